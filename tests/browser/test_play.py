@@ -70,6 +70,18 @@ class PlayTest(unittest.TestCase):
         wait_for(lambda: shown() > before and text_of(element("summary")) != said, "another run")
         self.assertIn("# One file over a link", element("text").get_attribute("value"))
 
+    def test_an_open_explanation_stays_open_when_its_run_is_drawn_again(self):
+        # The same text is run and drawn again, and once more with its packets when the reader has settled.
+        before = shown()
+        story = script("""const summary = document.querySelector('#why details.story summary');
+            summary.focus();
+            summary.click();
+            document.getElementById('text').dispatchEvent(new Event('input'));
+            return summary.parentElement.id""")
+        wait_for(lambda: shown() > before + 1 and all_of("#why details.story[open] figure.ladder"), "the packets")
+        self.assertEqual(script("return [...document.querySelectorAll('#why details.story[open]')].map((details) => details.id)"), [story])
+        self.assertEqual(script("return document.activeElement.parentElement.id"), story)
+
     def test_an_error_says_its_place_and_leaves_the_run(self):
         sections = len(all_of("#result > section"))
         text = element("text")
@@ -122,7 +134,6 @@ class PlayTest(unittest.TestCase):
         self.assertGreater(script(curve), 100)
 
         def explained():
-            # When the reader has settled, the same run is drawn again with its packets: a story that is open then is closed.
             script("const story = document.querySelector('#why details.story'); if (!story.open) story.querySelector('summary').click()")
             return all_of("#why details.story[open] p")
 

@@ -1,10 +1,11 @@
-"""Opens the page of a run in a headless browser and asks it why a window fell.
+"""Opens the page of a run in a headless browser and asks it why a window fell; weighs and times a page of a million points.
 
-The page's path comes from the environment variable WINDLASS_RUN_PAGE; see README.md.
+The pages' paths come from the environment variables WINDLASS_RUN_PAGE and WINDLASS_MILLION; see README.md.
 """
 
 import os
 import pathlib
+import re
 import sys
 import unittest
 
@@ -74,6 +75,11 @@ class RunPageTest(unittest.TestCase):
         for story in stories:
             self.assertRegex(text_of(story), r"\d\.\d{6} s")
 
+    def test_several_seeds_are_drawn_as_bands_around_their_median(self):
+        bands = all_of("#seeds figure.chart .mark-area path")
+        self.assertGreater(len(bands), 0)
+        self.assertEqual(len(all_of("#seeds figure.chart .failure")), 0)
+
     def test_nothing_is_wider_than_a_phone(self):
         shared.browser.set_window_size(420, 900)
         try:
@@ -81,6 +87,29 @@ class RunPageTest(unittest.TestCase):
             self.assertLessEqual(shared.browser.execute_script(wide), 0)
         finally:
             shared.browser.set_window_size(1100, 1000)
+
+
+class MillionTest(unittest.TestCase):
+    @unittest.skipIf("WINDLASS_MILLION" not in os.environ or shared.FIREFOX, "WINDLASS_MILLION is not set, or this is Firefox, which tells no times")
+    def test_a_page_of_a_million_points_is_small_and_drawn_in_a_second_of_a_processor(self):
+        page = pathlib.Path(os.environ["WINDLASS_MILLION"]).resolve()
+        text = page.read_text(encoding="utf-8")
+        self.assertLess(len(text.encode()), 3e6)
+        points = sum(int(all_of_them) for all_of_them in re.findall(r"\d+ of (\d+) points are drawn", text))
+        self.assertGreater(points, 1e6)
+        shared.browser.get("about:blank")
+        shared.browser.execute_cdp_cmd("Performance.enable", {})
+        before = self.thread_time()
+        shared.browser.get(page.as_uri())
+        wait_for(lambda: shared.browser.execute_script("return document.documentElement.dataset.charts"), "the charts")
+        # The seconds of a clock depend on what else the machine does.
+        taken = self.thread_time() - before
+        print(f"\n  {points} points: {len(text.encode()) / 1e6:.2f} MB, drawn in {taken:.2f} s of a processor", file=sys.stderr)
+        self.assertLess(taken, 1)
+
+    def thread_time(self):
+        metrics = shared.browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "ThreadTime")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use windlass_lab::Shard;
 use windlass_lab::run::World;
 use windlass_lab::scenario::units::Duration;
 use windlass_lab::sweep::Measure;
@@ -77,6 +78,7 @@ Examples:
   windlass explain scenarios/dumbbell.toml --at 5s           a scenario that has not been run
   windlass explain download --json | jq '.[].lost[].fate'
   windlass explain download --qlog download.sqlog            every decision, for tools that read qlog
+  windlass explain download --qvis download.sqlog            with every packet, for qvis
 
 The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
 
@@ -318,6 +320,11 @@ pub struct Reproduce {
     /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), ns3.
     #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
+    /// Make one part of the runs, such as 3/8, whatever is decided before, and judge nothing: shards may share a folder on a network disk,
+    /// and the same command without this takes their runs together. Of readings it makes those that do not depend on
+    /// what others yield, within a budget of its own.
+    #[arg(long, value_name = "I/N", conflicts_with = "looks")]
+    pub shard: Option<Shard>,
     /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
     /// time of --budget or --quick again, or in half an hour.
     #[arg(long)]
@@ -393,11 +400,17 @@ pub struct Explain {
     #[arg(long, value_name = "POINT")]
     pub point: Option<String>,
     /// Print a JSON list with everything that is known of each reduction.
-    #[arg(long, conflicts_with = "qlog")]
+    #[arg(long)]
     pub json: bool,
     /// Write every decision and every loss, not only reductions, as a qlog file, such as run.sqlog.
-    #[arg(long, value_name = "FILE", conflicts_with = "at")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json"])]
     pub qlog: Option<PathBuf>,
+    /// Write them and every packet of the senders as qlog 0.3, which qvis draws, such as run.sqlog.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog"])]
+    pub qvis: Option<PathBuf>,
+    /// Write every packet on every link as a trace of ns-2, such as run.tr.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog", "qvis"])]
+    pub ns2: Option<PathBuf>,
 }
 
 /// Arguments of `report`.

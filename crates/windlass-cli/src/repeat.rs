@@ -2,6 +2,7 @@
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+use windlass_lab::papers::shell_word;
 
 /// Arguments that say where results go, what is shown, and who does which part of the work.
 const ASIDE: [&str; 11] = [
@@ -28,22 +29,12 @@ pub fn words(command: &Command, matches: &ArgMatches) -> Option<Vec<String>> {
             let values: Vec<_> = values.map(|v| v.to_string_lossy()).collect();
             words.extend(option.clone());
             match arg.get_value_delimiter() {
-                Some(comma) => words.push(quoted(&values.join(comma.encode_utf8(&mut [0; 4])))),
-                None => words.extend(values.iter().map(|value| quoted(value))),
+                Some(comma) => words.push(shell_word(&values.join(comma.encode_utf8(&mut [0; 4])))),
+                None => words.extend(values.iter().map(|value| shell_word(value))),
             }
         }
     }
     Some(words)
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_string()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

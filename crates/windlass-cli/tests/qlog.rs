@@ -1,6 +1,6 @@
 //! The record of decisions as qlog: the members that the drafts require, and the numbers that `explain --json` has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -105,6 +105,96 @@ fn a_qlog_file_has_what_the_drafts_require_and_what_explain_says() {
         reductions += 1;
     }
     assert!(reductions > 2 && fates > 2, "{reductions} reductions, {fates} fates");
+}
+
+/// Writes a file of these by `explain` with this option.
+fn explained(option: &str) -> (Value, String) {
+    let (dir, file) = scenario(SMALL);
+    let out = dir.path().join("run.out");
+    let out = out.to_str().expect("plain");
+    done(&["explain", &file, option, out]);
+    let run = serde_json::from_str(&done(&["run", &file, "--json"]).out).expect("JSON");
+    (run, std::fs::read_to_string(out).expect("written"))
+}
+
+#[test]
+fn a_file_for_qvis_numbers_transmissions_and_answers_each_once() {
+    let (_, text) = explained("--qvis");
+    let all = records(&text);
+    let (header, events) = all.split_first().expect("a header");
+    assert_eq!([&header["qlog_version"], &header["qlog_format"]], ["0.3", "JSON-SEQ"]);
+    assert_eq!(header["trace"]["common_fields"]["time_format"], "relative");
+    // What was sent and not answered yet, by flow and number, with its first byte.
+    let mut open: BTreeMap<(&str, u64), u64> = BTreeMap::new();
+    let mut next: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut offsets: BTreeMap<(&str, u64), u64> = BTreeMap::new();
+    let mut bases = BTreeSet::new();
+    let mut lost = 0;
+    for event in events {
+        let group = event["group_id"].as_str().expect("a flow");
+        let number = event["data"]["header"]["packet_number"].as_u64();
+        let frame = &event["data"]["frames"][0];
+        match event["name"].as_str().expect("a name") {
+            "transport:packet_sent" => {
+                let (number, expected) =
+                    (number.expect("a number"), next.entry(group).or_default());
+                assert_eq!(number, *expected);
+                *expected += 1;
+                let offset = frame["offset"].as_u64().expect("an offset");
+                open.insert((group, number), offset);
+                offsets.insert((group, number), offset);
+            }
+            "transport:packet_received" => {
+                for range in frame["acked_ranges"].as_array().into_iter().flatten() {
+                    let [from, to] = [0, 1].map(|end| range[end].as_u64().expect("a number"));
+                    for n in from..=to {
+                        assert!(open.remove(&(group, n)).is_some(), "{group} {n} twice or unsent");
+                    }
+                }
+            }
+            "recovery:packet_lost" => {
+                // The journal and the log of packets agree on which transmission it was.
+                let number = number.expect("a number");
+                let seq = event["data"]["seq"].as_u64().expect("a sequence number");
+                bases.insert(seq - offsets[&(group, number)]);
+                lost += 1;
+            }
+            "recovery:metrics_updated" | "recovery:congestion_state_updated" => {}
+            other => panic!("{other} is none of qvis's"),
+        }
+    }
+    assert_eq!(bases.len(), 1, "{bases:?}");
+    assert!(lost > 2 && offsets.len() > 100, "{lost} lost of {}", offsets.len());
+    // What stays open was lost, or under way at the end.
+    assert!(open.len() < offsets.len() / 10, "{} of {} open", open.len(), offsets.len());
+}
+
+#[test]
+fn an_ns_2_trace_has_each_drop_and_each_packet_under_one_number() {
+    let (run, text) = explained("--ns2");
+    let links = run["links"].as_array().expect("links");
+    let sum = |key: &str| links.iter().map(|l| l[key].as_u64().expect("a count")).sum::<u64>();
+    let mut states: BTreeMap<u64, char> = BTreeMap::new();
+    let (mut dropped, mut last) = (0, 0.0);
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        assert_eq!(words.len(), 12, "{line}");
+        let time: f64 = words[1].parse().expect("a time");
+        assert!(time >= last, "{line}");
+        last = time;
+        let kind = words[0].chars().next().expect("a letter");
+        let before = states.insert(words[11].parse().expect("a number"), kind);
+        let fits = match kind {
+            '-' => matches!(before, None | Some('r')),
+            'r' => before == Some('-'),
+            'd' => matches!(before, None | Some('-' | 'r')),
+            _ => false,
+        };
+        assert!(fits, "{before:?} before {line}");
+        dropped += u64::from(kind == 'd');
+    }
+    assert_eq!(dropped, sum("drops"));
+    assert!(dropped > 2);
 }
 
 #[test]

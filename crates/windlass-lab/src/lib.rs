@@ -70,12 +70,14 @@ mod passage;
 pub mod readings;
 pub mod reproduce;
 pub mod run_page;
+mod shard;
 mod stations;
 pub mod sweep;
 mod template;
 pub mod why;
 
 pub use error::Error;
+pub use shard::Shard;
 pub use windlass_report as report;
 pub use windlass_run as run;
 pub use windlass_scenario as scenario;

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use windlass_sim::RunResult;
 
+use crate::Shard;
 use crate::claims::{Basis, Claim, Judgement, Quantity, tally};
 use crate::experiment::{Experiment, Plan, Point, TraceRequest};
 use crate::papers::{Material, Paper, Trace, Traces, registered};
@@ -45,6 +46,8 @@ pub struct Options {
     pub seeds: Option<u32>,
     /// Worlds to run in besides the simulator, as far as the paper has experiments there.
     pub on: Vec<World>,
+    /// The part of the runs to make, whatever is decided before; who makes one has no verdicts yet.
+    pub shard: Option<Shard>,
     /// Folder in which the paper gets its own.
     pub out: PathBuf,
     /// The command line, for the record.
@@ -97,7 +100,11 @@ impl<'p> Reproduction<'p> {
     ) -> Result<Reproduction<'p>, ReproduceError> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
-        let (batch, mut notices) = Batch::open(options.out.join(&paper.id))?;
+        let dir = options.out.join(&paper.id);
+        let (batch, mut notices) = match options.shard {
+            None => Batch::open(dir)?,
+            Some(_) => Batch::share(dir)?,
+        };
         let (granted, spent) = match (options.seeds, options.budget) {
             (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
             _ => (BTreeMap::new(), 0.0),
@@ -118,12 +125,16 @@ impl<'p> Reproduction<'p> {
         }
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
+        if let Some(shard) = options.shard {
+            let mut place = 0..;
+            tasks.retain(|_| place.next().is_some_and(|i| shard.has(i)));
+        }
         // What another call has run elsewhere still counts.
         tasks.retain(|t| {
             t.world == World::Sim || options.on.contains(&t.world) || batch.has(&t.key())
         });
         let command = options.command.clone();
-        let exhaustive = options.seeds.is_some();
+        let exhaustive = options.seeds.is_some() || options.shard.is_some();
         Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
     }
 
@@ -359,7 +370,7 @@ impl<'p> Reproduction<'p> {
         let (paper, plan, scenarios) = (self.paper, &self.plan, &scenarios[..]);
         let claims: Vec<&Claim> = self.claims.iter().collect();
         let asked = Asked { paper, plan, claims: &claims, records, scenarios };
-        Traced::open(paper, plan, self.batch.dir())?.values(&asked, runner)
+        Traced::open(paper, plan, self.batch.dir(), None)?.values(&asked, runner)
     }
 
     fn keep_series(

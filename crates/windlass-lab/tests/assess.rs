@@ -34,6 +34,7 @@ fn assessed_by(whole: &Examination, algorithm: &str, families: &[&str]) -> Score
         budget: Some(60.0),
         seeds: None,
         on: vec![World::Sim],
+        shard: None,
         out: dir.path().to_path_buf(),
         command: "windlass assess".to_owned(),
     };
@@ -234,6 +235,7 @@ fn an_algorithm_that_panics_leaves_a_scorecard_that_says_what_was_not_run() {
         budget: None,
         seeds: Some(2),
         on: vec![World::Sim],
+        shard: None,
         out: dir.path().to_path_buf(),
         command: "a test".to_owned(),
     };

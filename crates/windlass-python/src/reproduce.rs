@@ -42,6 +42,7 @@ pub fn reproduce(
         budget: budget.map(|Duration(span)| span.0 as f64 / 1e9),
         seeds,
         on: Vec::new(),
+        shard: None,
         out: folder,
         command,
     };
@@ -104,6 +105,7 @@ pub fn assess(
         budget: Some(span.0 as f64 / 1e9),
         seeds,
         on: vec![World::Sim],
+        shard: None,
         out: folder.join(examination.id()),
         command,
     };

@@ -131,9 +131,6 @@ pub enum ReportError {
         /// Further columns of the map's table.
         columns: usize,
     },
-    /// The page's template failed, which is a defect of this crate.
-    #[error("the report's template failed: {0}")]
-    Template(#[from] minijinja::Error),
     /// A value could not be written as JSON, which is a defect of this crate.
     #[error("a chart could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

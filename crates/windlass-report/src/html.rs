@@ -1,19 +1,15 @@
 //! The page itself.
 
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, context, filters};
+mod parts;
+
+use parts::{anchor, badge, each, prose, section};
 
 use super::ReportError;
 use super::check::check;
+use super::ladder::escape;
 use super::model::Report;
-use super::view::page;
+use super::view::{Page, page};
 
-const TEMPLATES: [(&str, &str); 3] = [
-    ("words.html", include_str!("../assets/words.html")),
-    ("sections.html", include_str!("../assets/sections.html")),
-    ("report.html", include_str!("../assets/report.html")),
-];
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
 const VEGA: &str = include_str!("../assets/vega/vega.min.js");
@@ -46,17 +42,7 @@ pub fn render(report: &Report) -> Result<String, ReportError> {
 /// As [`render`].
 pub fn render_beside(report: &Report, laboratory: Option<&str>) -> Result<String, ReportError> {
     check(report)?;
-    let page = page(report)?;
-    let library = if page.charts { library() } else { String::new() };
-    let environment = environment()?;
-    Ok(environment.get_template("report.html")?.render(context! {
-        page => Serde(page),
-        library,
-        laboratory,
-        style => STYLE,
-        script => SCRIPT,
-        version => env!("CARGO_PKG_VERSION"),
-    })?)
+    Ok(whole(&page(report)?, laboratory))
 }
 
 /// The sections of a report as they stand in its page, for a page that has the style and the script already.
@@ -66,23 +52,110 @@ pub fn render_beside(report: &Report, laboratory: Option<&str>) -> Result<String
 /// As [`render`].
 pub fn sections(report: &Report) -> Result<String, ReportError> {
     check(report)?;
-    let page = page(report)?;
-    let context = context! { page => Serde(page), laboratory => None::<&str> };
-    Ok(environment()?.get_template("sections.html")?.render(context)?)
+    Ok(each(&page(report)?.sections, |s| section(s, None)))
 }
 
-fn environment() -> Result<Environment<'static>, ReportError> {
-    // With the two filters that the templates use: all of the library's are a tenth of the module for browsers.
-    let mut environment = Environment::empty();
-    environment.add_filter("length", filters::length);
-    environment.add_filter("safe", filters::safe);
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    for (name, text) in TEMPLATES {
-        environment.add_template(name, text)?;
+fn whole(page: &Page<'_>, laboratory: Option<&str>) -> String {
+    let title = escape(page.title);
+    let version = env!("CARGO_PKG_VERSION");
+    let library = if page.charts { library() } else { String::new() };
+    let summary = each(&page.summary, |p| format!("<p class=\"summary\">{}</p>\n", prose(p)));
+    let contents = contents(page);
+    let verdicts = verdicts(page);
+    let sections = each(&page.sections, |s| section(s, laboratory));
+    let provenance = provenance(page);
+    format!(
+        r##"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data:">
+<meta name="generator" content="Windlass {version}">
+<title>{title}</title>
+<style>
+{STYLE}
+</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header>
+<h1>{title}</h1>
+{summary}</header>
+<nav id="contents" aria-label="Contents">
+<h2>Contents</h2>
+<ol>
+{contents}</ol>
+</nav>
+<main id="content">
+{verdicts}{sections}{provenance}</main>
+<footer><p>Made with Windlass {version}. This file is complete: it needs no network and no other file.</p></footer>
+<div id="tooltip" role="status" hidden></div>
+<p class="announcement" role="status" aria-live="polite"></p>
+{library}<script>
+{SCRIPT}
+</script>
+</body>
+</html>
+"##
+    )
+}
+
+fn contents(page: &Page<'_>) -> String {
+    let line = |id: &str, title: &str| format!("<li><a href=\"#{id}\">{title}</a></li>\n");
+    let mut out = String::new();
+    if page.judged > 0 {
+        out += &line("verdicts", "Verdicts");
     }
-    Ok(environment)
+    out += &each(&page.sections, |s| line(s.id, &escape(s.title)));
+    if !page.provenance.is_empty() {
+        out += &line("provenance", "Provenance");
+    }
+    out
+}
+
+/// How many have which verdict.
+fn verdicts(page: &Page<'_>) -> String {
+    if page.judged == 0 {
+        return String::new();
+    }
+    let rows = each(&page.verdicts, |v| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"number\" data-count=\"{}\">{}</td><td>{}</td></tr>\n",
+            badge(&v.badge),
+            escape(&v.badge.class),
+            v.count,
+            escape(v.badge.badge.meaning)
+        )
+    });
+    format!(
+        "<section id=\"verdicts\">\n<h2>Verdicts {}</h2>\n\
+         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Verdicts counted\">\n\
+         <table class=\"verdicts\">\n<caption>{}</caption>\n\
+         <thead><tr><th scope=\"col\">Verdict</th><th scope=\"col\" class=\"number\">{}</th><th scope=\"col\">Meaning</th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n",
+        anchor("verdicts", "Verdicts"),
+        escape(&page.counted.caption),
+        escape(&page.counted.noun)
+    )
+}
+
+fn provenance(page: &Page<'_>) -> String {
+    if page.provenance.is_empty() {
+        return String::new();
+    }
+    let rows = each(page.provenance, |(what, value)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(what), escape(value))
+    });
+    format!(
+        "<section id=\"provenance\">\n<h2>Provenance {}</h2>\n\
+         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Provenance\">\n\
+         <table class=\"provenance\">\n<caption>What this report was made from.</caption>\n\
+         <thead><tr><th scope=\"col\">What</th><th scope=\"col\">Value</th></tr></thead>\n\
+         <tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n",
+        anchor("provenance", "Provenance")
+    )
 }
 
 /// The chart library with its licences, without the pointers to source maps, which a browser's
@@ -91,7 +164,7 @@ fn library() -> String {
     let code = |text: &'static str| text.split("//# sourceMappingURL").next().unwrap_or(text);
     let licences = LICENCES.join("\n\n");
     format!(
-        "/*\nVega and Vega-Lite, embedded unchanged.\n\n{licences}\n*/\n{}\n{}",
+        "<script>\n/*\nVega and Vega-Lite, embedded unchanged.\n\n{licences}\n*/\n{}\n{}\n</script>\n",
         code(VEGA),
         code(VEGA_LITE)
     )

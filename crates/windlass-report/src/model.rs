@@ -150,6 +150,18 @@ pub enum Tone {
     None,
 }
 
+impl Tone {
+    /// Its name in the page's style.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Tone::Good => "good",
+            Tone::Near => "near",
+            Tone::Bad => "bad",
+            Tone::None => "none",
+        }
+    }
+}
+
 /// How an axis is scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,9 +1,7 @@
 //! Plain text with backquotes, cut into paragraphs and spans.
 
-use serde::Serialize;
-
 /// A piece of a paragraph.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// Whether it stood in backquotes.
     pub code: bool,

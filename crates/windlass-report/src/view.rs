@@ -1,6 +1,4 @@
-//! What the page's template sees of a report.
-
-use serde::Serialize;
+//! A report as its page shows it.
 
 use super::ReportError;
 use super::chart::spec_with;
@@ -27,29 +25,25 @@ const DATA_ROWS: usize = 200;
 const UNBROKEN: usize = 14;
 
 /// The page.
-#[derive(Serialize)]
 pub(super) struct Page<'a> {
-    title: &'a str,
-    summary: Vec<Vec<Span>>,
-    verdicts: Vec<Count>,
-    judged: usize,
-    counted: Counted,
-    provenance: &'a [(String, String)],
-    sections: Vec<SectionView<'a>>,
+    pub title: &'a str,
+    pub summary: Vec<Vec<Span>>,
+    pub verdicts: Vec<Count>,
+    pub judged: usize,
+    pub counted: Counted,
+    pub provenance: &'a [(String, String)],
+    pub sections: Vec<SectionView<'a>>,
     /// Whether the chart library is needed.
     pub charts: bool,
 }
 
-#[derive(Serialize)]
-struct SectionView<'a> {
-    id: &'a str,
-    title: &'a str,
-    blocks: Vec<BlockView<'a>>,
+pub(super) struct SectionView<'a> {
+    pub id: &'a str,
+    pub title: &'a str,
+    pub blocks: Vec<BlockView<'a>>,
 }
 
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum BlockView<'a> {
+pub(super) enum BlockView<'a> {
     Text { paragraphs: Vec<Vec<Span>> },
     List { items: Vec<Vec<Span>> },
     Command { about: Option<Vec<Span>>, command: &'a str, again: Option<String> },
@@ -61,90 +55,80 @@ enum BlockView<'a> {
 }
 
 /// A text that can be opened.
-#[derive(Serialize)]
-struct StoryView<'a> {
-    id: &'a str,
-    title: Vec<Span>,
-    paragraphs: Vec<Vec<Span>>,
-    ladder: Option<DrawingView<'a>>,
+pub(super) struct StoryView<'a> {
+    pub id: &'a str,
+    pub title: Vec<Span>,
+    pub paragraphs: Vec<Vec<Span>>,
+    pub ladder: Option<DrawingView<'a>>,
 }
 
-#[derive(Serialize)]
-struct TableView<'a> {
-    id: &'a str,
-    caption: Vec<Span>,
-    label: &'a str,
-    columns: Vec<Column<'a>>,
-    rows: Vec<RowView<'a>>,
-    judged: bool,
-    notes: Vec<Vec<Span>>,
+pub(super) struct TableView<'a> {
+    pub id: &'a str,
+    pub caption: Vec<Span>,
+    pub label: &'a str,
+    pub columns: Vec<Column<'a>>,
+    pub rows: Vec<RowView<'a>>,
+    pub judged: bool,
+    pub notes: Vec<Vec<Span>>,
 }
 
-#[derive(Serialize)]
-struct Column<'a> {
-    name: &'a str,
+pub(super) struct Column<'a> {
+    pub name: &'a str,
     /// Whether its cells are numbers, which stand flush right.
-    number: bool,
+    pub number: bool,
     /// Whether its cells are too short to be broken.
-    short: bool,
+    pub short: bool,
 }
 
-#[derive(Serialize)]
-struct RowView<'a> {
-    cells: &'a [String],
-    verdict: Option<BadgeView>,
-    note: Option<Vec<Span>>,
+pub(super) struct RowView<'a> {
+    pub cells: &'a [String],
+    pub verdict: Option<BadgeView>,
+    pub note: Option<Vec<Span>>,
 }
 
 /// A badge, and its name as a class of the page's.
-#[derive(Serialize)]
-struct BadgeView {
-    #[serde(flatten)]
-    badge: Badge,
-    class: String,
+pub(super) struct BadgeView {
+    pub badge: Badge,
+    pub class: String,
 }
 
-#[derive(Serialize)]
-struct Count {
-    badge: BadgeView,
-    count: usize,
+pub(super) struct Count {
+    pub badge: BadgeView,
+    pub count: usize,
 }
 
-#[derive(Serialize)]
-struct ChartView<'a> {
-    id: &'a str,
-    caption: Vec<Span>,
-    label: &'a str,
-    empty: bool,
-    zoom: bool,
+pub(super) struct ChartView<'a> {
+    pub id: &'a str,
+    pub caption: Vec<Span>,
+    pub label: &'a str,
+    pub empty: bool,
+    pub zoom: bool,
     /// The charts that zoom together have the same.
-    linked: Option<&'a str>,
-    spec: String,
-    thinned: Option<String>,
-    data: Data,
+    pub linked: Option<&'a str>,
+    pub spec: String,
+    pub thinned: Option<String>,
+    pub data: Data,
 }
 
 /// A plain table of data under a figure.
-#[derive(Serialize)]
-struct Data {
-    title: String,
-    columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+pub(super) struct Data {
+    pub title: String,
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<String>>,
 }
 
 /// A figure that is drawn here, not by the chart library.
-#[derive(Serialize)]
-struct DrawingView<'a> {
-    id: &'a str,
-    class: &'static str,
-    caption: Vec<Span>,
-    remark: String,
-    label: &'a str,
-    svg: String,
-    data: Data,
+pub(super) struct DrawingView<'a> {
+    pub id: &'a str,
+    pub class: &'static str,
+    pub caption: Vec<Span>,
+    pub remark: String,
+    pub label: &'a str,
+    pub svg: String,
+    pub data: Data,
 }
 
-/// Prepares a report for the template.
+/// Prepares a report for its page.
 pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
     let palette = Palette::of(report);
     let mut sections = Vec::new();

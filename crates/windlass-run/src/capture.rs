@@ -1,4 +1,4 @@
-//! Packet captures: pcapng files that Wireshark and tcptrace read.
+//! Packet captures: pcapng files that Wireshark reads, and tcptrace once `editcap -F pcap` has made them older.
 //!
 //! Each link direction becomes an interface, named like the link, with raw IPv4 packets and
 //! timestamps in nanoseconds; the simulation begins at the epoch. Packets have valid checksums,

@@ -175,11 +175,6 @@ impl Host {
         }
     }
 
-    /// Whether it is an end of a connection.
-    pub fn is_tcp(&self) -> bool {
-        matches!(self.kind, Kind::Tcp { .. })
-    }
-
     /// The event to schedule, if none is pending early enough for the deadline.
     #[inline]
     pub fn arm(&mut self, now: Time) -> Option<Time> {

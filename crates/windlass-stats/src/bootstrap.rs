@@ -6,18 +6,12 @@
 //! interval. With the seed alone the chance in the resamples would be the same for all values, and
 //! err to the same side in every interval of a sweep.
 //!
-//! - [`bca`] takes any statistic: bias-corrected and accelerated (B. Efron, "Better bootstrap
-//!   confidence intervals", JASA 82, 1987; Efron and Tibshirani, "An Introduction to the
-//!   Bootstrap", 1993, chapter 14). Of 30 exponential values it covers the mean in 92 % and the median
-//!   in 94 % of samples; the interval between order statistics that [`Summary`](super::Summary) has
-//!   for the median is exact.
-//! - [`percentile_t`] is for the mean of skewed values, and the more reliable there (the same
-//!   book, chapter 12; P. Hall, "Theoretical comparison of bootstrap confidence intervals", Annals
-//!   of Statistics 16, 1988).
+//! [`percentile_t`] is for the mean of skewed values (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993,
+//! chapter 12; P. Hall, "Theoretical comparison of bootstrap confidence intervals", Annals of Statistics 16, 1988). The
+//! interval between order statistics that [`Summary`](super::Summary) has for the median is exact.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::mean_of;
 
@@ -44,68 +38,6 @@ impl Default for Options {
     fn default() -> Options {
         Options { confidence: super::CONFIDENCE, resamples: RESAMPLES, seed: SEED }
     }
-}
-
-/// The BCa interval of `statistic`, a function of the values in ascending order. `None` for fewer
-/// than four values, values that are not finite, and a statistic that is not.
-///
-/// ```
-/// use windlass_stats::bootstrap::{Options, bca};
-///
-/// let range = |sorted: &[f64]| sorted[sorted.len() - 2] - sorted[1];
-/// let values = [1.0, 2.0, 2.5, 3.0, 3.5, 4.0, 50.0];
-/// let [low, high] = bca(&values, range, Options::default()).unwrap();
-/// assert!(low < 2.0 && 2.0 < high);
-/// ```
-pub fn bca(
-    values: &[f64],
-    statistic: impl Fn(&[f64]) -> f64,
-    options: Options,
-) -> Option<[f64; 2]> {
-    let sorted = checked(values)?;
-    let estimate = statistic(&sorted);
-    let mut replicates = Vec::with_capacity(options.resamples);
-    each_resample(&sorted, options, |resample| replicates.push(statistic(resample)));
-    if !estimate.is_finite() || replicates.iter().any(|r| !r.is_finite()) {
-        return None;
-    }
-    replicates.sort_by(f64::total_cmp);
-    if replicates.first() == replicates.last() {
-        return Some([estimate, estimate]);
-    }
-    let normal = Normal::standard();
-    let bias = bias(&replicates, estimate, &normal)?;
-    let a = acceleration(&sorted, &statistic);
-    let end = |tail: f64| {
-        let z = bias + normal.inverse_cdf(tail);
-        let level = normal.cdf(bias + z / (1.0 - a * z));
-        quantile(&replicates, level)
-    };
-    let tail = (1.0 - options.confidence) / 2.0;
-    Some([end(tail), end(1.0 - tail)])
-}
-
-/// Efron's ẑ₀: where the estimate lies among the replicates, as a normal quantile. Replicates that
-/// equal the estimate count half, which matters where values are few and round.
-fn bias(replicates: &[f64], estimate: f64, normal: &Normal) -> Option<f64> {
-    let below = replicates.partition_point(|r| *r < estimate);
-    let not_above = replicates.partition_point(|r| *r <= estimate);
-    let share = (below + not_above) as f64 / (2 * replicates.len()) as f64;
-    let bias = normal.inverse_cdf(share);
-    bias.is_finite().then_some(bias)
-}
-
-/// Efron's â from the jackknife: a sixth of the skewness of the estimates that leave one value out.
-fn acceleration(sorted: &[f64], statistic: &impl Fn(&[f64]) -> f64) -> f64 {
-    let without = |i: usize| {
-        let rest: Vec<f64> = [&sorted[..i], &sorted[i + 1..]].concat();
-        statistic(&rest)
-    };
-    let left_out: Vec<f64> = (0..sorted.len()).map(without).collect();
-    let mean = left_out.iter().sum::<f64>() / left_out.len() as f64;
-    let sum = |power: i32| left_out.iter().map(|v| (mean - v).powi(power)).sum::<f64>();
-    let squares = sum(2);
-    if squares > 0.0 { sum(3) / (6.0 * squares.powf(1.5)) } else { 0.0 }
 }
 
 /// The percentile-t interval of the mean. `None` for fewer than four values, values that are not
@@ -213,12 +145,6 @@ mod tests {
     use super::super::testing::Random;
     use super::*;
 
-    /// Efron and Tibshirani (1993), table 14.1: the spatial test, series A.
-    const SPATIAL_A: [f64; 26] = [
-        48.0, 36.0, 20.0, 29.0, 42.0, 42.0, 20.0, 42.0, 22.0, 41.0, 45.0, 14.0, 6.0, 0.0, 33.0,
-        28.0, 34.0, 4.0, 32.0, 24.0, 47.0, 41.0, 24.0, 26.0, 30.0, 41.0,
-    ];
-
     fn plug_in_variance(values: &[f64]) -> f64 {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -229,22 +155,7 @@ mod tests {
         assert!((a - b).abs() <= tolerance, "{a} is not within {tolerance} of {b}");
     }
 
-    /// Their section 14.2: θ̂ = 171.5, â = 0.061, ẑ₀ = 0.146, and in table 14.2 the 90 % BCa
-    /// interval (115.8, 259.6), from 2000 resamples; with many resamples ours may differ from it
-    /// by their scatter only.
-    #[test]
-    fn bca_agrees_with_the_textbooks_spatial_test() {
-        let mut sorted = SPATIAL_A.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        close(plug_in_variance(&sorted), 171.5, 0.05);
-        close(acceleration(&sorted, &plug_in_variance), 0.061, 0.0005);
-        let options = Options { confidence: 0.9, resamples: 50_000, seed: 1 };
-        let [low, high] = bca(&SPATIAL_A, plug_in_variance, options).unwrap();
-        close(low, 115.8, 3.0);
-        close(high, 259.6, 6.0);
-    }
-
-    /// The same book, table 2.1 and section 2.2: the mouse data, whose mean has by the plug-in
+    /// Efron and Tibshirani (1993), table 2.1 and section 2.2: the mouse data, whose mean has by the plug-in
     /// formula the standard error 23.36 that many resamples come to.
     #[test]
     fn resamples_scatter_as_the_textbooks_mouse_data() {
@@ -263,22 +174,17 @@ mod tests {
         let mut reversed = values;
         reversed.reverse();
         let options = Options::default();
-        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
-        assert_eq!(bca(&values, mean, options), bca(&reversed, mean, options));
         assert_eq!(percentile_t(&values, options), percentile_t(&reversed, options));
         let other = Options { seed: 2, ..options };
-        assert_ne!(bca(&values, mean, options), bca(&values, mean, other));
+        assert_ne!(percentile_t(&values, options), percentile_t(&values, other));
     }
 
     #[test]
     fn what_has_no_interval_says_so_and_what_never_varies_has_a_point() {
         let options = Options::default();
-        let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len() as f64;
         for values in [&[][..], &[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0, f64::INFINITY, f64::NAN]] {
-            assert_eq!(bca(values, mean, options), None);
             assert_eq!(percentile_t(values, options), None);
         }
-        assert_eq!(bca(&[2.0; 6], mean, options), Some([2.0, 2.0]));
         assert_eq!(percentile_t(&[2.0; 6], options), Some([2.0, 2.0]));
         // One value in six differs: a third of the resamples miss it. The sum of three or more of
         // 31.15 over their number is not 31.15.
@@ -287,7 +193,6 @@ mod tests {
             values[5] += 1.0;
             assert_eq!(percentile_t(&values, options), None);
         }
-        assert_eq!(bca(&[1.0, 2.0, 3.0, 4.0], |_| f64::NAN, options), None);
     }
 
     /// Exponential values, twenty at a time: Student's interval of the mean covers it in 92 % of
@@ -348,24 +253,6 @@ mod tests {
             });
             let share = covers.count() as f64 / 1000.0;
             assert!((0.92..=0.97).contains(&share), "{name}: {share}");
-        }
-    }
-
-    /// Exponential values, thirty at a time, in 1000 samples: what the documentation says of BCa.
-    #[test]
-    fn bca_covers_the_mean_and_the_median_as_often_as_documented() {
-        type Statistic = fn(&[f64]) -> f64;
-        let median: Statistic = |v| (v[v.len() / 2] + v[(v.len() - 1) / 2]) / 2.0;
-        let mean: Statistic = |v| v.iter().sum::<f64>() / v.len() as f64;
-        let options = Options { resamples: 500, ..Options::default() };
-        for (statistic, truth, expected) in [(mean, 1.0, 0.92), (median, 2f64.ln(), 0.94)] {
-            let mut random = Random::new(9);
-            let covers = (0..1000).filter(|_| {
-                let values: Vec<f64> = (0..30).map(|_| -random.uniform().ln()).collect();
-                let [low, high] = bca(&values, statistic, options).unwrap();
-                low <= truth && truth <= high
-            });
-            close(covers.count() as f64 / 1000.0, expected, 0.025);
         }
     }
 }

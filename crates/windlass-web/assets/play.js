@@ -126,12 +126,32 @@
     next.innerHTML = answer.sections;
     stage.append(next);
     await windlass.draw(next);
+    const kept = opened(old);
     for (const link of old.querySelectorAll("a.csv")) URL.revokeObjectURL(link.href);
     old.remove();
     next.className = "";
+    reopen(next, kept);
     byId("title").textContent = answer.title;
     byId("summary").textContent = answer.summary;
     document.documentElement.dataset.shown = String(Number(document.documentElement.dataset.shown ?? 0) + 1);
+  }
+
+  // What a reader has opened of a run stays open when it is drawn again, and the keyboard stays where it was.
+  const nameOf = (details) => `${details.closest("[id]").id} ${details.className}`;
+
+  function opened(result) {
+    const here = document.activeElement;
+    return {
+      open: new Set([...result.querySelectorAll("details[open]")].map(nameOf)),
+      at: result.contains(here) && here.matches("summary") ? nameOf(here.parentElement) : null,
+    };
+  }
+
+  function reopen(result, { open, at }) {
+    for (const details of result.querySelectorAll("details")) {
+      if (open.has(nameOf(details))) details.open = true;
+      if (nameOf(details) === at) details.querySelector("summary").focus({ preventScroll: true });
+    }
   }
 
   let place = null;

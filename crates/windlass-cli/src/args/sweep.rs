@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use windlass_lab::Shard;
 use windlass_lab::run::World;
-use windlass_lab::sweep::{Goal, Measure, Shard, WarmUp};
+use windlass_lab::sweep::{Goal, Measure, WarmUp};
 
 /// What follows the help.
 pub(super) const HELP: &str = "\

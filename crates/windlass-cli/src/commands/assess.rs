@@ -47,6 +47,7 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
             budget: Some(seconds),
             seeds: args.seeds,
             on: vec![args.on],
+            shard: None,
             out: out.clone(),
             command: command(args, &subject.label),
         };

@@ -1,12 +1,14 @@
 //! `windlass explain`.
 
+use std::path::Path;
+
 use windlass_cc::Time;
 use windlass_lab::report::model::{Row, Table};
 use windlass_lab::report::text;
 use windlass_lab::why::{
-    Case, Choice, Explained, Reduction, brief, find, in_force, qlog, sentences,
+    Case, Choice, Explained, Reduction, brief, find, in_force, ns2, qlog, qvis, sentences,
 };
-use windlass_sim::Decided;
+use windlass_sim::{Decided, PacketEvent};
 
 use crate::args::Explain;
 use crate::output::{Chatter, Failure, print, width, write_new};
@@ -17,13 +19,22 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
     let case = find(&args.result, &choice).map_err(Failure::of)?;
     let senders = of_flow(&case, args.flow.as_deref())?;
     if let Some(file) = &args.qlog {
-        let text = qlog(&case, &senders);
-        write_new(file, &text)?;
-        return print(&format!(
-            "{} is written: {} records\n",
-            file.display(),
-            text.lines().count()
-        ));
+        return written(file, &qlog(&case, &senders));
+    }
+    if let Some(file) = &args.qvis {
+        return written(file, &qvis(&case, &senders, &packets(&case)?));
+    }
+    if let Some(file) = &args.ns2 {
+        let mut packets = packets(&case)?;
+        if args.flow.is_some() {
+            let paths: Vec<_> = senders.iter().map(|s| (s.flow, s.path)).collect();
+            packets.retain(|e| paths.contains(&(e.flow, e.path.map(|p| p.path))));
+        }
+        written(file, &ns2(&case, &packets))?;
+        let name = |(number, name): (usize, &String)| format!("{number} {name}");
+        let nodes: Vec<String> = case.config.nodes.iter().enumerate().map(name).collect();
+        chatter.say(format_args!("its nodes: {}", nodes.join(", ")));
+        return Ok(());
     }
     let mut chosen = case.reductions();
     chosen.retain(|r| senders.iter().any(|s| std::ptr::eq(*s, r.sender)));
@@ -46,6 +57,21 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
             Ok(())
         }
     }
+}
+
+fn written(file: &Path, text: &str) -> Result<(), Failure> {
+    write_new(file, text)?;
+    print(&format!("{} is written: {} records\n", file.display(), text.lines().count()))
+}
+
+/// What flows put on links.
+fn packets(case: &Case) -> Result<Vec<PacketEvent>, Failure> {
+    if !case.config.radios.is_empty() {
+        return Err(Failure::input(
+            "packets are logged on links, and this scenario has a radio; --qlog writes its decisions",
+        ));
+    }
+    case.packets().map_err(Failure::of)
 }
 
 /// All senders, or those of one flow; subflows are found by their flow's name too.

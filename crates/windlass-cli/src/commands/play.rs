@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use windlass_lab::report::laboratory;
 use windlass_lab::reproduce::LABORATORY;
+use windlass_lab::run::VERSION;
 use windlass_lab::scenario::Scenario;
 
 use crate::args::Play;
@@ -17,6 +18,11 @@ use crate::output::{Chatter, Failure, print};
 const PATIENCE: Duration = Duration::from_secs(5);
 const REQUEST: u64 = 16 << 10;
 
+/// Bytes of a page in which its title and version stand, and how they stand there.
+const HEAD: usize = 2048;
+const TITLE: &str = "<title>Windlass: a laboratory for congestion control</title>";
+const GENERATOR: &str = "<meta name=\"generator\" content=\"Windlass ";
+
 /// Serves the page to this machine alone until it is stopped, or writes it to a file.
 pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     let page = match &args.page {
@@ -25,6 +31,12 @@ pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     };
     let unreadable = |e| Failure::input(format!("{} cannot be read: {e}", page.display()));
     let text = fs::read(&page).map_err(unreadable)?;
+    if let Some(other) = version_of(&text).filter(|version| version != VERSION) {
+        chatter.say(format_args!(
+            "the page is of Windlass {other}, this is {VERSION}: its runs may differ; `crates/windlass-web/build` in \
+             Windlass's source makes it anew"
+        ));
+    }
     if let Some(file) = &args.save {
         let unwritten = |e| Failure::work(format!("cannot write {}: {e}", file.display()));
         fs::write(file, &text).map_err(unwritten)?;
@@ -43,17 +55,38 @@ pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Puts the page, if there is one, into a folder that gets reports, unless something of that name is there.
+/// Puts the page, if there is one, into a folder that gets reports, in the place of an older one. A file of that name that is
+/// somebody else's stays.
 pub fn lay_beside(folder: &Path) -> Result<(), Failure> {
+    let Ok(page) = found() else { return Ok(()) };
     let place = folder.join(LABORATORY);
-    match found() {
-        Ok(page) if !place.exists() => {
-            let unwritten = |e| Failure::work(format!("cannot write {}: {e}", place.display()));
-            fs::create_dir_all(folder).and_then(|()| fs::copy(page, &place)).map_err(unwritten)?;
-            Ok(())
-        }
-        _ => Ok(()),
+    let unwritten = |e| Failure::work(format!("cannot write {}: {e}", place.display()));
+    lay(&page, &place).map_err(unwritten)
+}
+
+fn lay(page: &Path, place: &Path) -> io::Result<()> {
+    let new = fs::read(page)?;
+    match fs::read(place) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Ok(old) if old != new && is_laboratory(&old) => {}
+        Ok(_) => return Ok(()),
+        Err(e) => return Err(e),
     }
+    place.parent().map_or(Ok(()), fs::create_dir_all)?;
+    fs::write(place, new)
+}
+
+/// Whether a file is the laboratory's page, of whatever version.
+fn is_laboratory(page: &[u8]) -> bool {
+    let head = &page[..page.len().min(HEAD)];
+    String::from_utf8_lossy(head).contains(TITLE)
+}
+
+/// The version of the simulator in a page, which its head says.
+fn version_of(page: &[u8]) -> Option<String> {
+    let head = String::from_utf8_lossy(&page[..page.len().min(HEAD)]);
+    let (_, after) = head.split_once(GENERATOR)?;
+    after.split_once('"').map(|(version, _)| version.to_owned())
 }
 
 /// The page beside the binary, or in the folder of its build, which is one above.
@@ -125,6 +158,30 @@ mod tests {
         let traced =
             fragment(&scenarios.join("cellular.toml")).map_err(|_| ()).expect("a fragment");
         assert!(!traced.contains("cellular.trace"), "{traced}");
+    }
+
+    #[test]
+    fn an_older_page_beside_reports_gives_way_and_somebody_elses_file_does_not() {
+        let page = include_str!("../../../windlass-web/assets/play.html");
+        let dir = tempfile::tempdir().expect("a folder");
+        let (new, place) = (dir.path().join("new.html"), dir.path().join("results/play.html"));
+        let now = || fs::read_to_string(&place).expect("there");
+        fs::write(&new, page).expect("written");
+        lay(&new, &place).expect("laid");
+        assert_eq!(now(), page);
+        fs::write(&place, page.replace("Copy link", "Share")).expect("written");
+        lay(&new, &place).expect("laid again");
+        assert_eq!(now(), page);
+        fs::write(&place, "<title>My play</title>").expect("written");
+        lay(&new, &place).expect("left alone");
+        assert_eq!(now(), "<title>My play</title>");
+    }
+
+    #[test]
+    fn a_page_says_its_version_and_older_ones_do_not() {
+        let page = include_str!("../../../windlass-web/assets/play.html");
+        assert_eq!(version_of(page.as_bytes()).as_deref(), Some("@{version}"));
+        assert_eq!(version_of(b"<!doctype html>"), None);
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         budget: None,
         seeds: args.seeds,
         on: args.on.clone(),
+        shard: args.shard,
         out: args.work.out.clone(),
         command: command.to_owned(),
     };
@@ -47,6 +48,14 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         options.budget = left.map(|seconds| seconds / (papers.len() - done) as f64);
         let work = Reproduction::prepare(paper, &options).map_err(Failure::of_reproduction)?;
         left = left.map(|seconds| seconds - work.spent);
+        if let Some(shard) = args.shard {
+            part(work, paper, (&options, args.readings), &runner, chatter)?;
+            chatter.say(format!(
+                "{}: shard {shard} is done; when all are, the same command without --shard judges",
+                paper.id
+            ));
+            continue;
+        }
         let (outcome, end) = reproduce(work, paper, (&options, args.readings), &runner, chatter)?;
         show(paper, &outcome, chatter)?;
         end?;
@@ -81,6 +90,22 @@ fn look(
     }
 }
 
+/// Makes a shard's part of a paper's runs, and of its readings where these are wanted.
+fn part(
+    mut work: Reproduction,
+    paper: &Paper,
+    (options, readings): (&Options, bool),
+    runner: &Runner,
+    chatter: &Chatter,
+) -> Result<(), Failure> {
+    let dir = options.out.join(&paper.id);
+    let mut failed = make(&mut work, (&paper.id, &dir), runner, chatter)?;
+    if readings {
+        failed.extend(read(paper, options, runner, chatter)?);
+    }
+    super::making::outcome(&failed, Some(&dir))
+}
+
 /// Seconds for all papers together, of `--budget` or of a quick reproduction.
 fn budget(args: &Reproduce) -> Option<f64> {
     let quick = args.quick.then_some(QUICK);
@@ -96,8 +121,8 @@ fn read(
 ) -> Result<Vec<Failed>, Failure> {
     let begun = Instant::now();
     let budget = Budget::seconds(options.budget.unwrap_or(READINGS));
-    let Some(survey) =
-        Survey::prepare(paper, &options.out, budget).map_err(Failure::of_reproduction)?
+    let Some(survey) = Survey::prepare(paper, &options.out, budget, options.shard)
+        .map_err(Failure::of_reproduction)?
     else {
         chatter.say(format!("{}: its folder has no readings.toml", paper.id));
         return Ok(Vec::new());

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use windlass_lab::run::store::{file_name, replace};
 
 use crate::output::{Chatter, Failure};
-use crate::repeat::quoted;
+use windlass_lab::papers::shell_word;
 
 /// Name of the job's script in the folder of the sweep.
 const SCRIPT: &str = "slurm.sh";
@@ -43,16 +43,16 @@ pub fn submit(
     let id = id.trim().split(';').next().unwrap_or_default().to_owned();
     chatter.say(format!(
         "job {id} has {shards} tasks, one a shard; when it is done, this sums up and makes what is missing:\n  {command} --out {}",
-        quoted(&dir.to_string_lossy())
+        shell_word(&dir.to_string_lossy())
     ));
     Ok(())
 }
 
 /// A job that is killed with its node goes on, and makes only what is missing.
 fn script(command: &str, name: &str, shards: u16, dir: &Path) -> String {
-    let (job, folder) = (quoted(&file_name(name)), dir.to_string_lossy());
-    let log = quoted(&format!("{folder}/slurm-%A_%a.log"));
-    let out = quoted(&folder);
+    let (job, folder) = (shell_word(&file_name(name)), dir.to_string_lossy());
+    let log = shell_word(&format!("{folder}/slurm-%A_%a.log"));
+    let out = shell_word(&folder);
     format!(
         "#!/bin/sh\n\
          #SBATCH --job-name={job}\n\

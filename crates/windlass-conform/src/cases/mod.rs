@@ -87,7 +87,7 @@ const WEEKS: Span = Span::from_secs(3 * 7 * 24 * 3600);
 
 use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Mss, Timeout};
 
-/// What the cases of an algorithm without slow start are made of.
+/// What a case has unless it says otherwise.
 const OWN: Case = Case {
     id: "",
     about: "",
@@ -108,237 +108,152 @@ pub const CASES: &[Case] = &[
     Case {
         id: "slow-start",
         about: "Unlimited slow start from four segments.",
-        mss: MSS,
-        window: 4,
-        avoidance: false,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |_| vec![Acks(60)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "limited-slow-start",
         about: "Limited slow start (RFC 3742) with max_ssthresh of nine segments.",
-        mss: MSS,
-        window: 4,
-        avoidance: false,
-        ack_limit: 1,
-        recovery: None,
         opening: Opening::Limited(9),
-        path: None,
         script: |_| vec![Acks(100)],
         beside: only_newreno,
+        ..OWN
     },
     Case {
         id: "hystart-plus-plus",
         about: "HyStart++ (RFC 9406) on a path that fills: conservative slow start begins.",
-        mss: MSS,
-        window: 4,
-        avoidance: false,
-        ack_limit: 1,
-        recovery: None,
         opening: Opening::HyStartPlusPlus,
-        path: None,
         script: |_| vec![Acks(120)],
         beside: only_newreno,
+        ..OWN
     },
     Case {
         id: "avoidance",
         about: "Congestion avoidance without a loss.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(60 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "one-loss",
         about: "One loss in congestion avoidance, repaired by fast recovery.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(15 * k), Drop(vec![2]), Acks(45 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "two-losses",
         about: "Two losses, the second before the window is back where the first was \
             (fast convergence).",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| {
             let lost = || Drop(vec![0]);
             vec![Acks(6 * k), lost(), Acks(25 * k), lost(), Acks(25 * k)]
         },
-        beside: always,
+        ..OWN
     },
     Case {
         id: "three-losses",
         about: "A loss every two round trips: the path stays the same.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| {
             let round = || [Acks(24 * k), Drop(vec![0])];
             [round(), round(), round()].into_iter().flatten().chain([Acks(15 * k)]).collect()
         },
-        beside: always,
+        ..OWN
     },
     Case {
         id: "two-holes",
         about: "Two segments of one window lost: one reduction.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "rate-reduction",
         about: "Two segments of one window lost and repaired with proportional rate reduction \
             (RFC 9937).",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
         recovery: Some(LossRecovery::Prr),
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0, 4]), Acks(40 * k)],
         beside: only_with_prr,
+        ..OWN
     },
     Case {
         id: "timeout",
         about: "A retransmission timeout, slow start up to the threshold and avoidance above it.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Timeout, Acks(50 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "repeated-timeout",
         about: "The same data times out three times: the threshold moves once.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Timeout, Timeout, Timeout, Acks(40 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "application-limited",
         about: "The application keeps four segments in flight for a while: the window stays.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| {
             vec![Acks(12 * k), AppLimit(Some(4)), Acks(28 * k), AppLimit(None), Acks(20 * k)]
         },
-        beside: always,
+        ..OWN
     },
     Case {
         id: "idle-restart",
         about: "Idle for less than a timeout, which changes no window, and for more, which does.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| {
             let (short, long) = (Span::from_millis(300), Span::from_secs(5));
             vec![Acks(20 * k), Idle(short), Acks(15 * k), Idle(long), Acks(20 * k)]
         },
-        beside: always,
+        ..OWN
     },
     Case {
         id: "minimum-window",
         about: "Timeouts down to the smallest window and threshold, and the way back.",
-        mss: MSS,
         window: 6,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| {
             let down = [Timeout, Acks(2), Timeout, Acks(1), Timeout, Timeout];
             down.into_iter().chain([Acks(40 * k)]).collect()
         },
-        beside: always,
+        ..OWN
     },
     Case {
         id: "undo-recovery",
         about: "A segment arrives late, fast recovery begins and is undone.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(15 * k), Delay(0, Span::from_millis(30)), Acks(40 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "undo-timeout",
         about: "The retransmission timer expires too early and the timeout is undone.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(15 * k), EarlyTimeout, Acks(40 * k)],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "mss-change",
         about: "The segment size falls and rises again: windows keep their size in segments.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| {
             let (small, large) = (Mss(1000), Mss(1460));
             vec![
@@ -351,71 +266,49 @@ pub const CASES: &[Case] = &[
                 Acks(15 * k),
             ]
         },
-        beside: always,
+        ..OWN
     },
     Case {
         id: "ecn",
         about: "Marks, two of them in one round trip.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Mark(vec![0, 3]), Acks(25 * k), Mark(vec![1]), Acks(30 * k)],
         beside: only_with_ecn,
+        ..OWN
     },
     Case {
         id: "ecn-and-loss",
         about: "A loss in the round trip that a mark has answered: no second reduction.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Mark(vec![0]), Drop(vec![3]), Acks(40 * k)],
         beside: only_with_ecn,
+        ..OWN
     },
     Case {
         id: "aggregation",
         about: "Each acknowledgement covers four segments and counts for one.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "aggregation-counted",
         about: "Each acknowledgement covers four segments and counts for all of them.",
-        mss: MSS,
         window: 12,
         avoidance: true,
         ack_limit: u32::MAX,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Aggregated { acks: 30 * k, of: 4 }],
-        beside: always,
+        ..OWN
     },
     Case {
         id: "silence",
         about: "Three weeks without a word, after a loss has started an epoch of growth.",
-        mss: MSS,
         window: 12,
         avoidance: true,
-        ack_limit: 1,
-        recovery: None,
-        opening: Opening::Standard,
-        path: None,
         script: |k| vec![Acks(6 * k), Drop(vec![0]), Acks(25 * k), Idle(WEEKS), Acks(30 * k)],
-        beside: always,
+        ..OWN
     },
 ];

@@ -29,6 +29,7 @@ pub use folder::{FolderError, new};
 pub use material::{FINDINGS, Material, Trace, Traces};
 pub use paper::Paper;
 pub(crate) use paper::Posed;
+pub use parts::commands::shell_word;
 
 /// The papers that are built in, in their order.
 pub static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(folder::built_in);

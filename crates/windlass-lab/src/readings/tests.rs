@@ -1,10 +1,11 @@
 //! A paper of two questions, of which one matters.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::claims::Verdict;
 use crate::papers::{self, Paper};
+use crate::reproduce::{Options, Reproduction};
 use crate::run::Runner;
 
 const NETWORK: &str = r#"
@@ -99,7 +100,7 @@ fn paper(folder: &Path, readings: &str) -> Paper {
 }
 
 fn survey(paper: &Paper, out: &Path, budget: Budget) -> Outcome {
-    let survey = Survey::prepare(paper, out, budget).unwrap().unwrap();
+    let survey = Survey::prepare(paper, out, budget, None).unwrap().unwrap();
     let (outcome, failed) = survey.work(&Runner::new(1), &|_| ()).unwrap();
     assert_eq!(failed, []);
     outcome
@@ -149,10 +150,44 @@ fn a_survey_that_is_killed_leaves_the_readings_that_it_had_made() {
     let kept = || Outcome::kept(&dir.path().join("tiny"), &paper).unwrap();
     let seen = std::cell::RefCell::new(Vec::new());
     let told = |_: &str| seen.borrow_mut().push((kept().readings.len(), kept().finished));
-    let survey = Survey::prepare(&paper, dir.path(), WHOLE).unwrap().unwrap();
+    let survey = Survey::prepare(&paper, dir.path(), WHOLE, None).unwrap().unwrap();
     survey.work(&Runner::new(1), &told).unwrap();
     assert_eq!(seen.take(), [(1, false), (2, false), (3, false), (4, false)]);
     assert_eq!((kept().readings.len(), kept().finished), (4, true));
+}
+
+#[test]
+fn shards_make_the_runs_between_them_and_who_sums_up_makes_none_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let paper = paper(dir.path(), READINGS);
+    let whole = survey(&paper, &dir.path().join("whole"), WHOLE);
+    let (out, runner) = (dir.path().join("shards"), Runner::new(1));
+    let options = |shard| Options {
+        budget: None,
+        seeds: None,
+        on: Vec::new(),
+        shard,
+        out: out.clone(),
+        command: String::new(),
+    };
+    let mut made = Vec::new();
+    for shard in ["3/3", "1/3", "2/3"].map(|s| s.parse().ok()) {
+        let mut part = Reproduction::prepare(&paper, &options(shard)).unwrap();
+        made.push(part.total() - part.finished());
+        part.work(&runner, |_| ()).unwrap();
+        let readings = Survey::prepare(&paper, &out, WHOLE, shard).unwrap().unwrap();
+        readings.work(&runner, &|_| ()).unwrap();
+        assert!(!out.join("tiny/readings.json").exists(), "a part knows no verdict");
+    }
+    assert_eq!(made, [4, 4, 4]);
+    let all = Reproduction::prepare(&paper, &options(None)).unwrap();
+    assert_eq!((all.total(), all.finished()), (12, 12));
+    drop(all);
+    let lines = |file: PathBuf| std::fs::read_to_string(file).unwrap().lines().count();
+    let parts = std::fs::read_dir(out.join("tiny/readings/parts")).unwrap();
+    let before: usize = parts.map(|p| lines(p.unwrap().path().join("journal.jsonl"))).sum();
+    assert_eq!(survey(&paper, &out, WHOLE), whole);
+    assert_eq!(lines(out.join("tiny/readings/journal.jsonl")), before);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::file::{Reading, Readings};
 use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
+use crate::Shard;
 use crate::claims::{At, Basis, Claim, Quantity, Value};
 use crate::experiment::{Plan, Point, TraceRequest};
 use crate::papers::Paper;
@@ -64,6 +65,8 @@ pub struct Survey<'p> {
     made: Vec<Work>,
     finished: bool,
     failed: Vec<Failed>,
+    /// The part to make, of the readings that do not depend on what others yield.
+    shard: Option<Shard>,
 }
 
 /// A reading with what was run for it.
@@ -110,6 +113,7 @@ impl<'p> Survey<'p> {
         paper: &'p Paper,
         out: &Path,
         budget: Budget,
+        shard: Option<Shard>,
     ) -> Result<Option<Survey<'p>>, ReproduceError> {
         let plan = paper.plan()?;
         let Some(readings) = Readings::of(paper, &plan)? else { return Ok(None) };
@@ -118,8 +122,11 @@ impl<'p> Survey<'p> {
         let ids = asked.map(|c| c.id.clone()).collect();
         let dir = out.join(&paper.id);
         let (main, _) = Batch::share(&dir)?;
-        let (batch, _) = Batch::open(dir.join(DIR))?;
-        let traced = Traced::open(paper, &plan, &dir)?;
+        let (batch, _) = match shard {
+            None => Batch::open(dir.join(DIR))?,
+            Some(_) => Batch::share(dir.join(DIR))?,
+        };
+        let traced = Traced::open(paper, &plan, &dir, shard)?;
         Ok(Some(Survey {
             paper,
             plan,
@@ -137,11 +144,13 @@ impl<'p> Survey<'p> {
             made: Vec::new(),
             finished: false,
             failed: Vec::new(),
+            shard,
         }))
     }
 
     /// Makes the readings as far as the budget goes, telling `told` of each, and writes `readings.json` into the
-    /// paper's folder after each. Runs that failed are returned beside what came of the others.
+    /// paper's folder after each. Runs that failed are returned beside what came of the others. A shard makes its part of
+    /// those that are wanted whatever the others yield, and leaves what follows from them to who sums up.
     ///
     /// # Errors
     ///
@@ -151,6 +160,9 @@ impl<'p> Survey<'p> {
         runner: &Runner,
         told: &dyn Fn(&str),
     ) -> Result<(Outcome, Vec<Failed>), ReproduceError> {
+        if let Some(shard) = self.shard {
+            return self.work_part(shard, runner, told);
+        }
         for (i, reading) in self.readings.alone().into_iter().enumerate() {
             let stage = if i == 0 { Stage::Headline } else { Stage::Alone };
             self.make(runner, reading, stage, told)?;
@@ -177,9 +189,27 @@ impl<'p> Survey<'p> {
         Ok((self.keep()?, self.failed))
     }
 
+    fn work_part(
+        mut self,
+        shard: Shard,
+        runner: &Runner,
+        told: &dyn Fn(&str),
+    ) -> Result<(Outcome, Vec<Failed>), ReproduceError> {
+        let alone = self.readings.alone().into_iter().map(|reading| (reading, Stage::Alone));
+        let drawn = self.readings.drawn(DRAWN, DRAWN_FROM);
+        let all: Vec<_> = alone.chain(drawn.into_iter().map(|r| (r, Stage::Drawn))).collect();
+        for (_, (reading, stage)) in all.into_iter().enumerate().filter(|(i, _)| shard.has(*i)) {
+            self.make(runner, reading, stage, told)?;
+        }
+        Ok((self.outcome(), self.failed))
+    }
+
     /// Writes what has come of the readings so far: a survey that is killed leaves it.
     fn keep(&self) -> Result<Outcome, ReproduceError> {
         let outcome = self.outcome();
+        if self.shard.is_some() {
+            return Ok(outcome);
+        }
         replace(self.main.dir(), RESULT, |out| {
             serde_json::to_writer_pretty(&mut *out, &outcome)?;
             out.write_all(b"\n")

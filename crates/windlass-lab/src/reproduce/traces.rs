@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::error::ReproduceError;
+use crate::Shard;
 use crate::claims::{Claim, Quantity, Value, without_chance};
 use crate::experiment::{Plan, TraceRequest};
 use crate::papers::{Paper, Trace, Traces};
@@ -14,14 +15,15 @@ use crate::run::store::replace;
 use crate::run::{RunError, RunRecord, Runner, Task, World};
 use crate::scenario::Scenario;
 
-/// The file in a paper's folder of results.
-const FILE: &str = "traced.json";
+/// The file in a paper's folder of results; a shard has its own beside it, `traced-2-4.json`.
+const FILE: &str = "traced";
 /// Seeds whose traces are in memory together.
 const TOGETHER: usize = 8;
 
 /// The quantities that traced runs have yielded.
 pub(crate) struct Traced {
     dir: PathBuf,
+    file: String,
     /// Program and quantities.
     of: String,
     /// The traces that each quantity is read from, by their places in the plan.
@@ -58,12 +60,18 @@ impl Traced {
     /// # Errors
     ///
     /// The paper's quantities cannot be read.
-    pub fn open(paper: &Paper, plan: &Plan, dir: &Path) -> Result<Traced, ReproduceError> {
-        let kept = std::fs::read(dir.join(FILE)).ok();
-        // What cannot be read is run again.
-        let kept = kept.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+    pub fn open(
+        paper: &Paper,
+        plan: &Plan,
+        dir: &Path,
+        shard: Option<Shard>,
+    ) -> Result<Traced, ReproduceError> {
+        let file = match shard {
+            None => format!("{FILE}.json"),
+            Some(shard) => format!("{FILE}-{}-{}.json", shard.index, shard.of),
+        };
         let (dir, sources) = (dir.to_path_buf(), paper.sources(plan)?);
-        Ok(Traced { dir, of: paper.quantities_hash(), sources, kept })
+        Ok(Traced { kept: kept(&dir), dir, file, of: paper.quantities_hash(), sources })
     }
 
     /// The traces that each quantity is read from, by their places in the plan.
@@ -139,10 +147,21 @@ impl Traced {
                 self.kept.insert(group.key(*seed), Yield { events, values });
             }
             let all = &self.kept;
-            replace(&self.dir, FILE, |out| Ok(serde_json::to_writer(out, all)?))?;
+            replace(&self.dir, &self.file, |out| Ok(serde_json::to_writer(out, all)?))?;
         }
         Ok(())
     }
+}
+
+/// What this call and shards have kept in a folder. What cannot be read is run again.
+fn kept(dir: &Path) -> BTreeMap<String, Yield> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let name = |file: &std::fs::DirEntry| file.file_name().to_string_lossy().into_owned();
+    let ours = files.filter(|f| name(f).starts_with(FILE) && name(f).ends_with(".json"));
+    let read = |file: std::fs::DirEntry| -> Option<BTreeMap<String, Yield>> {
+        serde_json::from_slice(&std::fs::read(file.path()).ok()?).ok()
+    };
+    ours.filter_map(read).flatten().collect()
 }
 
 /// Traces that quantities are read from together.

@@ -58,13 +58,9 @@ fn ends(
 ) -> Option<(u32, u32)> {
     let flow = &case.config.flows[r.sender.flow as usize];
     let (from, to) = if forward { (flow.from, flow.to) } else { (flow.to, flow.from) };
-    let node = |link: u32, end: usize| {
-        let ends = case.config.links[link as usize / 2].ends;
-        ends[(link as usize + end) % 2]
-    };
     let mut links = events.iter().filter(|e| e.forward == forward).map(|e| e.link);
-    let first = links.clone().find(|link| node(*link, 0) == from)?;
-    Some((first, links.find(|link| node(*link, 1) == to)?))
+    let first = links.clone().find(|link| case.end_of_link(*link, 0) == from)?;
+    Some((first, links.find(|link| case.end_of_link(*link, 1) == to)?))
 }
 
 fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {

@@ -20,7 +20,6 @@ mod plan;
 mod points;
 mod progress;
 mod range;
-mod shard;
 mod warm;
 mod work;
 
@@ -34,7 +33,6 @@ pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};
 pub use points::{Cell, Method};
 pub use progress::Progress;
-pub use shard::Shard;
 pub use warm::WarmUp;
 pub use work::{Estimate, Standing, Sweep};
 

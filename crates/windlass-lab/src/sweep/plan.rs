@@ -6,13 +6,12 @@ use std::sync::Arc;
 use super::axes::{self, Items};
 use super::file::{self, SweepFile};
 use super::measure::{Goal, Measure};
-use super::shard::Shard;
 use super::warm::WarmUp;
 use crate::experiment::{Axis, Experiment, Point};
 use crate::run::{Runner, Task, World};
 use crate::scenario::{Document, RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
-use crate::{Error, outlook};
+use crate::{Error, Shard, outlook};
 
 /// Most points of a sweep: some two gigabytes, as each has its scenario in memory.
 const MOST_POINTS: usize = 100_000;

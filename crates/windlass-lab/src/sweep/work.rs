@@ -420,14 +420,6 @@ impl Sweep {
             slowest: slowest(&self.plan, &self.pace),
         }
     }
-
-    /// Groups that are still open and all that are this shard's, for a sweep that stops by itself.
-    pub fn open_of_all(&self) -> Option<(usize, usize)> {
-        let Count::Until(..) = self.plan.count else { return None };
-        let groups = self.plan.points.iter().map(|p| p.group + 1).max().unwrap_or(0);
-        let mine = (0..groups).filter(|g| self.plan.shard.is_none_or(|s| s.has(*g)));
-        Some((self.open_groups().len(), mine.count()))
-    }
 }
 
 /// Runs that go side by side.

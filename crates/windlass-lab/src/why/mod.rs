@@ -4,13 +4,15 @@
 //! same totals; the record itself only looks ([`windlass_sim::evidence`]).
 
 mod found;
+mod ns2;
 mod qlog;
+mod qvis;
 mod source;
 mod words;
 
 use windlass_cc::{Ecn, Phase, Time, Undo};
 use windlass_sim::config::Record;
-use windlass_sim::{Config, Decided, Decisions, Fate, Incident, RunResult};
+use windlass_sim::{Config, Decided, Decisions, Fate, Incident, PacketEvent, RunResult};
 use windlass_tcp::{Cause, Decision, LostSegment, Profile};
 
 use crate::compile::compile;
@@ -18,7 +20,9 @@ use crate::run::{RunError, simulate_as};
 use crate::scenario::Scenario;
 
 pub use found::{Explained, FilledBy, Packet};
+pub use ns2::ns2;
 pub use qlog::qlog;
+pub use qvis::qvis;
 pub use source::{Choice, find};
 pub use words::{brief, in_force, sentences};
 
@@ -82,6 +86,24 @@ impl Case {
         let mut result = simulate_as(config.clone(), &scenario.name)?;
         let decisions = result.decisions.take().map(|d| *d).unwrap_or_default();
         Ok(Case { scenario: scenario.clone(), seed, config, result, decisions })
+    }
+
+    /// Every packet on every link, from another run of the same. Of a radio there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Case::of`].
+    pub fn packets(&self) -> Result<Vec<PacketEvent>, RunError> {
+        let log = Case::recording(&self.scenario, self.seed, |record| {
+            record.capture = (0..self.config.links.len()).collect();
+        })?;
+        Ok(log.result.packets)
+    }
+
+    /// The node where a link direction begins (0) or ends (1).
+    pub(crate) fn end_of_link(&self, direction: u32, end: usize) -> usize {
+        let ends = self.config.links[direction as usize / 2].ends;
+        ends[(direction as usize + end) % 2]
     }
 
     /// What its senders decided, and what befell packets.

@@ -1,5 +1,5 @@
 //! The record of decisions as a qlog file: draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464), with the recovery
-//! events of draft-ietf-quic-qlog-quic-events-12.
+//! events of draft-ietf-quic-qlog-quic-events-12; [`super::qvis`] writes the same events under older names.
 
 use serde::Serialize;
 use windlass_cc::window::MAX_WINDOW;
@@ -9,6 +9,7 @@ use windlass_tcp::{Cause, Decision, LossRule, LostSegment};
 
 use super::Case;
 use super::found::{Packet, cause, lost_packet};
+use super::qvis::Carried;
 use crate::run::VERSION;
 
 /// Begins each record (RFC 7464).
@@ -42,8 +43,24 @@ struct ReferenceTime {
     epoch: &'static str,
 }
 
+/// What the events are called.
+pub(super) struct Names {
+    pub metrics: &'static str,
+    pub state: &'static str,
+    pub lost: &'static str,
+}
+
+const NAMES: Names = Names {
+    metrics: "quic:recovery_metrics_updated",
+    state: "quic:congestion_state_updated",
+    lost: "quic:packet_lost",
+};
+
+/// Events with their moments, each of a sender.
+pub(super) type Events<'a> = Vec<(Time, Event<'a>)>;
+
 #[derive(Serialize)]
-struct Event<'a> {
+pub(super) struct Event<'a> {
     /// Milliseconds of simulated time.
     time: f64,
     name: &'static str,
@@ -53,7 +70,7 @@ struct Event<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Data {
+pub(super) enum Data {
     Metrics(Metrics),
     State {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,11 +79,12 @@ enum Data {
         trigger: &'static str,
     },
     Lost(Box<Lost>),
+    Carried(Box<Carried>),
 }
 
 /// Window and threshold in bytes, rate in bits per second, times in milliseconds.
 #[derive(Serialize, Default)]
-struct Metrics {
+pub(super) struct Metrics {
     congestion_window: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     ssthresh: Option<u64>,
@@ -84,7 +102,7 @@ struct Metrics {
 }
 
 #[derive(Serialize)]
-struct Lost {
+pub(super) struct Lost {
     header: PacketHeader,
     #[serde(skip_serializing_if = "Option::is_none")]
     trigger: Option<&'static str>,
@@ -92,11 +110,17 @@ struct Lost {
     packet: Packet,
 }
 
-/// QUIC's: a segment of data is nearest to a packet of type 1RTT, its sequence number to a packet number.
+/// QUIC's: a segment is nearest to a packet of type 1RTT.
 #[derive(Serialize)]
-struct PacketHeader {
+pub(super) struct PacketHeader {
     packet_type: &'static str,
-    packet_number: u32,
+    packet_number: u64,
+}
+
+impl PacketHeader {
+    pub(super) fn of(packet_number: u64) -> PacketHeader {
+        PacketHeader { packet_type: "1RTT", packet_number }
+    }
 }
 
 /// Everything that these senders decided and deemed lost, as the text of one `.sqlog` file; each sender is a group.
@@ -104,12 +128,18 @@ pub fn qlog(case: &Case, senders: &[&Decided]) -> String {
     let names: Vec<String> = senders.iter().map(|s| case.name(s)).collect();
     let mut events = Vec::new();
     for (sender, name) in senders.iter().zip(&names) {
-        losses(case, sender, name, &mut events);
-        decisions(sender, name, &mut events);
+        // A sequence number is nearest to a packet number.
+        losses(case, sender, name, &NAMES, |l| Some(l.seq.0.into()), &mut events);
+        decisions(sender, name, &NAMES, &mut events);
     }
+    file(&header(case), events)
+}
+
+/// A file of a header and its events.
+pub(super) fn file(header: &impl Serialize, mut events: Events<'_>) -> String {
     // Stable: what a sender does in one moment stays in order, losses before their answer.
     events.sort_by_key(|(time, _)| *time);
-    let mut out = record(&header(case));
+    let mut out = record(header);
     for (_, event) in &events {
         out.push_str(&record(event));
     }
@@ -126,7 +156,7 @@ fn header(case: &Case) -> Header<'_> {
         file_schema: "urn:ietf:params:qlog:file:sequential",
         serialization_format: "application/qlog+json-seq",
         title: &case.scenario.name,
-        description: format!("seed {}, Windlass {VERSION}", case.seed),
+        description: description(case),
         trace: Trace {
             common_fields: CommonFields {
                 time_format: "relative_to_epoch",
@@ -137,6 +167,10 @@ fn header(case: &Case) -> Header<'_> {
     }
 }
 
+pub(super) fn description(case: &Case) -> String {
+    format!("seed {}, Windlass {VERSION}", case.seed)
+}
+
 fn millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }
@@ -145,14 +179,23 @@ fn known(span: Span) -> Option<f64> {
     span.is_known().then_some(millis(span.0))
 }
 
-fn losses<'a>(case: &Case, sender: &Decided, name: &'a str, out: &mut Vec<(Time, Event<'a>)>) {
+/// What a sender deemed lost. `number` finds the number of a segment's packet; what has none is left out.
+pub(super) fn losses<'a>(
+    case: &Case,
+    sender: &Decided,
+    group: &'a str,
+    names: &Names,
+    number: impl Fn(&LostSegment) -> Option<u64>,
+    out: &mut Events<'a>,
+) {
     for lost in sender.journal.losses() {
+        let Some(number) = number(lost) else { continue };
         let data = Data::Lost(Box::new(Lost {
-            header: PacketHeader { packet_type: "1RTT", packet_number: lost.seq.0 },
+            header: PacketHeader::of(number),
             trigger: trigger(lost),
             packet: lost_packet(case, lost, case.befell(sender, lost)),
         }));
-        out.push((lost.time, event(lost.time, "quic:packet_lost", name, data)));
+        out.push(event(lost.time, names.lost, group, data));
     }
 }
 
@@ -166,17 +209,17 @@ fn trigger(lost: &LostSegment) -> Option<&'static str> {
     }
 }
 
-fn decisions<'a>(sender: &Decided, name: &'a str, out: &mut Vec<(Time, Event<'a>)>) {
+/// What a sender decided.
+pub(super) fn decisions<'a>(sender: &Decided, group: &'a str, names: &Names, out: &mut Events<'a>) {
     let mut state = None;
     for d in sender.journal.decisions() {
         let new = state_after(d);
         if state != Some(new) {
             let data = Data::State { old: state.replace(new), new, trigger: cause(&d.cause) };
-            out.push((d.since, event(d.since, "quic:congestion_state_updated", name, data)));
+            out.push(event(d.since, names.state, group, data));
         }
         let mut add = |time: Time, metrics: Metrics| {
-            let data = Data::Metrics(metrics);
-            out.push((time, event(time, "quic:recovery_metrics_updated", name, data)));
+            out.push(event(time, names.metrics, group, Data::Metrics(metrics)));
         };
         // A stretch of growth goes from where it began.
         if d.count > 1 {
@@ -186,8 +229,14 @@ fn decisions<'a>(sender: &Decided, name: &'a str, out: &mut Vec<(Time, Event<'a>
     }
 }
 
-fn event<'a>(time: Time, name: &'static str, group_id: &'a str, data: Data) -> Event<'a> {
-    Event { time: millis(time.as_nanos()), name, group_id, data }
+/// An event and its moment.
+pub(super) fn event<'a>(
+    time: Time,
+    name: &'static str,
+    group_id: &'a str,
+    data: Data,
+) -> (Time, Event<'a>) {
+    (time, Event { time: millis(time.as_nanos()), name, group_id, data })
 }
 
 /// RFC 9002's names where it has the state.

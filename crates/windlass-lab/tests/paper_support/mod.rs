@@ -70,8 +70,14 @@ pub fn quick(paper: &Paper, dir: &Path) -> Outcome {
 /// A reproduction in a folder with a budget in seconds.
 pub fn within(paper: &Paper, dir: &Path, seconds: f64) -> Outcome {
     let command = "windlass reproduce".to_owned();
-    let options =
-        Options { budget: Some(seconds), seeds: None, on: vec![], out: dir.to_path_buf(), command };
+    let options = Options {
+        budget: Some(seconds),
+        seeds: None,
+        on: vec![],
+        shard: None,
+        out: dir.to_path_buf(),
+        command,
+    };
     let mut work = Reproduction::prepare(paper, &options).unwrap_or_else(|e| panic!("{e}"));
     let runner = Runner::new(0);
     work.work(&runner, |_| {}).unwrap_or_else(|e| panic!("{e}"));

@@ -2,6 +2,7 @@
 
 use super::super::effect::hodges_lehmann;
 use super::super::multiple::holm;
+use super::super::testing::Random;
 use super::*;
 
 fn close(a: f64, b: f64, tolerance: f64) {
@@ -101,43 +102,24 @@ fn what_cannot_be_tested_is_not_tested() {
     assert_eq!(signed_rank(&[f64::NAN]), None);
 }
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64 + f64::EPSILON
-    }
-
-    /// Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let angle = std::f64::consts::TAU * self.uniform();
-        (-2.0 * self.uniform().ln()).sqrt() * angle.cos()
-    }
-
-    /// Differences of ten pairs that share what a common seed gives both.
-    fn pairs(&mut self, shift: f64) -> Vec<f64> {
-        let pair = |random: &mut Random| {
-            let shared = 5.0 * random.normal();
-            (shared + shift + random.normal()) - (shared + random.normal())
-        };
-        (0..10).map(|_| pair(self)).collect()
-    }
+/// Differences of ten pairs that share what a common seed gives both.
+fn pairs(random: &mut Random, shift: f64) -> Vec<f64> {
+    let pair = |random: &mut Random| {
+        let shared = 5.0 * random.normal();
+        (shared + shift + random.normal()) - (shared + random.normal())
+    };
+    (0..10).map(|_| pair(random)).collect()
 }
 
 /// 4000 rounds of ten pairs: the standard error of a coverage of 95 % is 0.34 %. The signed-rank
 /// interval of ten pairs covers 1 − 2·P(W ≤ 8) = 95.1 %.
 #[test]
 fn paired_intervals_cover_the_true_difference_as_often_as_they_say() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let (rounds, shift) = (4000, 0.7);
     let (mut by_t, mut by_rank) = (0, 0);
     for _ in 0..rounds {
-        let d = random.pairs(shift);
+        let d = pairs(&mut random, shift);
         let holds = |[low, high]: [f64; 2]| u32::from(low <= shift && shift <= high);
         by_t += holds(t_test(&d, 0.95).unwrap().ci);
         by_rank += holds(hodges_lehmann(&d, 0.95).unwrap().ci.unwrap());
@@ -150,7 +132,7 @@ fn paired_intervals_cover_the_true_difference_as_often_as_they_say() {
 /// difference in about one family of five, with Holm's correction in no more than one of twenty.
 #[test]
 fn all_pairs_with_holm_keep_the_familywise_error() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let rounds = 3000;
     let (mut uncorrected, mut corrected) = (0, 0);
     for _ in 0..rounds {

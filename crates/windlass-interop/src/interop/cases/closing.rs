@@ -7,7 +7,7 @@ use super::super::Side::{self, Receiver, Sender};
 use super::super::faults::Which;
 use super::super::findings::Findings;
 use super::super::plan::{Case, Plan};
-use super::super::script::Step;
+use super::super::script::Step::*;
 use super::super::trace::Trace;
 
 const BYTES: u64 = 10_000;
@@ -64,39 +64,16 @@ fn orderly() -> [Case; 4] {
 fn half_close() -> Plan {
     const ANSWER: u64 = 100_000;
     Plan::new(
-        vec![
-            Step::Connect,
-            Step::Send(BYTES),
-            Step::Close,
-            Step::Received(ANSWER),
-            Step::End,
-            Step::Over,
-        ],
-        vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::End,
-            Step::Send(ANSWER),
-            Step::Close,
-            Step::Over,
-        ],
+        vec![Connect, Send(BYTES), Close, Received(ANSWER), End, Over],
+        vec![Listen, Open(1), Received(BYTES), End, Send(ANSWER), Close, Over],
     )
 }
 
 fn simultaneous_close() -> Plan {
-    let together = Step::Until(Time::from_millis(300));
+    let together = Until(Time::from_millis(300));
     Plan::new(
-        vec![Step::Connect, Step::Send(BYTES), together, Step::Close, Step::End, Step::Over],
-        vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(BYTES),
-            together,
-            Step::Close,
-            Step::End,
-            Step::Over,
-        ],
+        vec![Connect, Send(BYTES), together, Close, End, Over],
+        vec![Listen, Open(1), Received(BYTES), together, Close, End, Over],
     )
 }
 
@@ -114,42 +91,42 @@ fn fins_cross(trace: &Trace, findings: &mut Findings) {
 fn reuse() -> Plan {
     Plan::new(
         vec![
-            Step::Connect,
-            Step::Send(BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
-            Step::Pause(Span::from_millis(100)),
-            Step::Connect,
-            Step::Send(2 * BYTES),
-            Step::Close,
-            Step::End,
-            Step::Over,
+            Connect,
+            Send(BYTES),
+            End,
+            Close,
+            Over,
+            Pause(Span::from_millis(100)),
+            Connect,
+            Send(2 * BYTES),
+            Close,
+            End,
+            Over,
         ],
         vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::Close,
-            Step::End,
-            Step::Over,
-            Step::Open(2),
-            Step::Received(2 * BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
+            Listen,
+            Open(1),
+            Received(BYTES),
+            Close,
+            End,
+            Over,
+            Open(2),
+            Received(2 * BYTES),
+            End,
+            Close,
+            Over,
         ],
     )
 }
 
 fn resets() -> [Case; 2] {
     let sender_resets = Plan::new(
-        vec![Step::Connect, Step::Send(BULK), Step::Pause(Span::from_millis(120)), Step::Abort],
-        vec![Step::Listen, Step::Open(1), Step::Reset],
+        vec![Connect, Send(BULK), Pause(Span::from_millis(120)), Abort],
+        vec![Listen, Open(1), Reset],
     );
     let receiver_resets = Plan::new(
-        vec![Step::Connect, Step::Send(BULK), Step::Reset],
-        vec![Step::Listen, Step::Open(1), Step::Received(BULK / 10), Step::Abort],
+        vec![Connect, Send(BULK), Reset],
+        vec![Listen, Open(1), Received(BULK / 10), Abort],
     );
     [
         Case::new(
@@ -177,44 +154,32 @@ fn reset_came_from(trace: &Trace, side: Side, findings: &mut Findings) {
 /// Half-open connections in the sense of RFC 9293 section 3.5.1: one end has forgotten them.
 fn vanished() -> [Case; 2] {
     let receiver = Plan::new(
-        vec![
-            Step::Connect,
-            Step::Send(BYTES),
-            Step::Pause(Span::from_millis(250)),
-            Step::Send(BYTES),
-            Step::Reset,
-        ],
-        vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::Pause(Span::from_millis(60)),
-            Step::Vanish,
-        ],
+        vec![Connect, Send(BYTES), Pause(Span::from_millis(250)), Send(BYTES), Reset],
+        vec![Listen, Open(1), Received(BYTES), Pause(Span::from_millis(60)), Vanish],
     );
     let sender = Plan::new(
         vec![
-            Step::Connect,
-            Step::Send(BYTES),
-            Step::Pause(Span::from_millis(250)),
-            Step::Vanish,
-            Step::Pause(Span::from_millis(50)),
-            Step::Connect,
-            Step::Send(2 * BYTES),
-            Step::Close,
-            Step::End,
-            Step::Over,
+            Connect,
+            Send(BYTES),
+            Pause(Span::from_millis(250)),
+            Vanish,
+            Pause(Span::from_millis(50)),
+            Connect,
+            Send(2 * BYTES),
+            Close,
+            End,
+            Over,
         ],
         vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::Reset,
-            Step::Open(2),
-            Step::Received(2 * BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
+            Listen,
+            Open(1),
+            Received(BYTES),
+            Reset,
+            Open(2),
+            Received(2 * BYTES),
+            End,
+            Close,
+            Over,
         ],
     );
     [

@@ -8,7 +8,7 @@ use super::super::Side::{Receiver, Sender};
 use super::super::faults::{What, Which};
 use super::super::findings::Findings;
 use super::super::plan::{Case, Plan};
-use super::super::script::Step;
+use super::super::script::Step::*;
 use super::super::trace::{Trace, describe};
 
 const BYTES: u64 = 20_000;
@@ -107,30 +107,23 @@ fn twice() -> [Case; 2] {
 fn refused() -> [Case; 2] {
     let again = Plan::new(
         vec![
-            Step::Connect,
-            Step::Pause(Span::from_millis(12)),
-            Step::Abort,
-            Step::Pause(Span::from_millis(200)),
-            Step::Connect,
-            Step::Send(BYTES),
-            Step::Close,
-            Step::End,
-            Step::Over,
+            Connect,
+            Pause(Span::from_millis(12)),
+            Abort,
+            Pause(Span::from_millis(200)),
+            Connect,
+            Send(BYTES),
+            Close,
+            End,
+            Over,
         ],
-        vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
-        ],
+        vec![Listen, Open(1), Received(BYTES), End, Close, Over],
     );
     [
         Case::new(
             "closed-port",
             "a SYN to a port where nobody listens is reset (RFC 9293 section 3.10.7.1)",
-            Plan::new(vec![Step::Connect, Step::Reset], vec![]).with_resets(),
+            Plan::new(vec![Connect, Reset], vec![]).with_resets(),
         )
         .check(|trace, findings| {
             let syn = trace.first_syn(Sender).map(|s| s.seq.add(1));
@@ -161,29 +154,15 @@ fn refused() -> [Case; 2] {
 
 fn passive_sender() -> Plan {
     Plan::new(
-        vec![Step::Listen, Step::Open(1), Step::Send(BYTES), Step::Close, Step::End, Step::Over],
-        vec![
-            Step::Connect,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
-        ],
+        vec![Listen, Open(1), Send(BYTES), Close, End, Over],
+        vec![Connect, Open(1), Received(BYTES), End, Close, Over],
     )
 }
 
 fn simultaneous_open() -> Plan {
     Plan::new(
-        vec![Step::Connect, Step::Open(1), Step::Send(BYTES), Step::Close, Step::End, Step::Over],
-        vec![
-            Step::Connect,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
-        ],
+        vec![Connect, Open(1), Send(BYTES), Close, End, Over],
+        vec![Connect, Open(1), Received(BYTES), End, Close, Over],
     )
 }
 
@@ -191,25 +170,25 @@ pub(super) fn request_response() -> Plan {
     let (request, answer) = (3_000, 30_000);
     Plan::new(
         vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Received(request),
-            Step::Send(answer),
-            Step::Received(2 * request),
-            Step::Send(answer),
-            Step::End,
-            Step::Close,
-            Step::Over,
+            Listen,
+            Open(1),
+            Received(request),
+            Send(answer),
+            Received(2 * request),
+            Send(answer),
+            End,
+            Close,
+            Over,
         ],
         vec![
-            Step::Connect,
-            Step::Send(request),
-            Step::Received(answer),
-            Step::Send(request),
-            Step::Received(2 * answer),
-            Step::Close,
-            Step::End,
-            Step::Over,
+            Connect,
+            Send(request),
+            Received(answer),
+            Send(request),
+            Received(2 * answer),
+            Close,
+            End,
+            Over,
         ],
     )
 }
@@ -217,23 +196,8 @@ pub(super) fn request_response() -> Plan {
 /// Both ends send so many bytes at the same time.
 pub(super) fn both_ways(bytes: u64) -> Plan {
     Plan::new(
-        vec![
-            Step::Connect,
-            Step::Send(bytes),
-            Step::Received(bytes),
-            Step::Close,
-            Step::End,
-            Step::Over,
-        ],
-        vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::Send(bytes),
-            Step::Received(bytes),
-            Step::End,
-            Step::Close,
-            Step::Over,
-        ],
+        vec![Connect, Send(bytes), Received(bytes), Close, End, Over],
+        vec![Listen, Open(1), Send(bytes), Received(bytes), End, Close, Over],
     )
 }
 

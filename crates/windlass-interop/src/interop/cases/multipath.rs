@@ -12,7 +12,7 @@ use super::super::Side::{Receiver, Sender};
 use super::super::faults::{Fault, What, Which};
 use super::super::findings::Findings;
 use super::super::plan::{Case, KernelSocket, Multipath, Outage, Plan};
-use super::super::script::Step;
+use super::super::script::Step::*;
 use super::super::trace::Trace;
 use super::handshake::{both_ways, request_response};
 
@@ -99,7 +99,7 @@ fn deaths() -> Vec<Case> {
         let mut plan = plan(|m| m.outages = vec![outage]);
         plan.patience = Time::from_secs(60);
         // A subflow that nothing passes on is closed by no FIN.
-        plan.ends.iter_mut().for_each(|end| end.script.retain(|step| *step != Step::Over));
+        plan.ends.iter_mut().for_each(|end| end.script.retain(|step| *step != Over));
         plan
     };
     vec![
@@ -195,31 +195,24 @@ fn ms(n: u64) -> Time {
 
 fn passive_sender() -> Plan {
     Plan::new(
-        vec![Step::Listen, Step::Open(1), Step::Send(BYTES), Step::Close, Step::End, Step::Over],
-        vec![
-            Step::Connect,
-            Step::Open(1),
-            Step::Received(BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
-        ],
+        vec![Listen, Open(1), Send(BYTES), Close, End, Over],
+        vec![Connect, Open(1), Received(BYTES), End, Close, Over],
     )
 }
 
 fn slow_reader() -> Plan {
     let mut plan = Plan::new(
-        vec![Step::Connect, Step::Send(BYTES), Step::Close, Step::End, Step::Over],
+        vec![Connect, Send(BYTES), Close, End, Over],
         vec![
-            Step::Listen,
-            Step::Open(1),
-            Step::StopReading,
-            Step::Pause(Span::from_secs(2)),
-            Step::Read,
-            Step::Received(BYTES),
-            Step::End,
-            Step::Close,
-            Step::Over,
+            Listen,
+            Open(1),
+            StopReading,
+            Pause(Span::from_secs(2)),
+            Read,
+            Received(BYTES),
+            End,
+            Close,
+            Over,
         ],
     );
     plan.patience = Time::from_secs(30);

@@ -7,7 +7,7 @@ use windlass_tcp::Flags;
 use super::super::Side::{Receiver, Sender};
 use super::super::faults::Which;
 use super::super::plan::{Case, Plan};
-use super::super::script::Step;
+use super::super::script::Step::*;
 
 const BYTES: u64 = 400_000;
 
@@ -73,15 +73,15 @@ fn echo(flags: Flags) -> bool {
 pub(super) fn closed(bytes: u64) -> Plan {
     let mut plan = Plan::transfer(bytes);
     plan.ends[1].script = vec![
-        Step::Listen,
-        Step::StopReading,
-        Step::Open(1),
-        Step::Pause(Span::from_millis(1_500)),
-        Step::Read,
-        Step::Received(bytes),
-        Step::End,
-        Step::Close,
-        Step::Over,
+        Listen,
+        StopReading,
+        Open(1),
+        Pause(Span::from_millis(1_500)),
+        Read,
+        Received(bytes),
+        End,
+        Close,
+        Over,
     ];
     plan.stack(Receiver, |stack| stack.receive_buffer = 64 << 10)
 }

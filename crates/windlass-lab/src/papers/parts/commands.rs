@@ -88,15 +88,19 @@ fn setting<'a>(
 }
 
 fn run(m: &Material, scenario: &str, overrides: &[Override]) -> String {
-    let sets = overrides.iter().map(|(key, value)| format!(" --set {}", quoted(key, value)));
+    let set = |(key, value): &Override| format!(" --set {}", shell_word(&format!("{key}={value}")));
+    let sets = overrides.iter().map(set);
     format!("windlass run {}{}", m.paper.place(scenario), sets.collect::<String>())
 }
 
-/// `KEY=VALUE` as a shell takes it for one word.
-fn quoted(key: &str, value: &str) -> String {
-    let word = format!("{key}={value}");
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-=%:,/+@".contains(c);
-    if word.chars().all(plain) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
+/// A word as a shell takes it for one.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]
@@ -105,8 +109,8 @@ mod tests {
 
     #[test]
     fn what_a_shell_would_read_otherwise_is_quoted() {
-        assert_eq!(quoted("link.a.loss.probability", "1%"), "link.a.loss.probability=1%");
-        assert_eq!(quoted("record.series", "[\"a b\"]"), "'record.series=[\"a b\"]'");
-        assert_eq!(quoted("name", "it's"), "'name=it'\\''s'");
+        assert_eq!(shell_word("link.a.loss.probability=1%"), "link.a.loss.probability=1%");
+        assert_eq!(shell_word("record.series=[\"a b\"]"), "'record.series=[\"a b\"]'");
+        assert_eq!(shell_word("name=it's"), "'name=it'\\''s'");
     }
 }

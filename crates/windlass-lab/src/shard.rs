@@ -1,9 +1,9 @@
-//! Parts of a sweep's work, for several processes.
+//! Parts of the work of a sweep or a reproduction, for several processes.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A part of a sweep's runs: one of `of`, from 1.
+/// A part of the runs: one of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Which one, from 1.
@@ -14,7 +14,7 @@ pub struct Shard {
 
 impl Shard {
     /// Whether the `i`-th piece of work, from 0, is this shard's.
-    pub(super) fn has(self, i: usize) -> bool {
+    pub(crate) fn has(self, i: usize) -> bool {
         i % self.of as usize == (self.index - 1) as usize
     }
 }

@@ -1,0 +1,229 @@
+//! The record of decisions with the packets that it is about, as qvis draws them: qlog 0.3 as JSON text sequences, with the events of
+//! draft-ietf-quic-qlog-quic-events-02.
+//!
+//! qvis looks packets up by number, and draws nothing of a sender without packets. Here a transmission has a number, as in QUIC: a
+//! segment that is sent again gets another, and an acknowledgement names the transmission that it answers.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use windlass_cc::Time;
+use windlass_sim::{Decided, PacketEvent, PacketFate};
+use windlass_tcp::{Flags, LostSegment, Segment, Seq};
+
+use super::Case;
+use super::qlog::{Data, Events, Names, PacketHeader, decisions, description, event, file, losses};
+
+const NAMES: Names = Names {
+    metrics: "recovery:metrics_updated",
+    state: "recovery:congestion_state_updated",
+    lost: "recovery:packet_lost",
+};
+
+#[derive(Serialize)]
+struct Header<'a> {
+    qlog_version: &'static str,
+    qlog_format: &'static str,
+    title: &'a str,
+    description: String,
+    trace: Trace,
+}
+
+#[derive(Serialize)]
+struct Trace {
+    vantage_point: VantagePoint,
+    common_fields: CommonFields,
+}
+
+#[derive(Serialize)]
+struct VantagePoint {
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+struct CommonFields {
+    protocol_type: &'static str,
+    time_format: &'static str,
+    reference_time: u64,
+}
+
+/// A packet that was sent or received.
+#[derive(Serialize)]
+pub(super) struct Carried {
+    header: PacketHeader,
+    raw: Raw,
+    frames: Vec<Frame>,
+}
+
+#[derive(Serialize)]
+struct Raw {
+    /// Of the IP packet, bytes.
+    length: u32,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "frame_type", rename_all = "lowercase")]
+enum Frame {
+    Stream { stream_id: u64, offset: u32, length: u32 },
+    Ack { acked_ranges: Vec<[u64; 2]> },
+}
+
+/// Everything that these senders sent, heard, decided and deemed lost, as the text of one `.sqlog` file; each sender is a group.
+/// `packets` are those of every link.
+pub fn qvis(case: &Case, senders: &[&Decided], packets: &[PacketEvent]) -> String {
+    let names: Vec<String> = senders.iter().map(|s| case.name(s)).collect();
+    let mut events = Vec::new();
+    for (sender, name) in senders.iter().zip(&names) {
+        let sent = sent(case, sender, packets);
+        carried(case, sender, name, &sent, packets, &mut events);
+        losses(case, sender, name, &NAMES, |lost| number(&sent, lost), &mut events);
+        decisions(sender, name, &NAMES, &mut events);
+    }
+    let header = Header {
+        qlog_version: "0.3",
+        qlog_format: "JSON-SEQ",
+        title: &case.scenario.name,
+        description: description(case),
+        trace: Trace {
+            vantage_point: VantagePoint { r#type: "server" },
+            common_fields: CommonFields {
+                protocol_type: "TCP",
+                time_format: "relative",
+                reference_time: 0,
+            },
+        },
+    };
+    file(&header, events)
+}
+
+/// A transmission; its place in the list is its number.
+struct Sent<'a> {
+    event: &'a PacketEvent,
+    segment: &'a Segment,
+}
+
+impl Sent<'_> {
+    /// The first number behind it.
+    fn end(&self) -> Seq {
+        Seq(self.segment.seq.0.wrapping_add(self.segment.seq_len()))
+    }
+}
+
+fn of<'a>(sender: &Decided, packets: &'a [PacketEvent]) -> impl Iterator<Item = &'a PacketEvent> {
+    let (flow, path) = (sender.flow, sender.path);
+    packets.iter().filter(move |e| e.flow == flow && e.path.map(|p| p.path) == path)
+}
+
+/// What takes sequence space, where the first link takes it or has no room for it.
+fn sent<'a>(case: &Case, sender: &Decided, packets: &'a [PacketEvent]) -> Vec<Sent<'a>> {
+    let from = case.config.flows[sender.flow as usize].from;
+    let leaves = |e: &&PacketEvent| {
+        let begins = matches!(e.fate, PacketFate::Sent | PacketFate::DroppedQueue);
+        e.forward && begins && case.end_of_link(e.link, 0) == from
+    };
+    let data = of(sender, packets).filter(leaves);
+    let segment = |event: &'a PacketEvent| {
+        let segment = event.segment.as_ref().filter(|s| s.seq_len() > 0)?;
+        Some(Sent { event, segment })
+    };
+    data.filter_map(segment).collect()
+}
+
+/// The transmission that was deemed lost: the first of its numbers since it was handed down.
+fn number(sent: &[Sent<'_>], lost: &LostSegment) -> Option<u64> {
+    let since = sent.partition_point(|s| s.event.time < lost.sent);
+    let at = sent[since..].iter().position(|s| {
+        let into = lost.seq.0.wrapping_sub(s.segment.seq.0);
+        into < s.segment.seq_len()
+    })?;
+    Some((since + at) as u64)
+}
+
+fn carried<'a>(
+    case: &Case,
+    sender: &Decided,
+    group: &'a str,
+    sent: &[Sent<'_>],
+    packets: &[PacketEvent],
+    out: &mut Events<'a>,
+) {
+    let first = sent.first().map_or(0, |s| s.segment.seq.0);
+    for (number, s) in sent.iter().enumerate() {
+        let offset = s.segment.seq.0.wrapping_sub(first);
+        let frame = Frame::Stream { stream_id: 0, offset, length: s.segment.len };
+        let data = packet(number as u64, s.event, vec![frame]);
+        out.push(event(s.event.time, "transport:packet_sent", group, data));
+    }
+    let to = case.config.flows[sender.flow as usize].from;
+    let arrives = |e: &&PacketEvent| {
+        !e.forward && e.fate == PacketFate::Delivered && case.end_of_link(e.link, 1) == to
+    };
+    let mut open = Open { sent, next: 0, waiting: Vec::new() };
+    for (number, e) in of(sender, packets).filter(arrives).enumerate() {
+        let Some(segment) = &e.segment else { continue };
+        let acked_ranges = open.answered(e.time, segment);
+        let frames = match acked_ranges.is_empty() {
+            true => Vec::new(),
+            false => vec![Frame::Ack { acked_ranges }],
+        };
+        let data = packet(number as u64, e, frames);
+        out.push(event(e.time, "transport:packet_received", group, data));
+    }
+}
+
+fn packet(number: u64, event: &PacketEvent, frames: Vec<Frame>) -> Data {
+    let raw = Raw { length: event.ip_len };
+    Data::Carried(Box::new(Carried { header: PacketHeader::of(number), raw, frames }))
+}
+
+/// Transmissions that no acknowledgement has covered yet.
+struct Open<'a> {
+    sent: &'a [Sent<'a>],
+    /// Of those sent until now, the number of the next.
+    next: usize,
+    waiting: Vec<usize>,
+}
+
+impl Open<'_> {
+    /// The transmissions that an acknowledgement covers first, each segment by its latest.
+    fn answered(&mut self, now: Time, ack: &Segment) -> Vec<[u64; 2]> {
+        let due = self.sent.partition_point(|s| s.event.time < now);
+        self.waiting.extend(self.next..due);
+        self.next = self.next.max(due);
+        if !ack.flags.has(Flags::ACK) {
+            return Vec::new();
+        }
+        let blocks = ack.options.sack_blocks();
+        let covered = |n: &usize| {
+            let s = &self.sent[*n];
+            let inside =
+                |left: Seq, right: Seq| reached(s.segment.seq, left) && reached(right, s.end());
+            reached(ack.ack, s.end()) || blocks.iter().any(|b| inside(b.left, b.right))
+        };
+        let (answered, waiting) = self.waiting.iter().partition(|n| covered(n));
+        self.waiting = waiting;
+        let answered: Vec<usize> = answered;
+        let latest: BTreeMap<u32, usize> =
+            answered.into_iter().map(|n| (self.sent[n].segment.seq.0, n)).collect();
+        ranges(latest.into_values())
+    }
+}
+
+/// Whether a number is another or behind it, in the half of the space around it.
+fn reached(number: Seq, other: Seq) -> bool {
+    number.0.wrapping_sub(other.0) < 1 << 31
+}
+
+/// Numbers as ranges from ... to ....
+fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<[u64; 2]> {
+    let mut numbers: Vec<u64> = numbers.map(|n| n as u64).collect();
+    numbers.sort_unstable();
+    let mut out: Vec<[u64; 2]> = Vec::new();
+    for n in numbers {
+        match out.last_mut() {
+            Some(last) if last[1] + 1 == n => last[1] = n,
+            _ => out.push([n, n]),
+        }
+    }
+    out
+}
