@@ -133,6 +133,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
     out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Failure::of_stdout)
 }
 
+/// A number of things with the word for them: `1 point`, `2 points`.
+pub fn several(n: usize, word: &str) -> String {
+    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
+}
+
 /// Writes a file that must not be there yet.
 pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     let made = OpenOptions::new().write(true).create_new(true).open(file);

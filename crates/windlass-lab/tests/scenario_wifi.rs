@@ -172,9 +172,11 @@ fn the_resolved_form_is_the_same_cell() {
         assert_eq!(again, s, "{more}");
         assert_eq!(again.hash(), s.hash());
     }
-    for lowpan in
-        ["", "lowpan = { retry_delay = \"40ms\", retry_busy = true, mac_header = \"23B\" }\n"]
-    {
+    for lowpan in [
+        "",
+        "lowpan = { retry_delay = \"40ms\", retry_busy = true, mac_header = \"23B\" }\n",
+        "lowpan = { udp_header = \"4B\" }\n",
+    ] {
         let s = with("\"802.11g\"", &format!("\"802.15.4\"\n{lowpan}"));
         assert_eq!(read(&s.resolved_toml()), s, "{lowpan}");
     }

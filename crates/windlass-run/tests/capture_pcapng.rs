@@ -137,11 +137,11 @@ fn capture(options: CaptureOptions) -> (Vec<u8>, u64) {
 }
 
 /// A packet as the independent reader sees it.
-struct Read {
-    interface: u32,
-    time_ns: u64,
-    original: u32,
-    data: Vec<u8>,
+pub struct Read {
+    pub interface: u32,
+    pub time_ns: u64,
+    pub original: u32,
+    pub data: Vec<u8>,
     comment: Option<String>,
     direction: u8,
 }
@@ -161,7 +161,8 @@ impl Read {
     }
 }
 
-fn read(bytes: &[u8]) -> (Vec<String>, Vec<Read>) {
+/// The names of the interfaces and the packets of a file, as an independent reader finds them.
+pub fn read(bytes: &[u8]) -> (Vec<String>, Vec<Read>) {
     let (mut interfaces, mut packets) = (Vec::new(), Vec::new());
     let mut reader = PcapNGReader::new(1 << 20, bytes).expect("pcapng");
     loop {

@@ -1,5 +1,6 @@
 //! The tests of runs and their stores: one program, since each takes a second to link.
 
+mod capture_measured;
 mod capture_multipath;
 mod capture_pcapng;
 mod results;

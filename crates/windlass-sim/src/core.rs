@@ -134,6 +134,11 @@ impl Core {
         self.routes.destination(handle.hop)
     }
 
+    /// Whether it is a datagram of a flow's.
+    pub(crate) fn is_datagram(&self, handle: PacketHandle) -> bool {
+        !matches!(self.packets.get(handle.id), Body::Segment(_))
+    }
+
     /// Puts a packet on a link without a queue discipline.
     #[inline(always)]
     pub(crate) fn put_on_link(&mut self, link: u32, handle: PacketHandle) {

@@ -23,7 +23,7 @@ enum Due {
     /// This packet has gone its way.
     Packet { id: u32, size: u32, hop: u32, held: bool },
     /// It has been held back for long enough, however few others have passed it.
-    LetGo { id: u32 },
+    LetGo { held: u64 },
     /// The acknowledgements for this host have been held for long enough, if they are those of this round.
     Acks { host: u32, round: u64 },
 }
@@ -31,6 +31,8 @@ enum Due {
 /// A packet that is held back.
 #[derive(Clone, Copy, Debug)]
 struct Held {
+    /// Which of all that were held back so far: a packet's number is given to another when it is gone.
+    number: u64,
     handle: PacketHandle,
     /// How many others pass it still.
     left: u32,
@@ -131,8 +133,8 @@ impl DelayLine {
                 Due::Packet { id, size, hop, held } => {
                     self.come(core.now, PacketHandle { id, size, hop }, held);
                 }
-                Due::LetGo { id } => {
-                    if let Some(place) = self.held.iter().position(|held| held.handle.id == id) {
+                Due::LetGo { held: number } => {
+                    if let Some(place) = self.held.iter().position(|held| held.number == number) {
                         let held = self.held.remove(place);
                         self.out.push(held.handle);
                     }
@@ -154,8 +156,9 @@ impl DelayLine {
     /// A packet has gone its way, and is held back there or comes out; it may be the last that one held back waits for.
     fn come(&mut self, now: Time, handle: PacketHandle, held: bool) {
         if let (true, Some((_, reorder))) = (held, self.reorder) {
-            self.held.push(Held { handle, left: reorder.packets });
-            self.add(now + reorder.within, Due::LetGo { id: handle.id });
+            let number = self.entries;
+            self.held.push(Held { number, handle, left: reorder.packets });
+            self.add(now + reorder.within, Due::LetGo { held: number });
             return;
         }
         self.out.push(handle);

@@ -3,6 +3,7 @@
 use crate::common::cbr;
 use crate::common::radio::{Driver, line, over, pairs};
 use windlass_cc::{Span, Time};
+use windlass_sim::config::Traffic;
 use windlass_sim::loss::LossModel;
 use windlass_sim::radio::lowpan::Lowpan;
 use windlass_sim::radio::{FrameErrors, Framing, Outcome, Phy, RadioConfig};
@@ -85,6 +86,62 @@ fn one_stations_saturation_throughput_is_the_closed_forms() {
         assert!((got / model - 1.0).abs() < 0.01, "{ip_bytes}: {got} and {model}");
         assert_eq!(station.retransmissions + station.failures + station.access_failures, 0);
     }
+}
+
+#[test]
+fn compressed_headers_of_udp_are_spared_in_the_first_frame_of_each_datagram() {
+    // Header bytes on the air, a datagram's payload, and its frames from MAC header to check sequence. IP: 7 bytes that name
+    // UDP, or 6 that leave it to what follows (RFC 6282 section 3.1.1); fragments begin at eights of the uncompressed packet.
+    let cases: [(u32, u32, &[u32]); 8] = [
+        (8, 40, &[11 + 7 + 8 + 40]),
+        (7, 40, &[11 + 6 + 7 + 40]),
+        (4, 40, &[11 + 6 + 4 + 40]),
+        (2, 40, &[11 + 6 + 2 + 40]),
+        // One frame holds 101 bytes of payload, or 106 with both ports in a byte.
+        (8, 102, &[11 + 4 + 7 + 8 + 96, 11 + 5 + 6]),
+        (4, 106, &[127]),
+        (4, 107, &[11 + 4 + 6 + 4 + 96, 11 + 5 + 11]),
+        // 127 - 11 - 4 - 8 leave 104 bytes beside what is compressed: 112 of UDP, eight more than uncompressed.
+        (2, 300, &[11 + 4 + 6 + 2 + 104, 11 + 5 + 104, 11 + 5 + 92]),
+    ];
+    for (udp_header, payload, frames) in cases {
+        let mut radio = air(500, &[0, 100]);
+        radio.lowpan = Some(Lowpan { udp_header, ..Lowpan::default() });
+        let result = run(radio, &[[0, 1]], payload + 28, 200, 1);
+        let station = &result.radios[0].stations[0];
+        let case = format!("{udp_header} B, {payload} B");
+        assert!(station.drops_queue > 0, "saturated: {case}");
+        let sent = station.transmissions as f64 / frames.len() as f64;
+        assert!((sent - station.delivered as f64).abs() <= 1.0, "frames a datagram: {case}");
+        // On the air, each frame has 6 bytes before it; 32 µs a byte.
+        let bytes: u32 = frames.iter().map(|bytes| bytes + 6).sum();
+        let airtime = station.airtime_s / station.delivered as f64;
+        assert!((airtime / (f64::from(bytes) * 32e-6) - 1.0).abs() < 1e-3, "{case}: {airtime}");
+        let cycle: f64 =
+            frames.iter().map(|b| exchange(*b) + seconds(Lowpan::space(&PHY, *b))).sum();
+        let (got, model) = (station.delivered as f64 / 200.0, 1.0 / cycle);
+        assert!((got / model - 1.0).abs() < 0.01, "{case}: {got}/s, model {model}/s");
+    }
+}
+
+#[test]
+fn a_segment_of_tcp_and_the_ports_of_aodv_are_not_compressed() {
+    let end = Time::from_secs(20);
+    let tcp = |udp_header| {
+        let mut radio = air(500, &[0, 100]);
+        radio.lowpan = Some(Lowpan { udp_header, ..Lowpan::default() });
+        let mut config = over(radio, &[([0, 1], cbr(100, 1000, end))], end);
+        config.flows[0].traffic = Traffic::Bulk { bytes: None };
+        let mut simulation = Simulation::new(config).expect("valid");
+        simulation.run();
+        simulation.finish().expect("packets conserved")
+    };
+    assert_eq!(tcp(8), tcp(2));
+    let lowpan = |udp_header| Lowpan { udp_header, ..Lowpan::default() };
+    assert_eq!([8, 7, 4, 2].map(|n| lowpan(n).saved(false)), [0, 2, 5, 7]);
+    assert_eq!([8, 7, 4, 2].map(|n| lowpan(n).saved(true)), [0, 2, 2, 2]);
+    // An IP header that does not name UDP has nothing to spare.
+    assert_eq!(Lowpan { ip_header: 2, ..lowpan(4) }.saved(false), 4);
 }
 
 #[test]
@@ -183,6 +240,8 @@ fn what_cannot_be_is_refused() {
         r.lowpan = Some(Lowpan { mac_header: 90, ip_header: 40, ..Lowpan::default() });
     });
     assert!(wide.contains("127 bytes"), "{wide}");
+    let odd = refused(&|r| r.lowpan = Some(Lowpan { udp_header: 3, ..Lowpan::default() }));
+    assert!(odd.contains("7, 6, 5, 4 or 2 compressed, not 3"), "{odd}");
     let eager = refused(&|r| {
         r.lowpan = Some(Lowpan { retry_delay: Span::from_secs(60), ..Lowpan::default() });
     });

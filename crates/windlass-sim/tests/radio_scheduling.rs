@@ -28,7 +28,7 @@ fn delivered(rule: Rule) -> ([u64; 2], u64) {
         }
         let user = if n % 10 == 0 { 2 } else { 1 };
         let handle = PacketHandle { id: user, size: 1_000, hop: 0 };
-        dropped += u64::from(!radio.offer_for(now, 0, 1, handle, user));
+        dropped += u64::from(!radio.offer_for(now, 0, 1, handle, user, 0));
         assert!(radio.stations()[0].queue.len() <= 30);
     }
     assert!(radio.stations().iter().all(|s| s.conserves_packets()));
@@ -67,7 +67,7 @@ fn proportional_fairness_gives_backlogged_users_equal_slots() {
                 while inside[user as usize - 1] < most {
                     inside[user as usize - 1] += 1;
                     let handle = PacketHandle { id: user, size, hop: 0 };
-                    assert!(radio.offer_for(now, 0, 1, handle, user));
+                    assert!(radio.offer_for(now, 0, 1, handle, user, 0));
                 }
             }
             now = radio.next_event().expect("a packet is waiting");

@@ -107,6 +107,8 @@ pub fn table(seeds: u64) -> Result<String, String> {
             .collect();
         let _ = writeln!(out, "| {name} | {} |", cells?.join(" | "));
     }
+    // A kernel's runs take minutes, and are kept.
+    out.push_str(include_str!("../linux.md"));
     Ok(out)
 }
 

@@ -13,7 +13,7 @@ use windlass_lab::run::store::{Invocation, replace};
 
 use super::papers::find;
 use crate::args::{PaperArgs, PaperVerb};
-use crate::output::{Failure, print};
+use crate::output::{Failure, print, several};
 
 /// Begins or checks folders.
 pub fn run(args: &PaperArgs) -> Result<(), Failure> {
@@ -76,9 +76,13 @@ fn said(paper: &Paper, c: Checked) -> String {
         ),
     };
     format!(
-        "{}: {experiments} experiments with {points} points, {claims} claims, {sections} sections, \
-         {notes} notes: nothing is wrong\n{warning}",
-        paper.id
+        "{}: {} with {}, {}, {}, {}: nothing is wrong\n{warning}",
+        paper.id,
+        several(experiments, "experiment"),
+        several(points, "point"),
+        several(claims, "claim"),
+        several(sections, "section"),
+        several(notes, "note")
     )
 }
 

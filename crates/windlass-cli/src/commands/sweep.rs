@@ -14,7 +14,7 @@ use windlass_lab::sweep::{Cell, Count, Estimate, Plan, Progress, Request, Standi
 use super::making::{outcome, runner};
 use super::run::overrides;
 use crate::args::Sweep as Args;
-use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, keeps, print, width};
+use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, keeps, print, several, width};
 
 /// Time after which a dry run times no further point.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -173,11 +173,6 @@ impl Teller<'_> {
 
 fn slowest((point, seconds): (String, f64)) -> String {
     format!("; slowest point {point}, {} a run", spoken(seconds))
-}
-
-/// A number of things with the word for them: `1 point`, `2 points`.
-fn several(n: usize, word: &str) -> String {
-    format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Seconds as one says them.

@@ -1,7 +1,9 @@
 //! `lowpan`: what IEEE 802.15.4 and 6LoWPAN have in place of 802.11's keys.
 
 use windlass_cc::Span;
-use windlass_sim::radio::lowpan::{MAX_DELAY, MAX_FRAME_BYTES, MAX_IP_BYTES, MAX_TRIES};
+use windlass_sim::radio::lowpan::{
+    MAX_DELAY, MAX_FRAME_BYTES, MAX_IP_BYTES, MAX_TRIES, UDP_HEADER,
+};
 use windlass_sim::radio::{Lowpan, Phy};
 
 use crate::codec::{Codec, table};
@@ -20,6 +22,7 @@ table!(LOWPAN, "lowpan", apply, pairs, Lowpan {
     prepare: Codec::time(delay), "what a station needs before each frame, to load it into its radio for example, at most `10s`", "`\"0s\"`";
     mac_header: Codec::size_u32(5, MAX_FRAME_BYTES), "MAC header and check sequence: `11B` with short addresses, `23B` with extended ones, and what security adds (`10B` for Thread's)", "`\"11B\"`";
     ip_header: Codec::size_u32(2, MAX_FRAME_BYTES), "compressed IP header: `7B` with short addresses and prefixes from a context, `19B` with extended ones, `3B` if the addresses follow from the frame's (RFC 6282)", "`\"7B\"`";
+    udp_header: Codec::size_u32(2, UDP_HEADER), "UDP's header: `8B` as it is; compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is of 61440 to 61695, `4B` if both are of 61616 to 61631, and 2 bytes less without checksum; the IP header is then a byte shorter", "`\"8B\"`";
 });
 
 fn delay(field: &Field) -> Result<Span, Problem> {
@@ -43,5 +46,8 @@ pub(super) fn read(field: &Field) -> Result<Lowpan, Problem> {
 }
 
 pub(super) fn written(lowpan: &Lowpan) -> String {
-    inline(&pairs(lowpan))
+    // What is not compressed is not written: scenarios from before it could be keep their names.
+    let mut pairs = pairs(lowpan);
+    pairs.retain(|(key, _)| *key != "udp_header" || lowpan.udp_header != UDP_HEADER);
+    inline(&pairs)
 }

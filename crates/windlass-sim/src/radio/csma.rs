@@ -26,7 +26,7 @@ impl Station {
         self.failed[0] = 0;
         self.take_job(now);
         if let Some(head) = self.queue.front() {
-            self.part[1] = lowpan.framing().parts(head.handle.size) as u8;
+            self.part[1] = lowpan.framing_of(head.saved).parts(head.handle.size) as u8;
         } else if self.job == Job::Packet {
             (self.phase, self.phase_until) = (Phase::Contend, Time::NEVER);
             return;
@@ -121,7 +121,7 @@ impl Radio {
         let Some(lowpan) = self.lowpan else { return false };
         let (s, phy) = (&mut self.stations[station as usize], &self.phy);
         let Some(head) = s.queue.front() else { return false };
-        let bytes = lowpan.framing().bytes(head.handle.size, u32::from(s.part[0]));
+        let bytes = lowpan.framing_of(head.saved).bytes(head.handle.size, u32::from(s.part[0]));
         s.space_until = now + Lowpan::space(phy, bytes);
         let more = s.part[0] + 1 < s.part[1];
         if more {

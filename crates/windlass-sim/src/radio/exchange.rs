@@ -179,7 +179,9 @@ impl Radio {
         let s = &self.stations[station as usize];
         let bytes = match &self.lowpan {
             None => self.data_bytes(station, &head),
-            Some(lowpan) => lowpan.framing().bytes(head.handle.size, u32::from(s.part[0])),
+            Some(lowpan) => {
+                lowpan.framing_of(head.saved).bytes(head.handle.size, u32::from(s.part[0]))
+            }
         };
         let rate = if to_all { BROADCAST_RATE } else { s.rate };
         let s = &mut self.stations[station as usize];

@@ -275,7 +275,7 @@ impl Radio {
         let s = &mut self.stations[station as usize];
         let bytes = match (s.job, s.queue.front()) {
             (Job::Kept, Some(head)) => {
-                lowpan.framing().bytes(head.handle.size, u32::from(s.part[0]))
+                lowpan.framing_of(head.saved).bytes(head.handle.size, u32::from(s.part[0]))
             }
             _ => request_bytes(&lowpan),
         };

@@ -2,8 +2,8 @@
 //!
 //! A packet that does not fit into one frame of 127 bytes goes in fragments (RFC 4944 section 5.3), each
 //! with an access to the channel, an acknowledgement and retries of its own. The loss of one is the
-//! loss of the packet: what follows it is not sent. Headers of IP are compressed (RFC 6282); those of
-//! TCP and UDP go as they are.
+//! loss of the packet: what follows it is not sent. Headers of IP are compressed (RFC 6282), those of UDP if that
+//! is asked for (section 4.3); those of TCP go as they are.
 
 use windlass_cc::Span;
 
@@ -24,6 +24,12 @@ pub const MAX_DELAY: Span = Span::from_secs(10);
 
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
+/// UDP's header, and what it can be compressed to (RFC 6282 section 4.3.3): its byte of encoding, both ports in 4
+/// bytes, 3, or 1, and the checksum in 2 or none.
+pub const UDP_HEADER: u32 = 8;
+const UDP_FORMS: [u32; 6] = [2, 4, 5, 6, 7, UDP_HEADER];
+/// The least compressed IP header that names the next one: what encodes it, and that name.
+const NAMES_NEXT: u32 = 3;
 /// Fragment headers: of the first, and of the others.
 const FRAG1: u32 = 4;
 const FRAGN: u32 = 5;
@@ -54,6 +60,9 @@ pub struct Lowpan {
     pub mac_header: u32,
     /// Bytes of the compressed IP header, in place of the 20 bytes that a packet's size includes.
     pub ip_header: u32,
+    /// Bytes of the header of UDP: 8 as it is, fewer compressed, one of 7, 6, 5, 4 and 2. That of IP then need not name UDP,
+    /// and is a byte shorter.
+    pub udp_header: u32,
 }
 
 impl Default for Lowpan {
@@ -67,6 +76,7 @@ impl Default for Lowpan {
             prepare: Span::ZERO,
             mac_header: Framing::SHORT.mac,
             ip_header: Framing::SHORT.ip,
+            udp_header: UDP_HEADER,
         }
     }
 }
@@ -78,26 +88,30 @@ pub struct Framing {
     pub mac: u32,
     /// [`Lowpan::ip_header`].
     pub ip: u32,
+    /// [`Lowpan::saved`].
+    pub saved: u32,
 }
 
 impl Framing {
     /// Short addresses (2 bytes) and one PAN: frame control 2, sequence number 1, PAN 2, addresses 4, check
     /// sequence 2. IP: dispatch 2, next header 1, and both interface identifiers in 2 bytes each, their
     /// prefixes from a context.
-    pub const SHORT: Framing = Framing { mac: 11, ip: 7 };
+    pub const SHORT: Framing = Framing { mac: 11, ip: 7, saved: 0 };
     /// Extended addresses (8 bytes): as [`Framing::SHORT`] with 12 bytes more in either header.
-    pub const EXTENDED: Framing = Framing { mac: 23, ip: 19 };
+    pub const EXTENDED: Framing = Framing { mac: 23, ip: 19, saved: 0 };
 
-    /// Packet bytes of the first and of a later fragment: multiples of 8.
+    /// Packet bytes of the first and of a later fragment: multiples of 8. What is compressed counts as it was, and
+    /// goes in the first (RFC 6282 section 2).
     fn shares(self) -> [u32; 2] {
         let room = MAX_FRAME_BYTES.saturating_sub(self.mac);
-        [room.saturating_sub(FRAG1 + self.ip), room.saturating_sub(FRAGN)].map(|n| n / 8 * 8)
+        let first = (room + self.saved).saturating_sub(FRAG1 + self.ip);
+        [first, room.saturating_sub(FRAGN)].map(|n| n / 8 * 8)
     }
 
     /// In how many frames an IP packet goes.
     pub fn parts(self, ip_bytes: u32) -> u32 {
         let rest = ip_bytes.saturating_sub(IPV4_HEADER);
-        if self.mac + self.ip + rest <= MAX_FRAME_BYTES {
+        if self.mac + self.ip + rest <= MAX_FRAME_BYTES + self.saved {
             return 1;
         }
         let [first, later] = self.shares();
@@ -109,8 +123,8 @@ impl Framing {
         let rest = ip_bytes.saturating_sub(IPV4_HEADER);
         let ([first, later], parts) = (self.shares(), self.parts(ip_bytes));
         match part {
-            0 if parts == 1 => self.mac + self.ip + rest,
-            0 => self.mac + FRAG1 + self.ip + first,
+            0 if parts == 1 => self.mac + self.ip + rest - self.saved,
+            0 => self.mac + FRAG1 + self.ip + first - self.saved,
             _ => self.mac + FRAGN + later.min(rest - first - (part - 1) * later),
         }
     }
@@ -119,16 +133,33 @@ impl Framing {
     pub fn most_in(self, parts: u32) -> u32 {
         let [first, later] = self.shares();
         match parts {
-            0 | 1 => IPV4_HEADER + MAX_FRAME_BYTES.saturating_sub(self.mac + self.ip),
+            0 | 1 => {
+                IPV4_HEADER + (MAX_FRAME_BYTES + self.saved).saturating_sub(self.mac + self.ip)
+            }
             _ => IPV4_HEADER + first + (parts - 1) * later,
         }
     }
 }
 
 impl Lowpan {
-    /// How its frames are filled.
+    /// How its frames are filled, with packets of TCP.
     pub fn framing(&self) -> Framing {
-        Framing { mac: self.mac_header, ip: self.ip_header }
+        self.framing_of(0)
+    }
+
+    /// The same with packets of which [so many bytes](Lowpan::saved) are spared.
+    pub fn framing_of(&self, saved: u8) -> Framing {
+        Framing { mac: self.mac_header, ip: self.ip_header, saved: saved.into() }
+    }
+
+    /// Bytes by which the headers of a datagram are shorter than those of a segment, that of TCP itself apart. Ports that
+    /// are fixed, as AODV's, do not shorten.
+    pub fn saved(&self, fixed_ports: bool) -> u8 {
+        let least = if fixed_ports { UDP_HEADER - 1 } else { 0 };
+        match UDP_HEADER - self.udp_header.max(least) {
+            0 => 0,
+            spared => spared as u8 + u8::from(self.ip_header >= NAMES_NEXT),
+        }
     }
 
     /// Mean time that the back-offs of a packet take if nobody else is there.
@@ -154,6 +185,12 @@ impl Lowpan {
             return Err(
                 "retries and the preparation of a frame may be delayed by 10 s at most".into()
             );
+        }
+        if !UDP_FORMS.contains(&self.udp_header) {
+            return Err(format!(
+                "UDP's header has 8 bytes, or 7, 6, 5, 4 or 2 compressed, not {}",
+                self.udp_header
+            ));
         }
         let least = Framing::SHORT.mac - 6; // without addresses
         let framing = self.framing();

@@ -219,11 +219,11 @@ impl Radio {
     /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
     /// whether the queue had room.
     pub fn offer(&mut self, now: Time, from: u32, to: u32, handle: PacketHandle) -> bool {
-        self.offer_for(now, from, to, handle, NOBODY)
+        self.offer_for(now, from, to, handle, NOBODY, 0)
     }
 
     /// The same for a packet that belongs to a user of the stations'
-    /// [scheduler](crate::radio::scheduling).
+    /// [scheduler](crate::radio::scheduling), and on which compression [spares](Lowpan::saved) so many bytes.
     pub fn offer_for(
         &mut self,
         now: Time,
@@ -231,9 +231,10 @@ impl Radio {
         to: u32,
         handle: PacketHandle,
         user: u32,
+        saved: u8,
     ) -> bool {
         let station = &mut self.stations[from as usize];
-        let room = station.enqueue(now, Queued { handle, to, since: now, user });
+        let room = station.enqueue(now, Queued { handle, to, since: now, user, saved });
         if room && station.queue.len() == 1 && station.phase == Phase::Contend {
             match &self.lowpan {
                 None => station.request_access(now, &self.timing),
@@ -245,6 +246,11 @@ impl Radio {
             self.wake(from, now);
         }
         room
+    }
+
+    /// Bytes that compression spares on a datagram: see [`Lowpan::saved`].
+    pub(crate) fn saved(&self, fixed_ports: bool) -> u8 {
+        self.lowpan.map_or(0, |lowpan| lowpan.saved(fixed_ports))
     }
 
     /// Does one thing that is due, if anything is. What it comes to is among the [outcomes](Radio::take_outcomes).

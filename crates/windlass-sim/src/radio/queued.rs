@@ -18,4 +18,6 @@ pub struct Queued {
     pub since: Time,
     /// Who it belongs to, for a scheduler: see [`crate::radio::scheduling`].
     pub user: u32,
+    /// Bytes that compression of its headers spares on the air: see [`crate::radio::Lowpan::saved`].
+    pub saved: u8,
 }

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 use windlass_cc::rto::cmbo::{Draws, Solver};
 use windlass_cc::rto::{
-    AnyParams, AnyRto, Cmbo, Cocoa, Icc, Linux, Peakhopper, Rfc6298, RttSample, Uip,
+    AnyParams, AnyRto, Cmbo, Cocoa, Fasor, Icc, Linux, Peakhopper, Rfc6298, RttSample, Uip,
 };
 use windlass_cc::{Span, Time};
 
@@ -42,6 +42,7 @@ pub static LIVES: &[Life] = &[
     life("linux", size_of::<Linux>()),
     life("cocoa", size_of::<Cocoa>()),
     life("cocoa+", size_of::<Cocoa>()),
+    life("fasor", size_of::<Fasor>()),
     life("peakhopper", size_of::<Peakhopper>()),
     life("uip", size_of::<Uip>()),
     life("icc", size_of::<Icc>()),

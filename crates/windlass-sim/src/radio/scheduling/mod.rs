@@ -226,7 +226,7 @@ mod tests {
 
     fn queued(user: u32, size: u32, since_ms: u64) -> Queued {
         let handle = PacketHandle { id: 0, size, hop: 0 };
-        Queued { handle, to: 1, since: Time::from_millis(since_ms), user }
+        Queued { handle, to: 1, since: Time::from_millis(since_ms), user, saved: 0 }
     }
 
     /// Serves a queue that is refilled with a packet of the user just served; bytes by user.

@@ -269,7 +269,13 @@ impl Air<'_> {
             [] => NOBODY,
             users => users[self.core.destination(handle) as usize ^ 1],
         };
-        if !self.radio.offer_for(self.core.now, at, to, handle, user) {
+        let saved = match self.radio.saved(false) {
+            // Whose packets are all alike need not look at this one.
+            0 => 0,
+            spared if self.core.is_datagram(handle) => spared,
+            _ => 0,
+        };
+        if !self.radio.offer_for(self.core.now, at, to, handle, user, saved) {
             self.core.drop_on_radio(handle, Fate::StationRefused);
         }
     }
@@ -427,7 +433,8 @@ impl Mesh {
         self.control.packets += 1;
         self.control.bytes += u64::from(size);
         let handle = PacketHandle { id, size, hop: CONTROL };
-        if !air.radio.offer(now, station, to, handle) {
+        let saved = air.radio.saved(true);
+        if !air.radio.offer_for(now, station, to, handle, NOBODY, saved) {
             self.control.drops_queue += 1;
             self.messages.remove(id);
         }
