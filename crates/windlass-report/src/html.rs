@@ -8,7 +8,7 @@ use super::ReportError;
 use super::check::check;
 use super::ladder::escape;
 use super::model::Report;
-use super::view::{Page, page};
+use super::view::{Count, Page, page};
 
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
@@ -60,6 +60,7 @@ fn whole(page: &Page<'_>, laboratory: Option<&str>) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let library = if page.charts { library() } else { String::new() };
     let summary = each(&page.summary, |p| format!("<p class=\"summary\">{}</p>\n", prose(p)));
+    let strip = strip(page);
     let contents = contents(page);
     let verdicts = verdicts(page);
     let sections = each(&page.sections, |s| section(s, laboratory));
@@ -82,7 +83,7 @@ fn whole(page: &Page<'_>, laboratory: Option<&str>) -> String {
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <h1>{title}</h1>
-{summary}</header>
+{strip}{summary}</header>
 <nav id="contents" aria-label="Contents">
 <h2>Contents</h2>
 <ol>
@@ -113,6 +114,27 @@ fn contents(page: &Page<'_>) -> String {
         out += &line("provenance", "Provenance");
     }
     out
+}
+
+/// How all stand, on the first screen: a bar of the verdicts, and how many have each.
+fn strip(page: &Page<'_>) -> String {
+    if page.judged == 0 {
+        return String::new();
+    }
+    let some: Vec<&Count> = page.verdicts.iter().filter(|v| v.count > 0).collect();
+    let part = |v: &&Count| {
+        let (tone, count) = (v.badge.badge.tone.class(), v.count);
+        format!("<span class=\"{tone}\" style=\"flex-grow:{count}\"></span>")
+    };
+    let count = |v: &&Count| {
+        let (tone, name) = (v.badge.badge.tone.class(), escape(v.badge.badge.name));
+        format!("<li><a class=\"{tone}\" href=\"#verdicts\">{} {name}</a></li>\n", v.count)
+    };
+    format!(
+        "<div class=\"strip\" aria-hidden=\"true\">{}</div>\n<ul class=\"standing\">\n{}</ul>\n",
+        each(&some, part),
+        each(&some, count)
+    )
 }
 
 /// How many have which verdict.

@@ -191,6 +191,14 @@ fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
         assert!(page.contains(&format!("data-count=\"{class}\">{claims}</td>")), "{class}");
     }
     assert!(page.contains("the 3 claims"));
+    // And on the first screen, those that there are.
+    let (first, _) = page.split_once("<nav").unwrap();
+    for (tone, claims, name) in
+        [("good", 1, "reproduced"), ("bad", 1, "contradicted"), ("none", 1, "not comparable")]
+    {
+        assert!(first.contains(&format!("class=\"{tone}\" href=\"#verdicts\">{claims} {name}<")));
+    }
+    assert!(!first.contains("same direction"));
     // Four in the summary, four in the rows.
     assert_eq!(count(&page, "class=\"badge "), 8);
 }
