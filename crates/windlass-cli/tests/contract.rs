@@ -210,6 +210,12 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of code, and there are 1"),
         (format!("{profile} --aim energy"), "no battery life"),
         (format!("{profile} --seeds 3"), "6 or more do"),
+        (format!("{profile} --on linux-vt"), "name them, such as `--algorithms cubic,bbr`"),
+        (format!("{profile} --algorithms cubic,linux:nv"), "choose linux or linux-vt"),
+        (
+            format!("{profile} --memory 104B --algorithms cubic,linux:nv --on linux-vt"),
+            "linux:nv has no counted cost",
+        ),
         ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
         ("assess linux:nv".to_owned(), "choose linux or linux-vt"),
         ("break bbr --goal harm".to_owned(), "`--rival cubic`"),

@@ -1,7 +1,7 @@
 //! The adversary finds what literature knows, the same each time, and what it finds stays found when it is made smaller.
 
 use windlass_lab::adversary::{Bounds, Found, Goal, Search};
-use windlass_lab::run::{Runner, simulate};
+use windlass_lab::run::{Runner, World, simulate};
 use windlass_lab::scenario::{Candidate, Scenario};
 
 const NOTHING: Bounds = Bounds {
@@ -16,7 +16,8 @@ const NOTHING: Bounds = Bounds {
 
 fn search(algorithm: &str, goal: Goal, bounds: Bounds, runs: u64) -> Result<Found, String> {
     let subject = Candidate::parse(algorithm).expect("an algorithm");
-    let search = Search { subject, rival: None, goal, bounds, runs, seed: 1 };
+    let world = World::Sim;
+    let search = Search { subject, rival: None, goal, bounds, runs, seed: 1, world };
     search.work(&Runner::new(0), || ()).map_err(|e| e.to_string())
 }
 
@@ -37,6 +38,17 @@ fn the_low_rate_attack_is_found_with_few_bursts() {
     let found = search("newreno", Goal::Idleness, bounds, 145).expect("a search");
     assert!(found.damage > 0.5, "{found:?}");
     assert!(found.attack.losses.is_empty() && found.attack.bursts.is_some(), "{found:?}");
+}
+
+#[test]
+fn jitter_starves_one_of_two_flows_of_two_delay_based_algorithms() {
+    // Arun, Alizadeh and Balakrishnan, SIGCOMM 2022: who once saw a shorter path takes the rest of it for a queue.
+    for (algorithm, queue, jitter_ms) in [("vegas", 33, 10), ("copa", 500, 30)] {
+        let bounds = Bounds { queue: [queue, queue], jitter_ms, ..NOTHING };
+        let found = search(algorithm, Goal::Starvation, bounds, 97).expect("a search");
+        assert!(found.damage > 0.6 && found.unharmed < 0.2, "{found:?}");
+        assert!(!found.attack.delays.is_empty() && found.attack.losses.is_empty(), "{found:?}");
+    }
 }
 
 #[test]

@@ -12,12 +12,14 @@ use crate::connection::Connection;
 use crate::scripted::Scripted;
 use crate::{lwip, smoltcp};
 
+/// Opens a connection as a script's settings want it, in one of two ways.
+type Open = fn(&Settings, usize) -> Result<Box<dyn Connection>, String>;
+
 /// A stack that is played against, in two ways.
 pub struct Contestant {
     /// What the ways are called.
     pub ways: [&'static str; 2],
-    /// How one is opened as a script's settings want it, in a way.
-    open: fn(&Settings, usize) -> Result<Box<dyn Connection>, String>,
+    open: Open,
 }
 
 /// smoltcp, with and without congestion control.

@@ -12,6 +12,7 @@ const SEEDS: u64 = 20;
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let done = match words.next().as_deref() {
+        _ if std::env::args().any(|word| word == "--help") => Ok(format!("{USAGE}\n")),
         Some("run") => Arguments::read(words).and_then(|a| command::run(&a)),
         Some("tables") => tables(),
         _ => Err(format!(

@@ -51,6 +51,10 @@ pub struct Break {
     /// Algorithm of a second flow, which begins when it does most damage. Starvation has one of the algorithm's own without this.
     #[arg(long, value_name = "ALGORITHM")]
     pub rival: Option<String>,
+    /// Where to search: sim, linux-vt or ns3, with its own version of the algorithm. Outside of the simulator a run takes from a tenth
+    /// of a second, in ns3, to many seconds.
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
+    pub on: World,
     /// Also make the run in this world, such as linux-vt, with its own version of the algorithm.
     #[arg(long, value_name = "WORLD", value_parser = super::known::world())]
     pub replay: Option<World>,

@@ -14,7 +14,7 @@ Examples:
   windlass assess --quick cubic bbr3 tcp-modified  beside each other
   windlass assess cubic --only general,loss        two families
   windlass assess cubic --on linux-vt --budget 2h  Linux's own, on a kernel in virtual time
-  windlass assess linux:nv --on linux-vt --seeds 3 --only reordering,mixed-short
+  windlass assess linux:nv --on linux-vt --seeds 6 --only reordering,mixed-short
                                                    one that only a kernel has, by the kernel's name
 
 docs/src/guides/assess.md says what is asked and what the verdicts mean.";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use windlass_lab::choose::Spread;
 use windlass_lab::compare::Measure;
+use windlass_lab::run::World;
 use windlass_lab::units::{BitRate, Bytes, Duration, Probability};
 
 /// What follows the help.
@@ -14,6 +15,7 @@ Examples:
   windlass choose scenarios/lossy-download.toml --aim delay
   windlass choose --rate 250kbps --rtt 80ms --transfer 20kB --memory 104B --flash 8kB
   windlass choose --rate 10Mbps --rtt 40ms --aim goodput --algorithms cubic,bbr --uncertain loss=1
+  windlass choose --rate 2Mbps --rtt 60ms --loss 1% --transfer 100kB --on linux-vt --algorithms cubic,bbr,linux:nv
 
 docs/src/guides/choose.md says how the advice is come by.";
 
@@ -45,7 +47,8 @@ pub struct Choose {
     /// something that is sent has an end and goodput elsewhere, unless told.
     #[arg(long, value_name = "AIM", value_parser = aim)]
     pub aim: Option<Measure>,
-    /// The candidates, with parameters where wanted; all that fit the network unless told.
+    /// The candidates, with parameters where wanted; all that fit the network unless told. linux:nv is what a kernel has under
+    /// this name, and needs --on.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     pub algorithms: Vec<String>,
     /// By which factors the network may be off, such as rate=2,loss=1: 1 is known exactly, 2 from half to twice. What is not
@@ -58,6 +61,10 @@ pub struct Choose {
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
+    /// Where to run them: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3. Outside of the simulator the candidates have to be named,
+    /// are the world's own, and a run takes seconds.
+    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
+    pub on: World,
     /// Print one JSON document with the advice and the comparison behind it.
     #[arg(long)]
     pub json: bool,

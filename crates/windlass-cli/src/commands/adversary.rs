@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use windlass_lab::adversary::{Bounds, Found, Search};
 use windlass_lab::report::numbers::number;
+use windlass_lab::run::World;
 use windlass_lab::run::store::replace;
 use windlass_lab::scenario::Candidate;
 use windlass_lab::units::Duration;
@@ -25,11 +26,15 @@ pub fn run(args: &Break, chatter: &Chatter) -> Result<(), Failure> {
     };
     let subject = Candidate::parse(&args.algorithm).map_err(Failure::input)?;
     let rival = args.rival.as_deref().map(Candidate::parse).transpose().map_err(Failure::input)?;
-    let (goal, runs, seed) = (args.goal, args.runs, args.seed);
-    let search = Search { subject, rival, goal, bounds, runs, seed };
+    for candidate in std::iter::once(&subject).chain(&rival) {
+        args.on.takes(candidate).map_err(Failure::input)?;
+    }
+    let (goal, runs, seed, world) = (args.goal, args.runs, args.seed, args.on);
+    let search = Search { subject, rival, goal, bounds, runs, seed, world };
     let total = usize::try_from(args.runs).unwrap_or(usize::MAX);
     let progress = chatter.progress(0, total, "break");
     let runner = runner(args.jobs.into());
+    runner.backend(world).and_then(|b| b.check()).map_err(Failure::of)?;
     let found = search.work(&runner, || progress.made("tried"));
     progress.end();
     let mut found = found.map_err(Failure::of)?;
@@ -54,19 +59,29 @@ fn ms(time: Duration) -> u64 {
 
 fn told(found: &Found, scenario: &str) -> String {
     let [unharmed, worst, damage] = [found.unharmed, found.worst, found.damage].map(number);
+    let sim = found.world == World::Sim.to_string();
+    let (on, other) = match sim {
+        true => (String::new(), "linux-vt"),
+        false => (format!(" --on {}", found.world), "sim"),
+    };
+    let capture = match sim {
+        true => format!(
+            "windlass run {scenario} --set 'record.capture=[\"bottleneck\"]' --out {scenario}.packets\n"
+        ),
+        false => String::new(),
+    };
     let replay = match &found.replay {
         Some(r) => {
             format!("On {}: {}; {} unharmed.\n", r.world, number(r.damage), number(r.unharmed))
         }
-        None => format!(
-            "windlass run {scenario} --on linux-vt      is it the model or the algorithm?\n"
-        ),
+        None => {
+            format!("windlass run {scenario} --on {other}      is it the model or the algorithm?\n")
+        }
     };
     format!(
         "{}: {damage} ({}); {unharmed} unharmed, {worst} before it was made smaller; {} runs\n\
          The attack: {}.\n\
-         windlass run {scenario}\n\
-         windlass run {scenario} --set 'record.capture=[\"bottleneck\"]' --out {scenario}.packets\n{replay}",
+         windlass run {scenario}{on}\n{capture}{replay}",
         found.algorithm,
         found.goal.meaning(),
         found.runs,

@@ -9,7 +9,7 @@ use windlass_lab::run::{RunRecord, World};
 use windlass_lab::scenario::{Scenario, Traffic};
 use windlass_lab::units::{BitRate, Bytes};
 
-use super::making::{Making, runner};
+use super::making::{Making, ready, runner};
 use crate::args::Choose;
 use crate::output::{Chatter, Failure, print};
 
@@ -48,6 +48,12 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     let bytes = |size: Option<Bytes>| size.map(|size| size.0);
     let device = Device { memory: bytes(args.memory), flash: bytes(args.flash) };
     let (algorithms, left_out) = match args.algorithms.as_slice() {
+        [] if args.on != World::Sim => {
+            let world = args.on;
+            return Err(Failure::input(format!(
+                "in world {world} a run takes seconds and the candidates are its own: name them, such as `--algorithms cubic,bbr`"
+            )));
+        }
         [] => candidates(&scenario, &device).map_err(Failure::of)?,
         named => {
             device.check(named).map_err(Failure::of)?;
@@ -56,7 +62,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     };
     let measure = aim(args, &scenario)?;
     let request = Request {
-        scenario,
+        scenario: scenario.clone(),
         algorithms,
         flows: Vec::new(),
         seeds: args.seeds.into(),
@@ -64,11 +70,12 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         jitter: None,
         measure,
         harm: false,
-        world: World::Sim,
+        world: args.on,
     };
     let question = request.question().map_err(Failure::of)?;
     let choice = Choice::new(question, args.uncertain, left_out).map_err(Failure::of)?;
     let runner = runner(args.jobs.into());
+    ready(&runner, args.on, &scenario, chatter)?;
     let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
     let making = Making { noun: "choose", runner: &runner, line, chatter };
     let tasks = choice.tasks();

@@ -11,7 +11,7 @@ use windlass_lab::run::store::export::{Format, Provenance, export, write};
 use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, Runner};
 
-use super::making::{Making, runner};
+use super::making::{Making, ready, runner};
 use crate::args::Compare;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -22,11 +22,7 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
         chatter.say(format!("note: {line}"));
     }
     let runner = runner(args.jobs.into());
-    let backend = runner.backend(args.on).map_err(Failure::of)?;
-    for line in backend.differences(&question.scenario).map_err(Failure::of)? {
-        chatter.say(format!("note: {line}"));
-    }
-    backend.check().map_err(Failure::of)?;
+    ready(&runner, args.on, &question.scenario, chatter)?;
     let tasks = question.tasks();
     let begun = Instant::now();
     let (records, mut outcome) = match &args.out {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use windlass_lab::run::keep::{Filled, Folder};
 use windlass_lab::run::store::{FAILURES, Memory};
-use windlass_lab::run::{Failed, RunRecord, Runner, Task};
+use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
+use windlass_lab::scenario::Scenario;
 
 use crate::output::{Chatter, Failure, keeps};
 
@@ -20,6 +21,24 @@ pub fn runner(jobs: usize) -> Runner {
             .fold(runner.with(Linux).with(Ns3), |r, series| r.with(LinuxVt(series)))
     };
     runner
+}
+
+/// Says what a world does in its own way with a scenario.
+///
+/// # Errors
+///
+/// It does not take the scenario, or cannot be had here.
+pub fn ready(
+    runner: &Runner,
+    world: World,
+    scenario: &Scenario,
+    chatter: &Chatter,
+) -> Result<(), Failure> {
+    let backend = runner.backend(world).map_err(Failure::of)?;
+    for line in backend.differences(scenario).map_err(Failure::of)? {
+        chatter.say(format!("note: {line}"));
+    }
+    backend.check().map_err(Failure::of)
 }
 
 /// The runs that there are, and the command's end where some gave no result, or there was no room for their tables. What there

@@ -15,7 +15,7 @@ use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::sweep::{check_seeds, spelt_out};
 use windlass_lab::{hindsight, outlook, overview, run_page};
 
-use super::making::{Made, Making, runner};
+use super::making::{Made, Making, ready, runner};
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -36,11 +36,7 @@ pub fn run(args: &Run, command: &str, chatter: &Chatter) -> Result<(), Failure> 
         return Ok(());
     }
     let runner = runner(args.jobs.into());
-    let backend = runner.backend(args.on).map_err(Failure::of)?;
-    for line in backend.differences(&scenario).map_err(Failure::of)? {
-        chatter.say(format!("note: {line}"));
-    }
-    backend.check().map_err(Failure::of)?;
+    ready(&runner, args.on, &scenario, chatter)?;
     let tasks = draw_up(&scenario, args);
     let records = match &args.out {
         Some(dir) => keep(&scenario, dir, tasks, command, &making(&runner, chatter), chatter),

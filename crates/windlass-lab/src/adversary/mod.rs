@@ -132,6 +132,8 @@ pub struct Search {
     pub runs: u64,
     /// Seed of what it draws.
     pub seed: u64,
+    /// Where runs are made; the algorithms are that world's own.
+    pub world: World,
 }
 
 /// What a search has found.
@@ -143,6 +145,8 @@ pub struct Found {
     pub second: Option<String>,
     /// What was looked for.
     pub goal: Goal,
+    /// Where.
+    pub world: String,
     /// The damage without an attack.
     pub unharmed: f64,
     /// The most damage that was found.
@@ -219,6 +223,7 @@ impl Search {
             algorithm: self.subject.label.clone(),
             second: self.second().map(str::to_owned),
             goal: self.goal,
+            world: self.world.to_string(),
             unharmed,
             worst,
             scenario: self.scenario(&attack)?,
@@ -279,7 +284,7 @@ impl Search {
         runner: &Runner,
         done: &(impl Fn() + Sync),
     ) -> Result<Vec<Tried>, Error> {
-        let damages = self.damages(&attacks, World::Sim, runner, done)?;
+        let damages = self.damages(&attacks, self.world, runner, done)?;
         Ok(damages.into_iter().zip(attacks).collect())
     }
 

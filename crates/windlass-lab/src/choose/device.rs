@@ -77,7 +77,9 @@ impl Device {
     /// The first that does not fit.
     pub fn check(&self, algorithms: &[String]) -> Result<(), Error> {
         for label in algorithms {
-            let id = Candidate::parse(label)?.controller.info().id;
+            let candidate = Candidate::parse(label)?;
+            // Of what a kernel alone has nothing was counted, and no row bears such a name.
+            let id = candidate.kernel.as_deref().map_or(candidate.controller.info().id, |_| label);
             if let Some(why) = self.lacks(id) {
                 return Err(Error::Input(format!("{label} {why}")));
             }
@@ -131,5 +133,8 @@ mod tests {
         assert_eq!(Device::default().lacks("bbr3"), None);
         let error = small.check(&["reno".to_owned(), "bbr".to_owned()]).expect_err("no room");
         assert!(error.to_string().starts_with("bbr keeps"), "{error}");
+        let error = small.check(&["linux:nv".to_owned()]).expect_err("nobody counted it");
+        assert!(error.to_string().starts_with("linux:nv has no counted cost"), "{error}");
+        assert!(Device::default().check(&["linux:nv".to_owned()]).is_ok());
     }
 }

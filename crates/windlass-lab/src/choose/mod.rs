@@ -114,7 +114,7 @@ impl Choice {
         spread: Spread,
         left_out: Vec<(String, String)>,
     ) -> Result<Choice, Error> {
-        spread::check(&spread, &question.scenario, question.world).map_err(Error::Input)?;
+        spread::check(&spread, &question.scenario).map_err(Error::Input)?;
         if question.seeds < LEAST_NETWORKS {
             let n = question.seeds;
             return Err(Error::Input(format!(

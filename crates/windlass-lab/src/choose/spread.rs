@@ -4,7 +4,7 @@ use serde::Serialize;
 use windlass_cc::Span;
 
 use crate::dice;
-use crate::run::{Task, World};
+use crate::run::Task;
 use crate::scenario::{LossModel, Scenario};
 
 /// By which factor each property of the links may be off: 1 is known exactly, 2 from half to twice.
@@ -106,7 +106,7 @@ fn scale(model: &mut LossModel, factor: f64) {
 }
 
 /// Advice is for networks that can be varied.
-pub(super) fn check(spread: &Spread, scenario: &Scenario, world: World) -> Result<(), String> {
+pub(super) fn check(spread: &Spread, scenario: &Scenario) -> Result<(), String> {
     for property in Property::ALL {
         let factor = spread.of(property);
         if !(1.0..=100.0).contains(&factor) {
@@ -127,9 +127,6 @@ pub(super) fn check(spread: &Spread, scenario: &Scenario, world: World) -> Resul
             "link `{name}` changes over time and cannot be varied beside that; say that rate and delay are known \
              exactly: rate=1,delay=1"
         ));
-    }
-    if world != World::Sim {
-        return Err("advice is for many networks and is made in the simulator only".to_owned());
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What an acknowledgement delivers: entered on the scoreboard, and timed.
 
+use windlass_cc::setup::Counting;
 use windlass_cc::{Span, Time};
 
 use super::Sender;
@@ -119,6 +120,7 @@ impl Sender {
     fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         let (min_rtt, older) = (self.min_rtt, echo_is_older(a.echo));
         let selective = self.selective;
+        let counts_segments = p.stack.window_counting == Counting::Segments;
         // Without SACK, duplicates may have counted part of it.
         let mut counted = match self.counts_duplicates() {
             true => self.scoreboard.settle_duplicates(a.acked, u64::from(mss)),
@@ -130,8 +132,13 @@ impl Sender {
             a.take(record, bytes, p.stack.karn);
             a.delivered -= known;
             if !record.sacked {
-                let fresh = bytes - known;
-                self.sampler.on_delivered(now, fresh, record.end(), sent);
+                self.held += bytes - known;
+                // A piece is no delivery in `tcp_clean_rtx_queue`: taken for one, what is sent between the pieces would be
+                // timed from the first of them and counted from the last, and the rate would come out too high.
+                if !counts_segments || record.end() <= a.ack {
+                    let fresh = std::mem::take(&mut self.held);
+                    self.sampler.on_delivered(now, fresh, record.end(), sent);
+                }
                 if selective {
                     self.rack.on_delivered(now, record, min_rtt, &older);
                 }

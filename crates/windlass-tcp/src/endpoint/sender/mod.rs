@@ -76,6 +76,8 @@ pub(super) struct Sender {
     pub(super) dup_acks: u32,
     /// Bytes acknowledged and delivered of a segment that the controller has not been told of.
     pub(super) pieces: (u64, u64),
+    /// Bytes delivered of a segment that is no delivery yet to who counts segments.
+    pub(super) held: u64,
     /// `nxt` when the first duplicate acknowledgement came: what limited transmit sent after it does
     /// not count as flight (RFC 5681 section 3.2 step 2).
     pub(super) first_dup_nxt: u64,
@@ -123,6 +125,7 @@ impl Sender {
             recover: 0,
             dup_acks: 0,
             pieces: (0, 0),
+            held: 0,
             first_dup_nxt: 0,
             partial_acks: 0,
             rescued: false,
@@ -136,7 +139,7 @@ impl Sender {
     /// Bytes in the network, as [`Endpoint::in_flight`](super::Endpoint::in_flight).
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
-        self.scoreboard.pipe()
+        self.scoreboard.pipe() + self.held
     }
 
     /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize); of a sender that has gone
