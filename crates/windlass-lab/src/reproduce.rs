@@ -409,6 +409,18 @@ impl<'p> Reproduction<'p> {
         load(self.paper, &experiment.scenario, &overrides)
     }
 
+    /// What the paper is about, and whether this is a hurried reproduction of it.
+    fn summary(&self) -> String {
+        let budget = match self.spent {
+            0.0 => String::new(),
+            _ => format!(
+                "\n\nMade within a budget, of runs worth about {:.0} s: what these leave open is undecided or not run.",
+                self.spent.ceil()
+            ),
+        };
+        format!("{}{budget}", self.paper.summary)
+    }
+
     fn report(
         &self,
         records: &[RunRecord],
@@ -419,7 +431,7 @@ impl<'p> Reproduction<'p> {
         let line = |label: &str, value: String| (label.to_string(), value);
         Report {
             title: self.paper.title.to_string(),
-            summary: self.paper.summary.to_string(),
+            summary: self.summary(),
             verdicts: tally(judgements, Basis::Measured),
             counted: None,
             provenance: vec![

@@ -8,7 +8,7 @@ use windlass_tcp::Profile;
 use windlass_tcp::mptcp::MultipathProfile;
 
 use crate::event_queue::EventQueue;
-use crate::evidence::{Backlog, Evidence, Fate, Incident, SentTimes, most_first};
+use crate::evidence::{Backlog, Evidence, Fate, Incident, SentTimes};
 use crate::host::{Host, Kind};
 use crate::link::{Link, Offer};
 use crate::packet::{Body, PacketBuffer, PacketHandle, PathPacket};
@@ -153,7 +153,7 @@ impl Core {
                 self.log(self.now, link, PacketFate::DroppedQueue, handle);
                 if self.evidence.is_some() {
                     let backlog = self.drop_tail_backlog(link);
-                    self.testify(Some(link), handle, Fate::QueueFull, Some(backlog));
+                    self.testify(Some(link), handle, Fate::QueueFull, backlog);
                 }
                 self.drop_packet(handle);
             }
@@ -240,26 +240,17 @@ impl Core {
     }
 
     /// What waits before a link without a queue discipline that has just refused a packet.
-    fn drop_tail_backlog(&self, link: u32) -> Backlog {
-        let link = &self.links[link as usize];
-        // A flow's packets stand at few places in the table of routes: whose they are is asked once for each.
-        let mut by_hop: Vec<(PacketHandle, u32)> = Vec::new();
-        for handle in link.refused_for() {
-            match by_hop.iter_mut().find(|(known, _)| known.hop == handle.hop) {
-                Some((_, count)) => *count += 1,
-                None => by_hop.push((handle, 1)),
-            }
-        }
-        let mut by_flow: Vec<(u32, u32)> = Vec::new();
-        for (handle, more) in by_hop {
-            let flow = self.destined(handle).0 / 2;
-            match by_flow.iter_mut().find(|(known, _)| *known == flow) {
-                Some((_, count)) => *count += more,
-                None => by_flow.push((flow, more)),
-            }
-        }
-        let (packets, bytes) = link.refused_at();
-        Backlog { packets, bytes, by_flow: most_first(by_flow) }
+    #[cold]
+    fn drop_tail_backlog(&mut self, link: u32) -> Option<Backlog> {
+        let mut evidence = self.evidence.take()?;
+        let line = &self.links[link as usize];
+        let (packets, bytes) = line.refused_at();
+        let tally = evidence.tally(link);
+        let known = tally.leave(line.accepted() - packets);
+        line.refused_for(known).for_each(|handle| tally.enter(self.destined(handle).0 / 2));
+        let backlog = evidence.refused(link, packets, bytes);
+        self.evidence = Some(evidence);
+        Some(backlog)
     }
 
     /// The host that a packet is for, and what it is besides, of a multipath flow.

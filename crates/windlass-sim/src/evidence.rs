@@ -1,7 +1,8 @@
 //! What became of packets that did not get through, or not as they were sent: which queue dropped or marked them, how full it
 //! was, and whose packets filled it. For runs that keep the record of decisions.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
 
 use windlass_cc::Time;
 use windlass_tcp::{Journal, Segment};
@@ -35,8 +36,10 @@ pub struct Backlog {
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
-    /// Flows and how many of the packets are theirs, in either direction; most first.
+    /// Flows and how many of the packets are theirs, in either direction; most first, and the first 32 of them.
     pub by_flow: Vec<(u32, u32)>,
+    /// How many flows it has packets of.
+    pub flows: u32,
 }
 
 /// A packet, and what befell it.
@@ -106,6 +109,39 @@ pub(crate) struct Evidence {
     pub(crate) incidents: Vec<Incident>,
     /// Packets that wait before each link direction with a queue discipline, by flow.
     waiting: BTreeMap<u32, BTreeMap<u32, u32>>,
+    /// What waited before each link direction without one when it last refused a packet.
+    refused: BTreeMap<u32, Tally>,
+}
+
+/// Whose packets wait in a queue that is served in order. From one look to the next only what came and what left is counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    /// Packets that were ahead of the first of these, since the beginning.
+    ahead: u64,
+    /// The flow of each.
+    flows: VecDeque<u32>,
+    by_flow: BTreeMap<u32, u32>,
+}
+
+impl Tally {
+    /// Only packets with so many ahead of them, or more, still wait; how many of those are known.
+    pub(crate) fn leave(&mut self, ahead: u64) -> usize {
+        while self.ahead < ahead {
+            let Some(flow) = self.flows.pop_front() else { break };
+            self.ahead += 1;
+            if let Some(count) = self.by_flow.get_mut(&flow) {
+                *count -= 1;
+            }
+        }
+        self.ahead = ahead;
+        self.flows.len()
+    }
+
+    /// One of this flow waits behind them.
+    pub(crate) fn enter(&mut self, flow: u32) {
+        self.flows.push_back(flow);
+        *self.by_flow.entry(flow).or_default() += 1;
+    }
 }
 
 impl Evidence {
@@ -124,14 +160,63 @@ impl Evidence {
 
     /// What waits before a link direction with a queue discipline, whose totals these are.
     pub(crate) fn backlog(&self, link: u32, packets: u64, bytes: u64) -> Backlog {
-        let flows = self.waiting.get(&link).into_iter().flatten().map(|(flow, n)| (*flow, *n));
-        Backlog { packets, bytes, by_flow: most_first(flows.collect()) }
+        Backlog::of(packets, bytes, self.waiting.get(&link))
+    }
+
+    /// What is known of the packets before a link direction without one.
+    pub(crate) fn tally(&mut self, link: u32) -> &mut Tally {
+        self.refused.entry(link).or_default()
+    }
+
+    /// What waits before such a link direction, whose totals these are.
+    pub(crate) fn refused(&self, link: u32, packets: u64, bytes: u64) -> Backlog {
+        Backlog::of(packets, bytes, self.refused.get(&link).map(|tally| &tally.by_flow))
     }
 }
 
-/// Flows with packets, those with most of them first.
-pub(crate) fn most_first(mut by_flow: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    by_flow.retain(|(_, count)| *count > 0);
-    by_flow.sort_by_key(|(flow, count)| (std::cmp::Reverse(*count), *flow));
-    by_flow
+impl Backlog {
+    /// Flows that are named.
+    const NAMED: usize = 32;
+
+    fn of(packets: u64, bytes: u64, by_flow: Option<&BTreeMap<u32, u32>>) -> Backlog {
+        let all = by_flow.into_iter().flatten().map(|(flow, n)| (*flow, *n));
+        let mut by_flow: Vec<(u32, u32)> = all.filter(|(_, n)| *n > 0).collect();
+        let flows = by_flow.len() as u32;
+        let key = |(flow, n): &(u32, u32)| (Reverse(*n), *flow);
+        if by_flow.len() > Backlog::NAMED {
+            by_flow.select_nth_unstable_by_key(Backlog::NAMED, key);
+            by_flow.truncate(Backlog::NAMED);
+            by_flow.shrink_to_fit();
+        }
+        by_flow.sort_by_key(key);
+        Backlog { packets, bytes, by_flow, flows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_that_follows_a_queue_counts_as_one_that_reads_it_whole() {
+        // A queue of the flows 0, 1, 4, 9 … (mod 7), of which at each look some have come and some have left.
+        let flow = |place: u64| (place * place % 7) as u32;
+        let mut tally = Tally::default();
+        for (ahead, end) in [(0, 5), (0, 9), (3, 9), (8, 30), (40, 90), (90, 90), (91, 200)] {
+            let known = tally.leave(ahead) as u64;
+            (ahead + known..end).for_each(|place| tally.enter(flow(place)));
+            let mut whole = BTreeMap::new();
+            (ahead..end).for_each(|place| *whole.entry(flow(place)).or_default() += 1);
+            let backlog = |by_flow| Backlog::of(end - ahead, 0, Some(by_flow));
+            assert_eq!(backlog(&tally.by_flow), backlog(&whole), "{ahead} to {end}");
+        }
+    }
+
+    #[test]
+    fn a_backlog_names_the_flows_with_most_packets_and_counts_all() {
+        let by_flow = (0..100).map(|flow| (flow, flow / 2)).collect();
+        let backlog = Backlog::of(0, 0, Some(&by_flow));
+        assert_eq!((backlog.flows, backlog.by_flow.len()), (98, 32));
+        assert_eq!((backlog.by_flow[0], backlog.by_flow[31]), ((98, 49), (69, 34)));
+    }
 }

@@ -255,10 +255,15 @@ impl Link {
         (first..self.pipe.len()).filter(|i| self.starts_at(*i) > now).count() as u64
     }
 
-    /// The packets that waited when the last one was refused.
-    pub(crate) fn refused_for(&self) -> impl Iterator<Item = PacketHandle> {
-        let first = self.pipe.len() - self.waiting as usize;
-        self.pipe.iter().skip(first).map(|transit| transit.handle)
+    /// The packets that waited when the last one was refused, but for the first `known`.
+    pub(crate) fn refused_for(&self, known: usize) -> impl Iterator<Item = PacketHandle> {
+        let first = self.pipe.len() - self.waiting as usize + known;
+        self.pipe.range(first..).map(|transit| transit.handle)
+    }
+
+    /// Packets that were not refused.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.counters.offered - self.counters.dropped_queue
     }
 
     /// How many they were, and their IP bytes.

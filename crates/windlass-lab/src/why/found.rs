@@ -70,7 +70,7 @@ pub struct FilledBy {
     pub packets: u64,
     /// IP bytes.
     pub bytes: u64,
-    /// Packets by flow.
+    /// Packets by flow, of the 32 flows that have most.
     pub by_flow: BTreeMap<String, u32>,
 }
 

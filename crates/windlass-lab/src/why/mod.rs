@@ -10,6 +10,8 @@ mod qvis;
 mod source;
 mod words;
 
+use std::collections::BTreeMap;
+
 use windlass_cc::{Ecn, Phase, Time, Undo};
 use windlass_sim::config::Record;
 use windlass_sim::{Config, Decided, Decisions, Fate, Incident, PacketEvent, RunResult};
@@ -38,6 +40,8 @@ pub struct Case {
     /// What it came to.
     pub result: RunResult,
     decisions: Decisions,
+    /// Places of the incidents of each flow and path.
+    incidents: BTreeMap<(u32, Option<u8>), Vec<usize>>,
 }
 
 /// A reduction of a window or a threshold, and what led to it.
@@ -85,7 +89,11 @@ impl Case {
         more(&mut config.record);
         let mut result = simulate_as(config.clone(), &scenario.name)?;
         let decisions = result.decisions.take().map(|d| *d).unwrap_or_default();
-        Ok(Case { scenario: scenario.clone(), seed, config, result, decisions })
+        let mut incidents: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (place, i) in decisions.incidents.iter().enumerate() {
+            incidents.entry((i.flow, i.path)).or_default().push(place);
+        }
+        Ok(Case { scenario: scenario.clone(), seed, config, result, decisions, incidents })
     }
 
     /// Every packet on every link, from another run of the same. Of a radio there is none.
@@ -213,8 +221,8 @@ impl Case {
     }
 
     fn incidents_of(&self, sender: &Decided) -> impl Iterator<Item = &Incident> {
-        let (flow, path) = (sender.flow, sender.path);
-        self.decisions.incidents.iter().filter(move |i| i.flow == flow && i.path == path)
+        let places = self.incidents.get(&(sender.flow, sender.path));
+        places.into_iter().flatten().map(|place| &self.decisions.incidents[*place])
     }
 
     /// The decision that was in force at a moment.

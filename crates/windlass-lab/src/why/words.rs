@@ -385,7 +385,7 @@ fn was_down(case: &Case, i: &Incident) -> bool {
 
 fn full(case: &Case, i: &Incident) -> String {
     let Some(backlog) = &i.backlog else { return "what waited is not known".to_owned() };
-    let Backlog { packets, bytes: held, by_flow } = backlog;
+    let Backlog { packets, bytes: held, by_flow, flows } = backlog;
     let limit = i.link.map(|l| case.config.links[l as usize / 2].queue);
     let held = match limit {
         Some(QueueLimit::Packets(n)) => format!("{packets} of at most {n} packets waited"),
@@ -407,7 +407,7 @@ fn full(case: &Case, i: &Incident) -> String {
         .take(NAMED)
         .map(|(flow, n)| format!("{n} of flow {}", name(*flow)))
         .collect();
-    let rest = by_flow.len().saturating_sub(NAMED);
+    let rest = (*flows as usize).saturating_sub(NAMED);
     let rest = if rest > 0 {
         format!(" and others of {}", plural(rest, "flow", "flows"))
     } else {
