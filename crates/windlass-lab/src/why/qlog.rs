@@ -9,7 +9,6 @@ use windlass_tcp::{Cause, Decision, LossRule, LostSegment};
 
 use super::Case;
 use super::found::{Packet, cause, lost_packet};
-use super::qvis::Carried;
 use crate::run::VERSION;
 
 /// Begins each record (RFC 7464).
@@ -80,6 +79,27 @@ pub(super) enum Data {
     },
     Lost(Box<Lost>),
     Carried(Box<Carried>),
+}
+
+/// A packet that was sent or received.
+#[derive(Serialize)]
+pub(super) struct Carried {
+    pub header: PacketHeader,
+    pub raw: Raw,
+    pub frames: Vec<Frame>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Raw {
+    /// Of the IP packet, bytes.
+    pub length: u32,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "frame_type", rename_all = "lowercase")]
+pub(super) enum Frame {
+    Stream { stream_id: u64, offset: u32, length: u32 },
+    Ack { acked_ranges: Vec<[u64; 2]> },
 }
 
 /// Window and threshold in bytes, rate in bits per second, times in milliseconds.

@@ -12,7 +12,10 @@ use windlass_sim::{Decided, PacketEvent, PacketFate};
 use windlass_tcp::{Flags, LostSegment, Segment, Seq};
 
 use super::Case;
-use super::qlog::{Data, Events, Names, PacketHeader, decisions, description, event, file, losses};
+use super::qlog::{
+    Carried, Data, Events, Frame, Names, PacketHeader, Raw, decisions, description, event, file,
+    losses,
+};
 
 const NAMES: Names = Names {
     metrics: "recovery:metrics_updated",
@@ -45,27 +48,6 @@ struct CommonFields {
     protocol_type: &'static str,
     time_format: &'static str,
     reference_time: u64,
-}
-
-/// A packet that was sent or received.
-#[derive(Serialize)]
-pub(super) struct Carried {
-    header: PacketHeader,
-    raw: Raw,
-    frames: Vec<Frame>,
-}
-
-#[derive(Serialize)]
-struct Raw {
-    /// Of the IP packet, bytes.
-    length: u32,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "frame_type", rename_all = "lowercase")]
-enum Frame {
-    Stream { stream_id: u64, offset: u32, length: u32 },
-    Ack { acked_ranges: Vec<[u64; 2]> },
 }
 
 /// Everything that these senders sent, heard, decided and deemed lost, as the text of one `.sqlog` file; each sender is a group.
