@@ -113,11 +113,19 @@ impl RateSampler {
         self.app_limited
     }
 
-    /// A segment of `bytes` leaves at `sent_time` while `in_flight` bytes, itself not counted, are in
-    /// the network. With nothing in flight both intervals begin anew, so that silence is not taken for
-    /// slow delivery.
-    pub fn on_sent(&mut self, sent_time: Time, in_flight: u64, bytes: u64) -> SentRecord {
-        if in_flight == 0 {
+    /// A segment of `bytes` leaves at `sent_time` while `outstanding` bytes, itself not counted, wait for
+    /// their acknowledgement, and `in_flight` of them are in the network: not deemed lost, not acknowledged
+    /// selectively. With nothing outstanding both intervals begin anew, so that silence is not taken for
+    /// slow delivery. What is deemed lost is outstanding: an interval over a timeout holds the wait
+    /// (`SND.NXT == SND.UNA` in draft-cheng-iccrg-delivery-rate-estimation-02 section 3.2, Linux's `packets_out`).
+    pub fn on_sent(
+        &mut self,
+        sent_time: Time,
+        outstanding: u64,
+        in_flight: u64,
+        bytes: u64,
+    ) -> SentRecord {
+        if outstanding == 0 {
             self.first_sent_time = sent_time;
             self.delivered_time = sent_time;
         }

@@ -15,9 +15,14 @@ fn rate(s: &RateSample) -> f64 {
     s.delivered as f64 / (s.interval.0 as f64 * 1e-9)
 }
 
+/// Sends a segment with so much in flight, none of it lost.
+fn send_one(s: &mut RateSampler, at: u64, in_flight: u64) -> SentRecord {
+    s.on_sent(ms(at), in_flight, in_flight, MSS)
+}
+
 /// Sends `n` segments, one each `gap` ms from `start`, all of them before any is acknowledged.
 fn send(s: &mut RateSampler, start: u64, gap: u64, n: u64) -> Vec<SentRecord> {
-    (0..n).map(|i| s.on_sent(ms(start + i * gap), i * MSS, MSS)).collect()
+    (0..n).map(|i| send_one(s, start + i * gap, i * MSS)).collect()
 }
 
 #[test]
@@ -41,7 +46,7 @@ fn a_steady_ack_clock_measures_the_bottleneck_not_the_burst() {
         let record = queue.remove(0);
         s.on_delivered(ms(now), MSS, i * MSS, Some(&record));
         last = Some(s.sample(Span::NONE));
-        queue.push(s.on_sent(ms(now), 9 * MSS, MSS));
+        queue.push(send_one(&mut s, now, 9 * MSS));
     }
     assert!((rate(&last.unwrap()) - 1e5).abs() < 1e-6);
 }
@@ -57,7 +62,7 @@ fn aggregated_acknowledgements_never_exceed_the_send_rate() {
     s.sample(Span::NONE);
     // The next ten leave from 200 ms, paced alike, with the last of the first ten still counted in
     // flight; their acknowledgements come in two bursts 1 ms apart.
-    let second: Vec<_> = (0..10u64).map(|i| s.on_sent(ms(210 + 10 * i), MSS, MSS)).collect();
+    let second: Vec<_> = (0..10u64).map(|i| send_one(&mut s, 210 + 10 * i, MSS)).collect();
     for (i, record) in second[..5].iter().enumerate() {
         s.on_delivered(ms(399), MSS, (10 + i as u64) * MSS, Some(record));
     }
@@ -75,11 +80,11 @@ fn aggregated_acknowledgements_never_exceed_the_send_rate() {
 #[test]
 fn silence_does_not_count_as_slow_delivery() {
     let mut s = RateSampler::new(Time::ZERO);
-    let only = s.on_sent(ms(0), 0, MSS);
+    let only = send_one(&mut s, 0, 0);
     s.on_delivered(ms(100), MSS, MSS, Some(&only));
     s.sample(Span::NONE);
     // Nothing in flight for a minute.
-    let after = s.on_sent(ms(60_000), 0, MSS);
+    let after = send_one(&mut s, 60_000, 0);
     s.on_delivered(ms(60_100), MSS, 2 * MSS, Some(&after));
     let sample = s.sample(Span::NONE);
     assert_eq!((sample.delivered, sample.interval), (MSS, Span::from_millis(100)));
@@ -88,39 +93,50 @@ fn silence_does_not_count_as_slow_delivery() {
 #[test]
 fn the_bubble_of_an_application_limited_sender_marks_samples_until_it_is_acknowledged() {
     let mut s = RateSampler::new(Time::ZERO);
-    let a = s.on_sent(ms(0), 0, MSS);
-    let b = s.on_sent(ms(1), MSS, MSS);
+    let a = send_one(&mut s, 0, 0);
+    let b = send_one(&mut s, 1, MSS);
     s.on_app_limited(2 * MSS);
-    let c = s.on_sent(ms(50), 2 * MSS, MSS);
+    let c = send_one(&mut s, 50, 2 * MSS);
     assert!(!a.app_limited && !b.app_limited && c.app_limited);
     s.on_delivered(ms(100), MSS, MSS, Some(&a));
     assert!(!s.sample(Span::NONE).app_limited, "sent before the bubble");
     s.on_delivered(ms(101), MSS, 2 * MSS, Some(&b));
     s.sample(Span::NONE);
     // All that was in flight at the bubble is delivered, the bubble itself not yet.
-    let d = s.on_sent(ms(102), MSS, MSS);
+    let d = send_one(&mut s, 102, MSS);
     assert!(d.app_limited);
     s.on_delivered(ms(150), MSS, 3 * MSS, Some(&c));
     assert!(s.sample(Span::NONE).app_limited);
-    assert!(!s.on_sent(ms(151), MSS, MSS).app_limited, "the bubble has left the pipe");
+    assert!(!send_one(&mut s, 151, MSS).app_limited, "the bubble has left the pipe");
 }
 
 #[test]
 fn an_interval_below_the_least_round_trip_is_no_rate_but_still_a_delivery() {
     // A retransmission at 300 ms; the acknowledgement at 310 ms was for the first transmission.
     let mut s = RateSampler::new(Time::ZERO);
-    let first = s.on_sent(ms(0), 0, MSS);
+    let first = send_one(&mut s, 0, 0);
     let loss = s.on_lost(&first, MSS);
     assert_eq!((loss.tx_in_flight, loss.lost_since_sent), (MSS, MSS));
-    let again = s.on_sent(ms(300), 0, MSS);
+    let again = s.on_sent(ms(300), 0, 0, MSS);
     s.on_delivered(ms(310), MSS, MSS, Some(&again));
     let sample = s.sample(Span::from_millis(100));
     assert!(!sample.is_valid());
     assert_eq!((sample.delivered, sample.prior_delivered, sample.lost), (MSS, 0, 0));
     // At the least round trip exactly it is valid.
-    let next = s.on_sent(ms(400), 0, MSS);
+    let next = send_one(&mut s, 400, 0);
     s.on_delivered(ms(500), MSS, 2 * MSS, Some(&next));
     assert_eq!(s.sample(Span::from_millis(100)).interval, Span::from_millis(100));
+}
+
+#[test]
+fn the_wait_for_a_timeout_is_in_the_interval_of_what_goes_again_after_it() {
+    // One segment, deemed lost at 300 ms with nothing else in flight: it is still outstanding.
+    let mut s = RateSampler::new(Time::ZERO);
+    let first = send_one(&mut s, 0, 0);
+    s.on_lost(&first, MSS);
+    let again = s.on_sent(ms(300), MSS, 0, MSS);
+    s.on_delivered(ms(400), MSS, MSS, Some(&again));
+    assert_eq!(s.sample(Span::from_millis(100)).interval, Span::from_millis(400));
 }
 
 #[test]
@@ -135,7 +151,7 @@ fn a_retransmission_samples_the_time_since_it_was_sent_again() {
     s.sample(Span::NONE);
     let loss = s.on_lost(&sent[0], MSS);
     assert_eq!((loss.bytes, loss.lost_since_sent, loss.tx_in_flight), (MSS, MSS, MSS));
-    let again = s.on_sent(ms(110), MSS, MSS);
+    let again = send_one(&mut s, 110, MSS);
     s.on_delivered(ms(115), MSS, 4 * MSS, Some(&sent[3]));
     let sample = s.sample(Span::NONE);
     assert_eq!((sample.lost, sample.delivered), (MSS, 3 * MSS));
@@ -149,11 +165,11 @@ fn a_retransmission_samples_the_time_since_it_was_sent_again() {
 #[test]
 fn the_segment_sent_last_makes_the_sample_whatever_the_order_of_delivery() {
     let mut s = RateSampler::new(Time::ZERO);
-    let a = s.on_sent(ms(0), 0, MSS);
+    let a = send_one(&mut s, 0, 0);
     s.on_delivered(ms(100), MSS, MSS, Some(&a));
     s.sample(Span::NONE);
-    let b = s.on_sent(ms(100), MSS, MSS);
-    let c = s.on_sent(ms(100), 2 * MSS, MSS);
+    let b = send_one(&mut s, 100, MSS);
+    let c = send_one(&mut s, 100, 2 * MSS);
     for order in [[(&b, 2), (&c, 3)], [(&c, 3), (&b, 2)]] {
         let mut s = s;
         for (record, end) in order {
@@ -253,7 +269,7 @@ fn garbage_neither_panics_nor_goes_back_in_time() {
     let mut pacer = Pacer::new(&params);
     for &a in &extremes {
         for &b in &extremes {
-            let record = s.on_sent(Time(a), b, b);
+            let record = s.on_sent(Time(a), a, b, b);
             s.on_lost(&record, a);
             s.on_delivered(Time(b), a, b, Some(&record));
             s.on_app_limited(b);

@@ -329,6 +329,9 @@ pub struct Reproduce {
     /// time of --budget or --quick again, or in half an hour.
     #[arg(long)]
     pub readings: bool,
+    /// Print the tables too, and what is said of each statement that is contradicted or open; the report has them in any case.
+    #[arg(long)]
+    pub tables: bool,
     #[command(flatten)]
     pub work: Work,
 }
@@ -425,6 +428,9 @@ pub struct Report {
     /// Also write the tables in this form, beside the Parquet files.
     #[arg(long, value_enum)]
     pub export: Option<Export>,
+    /// Print the tables too, and what is said of each statement that is contradicted or open; the report has them in any case.
+    #[arg(long)]
+    pub tables: bool,
 }
 
 /// Forms of exported tables.

@@ -29,34 +29,50 @@ pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String 
         scenario.duration.as_nanos() as f64 / 1e9,
         place(records)
     );
+    let tables = all(scenario, &Told { records, longest: LONGEST });
     let shown = |table| text::table_within(table, width);
-    let tables: Vec<String> = tables(scenario, records).iter().map(shown).collect();
-    out.push_str(&tables.join("\n"));
+    out.push_str(&tables.iter().map(shown).collect::<Vec<_>>().join("\n"));
+    if tables.iter().any(|t| t.rows.iter().any(|row| row.cells[0].contains(TOGETHER))) {
+        out.push_str("\nA name with * stands for many; --csv, --json and --out have each.\n");
+    }
     out
 }
 
-/// Flows, links, stations and cells, of those that there are.
+/// Flows, links, stations and cells, of those that there are: a row for each.
 pub fn tables(scenario: &Scenario, records: &[RunRecord]) -> Vec<Table> {
-    let mut all = vec![flows(scenario, records)];
+    all(scenario, &Told { records, longest: usize::MAX })
+}
+
+/// Runs of which is told, and the rows of a table above which those alike are told together.
+struct Told<'a> {
+    records: &'a [RunRecord],
+    longest: usize,
+}
+
+/// What fits a terminal.
+const LONGEST: usize = 24;
+
+fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
+    let mut all = vec![flows(scenario, told)];
     if scenario.flows.iter().any(|f| f.multipath.is_some()) {
-        all.push(subflows(scenario, records));
+        all.push(subflows(scenario, told));
     }
-    let has = |any: fn(&RunRecord) -> bool| records.iter().any(any);
+    let has = |any: fn(&RunRecord) -> bool| told.records.iter().any(any);
     if has(|r| r.flows.iter().any(|f| f.messages.is_some())) {
-        all.push(messages(records));
+        all.push(messages(told));
     }
     if has(|r| r.flows.iter().any(|f| f.coap.is_some())) {
-        all.push(exchanges(records));
+        all.push(exchanges(told));
     }
     if has(|r| !r.links.is_empty()) {
-        all.push(links(records));
+        all.push(links(told));
     }
     if has(|r| !r.radios.is_empty()) {
-        all.push(stations(records));
+        all.push(stations(told));
         if has(|r| r.radios.iter().any(|c| c.routing.is_some())) {
-            all.push(routing(records));
+            all.push(routing(told));
         }
-        all.push(radios(records));
+        all.push(radios(told));
     }
     all
 }
@@ -85,27 +101,79 @@ const PERCENT: Scale = |v, _| v * 100.0;
 /// A time as a share of the run.
 const PERCENT_OF_RUN: Scale = |v, r| 100.0 * v / r.end_s.max(f64::MIN_POSITIVE);
 
-/// A table with a row for each part of a kind, whose first cells are given.
+/// A row of a listing: its first cells, the parts that it tells of, and which value of theirs.
+struct Entry {
+    firsts: Vec<String>,
+    parts: Vec<usize>,
+    which: fn(&Summary) -> f64,
+}
+
+/// What ends the names in the name of a row that tells of many parts.
+const TOGETHER: char = '*';
+
+/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their last
+/// number alone.
+fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
+    const FEW: usize = 3;
+    let alone = |(i, firsts)| Entry { firsts, parts: vec![i], which: |s| s.median };
+    if firsts.len() <= longest {
+        return firsts.into_iter().enumerate().map(alone).collect();
+    }
+    let mut alike: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    for (i, cells) in firsts.iter().enumerate() {
+        let mut key = cells.clone();
+        key[0] = key[0].trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        match alike.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, parts)) => parts.push(i),
+            None => alike.push((key, vec![i])),
+        }
+    }
+    let rows = |(stem, parts): (Vec<String>, Vec<usize>)| -> Vec<Entry> {
+        if parts.len() <= FEW {
+            return parts.into_iter().map(|i| alone((i, firsts[i].clone()))).collect();
+        }
+        let below = |word: &str| {
+            let blank = std::iter::repeat_n(String::new(), stem.len() - 1);
+            std::iter::once(format!("  {word}")).chain(blank).collect()
+        };
+        let mut first = stem.clone();
+        first[0] = format!("{}{TOGETHER} min", stem[0]);
+        vec![
+            Entry { firsts: first, parts: parts.clone(), which: |s| s.min },
+            Entry { firsts: below("median"), parts: parts.clone(), which: |s| s.median },
+            Entry { firsts: below("max"), parts, which: |s| s.max },
+        ]
+    };
+    alike.into_iter().flat_map(rows).collect()
+}
+
+/// A table of the parts of a kind, whose first cells are given.
 fn listing(
     caption: &str,
     (kind, heads): (Kind, &[&str]),
     firsts: Vec<Vec<String>>,
     columns: &[Shown],
-    records: &[RunRecord],
+    told: &Told<'_>,
 ) -> Table {
+    let records = told.records;
+    let entries = entries(firsts, told.longest);
     let mut table = Table {
         caption: caption.to_string(),
         columns: heads.iter().copied().map(str::to_owned).collect(),
-        rows: firsts.into_iter().map(|cells| Row { cells, ..Row::default() }).collect(),
+        rows: entries.iter().map(|e| Row { cells: e.firsts.clone(), ..Row::default() }).collect(),
         ..Table::default()
     };
-    let parts: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
+    let runs: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
     for (heading, fields, scale, digits) in columns {
-        let of_part = |i: usize| -> Vec<f64> {
-            let value = |parts: &Vec<FieldRow<'_>>| shown(*parts.get(i)?, kind, fields, *scale);
-            parts.iter().filter_map(value).collect()
+        let of_entry = |entry: &Entry| -> Vec<f64> {
+            let in_run = |run: &Vec<FieldRow<'_>>| {
+                let value = |i: &usize| shown(*run.get(*i)?, kind, fields, *scale);
+                let values: Vec<f64> = entry.parts.iter().filter_map(value).collect();
+                Some((entry.which)(&Summary::of(&values)?))
+            };
+            runs.iter().filter_map(in_run).collect()
         };
-        let mut values: Vec<Vec<f64>> = (0..table.rows.len()).map(of_part).collect();
+        let mut values: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
         let (heading, digits) = match heading.strip_suffix(BPS) {
             Some(name) => {
                 let (unit, digits) = in_one_unit(&mut values);
@@ -160,7 +228,7 @@ fn names(kind: Kind, records: &[RunRecord]) -> Vec<Vec<String>> {
     rows.into_iter().map(|row| vec![row.name().into_owned()]).collect()
 }
 
-fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
+fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("goodput (bps)", &["goodput_bps"], PLAIN, 0),
         ("throughput (bps)", &["throughput_bps"], PLAIN, 0),
@@ -173,9 +241,9 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
     let flows = &scenario.flows;
     let firsts = flows.iter().map(|f| vec![f.name.clone(), f.algorithm().into_owned()]).collect();
     let kind = (Kind::Flow, &["flow", "algorithm"][..]);
-    let mut table = listing("Flows", kind, firsts, COLUMNS, records);
+    let mut table = listing("Flows", kind, firsts, COLUMNS, told);
     for (i, flow) in flows.iter().enumerate() {
-        for failure in records.iter().filter_map(|r| r.flows.get(i)?.failure.as_ref()) {
+        for failure in told.records.iter().filter_map(|r| r.flows.get(i)?.failure.as_ref()) {
             let note = format!("{}: {failure}", flow.name);
             if !table.notes.contains(&note) {
                 table.notes.push(note);
@@ -186,7 +254,7 @@ fn flows(scenario: &Scenario, records: &[RunRecord]) -> Table {
 }
 
 /// What the receiving applications saw of messages that have a deadline.
-fn messages(records: &[RunRecord]) -> Table {
+fn messages(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("sent", &["messages_sent"], PLAIN, 0),
         ("late", &["messages_late"], PLAIN, 0),
@@ -194,11 +262,11 @@ fn messages(records: &[RunRecord]) -> Table {
         ("95 % within (ms)", &["message_p95_ms"], PLAIN, 1),
         ("age, 95 % of the time below (ms)", &["message_age_p95_ms"], PLAIN, 0),
     ];
-    flows_with("Messages", COLUMNS, records)
+    flows_with("Messages", COLUMNS, told)
 }
 
 /// How CoAP's clients fared.
-fn exchanges(records: &[RunRecord]) -> Table {
+fn exchanges(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("begun", &["exchanges_begun"], PLAIN, 0),
         ("answered", &["exchanges_completed"], PLAIN, 0),
@@ -206,19 +274,19 @@ fn exchanges(records: &[RunRecord]) -> Table {
         ("median (ms)", &["exchange_p50_ms"], PLAIN, 1),
         ("95 % within (ms)", &["exchange_p95_ms"], PLAIN, 1),
     ];
-    flows_with("Exchanges of CoAP", COLUMNS, records)
+    flows_with("Exchanges of CoAP", COLUMNS, told)
 }
 
 /// A table of the flows that have the first of these columns.
-fn flows_with(caption: &str, columns: &[Shown], records: &[RunRecord]) -> Table {
-    let firsts = names(Kind::Flow, records);
-    let mut table = listing(caption, (Kind::Flow, &["flow"][..]), firsts, columns, records);
+fn flows_with(caption: &str, columns: &[Shown], told: &Told<'_>) -> Table {
+    let firsts = names(Kind::Flow, told.records);
+    let mut table = listing(caption, (Kind::Flow, &["flow"][..]), firsts, columns, told);
     table.rows.retain(|row| row.cells[1] != NOTHING);
     table
 }
 
 /// The subflows of all multipath flows, with what the connections did in notes.
-fn subflows(scenario: &Scenario, records: &[RunRecord]) -> Table {
+fn subflows(scenario: &Scenario, told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("goodput (bps)", &["goodput_bps"], PLAIN, 0),
         ("share (%)", &["share"], PERCENT, 1),
@@ -239,11 +307,11 @@ fn subflows(scenario: &Scenario, records: &[RunRecord]) -> Table {
             vec![format!("{}:{}", flow.name, subflow.name), algorithm]
         }));
         let results: Vec<&MultipathResult> =
-            records.iter().filter_map(|r| r.flows.get(i)?.multipath.as_ref()).collect();
+            told.records.iter().filter_map(|r| r.flows.get(i)?.multipath.as_ref()).collect();
         notes.push(connection(&flow.name, &results));
     }
     let kind = (Kind::Subflow, &["subflow", "algorithm"][..]);
-    Table { notes, ..listing("Subflows", kind, firsts, COLUMNS, records) }
+    Table { notes, ..listing("Subflows", kind, firsts, COLUMNS, told) }
 }
 
 /// What a multipath connection did above its subflows, in a sentence.
@@ -266,7 +334,7 @@ fn connection(flow: &str, results: &[&MultipathResult]) -> String {
     note
 }
 
-fn links(records: &[RunRecord]) -> Table {
+fn links(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("sent (packets)", &["sent"], PLAIN, 0),
         ("dropped by queue", &["drops_queue"], PLAIN, 0),
@@ -277,13 +345,13 @@ fn links(records: &[RunRecord]) -> Table {
         ("mean wait (ms)", &["mean_queue_delay_ms"], PLAIN, 3),
     ];
     let kind = (Kind::Link, &["link"][..]);
-    let thinned = records.iter().flat_map(|r| &r.links).any(|l| l.drops_thinned > 0);
+    let thinned = told.records.iter().flat_map(|r| &r.links).any(|l| l.drops_thinned > 0);
     let columns = if thinned { COLUMNS.to_vec() } else { without("drops_thinned", COLUMNS) };
-    listing("Links", kind, names(Kind::Link, records), &columns, records)
+    listing("Links", kind, names(Kind::Link, told.records), &columns, told)
 }
 
 /// The stations of all cells, with the share of time that each cell is busy in a note.
-fn stations(records: &[RunRecord]) -> Table {
+fn stations(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("offered (packets)", &["offered"], PLAIN, 0),
         ("delivered", &["delivered"], PLAIN, 0),
@@ -295,11 +363,11 @@ fn stations(records: &[RunRecord]) -> Table {
         ("mean service (ms)", &["mean_service_ms"], PLAIN, 3),
     ];
     let kind = (Kind::Station, &["station"][..]);
-    let mut table = listing("Stations", kind, names(Kind::Station, records), COLUMNS, records);
-    let cells = records.first().map_or(&[][..], |first| &first.radios);
+    let mut table = listing("Stations", kind, names(Kind::Station, told.records), COLUMNS, told);
+    let cells = told.records.first().map_or(&[][..], |first| &first.radios);
     for (c, radio) in cells.iter().enumerate() {
         let busy: Vec<f64> =
-            records.iter().filter_map(|r| Some(100.0 * r.radios.get(c)?.busy)).collect();
+            told.records.iter().filter_map(|r| Some(100.0 * r.radios.get(c)?.busy)).collect();
         let note = format!("{}: a station transmits {} % of the time", radio.name, cell(&busy, 1));
         table.notes.push(note);
     }
@@ -307,7 +375,7 @@ fn stations(records: &[RunRecord]) -> Table {
 }
 
 /// What came of routing in the cells whose packets find their own way.
-fn routing(records: &[RunRecord]) -> Table {
+fn routing(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("requests sent (packets)", &["rreq_originated", "rreq_forwarded"], PLAIN, 0),
         ("replies", &["rrep_originated", "rrep_forwarded"], PLAIN, 0),
@@ -325,14 +393,14 @@ fn routing(records: &[RunRecord]) -> Table {
         ),
     ];
     let kind = (Kind::Cell, &["cell"][..]);
-    let mut table = listing("Routing (AODV)", kind, names(Kind::Cell, records), COLUMNS, records);
+    let mut table = listing("Routing (AODV)", kind, names(Kind::Cell, told.records), COLUMNS, told);
     // A cell without routing has nothing in any column.
     table.rows.retain(|row| row.cells[1..].iter().any(|cell| cell != NOTHING));
     table
 }
 
 /// What the radios of all stations did with their time, and what they drew.
-fn radios(records: &[RunRecord]) -> Table {
+fn radios(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("transmit (%)", &["transmit_s"], PERCENT_OF_RUN, 2),
         ("receive (%)", &["receive_s"], PERCENT_OF_RUN, 2),
@@ -344,10 +412,10 @@ fn radios(records: &[RunRecord]) -> Table {
         ("died (s)", &["died_s"], PLAIN, 3),
     ];
     let kind = (Kind::Station, &["radio"][..]);
-    let stations = records.iter().flat_map(|r| &r.radios).flat_map(|cell| &cell.stations);
+    let stations = told.records.iter().flat_map(|r| &r.radios).flat_map(|cell| &cell.stations);
     let asleep = stations.into_iter().any(|s| s.sleep_s > 0.0);
     let columns = if asleep { COLUMNS.to_vec() } else { without("sleep_s", COLUMNS) };
-    listing("Radio time and energy", kind, names(Kind::Station, records), &columns, records)
+    listing("Radio time and energy", kind, names(Kind::Station, told.records), &columns, told)
 }
 
 /// What stands for no value.
@@ -405,6 +473,31 @@ algorithm = "reno"
             assert_eq!((name, &cells[..]), (unit, &shown.map(str::to_owned)[..]));
         }
         assert_eq!(in_one_unit(&mut [Vec::new()]), ("bps", 0));
+    }
+
+    #[test]
+    fn where_rows_are_too_many_those_alike_are_told_by_their_least_median_and_most() {
+        let named = |name: String| vec![name, "reno".to_owned()];
+        let mut firsts: Vec<Vec<String>> = (1..=5).map(|i| named(format!("meter-{i}"))).collect();
+        firsts.insert(2, named("base".to_owned()));
+        let names = |longest| -> Vec<(String, Vec<usize>)> {
+            entries(firsts.clone(), longest)
+                .into_iter()
+                .map(|e| (e.firsts[0].clone(), e.parts))
+                .collect()
+        };
+        assert_eq!(names(6).len(), 6, "as many as fit are told each");
+        let meters = vec![0, 1, 3, 4, 5];
+        let told = [
+            ("meter-* min".to_owned(), meters.clone()),
+            ("  median".to_owned(), meters.clone()),
+            ("  max".to_owned(), meters),
+            ("base".to_owned(), vec![2]),
+        ];
+        assert_eq!(names(5), told);
+        let values = Summary::of(&[3.0, 1.0, 8.0]).expect("values");
+        let which: Vec<f64> = entries(firsts, 5).iter().map(|e| (e.which)(&values)).collect();
+        assert_eq!(which, [1.0, 3.0, 8.0, 3.0]);
     }
 
     #[test]

@@ -92,7 +92,9 @@ impl Adapter {
     /// A packet left.
     pub fn on_sent(&mut self, now: Instant, bytes: u64) {
         let now = self.time(now);
-        let record = self.sampler.on_sent(now, self.conn.in_flight, bytes);
+        // What a QUIC deems lost it has done with: outstanding is what is in flight.
+        let in_flight = self.conn.in_flight;
+        let record = self.sampler.on_sent(now, in_flight, in_flight, bytes);
         self.conn.in_flight += bytes;
         self.conn.sent += bytes;
         self.conn.next_id += bytes;

@@ -198,7 +198,7 @@ impl Bottleneck {
             if f.conn.in_flight == 0 {
                 f.last_progress = now;
             }
-            let record = f.sampler.on_sent(now, f.conn.in_flight, MSS);
+            let record = f.sampler.on_sent(now, f.conn.in_flight, f.conn.in_flight, MSS);
             f.pacer.on_sent(&pacer::Params::default(), now, MSS, f.control.pacing);
             let packet = f.next_packet;
             f.outstanding.insert(packet, record);

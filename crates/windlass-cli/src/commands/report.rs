@@ -34,7 +34,7 @@ pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
             chatter.say(format!("note: {notice}"));
         }
         let outcome = work.conclude(&formats, &Runner::new(0)).map_err(Failure::of_reproduction)?;
-        show(paper, &outcome, chatter)?;
+        show(paper, &outcome, args.tables, chatter)?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use windlass_lab::claims::headline;
 use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper};
 use windlass_lab::readings::{Budget, Survey};
+use windlass_lab::report::model::{Block, Section};
 use windlass_lab::report::text;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
 use windlass_lab::run::store::Format;
@@ -57,7 +58,7 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
             continue;
         }
         let (outcome, end) = reproduce(work, paper, (&options, args.readings), &runner, chatter)?;
-        show(paper, &outcome, chatter)?;
+        show(paper, &outcome, args.tables, chatter)?;
         end?;
     }
     Ok(())
@@ -187,22 +188,44 @@ fn reproduce(
     Ok((outcome, end))
 }
 
-/// Prints the tables, the findings and the count of verdicts; what is too long for a terminal is
-/// left to the report.
-pub fn show(paper: &Paper, outcome: &Outcome, chatter: &Chatter) -> Result<(), Failure> {
+/// Prints what is found and the count of verdicts; before it `tables` that are not too long for a terminal, and after it what
+/// is said of single statements. The report has all.
+pub fn show(
+    paper: &Paper,
+    outcome: &Outcome,
+    tables: bool,
+    chatter: &Chatter,
+) -> Result<(), Failure> {
     let width = width().min(text::WIDTH);
-    let short = outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));
     print(&format!("{}\n\n", paper.title))?;
-    print(&text::tables(short, width))?;
+    if tables {
+        let short = outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));
+        print(&text::tables(short, width))?;
+    }
     for findings in outcome.sections.iter().filter(|s| s.id == FINDINGS) {
-        print(&text::prose(findings, width))?;
+        let told = if tables { findings } else { &shortened(findings) };
+        print(&text::prose(told, width))?;
     }
     print(&format!("{}\n", headline(&outcome.judgements)))?;
     let report = outcome.report.as_ref().map_err(|e| Failure::work(e.to_string()))?;
     chatter.say(format!(
-        "report:   {} (also every claim with its tolerance, figures, fidelity notes)\nverdicts: {}",
+        "report:   {} (every claim, table, figure and fidelity note{})\nverdicts: {}",
         report.display(),
+        if tables { "" } else { "; --tables prints the tables" },
         outcome.dir.join("verdicts.json").display()
     ));
     Ok(())
+}
+
+/// The findings' first paragraphs, which are written to be quoted.
+fn shortened(findings: &Section) -> Section {
+    const QUOTED: usize = 3;
+    let first = findings.blocks.first().and_then(|block| match block {
+        Block::Text { text } => {
+            Some(text.split("\n\n").take(QUOTED).collect::<Vec<_>>().join("\n\n"))
+        }
+        _ => None,
+    });
+    let blocks = first.into_iter().map(|text| Block::Text { text }).collect();
+    Section { blocks, ..findings.clone() }
 }

@@ -119,7 +119,7 @@ impl Endpoint {
         let loss = match scoreboard.sample(place) {
             Some(sent) => sampler.on_lost(sent, u64::from(len)),
             // Who wants no samples is told no more than how much it was.
-            None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0), u64::from(len)),
+            None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0, 0), u64::from(len)),
         };
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_loss(&p.params, &conn, &loss);
@@ -234,11 +234,12 @@ impl Endpoint {
     /// The record at a place goes again.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
         let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
+        let outstanding = self.send.max - self.send.una;
         let sampler = &mut self.send.sampler;
         let record = self
             .send
             .scoreboard
-            .resend(place, limit, |pipe, len| sampler.on_sent(now, pipe, len))?;
+            .resend(place, limit, |pipe, len| sampler.on_sent(now, outstanding, pipe, len))?;
         let (start, end) = (record.start, record.end());
         let data_end = end.min(self.stream.end);
         let len = data_end.saturating_sub(start);

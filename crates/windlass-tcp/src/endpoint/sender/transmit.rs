@@ -175,7 +175,8 @@ impl Endpoint {
             self.restart_after_idle(p, now);
         }
         let start = self.send.nxt;
-        let sent = self.send.sampler.on_sent(now, self.send.in_flight(), len + u64::from(fin));
+        let (outstanding, in_flight) = (self.send.max - self.send.una, self.send.in_flight());
+        let sent = self.send.sampler.on_sent(now, outstanding, in_flight, len + u64::from(fin));
         self.send.scoreboard.push(start, (len + u64::from(fin)) as u32, sent, again);
         self.pace(p, now, len);
         self.send.nxt += len + u64::from(fin);
