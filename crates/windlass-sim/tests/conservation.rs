@@ -331,14 +331,6 @@ proptest! {
         config in scenarios(),
         stop_at in 0.0..1.2f64,
     ) {
-        let mut s = Simulation::new(config.clone()).expect("a valid configuration");
-        s.run_until(Time((config.duration.0 as f64 * stop_at) as u64));
-        let stopped = s.clone().finish();
-        prop_assert!(stopped.is_ok(), "{}", stopped.unwrap_err());
-        check(&config, &stopped.expect("just looked"))?;
-        s.run();
-        let ended = s.finish();
-        prop_assert!(ended.is_ok(), "{}", ended.unwrap_err());
-        check(&config, &ended.expect("just looked"))?;
+        run_by_way_of(stop_at, &config, |r| check(&config, r))?;
     }
 }
