@@ -1,6 +1,6 @@
 //! Whatever is simulated and wherever it stops, packets are conserved and nothing exceeds its bound.
 
-use crate::common::{self, Traffic, cbr, flow, link, network, profile};
+use crate::common::{self, Traffic, cbr, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time, rto};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
@@ -9,7 +9,7 @@ use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Re
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
-use windlass_sim::{RunResult, Series, Simulation};
+use windlass_sim::{RunResult, Series};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 
 fn losses() -> impl Strategy<Value = Option<LossModel>> {

@@ -1,12 +1,12 @@
 //! Whatever happens on the paths and wherever a run stops, the accounts of a multipath connection
 //! close, its stream comes once and in order, and it ends as soon as a path lets it.
 
-use crate::common::{Traffic, cbr, drops, flow, link, network, profile};
+use crate::common::{Traffic, cbr, drops, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
+use windlass_sim::RunResult;
 use windlass_sim::config::{Config, LinkConfig, Multipath, ReadPolicy, SubflowConfig};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::{RunResult, Simulation};
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 use windlass_tcp::stack::{LINUX, RFC, RIVERBED};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::common::radio::{Driver, line};
-use crate::common::{cbr, flow, network, rfc};
+use crate::common::{cbr, flow, network, rfc, run_by_way_of};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Traffic};
