@@ -138,7 +138,7 @@ pub struct Moment {
     pub kind: MomentKind,
     /// Shown beside the pointer.
     pub text: String,
-    /// Anchor of the [`Story`] that tells more.
+    /// Anchor of the [`Story`](super::Story) that tells more.
     pub story: Option<String>,
 }
 
