@@ -8,8 +8,8 @@ use crate::units::Duration;
 
 /// Packets of a full flow in the time of a run, about: what a list of losses may name.
 const PACKETS: u64 = 16_000;
-/// What it may name where the second half is left alone: at four packets in 40 ms, the least windows of most algorithms,
-/// they are spent in the first half.
+/// What it may name where the second half is to be left alone: at four packets in 40 ms, the least windows of most
+/// algorithms, they are spent in the first half. A flow that sends less still meets them later.
 const EARLY_PACKETS: u64 = 1000;
 /// The queue of one bandwidth-delay product, packets.
 const BDP: u64 = 33;
