@@ -82,6 +82,35 @@ fn with_acknowledgements_after_a_timeout(seconds: u64) -> (u64, u64) {
     (flow.delivered_bytes, flow.rto_count)
 }
 
+/// Bytes that BBR delivers in so many seconds where one acknowledgement of 49 goes on, or the last one after 100 ms, and the access
+/// link has this delay.
+fn with_thinned_acknowledgements(seconds: u64, delay: &str) -> u64 {
+    let changes = [
+        ("duration", format!("{seconds}s")),
+        ("flow.subject.algorithm", "bbr".to_owned()),
+        ("link.access.delay", delay.to_owned()),
+        ("link.bottleneck.acks", r#"{ rule = "thin", count = 49, within = "100ms" }"#.to_owned()),
+    ]
+    .map(|(key, value)| (key.to_owned(), value));
+    let path = include_str!("../src/adversary/path.toml");
+    let scenario = Scenario::with_overrides(path, "path.toml", &changes).expect("a scenario");
+    simulate(&scenario, 1).expect("a run").flows[0].delivered_bytes
+}
+
+#[test]
+fn a_path_that_was_longer_leaves_bbr_in_a_stall_for_good_where_acknowledgements_are_thinned_out() {
+    // Linux 6.12 carries 0.44 Mbit/s too, two minutes later (docs/src/guides/break.md).
+    let rate = |delay| {
+        let late =
+            with_thinned_acknowledgements(120, delay) - with_thinned_acknowledgements(80, delay);
+        late as f64 * 8.0 / 40.0
+    };
+    let (usual, stalled) =
+        (rate(r#""1ms""#), rate(r#"[["0s", "1ms"], ["129ms", "321603us"], ["10s", "1ms"]]"#));
+    assert!(usual > 8.0e6, "{usual} bit/s on the path as it is");
+    assert!(stalled < 0.6e6, "{stalled} bit/s long after it was longer");
+}
+
 #[test]
 fn retransmissions_that_were_not_needed_do_not_stall_bbr_for_good() {
     // CC-Fuzz (HotNets 2022): each of them ends a round, ten rounds pass at once, and the estimate is of the last few packets.
