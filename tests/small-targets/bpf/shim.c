@@ -12,16 +12,11 @@
 //
 // Compile with -DALGORITHM=Cubic. The loader writes the name (`NAME_TO_BE`) and `options`.
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef signed int s32;
+#include "loader.h"
 
 #define JOIN(a, b, c) a##b##c
 #define NAME(algorithm, event) JOIN(windlass_, algorithm, event)
 #define ON(event) NAME(ALGORITHM, event)
-#define SECTION(name) __attribute__((section(name), used))
 #define NONE (~0ULL)
 
 // What the kernel has, as far as it is read here; the loader finds the places (CO-RE).
@@ -56,16 +51,6 @@ struct rate_sample {
 };
 #pragma clang attribute pop
 
-struct tcp_congestion_ops {
-	u32 (*ssthresh)(struct sock *);
-	void (*set_state)(struct sock *, u8);
-	void (*cwnd_event)(struct sock *, u32);
-	void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
-	u32 (*undo_cwnd)(struct sock *);
-	char name[16];
-	void (*init)(struct sock *);
-};
-
 // What windlass-cc has (`#[repr(C)]` there).
 enum phase { OPEN, RECOVERY, LOSS, CWR };
 struct conn {
@@ -98,15 +83,6 @@ void ON(_on_undo)(void *state, const void *params, const struct conn *, u32 why)
 void ON(_on_idle_restart)(void *state, const void *params, const struct conn *, u64 gap, _Bool reset);
 void ON(_on_mss)(void *state, const void *params, const struct conn *, u32 old);
 void ON(_control)(const void *state, const void *params, const struct conn *, struct control *);
-
-// What the loader decides. The kernel freezes it before it verifies: what an option leaves out costs nothing.
-struct options {
-	u32 recording; // each event goes to `ring`
-	u16 two_arguments; // the kernel's `cong_control` is that of before 6.10
-	u16 counts_syn; // the least RTT is that of all segments, and not of data alone
-	u64 params[64]; // what windlass-cc's parameters are in memory
-};
-const volatile struct options options SECTION(".rodata.windlass") = {};
 
 // What happened, all that the algorithm was told and what it answered: `Event` of windlass-testbed's `bpf::record`.
 enum kind { BEGIN, ACK, PHASE, LOST, UNDO, IDLE, MSS };
@@ -144,11 +120,6 @@ struct {
 	int *key;
 	struct beside *value;
 } storage SECTION(".maps");
-
-struct {
-	int (*type)[27]; // BPF_MAP_TYPE_RINGBUF
-	int (*max_entries)[4096];
-} ring SECTION(".maps");
 
 // Verified once for any argument, each; whoever calls them knows nothing of what they give.
 #define SHARED __attribute__((noinline, weak))
@@ -249,7 +220,10 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 	else
 		c->min_rtt = b->least_rtt;
 	c->flags = uses_window(tp) | (tp->app_limited ? 2 : 0);
-	c->entropy = random();
+	// Marsaglia's xorshift, of whose numbers the kernel's dozens of instructions would make no better use.
+	c->entropy ^= c->entropy << 13;
+	c->entropy ^= c->entropy >> 17;
+	c->entropy ^= c->entropy << 5;
 	if (c->mss != mss) {
 		u32 old = c->mss;
 		c->mss = mss;
@@ -280,6 +254,7 @@ INLINE void tell_phase(struct beside *b, u8 to)
 {
 	struct record *r = &b->record;
 	u8 from = r->conn.phase;
+	part_control(b);
 	u64 cwnd = r->control.cwnd, mss = r->conn.mss ? r->conn.mss : 1;
 	_Bool fresh = from != RECOVERY && (to == RECOVERY || to == LOSS);
 	// Linux cuts the window, not what is in flight: whole segments of it.
@@ -292,7 +267,6 @@ INLINE void tell_phase(struct beside *b, u8 to)
 	r->argument = from | (u32)to << 8;
 	part_phase(b);
 	note(b, PHASE);
-	part_control(b);
 }
 
 // What was found to be lost since the last time; whether anything was.
@@ -324,6 +298,7 @@ SECTION("struct_ops/begin") void begin(u64 *context)
 	b->record.id = (u64)random() << 32 | random();
 	b->record.number = 0;
 	b->record.conn.mss = 0;
+	b->record.conn.entropy = random() | 1;
 	b->record.conn.phase = b->phase = OPEN;
 	b->left = b->restarted = 0;
 	b->least_rtt = NONE;
@@ -372,7 +347,6 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->duplicate = a->acked == 0 && a->delivered > 0;
 	part_ack(b);
 	note(b, ACK);
-	part_control(b);
 	if (b->left && b->record.conn.phase != OPEN && b->phase != OPEN)
 		tell_phase(b, OPEN);
 	b->left = 0;
@@ -397,7 +371,6 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 	look(tp, b);
 	struct conn *c = &b->record.conn;
 	tell_losses(tp, b, c->in_flight, tp->app_limited != 0);
-	part_control(b);
 	// A timeout of other data than the last one's.
 	if (c->phase == LOSS && c->una != b->timeout_una)
 		tell_phase(b, OPEN);
@@ -460,5 +433,3 @@ struct tcp_congestion_ops windlass SECTION(".struct_ops") = {
 	.name = "NAME_TO_BE",
 	.init = (void *)begin,
 };
-
-char _license[] SECTION("license") = "Dual MIT/GPL";

@@ -20,7 +20,7 @@ const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
 pub const NAME_LENGTH: usize = 15;
 
 /// What the shim and the loader agree on; another number, and objects that were built before are not taken.
-const SHIM: &str = "shim.2";
+const SHIM: &str = "shim.3";
 
 /// The folder of the objects that this version of the core and of the shim has been built into.
 pub fn folder() -> Result<PathBuf, Error> {
@@ -33,6 +33,30 @@ pub fn folder() -> Result<PathBuf, Error> {
 pub fn file(algorithm: &str) -> String {
     format!("{algorithm}.bpf.o")
 }
+
+/// What an object hands the events to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Whose {
+    /// The algorithm of this project.
+    #[default]
+    Ours,
+    /// The kernel's own C of the same name, as far as the kernel shows it to BPF programs ([`SHOWN`]).
+    Kernels,
+}
+
+/// Identifiers of the algorithms whose C a kernel shows to BPF programs.
+pub const SHOWN: [&str; 2] = ["reno", "cubic"];
+
+impl Whose {
+    /// The folder of these objects.
+    pub fn folder(self) -> Result<PathBuf, Error> {
+        let ours = folder()?;
+        Ok(if self == Whose::Ours { ours } else { ours.join(KERNELS) })
+    }
+}
+
+/// The folder, in one of objects, with those that hand all to the kernel's own algorithm.
+const KERNELS: &str = "linux";
 
 /// The object of an algorithm in a folder of objects.
 pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
@@ -48,6 +72,7 @@ pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
 /// that the guest has it among this program's libraries.
 pub fn for_guest(
     algorithms: impl Iterator<Item = AnyParams>,
+    whose: Whose,
 ) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for params in algorithms {
@@ -55,7 +80,7 @@ pub fn for_guest(
         super::libbpf::check()?;
         let name = file(params.info().id);
         if !files.iter().any(|(known, _)| *known == name) {
-            files.push((name, read(&folder()?, &params)?));
+            files.push((name, read(&whose.folder()?, &params)?));
         }
     }
     Ok(files)
@@ -184,13 +209,22 @@ pub fn build(checkout: &Path, algorithms: &[AnyParams]) -> Result<Vec<PathBuf>, 
         let why = format!("{why}\n`windlass doctor` says what this machine lacks");
         return Err(Error::Build { algorithm: names.join(", "), why });
     }
+    let kernels = Whose::Kernels.folder()?;
+    fs::create_dir_all(&kernels).map_err(Error::on(format!("making {}", kernels.display())))?;
     let mut made = Vec::new();
     for name in names {
+        if SHOWN.contains(&name) {
+            keep(&work.path().join(KERNELS).join(file(name)), &kernels.join(file(name)))?;
+        }
         let (from, to) = (work.path().join(file(name)), to.join(file(name)));
-        fs::rename(&from, &to).map_err(Error::on(format!("keeping {}", to.display())))?;
+        keep(&from, &to)?;
         made.push(to);
     }
     Ok(made)
+}
+
+fn keep(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::rename(from, to).map_err(Error::on(format!("keeping {}", to.display())))
 }
 
 #[cfg(test)]
