@@ -34,6 +34,9 @@ THEIRS = ["reno", "cubic"]
 KEPT = ["windlass", "_license", "options", "storage", "ring"]
 KEPT += ["begin", "acknowledge", "turn", "event", "threshold", "take_back"]
 KEPT += [f"part_{part}" for part in ("init", "ack", "phase", "loss", "undo", "idle", "mss", "control")]
+# Entry points of the algorithms whose paths see each other, and what their objects have besides.
+COUPLED = ["Lia", "Olia", "Balia", "DLia", "WVegas", "MpFast", "EmReno"]
+KEPT += ["families", "leave", "part_group", "part_own"]
 
 
 def check():
@@ -172,7 +175,7 @@ def make_control(core, name):
     shim, linked, whole, built = (folder / f"{name}{ending}" for ending in (".shim.bc", ".linked.bc", ".bc", ".o"))
     output(
         tool("clang"), "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", f"-DALGORITHM={name}",
-        "-emit-llvm", "-c", HERE / "bpf/shim.c", "-o", shim,
+        *(["-DCOUPLED"] if name in COUPLED else []), "-emit-llvm", "-c", HERE / "bpf/shim.c", "-o", shim,
     )
     output(tool("llvm-link"), shim, core, "-o", linked)
     public = KEPT + [f"windlass_shared_{name}" for name in SHARED]

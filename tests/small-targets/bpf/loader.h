@@ -24,6 +24,7 @@ struct tcp_congestion_ops {
 	u32 (*undo_cwnd)(struct sock *);
 	char name[16];
 	void (*init)(struct sock *);
+	void (*release)(struct sock *);
 };
 
 // What the loader decides. The kernel freezes it before it verifies: what an option leaves out costs nothing.

@@ -39,6 +39,13 @@ struct tcp_sock {
 	u64 tcp_mstamp, bytes_acked, bytes_sent;
 	struct minmax rtt_min;
 	u8 is_cwnd_limited : 1;
+	_Bool is_mptcp;
+};
+struct inet_connection_sock {
+	void *icsk_ulp_data;
+};
+struct mptcp_subflow_context {
+	struct sock *conn;
 };
 struct rate_sample {
 	u32 prior_delivered;
@@ -74,6 +81,16 @@ struct loss {
 struct control {
 	u64 cwnd, ssthresh, pacing;
 };
+#define PATHS 8
+struct path {
+	u64 cwnd, ssthresh, srtt, min_rtt, disclosed;
+	u32 mss;
+	u8 phase;
+};
+struct group {
+	struct path paths[PATHS];
+	u8 count, own, mode;
+};
 
 void ON(_init)(void *state, const void *params, const struct conn *);
 void ON(_on_ack)(void *state, const void *params, const struct conn *, const struct ack *);
@@ -82,6 +99,8 @@ void ON(_on_loss)(void *state, const void *params, const struct conn *, const st
 void ON(_on_undo)(void *state, const void *params, const struct conn *, u32 why);
 void ON(_on_idle_restart)(void *state, const void *params, const struct conn *, u64 gap, _Bool reset);
 void ON(_on_mss)(void *state, const void *params, const struct conn *, u32 old);
+void ON(_on_group)(void *state, const void *params, const struct conn *, const struct group *);
+u64 ON(_disclosed)(const void *state);
 void ON(_control)(const void *state, const void *params, const struct conn *, struct control *);
 
 // What happened, all that the algorithm was told and what it answered: `Event` of windlass-testbed's `bpf::record`.
@@ -112,6 +131,13 @@ struct beside {
 	// acknowledgement.
 	_Bool left;
 	_Bool restarted;
+#ifdef COUPLED
+	// The connection of Multipath TCP that this is a path of, if it is one, and the path's place there.
+	u64 connection;
+	u32 place;
+	struct path own;
+	struct group group;
+#endif
 };
 
 struct {
@@ -160,6 +186,18 @@ PART(part_undo, ON(_on_undo)(b->state, b->params, &r->conn, r->argument))
 PART(part_idle, ON(_on_idle_restart)(b->state, b->params, &r->conn, r->gap, r->argument))
 PART(part_mss, ON(_on_mss)(b->state, b->params, &r->conn, r->argument))
 PART(part_control, ON(_control)(b->state, b->params, &r->conn, &r->control))
+
+#ifdef COUPLED
+PART(part_group, ON(_on_group)(b->state, b->params, &r->conn, &b->group))
+PART(part_own,
+	b->own.cwnd = r->control.cwnd;
+	b->own.ssthresh = r->control.ssthresh;
+	b->own.srtt = r->conn.srtt;
+	b->own.min_rtt = r->conn.min_rtt;
+	b->own.disclosed = ON(_disclosed)(b->state);
+	b->own.mss = r->conn.mss;
+	b->own.phase = r->conn.phase)
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -235,6 +273,14 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 	}
 }
 
+#ifdef COUPLED
+#include "coupled.h"
+#else
+INLINE void join(struct sock *sk, struct beside *b) {}
+INLINE void hear(struct beside *b) {}
+INLINE void show(struct beside *b) {}
+#endif
+
 INLINE void obey(struct sock *sk, struct beside *b)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -248,6 +294,7 @@ INLINE void obey(struct sock *sk, struct beside *b)
 		sk->sk_pacing_rate = control->pacing;
 		sk->sk_pacing_status = 1; // SK_PACING_NEEDED
 	}
+	show(b);
 }
 
 INLINE void tell_phase(struct beside *b, u8 to)
@@ -309,6 +356,7 @@ SECTION("struct_ops/begin") void begin(u64 *context)
 	b->lost = tp->lost;
 	part_init(b);
 	note(b, BEGIN);
+	join(sk, b);
 	obey(sk, b);
 }
 
@@ -345,6 +393,7 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->rate.tx_in_flight = a->prior_in_flight;
 	a->rate.app_limited = rs->is_app_limited;
 	a->duplicate = a->acked == 0 && a->delivered > 0;
+	hear(b);
 	part_ack(b);
 	note(b, ACK);
 	if (b->left && b->record.conn.phase != OPEN && b->phase != OPEN)
@@ -371,6 +420,7 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 	look(tp, b);
 	struct conn *c = &b->record.conn;
 	tell_losses(tp, b, c->in_flight, tp->app_limited != 0);
+	hear(b);
 	// A timeout of other data than the last one's.
 	if (c->phase == LOSS && c->una != b->timeout_una)
 		tell_phase(b, OPEN);
@@ -432,4 +482,7 @@ struct tcp_congestion_ops windlass SECTION(".struct_ops") = {
 	.undo_cwnd = (void *)take_back,
 	.name = "NAME_TO_BE",
 	.init = (void *)begin,
+#ifdef COUPLED
+	.release = (void *)leave,
+#endif
 };

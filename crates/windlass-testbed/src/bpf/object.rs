@@ -90,9 +90,9 @@ pub fn for_guest(
 pub fn check(params: &AnyParams) -> Result<(), Error> {
     let id = params.info().id;
     let wanted = params.requirements();
-    if is_coupled(params) {
+    if matches!(params, AnyParams::Mfvl(_)) {
         return Err(Error::Unsupported(format!(
-            "`{id}` couples the paths of a connection, which no kernel's interface for BPF shows; take one for single paths"
+            "`{id}` has a coordinator that decides for all paths of a connection, which the kernel's objects have not; `lia` and the like run there"
         )));
     }
     if wanted.cross_layer {
@@ -109,29 +109,17 @@ pub fn check(params: &AnyParams) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the algorithm hears of its siblings.
-fn is_coupled(params: &AnyParams) -> bool {
-    matches!(
-        params,
-        AnyParams::Lia(_)
-            | AnyParams::Olia(_)
-            | AnyParams::Balia(_)
-            | AnyParams::DLia(_)
-            | AnyParams::WVegas(_)
-            | AnyParams::MpFast(_)
-            | AnyParams::EmReno(_)
-            | AnyParams::Mfvl(_)
-            | AnyParams::BcCps(_)
-    )
-}
-
 /// Identifiers of all algorithms that can be a kernel's.
 pub fn algorithms() -> Vec<&'static str> {
     let all = windlass_cc::ALGORITHMS.iter().map(|info| info.id);
-    all.filter(|id| {
-        AnyParams::by_name(id).is_some_and(|p| !is_coupled(&p) && !p.requirements().cross_layer)
-    })
-    .collect()
+    all.filter(|id| AnyParams::by_name(id).is_some_and(|p| check(&standard(p)).is_ok())).collect()
+}
+
+/// With the slow start that is built in.
+fn standard(mut params: AnyParams) -> AnyParams {
+    let slow_start = windlass_cc::slow_start::AnyParams::default();
+    params.set_common(&windlass_cc::Setup { slow_start, ..params.common() });
+    params
 }
 
 /// The object with its name in it.
@@ -232,11 +220,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_algorithm_that_couples_paths_is_refused_and_all_others_are_listed() {
-        let lia = AnyParams::by_name("lia").expect("there");
-        assert!(check(&lia).unwrap_err().to_string().contains("couples"));
+    fn an_algorithm_with_a_coordinator_is_refused_and_all_others_are_listed() {
+        let mfvl = AnyParams::by_name("mfvl").expect("there");
+        assert!(check(&mfvl).unwrap_err().to_string().contains("coordinator"));
         let all = algorithms();
-        assert!(all.contains(&"cubic") && all.contains(&"tcp-modified") && !all.contains(&"lia"));
+        assert!(["cubic", "tcp-modified", "lia"].iter().all(|id| all.contains(id)));
+        assert!(!all.contains(&"mfvl") && !all.contains(&"bc-cps"));
     }
 
     #[test]
