@@ -210,6 +210,21 @@ fn crates() -> Vec<String> {
     names
 }
 
+/// The page that draws the layers.
+const PAGE: &str = include_str!("../../../docs/src/inside/architecture.md");
+
+/// The crates that a crate is built on, by its manifest.
+fn known_to(krate: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("Cargo.toml");
+    let manifest = fs::read_to_string(path).expect("a manifest");
+    let head = |section: &&str| section.split(']').next().unwrap_or("").to_string();
+    let sections = manifest.split("\n[").filter(|section| {
+        head(section).ends_with("dependencies") && !head(section).ends_with("dev-dependencies")
+    });
+    let names = sections.flat_map(str::lines).filter(|line| line.starts_with("windlass-"));
+    names.map(|line| line.split(['.', ' ']).next().unwrap_or("").to_string()).collect()
+}
+
 /// The imports that lie on a way back to where they start, as `from -> to`, so that whoever breaks
 /// the circle sees where it can be broken.
 fn circular(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
@@ -328,4 +343,32 @@ fn cubic_with_the_standard_slow_start_drags_in_nothing_but_what_it_uses() {
         "time",
     ];
     assert_eq!(used, expected);
+}
+
+#[test]
+fn the_page_has_the_files_of_the_core_layer_by_layer() {
+    let table = PAGE.split_once("| | files | know |\n").expect("the table").1;
+    let rows: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), LAYERS.len());
+    for (row, layer) in rows.iter().zip(LAYERS) {
+        for word in *layer {
+            let path = word.replace("::", "/");
+            let named = [".rs", "/"].iter().any(|end| row.contains(&format!("`{path}{end}")));
+            assert!(named, "`{path}` is not in this row: {row}");
+        }
+    }
+}
+
+#[test]
+fn the_page_draws_each_crate_above_those_that_it_knows() {
+    let drawing = PAGE.split("```").nth(1).expect("a drawing");
+    let line = |krate: &str| drawing.lines().position(|line| line.contains(krate));
+    for krate in crates() {
+        assert!(PAGE.contains(&format!("`{krate}`")), "{krate} is not named");
+        let Some(above) = line(&krate) else { continue };
+        for known in known_to(&krate) {
+            let below = line(&known).unwrap_or_else(|| panic!("{known} is not drawn"));
+            assert!(above < below, "{krate} knows {known} and is not drawn above it");
+        }
+    }
 }

@@ -5,10 +5,12 @@ mod assess;
 mod choose;
 mod compare;
 mod crosscheck;
+mod explain;
 mod kernel;
 mod known;
 #[cfg(test)]
 mod page;
+mod paper;
 mod play;
 mod sweep;
 mod twin;
@@ -27,9 +29,11 @@ pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
 pub use crosscheck::Crosscheck;
+pub use explain::Explain;
 pub use kernel::Kernel;
 #[cfg(all(feature = "linux", target_os = "linux"))]
 pub use kernel::KernelVerb;
+pub use paper::{PaperArgs, PaperVerb};
 pub use play::Play;
 pub use sweep::Sweep;
 pub use twin::Twin;
@@ -70,18 +74,6 @@ Examples:
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
   windlass run scenarios/lossy-download.toml --out download  Parquet tables, series, captures";
 
-const EXPLAIN_HELP: &str = "\
-Examples:
-  windlass run scenarios/lossy-download.toml --out download
-  windlass explain download                                  every reduction, a line each
-  windlass explain download --flow download --at 12.3s       the one nearest to that moment, in sentences
-  windlass explain scenarios/dumbbell.toml --at 5s           a scenario that has not been run
-  windlass explain download --json | jq '.[].lost[].fate'
-  windlass explain download --qlog download.sqlog            every decision, for tools that read qlog
-  windlass explain download --qvis download.sqlog            with every packet, for qvis
-
-The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
-
 const REPORT_HELP: &str = "\
 Examples:
   windlass report                        every paper in ./results
@@ -104,12 +96,6 @@ const PAPERS_HELP: &str = "\
 Examples:
   windlass papers             the list
   windlass papers reno-ber    summary and citation";
-
-const PAPER_HELP: &str = "\
-Examples:
-  windlass paper new mine        a folder that runs as it is
-  windlass paper check ./mine    whether its files fit each other; nothing is run
-  windlass reproduce ./mine      run it";
 
 const SCHEMA_HELP: &str = "Examples:
   windlass schema > scenario.schema.json
@@ -193,7 +179,7 @@ pub enum Command {
     /// Say why a window fell: the event, the rule, the packets, and what the network did to them.
     ///
     /// RESULT is the folder of a `run --out`, or of another command that keeps runs, or a scenario file.
-    #[command(after_help = EXPLAIN_HELP)]
+    #[command(after_help = explain::HELP)]
     Explain(Explain),
     /// Open the laboratory in a browser: drag a network's values and watch the windows.
     ///
@@ -246,7 +232,7 @@ pub enum Command {
     /// Begin a paper of one's own as a folder, or check one.
     ///
     /// docs/src/guides/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs it.
-    #[command(after_help = PAPER_HELP)]
+    #[command(after_help = paper::HELP)]
     Paper(PaperArgs),
     /// Print the JSON Schema of scenario files, by which editors complete and check them, or of verdicts.json.
     #[command(after_help = SCHEMA_HELP)]
@@ -385,37 +371,6 @@ pub struct Run {
     pub jobs: u16,
 }
 
-/// Arguments of `explain`.
-#[derive(Args)]
-pub struct Explain {
-    /// A results folder, or a scenario file.
-    pub result: PathBuf,
-    /// Only this flow, or subflow as FLOW:SUBFLOW.
-    #[arg(long, value_name = "NAME")]
-    pub flow: Option<String>,
-    /// The reduction nearest to this moment of simulated time, in sentences, such as 12.3s.
-    #[arg(long, value_name = "TIME")]
-    pub at: Option<Duration>,
-    /// The run with this seed, instead of the least.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// The run of this point, instead of the one written last.
-    #[arg(long, value_name = "POINT")]
-    pub point: Option<String>,
-    /// Print a JSON list with everything that is known of each reduction.
-    #[arg(long)]
-    pub json: bool,
-    /// Write every decision and every loss, not only reductions, as a qlog file, such as run.sqlog.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json"])]
-    pub qlog: Option<PathBuf>,
-    /// Write them and every packet of the senders as qlog 0.3, which qvis draws, such as run.sqlog.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog"])]
-    pub qvis: Option<PathBuf>,
-    /// Write every packet on every link as a trace of ns-2, such as run.tr.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog", "qvis"])]
-    pub ns2: Option<PathBuf>,
-}
-
 /// Arguments of `report`.
 #[derive(Args)]
 pub struct Report {
@@ -458,41 +413,6 @@ pub struct Algorithms {
 pub struct Named {
     /// Which one; the list when left out.
     pub name: Option<String>,
-}
-
-/// Arguments of `paper`.
-#[derive(Args)]
-pub struct PaperArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub verb: PaperVerb,
-}
-
-/// What is done with a paper's folder.
-#[derive(Subcommand)]
-pub enum PaperVerb {
-    /// Write a folder with an example of everything, which runs as it is.
-    New {
-        /// The folder; its last part is the paper's name.
-        folder: PathBuf,
-    },
-    /// Note what decides the verdicts, with today's date, in the folder's registered.toml; a change since the last time
-    /// is listed there and in the report.
-    Register {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// Whether every measure names a point and a flow that exist, every note that is cited exists, every
-    /// closed form is computed and every template renders. Nothing is run.
-    ///
-    /// Each mistake is one line with file, line and column, and ends with exit code 2.
-    Check {
-        /// Folders, or names of built-in papers; all of these when none is named.
-        papers: Vec<String>,
-        /// Print every point and claim as they stand after `for`, one a line, and check nothing else.
-        #[arg(long)]
-        list: bool,
-    },
 }
 
 /// Arguments of `completions`.

@@ -1,7 +1,10 @@
 //! Parts of the work of a sweep or a reproduction, for several processes.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
+
+use crate::run::store::{Batch, Notice, StoreError};
 
 /// A part of the runs: one of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,14 @@ impl Shard {
     pub(crate) fn has(self, i: usize) -> bool {
         i % self.of as usize == (self.index - 1) as usize
     }
+}
+
+/// Opens a folder of runs to make all of them, or a part beside others who make theirs.
+pub(crate) fn batch(
+    dir: impl AsRef<Path>,
+    shard: Option<Shard>,
+) -> Result<(Batch, Vec<Notice>), StoreError> {
+    if shard.is_some() { Batch::share(dir) } else { Batch::open(dir) }
 }
 
 impl fmt::Display for Shard {

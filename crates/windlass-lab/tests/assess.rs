@@ -1,12 +1,13 @@
 //! The examination of RFC 9743: its files fit each other, and what literature knows of algorithms comes out.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use windlass_cc::{AnyParams, Conn, Control, Event, Rate};
-use windlass_lab::assess::{EXAMINATIONS, Examination, Grade, Scorecard, Subject};
+use windlass_lab::assess::{Assessed, EXAMINATIONS, Examination, Grade, Scorecard, Subject};
 use windlass_lab::reproduce::{Options, Reproduction};
-use windlass_lab::run::{Runner, Simulator, World, simulate};
+use windlass_lab::run::{Failed, Runner, Simulator, World, simulate};
 use windlass_lab::scenario::{Candidate, FlowSpec, Scenario};
 use windlass_tcp::CongestionControl;
 
@@ -223,44 +224,95 @@ impl CongestionControl for Panics {
     }
 }
 
+/// An algorithm from outside whose window of so many segments closes for good when it hears of a loss.
+#[derive(Clone, Debug)]
+struct Stalls {
+    segments: u64,
+    window: u64,
+}
+
+impl CongestionControl for Stalls {
+    fn begin(&mut self, _: &AnyParams, conn: &Conn) {
+        self.window = self.segments * u64::from(conn.mss);
+    }
+
+    fn on_event(&mut self, _: &Conn, event: &Event) {
+        if !matches!(event, Event::Ack(_)) {
+            self.window = 0;
+        }
+    }
+
+    fn control(&self) -> Control {
+        Control { cwnd: self.window, ssthresh: u64::MAX, pacing: Rate(0) }
+    }
+
+    fn boxed(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+}
+
+/// Some families judged on so many runs a point of an algorithm from outside, and the runs that failed.
+fn assessed_from_outside(
+    dir: &Path,
+    examination: &Examination,
+    seeds: u32,
+    algorithm: impl CongestionControl + Sync + 'static,
+) -> (Assessed, Vec<Failed>) {
+    let seat = Candidate::parse("newreno").expect("an algorithm");
+    let subject = Subject::in_place_of(&seat, "outsider".to_owned());
+    let paper = examination.of(&subject, World::Sim, "a test");
+    let options = Options {
+        budget: None,
+        seeds: Some(seeds),
+        on: vec![World::Sim],
+        shard: None,
+        out: dir.to_path_buf(),
+        command: "a test".to_owned(),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let outsider = move |flow: &FlowSpec| -> Option<Box<dyn CongestionControl>> {
+        (flow.algorithm() == "newreno").then(|| algorithm.boxed())
+    };
+    let simulator = Simulator::until(stop.clone()).with_controllers(Arc::new(outsider));
+    let runner = Runner::on(simulator, stop, 0);
+    let mut work = Reproduction::prepare(&paper, &options).expect("prepared");
+    let failed = work.work(&runner, |_| ()).expect("the others go on");
+    (examination.conclude(&subject, &work, &runner, &[]).expect("a scorecard"), failed)
+}
+
 #[test]
 fn an_algorithm_that_panics_leaves_a_scorecard_that_says_what_was_not_run() {
     let dir = tempfile::tempdir().expect("a folder");
     let parts = ["loss.four.50M-50ms-1bdp", "far"].map(str::to_owned);
     let examination = rfc().only(&parts).expect("families").without("far", "it is near");
-    let seat = Candidate::parse("newreno").expect("an algorithm");
-    let subject = Subject::in_place_of(&seat, "panics".to_owned());
-    let paper = examination.of(&subject, World::Sim, "a test");
-    let options = Options {
-        budget: None,
-        seeds: Some(2),
-        on: vec![World::Sim],
-        shard: None,
-        out: dir.path().to_path_buf(),
-        command: "a test".to_owned(),
-    };
-    let stop = Arc::new(AtomicBool::new(false));
-    let panics = |flow: &FlowSpec| -> Option<Box<dyn CongestionControl>> {
-        (flow.algorithm() == "newreno").then(|| Box::new(Panics { window: 0 }) as _)
-    };
-    let simulator = Simulator::until(stop.clone()).with_controllers(Arc::new(panics));
-    let runner = Runner::on(simulator, stop, 0);
-    let mut work = Reproduction::prepare(&paper, &options).expect("prepared");
-    let failed = work.work(&runner, |_| ()).expect("the others go on");
+    let (assessed, failed) =
+        assessed_from_outside(dir.path(), &examination, 2, Panics { window: 0 });
     assert!(failed.iter().any(|f| f.to_string().contains("panicked: what is that?")), "{failed:?}");
-    let assessed = examination.conclude(&subject, &work, &runner, &[]).expect("a scorecard");
     let card = &assessed.scorecard;
-    assert_eq!(card.algorithm, "panics");
+    assert_eq!(card.algorithm, "outsider");
     assert_eq!(card.family("loss").map(|f| f.grade), Some(Grade::NotRun));
     assert_eq!(card.family("far").map(|f| f.grade), Some(Grade::NotJudged));
-    assert!(
-        card.families
-            .iter()
-            .flat_map(|f| &f.criteria)
-            .flat_map(|c| &c.networks)
-            .all(|n| n.commands.is_empty())
-    );
+    let criteria = card.families.iter().flat_map(|f| &f.criteria);
+    assert!(criteria.flat_map(|c| &c.networks).all(|n| n.commands.is_empty()));
     let reasons =
         std::fs::read_to_string(assessed.dir.join("failures.jsonl")).expect("the reasons");
     assert!(reasons.contains("what is that?"), "{reasons}");
+}
+
+#[test]
+fn an_algorithm_that_stops_sending_fails_by_what_it_does_not_deliver() {
+    let parts = ["wired.goodput.10M-40ms-1bdp", "loss.four.50M-50ms-1bdp"];
+    let examination = rfc().only(&parts.map(str::to_owned)).expect("families");
+    // The second never sends but what its timer repeats, which loses nothing.
+    for (segments, loss) in [(4000, Grade::Fail), (0, Grade::Pass)] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let stalls = Stalls { segments, window: 0 };
+        let (assessed, failed) = assessed_from_outside(dir.path(), &examination, 12, stalls);
+        assert!(failed.is_empty(), "{failed:?}");
+        let wired = assessed.scorecard.family("wired").expect("it was asked");
+        assert_eq!(wired.grade, Grade::Fail);
+        assert_eq!(assessed.scorecard.family("loss").map(|f| f.grade), Some(loss));
+        let goodput = wired.criteria[0].networks[0].measured.expect("runs were made");
+        assert!(goodput < 0.01, "{goodput} of the rate");
+    }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use windlass_cc::Span;
 
 use crate::problem::{Place, Problem, listed, nearest};
+use crate::schema::Kinds;
 use crate::tree::{Node, Table, Value};
 use crate::units::{BitRate, Bytes, Duration, Packets, Probability, QueueLimit, UnitError, Window};
 
@@ -65,6 +66,16 @@ impl<'a> Fields<'a> {
         let near = nearest(&entry.key, known);
         let known = format!("the keys of {} are {}", self.what, listed(known));
         Err(Problem::suggesting(&entry.key_place, message, near, known))
+    }
+
+    /// Which of these kinds the table is, provided that it has no other keys than that one's; `example` shows how a
+    /// kind is written.
+    pub(super) fn kind(&self, kinds: &Kinds, example: &str) -> Result<&'static str, Problem> {
+        let kind = match kinds.usual {
+            Some(usual) => self.or(kinds.tag, choice(&kinds.words()), usual)?,
+            None => self.req(kinds.tag, example, choice(&kinds.words()))?,
+        };
+        self.allow(&kinds.names(kind)).map(|()| kind)
     }
 
     /// Where the table stands.

@@ -93,59 +93,32 @@ pub(super) fn losses(field: &Field) -> Result<[Option<LossModel>; 2], Problem> {
 const DIRECTIONS: [(&str, &[usize]); 3] =
     [("forward", &[0]), ("backward", &[1]), ("both", &[0, 1])];
 
-/// The models by name.
-#[derive(Clone, Copy)]
-pub(super) enum Kind {
-    Drop,
-    Ber,
-    GilbertElliott,
-    List,
-}
-
-pub(super) const MODELS: [(&str, Kind); 4] = [
-    ("drop", Kind::Drop),
-    ("ber", Kind::Ber),
-    ("gilbert-elliott", Kind::GilbertElliott),
-    ("list", Kind::List),
-];
-
 fn loss(field: &Field) -> Result<(LossModel, &'static [usize]), Problem> {
     let fields = Fields::any(field.node, "`loss`")?;
-    let kind = fields.req("model", "\"drop\"", choice(&MODELS))?;
-    let model = kind.read(&fields, &LOSS)?;
+    let model = model(fields.kind(&LOSS, "\"drop\"")?, &fields)?;
     let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
     Ok((model, direction))
 }
 
-impl Kind {
-    /// The model of this kind, from one of these tables.
-    pub(super) fn read(self, fields: &Fields, tables: &Kinds) -> Result<LossModel, Problem> {
-        let name = match self {
-            Kind::Drop => "drop",
-            Kind::Ber => "ber",
-            Kind::GilbertElliott => "gilbert-elliott",
-            Kind::List => "list",
-        };
-        fields.allow(&tables.names(name))?;
-        Ok(match self {
-            Kind::Drop => {
-                LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
-            }
-            Kind::Ber => LossModel::Ber {
-                rate: fields.req("rate", "1e-6", probability)?,
-                formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
-            },
-            Kind::GilbertElliott => LossModel::GilbertElliott {
-                good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
-                bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
-                loss_good: fields.or("loss_good", probability, 0.0)?,
-                loss_bad: fields.or("loss_bad", probability, 1.0)?,
-            },
-            Kind::List => {
-                LossModel::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? }
-            }
-        })
-    }
+/// The model of this kind.
+pub(super) fn model(kind: &str, fields: &Fields) -> Result<LossModel, Problem> {
+    Ok(match kind {
+        "drop" => {
+            LossModel::Drop { probability: fields.req("probability", "\"1%\"", probability)? }
+        }
+        "ber" => LossModel::Ber {
+            rate: fields.req("rate", "1e-6", probability)?,
+            formula: fields.or("formula", choice(&BerFormula::ALL), BerFormula::Exact)?,
+        },
+        "gilbert-elliott" => LossModel::GilbertElliott {
+            good_to_bad: fields.req("good_to_bad", "\"1%\"", probability)?,
+            bad_to_good: fields.req("bad_to_good", "\"30%\"", probability)?,
+            loss_good: fields.or("loss_good", probability, 0.0)?,
+            loss_bad: fields.or("loss_bad", probability, 1.0)?,
+        },
+        "list" => LossModel::List { packets: fields.req("packets", "[5, 17]", packet_numbers)? },
+        _ => unreachable!("`{kind}` is declared and not read"),
+    })
 }
 
 /// The keys of a model and their TOML text.

@@ -107,6 +107,11 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
+    /// The names of the kinds, for who chooses one of them.
+    pub(crate) fn words(&self) -> Vec<(&'static str, &'static str)> {
+        self.kinds.iter().map(|(kind, _)| (*kind, *kind)).collect()
+    }
+
     /// The names of the keys of this kind, the one that chooses it first.
     pub(crate) fn names(&self, kind: &str) -> Vec<&'static str> {
         let sections =

@@ -56,8 +56,7 @@ const ACCESS_QUEUE: u64 = 1_000;
 /// Reads `[topology]` and adds its links and cells to the network.
 pub(super) fn read(field: &Field, network: &mut Network) -> Result<(), Problem> {
     let fields = Fields::any(field.node, "`[topology]`")?;
-    let kinds: Vec<(&str, &str)> = TOPOLOGY.kinds.iter().map(|(kind, _)| (*kind, *kind)).collect();
-    let kind = fields.req("kind", "\"dumbbell\"", choice(&kinds))?;
+    let kind = fields.req("kind", "\"dumbbell\"", choice(&TOPOLOGY.words()))?;
     let what = format!("`[topology]` of the kind `{kind}`");
     let fields = Fields::open(field.node, &what, &TOPOLOGY.names(kind))?;
     match kind {

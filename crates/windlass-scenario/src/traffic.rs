@@ -110,23 +110,6 @@ pub(crate) static READ: Kinds = Kinds {
 /// Headers of IPv4 with UDP, bytes.
 pub(super) const UDP_HEADERS: u32 = 28;
 
-#[derive(Clone, Copy)]
-enum TrafficKind {
-    Bulk,
-    RequestResponse,
-    Cbr,
-    Messages,
-    Coap,
-}
-
-const TRAFFIC_KINDS: [(&str, TrafficKind); 5] = [
-    ("bulk", TrafficKind::Bulk),
-    ("request-response", TrafficKind::RequestResponse),
-    ("cbr", TrafficKind::Cbr),
-    ("messages", TrafficKind::Messages),
-    ("coap", TrafficKind::Coap),
-];
-
 /// Most bytes of a transfer: [`MAX_REQUESTS`] of them still leave room in a 64-bit stream offset.
 const MAX_TRANSFER: u64 = 1 << 40;
 const MAX_REQUESTS: u32 = 1_000_000;
@@ -135,28 +118,19 @@ const MAX_PACKET: u32 = 65_535 - UDP_HEADERS;
 /// What is sent, and in which intervals if not always.
 pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
     let fields = Fields::any(field.node, "`traffic`")?;
-    let kind = fields.req("kind", "\"bulk\"", choice(&TRAFFIC_KINDS))?;
     let transfer = size(1, MAX_TRANSFER);
-    let traffic = match kind {
-        TrafficKind::Bulk => {
-            fields.allow(&TRAFFIC.names("bulk"))?;
-            Traffic::Bulk { bytes: fields.opt("bytes", transfer)? }
-        }
-        TrafficKind::RequestResponse => {
-            fields.allow(&TRAFFIC.names("request-response"))?;
-            Traffic::RequestResponse {
-                request: fields.req("request", "\"100B\"", &transfer)?,
-                response: fields.req("response", "\"10MB\"", &transfer)?,
-                requests: fields.or("requests", whole_u32(1, MAX_REQUESTS), 1)?,
-                think: fields.or("think", span, Span::ZERO)?,
-            }
-        }
-        TrafficKind::Cbr => {
-            fields.allow(&TRAFFIC.names("cbr"))?;
-            return cbr(field, &fields);
-        }
-        TrafficKind::Messages => messages(&fields)?,
-        TrafficKind::Coap => Traffic::Coap(coap(&fields)?),
+    let traffic = match fields.kind(&TRAFFIC, "\"bulk\"")? {
+        "bulk" => Traffic::Bulk { bytes: fields.opt("bytes", transfer)? },
+        "request-response" => Traffic::RequestResponse {
+            request: fields.req("request", "\"100B\"", &transfer)?,
+            response: fields.req("response", "\"10MB\"", &transfer)?,
+            requests: fields.or("requests", whole_u32(1, MAX_REQUESTS), 1)?,
+            think: fields.or("think", span, Span::ZERO)?,
+        },
+        "cbr" => return cbr(field, &fields),
+        "messages" => messages(&fields)?,
+        "coap" => Traffic::Coap(coap(&fields)?),
+        kind => unreachable!("`{kind}` is declared and not read"),
     };
     Ok((traffic, Vec::new()))
 }
@@ -197,7 +171,6 @@ const MAX_MESSAGE: u64 = 1 << 30;
 const MOST_OVER_MEAN: u64 = 1000;
 
 fn messages(fields: &Fields) -> Result<Traffic, Problem> {
-    fields.allow(&TRAFFIC.names("messages"))?;
     let size = fields.req("size", "\"200B\"", super::fields::size(1, MAX_MESSAGE))?;
     let largest = super::fields::size(size, MAX_MESSAGE.max(size.saturating_mul(MOST_OVER_MEAN)));
     Ok(Traffic::Messages {
@@ -217,7 +190,6 @@ fn messages(fields: &Fields) -> Result<Traffic, Problem> {
 const MAX_OPTIONS: u32 = 1_000;
 
 fn coap(fields: &Fields) -> Result<Coap, Problem> {
-    fields.allow(&TRAFFIC.names("coap"))?;
     let mut timer = rto::AnyParams::Coap(Default::default());
     if let Some(field) = fields.field("rto") {
         params::read_timer(&field, &mut timer)?;
@@ -314,31 +286,13 @@ fn intervals(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
     Ok(all)
 }
 
-#[derive(Clone, Copy)]
-enum ReadKind {
-    Immediate,
-    Delayed,
-    Rate,
-}
-
-const READ_KINDS: [(&str, ReadKind); 3] =
-    [("immediate", ReadKind::Immediate), ("delayed", ReadKind::Delayed), ("rate", ReadKind::Rate)];
-
 /// When the application reads.
 pub(super) fn read_application(field: &Field) -> Result<Read, Problem> {
     let fields = Fields::any(field.node, "`read`")?;
-    Ok(match fields.req("kind", "\"immediate\"", choice(&READ_KINDS))? {
-        ReadKind::Immediate => {
-            fields.allow(&READ.names("immediate"))?;
-            Read::Immediate
-        }
-        ReadKind::Delayed => {
-            fields.allow(&READ.names("delayed"))?;
-            Read::Delayed { after: fields.req("after", "\"1ms\"", positive_span)? }
-        }
-        ReadKind::Rate => {
-            fields.allow(&READ.names("rate"))?;
-            Read::Rate { rate_bps: fields.req("rate", "\"1Mbps\"", rate)? }
-        }
+    Ok(match fields.kind(&READ, "\"immediate\"")? {
+        "immediate" => Read::Immediate,
+        "delayed" => Read::Delayed { after: fields.req("after", "\"1ms\"", positive_span)? },
+        "rate" => Read::Rate { rate_bps: fields.req("rate", "\"1Mbps\"", rate)? },
+        kind => unreachable!("`{kind}` is declared and not read"),
     })
 }

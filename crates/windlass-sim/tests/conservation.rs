@@ -1,6 +1,6 @@
 //! Whatever is simulated and wherever it stops, packets are conserved and nothing exceeds its bound.
 
-use crate::common::{self, Traffic, cbr, flow, link, network, profile};
+use crate::common::{self, Traffic, cbr, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time, rto};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
@@ -9,7 +9,7 @@ use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Re
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
-use windlass_sim::{RunResult, Series, Simulation};
+use windlass_sim::{RunResult, Series};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 
 fn losses() -> impl Strategy<Value = Option<LossModel>> {
@@ -331,14 +331,6 @@ proptest! {
         config in scenarios(),
         stop_at in 0.0..1.2f64,
     ) {
-        let mut s = Simulation::new(config.clone()).expect("a valid configuration");
-        s.run_until(Time((config.duration.0 as f64 * stop_at) as u64));
-        let stopped = s.clone().finish();
-        prop_assert!(stopped.is_ok(), "{}", stopped.unwrap_err());
-        check(&config, &stopped.expect("just looked"))?;
-        s.run();
-        let ended = s.finish();
-        prop_assert!(ended.is_ok(), "{}", ended.unwrap_err());
-        check(&config, &ended.expect("just looked"))?;
+        run_by_way_of(stop_at, &config, |r| check(&config, r))?;
     }
 }

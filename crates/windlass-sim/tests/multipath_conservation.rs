@@ -1,12 +1,12 @@
 //! Whatever happens on the paths and wherever a run stops, the accounts of a multipath connection
 //! close, its stream comes once and in order, and it ends as soon as a path lets it.
 
-use crate::common::{Traffic, cbr, drops, flow, link, network, profile};
+use crate::common::{Traffic, cbr, drops, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
+use windlass_sim::RunResult;
 use windlass_sim::config::{Config, LinkConfig, Multipath, ReadPolicy, SubflowConfig};
 use windlass_sim::link::QueueLimit;
-use windlass_sim::{RunResult, Simulation};
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 use windlass_tcp::stack::{LINUX, RFC, RIVERBED};
 
@@ -134,16 +134,7 @@ proptest! {
         config in scenarios(),
         stop_at in 0.0..1.0f64,
     ) {
-        let mut s = Simulation::new(config.clone()).expect("a valid configuration");
-        s.run_until(Time((config.duration.0 as f64 * stop_at) as u64));
-        let stopped = s.clone().finish();
-        prop_assert!(stopped.is_ok(), "{}", stopped.unwrap_err());
-        check(&config, &stopped.expect("just looked"))?;
-        s.run();
-        let ended = s.finish();
-        prop_assert!(ended.is_ok(), "{}", ended.unwrap_err());
-        let ended = ended.expect("just looked");
-        check(&config, &ended)?;
+        let ended = run_by_way_of(stop_at, &config, |r| check(&config, r))?;
         let Traffic::Bulk { bytes: Some(n) } = config.flows[0].traffic else { return Ok(()) };
         if has_a_good_path(&config) && ended.flows[0].failure.is_none() && n < 200_000 {
             prop_assert_eq!(ended.flows[0].delivered_bytes, n, "{:?}", ended.flows[0]);

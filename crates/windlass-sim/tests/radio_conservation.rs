@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::common::radio::{Driver, line};
-use crate::common::{cbr, flow, network, rfc};
+use crate::common::{cbr, flow, network, rfc, run_by_way_of};
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Config, Traffic};
@@ -309,14 +309,6 @@ proptest! {
         stop_at in 0.0..1.0f64,
     ) {
         let config = routed(radio, seed, rate_us);
-        let mut s = Simulation::new(config.clone()).expect("valid");
-        s.run_until(Time((config.duration.0 as f64 * stop_at) as u64));
-        let stopped = s.clone().finish();
-        prop_assert!(stopped.is_ok(), "{}", stopped.unwrap_err());
-        check(&stopped.expect("just looked"))?;
-        s.run();
-        let ended = s.finish();
-        prop_assert!(ended.is_ok(), "{}", ended.unwrap_err());
-        check(&ended.expect("just looked"))?;
+        run_by_way_of(stop_at, &config, check)?;
     }
 }

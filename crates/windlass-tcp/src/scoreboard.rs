@@ -332,9 +332,9 @@ impl Scoreboard {
         self.records.iter().any(|r| r.lost && !r.sacked)
     }
 
-    /// What was deemed lost and not sent again is not lost after all.
+    /// What was deemed lost is not lost after all; of what was sent again, two are in the network.
     pub fn forgive(&mut self) {
-        for record in self.records.iter_mut().filter(|r| r.is_pending()) {
+        for record in self.records.iter_mut().filter(|r| r.lost && !r.sacked) {
             record.lost = false;
             self.pipe += u64::from(record.len);
         }

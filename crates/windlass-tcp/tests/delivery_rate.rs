@@ -82,24 +82,22 @@ fn listening() -> (Script, Heard) {
 }
 
 #[test]
-fn the_original_that_arrives_after_its_retransmission_makes_no_sample() {
-    let (mut s, heard) = listening();
-    // 10 ms after it was sent again: this is the first transmission's.
-    s.run(
-        "1210 < . 1 ack 2001
-         1210 > . 2001+1000",
-    );
-    assert_eq!(intervals(&heard), [(200, Some(100)), (1210, None)]);
-}
-
-#[test]
-fn a_retransmission_that_was_needed_makes_one() {
-    let (mut s, heard) = listening();
-    s.run(
-        "1300 < . 1 ack 2001
-         1300 > . 2001+1000",
-    );
-    assert_eq!(intervals(&heard), [(200, Some(100)), (1300, Some(100))]);
+fn the_first_sample_after_a_timeout_is_over_the_wait_and_the_next_over_the_least_round_trip_or_none()
+ {
+    // 10 ms after it was sent again it is the first transmission's, 100 ms after it the second's. What was sent between the
+    // two was outstanding all the time.
+    for at in [1210, 1300] {
+        let (mut s, heard) = listening();
+        s.run(&format!(
+            "{at} < . 1 ack 2001
+             {at} > . 2001+1000
+             {} < . 1 ack 3001
+             {0} > . 3001+1000",
+            at + 10
+        ));
+        let expected = [(200, Some(100)), (at, Some(1100)), (at + 10, (at == 1300).then_some(100))];
+        assert_eq!(intervals(&heard), expected);
+    }
 }
 
 #[test]
@@ -109,12 +107,15 @@ fn a_round_of_bbr_ends_by_a_sample_alone() {
         s.e.trace(&mut |field, value| round = round.or((field.name == "round").then_some(value)));
         round.expect("BBR counts rounds")
     };
-    for (at, rounds) in [(1210, 0), (1300, 1)] {
-        let mut s = Script::connected_with_sack(sampling());
-        s.run(HELD_BACK);
-        let before = round(&s);
-        let acknowledges = segment(". 1 ack 2001");
+    let mut s = Script::connected_with_sack(sampling());
+    s.run(HELD_BACK);
+    let mut rounds = vec![round(&s)];
+    // The originals' acknowledgements, one after another: after the first, less than a round trip has passed.
+    for (at, ack) in [(1210, 2001), (1220, 3001), (1230, 4001)] {
+        let acknowledges = segment(&format!(". 1 ack {ack}"));
         s.e.on_segment(&s.p, Time::ZERO + Span::from_millis(at), &acknowledges);
-        assert_eq!(round(&s) - before, rounds, "at {at} ms");
+        rounds.push(round(&s));
     }
+    let ended: Vec<u64> = rounds.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(ended, [1, 0, 0]);
 }

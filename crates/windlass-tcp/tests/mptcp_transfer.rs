@@ -2,6 +2,7 @@
 //! ends close.
 
 use crate::multinet::{self, App, Net, Path, Strip, multipath, scheduled};
+use crate::transfer::app;
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{ALGORITHMS, Span};
@@ -116,19 +117,6 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn app()(
-        bytes in prop_oneof![Just(0u64), 1u64..50, 0u64..60_000],
-        write in prop_oneof![1u64..2000, Just(u64::MAX)],
-        read in prop_oneof![1u64..2000, Just(u64::MAX)],
-        period in prop_oneof![Just(0u64), 1u64..20, 1u64..400],
-        closes_last in any::<bool>(),
-    ) -> App {
-        let least = bytes / 50 + 1;
-        App { bytes, write: write.max(least), read: read.max(least), period, closes_last }
-    }
-}
-
-prop_compose! {
     fn end(paths: usize)(
         config in config(),
         profiles in prop::collection::vec(subflow_profile(), paths),
@@ -143,7 +131,7 @@ fn situation(
 ) -> impl Strategy<Value = ([MultipathProfile; 2], [App; 2], Vec<Path>, u64)> {
     (1usize..4).prop_flat_map(move |count| {
         let ends = (end(count), end(count)).prop_map(|(a, b)| [a, b]);
-        let apps = (app(), app()).prop_map(|(a, b)| [a, b]);
+        let apps = (app(60_000), app(60_000)).prop_map(|(a, b)| [a, b]);
         (ends, apps, prop::collection::vec(path(worst), count), any::<u64>())
     })
 }

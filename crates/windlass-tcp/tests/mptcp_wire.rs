@@ -1,23 +1,15 @@
 //! Options of Multipath TCP in packets: the figures of RFC 8684 to the byte, lengths, checksums, what is
 //! ignored, and numbers of which half was sent.
 
-use std::net::{Ipv4Addr, SocketAddrV4};
-
+use crate::wire_format::{addresses, with_raw_options};
 use proptest::prelude::*;
 use windlass_tcp::mptcp::codec::{self, Checksum, Impossible};
 use windlass_tcp::mptcp::{Dss, Mapping, MpOption, Numbers, keys};
-use windlass_tcp::wire::{self, Addresses, EmitError, WireError};
+use windlass_tcp::wire::{self, EmitError, WireError};
 use windlass_tcp::{Flags, Options, Segment, Seq, Timestamps};
 
 const KEY_A: u64 = 0x0123_4567_89ab_cdef;
 const KEY_B: u64 = 0xfedc_ba98_7654_3210;
-
-fn addresses() -> Addresses {
-    Addresses {
-        source: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 49_152),
-        destination: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 49_153),
-    }
-}
 
 fn emit(segment: &Segment, option: &MpOption, checksums: bool) -> Result<Vec<u8>, EmitError> {
     let mut bytes = Vec::new();
@@ -38,20 +30,6 @@ fn option_bytes(option: &MpOption, checksums: bool) -> Vec<u8> {
     assert_eq!(read.option, *option);
     assert!(!read.short_ack && !read.short_seq);
     bytes[40..20 + header].to_vec()
-}
-
-/// A segment without payload whose header has these option bytes, padded with zeros.
-fn with_raw_options(options: &[u8]) -> Vec<u8> {
-    let mut tcp = etherparse::TcpHeader::new(1, 2, 3, 4);
-    tcp.set_options_raw(options).expect("at most 40 bytes");
-    let mut ip = etherparse::Ipv4Header {
-        total_len: 20 + tcp.header_len_u16(),
-        protocol: etherparse::IpNumber::TCP,
-        ..Default::default()
-    };
-    ip.header_checksum = ip.calc_header_checksum();
-    tcp.checksum = tcp.calc_checksum_ipv4(&ip, &[]).expect("short");
-    [&ip.to_bytes()[..], &tcp.to_bytes()[..]].concat()
 }
 
 fn capable(sender: Option<u64>, receiver: Option<u64>, data_len: Option<u16>) -> MpOption {

@@ -6,7 +6,7 @@ use windlass_tcp::segment::MAX_SACK_BLOCKS;
 use windlass_tcp::wire::{self, Addresses, EmitError, MAX_IP_LEN, MAX_OPTIONS, WireError};
 use windlass_tcp::{Flags, Options, SackBlock, Segment, Seq, Timestamps};
 
-fn addresses() -> Addresses {
+pub(crate) fn addresses() -> Addresses {
     Addresses {
         source: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), 49_152),
         destination: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 49_153),
@@ -21,7 +21,7 @@ fn emit(segment: &Segment) -> Vec<u8> {
 }
 
 /// A segment without payload whose header holds `options`, padded with end-of-options.
-fn with_raw_options(options: &[u8]) -> Vec<u8> {
+pub(crate) fn with_raw_options(options: &[u8]) -> Vec<u8> {
     let mut tcp = etherparse::TcpHeader::new(1, 2, 3, 4);
     tcp.set_options_raw(options).expect("at most 40 bytes");
     let mut ip = etherparse::Ipv4Header {

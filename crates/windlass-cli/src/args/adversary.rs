@@ -23,9 +23,10 @@ docs/src/guides/break.md says what an adversary can do.";
 #[derive(Args)]
 pub struct Break {
     /// The algorithm, with parameters where wanted: cubic, cubic:keep=0.5.
+    #[arg(value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithm: String,
     /// What the adversary wants: idleness, stall (for good), starvation (of one of two flows), harm (to the rival) or delay.
-    #[arg(long, value_name = "GOAL", default_value = "idleness", value_parser = goal)]
+    #[arg(long, value_name = "GOAL", default_value = "idleness", value_parser = super::known::one_of(&Goal::ALL))]
     pub goal: Goal,
     /// Packets that may be lost.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(..=1000))]
@@ -49,7 +50,7 @@ pub struct Break {
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub acks: Duration,
     /// Algorithm of a second flow, which begins when it does most damage. Starvation has one of the algorithm's own without this.
-    #[arg(long, value_name = "ALGORITHM")]
+    #[arg(long, value_name = "ALGORITHM", value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub rival: Option<String>,
     /// Where to search: sim, linux-vt or ns3, with its own version of the algorithm. Outside of the simulator a run takes from a tenth
     /// of a second, in ns3, to many seconds.
@@ -73,14 +74,6 @@ pub struct Break {
     /// Runs side by side; 0 takes one for each processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
-}
-
-fn goal(name: &str) -> Result<Goal, String> {
-    let found = Goal::ALL.iter().find(|(known, _)| *known == name);
-    found.map(|(_, goal)| *goal).ok_or_else(|| {
-        let known: Vec<&str> = Goal::ALL.iter().map(|(name, _)| *name).collect();
-        format!("there are {}", known.join(", "))
-    })
 }
 
 fn queue(text: &str) -> Result<[u64; 2], String> {

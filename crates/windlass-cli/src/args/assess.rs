@@ -23,7 +23,7 @@ docs/src/guides/assess.md says what is asked and what the verdicts mean.";
 #[derive(Args)]
 pub struct Assess {
     /// The algorithms, with parameters where wanted: cubic, scalable:cut=0.001; linux:nv is what a kernel has under this name.
-    #[arg(required = true, value_name = "ALGORITHM")]
+    #[arg(required = true, value_name = "ALGORITHM", value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
     /// As much as takes about two minutes for each, `--budget 2min`; what that leaves open is undecided or not run.
     #[arg(long, conflicts_with = "budget")]

@@ -45,11 +45,11 @@ pub struct Choose {
     pub flash: Option<Bytes>,
     /// What counts: completion, goodput, delay (in queues), latency (of messages), energy or fairness; completion where
     /// something that is sent has an end and goodput elsewhere, unless told.
-    #[arg(long, value_name = "AIM", value_parser = aim)]
+    #[arg(long, value_name = "AIM", value_parser = super::known::one_of(&AIMS))]
     pub aim: Option<Measure>,
     /// The candidates, with parameters where wanted; all that fit the network unless told. linux:nv is what a kernel has under
     /// this name, and needs --on.
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
     /// By which factors the network may be off, such as rate=2,loss=1: 1 is known exactly, 2 from half to twice. What is not
     /// named is 1.5, and 2 for loss.
@@ -85,14 +85,6 @@ const AIMS: [(&str, Measure); 6] = [
     ("energy", Measure::BatteryLife),
     ("fairness", Measure::Jain),
 ];
-
-fn aim(name: &str) -> Result<Measure, String> {
-    let found = AIMS.iter().find(|(known, _)| *known == name);
-    found.map(|(_, measure)| *measure).ok_or_else(|| {
-        let known: Vec<&str> = AIMS.iter().map(|(name, _)| *name).collect();
-        format!("there are {}", known.join(", "))
-    })
-}
 
 fn spread(text: &str) -> Result<Spread, String> {
     let mut spread = Spread { rate: 1.5, delay: 1.5, loss: 2.0 };

@@ -35,7 +35,7 @@ pub struct Compare {
     pub baseline: Option<String>,
     /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain,
     /// completion, late, latency or battery-life. The report has all.
-    #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = measure)]
+    #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = super::known::one_of(&Measure::ALL))]
     pub metric: Measure,
     /// Replications over consecutive seeds.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -68,12 +68,4 @@ pub struct Compare {
     /// Runs side by side; 0 takes one for each processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
-}
-
-fn measure(name: &str) -> Result<Measure, String> {
-    let found = Measure::ALL.iter().find(|(known, _)| *known == name);
-    found.map(|(_, measure)| *measure).ok_or_else(|| {
-        let known: Vec<&str> = Measure::ALL.iter().map(|(name, _)| *name).collect();
-        format!("there are {}", known.join(", "))
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use windlass_lab::papers::PAPERS;
 use windlass_lab::run::World;
 use windlass_lab::run::fields::Kind;
@@ -44,6 +44,16 @@ pub const TEMPLATE: Known =
 /// A metric, or the mean of one over many parts.
 pub fn measure() -> impl TypedValueParser<Value = Measure> {
     METRIC.try_map(|path| Measure::parse(&path))
+}
+
+/// A name out of a table, for what it stands there.
+pub fn one_of<T: Clone + Send + Sync + 'static>(
+    table: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(table.iter().map(|(name, _)| *name)).try_map(move |name| {
+        let found = table.iter().find(|(known, _)| *known == name);
+        found.map(|(_, meant)| meant.clone()).ok_or("no such name")
+    })
 }
 
 /// A world by its name.

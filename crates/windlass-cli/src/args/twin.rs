@@ -18,6 +18,7 @@ Exit code 1: an answer differs, or an event was not recorded.";
 #[derive(Args)]
 pub struct Twin {
     /// The algorithms; all for single paths when none is named.
+    #[arg(value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
     /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
     /// (this machine's, in real time; needs root).

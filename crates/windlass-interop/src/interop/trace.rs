@@ -47,6 +47,21 @@ impl Sent<'_> {
 }
 
 impl Trace {
+    /// A run of these packets in which all else went well.
+    #[cfg(test)]
+    pub fn of(packets: Vec<PacketEvent>) -> Trace {
+        Trace {
+            direction: Direction::OursSends,
+            packets,
+            standings: Default::default(),
+            waiting: [None, None],
+            unused: Vec::new(),
+            marks: 0,
+            lateness: Lateness::default(),
+            done: Time::ZERO,
+        }
+    }
+
     fn with_fate(
         &self,
         from: Side,

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::file::{Reading, Readings};
 use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
-use crate::Shard;
 use crate::claims::{At, Basis, Claim, Quantity, Value};
 use crate::experiment::{Plan, Point, TraceRequest};
 use crate::papers::Paper;
@@ -17,6 +16,7 @@ use crate::reproduce::traces::{Asked, Traced};
 use crate::run::store::{Batch, RunKey, Store, replace};
 use crate::run::{self, Failed, RunRecord, Runner, Task, World};
 use crate::scenario::Scenario;
+use crate::{Shard, shard};
 
 /// Folder of the readings' runs in that of the paper.
 const DIR: &str = "readings";
@@ -122,10 +122,7 @@ impl<'p> Survey<'p> {
         let ids = asked.map(|c| c.id.clone()).collect();
         let dir = out.join(&paper.id);
         let (main, _) = Batch::share(&dir)?;
-        let (batch, _) = match shard {
-            None => Batch::open(dir.join(DIR))?,
-            Some(_) => Batch::share(dir.join(DIR))?,
-        };
+        let (batch, _) = shard::batch(dir.join(DIR), shard)?;
         let traced = Traced::open(paper, &plan, &dir, shard)?;
         Ok(Some(Survey {
             paper,

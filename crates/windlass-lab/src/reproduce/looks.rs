@@ -5,7 +5,9 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::{ReproduceError, Reproduction, budget, draw_up, place};
+use super::Reproduction;
+use super::error::ReproduceError;
+use super::tasks::{draw_up, place, read_by_all};
 use crate::claims::{Basis, Claim, Verdict};
 use crate::papers::parts::tables::columns;
 use crate::report::model::{Block, Row, Section, Table};
@@ -94,12 +96,11 @@ impl Reproduction<'_> {
     }
 
     fn looked(&self, runs: u64) -> Result<Vec<Task>, ReproduceError> {
-        let sources = self.paper.sources(&self.plan)?;
-        let read: BTreeSet<String> =
-            self.claims.iter().flat_map(|c| budget::read_by(c, &self.plan, &sources)).collect();
+        let read = read_by_all(self.paper, &self.plan, &self.claims)?;
+        let read: BTreeSet<String> = read.into_iter().flatten().collect();
         draw_up(self.paper, &self.plan, |experiment, point| {
             let simulated = experiment.world(point) == World::Sim;
-            if simulated && read.contains(&place(experiment, point)) {
+            if simulated && read.contains(&place(&experiment.id, &point.id)) {
                 (1..=runs).collect()
             } else {
                 Vec::new()

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use super::range;
-use crate::experiment::{Axis, AxisFile, AxisValue, FileError};
+use crate::experiment::file::AxisFile;
+use crate::experiment::{Axis, AxisValue, FileError};
 use crate::run::World;
 
 /// Changes to a scenario's file with every `flow.*` and `link.*` in their keys spelt out.

@@ -8,7 +8,8 @@ use toml::Spanned;
 use super::axes;
 use super::measure::{Goal, Measure};
 use super::warm::WarmUp;
-use crate::experiment::{Axis, AxisFile, AxisValue, FileError};
+use crate::experiment::file::AxisFile;
+use crate::experiment::{Axis, AxisValue, FileError};
 use crate::run::World;
 
 /// A sweep file. Whatever the command line says too is taken from there.

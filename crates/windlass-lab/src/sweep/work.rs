@@ -16,6 +16,7 @@ use super::progress::{Desk, Progress, slowest};
 use crate::Error;
 use crate::run::store::{Batch, Invocation, Notice, RunKey, Store};
 use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
+use crate::shard;
 use crate::stats::sequential::Rule;
 
 /// A sweep in the course of its work.
@@ -66,10 +67,7 @@ impl Sweep {
     ///
     /// It cannot be used, or a journal cannot be read.
     pub fn open(plan: Plan, dir: &Path, command: String, runner: &Runner) -> Result<Sweep, Error> {
-        let (mut batch, notices) = match plan.shard {
-            None => Batch::open(dir)?,
-            Some(_) => Batch::share(dir)?,
-        };
+        let (mut batch, notices) = shard::batch(dir, plan.shard)?;
         batch.count_only(|world| runner.release(world));
         Ok(Sweep::with(plan, batch, notices, command))
     }

@@ -3,31 +3,31 @@
 
 mod air;
 mod islands;
+mod text;
+mod warnings;
 
 pub use air::{CellOutlook, Together, access};
+pub use text::{cells_text, text};
+pub use warnings::warnings;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use windlass_cc::Span;
 use windlass_sim::ConfigError;
-use windlass_sim::config::{Config, FlowConfig, LinkConfig, LinkDirection, Multipath, Traffic};
+use windlass_sim::config::{Config, FlowConfig, LinkDirection, Multipath, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::routing::{Direction, link_of};
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::compile::compile;
-use crate::units::{BitRate, Bytes, Duration};
 use crate::{Hop, NO_ALGORITHM, Scenario};
 
 /// Largest receive window without scaling (RFC 9293 section 3.1), bytes.
 const UNSCALED_WINDOW: u64 = 65_535;
 /// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
-/// Round trips after which a run's beginning no longer rules its averages.
-const SETTLED_ROUND_TRIPS: u128 = 100;
 
 /// The path of a flow, and what follows from it.
 #[derive(Clone, Debug, PartialEq)]
@@ -293,211 +293,4 @@ fn hop_name(config: &Config, hop: Hop) -> String {
         Hop::Air { cell, .. } => &config.radios[cell].name,
     };
     format!("{name}:{from}>{to}")
-}
-
-/// The cells as text, a line each.
-pub fn cells_text(cells: &[CellOutlook]) -> String {
-    cells.iter().map(CellOutlook::text).collect()
-}
-
-/// The paths as text, flows that differ in nothing but names told once.
-pub fn text(paths: &[Path]) -> String {
-    let mut out = String::new();
-    let alike = |a: &Path, b: &Path| {
-        let nameless = |p: &Path| Path {
-            flow: String::new(),
-            nodes: vec![String::new(); p.nodes.len()],
-            bottleneck: String::new(),
-            ..p.clone()
-        };
-        nameless(a) == nameless(b)
-    };
-    let mut told: Vec<(&Path, usize)> = Vec::new();
-    for path in paths {
-        match told.iter_mut().find(|(first, _)| alike(first, path)) {
-            Some((_, others)) => *others += 1,
-            None => told.push((path, 0)),
-        }
-    }
-    for (path, others) in told {
-        out.push_str(&one(path, others));
-    }
-    out
-}
-
-fn one(path: &Path, others: usize) -> String {
-    let more = if others > 0 { format!(", and {others} more like it") } else { String::new() };
-    let mut out =
-        format!("flow {} ({}): {}{more}\n", path.flow, path.algorithm, path.nodes.join(" > "),);
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        out,
-        "  base RTT    {} of propagation; over idle links {} {:.3} ms",
-        Duration(path.base_rtt),
-        if path.window_bytes.is_some() {
-            "a full packet and its acknowledgement take"
-        } else {
-            "a packet takes"
-        },
-        millis(path.idle_time),
-    );
-    let _ = writeln!(
-        out,
-        "  bottleneck  {} at {}; bandwidth-delay product {} B = {:.1} packets of {} B",
-        path.bottleneck,
-        rate_text(path),
-        path.bdp_bytes,
-        path.bdp_bytes as f64 / f64::from(path.packet_bytes),
-        path.packet_bytes,
-    );
-    let _ = match path.queue {
-        None => writeln!(out, "  queue       unlimited"),
-        Some(q) => writeln!(
-            out,
-            "  queue       {} packets, {} B, {:.1} ms{}",
-            q.packets,
-            q.bytes,
-            millis(q.drain),
-            in_bdp(q.bytes, path.bdp_bytes),
-        ),
-    };
-    if let Some(window) = path.window_bytes {
-        let bdp = in_bdp(window, path.bdp_bytes);
-        let _ = writeln!(out, "  window      at most {window} B{bdp}");
-    }
-    out
-}
-
-/// The rate of the bottleneck; over the air it is no round figure.
-fn rate_text(path: &Path) -> String {
-    if path.shared {
-        let mbps = path.rate_bps as f64 / 1e6;
-        return format!("{mbps:.3}Mbps for one station alone, shared by all");
-    }
-    BitRate(path.rate_bps).to_string()
-}
-
-fn millis(span: Span) -> f64 {
-    span.0 as f64 / 1e6
-}
-
-fn in_bdp(bytes: u64, bdp: u64) -> String {
-    match bdp {
-        0 => String::new(),
-        _ => format!(", {:.2} bdp", bytes as f64 / bdp as f64),
-    }
-}
-
-/// What is probably not meant: queues that hold everything or nothing, senders without a way to their
-/// receiver, windows that cannot fill the path, transfers that cannot end, runs too short for anything to settle. One sentence each;
-/// flows of which the same is to be said share one.
-///
-/// # Errors
-///
-/// The simulator does not take the scenario.
-pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
-    let config = compile(scenario, scenario.seed)?;
-    let legs = legs(scenario, &config);
-    let paths = paths_of(&legs, &config);
-    let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
-    warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
-    for (place, sentence) in islands::sentences(scenario, &config) {
-        tell(&mut told, sentence, &scenario.flows[place].name);
-    }
-    for (leg, path) in legs.iter().zip(&paths) {
-        let whole = &config.flows[leg.place];
-        let ways = whole.multipath.as_ref().map_or(1, |m| m.subflows.len());
-        for sentence in of_flow(&leg.flow, path, ways, scenario.duration) {
-            tell(&mut told, sentence, &path.flow);
-        }
-    }
-    warnings.extend(told.into_iter().map(|(sentence, flows)| match flows.as_slice() {
-        [one] => format!("flow {one}: {sentence}"),
-        [first, .., last] => {
-            format!("each of {} flows, {first} to {last}: {sentence}", flows.len())
-        }
-        [] => sentence,
-    }));
-    Ok(warnings)
-}
-
-/// Adds a flow to those of which the same is to be said.
-fn tell<'a>(told: &mut Vec<(String, Vec<&'a str>)>, sentence: String, flow: &'a str) {
-    match told.iter_mut().find(|(s, _)| *s == sentence) {
-        Some((_, flows)) => flows.push(flow),
-        None => told.push((sentence, vec![flow])),
-    }
-}
-
-fn of_link(link: &LinkConfig) -> Option<String> {
-    let name = &link.name;
-    match link.queue {
-        QueueLimit::Unlimited => Some(format!(
-            "link {name} has an unlimited queue: nothing is ever dropped there for want of room"
-        )),
-        QueueLimit::Packets(0) | QueueLimit::Bytes(0) => {
-            Some(format!("link {name} has no queue: a packet that finds the link busy is dropped"))
-        }
-        _ => None,
-    }
-}
-
-/// What is to be said of a flow that has so many ways of this one.
-fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<String> {
-    let mut sentences = Vec::new();
-    if let Some(Queue { packets: 0, bytes: 1.., .. }) = path.queue {
-        sentences.push(format!(
-            "the queue of {} is smaller than a packet of {} B, which is dropped when it finds the \
-             link busy",
-            path.bottleneck, path.packet_bytes
-        ));
-    }
-    let greedy = matches!(flow.traffic, Traffic::Bulk { .. } | Traffic::RequestResponse { .. });
-    if let (true, Some(window)) = (greedy && path.base_rtt.0 > 0, path.window_bytes)
-        && window < path.bdp_bytes
-    {
-        sentences.push(format!(
-            "the window of at most {} is below the path's bandwidth-delay product of {} B and \
-             limits it to {:.3} Mbps",
-            Bytes(window),
-            path.bdp_bytes,
-            window as f64 * 8e3 / path.base_rtt.0 as f64
-        ));
-    }
-    // Without the time that is left in the sentence, staggered flows share one.
-    let time = u128::from(duration.0.saturating_sub(flow.start.0));
-    let bits = 8 * u128::from(payload(&flow.traffic));
-    let least = bits * 1_000_000_000 / u128::from(path.rate_bps.max(1));
-    // Of several ways none carries all of it.
-    if ways == 1 && least > time {
-        sentences.push(format!(
-            "its data need at least {:.1} s at {}, and the run ends before that",
-            least as f64 / 1e9,
-            rate_text(path),
-        ));
-    }
-    if time < SETTLED_ROUND_TRIPS * u128::from(path.base_rtt.0) {
-        sentences.push(format!(
-            "it lasts less than {SETTLED_ROUND_TRIPS} round trips of {}, so that its beginning \
-             rules its averages",
-            Duration(path.base_rtt)
-        ));
-    }
-    sentences
-}
-
-/// Bytes that a flow has to bring over, 0 without an end.
-fn payload(traffic: &Traffic) -> u64 {
-    match *traffic {
-        Traffic::Bulk { bytes } => bytes.unwrap_or(0),
-        Traffic::RequestResponse { response, requests, .. } => {
-            response.saturating_mul(u64::from(requests))
-        }
-        Traffic::CbrTcp(_)
-        | Traffic::Messages(_)
-        | Traffic::CbrUdp(_)
-        | Traffic::Coap(_)
-        | Traffic::Custom(_) => 0,
-    }
 }

@@ -14,7 +14,7 @@ use super::used::{self, AGGREGATION, BEACONS, MINSTREL};
 use crate::fields::{
     Field, Fields, boolean, choice, number, quantity, queue as limit, rate, size_u32, whole_u32,
 };
-use crate::loss::{self, FRAME_LOSS, Kind};
+use crate::loss::{self, FRAME_LOSS};
 use crate::problem::{Place, Problem};
 use crate::schema::{Kinds, section};
 use crate::tree::Value;
@@ -320,32 +320,17 @@ fn capture(field: &Field) -> Result<Option<f64>, Problem> {
     }
 }
 
-/// How power falls with distance, by name.
-#[derive(Clone, Copy)]
-enum Fall {
-    LogDistance,
-    Friis,
-    Disc,
-}
-
-const FALLS: [(&str, Fall); 3] =
-    [("log-distance", Fall::LogDistance), ("friis", Fall::Friis), ("disc", Fall::Disc)];
 const EXPONENT_RANGE: (f64, f64) = (0.1, 20.0);
 
 fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
     let fields = Fields::any(field.node, "`path_loss`")?;
-    let fall = fields.or("model", choice(&FALLS), Fall::LogDistance)?;
-    match fall {
-        Fall::LogDistance => {
-            fields.allow(&PATH_LOSS.names("log-distance"))?;
-            Ok(PathLoss::LogDistance {
-                exponent: fields.or("exponent", exponent, 3.0)?,
-                reference_loss_db: fields.or("reference", loss_db, phy.reference_loss_db())?,
-            })
-        }
-        Fall::Friis => fields.allow(&PATH_LOSS.names("friis")).map(|()| PathLoss::Friis),
-        Fall::Disc => {
-            fields.allow(&PATH_LOSS.names("disc"))?;
+    Ok(match fields.kind(&PATH_LOSS, "\"log-distance\"")? {
+        "log-distance" => PathLoss::LogDistance {
+            exponent: fields.or("exponent", exponent, 3.0)?,
+            reference_loss_db: fields.or("reference", loss_db, phy.reference_loss_db())?,
+        },
+        "friis" => PathLoss::Friis,
+        "disc" => {
             let receive = fields.req("receive", "\"250m\"", radius)?;
             let sense = |field: &Field| match radius(field)? {
                 mm if mm < receive => {
@@ -356,9 +341,10 @@ fn path_loss(field: &Field, phy: &Phy) -> Result<PathLoss, Problem> {
             };
             let sense = fields.or("sense", sense, receive)?;
             // Neither is negative.
-            Ok(PathLoss::Disc { receive_mm: receive as u64, sense_mm: sense as u64 })
+            PathLoss::Disc { receive_mm: receive as u64, sense_mm: sense as u64 }
         }
-    }
+        fall => unreachable!("`{fall}` is declared and not read"),
+    })
 }
 
 fn exponent(field: &Field) -> Result<f64, Problem> {
@@ -379,14 +365,12 @@ fn loss_db(field: &Field) -> Result<f64, Problem> {
 /// An error model of frames: those of links, or `snr`.
 fn errors(field: &Field, path_loss: PathLoss) -> Result<FrameErrors, Problem> {
     let fields = Fields::any(field.node, "`loss`")?;
-    let links = loss::MODELS.map(|(name, kind)| (name, Some(kind)));
-    let models: Vec<(&str, Option<Kind>)> = links.into_iter().chain([("snr", None)]).collect();
-    match fields.req("model", "\"drop\"", choice(&models))? {
-        Some(kind) => kind.read(&fields, &FRAME_LOSS).map(FrameErrors::Model),
-        None if matches!(path_loss, PathLoss::Disc { .. }) => Err(field.error(
+    match fields.kind(&FRAME_LOSS, "\"drop\"")? {
+        "snr" if matches!(path_loss, PathLoss::Disc { .. }) => Err(field.error(
             "`snr` needs powers, and the `path_loss` model `disc` knows none; use `log-distance` \
              or `friis`",
         )),
-        None => fields.allow(&FRAME_LOSS.names("snr")).map(|()| FrameErrors::Snr),
+        "snr" => Ok(FrameErrors::Snr),
+        kind => loss::model(kind, &fields).map(FrameErrors::Model),
     }
 }

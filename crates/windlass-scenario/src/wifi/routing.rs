@@ -65,38 +65,23 @@ pub(super) struct Routing {
     pub(super) place: Place,
 }
 
-/// What finds the ways.
-#[derive(Clone, Copy)]
-enum Protocol {
-    Static,
-    Aodv,
-}
-
-const PROTOCOLS: [(&str, Protocol); 2] = [("static", Protocol::Static), ("aodv", Protocol::Aodv)];
-
 /// The name of a protocol, or a table; `None` for static routes.
 pub(super) fn routing(field: &Field) -> Result<Option<Routing>, Problem> {
     let place = field.node.place.clone();
+    let usual = AodvParams::RFC3561;
     if let Value::Text(_) = field.node.value {
-        let params = AodvParams::RFC3561;
-        return Ok(match choice(&PROTOCOLS)(field)? {
-            Protocol::Static => None,
-            Protocol::Aodv => Some(Routing { params, disjoint: Vec::new(), place }),
-        });
+        let aodv = choice(&ROUTING.words())(field)? == "aodv";
+        return Ok(aodv.then_some(Routing { params: usual, disjoint: Vec::new(), place }));
     }
     let fields = Fields::any(field.node, "`routing`")?;
-    match fields.req("protocol", "\"aodv\"", choice(&PROTOCOLS))? {
-        Protocol::Static => fields.allow(&ROUTING.names("static")).map(|()| None),
-        Protocol::Aodv => {
-            fields.allow(&ROUTING.names("aodv"))?;
-            let usual = AodvParams::RFC3561;
-            let mut params = fields.or("preset", choice(&AodvParams::ALL), usual)?;
-            apply(&mut params, &fields)?;
-            params.check().map_err(|message| field.error(message))?;
-            let disjoint = fields.or(DISJOINT, pairs, Vec::new())?;
-            Ok(Some(Routing { params, disjoint, place }))
-        }
+    if fields.kind(&ROUTING, "\"aodv\"")? != "aodv" {
+        return Ok(None);
     }
+    let mut params = fields.or("preset", choice(&AodvParams::ALL), usual)?;
+    apply(&mut params, &fields)?;
+    params.check().map_err(|message| field.error(message))?;
+    let disjoint = fields.or(DISJOINT, pairs, Vec::new())?;
+    Ok(Some(Routing { params, disjoint, place }))
 }
 
 /// Pairs of names of flows.

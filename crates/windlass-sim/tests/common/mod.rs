@@ -7,6 +7,7 @@ pub mod radio;
 pub mod trace;
 pub mod wifi;
 
+use proptest::test_runner::TestCaseError;
 use windlass_cc::{AnyParams, Span, Time, rto};
 use windlass_sim::config::{Cbr, Config, FlowConfig, LinkConfig, ReadPolicy, Record};
 use windlass_sim::link::{Framing, QueueLimit};
@@ -167,4 +168,20 @@ pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
 pub fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     sum * sum / (shares.len() as f64 * shares.iter().map(|s| s * s).sum::<f64>())
+}
+
+/// Runs it up to this share of its time and to its end, and looks at what it comes to there and there.
+pub fn run_by_way_of(
+    stop_at: f64,
+    config: &Config,
+    check: impl Fn(&RunResult) -> Result<(), TestCaseError>,
+) -> Result<RunResult, TestCaseError> {
+    let mut s = Simulation::new(config.clone()).expect("a valid configuration");
+    s.run_until(Time((config.duration.0 as f64 * stop_at) as u64));
+    let stopped = s.clone().finish().map_err(|e| TestCaseError::fail(e.to_string()))?;
+    check(&stopped)?;
+    s.run();
+    let ended = s.finish().map_err(|e| TestCaseError::fail(e.to_string()))?;
+    check(&ended)?;
+    Ok(ended)
 }

@@ -115,7 +115,7 @@ impl Endpoint {
             // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
             let flight = self.send.flight_size();
             // RFC 5682 sections 2.1 and 3.1, step 1: not while a recovery is under way, since what
-            // is acknowledged may be what that sent again.
+            // is acknowledged may be what that sent again; but again when the same data time out again (`tcp_enter_loss`).
             let judges = matches!(self.send.phase, Phase::Open | Phase::Cwr);
             if self.send.phase == Phase::Loss && self.send.retries == 1 {
                 self.set_phase(p, now, Phase::Open, flight, why);
@@ -127,7 +127,7 @@ impl Endpoint {
             if first {
                 self.watch_for_spurious(p, now, judges);
             } else {
-                self.send.spurious.stop_judging_timeout();
+                self.send.spurious.judge_again(p, self.send.max);
             }
             self.send.retransmit_first = true;
         }

@@ -11,6 +11,8 @@ use windlass_tcp::mptcp::{
 use windlass_tcp::stack::RFC;
 use windlass_tcp::{Flags, Profile, StackConfig};
 
+pub use crate::pipe::App;
+
 /// How a path behaves, in both directions.
 #[derive(Clone, Debug)]
 pub struct Path {
@@ -59,28 +61,6 @@ impl Path {
     /// With a rate in megabits per second.
     pub fn rated(delay: u64, mbps: u64) -> Path {
         Path { byte_ns: 8_000 / mbps, ..Path::clean(delay) }
-    }
-}
-
-/// What the application on one side does.
-#[derive(Clone, Copy, Debug)]
-pub struct App {
-    pub bytes: u64,
-    pub write: u64,
-    /// Bytes read at a time, and milliseconds from one time to the next; 0 for at once.
-    pub read: u64,
-    pub period: u64,
-    /// Closes only after the peer.
-    pub closes_last: bool,
-}
-
-impl App {
-    pub fn sends(bytes: u64) -> App {
-        App { bytes, write: u64::MAX, read: u64::MAX, period: 0, closes_last: false }
-    }
-
-    pub fn receives() -> App {
-        App { closes_last: true, ..App::sends(0) }
     }
 }
 

@@ -32,6 +32,16 @@ pub struct App {
     pub closes_last: bool,
 }
 
+impl App {
+    pub fn sends(bytes: u64) -> App {
+        App { bytes, write: u64::MAX, read: u64::MAX, period: 0, closes_last: false }
+    }
+
+    pub fn receives() -> App {
+        App { closes_last: true, ..App::sends(0) }
+    }
+}
+
 pub struct End {
     pub p: Profile,
     pub e: Endpoint,

@@ -4,10 +4,8 @@ use windlass_cc::Time;
 use windlass_tcp::{SackBlock, Timestamps};
 
 use super::*;
-use crate::interop::Direction;
 use crate::interop::host::Standing;
 use crate::interop::script::Step;
-use windlass_testbed::live::Lateness;
 
 const ISS: [Seq; 2] = [Seq(u32::MAX - 5), Seq(9_000)];
 
@@ -44,16 +42,7 @@ impl Story {
 
     /// What is found amiss.
     fn findings(self, plan: &Plan) -> Vec<String> {
-        let trace = Trace {
-            direction: Direction::OursSends,
-            packets: self.0,
-            standings: Default::default(),
-            waiting: [None, None],
-            unused: Vec::new(),
-            marks: 0,
-            lateness: Lateness::default(),
-            done: Time::ZERO,
-        };
+        let trace = Trace::of(self.0);
         let mut findings = Findings::default();
         judge(plan, &trace, &mut findings);
         findings.0.iter().map(ToString::to_string).collect()
@@ -208,14 +197,9 @@ fn an_answer_may_not_offer_what_was_not_asked() {
 #[test]
 fn applications_that_wait_read_wrong_bytes_or_fail_are_found() {
     let trace = |standing: Standing, waiting| Trace {
-        direction: Direction::OursSends,
-        packets: Vec::new(),
         standings: [standing, Standing::default()],
         waiting: [waiting, None],
-        unused: Vec::new(),
-        marks: 0,
-        lateness: Lateness::default(),
-        done: Time::ZERO,
+        ..Trace::of(Vec::new())
     };
     let good = Standing { received: 5, at_end: true, over: true, ..Standing::default() };
     let cases = [

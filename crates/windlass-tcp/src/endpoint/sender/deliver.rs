@@ -8,6 +8,7 @@ use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::scoreboard::Record;
 use crate::segment::{MAX_SACK_BLOCKS, Segment};
+use crate::stack::LeastRtt;
 
 impl AckSummary {
     /// A segment is delivered, `bytes` of it for the first time.
@@ -170,14 +171,19 @@ impl Endpoint {
         }
         let una = self.send.una;
         let Some((first, last)) = a.timed else {
-            match a.repeated.filter(|_| self.times_retransmissions(p)) {
-                Some((at, again)) => self.feed_timer(p, now, una, now.since(at), again),
-                // The clock that the peer echoes tells the transmissions apart. While a hole lasts
-                // it echoes what came before the hole (RFC 7323 section 4.1's rule on RTTM).
-                None if a.acked > 0 => self.timestamp_sample(p, now, a),
-                None => {}
+            if let Some((at, again)) = a.repeated.filter(|_| self.times_retransmissions(p)) {
+                self.feed_timer(p, now, una, now.since(at), again);
+                return Span::NONE;
             }
-            return Span::NONE;
+            // The clock that the peer echoes tells the transmissions apart. While a hole lasts
+            // it echoes what came before the hole (RFC 7323 section 4.1's rule on RTTM).
+            let rtt = if a.acked > 0 { self.timestamp_sample(p, now, a) } else { Span::NONE };
+            if p.stack.least_rtt != LeastRtt::Data || !rtt.is_known() {
+                return Span::NONE;
+            }
+            // Linux's controllers get it too (`tcp_ack_update_rtt`): through a long recovery there is no other.
+            self.note_least_rtt(rtt);
+            return rtt;
         };
         self.feed_timer(p, now, una, now.since(first), 0);
         let least = now.since(last);

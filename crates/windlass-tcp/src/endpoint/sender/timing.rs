@@ -88,14 +88,16 @@ impl Endpoint {
         Span::NONE
     }
 
-    /// The timer gets the RTT by the clock that the peer echoes.
-    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, a: &AckSummary) {
-        let Some(echo) = a.echo.filter(|_| self.agreed.timestamps) else { return };
+    /// The timer gets the RTT by the clock that the peer echoes, a millisecond at least. Returns it.
+    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
+        let Some(echo) = a.echo.filter(|_| self.agreed.timestamps) else { return Span::NONE };
         let ms = Endpoint::timestamp(now).wrapping_sub(echo);
-        if ms <= i32::MAX as u32 {
-            // Otherwise an echo from the future.
-            self.feed_timer(p, now, a.ack, Span::from_millis(u64::from(ms)), 0);
+        if ms > i32::MAX as u32 {
+            return Span::NONE; // an echo from the future
         }
+        let rtt = Span::from_millis(u64::from(ms.max(1)));
+        self.feed_timer(p, now, a.ack, rtt, 0);
+        rtt
     }
 
     /// The timestamp clock: milliseconds, from one. Zero, which occurs once in 49 days, costs its

@@ -35,10 +35,10 @@ impl SpuriousDetector {
         self.unexplained = self.unexplained.saturating_add(1);
     }
 
-    /// The same data timed out once more: RFC 5682 has nothing to say on that, and what else is
+    /// The same data timed out once more, everything below `sent` having been sent: F-RTO judges anew, and what else is
     /// watched for goes back to the first time.
-    pub(in crate::endpoint) fn stop_judging_timeout(&mut self) {
-        self.frto = None;
+    pub(in crate::endpoint) fn judge_again(&mut self, p: &Profile, sent: u64) {
+        self.frto = p.stack.frto.then_some(sent);
         self.prefer_new = false;
     }
 
@@ -76,22 +76,21 @@ impl Sender {
         None
     }
 
-    /// RFC 5682 section 3.1: if the first acknowledgement after a timeout advances, new data go out
-    /// in place of retransmissions. If the second brings data that were sent before the timeout and
-    /// not since, the timeout was spurious. In all other cases it was not, or nobody can tell.
+    /// RFC 5682 section 3.1, as Linux has it (`tcp_process_loss`): an acknowledgement of data that were sent before the
+    /// timeout and not since shows that it was spurious, be it the first after the timeout (RFC 4138 appendix B; RFC 5682
+    /// asks for the second). If the first advances over what was sent again alone, new data go out in place of
+    /// retransmissions, to see what comes next.
     fn judge_timeout(&mut self, a: &AckSummary) -> bool {
         let Some(sent) = self.spurious.frto.filter(|_| self.phase == Phase::Loss) else {
             return false;
         };
-        let open = self.una < sent;
-        let original = a.first_time.is_some_and(|start| start < sent);
-        if open && self.spurious.prefer_new && original {
+        if a.first_time.is_some_and(|start| start < sent) {
             return true;
         }
-        self.spurious.prefer_new = open && a.acked > 0 && !self.spurious.prefer_new;
-        if !self.spurious.prefer_new {
-            self.spurious.frto = None;
+        if self.spurious.prefer_new {
+            self.spurious.frto = None; // the loss was real, or nobody can tell
         }
+        self.spurious.prefer_new = !self.spurious.prefer_new && a.acked > 0 && self.una < sent;
         false
     }
 }
@@ -114,7 +113,7 @@ impl Endpoint {
         };
     }
 
-    /// The reduction is taken back; nothing is taken for lost that was not sent again.
+    /// The reduction is taken back, and nothing is taken for lost.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
         self.send.spurious.forget();
         self.send.scoreboard.forgive();

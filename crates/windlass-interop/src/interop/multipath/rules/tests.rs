@@ -6,8 +6,6 @@ use windlass_tcp::mptcp::Mapping;
 use windlass_tcp::{Options, Seq};
 
 use super::*;
-use crate::interop::Direction;
-use windlass_testbed::live::Lateness;
 
 const KEYS: [u64; 2] = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];
 const NONCES: [u32; 2] = [17, 19];
@@ -101,16 +99,7 @@ impl Story {
     }
 
     fn findings(self) -> Vec<String> {
-        let trace = Trace {
-            direction: Direction::OursSends,
-            packets: self.0,
-            standings: Default::default(),
-            waiting: [None, None],
-            unused: Vec::new(),
-            marks: 0,
-            lateness: Lateness::default(),
-            done: Time::ZERO,
-        };
+        let trace = Trace::of(self.0);
         let mut findings = Findings::default();
         judge(&trace, &mut findings);
         findings.0.iter().map(ToString::to_string).collect()

@@ -1,0 +1,157 @@
+//! Reading `experiments.toml`.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::FileError;
+use super::{Axis, AxisValue, Experiment, Plan, TraceRequest};
+use crate::template::Vars;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    experiment: Vec<ExperimentFile>,
+    #[serde(default)]
+    trace: Vec<Spanned<TraceRequest>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExperimentFile {
+    id: Spanned<String>,
+    title: String,
+    scenario: String,
+    seeds: Spanned<u64>,
+    quick_seeds: u64,
+    #[serde(default)]
+    axis: Vec<AxisFile>,
+}
+
+/// An axis as a file has it, with the places of its parts.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AxisFile {
+    pub(crate) name: Spanned<String>,
+    pub(crate) value: Vec<Spanned<AxisValue>>,
+}
+
+impl Plan {
+    /// Reads a plan; `file` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with the text, with its line and column.
+    pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
+        Plan::parse_given(text, file, &Vars::new())
+    }
+
+    /// The same with other values for some names of the file's `let` tables.
+    pub(crate) fn parse_given(text: &str, file: &str, given: &Vars) -> Result<Plan, FileError> {
+        let raw: PlanFile = crate::template::read_given(text, file, given)?;
+        let fail = |span, message: String| FileError::at(file, text, span, message);
+        let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
+        for e in raw.experiment {
+            if plan.experiment(e.id.get_ref()).is_some() {
+                let message =
+                    format!("experiment `{}` exists already, give it another id", e.id.get_ref());
+                return Err(fail(e.id.span(), message));
+            }
+            plan.experiments.push(e.check(&fail)?);
+        }
+        for t in raw.trace {
+            let span = t.span();
+            plan.check_trace(t.get_ref()).map_err(|message| fail(span, message))?;
+            plan.traces.push(t.into_inner());
+        }
+        Ok(plan)
+    }
+
+    fn check_trace(&self, t: &TraceRequest) -> Result<(), String> {
+        if self.traces.iter().any(|other| other.id == t.id) {
+            return Err(format!("trace `{}` exists already, give it another id", t.id));
+        }
+        let experiment = self.experiment(&t.experiment).ok_or_else(|| {
+            let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
+            format!("no experiment `{}`; there are {}", t.experiment, known.join(", "))
+        })?;
+        let points = experiment.points();
+        if points.iter().all(|p| p.id != t.point) {
+            let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
+            let all = known.join(" | ");
+            return Err(format!(
+                "experiment `{}` has no point `{}`; it has {all}",
+                t.experiment, t.point
+            ));
+        }
+        for name in &t.series {
+            let known = windlass_sim::Series::known();
+            if known.iter().all(|(known, _)| known != name) {
+                let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+                return Err(format!("no series `{name}`; there are {}", known.join(", ")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ExperimentFile {
+    fn check(
+        self,
+        fail: &impl Fn(Range<usize>, String) -> FileError,
+    ) -> Result<Experiment, FileError> {
+        if *self.seeds.get_ref() == 0 {
+            return Err(fail(
+                self.seeds.span(),
+                "an experiment needs at least one seed".to_owned(),
+            ));
+        }
+        let mut axes: Vec<Axis> = Vec::new();
+        for axis in self.axis {
+            if axes.iter().any(|a| a.name == *axis.name.get_ref()) {
+                let message = format!("axis `{}` exists already", axis.name.get_ref());
+                return Err(fail(axis.name.span(), message));
+            }
+            axes.push(axis.check(fail)?);
+        }
+        Ok(Experiment {
+            id: self.id.into_inner(),
+            title: self.title,
+            scenario: self.scenario,
+            axes,
+            seeds: self.seeds.into_inner(),
+            quick_seeds: self.quick_seeds,
+        })
+    }
+}
+
+impl AxisFile {
+    /// The axis, if its values can be told apart; `fail` makes an error of a place and a sentence.
+    pub(crate) fn check(
+        self,
+        fail: &impl Fn(Range<usize>, String) -> FileError,
+    ) -> Result<Axis, FileError> {
+        let name = self.name.get_ref().clone();
+        if self.value.is_empty() {
+            return Err(fail(self.name.span(), format!("axis `{name}` needs at least one value")));
+        }
+        let mut values: Vec<AxisValue> = Vec::new();
+        for value in self.value {
+            let (span, value) = (value.span(), value.into_inner());
+            if value.seeds == Some(0) {
+                return Err(fail(span, format!("value `{}` needs at least one seed", value.label)));
+            }
+            if value.label.contains([',', '=']) {
+                let message = format!("label `{}` must not contain `,` or `=`", value.label);
+                return Err(fail(span, message));
+            }
+            if values.iter().any(|v| v.label == value.label) {
+                let message = format!("axis `{name}` has the value `{}` already", value.label);
+                return Err(fail(span, message));
+            }
+            values.push(value);
+        }
+        Ok(Axis { name, values })
+    }
+}

@@ -1,0 +1,117 @@
+//! The end of a reproduction: verdicts, tables and the report.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::Reproduction;
+use super::error::ReproduceError;
+use crate::claims::{Basis, Judgement, tally};
+use crate::papers::{Material, registered};
+use crate::readings;
+use crate::report::html::render_beside;
+use crate::report::model::{Report, Section};
+use crate::run::store::export::export_records;
+use crate::run::store::{Format, StoreError, replace};
+use crate::run::{RunRecord, Runner, VERSION};
+
+/// The page of the laboratory in a browser, in the folder above a paper's: a report beside it has links by which its runs are made again
+/// there.
+pub const LABORATORY: &str = "play.html";
+
+/// Its address from a paper's folder, if it is there.
+fn laboratory(dir: &Path) -> Option<String> {
+    dir.parent()?.join(LABORATORY).is_file().then(|| format!("../{LABORATORY}"))
+}
+
+/// What a reproduction came to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdicts, in the order of the claims.
+    pub judgements: Vec<Judgement>,
+    /// Tables and figures.
+    pub sections: Vec<Section>,
+    /// The paper's folder.
+    pub dir: PathBuf,
+    /// The report's file, where there was room for it and the tables beside it.
+    pub report: Result<PathBuf, StoreError>,
+}
+
+impl Reproduction<'_> {
+    /// Judges the claims on the finished runs and writes verdicts, tables in `formats`, and the
+    /// report.
+    pub fn conclude(self, formats: &[Format], runner: &Runner) -> Result<Outcome, ReproduceError> {
+        let records = self.records();
+        let dir = self.batch.dir().to_path_buf();
+        if records.is_empty() {
+            return Err(ReproduceError::NoRuns { paper: self.paper.id.clone(), dir });
+        }
+        let (traces, series) = self.trace()?;
+        let mut judgements = self.judged(&records, runner)?;
+        let outcome = readings::Outcome::kept(&dir, self.paper);
+        outcome.iter().for_each(|o| o.apply(&mut judgements));
+        let sections = self.paper.sections(&Material {
+            paper: self.paper,
+            plan: &self.plan,
+            claims: &self.claims,
+            records: &records,
+            judgements: &judgements,
+            traces: &traces,
+        })?;
+        let mut shown = vec![readings::glance(&judgements, outcome.as_ref())];
+        shown.extend(sections.iter().cloned());
+        shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
+        shown.push(registered::section(self.paper)?);
+        let page = self.report(&records, &judgements, &shown);
+        let page = render_beside(&page, laboratory(&dir).as_deref())?;
+        let write = || {
+            series?;
+            export_records(&dir, &records, &self.command, formats)?;
+            replace(&dir, "verdicts.json", |out| {
+                serde_json::to_writer_pretty(&mut *out, &judgements)?;
+                out.write_all(b"\n")
+            })?;
+            replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))
+        };
+        let report = write();
+        Ok(Outcome { judgements, sections, dir, report })
+    }
+
+    /// What the paper is about, and whether this is a hurried reproduction of it.
+    fn summary(&self) -> String {
+        let budget = match self.spent {
+            0.0 => String::new(),
+            _ => format!(
+                "\n\nMade within a budget, of runs worth about {:.0} s: what these leave open is undecided or not run.",
+                self.spent.ceil()
+            ),
+        };
+        format!("{}{budget}", self.paper.summary)
+    }
+
+    fn report(
+        &self,
+        records: &[RunRecord],
+        judgements: &[Judgement],
+        sections: &[Section],
+    ) -> Report {
+        let seeds = records.iter().map(|r| r.seed).max().unwrap_or(0);
+        let line = |label: &str, value: String| (label.to_string(), value);
+        Report {
+            title: self.paper.title.to_string(),
+            summary: self.summary(),
+            verdicts: tally(judgements, Basis::Measured),
+            counted: None,
+            provenance: vec![
+                line(
+                    "Paper",
+                    format!("{}, {}", self.paper.authors.join(", "), self.paper.published),
+                ),
+                line("DOI", self.paper.doi.to_string()),
+                line("Windlass", VERSION.to_string()),
+                line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),
+                line("Command", self.command.clone()),
+            ],
+            sections: sections.to_vec(),
+        }
+    }
+}

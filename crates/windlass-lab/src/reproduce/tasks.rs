@@ -1,0 +1,101 @@
+//! The runs that a plan asks for, all or within a budget.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::budget::{Site, all_seeds, cost_in, first, read_by, spend};
+use super::error::ReproduceError;
+use crate::claims::{Claim, Quantity};
+use crate::experiment::{Experiment, Plan, Point};
+use crate::papers::Paper;
+use crate::run::{Task, World};
+use crate::scenario::Scenario;
+
+/// What a point is known by among all of a plan.
+pub(super) fn place(experiment: &str, point: &str) -> String {
+    format!("{experiment}/{point}")
+}
+
+/// The points that each claim reads.
+pub(super) fn read_by_all(
+    paper: &Paper,
+    plan: &Plan,
+    claims: &[Claim],
+) -> Result<Vec<BTreeSet<String>>, ReproduceError> {
+    let sources = paper.sources(plan)?;
+    Ok(claims.iter().map(|claim| read_by(claim, plan, &sources)).collect())
+}
+
+/// The runs of each point within a budget of seconds, and the seconds that they are foretold to take: of a paper those of the
+/// simulator's points, what else it has being asked for by the world's name; of an examination those of the world in which it is.
+pub(super) fn within(
+    paper: &Paper,
+    plan: &Plan,
+    claims: &[Claim],
+    seconds: f64,
+) -> Result<(BTreeMap<String, u64>, f64), ReproduceError> {
+    let sources = paper.sources(plan)?;
+    let read = read_by_all(paper, plan, claims)?;
+    let quantities = claims.iter().flat_map(Claim::quantities).filter_map(|q| match q {
+        Quantity::Trace(name) => sources.get(name),
+        _ => None,
+    });
+    let traced: BTreeSet<String> =
+        quantities.flatten().map(|at| plan.traces[*at].place()).collect();
+    let mut sites = Vec::new();
+    for experiment in &plan.experiments {
+        let within = |p: &Point| experiment.world(p) == World::Sim || paper.question().is_some();
+        for point in experiment.points().into_iter().filter(within) {
+            let world = experiment.world(&point);
+            let place = place(&experiment.id, &point.id);
+            // A run that a claim reads traced is made twice.
+            let times = if traced.contains(&place) { 2.0 } else { 1.0 };
+            let scenario = load(paper, &experiment.scenario, &point.overrides)?;
+            sites.push(Site {
+                place,
+                cost: times * cost_in(world, &scenario),
+                all: all_seeds(experiment, &point),
+                few: *experiment.seeds(&point, true).end(),
+                first: first(world),
+                granted: 0,
+            });
+        }
+    }
+    let spent = spend(&mut sites, &read, seconds);
+    Ok((sites.into_iter().map(|s| (s.place, s.granted)).collect(), spent))
+}
+
+pub(super) fn load(
+    paper: &Paper,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ReproduceError> {
+    let name = paper.place(file);
+    let text = paper.scenario(file).ok_or_else(|| ReproduceError::NoScenario(name.clone()))?;
+    Ok(Scenario::with_overrides(text, &name, overrides)?)
+}
+
+/// The runs of a plan, in its order, with the seeds that `seeds` gives each point.
+pub(super) fn draw_up(
+    paper: &Paper,
+    plan: &Plan,
+    seeds: impl Fn(&Experiment, &Point) -> Vec<u64>,
+) -> Result<Vec<Task>, ReproduceError> {
+    let mut tasks = Vec::new();
+    for experiment in &plan.experiments {
+        for point in experiment.points() {
+            let scenario = Arc::new(load(paper, &experiment.scenario, &point.overrides)?);
+            let world = experiment.world(&point);
+            let scenario_hash: Arc<str> = world.hash(&scenario).into();
+            tasks.extend(seeds(experiment, &point).into_iter().map(|seed| Task {
+                experiment: experiment.id.clone(),
+                point: point.id.clone(),
+                seed,
+                scenario: scenario.clone(),
+                scenario_hash: scenario_hash.clone(),
+                world,
+            }));
+        }
+    }
+    Ok(tasks)
+}
