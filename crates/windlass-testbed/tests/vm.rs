@@ -369,9 +369,12 @@ fn tree() -> Vec<PathBuf> {
     found
 }
 
-/// The object of an algorithm as a file for a guest, built once; or why there is none.
-fn objects() -> Result<Vec<(String, Vec<u8>)>, String> {
-    static BUILT: OnceLock<Result<Vec<(String, Vec<u8>)>, String>> = OnceLock::new();
+/// Files for a guest, by name; or why there are none.
+type Files = Result<Vec<(String, Vec<u8>)>, String>;
+
+/// The object of an algorithm, built once.
+fn objects() -> Files {
+    static BUILT: OnceLock<Files> = OnceLock::new();
     let build = || {
         let params = AnyParams::by_name("reno").expect("there");
         object::build(&object::checkout(Path::new(env!("CARGO_MANIFEST_DIR")))?, &[params])?;
