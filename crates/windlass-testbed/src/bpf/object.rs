@@ -90,9 +90,9 @@ pub fn for_guest(
 pub fn check(params: &AnyParams) -> Result<(), Error> {
     let id = params.info().id;
     let wanted = params.requirements();
-    if matches!(params, AnyParams::Mfvl(_)) {
+    if matches!(params, AnyParams::Mfvl(_) | AnyParams::BcCps(_)) {
         return Err(Error::Unsupported(format!(
-            "`{id}` has a coordinator that decides for all paths of a connection, which the kernel's objects have not; `lia` and the like run there"
+            "`{id}` wants a coordinator or more of its siblings than the kernel's objects have; `lia` and the like run there"
         )));
     }
     if wanted.cross_layer {
