@@ -28,10 +28,15 @@ SHARED = {
     "log2_q16": ("i32", "i64"),
     "exp2_q16": ("i64", "i32"),
 }
+# The kernel's own algorithms whose functions it shows to BPF programs.
+THEIRS = ["reno", "cubic"]
 # What the object of an algorithm has for the loader.
 KEPT = ["windlass", "_license", "options", "storage", "ring"]
 KEPT += ["begin", "acknowledge", "turn", "event", "threshold", "take_back"]
 KEPT += [f"part_{part}" for part in ("init", "ack", "phase", "loss", "undo", "idle", "mss", "control")]
+# Entry points of the algorithms whose paths see each other, and what their objects have besides.
+COUPLED = ["Lia", "Olia", "Balia", "DLia", "WVegas", "MpFast", "EmReno"]
+KEPT += ["families", "leave", "part_group", "part_own"]
 
 
 def check():
@@ -170,7 +175,7 @@ def make_control(core, name):
     shim, linked, whole, built = (folder / f"{name}{ending}" for ending in (".shim.bc", ".linked.bc", ".bc", ".o"))
     output(
         tool("clang"), "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror", f"-DALGORITHM={name}",
-        "-emit-llvm", "-c", HERE / "bpf/shim.c", "-o", shim,
+        *(["-DCOUPLED"] if name in COUPLED else []), "-emit-llvm", "-c", HERE / "bpf/shim.c", "-o", shim,
     )
     output(tool("llvm-link"), shim, core, "-o", linked)
     public = KEPT + [f"windlass_shared_{name}" for name in SHARED]
@@ -181,6 +186,16 @@ def make_control(core, name):
     done = compile_object(whole, built)
     if done.returncode:
         raise Unsound(f"{TARGET}: {name}: {done.stderr.strip()[-3000:]}")
+    output(tool("llvm-strip"), "-g", built)
+    return built
+
+
+def make_theirs(name):
+    """An object that hands all to the kernel's own algorithm of this name."""
+    built = target_folder() / f"bpf/theirs-{name}.o"
+    built.parent.mkdir(exist_ok=True)
+    compiler = [tool("clang"), "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Werror"]
+    output(*compiler, f"-DTHEIRS_{name}", "-c", HERE / "bpf/theirs.c", "-o", built)
     output(tool("llvm-strip"), "-g", built)
     return built
 

@@ -6,6 +6,9 @@ use crate::time::Span;
 /// Most paths that a connection may have.
 pub const MAX_PATHS: usize = 8;
 
+/// Paths that a BPF program looks at: with each the ways through it multiply, which a kernel's verifier goes one by one.
+pub const VERIFIED: usize = 3;
+
 /// Least [mode](Group::mode) that says with whom a path is coupled: with those in the same mode.
 pub const COUPLED: u8 = 2;
 
@@ -84,9 +87,18 @@ impl Group {
         self.views.get(..usize::from(self.count)).unwrap_or(&[])
     }
 
+    /// The paths and their places; in a BPF program those of the first [`VERIFIED`]. The steps have a bound for a compiler
+    /// that knows nothing of the group, and so for a kernel's verifier.
+    pub fn places(&self) -> impl Iterator<Item = (usize, &PathView)> {
+        let most = if cfg!(target_arch = "bpf") { VERIFIED } else { MAX_PATHS };
+        let count = usize::from(self.count);
+        self.views.iter().take(most).enumerate().filter(move |(place, _)| *place < count)
+    }
+
     /// One's own path; an empty one in an empty group.
     pub fn own(&self) -> &PathView {
-        self.paths().get(usize::from(self.own)).unwrap_or(&PathView::EMPTY)
+        let own = usize::from(self.own);
+        if own < usize::from(self.count) { &self.views[own % MAX_PATHS] } else { &PathView::EMPTY }
     }
 
     /// Place of one's own path among [`paths`](Group::paths).

@@ -213,18 +213,10 @@ impl Context<'_> {
         }
         let home = fields.or("home", choice(&Home::ALL), Home::default())?;
         if home == Home::Bpf
+            && is_udp
             && let Some(field) = fields.field("home")
         {
-            let problem = match fields.field("multipath") {
-                Some(_) => {
-                    Some("a kernel has one algorithm for all subflows, its own; leave `home` out")
-                }
-                None if is_udp => Some("there is no algorithm to set this for"),
-                None => None,
-            };
-            if let Some(problem) = problem {
-                return Err(field.error(problem));
-            }
+            return Err(field.error("there is no algorithm to set this for"));
         }
         let multipath = fields.opt("multipath", |field| match controller {
             Some(controller) => multipath::read(field, controller, &stack),

@@ -6,7 +6,7 @@ use windlass_run::{Backend, Ran, RunError, World};
 use windlass_scenario::Scenario;
 use windlass_sim::RunResult;
 
-use crate::bpf::{self, replay::Replayed};
+use crate::bpf::{self, object::Whose, replay::Replayed};
 use crate::{guest, linux, live, vm};
 
 /// What a guest is to do: a scenario, resolved.
@@ -36,7 +36,7 @@ impl Backend for LinuxVt {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        self.ask(scenario, seed, live::Watch::Nothing).map(|(ran, _)| ran)
+        self.ask(scenario, seed, live::Watch::Nothing, Whose::Ours).map(|(ran, _)| ran)
     }
 
     fn check(&self) -> Result<(), RunError> {
@@ -59,11 +59,12 @@ impl LinuxVt {
         scenario: &Scenario,
         seed: u64,
         watch: live::Watch,
+        whose: Whose,
     ) -> Result<(Ran, Vec<Replayed>), RunError> {
         linux::no_radio(self.world(), scenario)?;
         let ours = linux::ours(scenario);
         let params = ours.iter().filter_map(|place| scenario.flows[*place].controller);
-        let objects = bpf::object::for_guest(params).map_err(RunError::backend)?;
+        let objects = bpf::object::for_guest(params, whose).map_err(RunError::backend)?;
         let task = Task { scenario: scenario.resolved_toml(), seed, watch };
         let Answer { result, kernel, replayed } = guest::ask(self.0, &task, objects)?;
         let kernel = emulated(&kernel).map_err(RunError::backend)?;

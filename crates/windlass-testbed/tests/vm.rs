@@ -4,19 +4,22 @@
 
 mod common;
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use windlass_cc::Span;
+use windlass_cc::{AnyParams, Span};
 use windlass_skip::skip;
+use windlass_testbed::bpf::{self, Algorithm, object, pins};
 use windlass_testbed::live::{self, Options};
 use windlass_testbed::vm::{self, Answer, Error, Job, Kernel, Series};
 
 type Test = fn(&Kernel);
 
-const TESTS: [(&str, Test); 8] = [
+const TESTS: [(&str, Test); 9] = [
     ("a_job_has_its_arguments_and_files_and_its_answer_arrives_whole", echoes),
     ("a_job_that_fails_or_panics_says_so_to_the_caller", fails),
     ("a_guest_that_goes_down_leaves_its_last_words", goes_down),
@@ -25,6 +28,7 @@ const TESTS: [(&str, Test); 8] = [
     ("clock_and_randomness_repeat", repeats),
     ("every_algorithm_carries_a_transfer_and_repeats_to_the_byte", transfers),
     ("guests_at_once_do_not_disturb_each_other", at_once),
+    ("an_algorithm_that_was_loaded_to_stay_is_gone_after_a_reboot", forgets),
 ];
 
 fn main() -> ExitCode {
@@ -97,6 +101,8 @@ fn serve(args: &[String]) -> Result<Vec<u8>, String> {
         },
         ["traces"] => traces(),
         ["transfers"] => transfers_of_all(),
+        ["load"] => load_to_stay(),
+        ["look", left @ ..] => look_around(left),
         other => Err(format!("there is no job {other:?}")),
     }
 }
@@ -310,4 +316,94 @@ fn at_once(kernel: &Kernel) {
             assert!(guest.join().expect("a guest") == alone);
         }
     });
+}
+
+/// What is loaded to stay, and where: the names that sockets can choose and those that are listed.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Loaded {
+    offered: String,
+    listed: Vec<String>,
+    /// Files and folders that loading has left outside of the file systems that are memory.
+    left: Vec<PathBuf>,
+}
+
+const STAYS: &str = "wl_reno";
+
+fn loaded(left: Vec<PathBuf>) -> Result<Vec<u8>, String> {
+    let offered = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let (offered, listed) = (offered.map_err(|e| e.to_string())?, pins::list());
+    let listed = listed.map_err(|e| e.to_string())?;
+    serde_json::to_vec(&Loaded { offered, listed, left }).map_err(|e| e.to_string())
+}
+
+fn load_to_stay() -> Result<Vec<u8>, String> {
+    let before = tree();
+    let params = AnyParams::by_name("reno").ok_or("no reno")?;
+    let algorithm = Algorithm { params, name: STAYS.to_owned(), recording: false };
+    match pins::load(&algorithm, Path::new(".")) {
+        Err(bpf::Error::NoLinks) => {}
+        done => done.map_err(|e| e.to_string())?,
+    }
+    loaded(tree().into_iter().filter(|path| !before.contains(path)).collect())
+}
+
+/// After a boot with what an earlier one has left in its file system.
+fn look_around(left: &[&str]) -> Result<Vec<u8>, String> {
+    left.iter().try_for_each(fs::create_dir_all).map_err(|e| e.to_string())?;
+    loaded(Vec::new())
+}
+
+/// All files of the root file system.
+fn tree() -> Vec<PathBuf> {
+    let device = |path: &Path| fs::symlink_metadata(path).map(|m| m.dev()).ok();
+    let (root, mut found, mut open) = (device(Path::new("/")), Vec::new(), vec!["/".into()]);
+    while let Some(folder) = open.pop() {
+        let entries = fs::read_dir::<PathBuf>(folder).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()).filter(|path| device(path) == root) {
+            if path.symlink_metadata().is_ok_and(|m| m.is_dir()) {
+                open.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Files for a guest, by name; or why there are none.
+type Files = Result<Vec<(String, Vec<u8>)>, String>;
+
+/// The object of an algorithm, built once.
+fn objects() -> Files {
+    static BUILT: OnceLock<Files> = OnceLock::new();
+    let build = || {
+        let params = AnyParams::by_name("reno").expect("there");
+        object::build(&object::checkout(Path::new(env!("CARGO_MANIFEST_DIR")))?, &[params])?;
+        object::for_guest([params].into_iter(), object::Whose::Ours)
+    };
+    BUILT.get_or_init(|| build().map_err(|e: bpf::Error| e.to_string())).clone()
+}
+
+/// The guest has no disk: what the first boot leaves in its file system is put into the second's.
+fn forgets(kernel: &Kernel) {
+    let files = match objects() {
+        Ok(files) => files,
+        Err(why) => return skip(why),
+    };
+    let boot = |args: &[&str]| {
+        let answer = run(kernel, &Job { files: files.clone(), programs: true, ..job(args) });
+        serde_json::from_slice::<Loaded>(&answer.output).expect("an answer")
+    };
+    let first = boot(&["load"]);
+    if kernel.release.starts_with("6.1.") {
+        // Nothing stays there at all.
+        assert!(first.listed.is_empty() && !first.offered.contains(STAYS), "{first:?}");
+        return;
+    }
+    assert!(first.listed == [STAYS] && first.offered.contains(STAYS), "{first:?}");
+    let left = first.left.iter().map(|path| path.to_str().expect("a name"));
+    let left: Vec<&str> = left.collect();
+    // Folders, to mount at: nothing that a boot would act upon.
+    assert!(left.iter().all(|path| path.starts_with("/run")), "{left:?}");
+    let second = boot(&[&["look"], &left[..]].concat());
+    assert!(second.listed.is_empty() && !second.offered.contains("wl_"), "{second:?}");
 }

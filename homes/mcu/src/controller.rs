@@ -1,27 +1,21 @@
 //! An algorithm of windlass-cc behind smoltcp's congestion control. `check` puts this file into a copy of smoltcp, in the place of
-//! its `reno.rs`, with the algorithm's type in the second line below: smoltcp takes no congestion control from outside.
+//! its `reno.rs`, and `crate.rs` or `library.rs` beside it as `algorithm.rs`: smoltcp takes no congestion control from outside.
 //!
 //! smoltcp has no SACK and leaves duplicates in the flight, so that the window inflates: RFC 6582's recovery. One segment at
 //! a time is timed for the round trip and for the rate (RFC 6298, section 3). There is no pacing, no mark, no undo.
 
-use windlass_cc::params::Known;
-use windlass_cc::recovery::LossRecovery;
-use windlass_cc::registry::fixed::CHOSEN as Algorithm;
-use windlass_cc::{Ack, Conn, Controller as _, Loss, Phase, RateSample, Span, Time, flags};
+#[allow(unsafe_code)]
+#[path = "algorithm.rs"]
+mod algorithm;
+
+use algorithm::{Algorithm, INITIAL_WINDOW, PARAMS};
+#[allow(unused_imports)] // the library's has no trait
+use windlass_cc::Controller as _;
+use windlass_cc::{Ack, Conn, Loss, Phase, RateSample, Span, Time, flags};
 
 use super::Controller;
 use crate::socket::tcp::RttEstimator;
 use crate::time::Instant;
-
-type Params = <Algorithm as windlass_cc::Controller>::Params;
-
-/// The defaults, with what the stack decides: its initial window and how it repairs losses.
-static PARAMS: Params = {
-    let mut params = <Params as Known>::DEFAULT;
-    params.initial_window = 2 * 1024;
-    params.recovery = Some(LossRecovery::NewReno);
-    params
-};
 
 /// A segment on its way, whose round trip is measured.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +49,7 @@ impl Reno {
         Reno {
             algorithm: Algorithm::init(&PARAMS, &conn),
             conn,
-            window: PARAMS.initial_window,
+            window: INITIAL_WINDOW,
             timed: None,
             next: 0,
             recover: 0,

@@ -12,16 +12,11 @@
 //
 // Compile with -DALGORITHM=Cubic. The loader writes the name (`NAME_TO_BE`) and `options`.
 
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef signed int s32;
+#include "loader.h"
 
 #define JOIN(a, b, c) a##b##c
 #define NAME(algorithm, event) JOIN(windlass_, algorithm, event)
 #define ON(event) NAME(ALGORITHM, event)
-#define SECTION(name) __attribute__((section(name), used))
 #define NONE (~0ULL)
 
 // What the kernel has, as far as it is read here; the loader finds the places (CO-RE).
@@ -44,6 +39,13 @@ struct tcp_sock {
 	u64 tcp_mstamp, bytes_acked, bytes_sent;
 	struct minmax rtt_min;
 	u8 is_cwnd_limited : 1;
+	_Bool is_mptcp;
+};
+struct inet_connection_sock {
+	void *icsk_ulp_data;
+};
+struct mptcp_subflow_context {
+	struct sock *conn;
 };
 struct rate_sample {
 	u32 prior_delivered;
@@ -55,16 +57,6 @@ struct rate_sample {
 	_Bool is_app_limited;
 };
 #pragma clang attribute pop
-
-struct tcp_congestion_ops {
-	u32 (*ssthresh)(struct sock *);
-	void (*set_state)(struct sock *, u8);
-	void (*cwnd_event)(struct sock *, u32);
-	void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
-	u32 (*undo_cwnd)(struct sock *);
-	char name[16];
-	void (*init)(struct sock *);
-};
 
 // What windlass-cc has (`#[repr(C)]` there).
 enum phase { OPEN, RECOVERY, LOSS, CWR };
@@ -89,6 +81,16 @@ struct loss {
 struct control {
 	u64 cwnd, ssthresh, pacing;
 };
+#define PATHS 8
+struct path {
+	u64 cwnd, ssthresh, srtt, min_rtt, disclosed;
+	u32 mss;
+	u8 phase;
+};
+struct group {
+	struct path paths[PATHS];
+	u8 count, own, mode;
+};
 
 void ON(_init)(void *state, const void *params, const struct conn *);
 void ON(_on_ack)(void *state, const void *params, const struct conn *, const struct ack *);
@@ -97,16 +99,9 @@ void ON(_on_loss)(void *state, const void *params, const struct conn *, const st
 void ON(_on_undo)(void *state, const void *params, const struct conn *, u32 why);
 void ON(_on_idle_restart)(void *state, const void *params, const struct conn *, u64 gap, _Bool reset);
 void ON(_on_mss)(void *state, const void *params, const struct conn *, u32 old);
+void ON(_on_group)(void *state, const void *params, const struct conn *, const struct group *);
+u64 ON(_disclosed)(const void *state);
 void ON(_control)(const void *state, const void *params, const struct conn *, struct control *);
-
-// What the loader decides. The kernel freezes it before it verifies: what an option leaves out costs nothing.
-struct options {
-	u32 recording; // each event goes to `ring`
-	u16 two_arguments; // the kernel's `cong_control` is that of before 6.10
-	u16 counts_syn; // the least RTT is that of all segments, and not of data alone
-	u64 params[64]; // what windlass-cc's parameters are in memory
-};
-const volatile struct options options SECTION(".rodata.windlass") = {};
 
 // What happened, all that the algorithm was told and what it answered: `Event` of windlass-testbed's `bpf::record`.
 enum kind { BEGIN, ACK, PHASE, LOST, UNDO, IDLE, MSS };
@@ -136,6 +131,13 @@ struct beside {
 	// acknowledgement.
 	_Bool left;
 	_Bool restarted;
+#ifdef COUPLED
+	// The connection of Multipath TCP that this is a path of, if it is one, and the path's place there.
+	u64 connection;
+	u32 place;
+	struct path own;
+	struct group group;
+#endif
 };
 
 struct {
@@ -144,11 +146,6 @@ struct {
 	int *key;
 	struct beside *value;
 } storage SECTION(".maps");
-
-struct {
-	int (*type)[27]; // BPF_MAP_TYPE_RINGBUF
-	int (*max_entries)[4096];
-} ring SECTION(".maps");
 
 // Verified once for any argument, each; whoever calls them knows nothing of what they give.
 #define SHARED __attribute__((noinline, weak))
@@ -189,6 +186,18 @@ PART(part_undo, ON(_on_undo)(b->state, b->params, &r->conn, r->argument))
 PART(part_idle, ON(_on_idle_restart)(b->state, b->params, &r->conn, r->gap, r->argument))
 PART(part_mss, ON(_on_mss)(b->state, b->params, &r->conn, r->argument))
 PART(part_control, ON(_control)(b->state, b->params, &r->conn, &r->control))
+
+#ifdef COUPLED
+PART(part_group, ON(_on_group)(b->state, b->params, &r->conn, &b->group))
+PART(part_own,
+	b->own.cwnd = r->control.cwnd;
+	b->own.ssthresh = r->control.ssthresh;
+	b->own.srtt = r->conn.srtt;
+	b->own.min_rtt = r->conn.min_rtt;
+	b->own.disclosed = ON(_disclosed)(b->state);
+	b->own.mss = r->conn.mss;
+	b->own.phase = r->conn.phase)
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -249,7 +258,10 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 	else
 		c->min_rtt = b->least_rtt;
 	c->flags = uses_window(tp) | (tp->app_limited ? 2 : 0);
-	c->entropy = random();
+	// Marsaglia's xorshift, of whose numbers the kernel's dozens of instructions would make no better use.
+	c->entropy ^= c->entropy << 13;
+	c->entropy ^= c->entropy >> 17;
+	c->entropy ^= c->entropy << 5;
 	if (c->mss != mss) {
 		u32 old = c->mss;
 		c->mss = mss;
@@ -260,6 +272,14 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 		}
 	}
 }
+
+#ifdef COUPLED
+#include "coupled.h"
+#else
+INLINE void join(struct sock *sk, struct beside *b) {}
+INLINE void hear(struct beside *b) {}
+INLINE void show(struct beside *b) {}
+#endif
 
 INLINE void obey(struct sock *sk, struct beside *b)
 {
@@ -274,12 +294,14 @@ INLINE void obey(struct sock *sk, struct beside *b)
 		sk->sk_pacing_rate = control->pacing;
 		sk->sk_pacing_status = 1; // SK_PACING_NEEDED
 	}
+	show(b);
 }
 
 INLINE void tell_phase(struct beside *b, u8 to)
 {
 	struct record *r = &b->record;
 	u8 from = r->conn.phase;
+	part_control(b);
 	u64 cwnd = r->control.cwnd, mss = r->conn.mss ? r->conn.mss : 1;
 	_Bool fresh = from != RECOVERY && (to == RECOVERY || to == LOSS);
 	// Linux cuts the window, not what is in flight: whole segments of it.
@@ -292,7 +314,6 @@ INLINE void tell_phase(struct beside *b, u8 to)
 	r->argument = from | (u32)to << 8;
 	part_phase(b);
 	note(b, PHASE);
-	part_control(b);
 }
 
 // What was found to be lost since the last time; whether anything was.
@@ -324,6 +345,7 @@ SECTION("struct_ops/begin") void begin(u64 *context)
 	b->record.id = (u64)random() << 32 | random();
 	b->record.number = 0;
 	b->record.conn.mss = 0;
+	b->record.conn.entropy = random() | 1;
 	b->record.conn.phase = b->phase = OPEN;
 	b->left = b->restarted = 0;
 	b->least_rtt = NONE;
@@ -334,6 +356,7 @@ SECTION("struct_ops/begin") void begin(u64 *context)
 	b->lost = tp->lost;
 	part_init(b);
 	note(b, BEGIN);
+	join(sk, b);
 	obey(sk, b);
 }
 
@@ -370,9 +393,9 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->rate.tx_in_flight = a->prior_in_flight;
 	a->rate.app_limited = rs->is_app_limited;
 	a->duplicate = a->acked == 0 && a->delivered > 0;
+	hear(b);
 	part_ack(b);
 	note(b, ACK);
-	part_control(b);
 	if (b->left && b->record.conn.phase != OPEN && b->phase != OPEN)
 		tell_phase(b, OPEN);
 	b->left = 0;
@@ -397,7 +420,7 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 	look(tp, b);
 	struct conn *c = &b->record.conn;
 	tell_losses(tp, b, c->in_flight, tp->app_limited != 0);
-	part_control(b);
+	hear(b);
 	// A timeout of other data than the last one's.
 	if (c->phase == LOSS && c->una != b->timeout_una)
 		tell_phase(b, OPEN);
@@ -459,6 +482,7 @@ struct tcp_congestion_ops windlass SECTION(".struct_ops") = {
 	.undo_cwnd = (void *)take_back,
 	.name = "NAME_TO_BE",
 	.init = (void *)begin,
+#ifdef COUPLED
+	.release = (void *)leave,
+#endif
 };
-
-char _license[] SECTION("license") = "Dual MIT/GPL";

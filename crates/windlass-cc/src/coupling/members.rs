@@ -76,6 +76,8 @@ pub(crate) struct Members<'a> {
     group: &'a Group,
     in_recovery: InRecovery,
     count: u8,
+    /// The least round-trip time among them, nanoseconds.
+    shortest: u64,
     /// One's own path.
     pub own: Member,
 }
@@ -86,15 +88,15 @@ impl<'a> Members<'a> {
     pub fn of(group: &'a Group, w: &Window, in_recovery: InRecovery) -> Option<Members<'a>> {
         let seen = PathView { cwnd: w.cwnd(), ssthresh: w.ssthresh(), ..*group.own() };
         let own = Member::of(&seen, in_recovery)?;
-        let mut members = Members { group, in_recovery, count: 0, own };
-        members.count = members.all().count() as u8;
+        let mut members = Members { group, in_recovery, count: 0, shortest: own.rtt, own };
+        let counted = |(count, least): (u8, u64), path: Member| (count + 1, least.min(path.rtt));
+        (members.count, members.shortest) = members.all().fold((0, own.rtt), counted);
         (members.count >= 2).then_some(members)
     }
 
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = Member> + '_ {
-        let paths = self.group.paths().iter().enumerate();
-        paths.filter_map(|(place, path)| {
+        self.group.places().filter_map(|(place, path)| {
             if place == self.group.place() {
                 Some(self.own)
             } else if self.group.coupled_with(path) {
@@ -116,11 +118,10 @@ impl<'a> Members<'a> {
         self.all().fold(0, |sum, path| sum + path.at(rtt)).max(1)
     }
 
-    /// `a/r²` for a path with round-trip time `rtt`, to compare paths by: in units of the shortest
+    /// `a/r²` for one of the paths, with round-trip time `rtt`, to compare paths by: in units of the shortest
     /// round-trip time, so that the factors are at most one and nothing overflows.
     pub fn per_squared(&self, a: u64, rtt: u64) -> u64 {
-        let shortest = self.all().fold(rtt, |least, path| least.min(path.rtt));
-        mul_div(mul_div(a.min(MAX_WINDOW) << 16, shortest, rtt), shortest, rtt)
+        mul_div(mul_div(a.min(MAX_WINDOW) << 16, self.shortest, rtt), self.shortest, rtt)
     }
 
     /// `(Σ w_j/r_j)² / max(w_j/r_j²)`, bytes: the window by which RFC 6356 divides, `cwnd_total`

@@ -27,7 +27,7 @@ pub struct Kernel {
 pub enum KernelVerb {
     /// Build objects of algorithms by the recipe in a checkout of Windlass, and keep them in the cache.
     Build {
-        /// The algorithms; all for single paths when none is named.
+        /// The algorithms; all that a kernel takes when none is named.
         algorithms: Vec<String>,
         /// The checkout, instead of the one that the working folder is in.
         #[arg(long, value_name = "DIR")]
@@ -44,7 +44,7 @@ pub enum KernelVerb {
     },
     /// Have a kernel count how long an algorithm runs at each acknowledgement (BPF run statistics).
     Cost {
-        /// The algorithms; all for single paths when none is named.
+        /// The algorithms; all that a kernel takes when none is named. `linux:reno` and `linux:cubic` are the kernel's own C.
         algorithms: Vec<String>,
         /// The kernel: linux-vt=6.12 or linux-vt=6.1, where a nanosecond is an instruction, or linux (this machine's; root).
         #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]

@@ -17,7 +17,7 @@ Exit code 1: an answer differs, or an event was not recorded.";
 /// Arguments of `twin`.
 #[derive(Args)]
 pub struct Twin {
-    /// The algorithms; all for single paths when none is named.
+    /// The algorithms; all that a kernel takes when none is named.
     #[arg(value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
     /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux

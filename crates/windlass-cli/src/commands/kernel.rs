@@ -8,6 +8,7 @@ use windlass_lab::run::World;
 use windlass_lab::scenario::Candidate;
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LINUX;
+use windlass_testbed::bpf::object::{SHOWN, Whose};
 use windlass_testbed::bpf::{Algorithm, Error, object, params_of, pins};
 use windlass_testbed::twin;
 
@@ -61,26 +62,35 @@ fn build(algorithms: &[String], source: Option<&Path>, chatter: &Chatter) -> Res
     Ok(())
 }
 
+/// How the kernel's own algorithms are named.
+const KERNELS: &str = "linux:";
+
 /// What each algorithm takes, a line as soon as it is known.
 fn cost(algorithms: &[String], on: World, chatter: &Chatter) -> Result<(), Failure> {
     let known = object::algorithms();
-    let named: Vec<&str> = algorithms.iter().map(String::as_str).collect();
-    let ids = if named.is_empty() { known.clone() } else { named };
-    let params = ids.iter().map(|id| AnyParams::by_name(id).ok_or_else(|| unknown(id, &known)));
-    let params = params.collect::<Result<Vec<AnyParams>, Failure>>()?;
+    let all = known.iter().map(|id| (*id).to_owned());
+    let all = all.chain(SHOWN.map(|id| format!("{KERNELS}{id}")));
+    let names = if algorithms.is_empty() { all.collect() } else { algorithms.to_vec() };
+    let chosen = |name: &String| {
+        let (id, whose) = match name.strip_prefix(KERNELS) {
+            Some(id) => (id, Whose::Kernels),
+            None => (name.as_str(), Whose::Ours),
+        };
+        let choice = if whose == Whose::Kernels { &SHOWN[..] } else { &known[..] };
+        let params = AnyParams::by_name(id).filter(|_| whose == Whose::Ours || SHOWN.contains(&id));
+        params.map(|params| (name.clone(), params, whose)).ok_or_else(|| unknown(id, choice))
+    };
+    let chosen = names.iter().map(chosen).collect::<Result<Vec<_>, Failure>>()?;
     let virtual_time = matches!(on, World::LinuxVt(_));
     let unit = if virtual_time { "instructions" } else { "ns" };
     chatter.say(format!("{unit} of an acknowledgement, with what the kernel's counting adds"));
     print("algorithm        acknowledgements   each   other events   an empty program\n")?;
-    for params in &params {
-        let counted = twin::cost(on, params).map_err(Failure::of)?;
+    for (name, params, whose) in &chosen {
+        let counted = twin::cost(on, params, *whose).map_err(Failure::of)?;
         let empty = counted.counting.map_or_else(|| "-".to_owned(), |c| format!("{c:.0}"));
         print(&format!(
-            "{:<16} {:>16} {:>6.0} {:>14.0} {empty:>18}\n",
-            params.info().id,
-            counted.acknowledgements,
-            counted.acknowledgement,
-            counted.others,
+            "{name:<16} {:>16} {:>6.0} {:>14.0} {empty:>18}\n",
+            counted.acknowledgements, counted.acknowledgement, counted.others,
         ))?;
     }
     Ok(())

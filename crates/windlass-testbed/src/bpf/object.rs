@@ -20,7 +20,7 @@ const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
 pub const NAME_LENGTH: usize = 15;
 
 /// What the shim and the loader agree on; another number, and objects that were built before are not taken.
-const SHIM: &str = "shim.2";
+const SHIM: &str = "shim.3";
 
 /// The folder of the objects that this version of the core and of the shim has been built into.
 pub fn folder() -> Result<PathBuf, Error> {
@@ -33,6 +33,30 @@ pub fn folder() -> Result<PathBuf, Error> {
 pub fn file(algorithm: &str) -> String {
     format!("{algorithm}.bpf.o")
 }
+
+/// What an object hands the events to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Whose {
+    /// The algorithm of this project.
+    #[default]
+    Ours,
+    /// The kernel's own C of the same name, as far as the kernel shows it to BPF programs ([`SHOWN`]).
+    Kernels,
+}
+
+/// Identifiers of the algorithms whose C a kernel shows to BPF programs.
+pub const SHOWN: [&str; 2] = ["reno", "cubic"];
+
+impl Whose {
+    /// The folder of these objects.
+    pub fn folder(self) -> Result<PathBuf, Error> {
+        let ours = folder()?;
+        Ok(if self == Whose::Ours { ours } else { ours.join(KERNELS) })
+    }
+}
+
+/// The folder, in one of objects, with those that hand all to the kernel's own algorithm.
+const KERNELS: &str = "linux";
 
 /// The object of an algorithm in a folder of objects.
 pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
@@ -48,6 +72,7 @@ pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
 /// that the guest has it among this program's libraries.
 pub fn for_guest(
     algorithms: impl Iterator<Item = AnyParams>,
+    whose: Whose,
 ) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for params in algorithms {
@@ -55,7 +80,7 @@ pub fn for_guest(
         super::libbpf::check()?;
         let name = file(params.info().id);
         if !files.iter().any(|(known, _)| *known == name) {
-            files.push((name, read(&folder()?, &params)?));
+            files.push((name, read(&whose.folder()?, &params)?));
         }
     }
     Ok(files)
@@ -65,9 +90,9 @@ pub fn for_guest(
 pub fn check(params: &AnyParams) -> Result<(), Error> {
     let id = params.info().id;
     let wanted = params.requirements();
-    if is_coupled(params) {
+    if matches!(params, AnyParams::Mfvl(_) | AnyParams::BcCps(_)) {
         return Err(Error::Unsupported(format!(
-            "`{id}` couples the paths of a connection, which no kernel's interface for BPF shows; take one for single paths"
+            "`{id}` wants a coordinator or more of its siblings than the kernel's objects have; `lia` and the like run there"
         )));
     }
     if wanted.cross_layer {
@@ -84,29 +109,17 @@ pub fn check(params: &AnyParams) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the algorithm hears of its siblings.
-fn is_coupled(params: &AnyParams) -> bool {
-    matches!(
-        params,
-        AnyParams::Lia(_)
-            | AnyParams::Olia(_)
-            | AnyParams::Balia(_)
-            | AnyParams::DLia(_)
-            | AnyParams::WVegas(_)
-            | AnyParams::MpFast(_)
-            | AnyParams::EmReno(_)
-            | AnyParams::Mfvl(_)
-            | AnyParams::BcCps(_)
-    )
-}
-
 /// Identifiers of all algorithms that can be a kernel's.
 pub fn algorithms() -> Vec<&'static str> {
     let all = windlass_cc::ALGORITHMS.iter().map(|info| info.id);
-    all.filter(|id| {
-        AnyParams::by_name(id).is_some_and(|p| !is_coupled(&p) && !p.requirements().cross_layer)
-    })
-    .collect()
+    all.filter(|id| AnyParams::by_name(id).is_some_and(|p| check(&standard(p)).is_ok())).collect()
+}
+
+/// With the slow start that is built in.
+fn standard(mut params: AnyParams) -> AnyParams {
+    let slow_start = windlass_cc::slow_start::AnyParams::default();
+    params.set_common(&windlass_cc::Setup { slow_start, ..params.common() });
+    params
 }
 
 /// The object with its name in it.
@@ -184,13 +197,22 @@ pub fn build(checkout: &Path, algorithms: &[AnyParams]) -> Result<Vec<PathBuf>, 
         let why = format!("{why}\n`windlass doctor` says what this machine lacks");
         return Err(Error::Build { algorithm: names.join(", "), why });
     }
+    let kernels = Whose::Kernels.folder()?;
+    fs::create_dir_all(&kernels).map_err(Error::on(format!("making {}", kernels.display())))?;
     let mut made = Vec::new();
     for name in names {
+        if SHOWN.contains(&name) {
+            keep(&work.path().join(KERNELS).join(file(name)), &kernels.join(file(name)))?;
+        }
         let (from, to) = (work.path().join(file(name)), to.join(file(name)));
-        fs::rename(&from, &to).map_err(Error::on(format!("keeping {}", to.display())))?;
+        keep(&from, &to)?;
         made.push(to);
     }
     Ok(made)
+}
+
+fn keep(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::rename(from, to).map_err(Error::on(format!("keeping {}", to.display())))
 }
 
 #[cfg(test)]
@@ -198,11 +220,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_algorithm_that_couples_paths_is_refused_and_all_others_are_listed() {
-        let lia = AnyParams::by_name("lia").expect("there");
-        assert!(check(&lia).unwrap_err().to_string().contains("couples"));
+    fn an_algorithm_with_a_coordinator_is_refused_and_all_others_are_listed() {
+        let mfvl = AnyParams::by_name("mfvl").expect("there");
+        assert!(check(&mfvl).unwrap_err().to_string().contains("coordinator"));
         let all = algorithms();
-        assert!(all.contains(&"cubic") && all.contains(&"tcp-modified") && !all.contains(&"lia"));
+        assert!(["cubic", "tcp-modified", "lia"].iter().all(|id| all.contains(id)));
+        assert!(!all.contains(&"mfvl") && !all.contains(&"bc-cps"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use windlass_scenario::{FlowSpec, Home, Scenario};
 use windlass_sim::{FlowResult, RunResult, Series};
 use windlass_tcp::CongestionControl;
 
-use crate::bpf::object;
+use crate::bpf::object::{self, Whose};
 use crate::bpf::record::Moment;
 use crate::bpf::replay::Replayed;
 use crate::live::Watch;
@@ -84,7 +84,7 @@ pub fn run(
     seed: u64,
 ) -> Result<Twins, RunError> {
     let scenario = prepared(params, networks)?;
-    let (kernel, replayed) = watched(world, &scenario, seed, Watch::Replay)?;
+    let (kernel, replayed) = watched(world, &scenario, seed, Watch::Replay, Whose::Ours)?;
     let mut simulated = scenario;
     simulated.record.series = vec![Series::Cwnd];
     let rates = params.requirements().rate_samples;
@@ -108,14 +108,15 @@ fn watched(
     scenario: &Scenario,
     seed: u64,
     watch: Watch,
+    whose: Whose,
 ) -> Result<(Ran, Vec<Replayed>), RunError> {
     match world {
         World::Linux => {
-            let objects = object::folder().map_err(RunError::backend)?;
+            let objects = whose.folder().map_err(RunError::backend)?;
             let options = live::Options { objects, watch, ..live::Options::default() };
             linux::run(scenario, seed, options)
         }
-        World::LinuxVt(series) => LinuxVt(series).ask(scenario, seed, watch),
+        World::LinuxVt(series) => LinuxVt(series).ask(scenario, seed, watch, whose),
         World::Sim | World::Ns3 => Err(RunError::NoKernel),
     }
 }
@@ -135,19 +136,21 @@ pub struct Cost {
     pub counting: Option<f64>,
 }
 
-/// Has the kernel count how long an algorithm runs over the network `lossy`.
+/// Has the kernel count how long an algorithm, ours or its own, runs over the network `lossy`.
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub fn cost(world: World, params: &AnyParams) -> Result<Cost, RunError> {
+pub fn cost(world: World, params: &AnyParams, whose: Whose) -> Result<Cost, RunError> {
     let scenario = prepared(params, &["lossy".to_owned()])?;
-    let (kernel, counted) = watched(world, &scenario, 1, Watch::Count)?;
+    let (kernel, counted) = watched(world, &scenario, 1, Watch::Count, whose)?;
     let ran = counted.first().map_or(&[][..], |flow| &flow.ran);
     let (mut own, mut others, mut least) = ((0, 0), 0, None);
     for (name, runs, nanoseconds) in ran {
         match name.as_str() {
-            "acknowledge" => own = (*runs, *nanoseconds),
+            "acknowledge" => own = (*runs, own.1 + nanoseconds),
+            // The kernel's own are told of a round trip by itself.
+            "measure" => own.1 += nanoseconds,
             _ => others += nanoseconds,
         }
         if name == "threshold" && *runs > 0 {

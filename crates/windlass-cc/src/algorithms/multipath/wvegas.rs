@@ -168,7 +168,7 @@ impl CongestionAvoidance for WVegas {
 
     fn on_group(&mut self, _p: &Params, _c: &Conn, g: &Group, _w: &mut Window) {
         let known = |path: &PathView| if path.srtt.is_known() { path.disclosed } else { 0 };
-        let siblings = g.paths().iter().enumerate().filter(|(place, _)| *place != g.place());
+        let siblings = g.places().filter(|(place, _)| *place != g.place());
         self.others = siblings.fold(0, |sum, (_, path)| sum + known(path).min(MAX_RATE));
     }
 
