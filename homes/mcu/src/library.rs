@@ -17,13 +17,38 @@ type Given = *const c_void;
 unsafe extern "C" {
     fn windlass_state_size() -> usize;
     fn windlass_params_size() -> usize;
-    fn windlass_params_init(to: *mut c_void, room: usize, name: *const c_char, stack: *const c_char) -> c_int;
+    fn windlass_params_init(
+        to: *mut c_void,
+        room: usize,
+        name: *const c_char,
+        stack: *const c_char,
+    ) -> c_int;
     fn windlass_param_set(params: *mut c_void, name: *const c_char, value: u64) -> c_int;
-    fn windlass_param_set_word(params: *mut c_void, name: *const c_char, word: *const c_char) -> c_int;
+    fn windlass_param_set_word(
+        params: *mut c_void,
+        name: *const c_char,
+        word: *const c_char,
+    ) -> c_int;
     fn windlass_init(to: *mut c_void, room: usize, params: Given, conn: *const Conn) -> c_int;
-    fn windlass_on_ack(state: *mut c_void, params: Given, conn: *const Conn, ack: *const Ack) -> c_int;
-    fn windlass_on_loss(state: *mut c_void, params: Given, conn: *const Conn, loss: *const Loss) -> c_int;
-    fn windlass_on_phase(state: *mut c_void, params: Given, conn: *const Conn, from: u32, to: u32) -> c_int;
+    fn windlass_on_ack(
+        state: *mut c_void,
+        params: Given,
+        conn: *const Conn,
+        ack: *const Ack,
+    ) -> c_int;
+    fn windlass_on_loss(
+        state: *mut c_void,
+        params: Given,
+        conn: *const Conn,
+        loss: *const Loss,
+    ) -> c_int;
+    fn windlass_on_phase(
+        state: *mut c_void,
+        params: Given,
+        conn: *const Conn,
+        from: u32,
+        to: u32,
+    ) -> c_int;
     fn windlass_control(state: Given, params: Given, conn: *const Conn, to: *mut Control) -> c_int;
 }
 
