@@ -5,8 +5,9 @@
 //! a time is timed for the round trip and for the rate (RFC 6298, section 3). There is no pacing, no mark, no undo.
 
 #[allow(unsafe_code)]
-#[path = "algorithm.rs"]
-mod algorithm;
+mod algorithm {
+    include!("algorithm.rs");
+}
 
 use algorithm::{Algorithm, INITIAL_WINDOW, PARAMS};
 #[allow(unused_imports)] // the library's has no trait

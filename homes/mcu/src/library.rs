@@ -1,4 +1,4 @@
-//! The algorithm by its name, from the C library (`windlass.h`): every call is checked there.
+// The algorithm by its name, from the C library (`windlass.h`): every call is checked there.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_void};
