@@ -71,7 +71,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     dupthresh: Codec::whole(1, 1_000), "duplicate acknowledgements that mean a loss", "";
     loss_detection: Codec::word(&LossDetection::ALL), "`dupthresh` by counting what arrived later, `rack` by time (RFC 8985) where recovery is `sack` or `prr` and both ends have SACK; then as in Linux what was lost beyond the point where recovery ends begins another, and the timer starts anew at each retransmission of the first segment", "";
     tlp: Codec::flag(), "probe for a lost tail before the timer expires (RFC 8985), with recovery `sack` or `prr` and SACK", "";
-    frto: Codec::flag(), "tell a spurious timeout by what is acknowledged after it (RFC 5682), with recovery `sack` or `prr`", "";
+    frto: Codec::flag(), "tell a spurious timeout by what is acknowledged after it, with recovery `sack` or `prr`: RFC 5682, where as in Linux any acknowledgement of data that were not sent again is proof enough, the first one too", "";
     eifel: Codec::flag(), "tell a spurious retransmission by timestamps (RFC 3522), with recovery `sack` or `prr`", "";
     dsack_undo: Codec::flag(), "take a reduction back once every retransmission is reported to be a duplicate (RFC 3708), with recovery `sack` or `prr`", "";
     ecn: Codec::flag(), "explicit congestion notification (RFC 3168); algorithms that want exact marks get the echo of RFC 8257", "";
@@ -85,7 +85,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     window_validation: Codec::flag(), "grow only a window that is used", "";
     idle_restart: Codec::flag(), "fall back to the restart window after an idle time", "";
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
-    least_rtt: Codec::word(&LeastRtt::ALL), "round trips that count for the least one which algorithms know: `any`, or those of `data` alone, not of the SYN (BBR and others that take rate samples know any)", "";
+    least_rtt: Codec::word(&LeastRtt::ALL), "round trips that count for the least one which algorithms know: `any`, or as in Linux those of `data` alone, not of the SYN (BBR and others that take rate samples know any), and where only retransmissions are acknowledged those by timestamps", "";
     timer_tick: Codec::time(span), "timers expire at multiples of this; `0s` is exact", "";
     rack_tick: Codec::time(span), "ticks by which the timer of `rack` for late segments goes, as in Linux; `0s` is exact", "";
     persist_timeout: Codec::time(positive_span), "first interval of zero-window probes", "";

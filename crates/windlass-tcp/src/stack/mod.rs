@@ -78,7 +78,8 @@ pub enum LeastRtt {
     /// All, that of the SYN too, which a slow link carries sooner than a full segment.
     Any,
     /// Those of data, as in Linux for every algorithm that is told of them (`pkts_acked`); who takes
-    /// samples of the delivery rate knows all of them there too (`tcp_min_rtt`).
+    /// samples of the delivery rate knows all of them there too (`tcp_min_rtt`). Where nothing but retransmissions is
+    /// acknowledged, that is the round trip by timestamps, in milliseconds (`tcp_ack_update_rtt`).
     Data,
 }
 
