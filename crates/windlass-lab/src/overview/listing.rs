@@ -1,0 +1,207 @@
+//! A table of parts of runs: flows, links, stations.
+
+use crate::report::model::{Row, Table};
+use crate::report::numbers::rate_unit;
+use crate::run::RunRecord;
+use crate::run::fields::{Kind, Row as FieldRow, Value};
+use crate::stats::Summary;
+
+/// Runs of which is told, and the rows of a table above which those alike are told together.
+pub(super) struct Told<'a> {
+    pub(super) records: &'a [RunRecord],
+    pub(super) longest: usize,
+}
+
+/// A column: its heading, the fields whose sum it shows, how that is scaled, and its decimals. A heading that ends in
+/// [`BPS`] gets the unit and the decimals that fit its values.
+pub(super) type Shown = (&'static str, &'static [&'static str], Scale, usize);
+
+/// A value as it is shown, of this run.
+pub(super) type Scale = fn(f64, &RunRecord) -> f64;
+
+pub(super) const BPS: &str = " (bps)";
+
+/// A row of a listing: its first cells, the parts that it tells of, and which value of theirs.
+struct Entry {
+    firsts: Vec<String>,
+    parts: Vec<usize>,
+    which: fn(&Summary) -> f64,
+}
+
+/// What ends the names in the name of a row that tells of many parts.
+const TOGETHER: char = '*';
+
+/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their last
+/// number alone.
+fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
+    const FEW: usize = 3;
+    let alone = |(i, firsts)| Entry { firsts, parts: vec![i], which: |s| s.median };
+    if firsts.len() <= longest {
+        return firsts.into_iter().enumerate().map(alone).collect();
+    }
+    let mut alike: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    for (i, cells) in firsts.iter().enumerate() {
+        let mut key = cells.clone();
+        key[0] = key[0].trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        match alike.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, parts)) => parts.push(i),
+            None => alike.push((key, vec![i])),
+        }
+    }
+    let rows = |(stem, parts): (Vec<String>, Vec<usize>)| -> Vec<Entry> {
+        if parts.len() <= FEW {
+            return parts.into_iter().map(|i| alone((i, firsts[i].clone()))).collect();
+        }
+        let below = |word: &str| {
+            let blank = std::iter::repeat_n(String::new(), stem.len() - 1);
+            std::iter::once(format!("  {word}")).chain(blank).collect()
+        };
+        let mut first = stem.clone();
+        first[0] = format!("{}{TOGETHER} min", stem[0]);
+        vec![
+            Entry { firsts: first, parts: parts.clone(), which: |s| s.min },
+            Entry { firsts: below("median"), parts: parts.clone(), which: |s| s.median },
+            Entry { firsts: below("max"), parts, which: |s| s.max },
+        ]
+    };
+    alike.into_iter().flat_map(rows).collect()
+}
+
+/// Whether some row of a table tells of many parts.
+pub(super) fn tells_of_many(table: &Table) -> bool {
+    table.rows.iter().any(|row| row.cells[0].contains(TOGETHER))
+}
+
+/// A table of the parts of a kind, whose first cells are given.
+pub(super) fn listing(
+    caption: &str,
+    (kind, heads): (Kind, &[&str]),
+    firsts: Vec<Vec<String>>,
+    columns: &[Shown],
+    told: &Told<'_>,
+) -> Table {
+    let records = told.records;
+    let entries = entries(firsts, told.longest);
+    let mut table = Table {
+        caption: caption.to_string(),
+        columns: heads.iter().copied().map(str::to_owned).collect(),
+        rows: entries.iter().map(|e| Row { cells: e.firsts.clone(), ..Row::default() }).collect(),
+        ..Table::default()
+    };
+    let runs: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
+    for (heading, fields, scale, digits) in columns {
+        let of_entry = |entry: &Entry| -> Vec<f64> {
+            let in_run = |run: &Vec<FieldRow<'_>>| {
+                let value = |i: &usize| shown(*run.get(*i)?, kind, fields, *scale);
+                let values: Vec<f64> = entry.parts.iter().filter_map(value).collect();
+                Some((entry.which)(&Summary::of(&values)?))
+            };
+            runs.iter().filter_map(in_run).collect()
+        };
+        let mut values: Vec<Vec<f64>> = entries.iter().map(of_entry).collect();
+        let (heading, digits) = match heading.strip_suffix(BPS) {
+            Some(name) => {
+                let (unit, digits) = in_one_unit(&mut values);
+                (format!("{name} ({unit})"), digits)
+            }
+            None => ((*heading).to_owned(), *digits),
+        };
+        table.columns.push(heading);
+        for (row, values) in table.rows.iter_mut().zip(values) {
+            // A run without the value, such as an unfinished one, must not go unnoticed.
+            row.cells.push(match values.len() {
+                n if n == records.len() || n == 0 => cell(&values, digits),
+                n => format!("{} ({n} of {} runs)", cell(&values, digits), records.len()),
+            });
+        }
+    }
+    table
+}
+
+/// Scales rates to the unit that fits all of them; its name, and decimals: four digits of the largest, two of the smallest.
+fn in_one_unit(rates: &mut [Vec<f64>]) -> (&'static str, usize) {
+    let positive = || rates.iter().flatten().copied().filter(|v| *v > 0.0);
+    let (scale, name) = rate_unit(positive());
+    let decimals = |wanted: i32| {
+        move |rate: f64| usize::try_from(wanted - 1 - (rate / scale).log10().floor() as i32)
+    };
+    let largest = positive().reduce(f64::max).map_or(Ok(0), decimals(4)).unwrap_or(0);
+    let smallest = positive().reduce(f64::min).map_or(Ok(0), decimals(2)).unwrap_or(0);
+    rates.iter_mut().flatten().for_each(|v| *v /= scale);
+    (name, largest.max(smallest))
+}
+
+/// The sum of these fields of a part, scaled; `None` where one has no value.
+fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option<f64> {
+    let value = |name: &&str| match kind.metric(name)?.value(row)? {
+        Value::Integer(n) => Some(n as f64),
+        Value::Real(x) => Some(x),
+        Value::Text(_) | Value::Reals(_) => None,
+    };
+    let sum: f64 = fields.iter().map(value).sum::<Option<f64>>()?;
+    Some(scale(sum, row.record()))
+}
+
+/// What stands for no value.
+pub(super) const NOTHING: &str = "-";
+
+/// One value as it is, several as their median with its interval.
+pub(super) fn cell(values: &[f64], digits: usize) -> String {
+    match values {
+        [] => NOTHING.to_string(),
+        [one] => format!("{one:.digits$}"),
+        many => match Summary::of(many) {
+            Some(Summary { median, ci95_median: Some([lo, hi]), .. }) => {
+                format!("{median:.digits$} [{lo:.digits$}, {hi:.digits$}]")
+            }
+            Some(s) => format!("{:.digits$}", s.median),
+            None => NOTHING.to_string(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_a_column_have_one_unit_and_no_more_digits_than_they_deserve() {
+        for (rates, unit, shown) in [
+            (&[9_512_345.0, 2e6][..], "Mbps", ["9.512", "2.000"]),
+            (&[237_588.0, 0.0], "kbps", ["237.6", "0.0"]),
+            (&[10e6, 212.0], "kbps", ["10000.00", "0.21"]),
+            (&[512.3, 18.4], "bps", ["512.3", "18.4"]),
+        ] {
+            let mut values: Vec<Vec<f64>> = rates.iter().map(|v| vec![*v]).collect();
+            let (name, digits) = in_one_unit(&mut values);
+            let cells: Vec<String> = values.iter().map(|v| cell(v, digits)).collect();
+            assert_eq!((name, &cells[..]), (unit, &shown.map(str::to_owned)[..]));
+        }
+        assert_eq!(in_one_unit(&mut [Vec::new()]), ("bps", 0));
+    }
+
+    #[test]
+    fn where_rows_are_too_many_those_alike_are_told_by_their_least_median_and_most() {
+        let named = |name: String| vec![name, "reno".to_owned()];
+        let mut firsts: Vec<Vec<String>> = (1..=5).map(|i| named(format!("meter-{i}"))).collect();
+        firsts.insert(2, named("base".to_owned()));
+        let names = |longest| -> Vec<(String, Vec<usize>)> {
+            entries(firsts.clone(), longest)
+                .into_iter()
+                .map(|e| (e.firsts[0].clone(), e.parts))
+                .collect()
+        };
+        assert_eq!(names(6).len(), 6, "as many as fit are told each");
+        let meters = vec![0, 1, 3, 4, 5];
+        let told = [
+            ("meter-* min".to_owned(), meters.clone()),
+            ("  median".to_owned(), meters.clone()),
+            ("  max".to_owned(), meters),
+            ("base".to_owned(), vec![2]),
+        ];
+        assert_eq!(names(5), told);
+        let values = Summary::of(&[3.0, 1.0, 8.0]).expect("values");
+        let which: Vec<f64> = entries(firsts, 5).iter().map(|e| (e.which)(&values)).collect();
+        assert_eq!(which, [1.0, 3.0, 8.0, 3.0]);
+    }
+}
