@@ -146,6 +146,13 @@ class PlayTest(unittest.TestCase):
         step("the link is there", lambda: "#s=" in shared.browser.current_url)
         print("".join(f"\n  {seconds:5.1f} s  {what}" for what, seconds in taken), file=sys.stderr)
 
+    def test_a_run_that_finds_no_room_says_so_and_another_failure_says_its_own(self):
+        failure = """const { failure } = new Function(`${document.getElementById('engine').textContent}; return { failure };`)();
+            return [3 * 2 ** 30, 2 ** 20].map((byteLength) => failure(new WebAssembly.RuntimeError('unreachable'), { buffer: { byteLength } }))"""
+        full, other = script(failure)
+        self.assertIn("3.0 of the 4 GiB", full)
+        self.assertEqual(other, "unreachable")
+
     def test_nothing_is_wider_than_a_phone(self):
         shared.browser.set_window_size(420, 900)
         try:

@@ -46,7 +46,7 @@ fn ran(checksum: bool) -> RunResult {
         name: "transfer".into(),
         from: 0,
         to: 1,
-        profile,
+        profile: profile.into(),
         traffic: Traffic::Bulk { bytes: Some(BYTES) },
         read: ReadPolicy::Immediate,
         start: Time::ZERO,

@@ -1,5 +1,7 @@
 //! From a scenario to what the simulator takes.
 
+use std::sync::Arc;
+
 use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::arrivals::{Arrivals, Draw, Law as SimLaw};
@@ -37,7 +39,14 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
         };
         let mtus: Vec<u32> =
             spec.ways().into_iter().map(mtu).collect::<Result<_, ConfigError>>()?;
-        flows.push(flow(spec, &mtus, scenario.duration, seed));
+        let mut flow = flow(spec, &mtus, scenario.duration, seed);
+        // The flows of one entry share their profile.
+        if let Some(FlowConfig { profile, .. }) =
+            flows.last().filter(|f: &&FlowConfig| f.profile == flow.profile)
+        {
+            flow.profile = Arc::clone(profile);
+        }
+        flows.push(flow);
     }
     Ok(Config {
         nodes: scenario.nodes.clone(),
@@ -201,7 +210,7 @@ fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, seed: u64) -> FlowConfig 
         from: spec.from,
         to: spec.to,
         // Datagrams have no controller, and nothing asks for theirs.
-        profile: profile(spec.controller.unwrap_or_default(), least),
+        profile: profile(spec.controller.unwrap_or_default(), least).into(),
         traffic: traffic(spec, start, duration, seed),
         read: match spec.read {
             Read::Immediate => ReadPolicy::Immediate,

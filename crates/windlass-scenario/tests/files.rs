@@ -384,7 +384,7 @@ fn an_acknowledgement_of_several_segments_counts_for_as_many_as_the_stack_says()
     let counted = |limit: &str| {
         let scenario = set(MINIMAL, &[("stack.ack_limit", limit)]);
         let config = windlass_scenario::compile::compile(&scenario, 1).expect("a valid scenario");
-        let profile = config.flows[0].profile;
+        let profile = &config.flows[0].profile;
         let mss = 1000;
         let conn = windlass_cc::Conn::new(mss);
         let mut flow = windlass_cc::AnyController::init(&profile.params, &conn);

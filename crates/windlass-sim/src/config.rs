@@ -1,5 +1,7 @@
 //! What to simulate, fully resolved: no names to look up, no units to parse.
 
+use std::sync::Arc;
+
 use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
@@ -130,8 +132,8 @@ pub struct FlowConfig {
     pub from: usize,
     /// Node that receives it.
     pub to: usize,
-    /// Stack and algorithm of both ends.
-    pub profile: Profile,
+    /// Stack and algorithm of both ends; flows with the same may share it.
+    pub profile: Arc<Profile>,
     /// What is sent.
     pub traffic: Traffic,
     /// How the receiving application reads.
@@ -179,10 +181,15 @@ pub struct SubflowConfig {
 }
 
 impl FlowConfig {
+    /// Its profile, to be changed for it alone.
+    pub fn profile_mut(&mut self) -> &mut Profile {
+        Arc::make_mut(&mut self.profile)
+    }
+
     /// The profiles of its connections: its own, or those of the subflows.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         let subflows = self.multipath.iter().flat_map(|m| &m.subflows).map(|s| &s.profile);
-        let own = self.multipath.is_none().then_some(&self.profile);
+        let own = self.multipath.is_none().then_some(&*self.profile);
         own.into_iter().chain(subflows)
     }
 }

@@ -56,14 +56,14 @@ impl View<'_> {
             completion_s: completed.map(|t| seconds(flow, t)),
             responses_s: responses_s([tx, rx]),
             failure: failure(tx).or(failure(rx)),
-            transit: self.delays.and_then(|delays| delays.result(i)),
-            messages: messages(rx).map(|messages| messages.result(self.now())),
-            coap: coap([tx, rx]),
+            transit: self.delays.and_then(|delays| delays.result(i)).map(Box::new),
+            messages: messages(rx).map(|messages| messages.result(self.now()).into()),
+            coap: coap([tx, rx]).map(Box::new),
             radio: self.radios.used_by(self.config, [flow.from, flow.to], self.now()),
             multipath: match (&tx.kind, &rx.kind) {
-                (Kind::Multipath(tx), Kind::Multipath(rx)) => Some(multipath(tx, rx, paths)),
+                (Kind::Multipath(tx), Kind::Multipath(rx)) => Some(multipath(tx, rx, paths).into()),
                 _ if flow.multipath.is_some() => {
-                    Some(MultipathResult { subflows: paths, ..MultipathResult::default() })
+                    Some(MultipathResult { subflows: paths, ..Default::default() }.into())
                 }
                 _ => None,
             },

@@ -49,7 +49,7 @@
 //!     name: "transfer".into(),
 //!     from: 0,
 //!     to: 1,
-//!     profile,
+//!     profile: profile.into(),
 //!     traffic: Traffic::Bulk { bytes: Some(1_000_000) },
 //!     read: ReadPolicy::Immediate,
 //!     start: Time::ZERO,

@@ -62,19 +62,19 @@ pub struct FlowResult {
     pub failure: Option<String>,
     /// Delays of its data packets, `None` unless asked for.
     #[serde(default)]
-    pub transit: Option<TransitResult>,
+    pub transit: Option<Box<TransitResult>>,
     /// What became of its messages, `None` where they have no deadline.
     #[serde(default)]
-    pub messages: Option<MessageResult>,
+    pub messages: Option<Box<MessageResult>>,
     /// What became of its exchanges of CoAP; `None` of other flows, and where requests are not confirmable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub coap: Option<CoapResult>,
+    pub coap: Option<Box<CoapResult>>,
     /// What the radios at its two ends did during the run; `None` if neither node has one.
     #[serde(default)]
     pub radio: Option<RadioUse>,
     /// Of a multipath connection: what its subflows did. The flow's own counts are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub multipath: Option<MultipathResult>,
+    pub multipath: Option<Box<MultipathResult>>,
 }
 
 /// What became of a flow's exchanges of CoAP. An exchange takes from when the request falls due, waiting for its turn included, to its

@@ -97,7 +97,7 @@ impl Network<'_> {
         let [sender, receiver] = kinds(flow, self.config.seed, host);
         let disjoint = disjoint::of_flow(self.config, i);
         let [forward, backward] = self.add_routes(&path, [host + 1, host], &disjoint);
-        let profile = self.add_profile(flow.profile);
+        let profile = self.add_profile(*flow.profile);
         self.core.hosts.push(Host::new(forward, profile, sender));
         self.core.hosts.push(Host::new(backward, profile, receiver));
         if let Some(quick_start) = &mut self.quick_start
@@ -159,7 +159,7 @@ impl Network<'_> {
     fn add_multipath_ends(&mut self, i: usize, flow: &FlowConfig, profile: MultipathProfile) {
         let place = self.core.multipath_profiles.len() as u32;
         // What a host of an ordinary connection has is never used of this one.
-        let own = self.add_profile(flow.profile);
+        let own = self.add_profile(*flow.profile);
         for (end, (role, read)) in (0..).zip(roles(flow, self.config.seed, 2 * i as u32)) {
             let host = 2 * i as u64 + end;
             let seed = Stream::new(self.config.seed, host, Purpose::Multipath).next_u64();

@@ -68,7 +68,7 @@ fn the_counter_counts() {
 fn a_lossless_flow_allocates_nothing() {
     let mut config = dumbbell(1, "newreno", Time::ZERO);
     // A window of half the path and queue: nothing is ever dropped.
-    config.flows[0].profile.stack.receive_buffer = 100_000;
+    config.flows[0].profile_mut().stack.receive_buffer = 100_000;
     config.links[0].queue = QueueLimit::Unlimited;
     assert_none(config, 5, 60);
 }
@@ -84,7 +84,7 @@ fn a_lossy_flow_allocates_nothing() {
 fn a_scoreboard_allocates_nothing_for_a_segment() {
     for algorithm in ["cubic", "bbr"] {
         let mut config = dumbbell(1, algorithm, Time::ZERO);
-        config.flows[0].profile.stack = LINUX;
+        config.flows[0].profile_mut().stack = LINUX;
         config.links[0].loss = [drops(0.005), drops(0.005)];
         assert_none(config, 100, 300);
     }
@@ -156,7 +156,7 @@ fn a_saturated_cell_allocates_nothing() {
 /// acknowledged.
 fn first_bursts_largest(config: &mut Config) {
     for (i, flow) in config.flows.iter_mut().enumerate() {
-        let stack = &mut flow.profile.stack;
+        let stack = &mut flow.profile_mut().stack;
         stack.receive_buffer = 60 * 1448;
         stack.initial_window = InitialWindow::Segments(60);
         stack.delayed_ack_segments = 1;

@@ -47,7 +47,7 @@ fn sent_s(result: &RunResult) -> Vec<f64> {
 }
 
 fn only(result: &RunResult) -> (&FlowResult, CoapResult) {
-    (&result.flows[0], result.flows[0].coap.expect("a flow of CoAP"))
+    (&result.flows[0], *result.flows[0].coap.as_deref().expect("a flow of CoAP"))
 }
 
 fn near(ours: f64, expected: f64) {
@@ -91,7 +91,7 @@ fn nothing_comes_through_and_each_request_goes_at_0_1_3_7_and_15_times_a_timeout
     assert_eq!(coap.given_up, drawn.len() as u64);
     assert_eq!((flow.delivered_bytes, flow.packets_sent), (0, times.len() as u64));
     assert_eq!(flow.retransmits, flow.packets_sent - coap.begun);
-    let messages = flow.messages.unwrap();
+    let messages = flow.messages.as_deref().unwrap();
     assert_eq!((messages.arrived, messages.late), (0, messages.sent - 1), "the last had a second");
 }
 
@@ -106,7 +106,7 @@ fn without_loss_an_exchange_takes_both_ways_and_both_transmissions() {
     near(flow.responses_s[7], ROUND_TRIP_MS / 1e3);
     assert_eq!((flow.delivered_bytes, flow.retransmits, flow.rto_count), (99_900, 0, 0));
     assert_eq!((flow.packets_sent, flow.peer_packets_sent, flow.data_segments), (999, 999, 999));
-    let messages = flow.messages.unwrap();
+    let messages = flow.messages.as_deref().unwrap();
     assert_eq!((messages.sent, messages.arrived, messages.late), (999, 999, 0));
     near(messages.max_ms.unwrap(), 21.16);
     // Between two of them the newest is from 21.16 to 1021.16 ms old.
@@ -131,7 +131,7 @@ fn a_lost_acknowledgement_brings_a_duplicate_that_counts_once() {
     let (flow, coap) = only(&result);
     assert_eq!((coap.begun, coap.completed, coap.given_up, coap.duplicates), (1, 1, 0, 1));
     assert_eq!((flow.retransmits, flow.peer_packets_sent, flow.delivered_bytes), (1, 2, 100));
-    let messages = flow.messages.unwrap();
+    let messages = flow.messages.as_deref().unwrap();
     assert_eq!((messages.sent, messages.arrived), (1, 1));
     near(messages.max_ms.unwrap(), 21.16);
     let timeout_ms = coap.max_ms.unwrap() - ROUND_TRIP_MS;
@@ -166,7 +166,7 @@ fn with_independent_losses_the_number_of_transmissions_is_geometric() {
     let given_up = REQUESTS as f64 * fails.powi(5);
     let error = (given_up * (1.0 - fails.powi(5))).sqrt();
     assert!((coap.given_up as f64 - given_up).abs() < 3.0 * error, "{} {given_up}", coap.given_up);
-    let messages = flow.messages.unwrap();
+    let messages = flow.messages.as_deref().unwrap();
     assert_eq!(coap.duplicates, result.links[0].delivered - messages.arrived);
     assert_eq!(flow.delivered_bytes, 100 * messages.arrived);
     assert!(messages.arrived > coap.completed, "some were given up though they had come");
@@ -203,7 +203,7 @@ fn an_estimator_is_fed_strong_and_weak_samples_as_its_equations_want_them() {
         expected.dedup();
         let mut got: Vec<u64> = result.samples.iter().map(|s| s.value).collect();
         got.dedup();
-        assert_eq!(result.flows[0].coap.unwrap().completed, 6, "{id}");
+        assert_eq!(result.flows[0].coap.as_deref().unwrap().completed, 6, "{id}");
         assert_eq!(result.flows[0].retransmits, 3, "{id}");
         assert_eq!(got, expected, "{id}");
         assert!(expected.len() >= 4, "{id}: {expected:?}");
@@ -235,8 +235,8 @@ fn what_is_not_confirmable_is_sent_once_and_not_answered() {
     config.links[0].loss[0] = listed(&[2, 3]);
     let result = run(config);
     let flow = &result.flows[0];
-    assert_eq!((flow.packets_sent, flow.peer_packets_sent, flow.coap), (1_000, 0, None));
-    let messages = flow.messages.unwrap();
+    assert_eq!((flow.packets_sent, flow.peer_packets_sent, &flow.coap), (1_000, 0, &None));
+    let messages = flow.messages.as_deref().unwrap();
     assert_eq!((messages.sent, messages.arrived, messages.late), (1_000, 998, 2));
     near(messages.max_ms.unwrap(), 21.16);
 }

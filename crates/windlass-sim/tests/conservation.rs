@@ -229,7 +229,7 @@ fn flows() -> impl Strategy<Value = FlowConfig> {
     (stacks(), algorithm, traffic(), reads(), 0u64..3_000, 100u32..9000).prop_map(
         |(stack, algorithm, traffic, read, start_ms, mtu)| {
             let mut f = flow([0, 0], profile(stack, algorithm), traffic);
-            f.profile.mtu = mtu;
+            f.profile_mut().mtu = mtu;
             f.read = read;
             f.start = Time::from_millis(start_ms);
             f
@@ -296,10 +296,10 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 prop_assert!(f.delivered_bytes <= most, "{:?}", f);
             }
             Traffic::Coap(coap) => {
-                let messages = f.messages.expect("they have a deadline");
+                let messages = f.messages.as_deref().expect("they have a deadline");
                 prop_assert!(messages.arrived <= messages.sent, "{:?}", f);
                 prop_assert_eq!(f.delivered_bytes, messages.arrived * coap.requests.sizes.mean);
-                let done = f.coap.unwrap_or_default();
+                let done = f.coap.as_deref().copied().unwrap_or_default();
                 prop_assert!(done.completed <= messages.arrived, "{:?}", f);
                 let open = done.begun - done.completed - done.given_up;
                 prop_assert!(open <= u64::from(coap.nstart), "{:?}", f);

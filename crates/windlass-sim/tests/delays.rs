@@ -18,7 +18,7 @@ fn datagrams_on_an_idle_link_take_their_transmission_and_propagation_without_jit
     let mut config = network(vec![link([0, 1], 1_000_000, 20)], flows, Time::from_secs(2));
     assert_eq!(run(config.clone()).flows[0].transit, None);
     config.record = Record { delays: true, ..Record::default() };
-    let transit = run(config).flows[0].transit.unwrap();
+    let transit = run(config).flows[0].transit.clone().unwrap();
     assert_eq!((transit.packets, transit.jitter_ms), (100, Some(0.0)));
     near(transit.mean_ms, 28.0);
     near(transit.min_ms, 28.0);
@@ -37,7 +37,7 @@ fn a_queue_that_grows_shows_in_delay_and_jitter() {
     let mut config = network(vec![link([0, 1], 1_000_000, 20)], flows, Time::from_secs(2));
     config.record = Record { delays: true, ..Record::default() };
     let flows = run(config).flows;
-    let [first, second] = [0, 1].map(|i| flows[i].transit.unwrap());
+    let [first, second] = [0, 1].map(|i| flows[i].transit.as_deref().unwrap());
     near(first.min_ms, 28.0);
     near(first.max_ms, 28.0 + 9.0 * 6.0);
     near(first.jitter_ms.unwrap(), 6.0);
@@ -60,10 +60,10 @@ fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
         let flows = vec![flow([0, 1], profile(stack, "reno"), Traffic::CbrTcp(source))];
         network(vec![link([0, 1], 10_000_000, 20)], flows, Time::from_secs(5))
     };
-    let nagle = run(of(true)).flows[0].messages.unwrap();
+    let nagle = run(of(true)).flows[0].messages.clone().unwrap();
     assert!(nagle.late > 10, "{nagle:?}");
     let mut config = of(false);
-    let messages = run(config.clone()).flows[0].messages.unwrap();
+    let messages = run(config.clone()).flows[0].messages.clone().unwrap();
     assert_eq!((messages.sent, messages.arrived, messages.late), (20, 20, 1));
     let max = messages.max_ms.unwrap();
     assert!((60.0..62.0).contains(&max), "{max} ms for the first");
@@ -71,7 +71,7 @@ fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
     assert!((20.0..20.5).contains(&mean), "{mean} ms for the others");
     // The SYN, then a data segment: the timer of a second delivers it late.
     config.links[0].loss[0] = common::listed(&[5]);
-    let messages = run(config).flows[0].messages.unwrap();
+    let messages = run(config).flows[0].messages.clone().unwrap();
     assert_eq!((messages.sent, messages.arrived), (20, 20));
     assert!(messages.late >= 2 && messages.max_ms.unwrap() > 200.0, "{messages:?}");
 }
@@ -89,7 +89,7 @@ fn the_age_of_a_clock_s_messages_is_uniform_over_an_interval_above_their_latency
     let stack = StackConfig { nagle: false, ..RFC };
     let flows = vec![flow([0, 1], profile(stack, "reno"), Traffic::CbrTcp(source))];
     let result = run(network(vec![link([0, 1], 10_000_000, 20)], flows, Time::from_secs(20)));
-    let messages = result.flows[0].messages.unwrap();
+    let messages = result.flows[0].messages.as_deref().unwrap();
     let latency = messages.p50_ms.unwrap();
     let ages =
         [messages.age_p50_ms, messages.age_mean_ms, messages.age_p95_ms, messages.age_max_ms];

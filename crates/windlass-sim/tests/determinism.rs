@@ -111,7 +111,7 @@ fn exchanging_the_algorithm_leaves_every_links_loss_pattern_alone() {
 fn nothing_is_logged_that_happens_after_the_end() {
     // At 5 ms the server has put more into the link's queue than has left it.
     let mut config = download(RIVERBED, 1_000_000, None);
-    config.flows[0].profile.stack.initial_window = windlass_tcp::InitialWindow::Segments(6);
+    config.flows[0].profile_mut().stack.initial_window = windlass_tcp::InitialWindow::Segments(6);
     config.duration = Time::from_millis(42);
     config.record.capture = vec![0, 1];
     let r = run(config);

@@ -58,7 +58,7 @@ fn no_round_trip_is_read_from_an_echo_that_a_hole_has_kept() {
 #[test]
 fn a_slow_reader_throttles_the_sender_to_its_rate() {
     let mut bulk = flow([0, 1], rfc("newreno"), Traffic::Bulk { bytes: Some(5_000_000) });
-    bulk.profile.stack.receive_buffer = 64_000;
+    bulk.profile_mut().stack.receive_buffer = 64_000;
     bulk.read = ReadPolicy::Rate(50_000);
     let r = run(network(vec![link([0, 1], 10_000_000, 10)], vec![bulk], Time::from_secs(200)));
     let f = &r.flows[0];

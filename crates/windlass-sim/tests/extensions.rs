@@ -94,7 +94,7 @@ fn lifo(forgets: u64) -> Discipline {
 fn a_queue_that_serves_the_newest_first_keeps_the_newest_and_drops_the_oldest() {
     let fifo = run(overload(Discipline::DropTail));
     let newest = run(overload(lifo(0)));
-    let transit = |r: &RunResult| r.flows[0].transit.expect("measured");
+    let transit = |r: &RunResult| *r.flows[0].transit.as_deref().expect("measured");
     // Either way the link takes every other packet and ten more. First in, first out, a full queue of 10 ms is before most;
     // the newest wait for no more than the packet being transmitted, but for those left when the source stops.
     let fates = |r: &RunResult| (r.links[0].delivered, r.links[0].drops_queue);
@@ -241,7 +241,7 @@ fn it_plays_over_a_multipath_connection_too() {
     let subflow = |name: &str| SubflowConfig {
         name: name.into(),
         via: Vec::new(),
-        profile: config.flows[0].profile,
+        profile: *config.flows[0].profile,
     };
     let subflows = vec![subflow("one"), subflow("two")];
     let settings = MultipathConfig::default();

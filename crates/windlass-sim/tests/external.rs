@@ -41,7 +41,7 @@ impl End {
     fn new(config: &Config, host: u32, role: Role) -> End {
         let mut iss = Stream::new(config.seed, host.into(), Purpose::InitialSequence);
         let iss = Seq(iss.next_u64() as u32);
-        let profile = config.flows[0].profile;
+        let profile = *config.flows[0].profile;
         let mut endpoint = Endpoint::new(&profile, iss);
         if matches!(role, Role::Receiver) {
             endpoint.listen();

@@ -12,7 +12,7 @@ use windlass_tcp::stack::LINUX;
 fn wired(algorithm: &'static str) -> Config {
     let loss = LossModel::Ber { rate: 1e-6, formula: BerFormula::Exact };
     let mut config = download(LINUX, 3_000_000, Some(loss));
-    config.flows[0].profile = common::profile(LINUX, algorithm);
+    config.flows[0].profile = common::profile(LINUX, algorithm).into();
     config.duration = Time::from_secs(30);
     config
 }
@@ -21,7 +21,7 @@ fn wired(algorithm: &'static str) -> Config {
 fn queued(algorithm: &'static str) -> Config {
     let mut config = wired(algorithm);
     config.links[0].discipline = Discipline::CoDel(CoDel::DEFAULT);
-    config.flows[0].profile.stack.ecn = true;
+    config.flows[0].profile_mut().stack.ecn = true;
     config
 }
 

@@ -243,7 +243,7 @@ fn tcp(polling: Option<Polling>, ends: [usize; 2], traffic: Traffic, seconds: u6
     let end = Time::from_secs(seconds);
     let mut config = over(radio, &[], end);
     config.flows = vec![flow(ends, rfc("newreno"), traffic)];
-    config.flows[0].profile.stack.mss = Some(400);
+    config.flows[0].profile_mut().stack.mss = Some(400);
     run(config)
 }
 

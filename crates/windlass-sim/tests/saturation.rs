@@ -37,7 +37,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
             name: format!("f{i}"),
             from: i + 1,
             to: 0,
-            profile,
+            profile: profile.into(),
             traffic: Traffic::CbrUdp(Cbr {
                 packet: u64::from(PACKET) - 28,
                 interval,

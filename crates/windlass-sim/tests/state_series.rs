@@ -9,7 +9,7 @@ use windlass_sim::{Sample, Series};
 
 fn recorded(algorithms: [&'static str; 2], series: Vec<Series>) -> Vec<Sample> {
     let mut config: Config = dumbbell(2, algorithms[0], Time::from_secs(5));
-    config.flows[1].profile.params = AnyParams::by_name(algorithms[1]).expect("known");
+    config.flows[1].profile_mut().params = AnyParams::by_name(algorithms[1]).expect("known");
     config.record.series = series;
     common::run(config).samples
 }

@@ -82,7 +82,7 @@ fn the_loss_of_the_last_segment_waits_for_the_timer() {
 #[test]
 fn a_window_closed_for_long_is_probed() {
     let mut config = transfer("reno", 11, None);
-    config.flows[0].profile.stack.receive_buffer = 4 * MSS;
+    config.flows[0].profile_mut().stack.receive_buffer = 4 * MSS;
     config.flows[0].read = ReadPolicy::Delayed(Span::from_millis(4000));
     let r = golden("zero_window", config);
     assert_eq!(r.flows[0].delivered_bytes, 11 * MSS);

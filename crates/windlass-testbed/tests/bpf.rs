@@ -55,7 +55,7 @@ fn run(id: &str, objects: PathBuf) -> live::Outcome {
     let mut flow = bulk(LINUX, id, None);
     let common = flow.profile.params.common();
     let slow_start = windlass_cc::slow_start::AnyParams::default();
-    flow.profile.params.set_common(&Setup { slow_start, ..common });
+    flow.profile_mut().params.set_common(&Setup { slow_start, ..common });
     let mut lossy = link(20_000_000, 10);
     lossy.loss[0] = Some(LossModel::Drop { probability: 0.002 });
     let mut config = config(vec![lossy], vec![flow]);

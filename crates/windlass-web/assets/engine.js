@@ -15,12 +15,23 @@ function asker({ memory, windlass_memory, windlass_answer, windlass_free }) {
   };
 }
 
+// Why the module has given up, in words. It can have 4 GiB, and an allocation that finds no room ends it without any.
+function failure(error, memory) {
+  const gigabytes = memory ? memory.buffer.byteLength / 2 ** 30 : 0;
+  if (!(error instanceof WebAssembly.RuntimeError) || gigabytes < 1) return error.message;
+  return `it has used ${gigabytes.toFixed(1)} of the 4 GiB that a browser gives, and needs more; ` +
+    "make it shorter or with fewer flows, or run its file with the command";
+}
+
 if (typeof WorkerGlobalScope !== "undefined") {
   let ask = null;
+  let memory = null;
   addEventListener("message", async ({ data }) => {
     try {
       if (data.module) {
-        ask = asker((await WebAssembly.instantiate(unpack(data.module))).instance.exports);
+        const { exports } = (await WebAssembly.instantiate(unpack(data.module))).instance;
+        memory = exports.memory;
+        ask = asker(exports);
         postMessage({ ready: ask({ ask: "about" }) });
         return;
       }
@@ -29,7 +40,7 @@ if (typeof WorkerGlobalScope !== "undefined") {
       postMessage({ answer, took: performance.now() - began });
     } catch (error) {
       // Its memory is in no known state: the page starts another worker.
-      postMessage({ broken: error.message });
+      postMessage({ broken: failure(error, memory) });
     }
   });
 }

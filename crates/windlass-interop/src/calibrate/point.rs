@@ -217,7 +217,8 @@ fn flow(cbr: Cbr, start: Time) -> FlowConfig {
         name: "probe".into(),
         from: 0,
         to: 1,
-        profile: Profile::new(stack::LINUX, AnyParams::by_name("reno").unwrap_or_default(), FULL),
+        profile: Profile::new(stack::LINUX, AnyParams::by_name("reno").unwrap_or_default(), FULL)
+            .into(),
         traffic: Traffic::CbrUdp(cbr),
         read: ReadPolicy::Immediate,
         start,

@@ -307,7 +307,7 @@ impl Plan {
             name: "connection".into(),
             from: 0,
             to: 1,
-            profile: self.profile(side),
+            profile: self.profile(side).into(),
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,

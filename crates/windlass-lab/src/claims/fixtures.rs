@@ -61,7 +61,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
                 sender_j: Some(2.0),
                 receiver_j: Some(1.0),
             }),
-            multipath: Some(multipath()),
+            multipath: Some(multipath().into()),
         }],
         links: vec![LinkResult {
             name: "l:a>b".to_owned(),

@@ -178,7 +178,7 @@ fn subflows(scenario: &Scenario, told: &Told<'_>) -> Table {
             vec![format!("{}:{}", flow.name, subflow.name), algorithm]
         }));
         let results: Vec<&MultipathResult> =
-            told.records.iter().filter_map(|r| r.flows.get(i)?.multipath.as_ref()).collect();
+            told.records.iter().filter_map(|r| r.flows.get(i)?.multipath.as_deref()).collect();
         notes.push(connection(&flow.name, &results));
     }
     let kind = (Kind::Subflow, &["subflow", "algorithm"][..]);

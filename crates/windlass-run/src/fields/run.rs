@@ -36,13 +36,13 @@ fields! {
     };
     real_or_null hop_throughput_bps: "IP bits that all link directions carried and all stations delivered, each hop counted, per second", better(More), metric_only() = hop_throughput(run);
     real_or_null loss_rate: "Senders' packets dropped by the network over those sent", better(Less), metric_only() = by_packets(run, |f| f.packets_sent, |f| Some(f.loss_rate));
-    real_or_null delay_ms: "Mean one-way delay of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit?.mean_ms));
-    real_or_null delay_excess_ms: "Mean one-way delay above the least of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit?.mean_ms - f.transit?.min_ms));
-    real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit?.jitter_ms);
-    real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit?.gap_ms);
+    real_or_null delay_ms: "Mean one-way delay of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms));
+    real_or_null delay_excess_ms: "Mean one-way delay above the least of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms - f.transit.as_ref()?.min_ms));
+    real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.jitter_ms);
+    real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.gap_ms);
     real_or_null late_fraction: "Messages that were late over those written", better(Less), needs(Deadline), metric_only() = {
-        let sent: u64 = run.flows.iter().filter_map(|f| Some(f.messages?.sent)).sum();
-        let late: u64 = run.flows.iter().filter_map(|f| Some(f.messages?.late)).sum();
+        let sent: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.sent)).sum();
+        let late: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.late)).sum();
         (sent > 0).then(|| late as f64 / sent as f64)
     };
     real_or_null messages_sent: "Messages written", needs(Deadline), metric_only() = run.messages?.sent as f64;
@@ -72,7 +72,7 @@ fields! {
 
 /// Data packets of a flow that arrived, where their delay was measured.
 fn arrived(f: &FlowResult) -> u64 {
-    f.transit.map_or(0, |t| t.packets)
+    f.transit.as_ref().map_or(0, |t| t.packets)
 }
 
 /// The mean of a value of the flows that have it, each counting by its packets.

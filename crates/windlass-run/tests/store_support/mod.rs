@@ -29,40 +29,46 @@ pub fn flow(n: u64) -> FlowResult {
         completion_s: (n % 2 == 1).then_some(x / 13.0),
         responses_s: (0..n % 4).map(|i| (i + n) as f64 / 17.0).collect(),
         failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
-        transit: n.is_multiple_of(3).then(|| TransitResult {
-            packets: n,
-            mean_ms: x / 29.0,
-            min_ms: x / 31.0,
-            max_ms: x / 37.0,
-            jitter_ms: Some(x / 41.0),
-            jitter_smoothed_ms: None,
-            gap_ms: Some(x / 43.0),
-            p50_ms: Some(x / 61.0),
-            p95_ms: None,
-            p99_ms: Some(x / 67.0),
-        }),
+        transit: n
+            .is_multiple_of(3)
+            .then(|| TransitResult {
+                packets: n,
+                mean_ms: x / 29.0,
+                min_ms: x / 31.0,
+                max_ms: x / 37.0,
+                jitter_ms: Some(x / 41.0),
+                jitter_smoothed_ms: None,
+                gap_ms: Some(x / 43.0),
+                p50_ms: Some(x / 61.0),
+                p95_ms: None,
+                p99_ms: Some(x / 67.0),
+            })
+            .map(Box::new),
         coap: None,
-        messages: n.is_multiple_of(5).then(|| MessageResult {
-            sent: 4 * n,
-            arrived: 3 * n,
-            late: 2 * n,
-            mean_ms: Some(x / 47.0),
-            p95_ms: Some(x / 53.0),
-            p99_ms: None,
-            max_ms: Some(x / 59.0),
-            p50_ms: Some(x / 71.0),
-            age_mean_ms: Some(x / 73.0),
-            age_max_ms: None,
-            age_p50_ms: Some(x / 79.0),
-            age_p95_ms: Some(x / 83.0),
-        }),
+        messages: n
+            .is_multiple_of(5)
+            .then(|| MessageResult {
+                sent: 4 * n,
+                arrived: 3 * n,
+                late: 2 * n,
+                mean_ms: Some(x / 47.0),
+                p95_ms: Some(x / 53.0),
+                p99_ms: None,
+                max_ms: Some(x / 59.0),
+                p50_ms: Some(x / 71.0),
+                age_mean_ms: Some(x / 73.0),
+                age_max_ms: None,
+                age_p50_ms: Some(x / 79.0),
+                age_p95_ms: Some(x / 83.0),
+            })
+            .map(Box::new),
         radio: n.is_multiple_of(2).then_some(RadioUse {
             sender_s: x / 3.0,
             receiver_s: x / 5.0,
             sender_j: Some(x / 7.0),
             receiver_j: None,
         }),
-        multipath: n.is_multiple_of(2).then(|| multipath(n)),
+        multipath: n.is_multiple_of(2).then(|| multipath(n).into()),
     }
 }
 

@@ -101,7 +101,7 @@ fn alone(flow: &FlowConfig, multipath: &Multipath, i: usize) -> FlowConfig {
     profile.stack.receive_buffer = multipath.config.receive_buffer;
     profile.stack.send_buffer = multipath.config.send_buffer;
     let name = format!("{}:{}", flow.name, subflow.name);
-    FlowConfig { name, profile, ..flow.clone() }
+    FlowConfig { name, profile: profile.into(), ..flow.clone() }
 }
 
 /// The path of every flow, or of each of its subflows, in the scenario's order.

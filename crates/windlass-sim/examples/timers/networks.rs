@@ -69,7 +69,7 @@ fn bulk(ends: [usize; 2], timer: Timer, start_ms: u64) -> FlowConfig {
         name: format!("{}>{}", ends[0], ends[1]),
         from: ends[0],
         to: ends[1],
-        profile: Profile::new(stack, AnyParams::by_name("reno").expect("Reno"), 1500),
+        profile: Profile::new(stack, AnyParams::by_name("reno").expect("Reno"), 1500).into(),
         traffic: Traffic::Bulk { bytes: None },
         read: ReadPolicy::Immediate,
         start: Time::from_millis(start_ms),

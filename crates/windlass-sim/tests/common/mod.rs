@@ -48,7 +48,7 @@ pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig 
         name: format!("{}>{}", ends[0], ends[1]),
         from: ends[0],
         to: ends[1],
-        profile,
+        profile: profile.into(),
         traffic,
         read: ReadPolicy::Immediate,
         start: Time::ZERO,

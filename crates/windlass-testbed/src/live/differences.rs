@@ -322,7 +322,7 @@ mod tests {
             name: "a".into(),
             from: 0,
             to: 1,
-            profile: Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500),
+            profile: Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500).into(),
             traffic: Traffic::Bulk { bytes: None },
             read: ReadPolicy::Immediate,
             start: Time::ZERO,

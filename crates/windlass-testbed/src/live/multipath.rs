@@ -20,9 +20,10 @@ pub(super) fn at_kernel(config: &Config, inside: &[u32]) -> Result<Config, Error
         if let Some(problem) = refused(multipath, stays) {
             return Err(Error::Unsupported { of: format!("flow \"{}\"", flow.name), problem });
         }
-        flow.profile = multipath.subflows[0].profile;
-        flow.profile.stack.receive_buffer = multipath.config.receive_buffer;
-        flow.profile.stack.send_buffer = multipath.config.send_buffer;
+        let mut profile = multipath.subflows[0].profile;
+        profile.stack.receive_buffer = multipath.config.receive_buffer;
+        profile.stack.send_buffer = multipath.config.send_buffer;
+        flow.profile = profile.into();
     }
     Ok(config)
 }

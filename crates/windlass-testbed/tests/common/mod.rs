@@ -43,7 +43,7 @@ pub fn flow(stack: StackConfig, algorithm: &str, traffic: Traffic) -> FlowConfig
         name: "a".into(),
         from: 0,
         to: 1,
-        profile: Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500),
+        profile: Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500).into(),
         traffic,
         read: ReadPolicy::Immediate,
         start: Time::ZERO,

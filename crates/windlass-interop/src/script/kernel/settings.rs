@@ -22,7 +22,7 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
         name: NAME.into(),
         from: 0,
         to: 1,
-        profile: settings.profile(),
+        profile: settings.profile().into(),
         traffic: Traffic::Bulk { bytes: None },
         read: ReadPolicy::Immediate,
         start: Time::ZERO,

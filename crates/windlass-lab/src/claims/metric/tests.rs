@@ -61,9 +61,9 @@ fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
         ..TransitResult::default()
     };
     let mut second = run.flows[0].clone();
-    run.flows[0].transit = Some(transit(1, 10.0));
-    second.transit = Some(transit(3, 30.0));
-    second.messages = Some(MessageResult { sent: 8, late: 2, ..MessageResult::default() });
+    run.flows[0].transit = Some(transit(1, 10.0).into());
+    second.transit = Some(transit(3, 30.0).into());
+    second.messages = Some(MessageResult { sent: 8, late: 2, ..Default::default() }.into());
     run.flows.push(second);
     let of = |path: &str| Metric::parse(path).unwrap().of(&run);
     assert_eq!((of("run.delay_ms"), of("run.delay_excess_ms")), (Some(25.0), Some(24.0)));
