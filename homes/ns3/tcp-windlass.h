@@ -3,7 +3,7 @@
 #ifndef TCP_WINDLASS_H
 #define TCP_WINDLASS_H
 
-#include "windlass.h"
+#include "../c/include/windlass.h"
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/tcp-congestion-ops.h"
