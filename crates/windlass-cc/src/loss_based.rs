@@ -118,8 +118,9 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
             self.avoidance.answer_marks(&p.own, c, a, &mut self.window);
         }
         // Less than a segment remains a part of one, as in growing: rounded up it would never close the window.
+        // Of nothing closed a compiler sees that it is none, whatever a segment is, and leaves this out where `observe` does nothing.
         let closed = before.saturating_sub(self.cwnd());
-        if p.counting == Counting::Segments && closed >= u64::from(c.mss) {
+        if p.counting == Counting::Segments && closed >= u64::from(c.mss.max(1)) {
             let whole = G::rounding(CongestionEvent::Ecn).whole(self.cwnd(), before, c.mss);
             self.window.set(c, whole.min(before));
         }

@@ -69,6 +69,7 @@ _Pragma("clang loop unroll(full)")
 	}
 	g->count = count;
 	part_group(b);
+	note(b, GROUP);
 }
 
 // The others will see this path as it is now.

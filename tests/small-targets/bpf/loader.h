@@ -31,7 +31,7 @@ struct tcp_congestion_ops {
 struct options {
 	u32 recording; // each event goes to `ring`
 	u16 two_arguments; // the kernel's `cong_control` is that of before 6.10
-	u16 counts_syn; // the least RTT is that of all segments, and not of data alone
+	u16 rate_samples; // the algorithm takes them; its least RTT is that of all segments, and not of data alone
 	u64 params[64]; // what windlass-cc's parameters are in memory
 };
 const volatile struct options options SECTION(".rodata.windlass") = {};

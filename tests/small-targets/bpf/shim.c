@@ -104,7 +104,7 @@ u64 ON(_disclosed)(const void *state);
 void ON(_control)(const void *state, const void *params, const struct conn *, struct control *);
 
 // What happened, all that the algorithm was told and what it answered: `Event` of windlass-testbed's `bpf::record`.
-enum kind { BEGIN, ACK, PHASE, LOST, UNDO, IDLE, MSS };
+enum kind { BEGIN, ACK, PHASE, LOST, UNDO, IDLE, MSS, GROUP };
 struct record {
 	u64 id, number, gap;
 	u32 kind, argument;
@@ -117,6 +117,10 @@ struct record {
 struct beside {
 	u64 state[128], params[64];
 	struct record record;
+#ifdef COUPLED
+	// What a record of the kind GROUP ends with.
+	struct group group;
+#endif
 	// As of the last acknowledgement.
 	u64 una;
 	// The stream's offset at the last timeout.
@@ -136,7 +140,6 @@ struct beside {
 	u64 connection;
 	u32 place;
 	struct path own;
-	struct group group;
 #endif
 };
 
@@ -210,12 +213,17 @@ INLINE struct beside *beside(struct sock *sk, u64 create)
 INLINE void note(struct beside *b, u32 kind)
 {
 	struct record *r = &b->record;
-	r->number++;
 	if (!options.recording)
 		return;
+	r->number++;
 	r->kind = kind;
 	part_control(b);
-	ringbuf_output(&ring, r, sizeof *r, 1); // BPF_RB_NO_WAKEUP: whoever reads comes by itself
+	u32 size = sizeof *r;
+#ifdef COUPLED
+	if (kind == GROUP)
+		size += sizeof b->group;
+#endif
+	ringbuf_output(&ring, r, size, 1); // BPF_RB_NO_WAKEUP: whoever reads comes by itself
 }
 
 // A bit-field's place differs between kernels.
@@ -253,7 +261,7 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 	c->lost = tp->lost * mss;
 	c->sent = tp->bytes_sent;
 	c->srtt = tp->srtt_us ? (u64)(tp->srtt_us >> 3) * 1000 : NONE;
-	if (options.counts_syn)
+	if (options.rate_samples)
 		c->min_rtt = tp->rtt_min.s[0].v == ~0U ? NONE : (u64)tp->rtt_min.s[0].v * 1000;
 	else
 		c->min_rtt = b->least_rtt;
@@ -281,15 +289,21 @@ INLINE void hear(struct beside *b) {}
 INLINE void show(struct beside *b) {}
 #endif
 
+// Of 4 GB and more, what the kernel takes for no limit. Dividing 32 bits is quicker.
+INLINE u32 segments(u64 bytes, u32 mss)
+{
+	return bytes >> 32 ? 0x7fffffff : (u32)bytes / mss;
+}
+
 INLINE void obey(struct sock *sk, struct beside *b)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct control *control = &b->record.control;
 	u32 mss = b->record.conn.mss ? b->record.conn.mss : 1;
 	part_control(b);
-	u64 cwnd = control->cwnd / mss, ssthresh = control->ssthresh / mss;
+	u32 cwnd = segments(control->cwnd, mss), ssthresh = segments(control->ssthresh, mss);
 	tp->snd_cwnd = cwnd == 0 ? 1 : cwnd < 0x3fffffff ? cwnd : 0x3fffffff;
-	tp->snd_ssthresh = ssthresh < 0x7fffffff ? ssthresh : 0x7fffffff;
+	tp->snd_ssthresh = ssthresh;
 	if (control->pacing) {
 		sk->sk_pacing_rate = control->pacing;
 		sk->sk_pacing_status = 1; // SK_PACING_NEEDED
@@ -348,7 +362,7 @@ SECTION("struct_ops/begin") void begin(u64 *context)
 	b->record.conn.entropy = random() | 1;
 	b->record.conn.phase = b->phase = OPEN;
 	b->left = b->restarted = 0;
-	b->least_rtt = NONE;
+	b->least_rtt = b->record.ack.rate.interval = NONE;
 	look(tp, b);
 	b->una = b->record.conn.una;
 	b->timeout_una = NONE;
@@ -386,12 +400,14 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->delivered = rs->acked_sacked * mss;
 	a->ce = (tp->delivered_ce - b->delivered_ce) * mss;
 	b->delivered_ce = tp->delivered_ce;
-	a->rate.delivered = rs->delivered > 0 ? (u32)rs->delivered * mss : 0;
-	a->rate.interval = rs->interval_us > 0 ? (u64)rs->interval_us * 1000 : NONE;
-	a->rate.prior_delivered = rs->prior_delivered * mss;
-	a->rate.lost = a->lost;
-	a->rate.tx_in_flight = a->prior_in_flight;
-	a->rate.app_limited = rs->is_app_limited;
+	if (options.rate_samples) {
+		a->rate.delivered = rs->delivered > 0 ? (u32)rs->delivered * mss : 0;
+		a->rate.interval = rs->interval_us > 0 ? (u64)rs->interval_us * 1000 : NONE;
+		a->rate.prior_delivered = rs->prior_delivered * mss;
+		a->rate.lost = a->lost;
+		a->rate.tx_in_flight = a->prior_in_flight;
+		a->rate.app_limited = rs->is_app_limited;
+	}
 	a->duplicate = a->acked == 0 && a->delivered > 0;
 	hear(b);
 	part_ack(b);

@@ -24,7 +24,8 @@ pub struct Twin {
     /// (this machine's, in real time; needs root).
     #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
     pub on: World,
-    /// Only this network (may be repeated): clean, shallow, deep, lossy, bursty or narrow.
+    /// Only this network (may be repeated): clean, shallow, deep, lossy, bursty or narrow; for a coupled algorithm, which has two
+    /// paths, alike, unlike, lossy or shared.
     #[arg(long, value_name = "NAME")]
     pub network: Vec<String>,
     /// Seed of the losses.

@@ -28,7 +28,9 @@ pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
         let id = params.info().id;
         let twins = twin::run(args.on, params, &args.network, args.seed).map_err(Failure::of)?;
         print(&text::table_within(&table(id, &twins), width()))?;
-        print(&first_facts(&twins))?;
+        if !twin::is_coupled(params) {
+            print(&first_facts(&twins))?;
+        }
         for twin in twins.twins.iter().filter(|twin| !twin.replayed.is_equal()) {
             let first = twin.replayed.first.as_deref().unwrap_or("events were not recorded");
             differing.push(format!("{id} over {}: {first}", twin.network));
@@ -37,7 +39,8 @@ pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
             keep(folder, id, &twins)?;
         }
         if let Some(page) = &args.write {
-            write(page, id, &twins)?;
+            let end = if twin::is_coupled(params) { END_OF_COUPLED } else { END };
+            write(page, end, id, &twins)?;
         }
         progress.made(id);
     }
@@ -65,8 +68,10 @@ fn table(id: &str, twins: &Twins) -> Table {
         let (kernel, own) = (&twin.kernel, &twin.simulated);
         let number = |value: f64| format!("{value:.0}");
         let srtt = |value: Option<f64>| value.map_or_else(String::new, |ms| format!("{ms:.1}"));
+        // A connection of several paths has no one course.
+        let nowhere = if twin.replayed.paths > 0 { "" } else { "nowhere" };
         let parting = twin.parting.as_ref().map_or_else(
-            || "nowhere".to_owned(),
+            || nowhere.to_owned(),
             |p| {
                 let own = p.simulated.map_or_else(|| "no change".to_owned(), |w| w.to_string());
                 let at = p.kernel.time as f64 / 1e9;
@@ -133,15 +138,17 @@ fn keep(folder: &Path, id: &str, twins: &Twins) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The line before which the rows stand, and the rows' beginning.
+/// The line before which the rows stand, of algorithms for one path and of coupled ones. What follows up to an empty line is
+/// the rows' summary.
 const END: &str = "<!-- end of rows -->";
+const END_OF_COUPLED: &str = "<!-- end of coupled rows -->";
 
-fn write(page: &Path, id: &str, twins: &Twins) -> Result<(), Failure> {
+fn write(page: &Path, end: &str, id: &str, twins: &Twins) -> Result<(), Failure> {
     let name = page.display();
     let unreadable = |e| Failure::input(format!("{name} cannot be read: {e}"));
     let text = std::fs::read_to_string(page).map_err(unreadable)?;
-    let filled = filled(&text, id, twins).ok_or_else(|| {
-        Failure::input(format!("{name} has no line `{END}`, before which rows stand"))
+    let filled = filled(&text, end, id, twins).ok_or_else(|| {
+        Failure::input(format!("{name} has no line `{end}`, before which rows stand"))
     })?;
     let (folder, file) = (page.parent().unwrap_or(Path::new(".")), page.file_name());
     let file = file.and_then(|file| file.to_str()).unwrap_or_default();
@@ -151,8 +158,9 @@ fn write(page: &Path, id: &str, twins: &Twins) -> Result<(), Failure> {
 }
 
 /// The page with the algorithm's row on this kernel, in order.
-fn filled(page: &str, id: &str, twins: &Twins) -> Option<String> {
-    let (before, after) = page.split_once(END)?;
+fn filled(page: &str, end: &str, id: &str, twins: &Twins) -> Option<String> {
+    let (before, after) = page.split_once(end)?;
+    let after = after.find("\n\n").map_or("\n", |at| &after[at..]);
     let key = format!("| `{id}` | {} |", twins.kernel);
     let head = before.rfind("| --- |").and_then(|at| Some(at + before[at..].find('\n')? + 1))?;
     let mut rows: Vec<String> = before[head..]
@@ -175,7 +183,36 @@ fn filled(page: &str, id: &str, twins: &Twins) -> Option<String> {
         (rank, row.clone())
     };
     rows.sort_by_key(place);
-    Some(format!("{}{}\n{END}{after}", &before[..head], rows.join("\n")))
+    let summary = summary(&rows);
+    Some(format!("{}{}\n{end}\n{summary}{after}", &before[..head], rows.join("\n")))
+}
+
+/// What the rows come to, in all and on each kernel: how far goodputs are apart.
+fn summary(rows: &[String]) -> String {
+    let cells = rows.iter().map(|row| row.trim_matches('|').split('|').map(str::trim).collect());
+    let cells: Vec<Vec<&str>> = cells.filter(|row: &Vec<&str>| row.len() > 3).collect();
+    let of = |kernel: Option<&str>| {
+        let rows = cells.iter().filter(|row| kernel.is_none_or(|kernel| row[1] == kernel));
+        let sizes = rows.flat_map(|row| &row[4..]).filter_map(|cell| cell.parse::<f64>().ok());
+        let mut sizes: Vec<f64> = sizes.map(f64::abs).collect();
+        sizes.sort_by(f64::total_cmp);
+        let at = |percent: usize| {
+            let place = (sizes.len() * percent).div_ceil(100).saturating_sub(1);
+            sizes.get(place).copied().unwrap_or_default()
+        };
+        format!("{:.1} % at the median, {:.1} % at the 95th percentile", at(50), at(95))
+    };
+    let kernels: std::collections::BTreeSet<&str> = cells.iter().map(|row| row[1]).collect();
+    let events: u64 = cells.iter().filter_map(|row| row[2].parse::<u64>().ok()).sum();
+    let not = cells.iter().filter(|row| row[3] != "all").count();
+    let equal =
+        if not == 0 { "every answer equal".to_owned() } else { format!("{not} rows not equal") };
+    let mut told = format!("**{} rows, {events} events, {equal}.** ", cells.len());
+    let _ = write!(told, "Goodputs in the kernel and simulated differ by {}", of(None));
+    for kernel in kernels {
+        let _ = write!(told, ";\n{kernel}: {}", of(Some(kernel)));
+    }
+    told + "."
 }
 
 #[cfg(test)]
@@ -188,8 +225,8 @@ mod tests {
         let page = format!(
             "# Twins\n\n| a | b |\n| --- | --- |\n| `bbr` | 6.12 | 9 |\n| `reno` | 6.1 | 7 |\n{END}\n\nmore\n"
         );
-        let once = filled(&page, "reno", &twins).expect("filled");
-        assert_eq!(filled(&once, "reno", &twins).expect("filled"), once);
+        let once = filled(&page, END, "reno", &twins).expect("filled");
+        assert_eq!(filled(&once, END, "reno", &twins).expect("filled"), once);
         let rows: Vec<&str> = once.lines().filter(|l| l.starts_with("| `")).collect();
         assert_eq!(rows.len(), 3, "{once}");
         assert!(
@@ -197,5 +234,18 @@ mod tests {
             "{once}"
         );
         assert!(once.ends_with("\n\nmore\n"));
+    }
+
+    #[test]
+    fn the_summary_is_of_sizes_and_names_the_rows_that_are_not_equal() {
+        let row = |kernel: &str, equal: &str, gains: &str| {
+            format!("| `reno` | {kernel} | 10 | {equal} | {gains} |")
+        };
+        let rows = [row("6.1", "all", "+0.1 | -3.0"), row("6.12", "all but 2", "-0.2 | +9.0")];
+        let told = summary(&rows);
+        assert!(told.starts_with("**2 rows, 20 events, 1 rows not equal.** "), "{told}");
+        let all = "differ by 0.2 % at the median, 9.0 % at the 95th percentile;";
+        assert!(told.contains(all), "{told}");
+        assert!(told.contains("6.1: 0.1 % at the median, 3.0 % at the 95th percentile"), "{told}");
     }
 }

@@ -20,7 +20,7 @@ const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
 pub const NAME_LENGTH: usize = 15;
 
 /// What the shim and the loader agree on; another number, and objects that were built before are not taken.
-const SHIM: &str = "shim.3";
+const SHIM: &str = "shim.4";
 
 /// The folder of the objects that this version of the core and of the shim has been built into.
 pub fn folder() -> Result<PathBuf, Error> {
@@ -46,6 +46,11 @@ pub enum Whose {
 
 /// Identifiers of the algorithms whose C a kernel shows to BPF programs.
 pub const SHOWN: [&str; 2] = ["reno", "cubic"];
+
+/// Identifiers of the algorithms that a kernel's object couples with those of a connection's other paths (`COUPLED` of
+/// `tests/small-targets/bpf.py`).
+pub const COUPLED: [&str; 7] =
+    ["lia", "olia", "balia", "d-lia", "wvegas", "mpfast-approx", "emreno-approx"];
 
 impl Whose {
     /// The folder of these objects.

@@ -19,9 +19,10 @@ pub struct Options {
     pub recording: u32,
     /// Whether the kernel's `cong_control` has two arguments, as before Linux 6.10: 1 or 0.
     pub two_arguments: u16,
-    /// Whether the least RTT that the algorithm knows counts the SYN's: 1 or 0. Linux tells its own algorithms of data
-    /// alone, and those that take samples of the delivery rate read what TCP has (`LeastRtt::Data` in the simulator).
-    pub counts_syn: u16,
+    /// Whether the algorithm takes samples of the delivery rate: 1 or 0. The least RTT that it knows counts the SYN's then:
+    /// Linux tells its own algorithms of data alone, and those with samples read what TCP has (`LeastRtt::Data` in the
+    /// simulator).
+    pub rate_samples: u16,
     params: MaybeUninit<[u64; PARAMS]>,
 }
 
@@ -31,7 +32,7 @@ impl Options {
         let mut options = Options {
             recording: 0,
             two_arguments: u16::from(release < (6, 10)),
-            counts_syn: u16::from(params.requirements().rate_samples),
+            rate_samples: u16::from(params.requirements().rate_samples),
             params: MaybeUninit::zeroed(),
         };
         options.write(params);
@@ -82,8 +83,8 @@ mod tests {
     }
 
     #[test]
-    fn the_syns_round_trip_is_shown_to_those_only_that_take_rate_samples() {
-        let counts = |id| Options::new(&AnyParams::by_name(id).expect(id), (6, 18)).counts_syn;
+    fn rates_and_the_syns_round_trip_are_shown_to_those_only_that_take_samples() {
+        let counts = |id| Options::new(&AnyParams::by_name(id).expect(id), (6, 18)).rate_samples;
         assert_eq!(["vegas", "copa", "bbr", "bbr3"].map(counts), [0, 0, 1, 1]);
     }
 }

@@ -1,6 +1,7 @@
 //! Events as the shim in the kernel records them (`struct record` in `tests/small-targets/bpf/shim.c`).
 
 use serde::{Deserialize, Serialize};
+use windlass_cc::group::{Group, MAX_PATHS, PathView};
 use windlass_cc::{Ack, Conn, Control, Event, Loss, Phase, Rate, RateSample, Span, Time, Undo};
 
 /// What happened.
@@ -46,8 +47,10 @@ pub struct Record {
     pub control: Control,
 }
 
-/// Bytes of a record.
-pub const SIZE: usize = 288;
+/// Words of a record, and of each path in the group that one of the paths of a connection ends with.
+const WORDS: usize = 36;
+const PATH: usize = 6;
+const WITH_GROUP: usize = WORDS + PATH * MAX_PATHS + 1;
 
 impl Record {
     /// A record, or nothing if the bytes are none.
@@ -57,13 +60,14 @@ impl Record {
             .map(|w| u64::from_ne_bytes(w.try_into().expect("eight")))
             .collect();
         let [id, number, gap, kind, rest @ ..] = words.as_slice() else { return None };
-        if bytes.len() != SIZE {
+        let (kind, argument) = halves(*kind);
+        if bytes.len() != 8 * if kind == GROUP { WITH_GROUP } else { WORDS } {
             return None;
         }
-        let (kind, argument) = halves(*kind);
         let (conn, rest) = rest.split_at(12);
         let (ack, rest) = rest.split_at(13);
-        let (loss, control) = rest.split_at(4);
+        let (loss, rest) = rest.split_at(4);
+        let (control, group) = rest.split_at(3);
         let what = match kind {
             0 => What::Begin,
             1 => What::Event(Event::Ack(read_ack(ack))),
@@ -84,12 +88,16 @@ impl Record {
             })),
             5 => What::Event(Event::IdleRestart { gap: Span(*gap), reset: argument != 0 }),
             6 => What::Event(Event::Mss(argument)),
+            GROUP => What::Event(Event::Group(read_group(group)?)),
             _ => return None,
         };
         let control = Control { cwnd: control[0], ssthresh: control[1], pacing: Rate(control[2]) };
         Some(Record { id: *id, number: *number, what, conn: read_conn(conn)?, control })
     }
 }
+
+/// The kind of event that is longer than the others.
+const GROUP: u32 = 7;
 
 /// The two 32-bit values that a word holds.
 fn halves(word: u64) -> (u32, u32) {
@@ -145,6 +153,27 @@ fn read_ack(w: &[u64]) -> Ack {
     }
 }
 
+fn read_group(words: &[u64]) -> Option<Group> {
+    let (paths, last) = words.split_at(PATH * MAX_PATHS);
+    let [count, own, mode, ..] = last[0].to_ne_bytes();
+    let paths = paths.chunks_exact(PATH).take(usize::from(count)).map(read_path);
+    let paths = paths.collect::<Option<Vec<PathView>>>()?;
+    (own < count).then(|| Group::new(paths).seen_from(own.into(), mode))
+}
+
+fn read_path(w: &[u64]) -> Option<PathView> {
+    let (mss, last) = halves(w[5]);
+    Some(PathView {
+        cwnd: w[0],
+        ssthresh: w[1],
+        srtt: Span(w[2]),
+        min_rtt: Span(w[3]),
+        disclosed: w[4],
+        mss,
+        phase: phase(last & 0xff)?,
+    })
+}
+
 /// A change of a connection's window, for comparing worlds.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Moment {
@@ -187,6 +216,24 @@ mod tests {
         assert_eq!((ack.acked, ack.rtt, ack.duplicate), (1_448, Span(41), false));
         assert_eq!((ack.rate.interval, ack.rate.app_limited), (Span(80), true));
         assert_eq!(record.control.cwnd, 14_480);
+    }
+
+    #[test]
+    fn a_group_is_read_with_all_its_paths() {
+        let mut words = acknowledgement();
+        words[3] = 7;
+        words.extend([20_000, 9_000, 41, 30, 5, 1448 | 1 << 32]);
+        words.extend([30_000, 8_000, 51, 40, 6, 1448]);
+        words.extend([0; 36]);
+        words.push(2 | 1 << 8);
+        let record = Record::read(&bytes(&words)).expect("a record");
+        let What::Event(Event::Group(group)) = record.what else { panic!("{:?}", record.what) };
+        let [first, second] = group.paths() else { panic!("{group:?}") };
+        assert_eq!((first.cwnd, first.srtt, first.phase), (20_000, Span(41), Phase::Recovery));
+        assert_eq!((second.ssthresh, second.disclosed, second.mss), (8_000, 6, 1448));
+        assert_eq!(group.own(), second);
+        *words.last_mut().expect("some") = 2 | 2 << 8;
+        assert_eq!(Record::read(&bytes(&words)), None, "its own path is none of them");
     }
 
     #[test]

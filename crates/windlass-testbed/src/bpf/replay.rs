@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use windlass_cc::{AnyController, AnyParams, Conn, Control};
+use windlass_cc::{AnyController, AnyParams, Conn, Control, Event, Group, PathView};
 
 use super::record::{Moment, Record, What};
 use crate::twin::facts::Heard;
@@ -19,6 +19,8 @@ pub struct Replayed {
     pub missed: u64,
     /// The first difference, in words.
     pub first: Option<String>,
+    /// Most paths of a connection that the algorithm saw at once; 0 where it saw none.
+    pub paths: usize,
     /// Largest payload of a segment, bytes.
     pub mss: u32,
     /// The windows of the connection with most events: one for each change by whole segments.
@@ -43,6 +45,8 @@ struct Connection {
     first: Conn,
     whole: bool,
     events: u64,
+    /// What the siblings of a path see of it, by what the native core answered.
+    shown: PathView,
     course: Vec<Moment>,
     heard: Vec<Heard>,
 }
@@ -61,6 +65,7 @@ pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
                     first: record.conn,
                     whole: true,
                     events: 0,
+                    shown: PathView::EMPTY,
                     course: Vec::new(),
                     heard: Vec::new(),
                 };
@@ -85,7 +90,8 @@ pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
         };
         if connection.whole {
             let native = connection.controller.control(params, &record.conn);
-            replayed.compare(record, native);
+            replayed.compare(record, native, &connection.shown);
+            connection.show(record, native);
         }
         connection.events += 1;
         let heard = Heard::of(record.what, &record.conn, record.control, &connection.first);
@@ -104,22 +110,47 @@ pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
     replayed
 }
 
-impl Replayed {
-    fn compare(&mut self, record: &Record, native: Control) {
-        self.events += 1;
-        if native == record.control {
+impl Connection {
+    /// The kernel shows a path to its siblings when all of an acknowledgement is over; losses and segment sizes come before one.
+    fn show(&mut self, record: &Record, native: Control) {
+        if matches!(record.what, What::Event(Event::Loss(_) | Event::Mss(_))) {
             return;
         }
+        let conn = &record.conn;
+        self.shown = PathView {
+            cwnd: native.cwnd,
+            ssthresh: native.ssthresh,
+            srtt: conn.srtt,
+            min_rtt: conn.min_rtt,
+            disclosed: self.controller.disclosed(),
+            mss: conn.mss,
+            phase: conn.phase,
+        };
+    }
+}
+
+impl Replayed {
+    /// The answers, and what a path of a group had shown of itself.
+    fn compare(&mut self, record: &Record, native: Control, shown: &PathView) {
+        self.events += 1;
+        let group = match &record.what {
+            What::Event(Event::Group(group)) => Some(group),
+            _ => None,
+        };
+        self.paths = self.paths.max(group.map_or(0, |group| group.paths().len()));
+        let [kernels, natives] = match group.map(Group::own).filter(|own| *own != shown) {
+            Some(own) => [format!("showed {own:?}"), format!("{shown:?}")],
+            None if native != record.control => {
+                [format!("answered {}", told(record.control)), told(native)]
+            }
+            None => return,
+        };
         self.different += 1;
         self.first.get_or_insert_with(|| {
+            let (number, name) = (record.number, record.what.name());
+            let facts = format!("facts: {:?} {:?}", record.what, record.conn);
             format!(
-                "event {} ({}): the kernel answered {}, the native core {}; facts: {:?} {:?}",
-                record.number,
-                record.what.name(),
-                told(record.control),
-                told(native),
-                record.what,
-                record.conn,
+                "event {number} ({name}): the kernel {kernels}, the native core {natives}; {facts}"
             )
         });
     }
@@ -131,13 +162,14 @@ fn told(c: Control) -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass_cc::{Ack, Event, Phase, Time};
+    use windlass_cc::{Ack, Event, Phase, Span, Time};
 
     use super::*;
 
-    /// A life as a kernel that runs these parameters would record it.
-    fn life(params: &AnyParams) -> Vec<Record> {
-        let mut conn = Conn { now: Time(1_000), ..Conn::new(1448) };
+    /// A life as a kernel that runs these parameters would record it, alone or beside a path with this window.
+    fn life_beside(params: &AnyParams, sibling: Option<u64>) -> Vec<Record> {
+        let rtt = Span::from_millis(40);
+        let mut conn = Conn { now: Time(1_000), srtt: rtt, min_rtt: rtt, ..Conn::new(1448) };
         let mut controller = AnyController::init(params, &conn);
         let mut records = Vec::new();
         let mut note = |what, conn: Conn, controller: &AnyController| {
@@ -148,18 +180,37 @@ mod tests {
         note(What::Begin, conn, &controller);
         let phase = |from, to| Event::Phase { from, to };
         let ack = Event::Ack(Ack::of(1448));
+        let view = |conn: &Conn, Control { cwnd, ssthresh, .. }, disclosed| PathView {
+            cwnd,
+            ssthresh,
+            srtt: conn.srtt,
+            min_rtt: conn.min_rtt,
+            disclosed,
+            mss: 1448,
+            phase: conn.phase,
+        };
         let lose = [phase(Phase::Open, Phase::Recovery), phase(Phase::Recovery, Phase::Open)];
         for event in [ack; 40].into_iter().chain(lose).chain([ack; 400]) {
+            let own = view(&conn, controller.control(params, &conn), controller.disclosed());
             conn.now = Time(conn.now.0 + 1_000_000);
             conn.una += 1448;
             conn.flight_size = 20 * 1448;
             if let Event::Phase { to, .. } = event {
                 conn.phase = to;
             }
+            if let (Event::Ack(_), Some(cwnd)) = (event, sibling) {
+                let group = Group::new([PathView { cwnd, ..own }, own]).seen_from(1, 0);
+                controller.apply(params, &conn, &Event::Group(group));
+                note(What::Event(Event::Group(group)), conn, &controller);
+            }
             controller.apply(params, &conn, &event);
             note(What::Event(event), conn, &controller);
         }
         records
+    }
+
+    fn life(params: &AnyParams) -> Vec<Record> {
+        life_beside(params, None)
     }
 
     fn cubic() -> AnyParams {
@@ -185,6 +236,31 @@ mod tests {
         assert!(!replayed.is_equal());
         let first = replayed.first.expect("a difference");
         assert!(first.starts_with("event 42 (phase)"), "the cut is where it shows: {first}");
+    }
+
+    #[test]
+    fn a_coupled_algorithm_is_held_against_what_it_saw_and_showed() {
+        let lia = AnyParams::by_name("lia").expect("there");
+        let records = life_beside(&lia, Some(30 * 1448));
+        let replayed = replay(&lia, &records);
+        assert!(replayed.is_equal() && replayed.paths == 2, "{:?}", replayed.first);
+        // In avoidance, where a sibling counts.
+        let changed = |place: usize, change: fn(&mut PathView)| {
+            let mut records = records.clone();
+            let seen = records.iter_mut().skip(400).find_map(|record| match &mut record.what {
+                What::Event(Event::Group(group)) => Some(group),
+                _ => None,
+            });
+            let seen = seen.expect("a group");
+            let mut paths = [seen.paths()[0], seen.paths()[1]];
+            change(&mut paths[place]);
+            *seen = Group::new(paths).seen_from(1, 0);
+            replay(&lia, &records).first.expect("a difference")
+        };
+        let saw = changed(0, |sibling| sibling.cwnd *= 100);
+        assert!(saw.contains("the kernel answered"), "another window of the sibling: {saw}");
+        let showed = changed(1, |own| own.cwnd += 1);
+        assert!(showed.contains("the kernel showed"), "another window than the answer: {showed}");
     }
 
     #[test]

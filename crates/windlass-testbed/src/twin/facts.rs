@@ -53,9 +53,9 @@ const TIME_PART: u64 = 50;
 
 impl Heard {
     /// An event of a connection that began with `first`, and the answer. Of losses nothing is kept: a kernel tells several
-    /// at once, and the acknowledgement has their sum.
+    /// at once, and the acknowledgement has their sum. Nor of groups, which hosts show at moments of their own.
     pub fn of(what: What, conn: &Conn, answer: Control, first: &Conn) -> Option<Heard> {
-        if matches!(what, What::Event(Event::Loss(_))) {
+        if matches!(what, What::Event(Event::Loss(_) | Event::Group(_))) {
             return None;
         }
         let ack = match what {

@@ -2,7 +2,8 @@
 //!
 //! Six networks are crossed at once, each by a flow of its own with the algorithm in the kernel. Every event that the kernel
 //! tells the algorithm is recorded with the answer, and replayed on the native core: the answers must be the same to the bit.
-//! The same networks are then simulated, and the courses compared: there the hosts differ, not the algorithm.
+//! The same networks are then simulated, and the courses compared: there the hosts differ, not the algorithm. A coupled
+//! algorithm has networks of its own, which a connection crosses by two paths; what each path saw of the other is recorded too.
 
 pub mod facts;
 
@@ -21,16 +22,18 @@ use crate::bpf::replay::Replayed;
 use crate::live::Watch;
 use crate::{LinuxVt, linux, live};
 
-/// What is run.
+/// What is run, with one path and with two.
 const NETWORKS: &str = include_str!("networks.toml");
+const PATHS: &str = include_str!("paths.toml");
 
-/// The networks' names.
-pub fn networks() -> Vec<String> {
-    scenario().flows.into_iter().map(|flow| flow.name).collect()
+fn scenario(params: &AnyParams) -> Scenario {
+    let networks = if is_coupled(params) { PATHS } else { NETWORKS };
+    Scenario::from_str(networks, "networks").expect("a scenario of this project")
 }
 
-fn scenario() -> Scenario {
-    Scenario::from_str(NETWORKS, "networks.toml").expect("a scenario of this project")
+/// Whether an algorithm is shown over two paths of a connection.
+pub fn is_coupled(params: &AnyParams) -> bool {
+    object::COUPLED.contains(&params.info().id)
 }
 
 /// One network, crossed in a kernel and in the simulator.
@@ -44,11 +47,11 @@ pub struct Twin {
     pub kernel: FlowResult,
     /// What it did in the simulator.
     pub simulated: FlowResult,
-    /// Where the windows of the two part first.
+    /// Where the windows of the two part first; of one path only.
     pub parting: Option<Parting>,
     /// What the simulated algorithm heard.
     pub heard: Vec<Heard>,
-    /// The first fact that only one of the two hosts told.
+    /// The first fact that only one of the two hosts told; of one path only.
     pub fact: Option<Difference>,
 }
 
@@ -89,13 +92,15 @@ pub fn run(
     simulated.record.series = vec![Series::Cwnd];
     let rates = params.requirements().rate_samples;
     let (simulated, mut heard) = listened(&simulated, seed)?;
+    let one_path = !is_coupled(params);
     let flows = kernel.result.flows.into_iter().zip(simulated.flows).zip(replayed);
     let twins = flows.zip(0..).map(|(((kernel, of_simulator), replayed), flow)| {
         let mss = u64::from(replayed.mss.max(1));
         let own = simulated.samples.iter().filter(|sample| sample.flow == flow);
         let parting = part(&replayed.course, own.map(|sample| sample.value / mss));
+        let parting = parting.filter(|_| one_path);
         let heard = std::mem::take(&mut heard[flow as usize]);
-        let fact = facts::differ(&replayed.heard, &heard, rates);
+        let fact = facts::differ(&replayed.heard, &heard, rates).filter(|_| one_path);
         let network = kernel.name.clone();
         Twin { network, parting, heard, fact, replayed, kernel, simulated: of_simulator }
     });
@@ -176,7 +181,8 @@ fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>
         scenario.flows.iter().map(|flow| (flow.name.clone(), Log::default())).collect();
     let given = logs.clone();
     let listen = move |flow: &FlowSpec| {
-        let (_, log) = given.iter().find(|(name, _)| *name == flow.name)?;
+        let one_path = flow.multipath.is_none();
+        let (_, log) = given.iter().find(|(name, _)| one_path && *name == flow.name)?;
         Some(Box::new(Listener::new(log.clone())) as Box<dyn CongestionControl>)
     };
     let ran = Simulator::default().with_controllers(Arc::new(listen)).run(scenario, seed)?;
@@ -186,7 +192,7 @@ fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>
 
 /// The scenario with this algorithm on the networks that are asked for. The slow start is the one that is built in.
 fn prepared(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
-    let mut scenario = scenario();
+    let mut scenario = scenario(params);
     if let Some(unknown) =
         networks.iter().find(|name| scenario.flows.iter().all(|flow| flow.name != **name))
     {
@@ -266,6 +272,7 @@ mod tests {
         assert!(e.contains("`moon`") && e.contains("shallow"), "{e}");
         let one = prepared(&AnyParams::default(), &["lossy".to_owned()]).expect("a scenario");
         assert_eq!(one.flows.len(), 1);
-        assert_eq!(networks().len(), 6);
+        let all = |id| prepared(&AnyParams::by_name(id).expect("there"), &[]).expect("a scenario");
+        assert_eq!(["reno", "lia"].map(|id| all(id).flows.len()), [6, 4]);
     }
 }
