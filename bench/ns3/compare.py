@@ -20,12 +20,38 @@ import program  # where setup has said
 from program import Failed, ended, run_lines
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/src/trust/benchmarks.md"
+MARKS = ("<!-- ns3-speed: written by bench/ns3/compare.py --write -->", "<!-- /ns3-speed -->")
 
-# What must agree with scenarios/bench/dumbbell-N.toml. Static routes are ns-3's fastest at every size.
+
+
+def newreno(flows, duration, stagger):
+    """NewReno without SACK: what ns-3's program is told must agree with scenarios/bench/dumbbell-N.toml."""
+    return {"flows": flows, "duration": duration, "stagger": stagger}, [f"scenarios/bench/dumbbell-{flows}.toml"]
+
+
+def cubic(flows):
+    """CUBIC with SACK, as users run it; the starts are spread over the first second."""
+    stagger, queue = 1 / flows, 100
+    sets = {
+        "topology.pairs": flows,
+        "topology.bottleneck.rate": f"{10 * flows}Mbps",
+        "topology.bottleneck.queue": f"{67 * flows}pkt",
+        "topology.access.queue": f"{queue}pkt",
+        "flow.0.jitter": "0s",
+        "flow.0.stagger": f"{round(stagger * 1e6)}us",
+    }
+    ours = ["scenarios/bench/dumbbell.toml", *(word for key, value in sets.items() for word in ("--set", f"{key}={value}"))]
+    return {"flows": flows, "duration": 10, "stagger": stagger, "algorithm": "cubic"}, ours
+
+
+# What ns-3's program is told, and ours. Static routes are ns-3's fastest at every size.
 CASES = {
-    "dumbbell-4": {"flows": 4, "duration": 10, "stagger": 0.01},
-    "dumbbell-100": {"flows": 100, "duration": 10, "stagger": 0.01},
-    "dumbbell-1000": {"flows": 1000, "duration": 1, "stagger": 0.0002},
+    "newreno-4": newreno(4, 10, 0.01),
+    "newreno-100": newreno(100, 10, 0.01),
+    "newreno-1000": newreno(1000, 1, 0.0002),
+    "cubic-4": cubic(4),
+    "cubic-100": cubic(100),
 }
 ROUTING = "static"
 BUILD_NOTE = (
@@ -75,14 +101,14 @@ def side(runs):
 
 def run_ns3(ns3, name, count=False):
     """One run of ns-3; hops are counted only when asked for, since counting takes time."""
-    arguments = {"name": name, "routing": ROUTING, "count": int(count), **CASES[name]}
+    arguments = {"name": name, "routing": ROUTING, "count": int(count), **CASES[name][0]}
     (line,) = run_lines([ns3, *(f"--{key}={value}" for key, value in arguments.items())])
     return line
 
 
 def run_windlass(bench, name):
     """One run of our measuring program."""
-    (line,) = run_lines([bench, f"scenarios/bench/{name}.toml"])
+    (line,) = run_lines([bench, *CASES[name][1]])
     return line
 
 
@@ -135,6 +161,24 @@ def table(summaries):
     return "\n".join("  ".join(pad(cell, width) for pad, cell, width in zip(align, row, widths)) for row in rows)
 
 
+def page_table(summaries):
+    """The same for the page on benchmarks."""
+    head = ["case", "packet-hops, ours and ns-3's", "million hops per CPU-second, ours", "ns-3", "ratio", "goodput, ours and ns-3's (Mbps)"]
+    rows = []
+    for case in summaries:
+        ours, theirs, ratio = case["windlass"], case["ns3"], case["ratio"]
+        spread = f"{ratio['median']:.0f}" + (f" ({ratio['min']:.0f} to {ratio['max']:.0f})" if case["runs"] > 1 else "")
+        rows.append([
+            f"`{case['name']}`",
+            f"{ours['packet_hops']:,}, {theirs['packet_hops']:,}",
+            f"{ours['hops_per_cpu_s'] / 1e6:.1f}",
+            f"{theirs['hops_per_cpu_s'] / 1e6:.3f}",
+            spread,
+            f"{ours['goodput_bps'] / 1e6:.1f}, {theirs['goodput_bps'] / 1e6:.1f}",
+        ])
+    return program.markdown(head, *rows)
+
+
 def differences(summaries):
     """A sentence for each quantity in which the two did not do the same work."""
     notes = []
@@ -150,6 +194,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="one pair of runs a case")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/benchmarks.md")
     runs_help = "pairs of runs a case (default 5; long cases 3 at most)"
     parser.add_argument("--runs", type=int, default=5, metavar="N", help=runs_help)
     parser.add_argument("--case", choices=CASES, action="append", help="only this case (may be repeated)")
@@ -165,6 +210,8 @@ def compare(arguments):
     runs = 1 if arguments.quick else arguments.runs
     summaries = [measure(name, ns3, windlass, runs).summary() for name in arguments.case or CASES]
     notes = [BUILD_NOTE, *differences(summaries)]
+    if arguments.write:
+        program.put(PAGE, MARKS, page_table(summaries))
     if arguments.json:
         print(json.dumps({"cases": summaries, "notes": notes}, indent=2))
     else:

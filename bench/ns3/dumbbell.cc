@@ -47,6 +47,7 @@ struct Options
     std::string bottleneckDelay = "30ms";
     uint32_t queuePacketsPerFlow = 67; // 1 BDP: 10 Mbps x 80 ms / 1500 B
     std::string routing = "global";
+    std::string algorithm = "newreno"; // without SACK; or "cubic", with it
     bool count = false;
 };
 
@@ -63,6 +64,7 @@ ParseOptions(int argc, char** argv)
     cmd.AddValue("mtu", "bytes of an IP packet, at least mss + 52", o.mtu);
     cmd.AddValue("buffer", "send and receive buffer, bytes", o.buffer);
     cmd.AddValue("routing", "global, static or nix", o.routing);
+    cmd.AddValue("algorithm", "newreno, without SACK, or cubic, with SACK and PRR", o.algorithm);
     cmd.AddValue("count", "count frames (slower; for untimed runs)", o.count);
     cmd.Parse(argc, argv);
     if (o.flows == 0 || o.duration <= 0 || o.mtu < o.mss + 52)
@@ -73,21 +75,27 @@ ParseOptions(int argc, char** argv)
     {
         throw std::invalid_argument("routing must be global, static or nix, not " + o.routing);
     }
+    if (o.algorithm != "newreno" && o.algorithm != "cubic")
+    {
+        throw std::invalid_argument("algorithm must be newreno or cubic, not " + o.algorithm);
+    }
     return o;
 }
 
-// What `algorithm = "newreno"` over the `rfc` stack without SACK means, in ns-3's names.
+// What `algorithm = "newreno"` over the `rfc` stack without SACK means, and `cubic` over the `linux` stack, in ns-3's names.
 void
 SetTcpDefaults(const Options& o)
 {
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
+    bool cubic = o.algorithm == "cubic";
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue(cubic ? "ns3::TcpCubic" : "ns3::TcpNewReno"));
     // RFC 6582's window during recovery; ns-3's own default is PRR.
-    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
+    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
+                       StringValue(cubic ? "ns3::TcpPrrRecovery" : "ns3::TcpClassicRecovery"));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(cubic));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::WindowScaling", BooleanValue(true));
     Config::SetDefault("ns3::TcpSocketBase::LimitedTransmit", BooleanValue(true));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(1)));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(cubic ? MilliSeconds(200) : Seconds(1)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(o.mss));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));

@@ -56,13 +56,6 @@ impl EventQueue {
         (key != NEVER).then_some((Time((key >> 64) as u64), entity_of(key)))
     }
 
-    /// The entities that may be next after the next one: those of the root's children.
-    #[inline(always)]
-    pub fn candidates(&self) -> impl Iterator<Item = u32> {
-        let group = self.heap.get(4 * ROOT - 8..).and_then(<[Key]>::first_chunk::<4>);
-        group.into_iter().flatten().filter(|key| **key != NEVER).map(|key| entity_of(*key))
-    }
-
     /// Pending events.
     pub fn len(&self) -> usize {
         self.end - ROOT
