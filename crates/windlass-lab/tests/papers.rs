@@ -14,7 +14,27 @@ fn every_built_in_paper_is_right() {
     for paper in PAPERS.iter() {
         let checked = check(paper).unwrap_or_else(|e| panic!("{}: {e:?}", paper.id));
         assert!(checked.claims >= 5 && checked.notes >= 5, "{}: {checked:?}", paper.id);
+        assert_eq!(checked.undecidable, 0, "{}: {checked:?}", paper.id);
     }
+}
+
+#[test]
+fn too_few_runs_to_decide_a_claim_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = new(&dir.path().join("mine")).unwrap();
+    let path = folder.join("experiments.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let checked = |seeds: u64| {
+        let lines = text.lines().map(|line| match line.starts_with("seeds = ") {
+            true => format!("seeds = {seeds}\n"),
+            false => format!("{line}\n"),
+        });
+        fs::write(&path, lines.collect::<String>()).unwrap();
+        check(&Paper::read(&folder).unwrap()).unwrap()
+    };
+    let (few, enough) = (checked(5), checked(6));
+    assert!(few.undecidable > 0, "{few:?}");
+    assert_eq!((few.least_runs, enough.undecidable), (6, 0), "{enough:?}");
 }
 
 #[test]

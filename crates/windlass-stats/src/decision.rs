@@ -29,6 +29,13 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 pub const MIN_RUNS: usize = 6;
 /// The level of a decision that stands alone: intervals of 90 %.
 pub const ALPHA: f64 = 0.05;
+/// Fewest runs with which a median can be decided at a level: with fewer the interval between the least and the largest value is not
+/// sure enough.
+pub fn least_runs(alpha: f64) -> usize {
+    let halvings = (1.0 / alpha).log2().ceil();
+    MIN_RUNS.max(halvings as usize)
+}
+
 /// More runs than this are not proposed.
 const MAX_RUNS: u64 = 10_000;
 
@@ -248,6 +255,19 @@ impl Question {
 mod tests {
     use super::*;
     use crate::testing::Random;
+
+    #[test]
+    fn with_fewer_than_the_least_runs_a_median_has_no_interval() {
+        for level in [ALPHA, ALPHA / 69.0, ALPHA / 1000.0] {
+            let least = least_runs(level);
+            let of =
+                |n: usize| Runs::of((0..n).map(|v| v as f64).collect(), Location::Median).unwrap();
+            assert!(
+                of(least - 1).interval(level).is_none() && of(least).interval(level).is_some(),
+                "{level}"
+            );
+        }
+    }
 
     fn runs(values: &[f64], location: Location) -> Sample {
         Sample::Runs(Runs::of(values.to_vec(), location).unwrap())

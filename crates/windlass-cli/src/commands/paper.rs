@@ -68,13 +68,19 @@ fn register(folder: &Path) -> Result<(), Failure> {
 }
 
 fn said(paper: &Paper, c: Checked) -> String {
-    let Checked { experiments, points, claims, sections, notes, unregistered } = c;
-    let warning = match unregistered {
+    let Checked { experiments, points, claims, sections, notes, .. } = c;
+    let mut warning = match c.unregistered {
         0 => String::new(),
         n => format!(
             "note: {n} claims or questions are not registered; `windlass paper register` does\n"
         ),
     };
+    if c.undecidable > 0 {
+        let (n, least) = (several(c.undecidable, "claim"), c.least_runs);
+        warning += &format!(
+            "note: {n} may stay undecided: among all that the paper states a median takes {least} runs, and `seeds` of a point has fewer\n"
+        );
+    }
     format!(
         "{}: {} with {}, {}, {}, {}: nothing is wrong\n{warning}",
         paper.id,

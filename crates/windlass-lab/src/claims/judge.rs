@@ -26,8 +26,7 @@ pub fn judge(claims: &[Claim], evidence: &Evidence) -> Vec<Judgement> {
 /// The level at which each measured statement is decided.
 fn levels<'a>(cases: &[Case<'a>]) -> BTreeMap<&'a str, f64> {
     let mut family: BTreeMap<&str, f64> = BTreeMap::new();
-    let measured = |c: &&Case| c.claim.basis() == Basis::Measured && c.claim.has_criterion();
-    for case in cases.iter().filter(measured) {
+    for case in cases.iter().filter(|case| case.claim.is_decided_by_runs()) {
         let p = case.asked.as_ref().map_or(1.0, |asked| asked.question.p());
         let statement = family.entry(case.claim.statement()).or_insert(p);
         *statement = statement.max(p);

@@ -364,6 +364,11 @@ impl Claim {
         self.tolerance.is_some() || self.direction.is_some()
     }
 
+    /// Whether it belongs to the family of statements that runs decide.
+    pub(crate) fn is_decided_by_runs(&self) -> bool {
+        self.basis() == Basis::Measured && self.has_criterion()
+    }
+
     /// The statement that it is part of.
     pub fn statement(&self) -> &str {
         self.statement.as_deref().unwrap_or(&self.id)

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::registered::Registered;
 use super::{Material, Paper, Traces, parts, report};
-use crate::claims::{Claim, Kind, Metric, Quantity};
+use crate::claims::{Claim, Kind, Metric, Quantity, Statistic};
 use crate::experiment::{FileError, Plan};
 use crate::readings::Readings;
 use crate::scenario::{Scenario, did_you_mean};
+use crate::stats::decision::{ALPHA, least_runs};
 
 /// What a check has looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub struct Checked {
     pub notes: usize,
     /// What decides a verdict and is not registered as it is.
     pub unregistered: usize,
+    /// Claims with a point of which fewer runs are made than may decide a median among all that the paper states.
+    pub undecidable: usize,
+    /// So many runs may.
+    pub least_runs: usize,
 }
 
 /// Checks a paper.
@@ -66,6 +71,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         return Err(found.errors);
     }
     let points = plan.experiments.iter().map(|e| e.points().len()).sum();
+    let (undecidable, least_runs) = undecidable(&plan, &claims);
     Ok(Checked {
         experiments: plan.experiments.len(),
         points,
@@ -73,7 +79,34 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         sections: sections.len(),
         notes,
         unregistered,
+        undecidable,
+        least_runs,
     })
+}
+
+/// How many claims no number of equal answers can decide, for want of runs, and how many runs could. Points with a single run have no
+/// chance in them.
+fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
+    let asked: Vec<&Claim> = claims.iter().filter(|c| c.is_decided_by_runs()).collect();
+    let statements: BTreeSet<&str> = asked.iter().map(|c| c.statement()).collect();
+    let least = least_runs(ALPHA / statements.len().max(1) as f64);
+    let runs: BTreeMap<String, u64> = (plan.experiments.iter())
+        .flat_map(|e| {
+            e.points()
+                .into_iter()
+                .map(move |p| (format!("{}/{}", e.id, p.id), *e.seeds(&p, false).end()))
+        })
+        .collect();
+    let too_few = |claim: &&&Claim| {
+        claim.statistic == Statistic::Median
+            && claim.quantities().into_iter().any(|quantity| match quantity {
+                Quantity::Metric(at) => {
+                    runs.get(&at.at).is_some_and(|n| (2..least as u64).contains(n))
+                }
+                _ => false,
+            })
+    };
+    (asked.iter().filter(too_few).count(), least)
 }
 
 /// Anchors of the sections that a report has beside the paper's own.
