@@ -50,12 +50,12 @@ impl Setup {
 }
 
 #[test]
-fn every_point_has_ten_seeds_and_a_hash_of_its_own_in_its_experiment() {
+fn every_point_has_twenty_seeds_and_a_hash_of_its_own_in_its_experiment() {
     let s = setup();
     for experiment in &s.plan.experiments {
         let mut hashes = BTreeSet::new();
         for point in experiment.points() {
-            assert_eq!(experiment.seeds(&point, false), 1..=10, "{}/{}", experiment.id, point.id);
+            assert_eq!(experiment.seeds(&point, false), 1..=20, "{}/{}", experiment.id, point.id);
             let scenario = s.scenario_at(&experiment.id, &point.id, &[]);
             assert!(
                 hashes.insert(scenario.hash()),
