@@ -62,6 +62,16 @@ def put(page, marks, text):
     page.write_text(block.sub(lambda _: f"{marks[0]}\n\n{text}\n\n{marks[1]}", old))
 
 
+def put_rows(page, marks, text, only):
+    """Puts a table between two marks, or, if `only`, its rows alone among those that stand there, which are known by their first cell."""
+    if only:
+        rows = {row.split("|")[1]: row for row in text.splitlines()}
+        known = page.read_text().partition(marks[0])[2].partition(marks[1])[0].strip().splitlines()
+        new = [row for case, row in rows.items() if all(case != old.split("|")[1] for old in known)]
+        text = "\n".join([rows.get(row.split("|")[1], row) for row in known] + new)
+    put(page, marks, text)
+
+
 def ended(work):
     """Does the work, and returns the exit code of the script: 0, 1 with the error said, or 3 with what the machine lacks."""
     try:

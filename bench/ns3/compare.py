@@ -24,7 +24,6 @@ PAGE = ROOT / "docs/src/trust/benchmarks.md"
 MARKS = ("<!-- ns3-speed: written by bench/ns3/compare.py --write -->", "<!-- /ns3-speed -->")
 
 
-
 def newreno(flows, duration, stagger):
     """NewReno without SACK: what ns-3's program is told must agree with scenarios/bench/dumbbell-N.toml."""
     return {"flows": flows, "duration": duration, "stagger": stagger}, [f"scenarios/bench/dumbbell-{flows}.toml"]
@@ -32,12 +31,12 @@ def newreno(flows, duration, stagger):
 
 def cubic(flows):
     """CUBIC with SACK, as users run it; the starts are spread over the first second."""
-    stagger, queue = 1 / flows, 100
+    stagger = 1 / flows
     sets = {
         "topology.pairs": flows,
         "topology.bottleneck.rate": f"{10 * flows}Mbps",
         "topology.bottleneck.queue": f"{67 * flows}pkt",
-        "topology.access.queue": f"{queue}pkt",
+        "topology.access.queue": "100pkt",
         "flow.0.jitter": "0s",
         "flow.0.stagger": f"{round(stagger * 1e6)}us",
     }
@@ -194,7 +193,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--quick", action="store_true", help="one pair of runs a case")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/benchmarks.md, or with --case its rows")
     runs_help = "pairs of runs a case (default 5; long cases 3 at most)"
     parser.add_argument("--runs", type=int, default=5, metavar="N", help=runs_help)
     parser.add_argument("--case", choices=CASES, action="append", help="only this case (may be repeated)")
@@ -211,7 +210,7 @@ def compare(arguments):
     summaries = [measure(name, ns3, windlass, runs).summary() for name in arguments.case or CASES]
     notes = [BUILD_NOTE, *differences(summaries)]
     if arguments.write:
-        program.put(PAGE, MARKS, page_table(summaries))
+        program.put_rows(PAGE, MARKS, page_table(summaries), only=arguments.case)
     if arguments.json:
         print(json.dumps({"cases": summaries, "notes": notes}, indent=2))
     else:

@@ -84,8 +84,8 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     })
 }
 
-/// How many claims no number of equal answers can decide, for want of runs, and how many runs could. Points with a single run have no
-/// chance in them.
+/// How many claims have a point with too few runs for a median to be decided, whatever they yield, and how many it takes. A point with
+/// a single run has no chance in it.
 fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
     let asked: Vec<&Claim> = claims.iter().filter(|c| c.is_decided_by_runs()).collect();
     let statements: BTreeSet<&str> = asked.iter().map(|c| c.statement()).collect();

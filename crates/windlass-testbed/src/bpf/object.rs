@@ -225,6 +225,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_script_that_builds_objects_couples_the_same_algorithms() {
+        let script = include_str!("../../../../tests/small-targets/bpf.py");
+        let line = script.lines().find_map(|line| line.strip_prefix("COUPLED = ")).expect("there");
+        let variants: Vec<String> = serde_json::from_str(line).expect("a list");
+        let name = |id: &str| id.trim_end_matches("-approx").replace('-', "");
+        assert_eq!(
+            variants.iter().map(|v| v.to_lowercase()).collect::<Vec<_>>(),
+            COUPLED.map(name)
+        );
+    }
+
+    #[test]
     fn an_algorithm_with_a_coordinator_is_refused_and_all_others_are_listed() {
         let mfvl = AnyParams::by_name("mfvl").expect("there");
         assert!(check(&mfvl).unwrap_err().to_string().contains("coordinator"));
