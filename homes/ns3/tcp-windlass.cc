@@ -7,6 +7,7 @@
 #include "ns3/string.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 namespace ns3
@@ -68,6 +69,12 @@ TcpWindlass::GetTypeId()
                           "nanoseconds or 65536ths (windlass_param_at).",
                           StringValue(""),
                           MakeStringAccessor(&TcpWindlass::m_settings),
+                          MakeStringChecker())
+            .AddAttribute("Recording",
+                          "What the name of a file begins with into which each connection writes all that its algorithm "
+                          "hears and answers, for `windlass twin --recorded`: NODE-NUMBER.jsonl follows. Empty: none.",
+                          StringValue(""),
+                          MakeStringAccessor(&TcpWindlass::m_recording),
                           MakeStringChecker());
     return tid;
 }
@@ -88,6 +95,7 @@ TcpWindlass::TcpWindlass(const TcpWindlass& other)
       m_stack(other.m_stack),
       m_slowStart(other.m_slowStart),
       m_settings(other.m_settings),
+      m_recording(other.m_recording),
       m_random(other.m_random)
 {
 }
@@ -197,6 +205,27 @@ TcpWindlass::Begin(Ptr<TcpSocketState> tcb)
     Must(windlass_init(State(), windlass_state_size(), Params(), &m_conn), m_algorithm);
     // ns-3's connections begin at 0 with the SYN.
     m_una = m_highest = SequenceNumber32(1);
+    if (!m_recording.empty())
+    {
+        Record();
+    }
+}
+
+// Into a file of the connection's own, by its node and its number there.
+void
+TcpWindlass::Record()
+{
+    static std::map<uint32_t, uint32_t> numbers;
+    uint32_t node = Simulator::GetContext();
+    std::string name = std::to_string(node) + "-" + std::to_string(numbers[node]++);
+    std::string path = m_recording + name + ".jsonl";
+    m_file.open(path);
+    auto write = [](void* file, const char* line, size_t bytes) { static_cast<std::ofstream*>(file)->write(line, bytes); };
+    Must(windlass_record(State(), Params(), &m_conn, name.c_str(), "ns-3", write, &m_file), path);
+    if (!m_file)
+    {
+        NS_FATAL_ERROR("TcpWindlass: " << path << " cannot be written");
+    }
 }
 
 // Brings the facts up to date. What is no longer in flight and was not delivered was lost: ns-3 tells no list of losses.

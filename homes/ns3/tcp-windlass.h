@@ -9,6 +9,7 @@
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-socket-state.h"
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ class TcpWindlass : public TcpCongestionOps
 {
   public:
     /**
-     * \brief The type, with the attributes Algorithm, Stack, SlowStart and Parameters.
+     * \brief The type, with the attributes Algorithm, Stack, SlowStart, Parameters and Recording.
      * \return the type
      */
     static TypeId GetTypeId();
@@ -56,6 +57,7 @@ class TcpWindlass : public TcpCongestionOps
     void MakeParameters();
     void SetParameter(const std::string& setting);
     void Begin(Ptr<TcpSocketState> tcb);
+    void Record();
     void Account(Ptr<TcpSocketState> tcb, uint32_t inFlight);
     void TellPath(Ptr<TcpSocketState> tcb);
     void Turn(windlass_phase phase);
@@ -68,11 +70,13 @@ class TcpWindlass : public TcpCongestionOps
     std::string m_stack{"rfc"};
     std::string m_slowStart;
     std::string m_settings;
+    std::string m_recording;
     Ptr<UniformRandomVariable> m_random;
     // Of one connection; empty until its first event.
     std::vector<uint64_t> m_params;
     std::vector<uint64_t> m_state;
     windlass_conn m_conn{};
+    std::ofstream m_file;
     windlass_wants_of_host m_wants{};
     // What TCP counts in 32 bits, up to which the facts are brought.
     SequenceNumber32 m_una;

@@ -207,12 +207,12 @@ pub enum Command {
     /// time of a run; `load` leaves one in this machine's kernel for any program.
     #[command(after_help = kernel::HELP)]
     Kernel(Kernel),
-    /// Prove that an algorithm in a kernel is its native twin, and say how far kernel and simulator are apart.
+    /// Prove that an algorithm in a kernel or another host is its native twin, and say how far host and simulator are apart.
     ///
     /// Six networks are crossed by a flow each with the algorithm in the kernel (`kernel build` first). Each event that
     /// the kernel tells it is recorded with the answer and replayed on the native core: every answer must be the same to
     /// the bit. The same networks are simulated: goodput, segments sent again and round trip of both, and the first
-    /// window (segments) that only one of them had.
+    /// window (segments) that only one of them had. ns-3 hands over a recording of such events, and so can any host.
     #[command(after_help = twin::HELP)]
     Twin(Twin),
     /// Say what this machine can do, and what to do about what it cannot.

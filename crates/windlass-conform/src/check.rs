@@ -117,31 +117,34 @@ pub fn history(path: &Path, text: &str) -> Result<History, CheckError> {
         });
         steps.extend(step.event.map(|e| (*c, e)));
     })?;
-    history.ok_or_else(|| wrong(path, 0, "the file is empty".to_owned()))
+    history.ok_or_else(|| empty(path))
 }
 
 /// What a line says.
-struct Step {
+pub(crate) struct Step {
     /// From 0.
     number: usize,
     /// None in the header.
-    event: Option<Event>,
-    expect: Expect,
+    pub(crate) event: Option<Event>,
+    pub(crate) expect: Expect,
+}
+
+pub(crate) fn empty(path: &Path) -> CheckError {
+    wrong(path, 0, "the file is empty".to_owned())
 }
 
 fn wrong(path: &Path, number: usize, message: String) -> CheckError {
     CheckError::Format { path: path.to_path_buf(), line: number + 1, message }
 }
 
-/// Reads a vector line by line, with the connection after each. Returns the case's name.
-fn walk(
+/// Reads a vector line by line, with the connection after each. Returns the header.
+pub(crate) fn walk(
     path: &Path,
     text: &str,
     mut visit: impl FnMut(&AnyParams, &Conn, Step),
-) -> Result<String, CheckError> {
+) -> Result<Header, CheckError> {
     let mut lines = text.lines().enumerate();
-    let empty = || wrong(path, 0, "the file is empty".to_owned());
-    let (_, first) = lines.next().ok_or_else(empty)?;
+    let (_, first) = lines.next().ok_or_else(|| empty(path))?;
     let header: Header = serde_json::from_str(first).map_err(|e| wrong(path, 0, json_error(&e)))?;
     let params = header.to_params().map_err(|e| wrong(path, 0, e))?;
     let mut c = header.conn.first().map_err(|e| wrong(path, 0, e))?;
@@ -153,17 +156,17 @@ fn walk(
         let event = Some(line.to_event().map_err(|e| wrong(path, number, e))?);
         visit(&params, &c, Step { number, event, expect: line.expect });
     }
-    Ok(header.case)
+    Ok(header)
 }
 
 /// The same for a text that is at hand; `path` is for messages.
 pub fn check_text(path: &Path, text: &str) -> Result<Outcome, CheckError> {
     let mut play = None;
-    let case = walk(path, text, |params, c, step| {
+    let Header { case, .. } = walk(path, text, |params, c, step| {
         let play = play.get_or_insert_with(|| Play::new(path, params, c));
         play.step(c, &step);
     })?;
-    let play = play.ok_or_else(|| wrong(path, 0, "the file is empty".to_owned()))?;
+    let play = play.ok_or_else(|| empty(path))?;
     Ok(Outcome {
         algorithm: play.params.info().id.to_owned(),
         case,

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use windlass_cc::recovery::LossRecovery;
+use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{Ack, AnyParams, Conn, Event, Loss, RateSample, Setup, Span, Time, Undo, flags};
 
 use super::parameters::{read_slow_start, read_table};
@@ -57,6 +58,15 @@ pub struct SetupLine {
     pub recovery: String,
     /// Segments that one acknowledgement counts for at most.
     pub ack_limit: u32,
+    /// `bytes` or `segments`: in what the window is kept. Left out: `bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counting: Option<String>,
+    /// `acked` or `delivered`: what opens the window. Left out: `acked`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit: Option<String>,
+    /// `at-once` or `proportional`: how long a mark's cut takes. Left out: `at-once`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark_cut: Option<String>,
 }
 
 /// The answer that is expected.
@@ -437,8 +447,28 @@ impl SetupLine {
                 common.recovery.unwrap_or(params.requirements().recovery),
             ),
             ack_limit: common.ack_limit,
+            counting: unusual(&Counting::ALL, common.counting),
+            credit: unusual(&Credit::ALL, common.credit),
+            mark_cut: unusual(&MarkCut::ALL, common.mark_cut),
         }
     }
+}
+
+/// The word for what is not the default.
+fn unusual<T: Copy + PartialEq + Default>(
+    words: &[(&'static str, T)],
+    value: T,
+) -> Option<String> {
+    (value != T::default()).then(|| word(words, value))
+}
+
+/// What a word means, the default without one.
+fn usual<T: Copy + Default>(
+    words: &[(&'static str, T)],
+    key: &str,
+    text: Option<&String>,
+) -> Result<T, String> {
+    text.map_or_else(|| Ok(T::default()), |text| meaning(words, key, text))
 }
 
 impl Header {
@@ -458,6 +488,9 @@ impl Header {
             initial_ssthresh: self.setup.initial_ssthresh,
             recovery: Some(meaning(&LossRecovery::ALL, "recovery", &self.setup.recovery)?),
             ack_limit: self.setup.ack_limit,
+            counting: usual(&Counting::ALL, "counting", self.setup.counting.as_ref())?,
+            credit: usual(&Credit::ALL, "credit", self.setup.credit.as_ref())?,
+            mark_cut: usual(&MarkCut::ALL, "mark_cut", self.setup.mark_cut.as_ref())?,
             ..params.common()
         };
         if let Some(given) = &self.slow_start {

@@ -5,7 +5,7 @@
 //! floating-point [`models`] of the RFCs' and papers' equations, which share nothing with the
 //! integer algorithms; [`generate()`] plays the scripts of [`cases`] to them through a [`host`] in
 //! miniature. [`check`] holds our algorithms against the files. [`bytes`] makes histories of
-//! arbitrary bytes, for fuzzing.
+//! arbitrary bytes, for fuzzing. A [`recording`] is a vector that a host has made of what it told an algorithm.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +18,7 @@ pub mod host;
 pub mod models;
 pub mod parameters;
 pub mod paths;
+pub mod recording;
 pub mod script;
 pub mod subjects;
 mod words;

@@ -20,7 +20,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-run", &["cc", "tcp", "sim", "scenario"]),
     ("windlass-lab", &["cc", "tcp", "sim", "stats", "scenario", "run", "report"]),
     ("windlass-web", &["lab"]),
-    ("windlass-testbed", &["cc", "tcp", "sim", "scenario", "run"]),
+    ("windlass-testbed", &["cc", "conform", "tcp", "sim", "scenario", "run"]),
     ("windlass-cli", &["cc", "tcp", "sim", "lab", "testbed"]),
     ("windlass-python", &["cc", "conform", "sim", "tcp", "lab", "cli"]),
     ("windlass-interop", &["cc", "conform", "tcp", "sim", "scenario", "run", "testbed"]),

@@ -2,16 +2,16 @@
 
 use windlass_cc::group::PathView;
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Control, CrossLayer, Group, Loss, Phase, Span, Undo,
+    Ack, AnyController, AnyParams, Conn, Control, CrossLayer, Event, Group, Loss, Phase, Span, Undo,
 };
 
 use crate::memory::{FlowState, ParamSet, changed, reach, shared, write};
 use crate::{Status, WINDLASS_MAX_PATHS};
 
 /// The two handles of a call and the connection's facts.
-type Call<'a> = (&'a mut AnyController, &'a AnyParams, &'a Conn);
+type Call<'a> = (&'a mut FlowState, &'a AnyParams, &'a Conn);
 
-unsafe fn call<'a>(
+pub(crate) unsafe fn call<'a>(
     state: *mut FlowState,
     params: *const ParamSet,
     conn: *const Conn,
@@ -20,7 +20,21 @@ unsafe fn call<'a>(
     if !core::ptr::eq(state.body.info(), params.body.info()) {
         return Err(Status::WrongAlgorithm);
     }
-    Ok((&mut state.body, &params.body, unsafe { shared(conn)? }))
+    Ok((state, &params.body, unsafe { shared(conn)? }))
+}
+
+/// Tells the algorithm of an event, and who records it.
+unsafe fn tell(
+    state: *mut FlowState,
+    params: *const ParamSet,
+    conn: *const Conn,
+    event: &Event,
+) -> Result<(), Status> {
+    let (state, params, conn) = unsafe { call(state, params, conn)? };
+    state.body.apply(params, conn, event);
+    #[cfg(any(unix, windows))]
+    crate::recording::note(state, params, conn, event);
+    Ok(())
 }
 
 fn phase(number: u32) -> Result<Phase, Status> {
@@ -123,12 +137,7 @@ pub unsafe extern "C" fn windlass_on_ack(
     conn: *const Conn,
     ack: *const Ack,
 ) -> Status {
-    let tell = || {
-        let ack = unsafe { shared(ack)? };
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_ack(params, conn, ack);
-        Ok(())
-    };
+    let tell = || unsafe { tell(state, params, conn, &Event::Ack(*shared(ack)?)) };
     tell().into()
 }
 
@@ -148,10 +157,8 @@ pub unsafe extern "C" fn windlass_on_phase(
     to: u32,
 ) -> Status {
     let tell = || {
-        let (from, to) = (phase(from)?, phase(to)?);
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_phase(params, conn, from, to);
-        Ok(())
+        let event = Event::Phase { from: phase(from)?, to: phase(to)? };
+        unsafe { tell(state, params, conn, &event) }
     };
     tell().into()
 }
@@ -168,12 +175,7 @@ pub unsafe extern "C" fn windlass_on_loss(
     conn: *const Conn,
     loss: *const Loss,
 ) -> Status {
-    let tell = || {
-        let loss = unsafe { shared(loss)? };
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_loss(params, conn, loss);
-        Ok(())
-    };
+    let tell = || unsafe { tell(state, params, conn, &Event::Loss(*shared(loss)?)) };
     tell().into()
 }
 
@@ -197,9 +199,7 @@ pub unsafe extern "C" fn windlass_on_undo(
             2 => Undo::Frto,
             _ => return Err(Status::BadValue),
         };
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_undo(params, conn, why);
-        Ok(())
+        unsafe { tell(state, params, conn, &Event::Undo(why)) }
     };
     tell().into()
 }
@@ -218,12 +218,8 @@ pub unsafe extern "C" fn windlass_on_idle_restart(
     gap: u64,
     reset: u32,
 ) -> Status {
-    let tell = || {
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_idle_restart(params, conn, Span(gap), reset != 0);
-        Ok(())
-    };
-    tell().into()
+    let event = Event::IdleRestart { gap: Span(gap), reset: reset != 0 };
+    unsafe { tell(state, params, conn, &event) }.into()
 }
 
 /// The segment size changed from `old` bytes to `conn->mss`.
@@ -238,12 +234,7 @@ pub unsafe extern "C" fn windlass_on_mss(
     conn: *const Conn,
     old: u32,
 ) -> Status {
-    let tell = || {
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_mss(params, conn, old);
-        Ok(())
-    };
-    tell().into()
+    unsafe { tell(state, params, conn, &Event::Mss(old)) }.into()
 }
 
 /// All paths of a connection, and which of them is one's own, before each acknowledgement: for algorithms that couple
@@ -270,10 +261,8 @@ pub unsafe extern "C" fn windlass_on_group(
             unsafe { shared(paths.add(place))? };
         }
         let paths = unsafe { core::slice::from_raw_parts(paths, count) };
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
         let group = Group::new(paths.iter().copied()).seen_from(own, 0);
-        state.on_group(params, conn, &group);
-        Ok(())
+        unsafe { tell(state, params, conn, &Event::Group(group)) }
     };
     tell().into()
 }
@@ -301,11 +290,6 @@ pub unsafe extern "C" fn windlass_on_cross_layer(
     conn: *const Conn,
     layers: *const CrossLayer,
 ) -> Status {
-    let tell = || {
-        let layers = unsafe { shared(layers)? };
-        let (state, params, conn) = unsafe { call(state, params, conn)? };
-        state.on_cross_layer(params, conn, layers);
-        Ok(())
-    };
+    let tell = || unsafe { tell(state, params, conn, &Event::CrossLayer(*shared(layers)?)) };
     tell().into()
 }

@@ -10,11 +10,15 @@ mod events;
 mod memory;
 mod names;
 mod params;
+#[cfg(any(unix, windows))]
+mod recording;
 
 pub use events::*;
 pub use memory::{FlowState, ParamSet};
 pub use names::*;
 pub use params::*;
+#[cfg(any(unix, windows))]
+pub use recording::{Listener, windlass_record};
 
 /// The single algorithms' entry points, so that they are in the library.
 pub use cc_object;

@@ -24,6 +24,9 @@ pub struct ParamSet {
 pub struct FlowState {
     mark: u64,
     pub(crate) body: AnyController,
+    /// Who records what it is told.
+    #[cfg(any(unix, windows))]
+    pub(crate) recorder: crate::recording::Recorder,
 }
 
 impl ParamSet {
@@ -34,7 +37,12 @@ impl ParamSet {
 
 impl FlowState {
     pub(crate) const fn new(body: AnyController) -> FlowState {
-        FlowState { mark: STATE, body }
+        FlowState {
+            mark: STATE,
+            body,
+            #[cfg(any(unix, windows))]
+            recorder: crate::recording::Recorder::NONE,
+        }
     }
 }
 

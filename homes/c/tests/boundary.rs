@@ -1,7 +1,8 @@
 //! The boundary changes no answer, and refuses what it must. Runs under Miri too.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
+use std::path::Path;
 
 use windlass::*;
 use windlass_cc::group::PathView;
@@ -9,6 +10,7 @@ use windlass_cc::{
     ALGORITHMS, Ack, AnyController, AnyParams, Conn, Control, Flavour, Group, Loss, Phase, Rate,
     Setup, Span, Time,
 };
+use windlass_conform::check::check_text;
 use windlass_tcp::stack::{PRESETS, Preset};
 
 const EVENTS: u64 = if cfg!(miri) { 60 } else { 3000 };
@@ -186,6 +188,73 @@ fn every_algorithm_answers_as_it_does_without_the_boundary() {
     }
 }
 
+unsafe extern "C" fn listen(context: *mut c_void, line: *const c_char, bytes: usize) {
+    let (lines, line) = unsafe {
+        (&mut *context.cast::<Vec<u8>>(), std::slice::from_raw_parts(line.cast(), bytes))
+    };
+    lines.extend_from_slice(line);
+}
+
+/// A connection's life with a recording of it; `keep` is CUBIC's constant, if it is to be another.
+fn recorded(algorithm: &str, keep: Option<u64>) -> String {
+    let mut host = Host::new(algorithm);
+    let (state, mut lines) = (host.state(), Vec::<u8>::new());
+    let (name, about, to) = (text("life"), text("C"), (&raw mut lines).cast());
+    let begun = unsafe {
+        let params = host.params();
+        windlass_record(state, params, &host.conn, name.as_ptr(), about.as_ptr(), Some(listen), to)
+    };
+    assert_eq!(begun, Status::Ok);
+    if let Some(keep) = keep {
+        assert_eq!(host.set("keep", keep), Status::Ok);
+    }
+    let (mss, params) = (u64::from(MSS), host.params());
+    for number in 1..=EVENTS.min(400) {
+        let conn = &mut host.conn;
+        conn.now = Time(conn.now.0 + 1_000_000);
+        (conn.una, conn.delivered) = (conn.una + mss, conn.delivered + mss);
+        (conn.in_flight, conn.flight_size) = (20 * mss, 20 * mss);
+        (conn.srtt, conn.min_rtt) = (Span::from_millis(50), Span::from_millis(40));
+        let ack = Ack { rtt: Span::from_millis(45), prior_in_flight: 21 * mss, ..Ack::of(mss) };
+        let loss = Loss { bytes: mss, tx_in_flight: mss, lost_since_sent: mss, app_limited: false };
+        let told = unsafe {
+            match number % 50 {
+                47 => windlass_on_loss(state, params, conn, &loss),
+                48 => {
+                    conn.phase = Phase::Recovery;
+                    windlass_on_phase(state, params, conn, 0, 1)
+                }
+                49 => {
+                    conn.phase = Phase::Open;
+                    windlass_on_phase(state, params, conn, 1, 0)
+                }
+                _ => windlass_on_ack(state, params, conn, &ack),
+            }
+        };
+        assert_eq!(told, Status::Ok);
+    }
+    unsafe {
+        let (n, a, none) = (name.as_ptr(), about.as_ptr(), std::ptr::null_mut());
+        assert_eq!(windlass_record(state, params, &host.conn, n, a, None, none), Status::Ok);
+        windlass_on_undo(state, params, &host.conn, 0);
+    }
+    String::from_utf8(lines).unwrap()
+}
+
+#[test]
+fn what_is_recorded_is_what_the_native_core_answers() {
+    for info in ALGORITHMS {
+        let text = recorded(info.id, None);
+        let outcome = check_text(Path::new(info.id), &text).unwrap();
+        assert!(outcome.failure.is_none(), "{}: {:?}", info.id, outcome.failure);
+        let events = EVENTS.min(400) as usize;
+        assert_eq!(outcome.answers, 1 + events, "{}: until nobody listens any more", info.id);
+    }
+    let wrong = recorded("cubic", Some(52_429));
+    let failure = check_text(Path::new("cubic"), &wrong).unwrap().failure.expect("another cut");
+    assert_eq!(failure.line, 1 + 48, "the first cut");
+}
+
 #[test]
 fn coupled_algorithms_hear_of_their_siblings() {
     let view = |cwnd, ms| PathView {
@@ -242,6 +311,8 @@ fn null_pointers_are_refused_everywhere() {
             windlass_on_cross_layer(state, params, &conn, none()),
             windlass_control(state, params, &conn, none()),
             windlass_disclosed(none(), none()),
+            windlass_record(none(), params, &conn, name.as_ptr(), name.as_ptr(), None, none()),
+            windlass_record(state, params, &conn, none(), name.as_ptr(), None, none()),
             windlass_conn_init(none(), MSS),
             windlass_ack_init(none(), 1),
             windlass_param_get(params, none(), none()),

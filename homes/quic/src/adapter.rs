@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use windlass_cc::group::{PathEvent, PathView};
 use windlass_cc::{
-    Ack, AnyController, AnyParams, Conn, Control, Phase, RateSampler, SentRecord, Span, Time, Undo,
-    flags,
+    Ack, AnyController, AnyParams, Conn, Control, Event, Phase, RateSampler, SentRecord, Span,
+    Time, Undo, flags,
 };
 
 use crate::paths::{Place, Shared};
+use crate::recorder::Recorder;
 
 /// A window of less deadlocks quinn, which sends only while a whole packet more is below the window.
 const LEAST_PACKETS: u64 = 2;
@@ -31,6 +32,7 @@ pub struct Adapter {
     recovery: Option<Time>,
     entropy: u32,
     place: Place,
+    recorder: Option<Recorder>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,7 @@ impl Adapter {
             batch: Batch::default(),
             recovery: None,
             entropy: 1,
+            recorder: None,
         }
     }
 
@@ -132,7 +135,7 @@ impl Adapter {
         let rate = self.sampler.sample(self.conn.min_rtt);
         let ack = Ack { delivered: bytes, lost, prior_in_flight, rtt, rate, ..Ack::of(bytes) };
         self.tell_path();
-        self.state.on_ack(&self.params, &self.conn, &ack);
+        self.tell(Event::Ack(ack));
         if app_limited && in_flight < self.window() {
             self.sampler.on_app_limited(in_flight);
         }
@@ -153,7 +156,7 @@ impl Adapter {
                 let loss = self.sampler.on_lost(&packet.record, what.lost);
                 self.batch.lost += what.lost;
                 self.account(now, left);
-                self.state.on_loss(&self.params, &self.conn, &loss);
+                self.tell(Event::Loss(loss));
             }
         } else {
             self.account(now, self.conn.in_flight);
@@ -173,7 +176,7 @@ impl Adapter {
 
     /// All that was deemed lost arrived after all.
     pub fn on_spurious(&mut self) {
-        self.state.on_undo(&self.params, &self.conn, Undo::Dsack);
+        self.tell(Event::Undo(Undo::Dsack));
         if self.recovery.take().is_some() {
             self.turn(Phase::Open);
         }
@@ -183,7 +186,7 @@ impl Adapter {
     pub fn on_mtu(&mut self, mtu: u16) {
         let old = std::mem::replace(&mut self.conn.mss, mtu.into());
         if old != self.conn.mss {
-            self.state.on_mss(&self.params, &self.conn, old);
+            self.tell(Event::Mss(old));
         }
     }
 
@@ -195,6 +198,19 @@ impl Adapter {
     /// The algorithm's answer.
     pub fn control(&self) -> Control {
         self.state.control(&self.params, &self.conn)
+    }
+
+    /// From now on all that the algorithm hears and answers is written down.
+    pub fn recorded_by(&mut self, recorder: Recorder) {
+        recorder.begin(&self.params, &self.conn, self.control());
+        self.recorder = Some(recorder);
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.state.apply(&self.params, &self.conn, &event);
+        if let Some(recorder) = &self.recorder {
+            recorder.note(&event, &self.conn, self.control());
+        }
     }
 
     /// RFC 6298's smoothing; a sample has the receiver's delay in it.
@@ -228,12 +244,12 @@ impl Adapter {
     fn tell_path(&mut self) {
         let view = view(&self.state, &self.params, &self.conn);
         let group = self.place.show(self.conn.now, view);
-        self.state.on_group(&self.params, &self.conn, &group);
+        self.tell(Event::Group(group));
     }
 
     fn turn(&mut self, to: Phase) {
         let from = std::mem::replace(&mut self.conn.phase, to);
-        self.state.on_phase(&self.params, &self.conn, from, to);
+        self.tell(Event::Phase { from, to });
         match to {
             Phase::Recovery => self.place.report(self.conn.now, PathEvent::FastRetransmit),
             Phase::Loss => self.place.report(self.conn.now, PathEvent::Timeout),

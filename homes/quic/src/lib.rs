@@ -9,8 +9,9 @@ pub mod adapter;
 mod noq;
 pub mod paths;
 mod quinn;
+pub mod recorder;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use windlass_cc::recovery::LossRecovery;
@@ -18,6 +19,7 @@ use windlass_cc::{AnyParams, Setup};
 
 pub use adapter::Adapter;
 pub use paths::Shared;
+pub use recorder::Recorder;
 
 /// Packets of the initial window (RFC 9002 section 7.2).
 const INITIAL_PACKETS: u64 = 10;
@@ -28,6 +30,8 @@ pub struct Factory {
     params: AnyParams,
     /// What the paths of the one connection share, and when the first of them began.
     connection: Option<Arc<OnceLock<(Shared, Instant)>>>,
+    /// Until a controller has it.
+    recorder: Arc<Mutex<Option<Recorder>>>,
 }
 
 impl Factory {
@@ -44,7 +48,7 @@ impl Factory {
             recovery: Some(LossRecovery::Prr),
             ..params.common()
         });
-        Factory { params, connection: None }
+        Factory { params, connection: None, recorder: Arc::default() }
     }
 
     /// For one connection only, each of whose paths has a controller: they see each other, as algorithms that couple
@@ -53,7 +57,21 @@ impl Factory {
         Factory { connection: Some(Arc::default()), ..self }
     }
 
+    /// The first controller that it makes is recorded.
+    pub fn recorded(self, recorder: Recorder) -> Factory {
+        Factory { recorder: Arc::new(Mutex::new(Some(recorder))), ..self }
+    }
+
     fn adapter(&self, now: Instant, mtu: u16) -> Adapter {
+        let mut adapter = self.unrecorded(now, mtu);
+        let recorder = self.recorder.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(recorder) = recorder {
+            adapter.recorded_by(recorder);
+        }
+        adapter
+    }
+
+    fn unrecorded(&self, now: Instant, mtu: u16) -> Adapter {
         let mut params = self.params;
         let initial_window = INITIAL_PACKETS * u64::from(mtu);
         params.set_common(&Setup { initial_window, ..params.common() });

@@ -7,104 +7,143 @@ use std::path::Path;
 use windlass_cc::AnyParams;
 use windlass_lab::report::model::{Row, Table};
 use windlass_lab::report::text;
+use windlass_lab::run::World;
 use windlass_lab::run::store::replace;
 use windlass_testbed::bpf::object;
-use windlass_testbed::twin::{self, Twins, facts};
+use windlass_testbed::twin::{self, Figures, Twins, facts};
 
 use crate::args::Twin;
 use crate::output::{Chatter, Failure, print, width};
 
-/// Replays kernels on the native core, and says how far the worlds are apart.
+/// Replays hosts on the native core, and says how far the worlds are apart.
 pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
-    let known = object::algorithms();
-    let named: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
-    let ids = if named.is_empty() { known.clone() } else { named };
-    let unknown = |id: &str| Failure::unknown("algorithm", id, &known);
-    let algorithms = ids.iter().map(|id| AnyParams::by_name(id).ok_or_else(|| unknown(id)));
-    let algorithms = algorithms.collect::<Result<Vec<AnyParams>, Failure>>()?;
     let mut differing = Vec::new();
-    let progress = chatter.progress(0, algorithms.len(), "algorithms");
-    for params in &algorithms {
-        let id = params.info().id;
-        let twins = twin::run(args.on, params, &args.network, args.seed).map_err(Failure::of)?;
-        print(&text::table_within(&table(id, &twins), width()))?;
-        if !twin::is_coupled(params) {
-            print(&first_facts(&twins))?;
+    if args.recorded.is_empty() {
+        let algorithms = algorithms(args)?;
+        let progress = chatter.progress(0, algorithms.len(), "algorithms");
+        for params in &algorithms {
+            let twins = match args.on {
+                World::Ns3 => twin::ns3(params, &args.network, args.seed),
+                on => twin::run(on, params, &args.network, args.seed),
+            };
+            differing.extend(show(args, &twins.map_err(Failure::of)?)?);
+            progress.made(params.info().id);
         }
-        for twin in twins.twins.iter().filter(|twin| !twin.replayed.is_equal()) {
-            let first = twin.replayed.first.as_deref().unwrap_or("events were not recorded");
-            differing.push(format!("{id} over {}: {first}", twin.network));
+        progress.end();
+    } else {
+        let mut recordings = Vec::new();
+        for path in &args.recorded {
+            recordings.extend(twin::read(path).map_err(Failure::input)?);
         }
-        if let Some(folder) = &args.events {
-            keep(folder, id, &twins)?;
+        for twins in twin::recorded(&recordings, args.seed).map_err(Failure::of)? {
+            differing.extend(show(args, &twins)?);
         }
-        if let Some(page) = &args.write {
-            let end = if twin::is_coupled(params) { END_OF_COUPLED } else { END };
-            write(page, end, id, &twins)?;
-        }
-        progress.made(id);
     }
-    progress.end();
     match differing.as_slice() {
         [] => Ok(()),
         all => Err(Failure::work(format!("not the same algorithm:\n{}", all.join("\n")))),
     }
 }
 
-fn table(id: &str, twins: &Twins) -> Table {
+/// Those that are named, or all that a kernel takes.
+fn algorithms(args: &Twin) -> Result<Vec<AnyParams>, Failure> {
+    let known = object::algorithms();
+    let named: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
+    let ids = match args.on {
+        _ if !named.is_empty() => named,
+        // Coupled ones are alone there.
+        World::Ns3 => known.iter().copied().filter(|id| !object::COUPLED.contains(id)).collect(),
+        _ => known.clone(),
+    };
+    let unknown = |id: &str| Failure::unknown("algorithm", id, &known);
+    ids.iter().map(|id| AnyParams::by_name(id).ok_or_else(|| unknown(id))).collect()
+}
+
+/// Prints what a run of twins came to, and keeps what is to be kept; says which answers differ.
+fn show(args: &Twin, twins: &Twins) -> Result<Vec<String>, Failure> {
+    let id = twins.algorithm;
+    print(&text::table_within(&table(twins), width()))?;
+    let coupled = object::COUPLED.contains(&id);
+    if !coupled {
+        print(&first_facts(twins))?;
+    }
+    if let Some(folder) = &args.events {
+        keep(folder, twins)?;
+    }
+    if let Some(page) = &args.write {
+        write(page, if coupled { END_OF_COUPLED } else { END }, twins)?;
+    }
+    let different = twins.twins.iter().filter(|twin| !twin.replayed.is_equal());
+    let told = different.map(|twin| {
+        let first = twin.replayed.first.as_deref().unwrap_or("events were not recorded");
+        format!("{id} over {}: {first}", twin.network)
+    });
+    Ok(told.collect())
+}
+
+fn table(twins: &Twins) -> Table {
     let columns = [
         "network",
         "events",
         "equal",
         "goodput (kbps)",
         "simulated",
-        "sent again",
+        if twins.recorded { "segments lost" } else { "sent again" },
         "simulated",
-        "srtt (ms)",
+        if twins.recorded { "round trip (ms)" } else { "srtt (ms)" },
         "simulated",
         "windows part",
     ];
     let rows = twins.twins.iter().map(|twin| {
-        let (kernel, own) = (&twin.kernel, &twin.simulated);
-        let number = |value: f64| format!("{value:.0}");
-        let srtt = |value: Option<f64>| value.map_or_else(String::new, |ms| format!("{ms:.1}"));
+        let [goodput, again, rtt] = cells(Some(&twin.host));
+        let [own_goodput, own_again, own_rtt] = cells(twin.simulated.as_ref());
         // A connection of several paths has no one course.
-        let nowhere = if twin.replayed.paths > 0 { "" } else { "nowhere" };
+        let compared = twin.simulated.is_some() && twin.replayed.paths <= 1;
+        let nowhere = if compared { "nowhere" } else { "" };
         let parting = twin.parting.as_ref().map_or_else(
             || nowhere.to_owned(),
             |p| {
                 let own = p.simulated.map_or_else(|| "no change".to_owned(), |w| w.to_string());
-                let at = p.kernel.time as f64 / 1e9;
-                format!("{at:.3} s, {}: {} for {own}", p.kernel.what, p.kernel.window)
+                let at = p.host.time as f64 / 1e9;
+                format!("{at:.3} s, {}: {} for {own}", p.host.what, p.host.window)
             },
         );
         let cells = vec![
             twin.network.clone(),
             twin.replayed.events.to_string(),
             equal(twin.replayed.events, twin.replayed.different + twin.replayed.missed),
-            number(kernel.goodput_bps / 1e3),
-            number(own.goodput_bps / 1e3),
-            kernel.retransmits.to_string(),
-            own.retransmits.to_string(),
-            srtt(kernel.srtt_ms),
-            srtt(own.srtt_ms),
+            goodput,
+            own_goodput,
+            again,
+            own_again,
+            rtt,
+            own_rtt,
             parting,
         ];
         Row { cells, ..Row::default() }
     });
+    let host = &twins.host;
+    let host = if twins.recorded { host.clone() } else { format!("Linux {host}") };
     Table {
         id: "twins".to_owned(),
-        caption: format!("{id} in Linux {} and its native twin", twins.kernel),
+        caption: format!("{} in {host} and its native twin", twins.algorithm),
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         ..Table::default()
     }
 }
 
+/// A flow's figures in words; nothing where the simulator does not know the network.
+fn cells(figures: Option<&Figures>) -> [String; 3] {
+    let Some(Figures { goodput_bps, again, rtt_ms }) = figures else { return Default::default() };
+    let rtt = rtt_ms.map_or_else(String::new, |ms| format!("{ms:.1}"));
+    [format!("{:.0}", goodput_bps / 1e3), again.to_string(), rtt]
+}
+
 /// The first fact that only one of the hosts told, a line for each network.
 fn first_facts(twins: &Twins) -> String {
     let mut told = "first fact that differs (times by more than 1 ms and 2 %):\n".to_owned();
-    for twin in &twins.twins {
+    for twin in twins.twins.iter().filter(|twin| twin.simulated.is_some()) {
         let fact = twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
         let _ = writeln!(told, "  {}: {fact}", twin.network);
     }
@@ -120,18 +159,19 @@ fn equal(events: u64, not: u64) -> String {
     }
 }
 
-/// How much more the kernel's flow got than the simulator's, per cent.
-fn gain(kernel: f64, simulated: f64) -> f64 {
-    if simulated > 0.0 { 100.0 * (kernel / simulated - 1.0) } else { f64::NAN }
+/// How much more a host has than the simulator, per cent.
+fn gain(host: f64, simulated: f64) -> f64 {
+    if simulated > 0.0 { 100.0 * (host / simulated - 1.0) } else { f64::NAN }
 }
 
 /// Writes the events of both worlds.
-fn keep(folder: &Path, id: &str, twins: &Twins) -> Result<(), Failure> {
+fn keep(folder: &Path, twins: &Twins) -> Result<(), Failure> {
     let failed = |e| Failure::work(format!("{} cannot be written: {e}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
     for twin in &twins.twins {
-        for (world, heard) in [("kernel", &twin.replayed.heard), ("simulated", &twin.heard)] {
-            let file = folder.join(format!("{id}-{}-{world}.csv", twin.network));
+        let host = if twins.recorded { "host" } else { "kernel" };
+        for (world, heard) in [(host, &twin.replayed.heard), ("simulated", &twin.heard)] {
+            let file = folder.join(format!("{}-{}-{world}.csv", twins.algorithm, twin.network));
             std::fs::write(file, facts::table(heard)).map_err(failed)?;
         }
     }
@@ -143,11 +183,11 @@ fn keep(folder: &Path, id: &str, twins: &Twins) -> Result<(), Failure> {
 const END: &str = "<!-- end of rows -->";
 const END_OF_COUPLED: &str = "<!-- end of coupled rows -->";
 
-fn write(page: &Path, end: &str, id: &str, twins: &Twins) -> Result<(), Failure> {
+fn write(page: &Path, end: &str, twins: &Twins) -> Result<(), Failure> {
     let name = page.display();
     let unreadable = |e| Failure::input(format!("{name} cannot be read: {e}"));
     let text = std::fs::read_to_string(page).map_err(unreadable)?;
-    let filled = filled(&text, end, id, twins).ok_or_else(|| {
+    let filled = filled(&text, end, twins).ok_or_else(|| {
         Failure::input(format!("{name} has no line `{end}`, before which rows stand"))
     })?;
     let (folder, file) = (page.parent().unwrap_or(Path::new(".")), page.file_name());
@@ -157,11 +197,11 @@ fn write(page: &Path, end: &str, id: &str, twins: &Twins) -> Result<(), Failure>
     Ok(())
 }
 
-/// The page with the algorithm's row on this kernel, in order.
-fn filled(page: &str, end: &str, id: &str, twins: &Twins) -> Option<String> {
+/// The page with the algorithm's row in this host, in order.
+fn filled(page: &str, end: &str, twins: &Twins) -> Option<String> {
     let (before, after) = page.split_once(end)?;
     let after = after.find("\n\n").map_or("\n", |at| &after[at..]);
-    let key = format!("| `{id}` | {} |", twins.kernel);
+    let key = format!("| `{}` | {} |", twins.algorithm, twins.host);
     let head = before.rfind("| --- |").and_then(|at| Some(at + before[at..].find('\n')? + 1))?;
     let mut rows: Vec<String> = before[head..]
         .lines()
@@ -172,9 +212,11 @@ fn filled(page: &str, end: &str, id: &str, twins: &Twins) -> Option<String> {
     let not: u64 =
         twins.twins.iter().map(|twin| twin.replayed.different + twin.replayed.missed).sum();
     let mut row = format!("{key} {events} | {} |", equal(events, not));
-    for twin in &twins.twins {
-        let percent = gain(twin.kernel.goodput_bps, twin.simulated.goodput_bps);
-        let _ = write!(row, " {percent:+.1} |");
+    for (host, own) in pairs(twins) {
+        let _ = write!(row, " {:+.1} |", gain(host.goodput_bps, own.goodput_bps));
+    }
+    if twins.recorded {
+        row += &apart(twins);
     }
     rows.push(row);
     let place = |row: &String| {
@@ -183,16 +225,42 @@ fn filled(page: &str, end: &str, id: &str, twins: &Twins) -> Option<String> {
         (rank, row.clone())
     };
     rows.sort_by_key(place);
-    let summary = summary(&rows);
+    let summary = summary(&rows, if twins.recorded { "in the hosts" } else { "in the kernel" });
     Some(format!("{}{}\n{end}\n{summary}{after}", &before[..head], rows.join("\n")))
 }
 
-/// What the rows come to, in all and on each kernel: how far goodputs are apart.
-fn summary(rows: &[String]) -> String {
+/// The figures of host and simulator.
+fn pairs(twins: &Twins) -> impl Iterator<Item = (&Figures, &Figures)> {
+    twins.twins.iter().filter_map(|twin| Some((&twin.host, twin.simulated.as_ref()?)))
+}
+
+/// What the row of a recording has besides: segments lost in all, the round trip, and which facts were the first to differ.
+fn apart(twins: &Twins) -> String {
+    let lost = pairs(twins).map(|(host, own)| [host.again, own.again]);
+    let [host, own] = lost.fold([0, 0], |[a, b], [host, own]| [a + host, b + own]);
+    let mut delays: Vec<f64> = pairs(twins)
+        .filter_map(|(host, own)| Some(gain(host.rtt_ms?, own.rtt_ms?)))
+        .collect();
+    delays.sort_by(f64::total_cmp);
+    let middle = delays.get(delays.len() / 2).copied().unwrap_or(f64::NAN);
+    let mut facts: Vec<(&str, usize)> = Vec::new();
+    for fact in twins.twins.iter().filter_map(|twin| twin.fact.as_ref()) {
+        match facts.iter_mut().find(|(name, _)| *name == fact.fact) {
+            Some((_, count)) => *count += 1,
+            None => facts.push((fact.fact, 1)),
+        }
+    }
+    facts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let facts: Vec<String> = facts.iter().map(|(name, n)| format!("{name} ({n})")).collect();
+    format!(" {host} for {own} | {middle:+.1} % | {} |", facts.join(", "))
+}
+
+/// What the rows come to, in all and in each host: how far goodputs are apart.
+fn summary(rows: &[String], place: &str) -> String {
     let cells = rows.iter().map(|row| row.trim_matches('|').split('|').map(str::trim).collect());
     let cells: Vec<Vec<&str>> = cells.filter(|row: &Vec<&str>| row.len() > 3).collect();
-    let of = |kernel: Option<&str>| {
-        let rows = cells.iter().filter(|row| kernel.is_none_or(|kernel| row[1] == kernel));
+    let of = |host: Option<&str>| {
+        let rows = cells.iter().filter(|row| host.is_none_or(|host| row[1] == host));
         let sizes = rows.flat_map(|row| &row[4..]).filter_map(|cell| cell.parse::<f64>().ok());
         let mut sizes: Vec<f64> = sizes.map(f64::abs).collect();
         sizes.sort_by(f64::total_cmp);
@@ -202,15 +270,15 @@ fn summary(rows: &[String]) -> String {
         };
         format!("{:.1} % at the median, {:.1} % at the 95th percentile", at(50), at(95))
     };
-    let kernels: std::collections::BTreeSet<&str> = cells.iter().map(|row| row[1]).collect();
+    let hosts: std::collections::BTreeSet<&str> = cells.iter().map(|row| row[1]).collect();
     let events: u64 = cells.iter().filter_map(|row| row[2].parse::<u64>().ok()).sum();
     let not = cells.iter().filter(|row| row[3] != "all").count();
     let equal =
         if not == 0 { "every answer equal".to_owned() } else { format!("{not} rows not equal") };
     let mut told = format!("**{} rows, {events} events, {equal}.** ", cells.len());
-    let _ = write!(told, "Goodputs in the kernel and simulated differ by {}", of(None));
-    for kernel in kernels {
-        let _ = write!(told, ";\n{kernel}: {}", of(Some(kernel)));
+    let _ = write!(told, "Goodputs {place} and simulated differ by {}", of(None));
+    for host in hosts {
+        let _ = write!(told, ";\n{host}: {}", of(Some(host)));
     }
     told + "."
 }
@@ -221,12 +289,17 @@ mod tests {
 
     #[test]
     fn a_row_takes_the_place_of_that_of_the_same_algorithm_and_kernel() {
-        let twins = Twins { kernel: "6.12".to_owned(), twins: Vec::new() };
+        let twins = Twins {
+            algorithm: "reno",
+            host: "6.12".to_owned(),
+            recorded: false,
+            twins: Vec::new(),
+        };
         let page = format!(
             "# Twins\n\n| a | b |\n| --- | --- |\n| `bbr` | 6.12 | 9 |\n| `reno` | 6.1 | 7 |\n{END}\n\nmore\n"
         );
-        let once = filled(&page, END, "reno", &twins).expect("filled");
-        assert_eq!(filled(&once, END, "reno", &twins).expect("filled"), once);
+        let once = filled(&page, END, &twins).expect("filled");
+        assert_eq!(filled(&once, END, &twins).expect("filled"), once);
         let rows: Vec<&str> = once.lines().filter(|l| l.starts_with("| `")).collect();
         assert_eq!(rows.len(), 3, "{once}");
         assert!(
@@ -242,7 +315,7 @@ mod tests {
             format!("| `reno` | {kernel} | 10 | {equal} | {gains} |")
         };
         let rows = [row("6.1", "all", "+0.1 | -3.0"), row("6.12", "all but 2", "-0.2 | +9.0")];
-        let told = summary(&rows);
+        let told = summary(&rows, "in the kernel");
         assert!(told.starts_with("**2 rows, 20 events, 1 rows not equal.** "), "{told}");
         let all = "differ by 0.2 % at the median, 9.0 % at the 95th percentile;";
         assert!(told.contains(all), "{told}");

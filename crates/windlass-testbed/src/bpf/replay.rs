@@ -138,7 +138,7 @@ impl Replayed {
             _ => None,
         };
         self.paths = self.paths.max(group.map_or(0, |group| group.paths().len()));
-        let [kernels, natives] = match group.map(Group::own).filter(|own| *own != shown) {
+        let [hosts, natives] = match group.map(Group::own).filter(|own| *own != shown) {
             Some(own) => [format!("showed {own:?}"), format!("{shown:?}")],
             None if native != record.control => {
                 [format!("answered {}", told(record.control)), told(native)]
@@ -150,7 +150,7 @@ impl Replayed {
             let (number, name) = (record.number, record.what.name());
             let facts = format!("facts: {:?} {:?}", record.what, record.conn);
             format!(
-                "event {number} ({name}): the kernel {kernels}, the native core {natives}; {facts}"
+                "event {number} ({name}): the host {hosts}, the native core {natives}; {facts}"
             )
         });
     }
@@ -258,9 +258,9 @@ mod tests {
             replay(&lia, &records).first.expect("a difference")
         };
         let saw = changed(0, |sibling| sibling.cwnd *= 100);
-        assert!(saw.contains("the kernel answered"), "another window of the sibling: {saw}");
+        assert!(saw.contains("the host answered"), "another window of the sibling: {saw}");
         let showed = changed(1, |own| own.cwnd += 1);
-        assert!(showed.contains("the kernel showed"), "another window than the answer: {showed}");
+        assert!(showed.contains("the host showed"), "another window than the answer: {showed}");
     }
 
     #[test]

@@ -6,9 +6,15 @@ mod outcome;
 mod program;
 mod task;
 
+use std::fs;
+
+use windlass_cc::AnyParams;
 use windlass_run::{Backend, Ran, RunError, World, no_kernels};
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
+
+use self::program::Error;
+use self::task::Ours;
 
 use crate::linux::no_radio;
 
@@ -25,7 +31,7 @@ impl Backend for Ns3 {
         no_radio(World::Ns3, scenario)?;
         no_kernels(World::Ns3, scenario)?;
         let config = compile(scenario, seed)?;
-        let task = task::write(&config)?;
+        let task = task::write(&config, None)?;
         let answer = program::ask(&task).map_err(RunError::backend)?;
         let result = outcome::read(&answer, &config).map_err(RunError::backend)?;
         Ok(Ran { result, kernel: self.release() })
@@ -43,7 +49,31 @@ impl Backend for Ns3 {
         no_radio(World::Ns3, scenario)?;
         no_kernels(World::Ns3, scenario)?;
         let config = compile(scenario, scenario.seed)?;
-        task::write(&config)?;
+        task::write(&config, None)?;
         Ok(task::differences(&config))
     }
+}
+
+/// What an algorithm of ours heard and answered in ns-3's sockets (`TcpWindlass` of `homes/ns3`): the recording of each flow's
+/// sender.
+///
+/// # Errors
+///
+/// ns-3 cannot have the scenario, the program with `TcpWindlass` in it is not named, or the run failed.
+pub fn recorded(
+    scenario: &Scenario,
+    params: &AnyParams,
+    seed: u64,
+) -> Result<Vec<String>, RunError> {
+    no_radio(World::Ns3, scenario)?;
+    program::with_ours().map_err(RunError::backend)?;
+    let failed = |source| RunError::backend(Error::System { what: "recordings".into(), source });
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let config = compile(scenario, seed)?;
+    let task = task::write(&config, Some(&Ours { params: *params, folder: folder.path() }))?;
+    program::ask(&task).map_err(RunError::backend)?;
+    let of_sender = |flow: &windlass_sim::config::FlowConfig| {
+        fs::read_to_string(folder.path().join(format!("{}-0.jsonl", flow.from)))
+    };
+    config.flows.iter().map(|flow| of_sender(flow).map_err(failed)).collect()
 }

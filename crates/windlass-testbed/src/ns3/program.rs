@@ -55,6 +55,16 @@ fn own() -> Option<PathBuf> {
     env::var_os(OWN_PROGRAM).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
+/// Whether a program is named that may have our algorithms in it; that it has them shows when it is asked.
+pub(super) fn with_ours() -> Result<(), Error> {
+    own().map(drop).ok_or_else(|| {
+        Error::Missing(format!(
+            "our algorithms are in no ns-3 by themselves: build one with them, \
+             `export {OWN_PROGRAM}=$(python3 homes/ns3/build.py bench/ns3/network.cc)`"
+        ))
+    })
+}
+
 /// Path of the program, which the first call fetches ns-3 for and builds.
 pub(super) fn path() -> Result<PathBuf, Error> {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();

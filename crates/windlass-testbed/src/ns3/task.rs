@@ -1,6 +1,7 @@
 //! What ns-3 is told of a configuration, what it cannot be told, and what it does in its own way.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Flavour, Span};
@@ -36,6 +37,8 @@ const ALGORITHMS: [(&str, &str); 16] = [
     ("westwood", "TcpWestwoodPlus"),
     ("yeah", "TcpYeah"),
 ];
+/// The class with all of ours, which `homes/ns3` adds.
+const OURS: &str = "TcpWindlass";
 /// Series that ns-3 can be asked for.
 const SERIES: [Series; 7] = [
     Series::Cwnd,
@@ -55,12 +58,19 @@ const LEAST_FRAME: u64 = 42;
 /// Flows have a port each.
 const MOST_FLOWS: usize = 60_000;
 
+/// An algorithm of ours in ns-3's sockets, in place of ns-3's own.
+pub(super) struct Ours<'a> {
+    pub(super) params: AnyParams,
+    /// Where each connection leaves its recording: `NODE-NUMBER.jsonl`.
+    pub(super) folder: &'a Path,
+}
+
 /// The configuration in the words of `network.cc`.
 ///
 /// # Errors
 ///
 /// The configuration has something that ns-3 is not told of here.
-pub(super) fn write(config: &Config) -> Result<String, ConfigError> {
+pub(super) fn write(config: &Config, ours: Option<&Ours>) -> Result<String, ConfigError> {
     check(config)?;
     let mut lines = format!(
         "duration {}\nseed {}\nnodes {}\n",
@@ -74,8 +84,12 @@ pub(super) fn write(config: &Config) -> Result<String, ConfigError> {
     for (index, link) in config.links.iter().enumerate() {
         write_link(config, index, link, &mut lines)?;
     }
+    if let Some(ours) = ours {
+        write_ours(ours, &mut lines);
+    }
     for flow in &config.flows {
-        write_flow(flow, &mut lines)?;
+        let class = if ours.is_some() { OURS } else { class_of(flow)? };
+        write_flow(flow, class, &mut lines)?;
     }
     let series: Vec<_> =
         config.record.series.iter().filter(|s| SERIES.contains(s)).map(|s| s.name()).collect();
@@ -265,14 +279,40 @@ fn lost(
     Ok((1..=most).filter(|_| process.takes(0)).map(|number| number.to_string()).collect())
 }
 
-fn write_flow(flow: &FlowConfig, lines: &mut String) -> Result<(), ConfigError> {
+/// Our algorithm's settings, as attributes of the class.
+fn write_ours(ours: &Ours, lines: &mut String) {
+    let Ours { params, folder } = ours;
+    let usual = AnyParams::by_name(params.info().id).unwrap_or_default();
+    let mut default = |name: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(lines, "default {OURS}::{name} {value}");
+    };
+    default("Algorithm", &params.info().id);
+    default("Recording", &folder.join("").display());
+    if params.requirements().slow_start.is_some() {
+        default("SlowStart", &params.common().slow_start.info().id);
+    }
+    let own = params.info().params.iter().enumerate();
+    let set = own.filter(|(place, _)| params.get(*place) != usual.get(*place));
+    let set = set.filter_map(|(place, param)| Some(format!("{}={}", param.name, params.get(place)?)));
+    let set: Vec<String> = set.collect();
+    if !set.is_empty() {
+        default("Parameters", &set.join(","));
+    }
+}
+
+/// The class of ns-3's that has a flow's algorithm.
+fn class_of(flow: &FlowConfig) -> Result<&'static str, ConfigError> {
     let id = flow.profile.params.info().id;
-    let Some((_, class)) = ALGORITHMS.iter().find(|(known, _)| *known == id) else {
+    let class = ALGORITHMS.iter().find(|(known, _)| *known == id);
+    class.map(|(_, class)| *class).ok_or_else(|| {
         let known: Vec<_> = ALGORITHMS.iter().map(|(id, _)| *id).collect();
         let problem =
             format!("ns-3 3.44 has no algorithm like `{id}`; it has {}", known.join(", "));
-        return Err(invalid("flow", &flow.name, problem));
-    };
+        invalid("flow", &flow.name, problem)
+    })
+}
+
+fn write_flow(flow: &FlowConfig, class: &str, lines: &mut String) -> Result<(), ConfigError> {
     let Traffic::Bulk { bytes } = flow.traffic else {
         return Err(invalid(
             "flow",

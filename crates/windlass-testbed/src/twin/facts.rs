@@ -46,6 +46,11 @@ const FACTS: [(&str, Unit); 13] = [
     ("window answered", Unit::Bytes),
 ];
 
+/// Places of some of them.
+pub(super) const DELIVERED: usize = 1;
+pub(super) const LOST: usize = 2;
+pub(super) const SAMPLE: usize = 4;
+
 /// Times are the same within so many nanoseconds and one part in fifty: a kernel's clock has microseconds, its timers
 /// ticks of milliseconds.
 const TIME_TOLERANCE: u64 = 1_000_000;
@@ -102,28 +107,28 @@ pub fn table(heard: &[Heard]) -> String {
 pub struct Difference {
     /// Events that both told alike before.
     pub common: usize,
-    /// When, by the kernel's connection; nanoseconds.
+    /// When, by the host's connection; nanoseconds.
     pub time: u64,
-    /// The kernel's event.
+    /// The host's event.
     pub event: String,
     /// The fact, in words.
     pub fact: &'static str,
-    /// The kernel's value and the simulator's.
+    /// The host's value and the simulator's.
     pub values: [String; 2],
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { common, time, event, fact, values: [kernel, own] } = self;
+        let Difference { common, time, event, fact, values: [host, own] } = self;
         let at = *time as f64 / 1e9;
-        write!(f, "event {}, {event} at {at:.3} s: {fact} {kernel}, simulated {own}", common + 1)
+        write!(f, "event {}, {event} at {at:.3} s: {fact} {host}, simulated {own}", common + 1)
     }
 }
 
-/// Where the kernel's events leave the simulator's: the first fact that differs. Samples of the rate count for who reads
+/// Where a host's events leave the simulator's: the first fact that differs. Samples of the rate count for who reads
 /// them; the simulator takes none for others.
-pub fn differ(kernel: &[Heard], own: &[Heard], rates: bool) -> Option<Difference> {
-    for (common, theirs) in kernel.iter().enumerate() {
+pub fn differ(host: &[Heard], own: &[Heard], rates: bool) -> Option<Difference> {
+    for (common, theirs) in host.iter().enumerate() {
         let told = |fact, values| {
             let (time, event) = (theirs.time, theirs.what.clone());
             Some(Difference { common, time, event, fact, values })

@@ -4,12 +4,18 @@
 //! tells the algorithm is recorded with the answer, and replayed on the native core: the answers must be the same to the bit.
 //! The same networks are then simulated, and the courses compared: there the hosts differ, not the algorithm. A coupled
 //! algorithm has networks of its own, which a connection crosses by two paths; what each path saw of the other is recorded too.
+//! Hosts other than a kernel hand their events over as a recording ([`recorded`]).
 
 pub mod facts;
+mod figures;
+mod recorded;
 
 use std::sync::Arc;
 
 use facts::{Difference, Heard, Listener, Log};
+pub use figures::Figures;
+pub use recorded::{ns3, recorded};
+pub use windlass_conform::recording::{Recording, read_all as read};
 use windlass_cc::{AnyParams, Setup};
 use windlass_run::{Backend, Ran, RunError, Simulator, World};
 use windlass_scenario::{FlowSpec, Home, Scenario};
@@ -36,17 +42,17 @@ pub fn is_coupled(params: &AnyParams) -> bool {
     object::COUPLED.contains(&params.info().id)
 }
 
-/// One network, crossed in a kernel and in the simulator.
+/// One network, crossed in a host and in the simulator.
 #[derive(Clone, Debug)]
 pub struct Twin {
     /// The network.
     pub network: String,
-    /// What replaying the kernel's events came to.
+    /// What replaying the host's events came to.
     pub replayed: Replayed,
-    /// What the flow did in the kernel.
-    pub kernel: FlowResult,
-    /// What it did in the simulator.
-    pub simulated: FlowResult,
+    /// What the flow came to in the host.
+    pub host: Figures,
+    /// What it came to in the simulator, if that knows the network.
+    pub simulated: Option<Figures>,
     /// Where the windows of the two part first; of one path only.
     pub parting: Option<Parting>,
     /// What the simulated algorithm heard.
@@ -60,8 +66,8 @@ pub struct Twin {
 pub struct Parting {
     /// Windows in a row, whole segments each, that both had before.
     pub common: usize,
-    /// The kernel's change.
-    pub kernel: Moment,
+    /// The host's change.
+    pub host: Moment,
     /// The simulator's window there, whole segments; `None` if it changed no more.
     pub simulated: Option<u64>,
 }
@@ -69,8 +75,12 @@ pub struct Parting {
 /// What a run of twins came to.
 #[derive(Clone, Debug)]
 pub struct Twins {
-    /// The kernel's release.
-    pub kernel: String,
+    /// Identifier of the algorithm.
+    pub algorithm: &'static str,
+    /// The kernel's release, or the host that made the recordings.
+    pub host: String,
+    /// Whether they are of recordings.
+    pub recorded: bool,
     /// One for each network that was asked for.
     pub twins: Vec<Twin>,
 }
@@ -86,25 +96,61 @@ pub fn run(
     networks: &[String],
     seed: u64,
 ) -> Result<Twins, RunError> {
-    let scenario = prepared(params, networks)?;
+    let scenario = in_kernel(params, networks)?;
     let (kernel, replayed) = watched(world, &scenario, seed, Watch::Replay, Whose::Ours)?;
-    let mut simulated = scenario;
-    simulated.record.series = vec![Series::Cwnd];
-    let rates = params.requirements().rate_samples;
-    let (simulated, mut heard) = listened(&simulated, seed)?;
-    let one_path = !is_coupled(params);
-    let flows = kernel.result.flows.into_iter().zip(simulated.flows).zip(replayed);
-    let twins = flows.zip(0..).map(|(((kernel, of_simulator), replayed), flow)| {
-        let mss = u64::from(replayed.mss.max(1));
-        let own = simulated.samples.iter().filter(|sample| sample.flow == flow);
-        let parting = part(&replayed.course, own.map(|sample| sample.value / mss));
-        let parting = parting.filter(|_| one_path);
-        let heard = std::mem::take(&mut heard[flow as usize]);
-        let fact = facts::differ(&replayed.heard, &heard, rates).filter(|_| one_path);
-        let network = kernel.name.clone();
-        Twin { network, parting, heard, fact, replayed, kernel, simulated: of_simulator }
+    let (rates, one_path) = (params.requirements().rate_samples, !is_coupled(params));
+    let flows = kernel.result.flows.into_iter().zip(simulated(scenario, seed)?).zip(replayed);
+    let twins = flows.map(|((kernel, own), replayed)| {
+        let (host, figures) = (Figures::from(&kernel), Figures::from(&own.flow));
+        let twin = Twin::of(kernel.name, replayed, host, Some((figures, own)), rates);
+        if one_path { twin } else { Twin { parting: None, fact: None, ..twin } }
     });
-    Ok(Twins { kernel: kernel.kernel.unwrap_or_default(), twins: twins.collect() })
+    Ok(Twins {
+        algorithm: params.info().id,
+        host: kernel.kernel.unwrap_or_default(),
+        recorded: false,
+        twins: twins.collect(),
+    })
+}
+
+/// What the simulator made of a network.
+struct Simulated {
+    flow: FlowResult,
+    /// Windows in their order, bytes.
+    windows: Vec<u64>,
+    heard: Vec<Heard>,
+}
+
+/// What the simulator makes of each network of a scenario.
+fn simulated(mut scenario: Scenario, seed: u64) -> Result<Vec<Simulated>, RunError> {
+    scenario.record.series = vec![Series::Cwnd];
+    let (result, heard) = listened(&scenario, seed)?;
+    let flows = result.flows.into_iter().zip(heard).zip(0..).map(|((flow, heard), number)| {
+        let own = result.samples.iter().filter(|sample| sample.flow == number);
+        Simulated { flow, windows: own.map(|sample| sample.value).collect(), heard }
+    });
+    Ok(flows.collect())
+}
+
+impl Twin {
+    /// What a host's events came to, beside what the simulator made of the network.
+    fn of(
+        network: String,
+        replayed: Replayed,
+        host: Figures,
+        own: Option<(Figures, Simulated)>,
+        rates: bool,
+    ) -> Twin {
+        let Some((figures, own)) = own else {
+            let heard = Vec::new();
+            return Twin { network, replayed, host, simulated: None, parting: None, heard, fact: None };
+        };
+        let mss = u64::from(replayed.mss.max(1));
+        let parting = part(&replayed.course, own.windows.iter().map(|window| window / mss));
+        let fact = facts::differ(&replayed.heard, &own.heard, rates);
+        let simulated = Some(figures);
+        Twin { network, replayed, host, simulated, parting, heard: own.heard, fact }
+    }
 }
 
 /// What a kernel makes of a scenario, and what was kept of our algorithms there.
@@ -147,7 +193,7 @@ pub struct Cost {
 ///
 /// As [`run`].
 pub fn cost(world: World, params: &AnyParams, whose: Whose) -> Result<Cost, RunError> {
-    let scenario = prepared(params, &["lossy".to_owned()])?;
+    let scenario = in_kernel(params, &["lossy".to_owned()])?;
     let (kernel, counted) = watched(world, &scenario, 1, Watch::Count, whose)?;
     let ran = counted.first().map_or(&[][..], |flow| &flow.ran);
     let (mut own, mut others, mut least) = ((0, 0), 0, None);
@@ -190,7 +236,22 @@ fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>
     Ok((ran.result, logs.iter().map(taken).collect()))
 }
 
-/// The scenario with this algorithm on the networks that are asked for. The slow start is the one that is built in.
+/// The scenario with this algorithm, with the slow start that is built in, in a kernel.
+fn in_kernel(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
+    let params = standard(*params);
+    let scenario = prepared(&params, networks)?;
+    object::check(&params).map_err(RunError::backend)?;
+    Ok(scenario)
+}
+
+/// With the slow start that kernels' objects have.
+fn standard(mut params: AnyParams) -> AnyParams {
+    let slow_start = windlass_cc::slow_start::AnyParams::default();
+    params.set_common(&Setup { slow_start, ..params.common() });
+    params
+}
+
+/// The scenario with this algorithm on the networks that are asked for.
 fn prepared(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
     let mut scenario = scenario(params);
     if let Some(unknown) =
@@ -201,29 +262,25 @@ fn prepared(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunErro
         return Err(RunError::backend(why));
     }
     scenario.flows.retain(|flow| networks.is_empty() || networks.contains(&flow.name));
-    let mut params = *params;
-    let slow_start = windlass_cc::slow_start::AnyParams::default();
-    params.set_common(&Setup { slow_start, ..params.common() });
-    object::check(&params).map_err(RunError::backend)?;
     for flow in &mut scenario.flows {
-        flow.set_controller(params);
+        flow.set_controller(*params);
         flow.home = Home::Bpf;
     }
     Ok(scenario)
 }
 
-/// Where the kernel's course leaves the simulator's windows.
-fn part(kernel: &[Moment], simulated: impl Iterator<Item = u64>) -> Option<Parting> {
+/// Where the host's course leaves the simulator's windows.
+fn part(host: &[Moment], simulated: impl Iterator<Item = u64>) -> Option<Parting> {
     let mut windows: Vec<u64> = simulated.collect();
     windows.dedup();
     // Before its handshake is over, a sender of the simulator has no window.
-    let first = kernel.first()?.window;
+    let first = host.first()?.window;
     let begun = windows.iter().position(|window| *window == first).unwrap_or(0);
     let mut windows = windows.into_iter().skip(begun);
-    for (common, moment) in kernel.iter().enumerate() {
+    for (common, moment) in host.iter().enumerate() {
         let simulated = windows.next();
         if simulated != Some(moment.window) {
-            return Some(Parting { common, kernel: moment.clone(), simulated });
+            return Some(Parting { common, host: moment.clone(), simulated });
         }
     }
     None
@@ -248,7 +305,7 @@ mod tests {
         let kernel = course(&[10, 11, 12, 6]);
         assert_eq!(part(&kernel, [0, 10, 10, 11, 12, 6, 7].into_iter()), None);
         let parting = part(&kernel, [10, 11, 13].into_iter()).expect("apart");
-        assert_eq!((parting.common, parting.kernel.window, parting.simulated), (2, 12, Some(13)));
+        assert_eq!((parting.common, parting.host.window, parting.simulated), (2, 12, Some(13)));
         let parting = part(&kernel, [10, 11].into_iter()).expect("one stops");
         assert_eq!((parting.common, parting.simulated), (2, None));
     }

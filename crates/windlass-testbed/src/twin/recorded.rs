@@ -1,0 +1,156 @@
+//! Hosts that hand over a recording: ns-3 with our algorithms in its sockets, and whoever else writes one.
+
+use windlass_cc::AnyParams;
+use windlass_conform::recording::Recording;
+use windlass_run::RunError;
+
+use super::facts::Heard;
+use super::{Figures, Simulated, Twin, Twins, is_coupled, prepared, simulated, standard};
+use crate::bpf::record::{Record, What};
+use crate::bpf::replay::{Replayed, replay};
+
+/// Has ns-3 cross these networks (all, if none is named) with an algorithm, and compares its recordings.
+///
+/// # Errors
+///
+/// There is no such network, no ns-3 with our algorithms in it, or a run failed.
+pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, RunError> {
+    let params = standard(*params);
+    let scenario = prepared(&params, networks)?;
+    let texts = crate::ns3::recorded(&scenario, &params, seed)?;
+    let mut recordings = Vec::new();
+    for (flow, text) in scenario.flows.iter().zip(texts) {
+        let mut recording = windlass_conform::recording::read(flow.name.as_ref(), &text)
+            .map_err(RunError::backend)?;
+        recording.case.clone_from(&flow.name);
+        // What is proven is the algorithm that was asked for; the stack's part is ns-3's.
+        let common = recording.params.common();
+        recording.params = params;
+        recording.params.set_common(&common);
+        recordings.push(recording);
+    }
+    of_one(&recordings, seed)
+}
+
+/// Compares recordings, those of an algorithm and a host together.
+///
+/// # Errors
+///
+/// A network could not be simulated.
+pub fn recorded(recordings: &[Recording], seed: u64) -> Result<Vec<Twins>, RunError> {
+    let mut groups: Vec<Vec<Recording>> = Vec::new();
+    for recording in recordings {
+        let alike =
+            |other: &Recording| (other.params, &other.about) == (recording.params, &recording.about);
+        match groups.iter_mut().find(|group| alike(&group[0])) {
+            Some(group) => group.push(recording.clone()),
+            None => groups.push(vec![recording.clone()]),
+        }
+    }
+    groups.iter().map(|group| of_one(group, seed)).collect()
+}
+
+/// Recordings of one algorithm in one host, in the networks' order; those of other networks are replayed only.
+fn of_one(recordings: &[Recording], seed: u64) -> Result<Twins, RunError> {
+    let [first, ..] = recordings else { return Err(RunError::backend("there is no recording")) };
+    let (params, rates) = (first.params, first.params.requirements().rate_samples);
+    let mut left: Vec<&Recording> = recordings.iter().collect();
+    let mut twins = Vec::new();
+    let twin = |recording: &Recording, own: Option<Simulated>| {
+        let replayed = replayed(recording);
+        let told = |heard: &[Heard]| Figures::of(heard, replayed.mss);
+        let (host, own) = (told(&replayed.heard), own.map(|own| (told(&own.heard), own)));
+        Twin::of(recording.case.clone(), replayed, host, own, rates)
+    };
+    if !is_coupled(&params) {
+        for own in simulated(prepared(&params, &[])?, seed)? {
+            let Some(at) = left.iter().position(|recording| recording.case == own.flow.name) else {
+                continue;
+            };
+            twins.push(twin(left.remove(at), Some(own)));
+        }
+    }
+    twins.extend(left.into_iter().map(|recording| twin(recording, None)));
+    let (algorithm, host) = (params.info().id, first.about.clone());
+    Ok(Twins { algorithm, host, recorded: true, twins })
+}
+
+/// What replaying a recording comes to.
+fn replayed(recording: &Recording) -> Replayed {
+    let (conn, control) = recording.first;
+    let mut records = vec![Record { id: 0, number: 1, what: What::Begin, conn, control }];
+    for (number, (event, conn, control)) in (2..).zip(&recording.events) {
+        let what = What::Event(*event);
+        records.push(Record { id: 0, number, what, conn: *conn, control: *control });
+    }
+    replay(&recording.params, &records)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use windlass_cc::{Ack, AnyController, Conn, Event, Phase, Ratio, Span, Time};
+    use windlass_conform::recording::{header, line, read};
+
+    use super::*;
+
+    /// A life as a host that runs these parameters and says that it runs those would record it.
+    fn recording(case: &str, params: &AnyParams, said: &AnyParams) -> Recording {
+        let rtt = Span::from_millis(40);
+        let mut conn = Conn { now: Time(7), srtt: rtt, min_rtt: rtt, ..Conn::new(1448) };
+        let mut controller = AnyController::init(params, &conn);
+        let begun = controller.control(params, &conn);
+        let mut lines = vec![header(said, case, "a host", &conn, begun)];
+        for number in 1..=500 {
+            let (from, to) = (Phase::Open, Phase::Recovery);
+            let event = match number % 100 {
+                98 => Event::Phase { from, to },
+                99 => Event::Phase { from: to, to: from },
+                _ => Event::Ack(Ack { rtt, ..Ack::of(1448) }),
+            };
+            if let Event::Phase { to, .. } = event {
+                conn.phase = to;
+            }
+            conn.now = Time(conn.now.0 + 1_000_000);
+            (conn.una, conn.delivered, conn.flight_size) =
+                (conn.una + 1448, conn.delivered + 1448, 28_960);
+            controller.apply(params, &conn, &event);
+            lines.push(line(&event, &conn, controller.control(params, &conn)));
+        }
+        read(Path::new(case), &lines.join("\n")).expect("a recording")
+    }
+
+    fn cubic() -> AnyParams {
+        AnyParams::by_name("cubic").expect("there")
+    }
+
+    #[test]
+    fn recordings_are_replayed_and_those_of_known_networks_compared() {
+        let of = |case| recording(case, &cubic(), &cubic());
+        let all = recorded(&[of("my bench"), of("narrow"), of("clean")], 1).expect("twins");
+        let [twins] = all.as_slice() else { panic!("one algorithm, one host: {all:?}") };
+        assert_eq!((twins.algorithm, twins.host.as_str()), ("cubic", "a host"));
+        let names: Vec<&str> = twins.twins.iter().map(|twin| twin.network.as_str()).collect();
+        assert_eq!(names, ["clean", "narrow", "my bench"]);
+        for twin in &twins.twins {
+            assert!(twin.replayed.is_equal() && twin.replayed.events == 501, "{:?}", twin.replayed);
+            assert_eq!(twin.host.goodput_bps.round(), 1448.0 * 8e3);
+            assert_eq!(twin.host.rtt_ms, Some(40.0));
+            let known = twin.network != "my bench";
+            assert_eq!((twin.simulated.is_some(), twin.fact.is_some()), (known, known));
+        }
+    }
+
+    #[test]
+    fn a_wrong_constant_is_found_and_the_first_event_named() {
+        let mut wrong = cubic();
+        let place = wrong.info().params.iter().position(|p| p.name == "keep").expect("keep");
+        assert!(wrong.set(place, Ratio::of(8, 10).0));
+        let twins = recorded(&[recording("clean", &wrong, &cubic())], 1).expect("twins");
+        let replayed = &twins[0].twins[0].replayed;
+        assert!(!replayed.is_equal() && replayed.missed == 0);
+        let first = replayed.first.as_deref().expect("a difference");
+        assert!(first.starts_with("event 99 (phase)"), "the cut is where it shows: {first}");
+    }
+}

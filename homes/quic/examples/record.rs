@@ -1,0 +1,302 @@
+//! Records what our algorithms hear and answer in quinn and noq over the networks of `windlass twin`:
+//! `cargo run --example record -- FOLDER cubic bbr3`. The links, queues and losses are the simulator's, and both ends live in
+//! its time. `windlass twin --recorded FOLDER` compares.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::BufWriter;
+use std::net::{SocketAddr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use rustls::RootCertStore;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use windlass_cc::{AnyParams, Setup, Time, slow_start};
+use windlass_quic::{Factory, Recorder};
+use windlass_scenario::Scenario;
+use windlass_scenario::compile::compile;
+use windlass_sim::addresses::FlowAddresses;
+use windlass_sim::config::Config;
+use windlass_sim::external::{self, PacketEnd};
+use windlass_tcp::wire::{Addresses, emit_datagram};
+
+const NETWORKS: &str = "../../crates/windlass-testbed/src/twin/networks.toml";
+const SEED: u64 = 1;
+/// Bytes of an IPv4 and a UDP header.
+const HEADERS: usize = 28;
+/// A datagram's payload, which is a segment's of the simulator's TCP.
+const PAYLOAD: u16 = 1448;
+/// Bytes that a receiver lets a sender have on the way.
+const RECEIVE_WINDOW: u32 = 16 << 20;
+
+/// What the two ends of a connection prove themselves by.
+struct Identity {
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+    roots: Arc<RootCertStore>,
+}
+
+impl Identity {
+    fn new() -> Result<Identity, Box<dyn Error>> {
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".into()])?;
+        let certificate = made.cert.der().clone();
+        let mut roots = RootCertStore::empty();
+        roots.add(certificate.clone())?;
+        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        Ok(Identity { certificate, key, roots: Arc::new(roots) })
+    }
+}
+
+/// The libraries are of one descent: what differs is given.
+macro_rules! library {
+    ($name:ident, $proto:ident, $endpoint:expr, $handle:expr, $one:expr) => {
+        mod $name {
+            use super::*;
+            use $proto::{
+                ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint,
+                EndpointConfig, Event, ServerConfig, StreamEvent, StreamId, TransportConfig,
+                VarInt,
+            };
+
+            /// An end of a connection with its application: the client sends without end, the server reads.
+            struct End {
+                epoch: Instant,
+                addresses: Addresses,
+                endpoint: Endpoint,
+                connection: Option<(ConnectionHandle, Connection)>,
+                stream: Option<StreamId>,
+                sends: bool,
+                out: VecDeque<Vec<u8>>,
+            }
+
+            fn transport(factory: Factory) -> Arc<TransportConfig> {
+                let mut transport = TransportConfig::default();
+                transport.congestion_controller_factory(Arc::new(factory));
+                transport.initial_mtu(PAYLOAD).min_mtu(PAYLOAD).mtu_discovery_config(None);
+                transport.stream_receive_window(VarInt::from_u32(RECEIVE_WINDOW));
+                transport.receive_window(VarInt::from_u32(RECEIVE_WINDOW));
+                transport.send_window(RECEIVE_WINDOW.into());
+                Arc::new(transport)
+            }
+
+            /// The client, which is recorded, and the server of a flow.
+            pub fn ends(
+                identity: &Identity,
+                addresses: FlowAddresses,
+                params: AnyParams,
+                recorder: Recorder,
+            ) -> Result<[Box<dyn PacketEnd>; 2], Box<dyn Error>> {
+                let epoch = Instant::now();
+                let (certificate, key) = (identity.certificate.clone(), identity.key.clone_key());
+                let mut server = ServerConfig::with_single_cert(vec![certificate], key)?;
+                server.transport_config(transport(Factory::new(params)));
+                let mut client = ClientConfig::with_root_certificates(identity.roots.clone())?;
+                client.transport_config(transport(Factory::new(params).recorded(recorder)));
+                let end = |server: Option<Arc<ServerConfig>>| {
+                    let mut config = EndpointConfig::default();
+                    config.rng_seed(Some([7; 32]));
+                    let sends = server.is_none();
+                    End {
+                        epoch,
+                        addresses: addresses.addresses(sends),
+                        endpoint: $endpoint(Arc::new(config), server),
+                        connection: None,
+                        stream: None,
+                        sends,
+                        out: VecDeque::new(),
+                    }
+                };
+                let mut sender = end(None);
+                let peer = SocketAddr::V4(addresses.to);
+                sender.connection =
+                    Some(sender.endpoint.connect(epoch, client, peer, "localhost")?);
+                Ok([Box::new(sender), Box::new(end(Some(Arc::new(server))))])
+            }
+
+            impl End {
+                fn instant(&self, now: Time) -> Instant {
+                    self.epoch + Duration::from_nanos(now.0)
+                }
+
+                /// Lets all happen that may happen now.
+                fn drive(&mut self, now: Instant) {
+                    let Some((handle, connection)) = &mut self.connection else { return };
+                    if connection.poll_timeout().is_some_and(|at| at <= now) {
+                        connection.handle_timeout(now);
+                    }
+                    while let Some(event) = connection.poll_endpoint_events() {
+                        if let Some(event) = self.endpoint.handle_event(*handle, event) {
+                            connection.handle_event(event);
+                        }
+                    }
+                    while let Some(event) = connection.poll() {
+                        match event {
+                            Event::ConnectionLost { reason } => panic!("lost: {reason}"),
+                            Event::Connected if self.sends => {
+                                self.stream = connection.streams().open(Dir::Uni);
+                            }
+                            Event::Stream(StreamEvent::Opened { .. }) => {
+                                self.stream = connection.streams().accept(Dir::Uni);
+                            }
+                            _ => {}
+                        }
+                    }
+                    match self.stream {
+                        Some(stream) if self.sends => {
+                            while connection.send_stream(stream).write(&[7; 65_536]).is_ok() {}
+                        }
+                        Some(stream) => read(connection, stream),
+                        None => {}
+                    }
+                    let mut packet = Vec::new();
+                    while connection.poll_transmit(now, $one, &mut packet).is_some() {
+                        self.out.push_back(std::mem::take(&mut packet));
+                    }
+                }
+            }
+
+            fn read(connection: &mut Connection, stream: StreamId) {
+                let mut receive = connection.recv_stream(stream);
+                let Ok(mut chunks) = receive.read(true) else { return };
+                while let Ok(Some(_)) = chunks.next(usize::MAX) {}
+                let _ = chunks.finalize();
+            }
+
+            impl PacketEnd for End {
+                fn receive(&mut self, now: Time, packet: &[u8]) {
+                    let now = self.instant(now);
+                    let mut answer = Vec::new();
+                    let data = BytesMut::from(&packet[HEADERS..]);
+                    let Addresses { source, destination, .. } = self.addresses;
+                    let event = $handle(
+                        &mut self.endpoint,
+                        now,
+                        (destination, source),
+                        data,
+                        &mut answer,
+                    );
+                    match event {
+                        Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                            if let Some((_, connection)) = &mut self.connection {
+                                connection.handle_event(event);
+                            }
+                        }
+                        Some(DatagramEvent::NewConnection(incoming)) => {
+                            self.connection =
+                                self.endpoint.accept(incoming, now, &mut answer, None).ok();
+                        }
+                        Some(DatagramEvent::Response(_)) => self.out.push_back(answer),
+                        None => {}
+                    }
+                }
+
+                fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
+                    if self.out.is_empty() {
+                        self.drive(self.instant(now));
+                    }
+                    let payload = self.out.pop_front()?;
+                    let mut packet = Vec::new();
+                    let fill = |room: &mut [u8]| room.copy_from_slice(&payload);
+                    emit_datagram(payload.len() as u32, &self.addresses, fill, &mut packet)
+                        .expect("a small datagram");
+                    Some(packet)
+                }
+
+                fn deadline(&mut self, now: Time) -> Time {
+                    let timeout = self.connection.as_mut().and_then(|(_, c)| c.poll_timeout());
+                    let at = |at: Instant| {
+                        Time(at.saturating_duration_since(self.epoch).as_nanos() as u64)
+                    };
+                    timeout.map_or(Time::NEVER, at).max(now)
+                }
+            }
+        }
+    };
+}
+
+library!(
+    quinn,
+    quinn_proto,
+    |config, server| Endpoint::new(config, server, true, None),
+    |endpoint: &mut Endpoint,
+     now,
+     (peer, own): (SocketAddrV4, SocketAddrV4),
+     data,
+     answer: &mut Vec<u8>| {
+        endpoint.handle(now, peer.into(), Some((*own.ip()).into()), None, data, answer)
+    },
+    1
+);
+library!(
+    noq,
+    noq_proto,
+    |config, server| Endpoint::new(config, server, true),
+    |endpoint: &mut Endpoint,
+     now,
+     (peer, own): (SocketAddrV4, SocketAddrV4),
+     data,
+     answer: &mut Vec<u8>| {
+        let path = noq_proto::FourTuple::new(peer.into(), Some((*own.ip()).into()));
+        endpoint.handle(now, path, None, data, answer)
+    },
+    std::num::NonZeroUsize::MIN
+);
+
+type Ends = fn(
+    &Identity,
+    FlowAddresses,
+    AnyParams,
+    Recorder,
+) -> Result<[Box<dyn PacketEnd>; 2], Box<dyn Error>>;
+
+/// What a recording calls the library, and what its files begin with.
+const LIBRARIES: [(&str, &str, Ends); 2] =
+    [("quinn 0.11", "quinn", quinn::ends), ("noq 1.4", "noq", noq::ends)];
+
+/// All networks at once, a connection each; the files.
+fn record(
+    folder: &Path,
+    config: &Config,
+    params: AnyParams,
+    (about, name, ends): (&str, &str, Ends),
+) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let identity = Identity::new()?;
+    let (mut files, mut all) = (Vec::new(), Vec::new());
+    for (number, flow) in (0..).zip(&config.flows) {
+        let file = folder.join(format!("{}-{name}-{}.jsonl", params.info().id, flow.name));
+        let out = BufWriter::new(File::create(&file)?);
+        let recorder = Recorder::new(out, &flow.name, about);
+        all.extend(ends(&identity, FlowAddresses::of_flow(number, flow), params, recorder)?);
+        files.push(file);
+    }
+    let mut all: Vec<(u32, &mut dyn PacketEnd)> =
+        (0..).zip(&mut all).map(|(host, end)| (host, end.as_mut() as &mut dyn PacketEnd)).collect();
+    external::run(config, &mut all)?;
+    Ok(files)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let folder = PathBuf::from(words.next().ok_or("say the folder, and the algorithms' names")?);
+    fs::create_dir_all(&folder)?;
+    let networks = Path::new(env!("CARGO_MANIFEST_DIR")).join(NETWORKS);
+    let config = compile(&Scenario::from_file(&networks)?, SEED)?;
+    for id in words {
+        let mut params = AnyParams::by_name(&id).ok_or(format!("there is no algorithm {id}"))?;
+        let slow_start = slow_start::AnyParams::default();
+        params.set_common(&Setup { slow_start, ..params.common() });
+        for library in LIBRARIES {
+            for file in record(&folder, &config, params, library)? {
+                let outcome = windlass_conform::check_file(&file)?;
+                if let Some(mismatch) = outcome.failure {
+                    return Err(mismatch.to_string().into());
+                }
+                println!("{}: {} answers equal", file.display(), outcome.answers);
+            }
+        }
+    }
+    Ok(())
+}
