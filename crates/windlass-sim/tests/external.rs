@@ -41,12 +41,13 @@ impl End {
     fn new(config: &Config, host: u32, role: Role) -> End {
         let mut iss = Stream::new(config.seed, host.into(), Purpose::InitialSequence);
         let iss = Seq(iss.next_u64() as u32);
-        let profile = *config.flows[0].profile;
+        let flow = &config.flows[host as usize / 2];
+        let profile = *flow.profile;
         let mut endpoint = Endpoint::new(&profile, iss);
         if matches!(role, Role::Receiver) {
             endpoint.listen();
         }
-        let addresses = FlowAddresses::of_flow(0, &config.flows[0]).addresses(host == 0);
+        let addresses = FlowAddresses::of_flow(host / 2, flow).addresses(host.is_multiple_of(2));
         let app = App::new(role, ReadPolicy::Immediate, Time::ZERO);
         End { profile, addresses, endpoint, app }
     }
@@ -79,7 +80,7 @@ impl PacketEnd for End {
 fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult, [End; N]) {
     let mut ends = hosts.map(|host| {
         let sender = Role::Sender { bytes: Some(BYTES) };
-        End::new(config, host, if host == 0 { sender } else { Role::Receiver })
+        End::new(config, host, if host.is_multiple_of(2) { sender } else { Role::Receiver })
     });
     let mut outside: Vec<(u32, &mut dyn PacketEnd)> = Vec::new();
     for (host, end) in hosts.iter().zip(&mut ends) {
@@ -123,6 +124,18 @@ fn the_network_is_the_same_for_ends_inside_and_outside() {
     assert!(ours.links[0].drops_error > 0, "nothing was lost");
     assert_eq!(theirs.packets, ours.packets);
     assert_eq!(theirs.links[0].drops_error, ours.links[0].drops_error);
+}
+
+#[test]
+fn packets_that_arrive_at_one_moment_keep_their_bytes() {
+    let transfer =
+        |ends| flow(ends, profile(LINUX, "cubic"), Traffic::Bulk { bytes: Some(BYTES) });
+    let links = [[0, 1], [2, 3]].map(|ends| link(ends, 2_000_000, 20)).to_vec();
+    let flows = [[0, 1], [2, 3]].map(transfer).to_vec();
+    // Each end refuses packets of other flows than its own.
+    let (result, ends) = with_outside(&network(links, flows, Time::from_secs(10)), [0, 1, 2, 3]);
+    assert_eq!((ends[1].app.delivered, ends[3].app.delivered), (BYTES, BYTES));
+    assert_eq!(result.flows[0].packets_sent, result.flows[1].packets_sent, "in step");
 }
 
 #[test]

@@ -152,8 +152,13 @@ impl Carrier {
             }
             self.simulation.run_until(next);
             let arrived: Vec<Egress> = self.simulation.take_egress().collect();
-            for egress in arrived {
-                self.deliver(&egress, ends)?;
+            // All of them before any is answered: an answer may be given the number of one that has arrived.
+            let packets: Result<Vec<_>, _> = arrived.iter().map(|one| self.packet(one)).collect();
+            for (egress, packet) in arrived.iter().zip(packets?) {
+                let Some(place) = self.outside[egress.host as usize] else { continue };
+                let (host, end) = &mut ends[place];
+                end.receive(egress.time, &packet);
+                self.let_act(*host, *end, egress.time)?;
             }
         }
     }
@@ -175,13 +180,9 @@ impl Carrier {
         Ok(())
     }
 
-    fn deliver(
-        &mut self,
-        egress: &Egress,
-        ends: &mut [(u32, &mut dyn PacketEnd)],
-    ) -> Result<(), ExternalError> {
+    /// The bytes of what has arrived.
+    fn packet(&self, egress: &Egress) -> Result<Vec<u8>, ExternalError> {
         let host = egress.host as usize;
-        let Some(place) = self.outside[host] else { return Ok(()) };
         let mut bytes = Vec::new();
         if self.outside[host ^ 1].is_some() {
             bytes.clone_from(&self.bytes[egress.id as usize]);
@@ -192,8 +193,6 @@ impl Carrier {
             let addresses = self.addresses[host / 2].addresses(!host.is_multiple_of(2));
             packet::write(&egress.body, &addresses, &mut bytes).map_err(ExternalError::NoFormat)?;
         }
-        let (host, end) = &mut ends[place];
-        end.receive(egress.time, &bytes);
-        self.let_act(*host, *end, egress.time)
+        Ok(bytes)
     }
 }
