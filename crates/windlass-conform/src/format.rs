@@ -455,10 +455,7 @@ impl SetupLine {
 }
 
 /// The word for what is not the default.
-fn unusual<T: Copy + PartialEq + Default>(
-    words: &[(&'static str, T)],
-    value: T,
-) -> Option<String> {
+fn unusual<T: Copy + PartialEq + Default>(words: &[(&'static str, T)], value: T) -> Option<String> {
     (value != T::default()).then(|| word(words, value))
 }
 

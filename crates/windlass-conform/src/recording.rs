@@ -31,13 +31,7 @@ pub struct Recording {
 
 /// The first line of a recording, without its end: a connection that begins, and the answer then. `case` names what it
 /// crosses, `about` the host.
-pub fn header(
-    params: &AnyParams,
-    case: &str,
-    about: &str,
-    conn: &Conn,
-    answer: Control,
-) -> String {
+pub fn header(params: &AnyParams, case: &str, about: &str, conn: &Conn, answer: Control) -> String {
     let (own, slow_start) = write_params(params);
     json(&Header {
         format: FORMAT.to_owned(),
@@ -163,7 +157,8 @@ mod tests {
                 let (own, of_file) = (params.common(), told.params.common());
                 let recovery = own.recovery.or(Some(params.requirements().recovery));
                 assert_eq!(of_file, Setup { recovery, ..own }, "{}", info.id);
-                let mut lines = vec![header(&told.params, "clean", "a test", &told.first.0, told.first.1)];
+                let mut lines =
+                    vec![header(&told.params, "clean", "a test", &told.first.0, told.first.1)];
                 lines.extend(told.events.iter().map(|(e, c, answer)| line(e, c, *answer)));
                 assert_eq!(lines.join("\n"), text, "{}", info.id);
             }

@@ -128,8 +128,7 @@ fn the_network_is_the_same_for_ends_inside_and_outside() {
 
 #[test]
 fn packets_that_arrive_at_one_moment_keep_their_bytes() {
-    let transfer =
-        |ends| flow(ends, profile(LINUX, "cubic"), Traffic::Bulk { bytes: Some(BYTES) });
+    let transfer = |ends| flow(ends, profile(LINUX, "cubic"), Traffic::Bulk { bytes: Some(BYTES) });
     let links = [[0, 1], [2, 3]].map(|ends| link(ends, 2_000_000, 20)).to_vec();
     let flows = [[0, 1], [2, 3]].map(transfer).to_vec();
     // Each end refuses packets of other flows than its own.

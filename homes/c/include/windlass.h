@@ -523,6 +523,12 @@ typedef struct {
   windlass_marks marks;
 } windlass_wants_of_host;
 
+/*
+ Takes a line of a recording: so many bytes, the last of which ends the line; no zero follows. `context` is what
+ `windlass_record` was given.
+ */
+typedef void (*windlass_listener)(void *context, const char *line, size_t bytes);
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -765,6 +771,24 @@ windlass_status windlass_param_set_word(windlass_params *params, const char *nam
  The caller sees to it: `params` was made by `windlass_params_init`.
  */
 windlass_status windlass_wants(const windlass_params *params, windlass_wants_of_host *to);
+
+/*
+ Hands every event that the state is told from now on to `listener`, with the facts and the answer, as a line of
+ JSON; the first line tells the parameters. To be called right after `windlass_init`, with the same facts. The lines are
+ a recording that `windlass twin --recorded` replays; `about` names the host there, and `name` what the connection
+ crosses. Without a listener (null) the recording ends. Lines take memory of the heap while they are handed over.
+ Libraries for firmware lack this function.
+
+ The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`; `name` and `about` end with a zero; `listener` can
+ be called with `context` as long as the state is told anything.
+ */
+windlass_status windlass_record(windlass_state *state,
+                                const windlass_params *params,
+                                const windlass_conn *conn,
+                                const char *name,
+                                const char *about,
+                                windlass_listener listener,
+                                void *context);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -12,12 +12,13 @@ use crate::names::word;
 
 /// Takes a line of a recording: so many bytes, the last of which ends the line; no zero follows. `context` is what
 /// `windlass_record` was given.
-pub type Listener = unsafe extern "C" fn(context: *mut c_void, line: *const c_char, bytes: usize);
+pub type Listener =
+    Option<unsafe extern "C" fn(context: *mut c_void, line: *const c_char, bytes: usize)>;
 
 /// Who listens to a state, and with what in hand.
 #[derive(Clone, Copy)]
 pub struct Recorder {
-    listener: Option<Listener>,
+    listener: Listener,
     context: *mut c_void,
 }
 
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn windlass_record(
     conn: *const Conn,
     name: *const c_char,
     about: *const c_char,
-    listener: Option<Listener>,
+    listener: Listener,
     context: *mut c_void,
 ) -> Status {
     let begin = || {

@@ -38,8 +38,8 @@ pub struct Twin {
     /// Seed of the losses.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: u64,
-    /// Write what the algorithm heard in either world into this folder: ALGORITHM-NETWORK-kernel.csv (-host.csv) and
-    /// -simulated.csv.
+    /// Write what the algorithm heard in either world into this folder: ALGORITHM-NETWORK-kernel.csv, or the host's name
+    /// for kernel, and -simulated.csv.
     #[arg(long, value_name = "FOLDER")]
     pub events: Option<PathBuf>,
     /// Put the rows into this page, in place of those of the same algorithm and host.

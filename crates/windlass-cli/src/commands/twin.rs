@@ -169,8 +169,8 @@ fn keep(folder: &Path, twins: &Twins) -> Result<(), Failure> {
     let failed = |e| Failure::work(format!("{} cannot be written: {e}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
     for twin in &twins.twins {
-        let host = if twins.recorded { "host" } else { "kernel" };
-        for (world, heard) in [(host, &twin.replayed.heard), ("simulated", &twin.heard)] {
+        let host = if twins.recorded { twins.host.replace(' ', "-") } else { "kernel".to_owned() };
+        for (world, heard) in [(host.as_str(), &twin.replayed.heard), ("simulated", &twin.heard)] {
             let file = folder.join(format!("{}-{}-{world}.csv", twins.algorithm, twin.network));
             std::fs::write(file, facts::table(heard)).map_err(failed)?;
         }
@@ -238,9 +238,8 @@ fn pairs(twins: &Twins) -> impl Iterator<Item = (&Figures, &Figures)> {
 fn apart(twins: &Twins) -> String {
     let lost = pairs(twins).map(|(host, own)| [host.again, own.again]);
     let [host, own] = lost.fold([0, 0], |[a, b], [host, own]| [a + host, b + own]);
-    let mut delays: Vec<f64> = pairs(twins)
-        .filter_map(|(host, own)| Some(gain(host.rtt_ms?, own.rtt_ms?)))
-        .collect();
+    let mut delays: Vec<f64> =
+        pairs(twins).filter_map(|(host, own)| Some(gain(host.rtt_ms?, own.rtt_ms?))).collect();
     delays.sort_by(f64::total_cmp);
     let middle = delays.get(delays.len() / 2).copied().unwrap_or(f64::NAN);
     let mut facts: Vec<(&str, usize)> = Vec::new();

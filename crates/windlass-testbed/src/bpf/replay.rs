@@ -51,8 +51,9 @@ struct Connection {
     heard: Vec<Heard>,
 }
 
-/// Feeds records to native controllers with these parameters and compares the answers, bit for bit.
-pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
+/// Feeds records to native controllers with these parameters and compares the answers, bit for bit. Where paths see each
+/// other by a map that the answers are `shared` through, as in a kernel, what a path shows of itself is compared too.
+pub fn replay(params: &AnyParams, records: &[Record], shared: bool) -> Replayed {
     let mut replayed = Replayed::default();
     let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
     for record in records {
@@ -90,7 +91,7 @@ pub fn replay(params: &AnyParams, records: &[Record]) -> Replayed {
         };
         if connection.whole {
             let native = connection.controller.control(params, &record.conn);
-            replayed.compare(record, native, &connection.shown);
+            replayed.compare(record, native, shared.then_some(&connection.shown));
             connection.show(record, native);
         }
         connection.events += 1;
@@ -131,15 +132,16 @@ impl Connection {
 
 impl Replayed {
     /// The answers, and what a path of a group had shown of itself.
-    fn compare(&mut self, record: &Record, native: Control, shown: &PathView) {
+    fn compare(&mut self, record: &Record, native: Control, shown: Option<&PathView>) {
         self.events += 1;
         let group = match &record.what {
             What::Event(Event::Group(group)) => Some(group),
             _ => None,
         };
         self.paths = self.paths.max(group.map_or(0, |group| group.paths().len()));
-        let [hosts, natives] = match group.map(Group::own).filter(|own| *own != shown) {
-            Some(own) => [format!("showed {own:?}"), format!("{shown:?}")],
+        let showed = group.map(Group::own).zip(shown).filter(|(own, shown)| own != shown);
+        let [hosts, natives] = match showed {
+            Some((own, shown)) => [format!("showed {own:?}"), format!("{shown:?}")],
             None if native != record.control => {
                 [format!("answered {}", told(record.control)), told(native)]
             }
@@ -149,9 +151,7 @@ impl Replayed {
         self.first.get_or_insert_with(|| {
             let (number, name) = (record.number, record.what.name());
             let facts = format!("facts: {:?} {:?}", record.what, record.conn);
-            format!(
-                "event {number} ({name}): the host {hosts}, the native core {natives}; {facts}"
-            )
+            format!("event {number} ({name}): the host {hosts}, the native core {natives}; {facts}")
         });
     }
 }
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn the_same_algorithm_answers_every_event_the_same() {
         let records = life(&cubic());
-        let replayed = replay(&cubic(), &records);
+        let replayed = replay(&cubic(), &records, true);
         assert!(replayed.is_equal(), "{replayed:?}");
         assert_eq!(replayed.events, records.len() as u64);
         assert_eq!(replayed.course[0].window, 10, "it begins with the initial window");
@@ -232,7 +232,7 @@ mod tests {
         let mut wrong = cubic();
         let place = wrong.info().params.iter().position(|p| p.name == "keep").expect("keep");
         assert!(wrong.set(place, windlass_cc::Ratio::of(8, 10).0));
-        let replayed = replay(&cubic(), &life(&wrong));
+        let replayed = replay(&cubic(), &life(&wrong), true);
         assert!(!replayed.is_equal());
         let first = replayed.first.expect("a difference");
         assert!(first.starts_with("event 42 (phase)"), "the cut is where it shows: {first}");
@@ -242,7 +242,7 @@ mod tests {
     fn a_coupled_algorithm_is_held_against_what_it_saw_and_showed() {
         let lia = AnyParams::by_name("lia").expect("there");
         let records = life_beside(&lia, Some(30 * 1448));
-        let replayed = replay(&lia, &records);
+        let replayed = replay(&lia, &records, true);
         assert!(replayed.is_equal() && replayed.paths == 2, "{:?}", replayed.first);
         // In avoidance, where a sibling counts.
         let changed = |place: usize, change: fn(&mut PathView)| {
@@ -255,7 +255,7 @@ mod tests {
             let mut paths = [seen.paths()[0], seen.paths()[1]];
             change(&mut paths[place]);
             *seen = Group::new(paths).seen_from(1, 0);
-            replay(&lia, &records).first.expect("a difference")
+            replay(&lia, &records, true).first.expect("a difference")
         };
         let saw = changed(0, |sibling| sibling.cwnd *= 100);
         assert!(saw.contains("the host answered"), "another window of the sibling: {saw}");
@@ -267,7 +267,7 @@ mod tests {
     fn an_event_that_is_missing_is_no_proof() {
         let mut records = life(&cubic());
         records.remove(10);
-        let replayed = replay(&cubic(), &records);
+        let replayed = replay(&cubic(), &records, true);
         assert!(!replayed.is_equal());
         assert_eq!((replayed.missed, replayed.different, replayed.events), (1, 0, 10));
     }

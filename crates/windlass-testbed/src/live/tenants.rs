@@ -89,7 +89,7 @@ impl Tenant {
         done.store(true, Ordering::Relaxed);
         let records = thread.join().unwrap_or(Ok(Vec::new()));
         let records = records.map_err(home)?;
-        Ok(replay(&self.params, &records))
+        Ok(replay(&self.params, &records, true))
     }
 }
 

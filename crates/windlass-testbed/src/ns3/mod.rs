@@ -12,6 +12,8 @@ use windlass_cc::AnyParams;
 use windlass_run::{Backend, Ran, RunError, World, no_kernels};
 use windlass_scenario::Scenario;
 use windlass_scenario::compile::compile;
+use windlass_sim::FlowResult;
+use windlass_sim::config::FlowConfig;
 
 use self::program::Error;
 use self::task::Ours;
@@ -54,8 +56,7 @@ impl Backend for Ns3 {
     }
 }
 
-/// What an algorithm of ours heard and answered in ns-3's sockets (`TcpWindlass` of `homes/ns3`): the recording of each flow's
-/// sender.
+/// What each flow did with an algorithm of ours in ns-3's sockets (`TcpWindlass` of `homes/ns3`), and its sender's recording.
 ///
 /// # Errors
 ///
@@ -64,16 +65,18 @@ pub fn recorded(
     scenario: &Scenario,
     params: &AnyParams,
     seed: u64,
-) -> Result<Vec<String>, RunError> {
+) -> Result<Vec<(FlowResult, String)>, RunError> {
     no_radio(World::Ns3, scenario)?;
     program::with_ours().map_err(RunError::backend)?;
     let failed = |source| RunError::backend(Error::System { what: "recordings".into(), source });
     let folder = tempfile::tempdir().map_err(failed)?;
     let config = compile(scenario, seed)?;
     let task = task::write(&config, Some(&Ours { params: *params, folder: folder.path() }))?;
-    program::ask(&task).map_err(RunError::backend)?;
-    let of_sender = |flow: &windlass_sim::config::FlowConfig| {
-        fs::read_to_string(folder.path().join(format!("{}-0.jsonl", flow.from)))
+    let answer = program::ask(&task).map_err(RunError::backend)?;
+    let result = outcome::read(&answer, &config).map_err(RunError::backend)?;
+    let with_recording = |(flow, result): (&FlowConfig, FlowResult)| {
+        let path = folder.path().join(format!("{}-0.jsonl", flow.from));
+        Ok((result, fs::read_to_string(path).map_err(failed)?))
     };
-    config.flows.iter().map(|flow| of_sender(flow).map_err(failed)).collect()
+    config.flows.iter().zip(result.flows).map(with_recording).collect()
 }

@@ -293,7 +293,8 @@ fn write_ours(ours: &Ours, lines: &mut String) {
     }
     let own = params.info().params.iter().enumerate();
     let set = own.filter(|(place, _)| params.get(*place) != usual.get(*place));
-    let set = set.filter_map(|(place, param)| Some(format!("{}={}", param.name, params.get(place)?)));
+    let set =
+        set.filter_map(|(place, param)| Some(format!("{}={}", param.name, params.get(place)?)));
     let set: Vec<String> = set.collect();
     if !set.is_empty() {
         default("Parameters", &set.join(","));

@@ -126,7 +126,8 @@ impl fmt::Display for Difference {
 }
 
 /// Where a host's events leave the simulator's: the first fact that differs. Samples of the rate count for who reads
-/// them; the simulator takes none for others.
+/// them; the simulator takes none for others. What has been measured before the connection begins is no difference: it
+/// may begin with the SYN or with the first acknowledgement.
 pub fn differ(host: &[Heard], own: &[Heard], rates: bool) -> Option<Difference> {
     for (common, theirs) in host.iter().enumerate() {
         let told = |fact, values| {
@@ -140,7 +141,8 @@ pub fn differ(host: &[Heard], own: &[Heard], rates: bool) -> Option<Difference> 
             return told("event", [theirs.what.clone(), ours.what.clone()]);
         }
         for ((name, unit), (a, b)) in FACTS.iter().zip(theirs.facts.iter().zip(&ours.facts)) {
-            if (rates || !name.contains("rate")) && !unit.alike(*a, *b) {
+            let early = theirs.what == What::Begin.name() && *unit == Unit::Time;
+            if !early && (rates || !name.contains("rate")) && !unit.alike(*a, *b) {
                 return told(name, [unit.told(*a), unit.told(*b)]);
             }
         }

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use facts::{Difference, Heard, Listener, Log};
 pub use figures::Figures;
 pub use recorded::{ns3, recorded};
-pub use windlass_conform::recording::{Recording, read_all as read};
 use windlass_cc::{AnyParams, Setup};
+pub use windlass_conform::recording::{Recording, read_all as read};
 use windlass_run::{Backend, Ran, RunError, Simulator, World};
 use windlass_scenario::{FlowSpec, Home, Scenario};
 use windlass_sim::{FlowResult, RunResult, Series};
@@ -143,7 +143,15 @@ impl Twin {
     ) -> Twin {
         let Some((figures, own)) = own else {
             let heard = Vec::new();
-            return Twin { network, replayed, host, simulated: None, parting: None, heard, fact: None };
+            return Twin {
+                network,
+                replayed,
+                host,
+                simulated: None,
+                parting: None,
+                heard,
+                fact: None,
+            };
         };
         let mss = u64::from(replayed.mss.max(1));
         let parting = part(&replayed.course, own.windows.iter().map(|window| window / mss));

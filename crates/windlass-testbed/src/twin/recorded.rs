@@ -3,6 +3,7 @@
 use windlass_cc::AnyParams;
 use windlass_conform::recording::Recording;
 use windlass_run::RunError;
+use windlass_sim::FlowResult;
 
 use super::facts::Heard;
 use super::{Figures, Simulated, Twin, Twins, is_coupled, prepared, simulated, standard};
@@ -17,9 +18,8 @@ use crate::bpf::replay::{Replayed, replay};
 pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, RunError> {
     let params = standard(*params);
     let scenario = prepared(&params, networks)?;
-    let texts = crate::ns3::recorded(&scenario, &params, seed)?;
     let mut recordings = Vec::new();
-    for (flow, text) in scenario.flows.iter().zip(texts) {
+    for (flow, text) in crate::ns3::recorded(&scenario, &params, seed)? {
         let mut recording = windlass_conform::recording::read(flow.name.as_ref(), &text)
             .map_err(RunError::backend)?;
         recording.case.clone_from(&flow.name);
@@ -27,9 +27,9 @@ pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, 
         let common = recording.params.common();
         recording.params = params;
         recording.params.set_common(&common);
-        recordings.push(recording);
+        recordings.push((recording, Some(flow)));
     }
-    of_one(&recordings, seed)
+    of_one(recordings, seed)
 }
 
 /// Compares recordings, those of an algorithm and a host together.
@@ -38,41 +38,53 @@ pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, 
 ///
 /// A network could not be simulated.
 pub fn recorded(recordings: &[Recording], seed: u64) -> Result<Vec<Twins>, RunError> {
-    let mut groups: Vec<Vec<Recording>> = Vec::new();
+    let mut groups: Vec<Vec<Crossing>> = Vec::new();
     for recording in recordings {
-        let alike =
-            |other: &Recording| (other.params, &other.about) == (recording.params, &recording.about);
-        match groups.iter_mut().find(|group| alike(&group[0])) {
-            Some(group) => group.push(recording.clone()),
-            None => groups.push(vec![recording.clone()]),
+        let alike = |other: &Recording| {
+            (other.params, &other.about) == (recording.params, &recording.about)
+        };
+        let crossing = (recording.clone(), None);
+        match groups.iter_mut().find(|group| alike(&group[0].0)) {
+            Some(group) => group.push(crossing),
+            None => groups.push(vec![crossing]),
         }
     }
-    groups.iter().map(|group| of_one(group, seed)).collect()
+    groups.into_iter().map(|group| of_one(group, seed)).collect()
 }
 
+/// A recording, and what the world that made it counted itself.
+type Crossing = (Recording, Option<FlowResult>);
+
 /// Recordings of one algorithm in one host, in the networks' order; those of other networks are replayed only.
-fn of_one(recordings: &[Recording], seed: u64) -> Result<Twins, RunError> {
-    let [first, ..] = recordings else { return Err(RunError::backend("there is no recording")) };
-    let (params, rates) = (first.params, first.params.requirements().rate_samples);
-    let mut left: Vec<&Recording> = recordings.iter().collect();
-    let mut twins = Vec::new();
-    let twin = |recording: &Recording, own: Option<Simulated>| {
-        let replayed = replayed(recording);
-        let told = |heard: &[Heard]| Figures::of(heard, replayed.mss);
-        let (host, own) = (told(&replayed.heard), own.map(|own| (told(&own.heard), own)));
-        Twin::of(recording.case.clone(), replayed, host, own, rates)
+fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
+    let [(first, _), ..] = crossings.as_slice() else {
+        return Err(RunError::backend("there is no recording"));
     };
+    let (params, host) = (first.params, first.about.clone());
+    let mut twins = Vec::new();
     if !is_coupled(&params) {
         for own in simulated(prepared(&params, &[])?, seed)? {
-            let Some(at) = left.iter().position(|recording| recording.case == own.flow.name) else {
-                continue;
-            };
-            twins.push(twin(left.remove(at), Some(own)));
+            let named = |(recording, _): &Crossing| recording.case == own.flow.name;
+            if let Some(at) = crossings.iter().position(named) {
+                twins.push(twin(crossings.remove(at), Some(own)));
+            }
         }
     }
-    twins.extend(left.into_iter().map(|recording| twin(recording, None)));
-    let (algorithm, host) = (params.info().id, first.about.clone());
-    Ok(Twins { algorithm, host, recorded: true, twins })
+    twins.extend(crossings.into_iter().map(|crossing| twin(crossing, None)));
+    Ok(Twins { algorithm: params.info().id, host, recorded: true, twins })
+}
+
+fn twin((recording, flow): Crossing, own: Option<Simulated>) -> Twin {
+    let replayed = replayed(&recording);
+    // Who counts what it sends again is asked; a host's losses are its algorithm's word for it.
+    let figures = |heard: &[Heard], counted: Option<&FlowResult>| {
+        let told = Figures::of(heard, replayed.mss);
+        Figures { again: counted.map_or(told.again, |flow| flow.retransmits), ..told }
+    };
+    let host = figures(&replayed.heard, flow.as_ref());
+    let own = own.map(|own| (figures(&own.heard, flow.as_ref().and(Some(&own.flow))), own));
+    let rates = recording.params.requirements().rate_samples;
+    Twin::of(recording.case, replayed, host, own, rates)
 }
 
 /// What replaying a recording comes to.
@@ -83,7 +95,7 @@ fn replayed(recording: &Recording) -> Replayed {
         let what = What::Event(*event);
         records.push(Record { id: 0, number, what, conn: *conn, control: *control });
     }
-    replay(&recording.params, &records)
+    replay(&recording.params, &records, false)
 }
 
 #[cfg(test)]
