@@ -171,13 +171,8 @@ macro_rules! library {
                     let mut answer = Vec::new();
                     let data = BytesMut::from(&packet[HEADERS..]);
                     let Addresses { source, destination, .. } = self.addresses;
-                    let event = $handle(
-                        &mut self.endpoint,
-                        now,
-                        (destination, source),
-                        data,
-                        &mut answer,
-                    );
+                    let event =
+                        $handle(&mut self.endpoint, now, (destination, source), data, &mut answer);
                     match event {
                         Some(DatagramEvent::ConnectionEvent(_, event)) => {
                             if let Some((_, connection)) = &mut self.connection {

@@ -156,6 +156,9 @@ impl Adapter {
                 let loss = self.sampler.on_lost(&packet.record, what.lost);
                 self.batch.lost += what.lost;
                 self.account(now, left);
+                // As a TCP's: from the first byte that was lost, what was acknowledged beyond it included.
+                let before = packet.end.saturating_sub(what.lost);
+                self.conn.flight_size = self.conn.next_id.saturating_sub(before).max(left);
                 self.tell(Event::Loss(loss));
             }
         } else {

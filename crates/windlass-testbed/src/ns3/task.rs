@@ -84,8 +84,8 @@ pub(super) fn write(config: &Config, ours: Option<&Ours>) -> Result<String, Conf
     for (index, link) in config.links.iter().enumerate() {
         write_link(config, index, link, &mut lines)?;
     }
-    if let Some(ours) = ours {
-        write_ours(ours, &mut lines);
+    if let Some((ours, flow)) = ours.zip(config.flows.first()) {
+        write_ours(ours, flow, &mut lines);
     }
     for flow in &config.flows {
         let class = if ours.is_some() { OURS } else { class_of(flow)? };
@@ -279,10 +279,9 @@ fn lost(
     Ok((1..=most).filter(|_| process.takes(0)).map(|number| number.to_string()).collect())
 }
 
-/// Our algorithm's settings, as attributes of the class.
-fn write_ours(ours: &Ours, lines: &mut String) {
+/// Our algorithm's settings, as attributes of the class: its parameters that are not at their defaults, and what the stack decides.
+fn write_ours(ours: &Ours, flow: &FlowConfig, lines: &mut String) {
     let Ours { params, folder } = ours;
-    let usual = AnyParams::by_name(params.info().id).unwrap_or_default();
     let mut default = |name: &str, value: &dyn std::fmt::Display| {
         let _ = writeln!(lines, "default {OURS}::{name} {value}");
     };
@@ -291,14 +290,19 @@ fn write_ours(ours: &Ours, lines: &mut String) {
     if params.requirements().slow_start.is_some() {
         default("SlowStart", &params.common().slow_start.info().id);
     }
+    let usual = AnyParams::by_name(params.info().id).unwrap_or_default();
     let own = params.info().params.iter().enumerate();
-    let set = own.filter(|(place, _)| params.get(*place) != usual.get(*place));
-    let set =
-        set.filter_map(|(place, param)| Some(format!("{}={}", param.name, params.get(place)?)));
-    let set: Vec<String> = set.collect();
-    if !set.is_empty() {
-        default("Parameters", &set.join(","));
-    }
+    let own = own.filter(|(place, _)| params.get(*place) != usual.get(*place));
+    let own = own.filter_map(|(place, param)| Some((param.name, params.get(place)?)));
+    let stack = flow.profile.params.common();
+    let stack = [
+        ("ack_limit", stack.ack_limit.into()),
+        ("counting", stack.counting as u64),
+        ("credit", stack.credit as u64),
+        ("mark_cut", stack.mark_cut as u64),
+    ];
+    let settings = own.chain(stack).map(|(name, value)| format!("{name}={value}"));
+    default("Parameters", &settings.collect::<Vec<_>>().join(","));
 }
 
 /// The class of ns-3's that has a flow's algorithm.
