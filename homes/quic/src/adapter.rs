@@ -1,4 +1,4 @@
-//! What both libraries' controllers are made of.
+//! What all libraries' controllers are made of.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -156,9 +156,8 @@ impl Adapter {
                 let loss = self.sampler.on_lost(&packet.record, what.lost);
                 self.batch.lost += what.lost;
                 self.account(now, left);
-                // As a TCP's: from the first byte that was lost, what was acknowledged beyond it included.
-                let before = packet.end.saturating_sub(what.lost);
-                self.conn.flight_size = self.conn.next_id.saturating_sub(before).max(left);
+                // FlightSize of RFC 5681 is all that was sent from what is missing on, acknowledged or not.
+                self.conn.flight_size = self.conn.next_id - packet.end + what.lost;
                 self.tell(Event::Loss(loss));
             }
         } else {
@@ -185,6 +184,11 @@ impl Adapter {
         }
     }
 
+    /// Bytes are no longer in flight, which were neither acknowledged nor lost.
+    pub fn on_discarded(&mut self, bytes: u64) {
+        self.conn.in_flight = self.conn.in_flight.saturating_sub(bytes);
+    }
+
     /// Datagrams have another size.
     pub fn on_mtu(&mut self, mtu: u16) {
         let old = std::mem::replace(&mut self.conn.mss, mtu.into());
@@ -196,6 +200,16 @@ impl Adapter {
     /// Bytes that may be in flight, never less than two packets (RFC 9002 section 7.2).
     pub fn window(&self) -> u64 {
         self.control().cwnd.max(LEAST_PACKETS * u64::from(self.conn.mss))
+    }
+
+    /// Bytes that are in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.conn.in_flight
+    }
+
+    /// Whether a whole packet more may be sent.
+    pub fn has_room(&self) -> bool {
+        self.in_flight() + u64::from(self.conn.mss) <= self.window()
     }
 
     /// The algorithm's answer.

@@ -1,7 +1,8 @@
-//! The algorithms of `windlass-cc` as congestion controllers of quinn and noq.
+//! The algorithms of `windlass-cc` as congestion controllers of quinn, noq and s2n-quic.
 //!
-//! A [`Factory`] is the `congestion_controller_factory` of either library's transport configuration. [`adapter::Adapter`] keeps the facts
-//! that an algorithm wants and a QUIC library does not have: delivery-rate samples, volumes, the phase of recovery.
+//! A [`Factory`] is the `congestion_controller_factory` of quinn's and noq's transport configuration, and with the feature `s2n` what
+//! s2n-quic's `with_congestion_controller` takes. [`adapter::Adapter`] keeps the facts that an algorithm wants and a QUIC library does
+//! not have: delivery-rate samples, volumes, the phase of recovery.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -10,6 +11,8 @@ mod noq;
 pub mod paths;
 mod quinn;
 pub mod recorder;
+#[cfg(feature = "s2n")]
+pub mod s2n;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;

@@ -1,5 +1,7 @@
-//! Two endpoints of a library over a link in virtual time: a file is transferred, by the library's own controller and
+//! Two endpoints of quinn or noq over a link in virtual time: a file is transferred, by the library's own controller and
 //! by ours, losing the same packets.
+
+mod common;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -7,54 +9,29 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use common::{FILE, Link, OURS, Outcome, show};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use windlass_cc::AnyParams;
 use windlass_quic::adapter::Congestion;
 use windlass_quic::{Adapter, Factory, Shared};
 
-const FILE: usize = 4_000_000;
 const LONGEST: Duration = Duration::from_secs(120);
-const RATE_BPS: u64 = 10_000_000;
-const ONE_WAY: Duration = Duration::from_millis(20);
-/// Bytes that may wait: a bandwidth-delay product.
-const QUEUE: u64 = 50_000;
-/// One packet in so many is lost at random.
-const LOST_ONE_IN: u64 = 500;
 
-/// One direction: a rate, a delay, a drop-tail queue and random losses.
-struct Link {
-    free: Instant,
+/// A direction with what is under way in it.
+struct Pipe {
+    link: Link,
     inside: VecDeque<(Instant, Vec<u8>)>,
-    draws: u64,
-    loses: bool,
-    sent: u64,
-    lost: u64,
 }
 
-impl Link {
-    fn new(now: Instant, loses: bool) -> Link {
-        Link { free: now, inside: VecDeque::new(), draws: 1, loses, sent: 0, lost: 0 }
+impl Pipe {
+    fn new(now: Instant, loses: bool) -> Pipe {
+        Pipe { link: Link::new(now, loses), inside: VecDeque::new() }
     }
 
     fn offer(&mut self, now: Instant, packet: Vec<u8>) {
-        let bits = |time: Duration| time.as_nanos() as u64 * RATE_BPS / 1_000_000_000;
-        let waiting = bits(self.free.saturating_duration_since(now)) / 8;
-        self.draws ^= self.draws << 13;
-        self.draws ^= self.draws >> 7;
-        self.draws ^= self.draws << 17;
-        self.sent += 1;
-        let unlucky = self.loses && self.draws.is_multiple_of(LOST_ONE_IN);
-        if waiting + packet.len() as u64 > QUEUE {
-            self.lost += 1;
-            return;
-        }
-        let taken = Duration::from_nanos(packet.len() as u64 * 8 * 1_000_000_000 / RATE_BPS);
-        self.free = self.free.max(now) + taken;
-        if unlucky {
-            self.lost += 1;
-        } else {
-            self.inside.push_back((self.free + ONE_WAY, packet));
+        if let Some(at) = self.link.offer(now, packet.len()) {
+            self.inside.push_back((at, packet));
         }
     }
 
@@ -62,15 +39,6 @@ impl Link {
         let ready = self.inside.front().is_some_and(|(at, _)| *at <= now);
         if ready { self.inside.pop_front().map(|(_, packet)| packet) } else { None }
     }
-}
-
-/// What came of a transfer.
-#[derive(Debug)]
-struct Outcome {
-    mbps: f64,
-    /// Packets, by route.
-    lost: Vec<u64>,
-    sent: Vec<u64>,
 }
 
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 1);
@@ -111,7 +79,7 @@ macro_rules! library {
             }
 
             impl Side {
-                fn receive(&mut self, now: Instant, route: usize, packet: Vec<u8>, out: &mut Link) {
+                fn receive(&mut self, now: Instant, route: usize, packet: Vec<u8>, out: &mut Pipe) {
                     let mut answer = Vec::new();
                     let data = BytesMut::from(packet.as_slice());
                     let (client, server) = (CLIENT, server_at(route));
@@ -134,7 +102,7 @@ macro_rules! library {
                 }
 
                 /// Lets all happen that may happen now; sends what may be sent.
-                fn drive(&mut self, now: Instant, routes: &mut [[Link; 2]]) {
+                fn drive(&mut self, now: Instant, routes: &mut [[Pipe; 2]]) {
                     let Some((handle, connection)) = &mut self.connection else { return };
                     if connection.poll_timeout().is_some_and(|at| at <= now) {
                         connection.handle_timeout(now);
@@ -225,8 +193,8 @@ macro_rules! library {
                 ];
                 let connected = sides[0].endpoint.connect(began, client, server_at(0), "localhost");
                 sides[0].connection = Some(connected.unwrap());
-                let link = |_| [Link::new(began, true), Link::new(began, false)];
-                let mut links: Vec<[Link; 2]> = (0..routes).map(link).collect();
+                let link = |_| [Pipe::new(began, true), Pipe::new(began, false)];
+                let mut links: Vec<[Pipe; 2]> = (0..routes).map(link).collect();
                 let mut opened = 1;
                 let (mut now, mut left, mut got) = (began, FILE, 0);
                 let (mut up, mut down) = (None, None);
@@ -265,16 +233,8 @@ macro_rules! library {
                             got += bytes;
                             if ended {
                                 assert_eq!(got, FILE);
-                                let took = (now - began).as_secs_f64();
-                                let mbps = FILE as f64 * 8.0 / took / 1e6;
-                                let each = |what: fn(&Link) -> u64| {
-                                    links.iter().map(|link| what(&link[0])).collect()
-                                };
-                                return Outcome {
-                                    mbps,
-                                    lost: each(|l| l.lost),
-                                    sent: each(|l| l.sent),
-                                };
+                                let there = links.iter().map(|pipes| &pipes[0].link);
+                                return Outcome::of(now - began, there);
                             }
                         }
                     }
@@ -329,20 +289,6 @@ library!(
     ),
     std::num::NonZeroUsize::MIN
 );
-
-const OURS: [&str; 6] = ["cubic", "bbr3", "tcp-modified", "reno", "westwood", "lia"];
-
-/// The share of the link that a transfer must reach: with 0.2 % of the packets lost CUBIC and Reno reach about half.
-const LEAST_MBPS: f64 = 2.0;
-
-fn show(library: &str, name: &str, outcome: &Outcome) {
-    let Outcome { mbps, lost, sent } = outcome;
-    println!("{library} {name}: {mbps:.2} Mbit/s, {lost:?} of {sent:?} packets lost");
-    assert!(
-        *mbps > LEAST_MBPS && *mbps < sent.len() as f64 * RATE_BPS as f64 / 1e6,
-        "{library} {name}: {outcome:?}"
-    );
-}
 
 #[test]
 fn a_file_crosses_a_lossy_link_by_quinn() {
