@@ -50,8 +50,8 @@ impl Factory {
         Factory { params, connection: None }
     }
 
-    /// For one connection only, each of whose paths has a controller: they see each other, as algorithms that couple
-    /// paths want.
+    /// For one end of one connection only, each of whose paths has a controller: they see each other, as algorithms that
+    /// couple paths want.
     pub fn of_one_connection(self) -> Factory {
         Factory { connection: Some(Arc::default()), ..self }
     }
