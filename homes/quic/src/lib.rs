@@ -54,8 +54,8 @@ impl Factory {
         Factory { params, connection: None, recorder: Arc::default() }
     }
 
-    /// For one connection only, each of whose paths has a controller: they see each other, as algorithms that couple
-    /// paths want.
+    /// For one end of one connection only, each of whose paths has a controller: they see each other, as algorithms that
+    /// couple paths want.
     pub fn of_one_connection(self) -> Factory {
         Factory { connection: Some(Arc::default()), ..self }
     }

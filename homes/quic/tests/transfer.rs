@@ -170,16 +170,19 @@ macro_rules! library {
                 routes: usize,
             ) -> Outcome {
                 let (certificate, key, roots) = certificate();
-                let mut transport = TransportConfig::default();
-                transport.congestion_controller_factory(factory);
-                transport.stream_receive_window(VarInt::from_u32(8 << 20));
-                transport.receive_window(VarInt::from_u32(8 << 20));
-                $open.0(&mut transport);
-                let transport = Arc::new(transport);
+                let mut transports = [TransportConfig::default(), TransportConfig::default()];
+                for transport in &mut transports {
+                    transport.stream_receive_window(VarInt::from_u32(8 << 20));
+                    transport.receive_window(VarInt::from_u32(8 << 20));
+                    $open.0(transport);
+                }
+                // The client's alone: coupled controllers see whatever one factory has made.
+                transports[0].congestion_controller_factory(factory);
+                let [client_transport, server_transport] = transports.map(Arc::new);
                 let mut server = ServerConfig::with_single_cert(vec![certificate], key).unwrap();
-                server.transport_config(transport.clone());
+                server.transport_config(server_transport);
                 let mut client = ClientConfig::with_root_certificates(roots).unwrap();
-                client.transport_config(transport);
+                client.transport_config(client_transport);
 
                 let config = || Arc::new(EndpointConfig::default());
                 let began = Instant::now();
