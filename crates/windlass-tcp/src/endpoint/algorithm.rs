@@ -125,15 +125,3 @@ impl Algorithm {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use windlass_cc::{AnyController, AnyRto};
-
-    /// A million idle connections have one of each at either end.
-    #[test]
-    fn what_few_connections_run_does_not_make_all_of_them_larger() {
-        assert!(size_of::<AnyController>() <= 176, "{} bytes", size_of::<AnyController>());
-        assert!(size_of::<AnyRto>() <= 64, "{} bytes", size_of::<AnyRto>());
-    }
-}
