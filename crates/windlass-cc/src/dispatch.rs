@@ -1,28 +1,6 @@
 //! Sets of which one member is chosen at run time, without a heap or a virtual table: the macros behind the
 //! registries of algorithms, slow starts and timers.
 
-/// How a set keeps a member that is much larger than the others: apart, where there is an allocator (feature `alloc`), so
-/// that who has many of the others pays nothing for it.
-#[cfg(feature = "alloc")]
-pub type Large<T> = alloc::boxed::Box<T>;
-/// How a set keeps a member that is much larger than the others: as them, since there is no allocator.
-#[cfg(not(feature = "alloc"))]
-pub type Large<T> = T;
-
-/// How a set keeps one of its members, by its name: [`Large`] or as it is.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! held {
-    (Bbr, $state:ty) => { $crate::dispatch::Large<$state> };
-    (Bbr3, $state:ty) => { $crate::dispatch::Large<$state> };
-    (BcCps, $state:ty) => { $crate::dispatch::Large<$state> };
-    (Copa, $state:ty) => { $crate::dispatch::Large<$state> };
-    (Cmbo, $state:ty) => { $crate::dispatch::Large<$state> };
-    (Cocoa3Plus, $state:ty) => { $crate::dispatch::Large<$state> };
-    (Ledbat, $state:ty) => { $crate::dispatch::Large<$state> };
-    ($other:ident, $state:ty) => { $state };
-}
-
 /// Declares, for members of a trait, the enum of their states, the enum of their parameters and the list of
 /// their descriptions; `$described` is the trait that has the descriptions.
 #[doc(hidden)]
@@ -37,11 +15,11 @@ macro_rules! one_of {
         /// Its methods take the parameters with which it was made; those of another one change nothing.
         // Boxing what is large needs an allocator.
         #[allow(clippy::large_enum_variant)]
-        #[derive(Clone, PartialEq, Eq, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $any {
             $(
                 #[doc = concat!("`", stringify!($state), "`.")]
-                $variant($crate::held!($variant, $state)),
+                $variant($state),
             )*
         }
 
@@ -146,7 +124,7 @@ macro_rules! pass_on {
     ) => {
         match $p {
             $($params::$variant(p) => $any::$variant(
-                $crate::pass_on!(@call $state, $trait, $name, (p), $more).into()
+                $crate::pass_on!(@call $state, $trait, $name, (p), $more)
             ),)*
         }
     };

@@ -3,8 +3,7 @@
 //! This crate knows nothing of sockets, clocks, packets on a wire or simulators. It answers one
 //! question: *given what just happened to a connection, how much may its sender have in flight?*
 //! It is `no_std`, allocates nothing, uses no floating point and no `unsafe`, so the code that is
-//! simulated is the code that a kernel data path or a Cortex-M0 can run. A host with an allocator and
-//! many connections may have the largest states boxed (feature `alloc`), which changes no answer.
+//! simulated is the code that a kernel data path or a Cortex-M0 can run.
 //!
 //! # The shape
 //!
@@ -51,17 +50,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "alloc")]
-extern crate alloc;
-
 pub mod algorithms;
 pub mod arithmetic;
 pub mod congestion_avoidance;
 pub mod controller;
 pub mod coupling;
 pub mod cross_layer;
-#[doc(hidden)]
-pub mod dispatch;
+mod dispatch;
 pub mod event;
 pub mod flavour;
 pub mod group;

@@ -117,7 +117,7 @@ fn dctcp_cuts_by_half_of_alpha_once_a_window() {
 
 /// The same state with another window: a change of segment size there and back.
 fn reset(hand: &Hand, segments: u64) -> AnyController {
-    let mut state = hand.state.clone();
+    let mut state = hand.state;
     let old = u32::try_from(hand.cwnd() / segments).unwrap();
     state.apply(&hand.p, &hand.c, &Event::Mss(old));
     state

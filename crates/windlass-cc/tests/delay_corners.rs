@@ -58,7 +58,7 @@ fn westwood_is_not_fooled_by_compressed_acknowledgements() {
 fn westwood_does_not_take_silence_for_a_slow_path() {
     let mut hand = Hand::new(avoidance("westwood", 20 * MSS));
     (0..30).for_each(|_| hand.round(MS_40));
-    let before = hand.state.clone();
+    let before = hand.state;
     hand.c.now += Span::from_secs(3_600);
     hand.state.on_idle_restart(&hand.p, &hand.c, Span::from_secs(3_600), false);
     hand.round(MS_40);

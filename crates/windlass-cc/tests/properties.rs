@@ -95,12 +95,12 @@ proptest! {
         p in any_params(), (first, steps) in history(),
     ) {
         let mut state = AnyController::init(&p, &first);
-        let mut undisturbed = state.clone();
+        let mut undisturbed = state;
         for (c, e) in &steps {
-            let before = state.clone();
+            let before = state;
             let answer = state.control(&p, c);
             prop_assert_eq!(state.control(&p, c), answer);
-            prop_assert_eq!(&state, &before);
+            prop_assert_eq!(state, before);
             state.apply(&p, c, e);
             undisturbed.apply(&p, c, e);
         }
@@ -139,7 +139,7 @@ proptest! {
             }
         }
         let replayed = after(&p, &first, &steps);
-        prop_assert_eq!(&replayed, &live);
+        prop_assert_eq!(replayed, live);
         prop_assert_eq!(format!("{replayed:?}"), format!("{live:?}"));
     }
 
@@ -160,7 +160,7 @@ proptest! {
     ) {
         prop_assume!(p.info().id != other.info().id);
         let mut state = after(&p, &first, &steps);
-        let before = state.clone();
+        let before = state;
         state.on_ack(&other, &first, &ack);
         prop_assert_eq!(state, before);
     }

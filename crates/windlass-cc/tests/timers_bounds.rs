@@ -100,7 +100,7 @@ proptest! {
     ) {
         const ROOM: u64 = 1 << 62;
         let mut here = AnyRto::init(&p);
-        let mut there = here.clone();
+        let mut there = here;
         for step in steps {
             let step = match step {
                 Step::Sample(s) => Step::Sample(RttSample {

@@ -69,7 +69,7 @@ fn the_answer_to_a_mark_is_not_taken_back_by_late_evidence_on_an_earlier_loss() 
         h.phase(Phase::Recovery, Phase::Open);
         h.round(MS_40);
         h.phase(Phase::Open, Phase::Cwr);
-        let mut heedless = Hand { p: h.p, state: h.state.clone(), c: h.c };
+        let mut heedless = Hand { p: h.p, state: h.state, c: h.c };
         undo(&mut h, Undo::Dsack);
         for h in [&mut h, &mut heedless] {
             h.phase(Phase::Cwr, Phase::Open);
@@ -83,7 +83,7 @@ fn undoing_a_loss_in_the_round_trip_of_a_mark_leaves_the_answer_to_the_mark() {
     for (id, to) in with_a_window().flat_map(|id| [(id, Phase::Recovery), (id, Phase::Loss)]) {
         let mut h = under_way(id);
         h.phase(Phase::Open, Phase::Cwr);
-        let mut marked = Hand { p: h.p, state: h.state.clone(), c: h.c };
+        let mut marked = Hand { p: h.p, state: h.state, c: h.c };
         let Control { cwnd, ssthresh, .. } = h.state.control(&h.p, &h.c);
         h.phase(Phase::Cwr, to);
         undo(&mut h, Undo::Dsack);

@@ -389,7 +389,7 @@ fn play(history: &History) -> Result<Vec<Control>, String> {
     let steady = steps.iter().all(|(c, e)| c.mss == first.mss && !matches!(e, Event::Mss(_)));
     for (number, (c, e)) in steps.iter().enumerate() {
         state.apply(params, c, e);
-        let before = state.clone();
+        let before = state;
         let answer = state.control(params, c);
         if state.control(params, c) != answer || state != before {
             return Err(format!("event {number}: control is not pure"));

@@ -52,7 +52,7 @@ pub struct Client {
 }
 
 /// A request that is not acknowledged.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Exchange {
     request: Message,
     first_sent: Time,
@@ -134,7 +134,7 @@ impl Client {
         if self.coap.confirmable {
             let entropy = self.stream.next_u64() as u32;
             let expires = now + self.timer.arm(&self.coap.timer, now, entropy);
-            let timer = self.timer.clone();
+            let timer = self.timer;
             let (first_sent, retransmits) = (now, 0);
             self.open.push(Exchange { request, first_sent, retransmits, expires, timer, entropy });
         }

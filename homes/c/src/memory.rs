@@ -35,9 +35,6 @@ impl ParamSet {
     }
 }
 
-// With the feature `alloc` of `windlass-cc` a state would have parts elsewhere: its bytes would be no copy, and nobody frees them.
-const _: () = assert!(!core::mem::needs_drop::<AnyController>());
-
 impl FlowState {
     pub(crate) const fn new(body: AnyController) -> FlowState {
         FlowState {

@@ -19,7 +19,6 @@ macro_rules! slow_starts {
     ($($variant:ident: $state:ty;)*) => {
         crate::one_of! {
             /// Any slow start of this crate, chosen at run time.
-            #[derive(Copy)]
             AnySlowStart, AnyParams, SLOW_STARTS: SlowStart, Described { $($variant: $state;)* }
         }
 

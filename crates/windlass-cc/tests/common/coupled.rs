@@ -108,7 +108,7 @@ impl Paths {
     pub fn increase(&self, place: usize) -> f64 {
         // The window's fraction is not shown: a thousand segments in one acknowledgement show it.
         let path = &self.0[place];
-        let mut state = path.state.clone();
+        let mut state = path.state;
         let mut p = path.p;
         p.set_common(&windlass_cc::Setup { ack_limit: u32::MAX, ..p.common() });
         let c = Conn { una: path.c.una + 1_000 * MSS, ..path.c };

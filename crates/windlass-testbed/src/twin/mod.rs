@@ -247,8 +247,9 @@ fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>
 /// The scenario with this algorithm, with the slow start that is built in, in a kernel.
 fn in_kernel(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
     let params = standard(*params);
-    let scenario = prepared(&params, networks)?;
+    let mut scenario = prepared(&params, networks)?;
     object::check(&params).map_err(RunError::backend)?;
+    scenario.flows.iter_mut().for_each(|flow| flow.home = Home::Bpf);
     Ok(scenario)
 }
 
@@ -272,7 +273,6 @@ fn prepared(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunErro
     scenario.flows.retain(|flow| networks.is_empty() || networks.contains(&flow.name));
     for flow in &mut scenario.flows {
         flow.set_controller(*params);
-        flow.home = Home::Bpf;
     }
     Ok(scenario)
 }
@@ -322,8 +322,7 @@ mod tests {
     fn an_algorithm_that_is_listened_to_does_what_it_does_alone() {
         for id in ["cubic", "bbr3", "vegas"] {
             let params = AnyParams::by_name(id).expect("there");
-            let mut scenario = prepared(&params, &["lossy".to_owned()]).expect("a scenario");
-            scenario.flows[0].home = Home::default();
+            let scenario = prepared(&params, &["lossy".to_owned()]).expect("a scenario");
             let alone = Simulator::default().run(&scenario, 1).expect("runs").result;
             let (result, heard) = listened(&scenario, 1).expect("runs");
             assert_eq!(result.flows, alone.flows, "{id}");
