@@ -44,7 +44,7 @@ pub(super) struct Site {
     pub all: u64,
     /// Runs that are enough where no claim reads the point.
     pub few: u64,
-    /// Runs with which a claim begins.
+    /// Runs with which a claim begins, and the most of a point that none reads.
     pub first: u64,
     /// Runs that are made.
     pub granted: u64,
@@ -93,7 +93,7 @@ pub(super) fn spend(sites: &mut [Site], read: &[BTreeSet<String>], seconds: f64)
         let wanted = |site: &Site| if look > site.first { look } else { 0 };
         read.iter().for_each(|places| purse.grant(places, wanted));
     }
-    others.iter().for_each(|i| purse.grant(&[*i], |site| site.all));
+    others.iter().for_each(|i| purse.grant(&[*i], |site| site.first));
     seconds - purse.left / SPEED
 }
 
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(granted(0.25), [12, 12, 0, 0]);
         assert_eq!(granted(0.3), [12, 12, 0, 2]);
         assert_eq!(granted(13.0), [40, 40, 12, 2]);
-        assert_eq!(granted(100.0), [40; 4]);
+        assert_eq!(granted(100.0), [40, 40, 40, FIRST]);
     }
 
     /// What `cost` foretells beside the events of runs that were made, for calibrating it:

@@ -1,7 +1,7 @@
 //! Reproducing a paper: its runs, its verdicts, its files.
 //!
 //! Runs are made in rounds. After each it is judged, and a point all of whose claims are decided needs no more; a point
-//! that no claim reads gets all its runs.
+//! that no claim reads is shown, and gets as many runs as a claim begins with.
 
 pub(crate) mod budget;
 mod conclude;
@@ -22,7 +22,7 @@ use crate::run::store::export::export_records;
 use crate::run::store::{Batch, Format, Invocation, JOURNAL, Notice, RunKey, Store, StoreError};
 use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
 use crate::shard;
-use budget::{LOOKS, all_seeds};
+use budget::{LOOKS, all_seeds, first};
 use tasks::{draw_up, place, read_by_all, within};
 
 pub use conclude::{LABORATORY, Outcome};
@@ -77,18 +77,19 @@ impl<'p> Reproduction<'p> {
             (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
             _ => (BTreeMap::new(), 0.0),
         };
+        let read: BTreeSet<String> =
+            read_by_all(paper, &plan, &claims)?.into_iter().flatten().collect();
         let mut tasks = draw_up(paper, &plan, |experiment, point| {
-            let granted = granted.get(&place(&experiment.id, &point.id)).copied();
-            let wanted = match (options.seeds, granted) {
+            let place = place(&experiment.id, &point.id);
+            let wanted = match (options.seeds, granted.get(&place)) {
                 (Some(n), _) => u64::from(n),
-                (None, Some(granted)) => granted,
-                (None, None) => all_seeds(experiment, point),
+                (None, Some(granted)) => *granted,
+                (None, None) if read.contains(&place) => all_seeds(experiment, point),
+                (None, None) => all_seeds(experiment, point).min(first(experiment.world(point))),
             };
             (1..=wanted).collect()
         })?;
         if paper.question().is_some() {
-            let read: BTreeSet<String> =
-                read_by_all(paper, &plan, &claims)?.into_iter().flatten().collect();
             tasks.retain(|t| read.contains(&place(&t.experiment, &t.point)));
         }
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
