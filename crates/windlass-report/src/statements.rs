@@ -19,7 +19,7 @@ const TOP: f64 = 34.0;
 const COLUMNS: [f64; 6] = [4.0, 380.0, 486.0, 664.0, 832.0, 948.0];
 /// Width of the scale of factors and of the bar.
 const SCALE: f64 = 140.0;
-const BAR: f64 = 72.0;
+const BAR: f64 = 56.0;
 /// Width of a label's character, about.
 const LETTER: f64 = 5.6;
 
@@ -189,6 +189,6 @@ mod tests {
         let svg = draw(&Statements { id: "s".into(), caption: String::new(), rows });
         assert!(svg.contains(">2/6<") && svg.contains("a &lt; b"), "{svg}");
         // Ten readings: two fill a fifth of the bar, six are decided.
-        assert!(svg.contains("width=\"14.4\"") && svg.contains("width=\"43.2\""), "{svg}");
+        assert!(svg.contains("width=\"11.2\"") && svg.contains("width=\"33.6\""), "{svg}");
     }
 }
