@@ -347,9 +347,9 @@ fn mistakes_get_one_clear_error() {
         ),
         (
             &["--metric", "flow.upload.goodput_bps"],
-            "metric `flow.upload.goodput_bps` matches no flow; there are `download`",
+            "metric `flow.upload.goodput_bps`: there is no flow `upload`; there are `download`",
         ),
-        (&["--metric", "flow.*.goodput"], "there are active_s"),
+        (&["--metric", "flow.*.goodput"], "did you mean `goodput_bps`?"),
         (&["--until", "flow.*.goodput_bps ±0%"], "is no width"),
         (
             &["--until", "flow.*.goodput_bps ±1%", "--min-seeds", "50", "--max-seeds", "20"],

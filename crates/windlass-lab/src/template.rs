@@ -13,7 +13,7 @@
 //! Everything keeps its place in the file, so that errors say where they are.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,6 +25,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
+use crate::scenario::did_you_mean;
 
 /// Values by name.
 pub(crate) type Vars = BTreeMap<String, Value>;
@@ -96,7 +97,10 @@ pub(crate) fn mistake(message: impl Into<String>) -> minijinja::Error {
 pub(crate) fn said(error: &minijinja::Error) -> String {
     let said = match (error.kind(), error.detail()) {
         (ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
-        (kind, Some(detail)) => format!("{kind}: {detail}"),
+        (kind, Some(detail)) => match detail.strip_suffix(" is unknown") {
+            Some(name) => format!("{kind} `{name}`"),
+            None => format!("{kind}: {detail}"),
+        },
         (kind, None) => kind.to_string(),
     };
     match std::error::Error::source(error).and_then(|s| s.downcast_ref::<minijinja::Error>()) {
@@ -110,6 +114,24 @@ pub(crate) fn environment() -> Environment<'static> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env
+}
+
+/// Whether every name of an expression stands for something: the template language takes one that does not for a value that
+/// is undefined, and a condition on it for false.
+pub(crate) fn known_names(
+    env: &Environment<'_>,
+    asked: HashSet<String>,
+    vars: &Vars,
+) -> Result<(), minijinja::Error> {
+    let global: Vec<&str> = env.globals().map(|(name, _)| name).collect();
+    let known: Vec<&str> = vars.keys().map(String::as_str).chain(global).collect();
+    // Sets have an order of their own each time.
+    match asked.iter().filter(|name| !known.contains(&name.as_str())).min() {
+        None => Ok(()),
+        Some(name) => {
+            Err(mistake(format!("nothing is called `{name}` here{}", did_you_mean(name, &known))))
+        }
+    }
 }
 
 /// Reads a file whose templates need nothing but themselves; `file` names it in errors.
@@ -378,9 +400,15 @@ impl Expander<'_> {
         let inner = text.trim().strip_prefix("{{").and_then(|t| t.strip_suffix("}}"));
         match inner.filter(|t| !t.contains("{{") && !t.contains("}}")) {
             Some(expression) => {
-                self.env.compile_expression_owned(expression.to_owned())?.eval(context)
+                let expression = self.env.compile_expression_owned(expression.to_owned())?;
+                known_names(self.env, expression.undeclared_variables(false), vars)?;
+                expression.eval(context)
             }
-            None => self.env.render_str(text, context).map(Value::from),
+            None => {
+                let template = self.env.template_from_str(text)?;
+                known_names(self.env, template.undeclared_variables(false), vars)?;
+                template.render(context).map(Value::from)
+            }
         }
     }
 

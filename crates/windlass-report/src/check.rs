@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::model::{
-    Block, Chart, ChartAxis, Curve, HeatMap, Ladder, NetworkMap, Report, Scale, Table,
+    Block, Chart, ChartAxis, Curve, HeatMap, Ladder, NetworkMap, Report, Scale, Section, Table,
 };
 
 /// Anchors the page itself uses.
@@ -138,49 +138,39 @@ pub enum ReportError {
 
 /// Checks a whole report.
 pub(super) fn check(report: &Report) -> Result<(), ReportError> {
+    check_page(&report.sections).map_err(|(_, error)| error)
+}
+
+/// Checks the sections of one page.
+///
+/// # Errors
+///
+/// What is wrong, and the anchor of the section or block where it is.
+pub fn check_page(sections: &[Section]) -> Result<(), (&str, ReportError)> {
     let mut seen: BTreeSet<&str> = RESERVED.into();
-    for section in &report.sections {
-        claim_anchor(&mut seen, &section.id)?;
+    let mut part = |id, right: Result<(), ReportError>| {
+        claim_anchor(&mut seen, id).and(right).map_err(|error| (id, error))
+    };
+    for section in sections {
+        part(&section.id, Ok(()))?;
         for block in &section.blocks {
             match block {
                 Block::Text { .. } | Block::List { .. } | Block::Command { .. } => {}
-                Block::Table(table) => {
-                    claim_anchor(&mut seen, &table.id)?;
-                    check_table(table)?;
-                }
-                Block::Chart(chart) => {
-                    claim_anchor(&mut seen, &chart.id)?;
-                    check_chart(chart)?;
-                }
-                Block::Heat(map) => {
-                    claim_anchor(&mut seen, &map.id)?;
-                    check_heat(map)?;
-                }
-                Block::Ladder(ladder) => {
-                    claim_anchor(&mut seen, &ladder.id)?;
-                    check_ladder(ladder)?;
-                }
-                Block::Map(map) => {
-                    claim_anchor(&mut seen, &map.id)?;
-                    check_map(map)?;
-                }
-                Block::Statements(s) => claim_anchor(&mut seen, &s.id)?,
-                Block::Curve(c) => {
-                    claim_anchor(&mut seen, &c.id)?;
-                    check_curve(c)?;
-                }
+                Block::Table(table) => part(&table.id, check_table(table))?,
+                Block::Chart(chart) => part(&chart.id, check_chart(chart))?,
+                Block::Heat(map) => part(&map.id, check_heat(map))?,
+                Block::Ladder(ladder) => part(&ladder.id, check_ladder(ladder))?,
+                Block::Map(map) => part(&map.id, check_map(map))?,
+                Block::Statements(s) => part(&s.id, Ok(()))?,
+                Block::Curve(c) => part(&c.id, check_curve(c))?,
                 Block::Timeline(t) => {
-                    for chart in &t.charts {
-                        claim_anchor(&mut seen, &chart.id)?;
-                        check_chart(chart)?;
-                    }
+                    t.charts.iter().try_for_each(|chart| part(&chart.id, check_chart(chart)))?;
                 }
                 Block::Stories(stories) => {
                     for story in stories {
-                        claim_anchor(&mut seen, &story.id)?;
+                        part(&story.id, Ok(()))?;
                         if let Some(ladder) = &story.ladder {
-                            claim_anchor(&mut seen, &ladder.id)?;
-                            check_ladder(ladder)?;
+                            part(&ladder.id, check_ladder(ladder))?;
                         }
                     }
                 }

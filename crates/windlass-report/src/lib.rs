@@ -36,7 +36,7 @@ mod thin;
 mod timeline;
 mod view;
 
-pub use check::ReportError;
+pub use check::{ReportError, check_page};
 
 #[cfg(test)]
 mod tests;

@@ -102,7 +102,7 @@ pub use model::{
     ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
-pub use problem::{did_you_mean, listed, nearest};
+pub use problem::{did_you_mean, listed, nearest, what_there_is};
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};

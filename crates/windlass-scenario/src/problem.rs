@@ -50,6 +50,15 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     nearest(word, known).map_or_else(String::new, suggested)
 }
 
+/// The same, or else all that is known.
+pub fn what_there_is(word: &str, known: &[&str]) -> String {
+    match (nearest(word, known), known) {
+        (Some(near), _) => suggested(near),
+        (None, []) => "; there are none".to_owned(),
+        (None, _) => format!("; there are {}", listed(known)),
+    }
+}
+
 fn suggested(word: &str) -> String {
     format!("; did you mean `{word}`?")
 }

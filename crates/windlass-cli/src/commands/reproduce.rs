@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use windlass_lab::claims::headline;
+use windlass_lab::papers::check::check;
 use windlass_lab::papers::{FINDINGS, LONG, PAPERS, Paper};
 use windlass_lab::readings::{Budget, Survey};
 use windlass_lab::report::model::{Block, Section};
@@ -30,6 +31,12 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         [] => PAPERS.iter().map(Cow::Borrowed).collect(),
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
+    for paper in &papers {
+        // Those that are built in are tested.
+        if let Cow::Owned(paper) = paper {
+            check(paper).map_err(Failure::located)?;
+        }
+    }
     let mut left = budget(args);
     let mut options = Options {
         budget: None,
@@ -83,7 +90,7 @@ fn look(
     });
     progress.end();
     let (looks, failed) = looked.map_err(Failure::of_reproduction)?;
-    print(&text::tables([&looks.section(&paper.title)], width().min(text::WIDTH)))?;
+    print(&text::tables([&looks.section(&paper.title)], width()))?;
     super::making::outcome(&failed, Some(&options.out.join(&paper.id)))?;
     match looks.claims.iter().filter(|c| c.changed_side()).count() {
         0 => Ok(()),
@@ -196,7 +203,7 @@ pub fn show(
     tables: bool,
     chatter: &Chatter,
 ) -> Result<(), Failure> {
-    let width = width().min(text::WIDTH);
+    let width = width();
     print(&format!("{}\n\n", paper.title))?;
     if tables {
         let short = outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));

@@ -4,7 +4,8 @@
 
 use crate::run::RunRecord;
 use crate::run::fields::{Better, Field, Kind, Row};
-use crate::scenario::did_you_mean;
+use crate::scenario::{FlowSpec, LinkSpec, Scenario, what_there_is};
+use windlass_sim::radio::{RadioConfig, StationConfig};
 
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
 #[derive(Clone, Debug)]
@@ -34,12 +35,43 @@ impl Metric {
         let (kind, name, field) = parts(path).ok_or_else(|| shape(path))?;
         let known: Vec<&str> = kind.metrics().map(|f| f.name).collect();
         let unknown = || {
-            let near = did_you_mean(field, &known);
-            let all = known.join(", ");
-            format!("metric `{path}` ends in an unknown field{near}; there are {all}")
+            let instead = what_there_is(field, &known);
+            format!("metric `{path}` ends in an unknown field{instead}")
         };
         let field = kind.metric(field).ok_or_else(unknown)?;
         Ok(Metric { kind, name: name.to_owned(), field })
+    }
+
+    /// That runs of the scenario have something of a name that is `meant`; else what they have.
+    pub fn check(&self, scenario: &Scenario, meant: impl Fn(&str) -> bool) -> Result<(), String> {
+        let nodes = &scenario.nodes;
+        let ways = |l: &LinkSpec| {
+            [(l.a, l.b), (l.b, l.a)].map(|(a, b)| format!("{}:{}>{}", l.name, nodes[a], nodes[b]))
+        };
+        let flows = || scenario.flows.iter();
+        let radios = || scenario.wifi.iter().map(|w| &w.radio);
+        let stations = |r: &RadioConfig| {
+            let name = |s: &StationConfig| format!("{}:{}", r.name, nodes[s.node]);
+            r.stations.iter().map(name).collect::<Vec<_>>()
+        };
+        let multipath = |f: &&FlowSpec| f.multipath.is_some();
+        let (noun, known): (&str, Vec<String>) = match self.kind {
+            Kind::Run => return Ok(()),
+            Kind::Flow => ("flow", flows().map(|f| f.name.clone()).collect()),
+            Kind::Multipath => {
+                ("multipath flow", flows().filter(multipath).map(|f| f.name.clone()).collect())
+            }
+            Kind::Subflow => ("subflow", scenario.tracks().split_off(scenario.flows.len())),
+            Kind::Link => ("link direction", scenario.links.iter().flat_map(ways).collect()),
+            Kind::Cell => ("cell", radios().map(|r| r.name.clone()).collect()),
+            Kind::Station => ("station", radios().flat_map(stations).collect()),
+        };
+        if known.iter().any(|name| meant(name)) {
+            return Ok(());
+        }
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let instead = what_there_is(&self.name, &known);
+        Err(format!("there is no {noun} `{}`{instead}", self.name))
     }
 
     /// The value of a field of the whole run; `None` when there is none.
@@ -71,6 +103,17 @@ impl Metric {
         let rows = self.kind.rows(run).into_iter().filter(is_meant);
         let values: Vec<f64> = rows.map(|row| self.field.number(row)).collect::<Option<_>>()?;
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+}
+
+/// Whether the text is the pattern, in which each `*` stands for any text.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
+            let ends = (0..=rest.len()).filter(|i| rest.is_char_boundary(*i));
+            ends.map(|i| &rest[i..]).any(|rest| matches(tail, rest))
+        }),
     }
 }
 

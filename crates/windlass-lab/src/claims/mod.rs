@@ -44,6 +44,7 @@ mod value;
 mod verdict;
 
 use crate::experiment::FileError;
+use crate::scenario::what_there_is;
 use crate::template::Vars;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,6 +53,7 @@ use toml::Spanned;
 pub use crate::run::fields::{Kind, jain_index};
 pub use judge::judge;
 pub use metric::Metric;
+pub(crate) use metric::matches;
 pub(crate) use value::without_chance;
 pub use value::{Evidence, Value};
 pub use verdict::{
@@ -335,6 +337,14 @@ pub(crate) fn parse_given(text: &str, file: &str, given: &Vars) -> Result<Vec<Cl
     Ok(claims)
 }
 
+/// The claim of this identifier; else those that there are.
+pub(crate) fn look_up<'a>(claims: &'a [Claim], id: &str) -> Result<&'a Claim, String> {
+    claims.iter().find(|c| c.id == id).ok_or_else(|| {
+        let known: Vec<&str> = claims.iter().map(|c| c.id.as_str()).collect();
+        format!("there is no claim `{id}`{}", what_there_is(id, &known))
+    })
+}
+
 impl Claim {
     /// The quantities that the claim reads, those inside others included.
     pub fn quantities(&self) -> Vec<&Quantity> {
@@ -375,7 +385,17 @@ impl Claim {
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.id.is_empty() || self.id.contains(char::is_control) {
+            return Err("needs an `id` of characters that can be seen".to_owned());
+        }
+        let numbers = [self.paper, self.compare_with.as_ref().map(|c| c.value)];
+        if numbers.iter().flatten().any(|v| !v.is_finite()) {
+            return Err("has a value that is not a finite number".to_owned());
+        }
         for quantity in self.quantities() {
+            if matches!(quantity, Quantity::Constant(v) if !v.is_finite()) {
+                return Err("has a constant that is not a finite number".to_owned());
+            }
             if quantity.several().is_some_and(<[Quantity]>::is_empty) {
                 return Err("takes the `mean`, `largest`, `least` or `trend` of nothing".to_owned());
             }
@@ -384,6 +404,18 @@ impl Claim {
                 at.place().ok_or_else(|| {
                     format!("reads `{}`, which must look like experiment/point", at.at)
                 })?;
+            }
+        }
+        if let Some(Quantity::Metric(at)) = &self.measure {
+            let unit = match Metric::parse(&at.path)?.field.unit() {
+                "bps" => "bit/s",
+                unit => unit,
+            };
+            if !["", &self.unit].contains(&unit) {
+                let own = &self.unit;
+                return Err(format!(
+                    "is in `{own}` and its metric in `{unit}`; a `ratio` with a `constant` makes one of the other"
+                ));
             }
         }
         if let Some(t) = &self.tolerance {
@@ -437,6 +469,9 @@ mod tests {
             (CLAIM.replace("measure = ", "# "), "needs a `measure`"),
             (format!("{CLAIM}{CLAIM}"), "9:1: claim `a` exists already"),
             (CLAIM.replace("unit", "units"), "unknown field `units`"),
+            (CLAIM.replace("'s'", "'ms'"), "is in `ms` and its metric in `s`"),
+            (CLAIM.replace("1.0", "inf"), "has a value that is not a finite number"),
+            (CLAIM.replace("'a'", "''"), "needs an `id`"),
         ];
         for (text, expected) in cases {
             let message = parse(&text, "claims.toml").unwrap_err().to_string();

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
+use crate::scenario::did_you_mean;
+
 /// What is wrong with `experiments.toml` or `claims.toml`, and where. Displays as
 /// `file:line:column: message`; through [`miette::Diagnostic`] the offending text is shown underlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +23,14 @@ pub struct FileError {
     span: Range<usize>,
 }
 
+/// What the TOML reader wants, in its own words and in others.
+const WORDS: [(&str, &str); 4] = [
+    ("expected f64", "expected a number"),
+    ("expected u64", "expected a whole number from 0"),
+    ("expected a sequence", "expected a list"),
+    ("wanted exactly 1 element, more than 1 element", "only one of its keys can stand here"),
+];
+
 impl FileError {
     /// An error at the byte range `span` of `text`.
     pub fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> FileError {
@@ -36,9 +46,16 @@ impl FileError {
         FileError { line, ..FileError::at(file, "", 0..0, message) }
     }
 
-    /// The error of the TOML reader, its explanation on one line.
+    /// The error of the TOML reader, its explanation on one line, in words for those who write such files.
     pub fn toml(file: &str, text: &str, error: &toml::de::Error) -> FileError {
-        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        let mut message = error.message().lines().collect::<Vec<_>>().join(" ");
+        for (type_of_rust, word) in WORDS {
+            message = message.replace(type_of_rust, word);
+        }
+        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        if let ([wrong, known @ ..], true) = (&*quoted, message.starts_with("unknown ")) {
+            message += &did_you_mean(wrong, known);
+        }
         FileError::at(file, text, error.span().unwrap_or(0..0), message)
     }
 }

@@ -1,6 +1,6 @@
 //! Reading `experiments.toml`.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -72,28 +72,16 @@ impl Plan {
         if self.traces.iter().any(|other| other.id == t.id) {
             return Err(format!("trace `{}` exists already, give it another id", t.id));
         }
-        let experiment = self.experiment(&t.experiment).ok_or_else(|| {
-            let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
-            format!("no experiment `{}`; there are {}", t.experiment, known.join(", "))
-        })?;
-        let points = experiment.points();
-        if points.iter().all(|p| p.id != t.point) {
-            let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
-            let all = known.join(" | ");
-            return Err(format!(
-                "experiment `{}` has no point `{}`; it has {all}",
-                t.experiment, t.point
-            ));
-        }
-        for name in &t.series {
-            let known = windlass_sim::Series::known();
-            if known.iter().all(|(known, _)| known != name) {
-                let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-                return Err(format!("no series `{name}`; there are {}", known.join(", ")));
-            }
-        }
-        Ok(())
+        self.look_up(&t.place())?;
+        t.series.iter().try_for_each(|name| super::series(name).map(|_| ()))
     }
+}
+
+/// Runs that a point may have.
+const SEEDS: RangeInclusive<u64> = 1..=100_000;
+
+fn seeds_of(what: &str) -> String {
+    format!("{what} needs at least one seed, and at most {}", SEEDS.end())
 }
 
 impl ExperimentFile {
@@ -101,11 +89,8 @@ impl ExperimentFile {
         self,
         fail: &impl Fn(Range<usize>, String) -> FileError,
     ) -> Result<Experiment, FileError> {
-        if *self.seeds.get_ref() == 0 {
-            return Err(fail(
-                self.seeds.span(),
-                "an experiment needs at least one seed".to_owned(),
-            ));
+        if !SEEDS.contains(self.seeds.get_ref()) {
+            return Err(fail(self.seeds.span(), seeds_of("an experiment")));
         }
         let mut axes: Vec<Axis> = Vec::new();
         for axis in self.axis {
@@ -139,8 +124,8 @@ impl AxisFile {
         let mut values: Vec<AxisValue> = Vec::new();
         for value in self.value {
             let (span, value) = (value.span(), value.into_inner());
-            if value.seeds == Some(0) {
-                return Err(fail(span, format!("value `{}` needs at least one seed", value.label)));
+            if value.seeds.is_some_and(|n| !SEEDS.contains(&n)) {
+                return Err(fail(span, seeds_of(&format!("value `{}`", value.label))));
             }
             if value.label.contains([',', '=']) {
                 let message = format!("label `{}` must not contain `,` or `=`", value.label);

@@ -37,6 +37,8 @@ use std::ops::RangeInclusive;
 pub use error::FileError;
 
 use crate::run::{RunRecord, World};
+use crate::scenario::what_there_is;
+use windlass_sim::Series;
 
 /// Everything a paper runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,10 +152,29 @@ impl TraceRequest {
     }
 }
 
+/// The series of this name.
+pub(crate) fn series(name: &str) -> Result<Series, String> {
+    let known = Series::known();
+    let found = known.iter().find(|(known, _)| known == name).map(|(_, series)| *series);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        format!("there is no series `{name}`{}", what_there_is(name, &known))
+    })
+}
+
 impl Plan {
     /// The experiment with this identifier.
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.id == id)
+    }
+
+    /// That a trace is there; otherwise what there is.
+    pub(crate) fn look_up_trace(&self, id: &str) -> Result<(), String> {
+        let known: Vec<&str> = self.traces.iter().map(|t| t.id.as_str()).collect();
+        match known.contains(&id) {
+            true => Ok(()),
+            false => Err(format!("there is no trace `{id}`{}", what_there_is(id, &known))),
+        }
     }
 
     /// That an `experiment/point` is there; otherwise what is missing, and what there is.
@@ -163,22 +184,14 @@ impl Plan {
             .ok_or_else(|| format!("`{place}` must look like experiment/point"))?;
         let Some(experiment) = self.experiment(id) else {
             let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
-            let advice = crate::scenario::did_you_mean(id, &known);
-            return Err(format!(
-                "there is no experiment `{id}`{advice}; there are {}",
-                known.join(", ")
-            ));
+            return Err(format!("there is no experiment `{id}`{}", what_there_is(id, &known)));
         };
         let points = experiment.points();
         if points.iter().any(|p| p.id == point) {
             return Ok(());
         }
         let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
-        let advice = match crate::scenario::did_you_mean(point, &known) {
-            none if none.is_empty() => format!("; its first is `{}`", known[0]),
-            meant => meant,
-        };
-        Err(format!("experiment `{id}` has no point `{point}`{advice}"))
+        Err(format!("experiment `{id}` has no point `{point}`{}", what_there_is(point, &known)))
     }
 }
 
@@ -337,11 +350,11 @@ series = ["cwnd_bytes"]
                 "axis `mode` has the value `a` already",
             ),
             (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain"),
-            (PLAN.replace("cwnd_bytes", "cwnd"), "no series `cwnd`; there are cwnd_bytes"),
+            (PLAN.replace("cwnd_bytes", "cwnd"), "no series `cwnd`; did you mean `cwnd_bytes`?"),
             (PLAN.replace("mode=b,p", "mode=c,p"), "experiment `e` has no point `mode=c,p=1%`"),
             (
                 PLAN.replace("experiment = \"e\"", "experiment = \"f\""),
-                "no experiment `f`; there are e",
+                "no experiment `f`; did you mean `e`?",
             ),
             (format!("{PLAN}{}", &PLAN[..PLAN.find("[[trace]]").unwrap()]), "`e` exists already"),
             ("experiment = 3".to_owned(), "1:14: invalid type"),

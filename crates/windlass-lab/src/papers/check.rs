@@ -2,13 +2,18 @@
 //! flow that exist, every model is computed, every cited note exists, every template renders.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::ask::Scenarios;
+use super::folder::OWN;
 use super::registered::Registered;
 use super::{Material, Paper, Traces, parts, report};
-use crate::claims::{Claim, Kind, Metric, Quantity, Statistic};
+use crate::claims::{Claim, Metric, Quantity, Statistic};
 use crate::experiment::{FileError, Plan};
 use crate::readings::Readings;
-use crate::scenario::{Scenario, did_you_mean};
+use crate::report::check_page;
+use crate::report::model::{Block, Section};
+use crate::scenario::{Scenario, did_you_mean, what_there_is};
 use crate::stats::decision::{ALPHA, least_runs};
 
 /// What a check has looked at.
@@ -41,7 +46,9 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     let plan = paper.plan().map_err(|e| vec![e])?;
     let claims = paper.parsed_claims().map_err(|e| vec![e])?;
     let mut found = Found { paper, errors: Vec::new() };
-    let names = found.scenarios(&plan);
+    // What is wrong with the points is wrong with all that reads them, and so on: it is said once.
+    let scenarios = found.scenarios(&plan);
+    found.so_far()?;
     let models = paper.models().map_err(|e| found.errors.push(e)).ok();
     let traces = Traces::new();
     let m = Material {
@@ -52,24 +59,19 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         judgements: &[],
         traces: &traces,
     };
-    let quantities = report::quantities(&m, true).map_err(|e| found.errors.push(e)).ok();
+    let quantities =
+        report::quantities(&m, Some(&scenarios)).map_err(|e| found.errors.push(e)).ok();
     for claim in &claims {
-        found.claim(claim, &plan, &names, models.as_ref(), quantities.as_ref());
+        found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }
     let notes = found.notes();
-    // What is wrong with the points themselves is said above.
-    if found.errors.is_empty() {
-        found.errors.extend(Readings::of(paper, &plan).err());
-    }
-    let sections = report::sections(&m, true).map_err(|e| found.errors.push(e)).unwrap_or_default();
-    sections.iter().for_each(|section| found.section(&section.id));
+    found.so_far()?;
+    found.errors.extend(Readings::of(paper, &plan).err());
+    let sections = report::sections(&m, Some(&scenarios));
+    let mut sections = sections.map_err(|e| found.errors.push(e)).unwrap_or_default();
+    found.page(&mut sections);
     let unregistered = found.unregistered();
-    if !found.errors.is_empty() {
-        // Elements of one `for` share their mistake and its place.
-        let mut places = BTreeSet::new();
-        found.errors.retain(|e| places.insert((e.file.clone(), e.line, e.column)));
-        return Err(found.errors);
-    }
+    found.so_far()?;
     let points = plan.experiments.iter().map(|e| e.points().len()).sum();
     let (undecidable, least_runs) = undecidable(&plan, &claims);
     Ok(Checked {
@@ -112,65 +114,28 @@ fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
 /// Anchors of the sections that a report has beside the paper's own.
 const OF_EVERY_REPORT: [&str; 3] = [crate::readings::SECTION, "glance", "registered"];
 
-/// Names of what the runs of an experiment measure.
-struct Names(BTreeMap<&'static str, BTreeSet<String>>);
-
-impl Names {
-    fn of(scenario: &Scenario) -> Names {
-        let node = |n: usize| scenario.nodes[n].clone();
-        let flows = scenario.flows.iter().map(|f| f.name.clone()).collect();
-        let multipath = scenario.flows.iter().filter(|f| f.multipath.is_some());
-        let multipath = multipath.map(|f| f.name.clone()).collect();
-        let subflows = scenario.tracks().into_iter().filter(|name| name.contains(':')).collect();
-        let directions = |l: &crate::scenario::LinkSpec| {
-            [(l.a, l.b), (l.b, l.a)].map(|(a, b)| format!("{}:{}>{}", l.name, node(a), node(b)))
-        };
-        let links = scenario.links.iter().flat_map(directions).collect();
-        let cells = scenario.wifi.iter().map(|w| w.radio.name.clone()).collect();
-        Names(BTreeMap::from([
-            ("flow", flows),
-            ("multipath", multipath),
-            ("subflow", subflows),
-            ("link", links),
-            ("cell", cells),
-        ]))
-    }
-
-    /// What is wrong with the name of a metric.
-    fn wrong(&self, metric: &Metric) -> Option<String> {
-        let (kind, name) = match metric.kind {
-            Kind::Run => return None,
-            Kind::Flow => ("flow", metric.name.as_str()),
-            Kind::Multipath => ("multipath", metric.name.as_str()),
-            Kind::Subflow => ("subflow", metric.name.as_str()),
-            Kind::Link => ("link", metric.name.as_str()),
-            Kind::Cell => ("cell", metric.name.as_str()),
-            Kind::Station => ("cell", metric.name.split(':').next().unwrap_or_default()),
-        };
-        let known = self.0.get(kind)?;
-        if known.contains(name) {
-            return None;
-        }
-        let all: Vec<&str> = known.iter().map(String::as_str).collect();
-        let word = if kind == "link" { "direction of a link" } else { kind };
-        let advice = match did_you_mean(name, &all) {
-            none if none.is_empty() => format!("; there are {}", all.join(", ")),
-            meant => meant,
-        };
-        Some(format!("the scenario has no {word} `{name}`{advice}"))
-    }
-}
-
 struct Found<'a> {
     paper: &'a Paper,
     errors: Vec<FileError>,
 }
 
 impl Found<'_> {
+    /// What is wrong up to here.
+    fn so_far(&mut self) -> Result<(), Vec<FileError>> {
+        // Elements of one `for` share their mistake and its place.
+        let mut places = BTreeSet::new();
+        self.errors.retain(|e| places.insert((e.file.clone(), e.line, e.column)));
+        if self.errors.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.errors)) }
+    }
+
     /// An error where a text first stands in a file; at its beginning if it does not.
     fn at(&mut self, file: &str, needle: &str, message: String) {
         let text = self.paper.file(file).unwrap_or_default();
-        let start = text.find(needle).unwrap_or(0);
+        self.at_byte(file, text.find(needle).unwrap_or(0), needle, message);
+    }
+
+    fn at_byte(&mut self, file: &str, start: usize, needle: &str, message: String) {
+        let text = self.paper.file(file).unwrap_or_default();
         let error =
             FileError::at(&self.paper.place(file), text, start..start + needle.len(), message);
         if !self.errors.contains(&error) {
@@ -178,13 +143,29 @@ impl Found<'_> {
         }
     }
 
-    /// A section of the paper's own may not be called as one that every report has.
-    fn section(&mut self, id: &str) {
-        if OF_EVERY_REPORT.contains(&id) {
-            let message =
-                format!("every report has a section `{id}` of its own; choose another `id`");
-            self.at("report.toml", &format!("id = \"{id}\""), message);
+    /// That the sections make a page, whatever the runs yield.
+    fn page(&mut self, sections: &mut [Section]) {
+        for block in sections.iter_mut().flat_map(|s| &mut s.blocks) {
+            match block {
+                // Stand-ins for runs are no values.
+                Block::Chart(chart) => chart.series.iter_mut().for_each(|s| s.points.clear()),
+                Block::Heat(map) => map.cells.clear(),
+                _ => {}
+            }
         }
+        let own = |s: &&Section| OF_EVERY_REPORT.contains(&s.id.as_str());
+        let (id, message) = match (sections.iter().find(own), check_page(sections)) {
+            (Some(Section { id, .. }), _) => (
+                id.as_str(),
+                format!("every report has a section `{id}` of its own; choose another `id`"),
+            ),
+            (None, Err((id, wrong))) => (id, wrong.to_string()),
+            (None, Ok(())) => return,
+        };
+        let (file, id) = ("report.toml", format!("id = \"{id}\""));
+        // Of two that are alike the second is one too many.
+        let start = self.paper.file(file).and_then(|text| text.rfind(&id)).unwrap_or(0);
+        self.at_byte(file, start, &id, message);
     }
 
     /// How much that decides a verdict is not registered as it is.
@@ -195,15 +176,22 @@ impl Found<'_> {
         open.map_or(0, |open| open.len())
     }
 
-    /// Reads the scenario of every point; the names of each experiment's first.
-    fn scenarios(&mut self, plan: &Plan) -> BTreeMap<String, Names> {
-        let mut names = BTreeMap::new();
+    /// Reads the scenario of every point; of each experiment the first is kept.
+    fn scenarios(&mut self, plan: &Plan) -> Scenarios {
+        let mut scenarios = Scenarios::new();
+        let whole = plan.experiments.iter().all(|e| self.paper.scenario(&e.scenario).is_some());
+        for (file, _) in &self.paper.scenarios {
+            if whole && plan.experiments.iter().all(|e| e.scenario != *file) {
+                let instead = did_you_mean(file, &OWN);
+                self.at(file, "", format!("no experiment has this file as its scenario{instead}"));
+            }
+        }
         for e in &plan.experiments {
             let Some(text) = self.paper.scenario(&e.scenario) else {
                 let known: Vec<&str> =
                     self.paper.scenarios.iter().map(|(f, _)| f.as_str()).collect();
-                let message =
-                    format!("there is no {}; the folder has {}", e.scenario, known.join(", "));
+                let instead = what_there_is(&e.scenario, &known);
+                let message = format!("there is no {}{instead}", e.scenario);
                 self.at("experiments.toml", &format!("\"{}\"", e.scenario), message);
                 continue;
             };
@@ -214,7 +202,7 @@ impl Found<'_> {
                     &point.overrides,
                 ) {
                     Ok(s) => {
-                        names.entry(e.id.clone()).or_insert_with(|| Names::of(&s));
+                        scenarios.entry(e.id.clone()).or_insert_with(|| Arc::new(s));
                     }
                     Err(error) => {
                         let said = error.to_string();
@@ -226,14 +214,14 @@ impl Found<'_> {
                 }
             }
         }
-        names
+        scenarios
     }
 
     fn claim(
         &mut self,
         claim: &Claim,
         plan: &Plan,
-        names: &BTreeMap<String, Names>,
+        scenarios: &Scenarios,
         models: Option<&BTreeMap<String, f64>>,
         quantities: Option<&BTreeMap<String, f64>>,
     ) {
@@ -241,7 +229,8 @@ impl Found<'_> {
             let wrong = match quantity {
                 Quantity::Metric(at) => plan.look_up(&at.at).err().or_else(|| {
                     let metric = Metric::parse(&at.path).ok()?;
-                    names.get(at.place()?.0)?.wrong(&metric)
+                    let scenario = scenarios.get(at.place()?.0)?;
+                    metric.check(scenario, |name| name == metric.name).err()
                 }),
                 Quantity::Model(name) => {
                     models.and_then(|m| unknown("model", name, m, "models.toml"))
@@ -276,7 +265,13 @@ impl Found<'_> {
                 self.at("fidelity.md", &format!("## {}:", note.id), message);
             }
         }
-        let known: BTreeSet<&str> = notes.iter().map(|n| n.id.as_str()).collect();
+        let mut known = BTreeSet::new();
+        for note in &notes {
+            if !known.insert(note.id.as_str()) {
+                let message = format!("note {} exists already, give it another name", note.id);
+                self.at("fidelity.md", &format!("## {}: {}", note.id, note.title), message);
+            }
+        }
         let Some(series) = notes.first().and_then(|n| n.id.split('-').next()) else { return 0 };
         let files: Vec<String> =
             self.paper.files.keys().filter(|f| !f.ends_with(".bib")).cloned().collect();
@@ -312,5 +307,5 @@ fn unknown(what: &str, name: &str, all: &BTreeMap<String, f64>, file: &str) -> O
         return None;
     }
     let known: Vec<&str> = all.keys().map(String::as_str).collect();
-    Some(format!("{file} has no {what} `{name}`{}", did_you_mean(name, &known)))
+    Some(format!("{file} has no {what} `{name}`{}", what_there_is(name, &known)))
 }

@@ -35,7 +35,7 @@ const NEW_TEXTS: [(&str, &str); 2] = [
 ];
 
 /// Files of a folder that are no scenario.
-const OWN: [&str; 10] = [
+pub(super) const OWN: [&str; 10] = [
     "paper.toml",
     "experiments.toml",
     "claims.toml",
@@ -81,7 +81,7 @@ pub enum FolderError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Described {
-    name: String,
+    name: toml::Spanned<String>,
     #[serde(default)]
     order: u32,
     title: String,
@@ -121,12 +121,16 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
     let place = format!("{folder}/paper.toml");
     let text = need("paper.toml")?;
     let d: Described = crate::template::read(&text, &place)?;
-    let wrong = |message| FileError::at(&place, &text, d.least_effect.span(), message);
-    d.least_effect.get_ref().check().map_err(wrong)?;
+    let wrong = |span, message| FileError::at(&place, &text, span, message);
+    d.least_effect.get_ref().check().map_err(|message| wrong(d.least_effect.span(), message))?;
+    if !is_name(d.name.get_ref()) {
+        let message = FolderError::Name(d.name.get_ref().clone()).to_string();
+        return Err(wrong(d.name.span(), message).into());
+    }
     let scenario = |name: &&String| name.ends_with(".toml") && !OWN.contains(&name.as_str());
     let scenarios = files.keys().filter(scenario).map(|n| (n.clone(), files[n].clone())).collect();
     let paper = Paper {
-        id: d.name,
+        id: d.name.into_inner(),
         title: d.title,
         authors: d.authors,
         published: d.published,
@@ -167,9 +171,6 @@ impl Paper {
         }
         let shown = folder.display().to_string();
         let (_, paper) = described(files, shown.trim_end_matches('/').to_owned())?;
-        if !is_name(&paper.id) {
-            return Err(FolderError::Name(paper.id));
-        }
         Ok(paper)
     }
 

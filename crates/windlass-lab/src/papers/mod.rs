@@ -195,7 +195,7 @@ impl Paper {
     ) -> Result<BTreeMap<String, f64>, FileError> {
         let (paper, judgements) = (self, &[][..]);
         let m = Material { paper, plan, claims, records: &[], judgements, traces };
-        report::quantities(&m, false)
+        report::quantities(&m, None)
     }
 
     /// The traces that each quantity may be read from, by their places in the plan: those without which it has no value,
@@ -206,7 +206,7 @@ impl Paper {
         let told = |traces: &Traces| {
             let (paper, records, judgements) = (self, &[][..], &[][..]);
             let m = Material { paper, plan, claims: &claims, records, judgements, traces };
-            report::quantities(&m, true)
+            report::quantities(&m, Some(&ask::Scenarios::new()))
         };
         let all = told(&Traces::new())?;
         for at in 0..plan.traces.len() {
@@ -236,6 +236,6 @@ impl Paper {
     ///
     /// What is wrong with the expressions of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
-        report::sections(material, false)
+        report::sections(material, None)
     }
 }

@@ -1,23 +1,30 @@
 //! The report of a paper: `report.toml` and `findings.md` with the numbers of the runs in them.
 
+mod file;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use minijinja::{Environment, Value};
 use serde::Deserialize;
 
-use super::ask::{Course, Said, Values, asking};
+use super::ask::{Course, Said, Scenarios, Values, asking};
 use super::map::MapFile;
 use super::material::Material;
 use super::paper::Paper;
 use super::parts::cells::NONE;
 use super::parts::verdicts::findings;
 use super::parts::{commands, notes, tables};
+use crate::claims::look_up;
 use crate::experiment::FileError;
 use crate::report::model::{
-    Block, Chart, ChartAxis, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
+    Block, Chart, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
 use crate::template::{environment, is_absent, read_with, said};
+use file::{
+    BlockFile, Cell, ChartFile, CommandFile, ExchangeFile, HeatCellFile, HeatFile, PointFile,
+    ReportFile, SectionFile, SeriesFile, TableFile,
+};
 
 /// A named value of `models.toml` or `quantities.toml`.
 #[derive(Deserialize)]
@@ -60,15 +67,18 @@ pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> 
 
 /// The quantities of `quantities.toml`, as far as the traces yield them. Where none is asked and no trace is given, all
 /// are there; else those that the given ones yield.
-pub(super) fn quantities(m: &Material, probing: bool) -> Result<BTreeMap<String, f64>, FileError> {
+pub(super) fn quantities(
+    m: &Material,
+    probing: Option<&Scenarios>,
+) -> Result<BTreeMap<String, f64>, FileError> {
     let Some(text) = m.paper.file("quantities.toml") else { return Ok(BTreeMap::new()) };
-    if m.traces.is_empty() && !probing {
+    if m.traces.is_empty() && probing.is_none() {
         return Ok(BTreeMap::new());
     }
     let env = asking(m, probing)?;
     let file = m.paper.place("quantities.toml");
     let read: QuantitiesFile = read_with(text, &file, &env, &|_| None)?;
-    let all = probing && m.traces.is_empty();
+    let all = probing.is_some() && m.traces.is_empty();
     numbers(read.quantity, text, &file, all.then_some(1.0))
 }
 
@@ -81,163 +91,23 @@ fn numbers(
 ) -> Result<BTreeMap<String, f64>, FileError> {
     let mut found = BTreeMap::new();
     for Named { name, is } in all {
-        let span = is.span();
-        let value = match is.into_inner() {
-            Number::Value(value) => value,
+        let fail = |message| Err(FileError::at(file, text, is.span(), message));
+        let (shown, value) = match is.get_ref() {
+            Number::Value(value) => (value.to_string(), Some(*value)),
             Number::Text(t) if t.trim() == NONE => match missing {
-                Some(value) => value,
+                Some(value) => (String::new(), Some(value)),
                 None => continue,
             },
-            Number::Text(t) => t.trim().parse().map_err(|_| {
-                FileError::at(
-                    file,
-                    text,
-                    span,
-                    format!("`{name}` comes to `{t}`, which is no number"),
-                )
-            })?,
+            Number::Text(t) => (t.clone(), t.trim().parse().ok()),
         };
-        found.insert(name, value);
+        let Some(value) = value.filter(|v: &f64| v.is_finite()) else {
+            return fail(format!("`{name}` comes to `{shown}`, which is no number"));
+        };
+        if found.insert(name.clone(), value).is_some() {
+            return fail(format!("`{name}` exists already, give it another name"));
+        }
     }
     Ok(found)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReportFile {
-    section: Vec<SectionFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SectionFile {
-    id: String,
-    title: String,
-    #[serde(default)]
-    block: Vec<BlockFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-enum BlockFile {
-    Text { text: String },
-    Table(TableFile),
-    Chart(ChartFile),
-    Heat(HeatFile),
-    Exchange(ExchangeFile),
-    Map(MapFile),
-    Command(CommandFile),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TableFile {
-    id: String,
-    caption: String,
-    columns: Vec<String>,
-    #[serde(default)]
-    rows: Vec<RowFile>,
-    #[serde(default)]
-    notes: Vec<String>,
-    /// Rows are left out that have no figure after so many cells.
-    filled: Option<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RowFile {
-    cells: Vec<Cell>,
-    /// The claim whose verdict and note stand with the row.
-    claim: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Cell {
-    Text(String),
-    Whole(i64),
-    Number(f64),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ChartFile {
-    id: String,
-    caption: String,
-    x: ChartAxis,
-    y: ChartAxis,
-    series: Vec<SeriesFile>,
-    #[serde(default)]
-    zoom: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SeriesFile {
-    name: String,
-    mark: Mark,
-    #[serde(default)]
-    points: Vec<PointFile>,
-    /// Something over time, in place of points.
-    curve: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PointFile {
-    category: Option<Cell>,
-    x: Option<Cell>,
-    of: Cell,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HeatFile {
-    id: String,
-    caption: String,
-    x: String,
-    y: String,
-    value: String,
-    cells: Vec<HeatCellFile>,
-    /// What is said where there are no cells.
-    empty: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HeatCellFile {
-    x: String,
-    y: String,
-    of: Cell,
-}
-
-/// One loss and its repair, packet by packet.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExchangeFile {
-    id: String,
-    caption: String,
-    /// The traced run.
-    of: String,
-    left: String,
-    right: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CommandFile {
-    about: Option<String>,
-    /// The point whose runs it makes, as `experiment/point`.
-    runs: Option<String>,
-    /// The traced run that it makes.
-    trace: Option<String>,
-    /// What of the traced run is recorded, as `key = value` of the scenario's `record`.
-    record: Option<[String; 2]>,
-    /// Options at the end of the line.
-    #[serde(default)]
-    more: String,
 }
 
 /// Values on their way through a file of text.
@@ -273,14 +143,19 @@ struct Drawing<'a> {
     kept: Kept,
     text: &'a str,
     file: String,
+    probing: bool,
 }
 
 /// The sections: findings, those of `report.toml`, all claims, all notes.
-pub(super) fn sections(m: &Material, probing: bool) -> Result<Vec<Section>, FileError> {
+pub(super) fn sections(
+    m: &Material,
+    probing: Option<&Scenarios>,
+) -> Result<Vec<Section>, FileError> {
     let env = asking(m, probing)?;
     let mut all = vec![findings(m, &paragraphs(m, &env)?)];
     if let Some(text) = m.paper.file("report.toml") {
-        let d = Drawing { m, kept: Kept::default(), text, file: m.paper.place("report.toml") };
+        let (kept, probing) = (Kept::default(), probing.is_some());
+        let d = Drawing { m, kept, text, file: m.paper.place("report.toml"), probing };
         let read: ReportFile = read_with(text, &d.file, &env, &|v| d.kept.keep(v))?;
         for section in read.section {
             all.push(d.section(section)?);
@@ -329,9 +204,9 @@ impl Drawing<'_> {
             blocks.extend(match block {
                 BlockFile::Text { text } => Some(Block::Text { text }),
                 BlockFile::Table(t) => Some(Block::Table(self.table(t)?)),
-                BlockFile::Chart(c) => Some(Block::Chart(self.chart(c))),
-                BlockFile::Heat(h) => Some(self.heat(h)),
-                BlockFile::Exchange(e) => self.exchange(e),
+                BlockFile::Chart(c) => Some(Block::Chart(self.chart(c)?)),
+                BlockFile::Heat(h) => Some(self.heat(h)?),
+                BlockFile::Exchange(e) => self.exchange(e)?,
                 BlockFile::Map(f) => self.map(f)?,
                 BlockFile::Command(c) => self.command(c)?,
             });
@@ -354,7 +229,20 @@ impl Drawing<'_> {
         let mut rows = Vec::new();
         for r in t.rows {
             let cells: Vec<String> = r.cells.iter().map(|c| self.cell(c)).collect();
-            let judgement = r.claim.as_ref().and_then(|id| self.m.judgement(id));
+            if cells.len() > t.columns.len() {
+                let (cells, columns) = (cells.len(), t.columns.len());
+                return Err(self.fail(
+                    &t.id,
+                    format!("a row of `{}` has {cells} cells for {columns} columns", t.id),
+                ));
+            }
+            let id = r.claim.unwrap_or_default();
+            if !id.is_empty() {
+                // A name that a template makes stands nowhere.
+                let place = if self.text.contains(&id) { &id } else { &t.id };
+                look_up(self.m.claims, &id).map_err(|message| self.fail(place, message))?;
+            }
+            let judgement = self.m.judgement(&id);
             rows.push(match judgement {
                 Some(j) => tables::judged(cells, j),
                 None => Row { cells, ..Row::default() },
@@ -367,29 +255,45 @@ impl Drawing<'_> {
         Ok(Table { id: t.id, caption: t.caption, columns: t.columns, rows, notes: t.notes })
     }
 
-    fn chart(&self, c: ChartFile) -> Chart {
-        let mut series: Vec<ChartSeries> = c.series.into_iter().map(|s| self.series(s)).collect();
+    fn chart(&self, c: ChartFile) -> Result<Chart, FileError> {
+        let series = c.series.into_iter().map(|s| self.series(s));
+        let mut series: Vec<ChartSeries> = series.collect::<Result<_, _>>()?;
         series.retain(|s| !s.points.is_empty());
-        Chart {
-            id: c.id,
-            caption: format!("{}{}", c.caption, hidden(&series)),
-            x: c.x,
-            y: c.y,
-            series,
-            zoom: c.zoom,
-        }
+        let caption = format!("{}{}", c.caption, hidden(&series));
+        Ok(Chart { id: c.id, caption, x: c.x, y: c.y, series, zoom: c.zoom })
     }
 
-    fn series(&self, s: SeriesFile) -> ChartSeries {
+    fn series(&self, s: SeriesFile) -> Result<ChartSeries, FileError> {
+        s.curve.iter().try_for_each(|text| self.drawable(text))?;
         let curve = s.curve.and_then(|text| self.kept.get(&text));
         let points = match curve.as_ref().and_then(|v| v.downcast_object_ref::<Course>()) {
             Some(course) => course.points(),
-            None => s.points.into_iter().filter_map(|p| self.point(p)).collect(),
+            None => {
+                let points = s.points.into_iter().map(|p| self.point(p));
+                points.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
+            }
         };
-        ChartSeries { name: s.name, mark: s.mark, points }
+        Ok(ChartSeries { name: s.name, mark: s.mark, points })
     }
 
-    fn point(&self, p: PointFile) -> Option<ChartPoint> {
+    /// That a text stands for a value, when the file is checked.
+    fn drawable(&self, text: &str) -> Result<(), FileError> {
+        if !self.probing || text == NONE || self.kept.get(text).is_some() {
+            return Ok(());
+        }
+        Err(self.fail(text, format!("`{text}` is no value that can be drawn")))
+    }
+
+    fn point(&self, p: PointFile) -> Result<Option<ChartPoint>, FileError> {
+        for cell in [&p.of].into_iter().chain(&p.x) {
+            if let Cell::Text(text) = cell {
+                self.drawable(text)?;
+            }
+        }
+        Ok(self.placed(p))
+    }
+
+    fn placed(&self, p: PointFile) -> Option<ChartPoint> {
         let mut point = match &p.of {
             Cell::Number(y) => ChartPoint { y: *y, ..ChartPoint::default() },
             Cell::Whole(y) => ChartPoint { y: *y as f64, ..ChartPoint::default() },
@@ -418,22 +322,24 @@ impl Drawing<'_> {
         Some(point)
     }
 
-    fn heat(&self, h: HeatFile) -> Block {
-        let cell = |c: HeatCellFile| {
-            let of = PointFile { category: None, x: None, of: c.of, low: None, high: None };
-            Some(HeatCell { x: c.x, y: c.y, value: self.point(of)?.y })
-        };
-        let cells: Vec<HeatCell> = h.cells.into_iter().filter_map(cell).collect();
+    fn heat(&self, h: HeatFile) -> Result<Block, FileError> {
+        let mut cells = Vec::new();
+        for HeatCellFile { x, y, of } in h.cells {
+            let of = PointFile { category: None, x: None, of, low: None, high: None };
+            cells.extend(self.point(of)?.map(|point| HeatCell { x, y, value: point.y }));
+        }
         if cells.is_empty() {
-            return Block::Text { text: h.empty };
+            return Ok(Block::Text { text: h.empty });
         }
         let (id, caption) = (h.id, h.caption);
-        Block::Heat(HeatMap { id, caption, x: h.x, y: h.y, value: h.value, cells })
+        Ok(Block::Heat(HeatMap { id, caption, x: h.x, y: h.y, value: h.value, cells }))
     }
 
-    fn exchange(&self, e: ExchangeFile) -> Option<Block> {
-        let asked = super::exchange::Asked::of(self.m.traces.get(&e.of)?)?;
-        Some(Block::Ladder(asked.ladder(e.id, e.caption, [e.left, e.right])?))
+    fn exchange(&self, e: ExchangeFile) -> Result<Option<Block>, FileError> {
+        self.trace(&e.of)?;
+        let asked = self.m.traces.get(&e.of).and_then(super::exchange::Asked::of);
+        let ladder = asked.and_then(|asked| asked.ladder(e.id, e.caption, [e.left, e.right]));
+        Ok(ladder.map(Block::Ladder))
     }
 
     fn map(&self, f: MapFile) -> Result<Option<Block>, FileError> {
@@ -444,6 +350,11 @@ impl Drawing<'_> {
     /// That the plan has this `experiment/point`, which stands in the file.
     fn known(&self, place: &str) -> Result<(), FileError> {
         self.m.plan.look_up(place).map_err(|message| self.fail(place, message))
+    }
+
+    /// That the plan has this trace, which stands in the file.
+    fn trace(&self, id: &str) -> Result<(), FileError> {
+        self.m.plan.look_up_trace(id).map_err(|message| self.fail(id, message))
     }
 
     /// An error where a word first stands in the file.
@@ -461,13 +372,15 @@ impl Drawing<'_> {
                 commands::runs(self.m, &about, experiment, point)
             }
             (None, Some(trace), Some([key, value])) => {
-                if self.m.plan.traces.iter().all(|t| t.id != *trace) {
-                    return Err(self.fail(trace, format!("there is no trace `{trace}`")));
-                }
+                self.trace(trace)?;
                 commands::recording(self.m, &about, trace, (key, value))
             }
-            _ if about.is_empty() => Some(commands::whole(self.m)),
-            _ => Some(commands::quick(self.m, &about)),
+            (None, None, None) if about.is_empty() => Some(commands::whole(self.m)),
+            (None, None, None) => Some(commands::quick(self.m, &about)),
+            _ => {
+                let message = "a command has `runs`, or `trace` with `record`, or neither";
+                return Err(self.fail("kind = \"command\"", message.to_owned()));
+            }
         };
         Ok(made.map(|block| match block {
             Block::Command { about, command, scenario } => {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::warm::WarmUp;
-use crate::claims::{Kind, Metric};
+use crate::claims::{Kind, Metric, matches};
 use crate::run::fields::Need;
 use crate::run::{RunRecord, World};
 use crate::scenario::{FlowSpec, Scenario, Traffic};
@@ -119,61 +119,9 @@ impl Measure {
     ///
     /// No name matches: a sentence with those that there are.
     pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
-        let pattern = &self.metric.name;
-        let (noun, known) = match self.metric.kind {
-            Kind::Flow => ("flow", scenario.flows.iter().map(|f| f.name.clone()).collect()),
-            Kind::Link => ("link direction", directions(scenario)),
-            Kind::Cell => ("cell", scenario.wifi.iter().map(|w| w.radio.name.clone()).collect()),
-            Kind::Station => ("station", stations(scenario)),
-            Kind::Multipath => {
-                let multipath = scenario.flows.iter().filter(|f| f.multipath.is_some());
-                ("multipath flow", multipath.map(|f| f.name.clone()).collect())
-            }
-            Kind::Subflow => ("subflow", scenario.tracks().split_off(scenario.flows.len())),
-            Kind::Run => return Ok(()),
-        };
-        if known.iter().any(|n| matches(pattern, n)) {
-            return Ok(());
-        }
-        const MOST: usize = 10;
-        let mut shown: Vec<String> = known.iter().take(MOST).map(|n| format!("`{n}`")).collect();
-        if known.len() > MOST {
-            shown.push("...".to_owned());
-        }
-        let path = &self.path;
-        let there = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
-        Err(format!("metric `{path}` matches no {noun}; there are {there}"))
-    }
-}
-
-/// Names of the stations as metrics have them: `cell:node`.
-fn stations(scenario: &Scenario) -> Vec<String> {
-    let of_cell = |w: &crate::scenario::WifiSpec| {
-        let node = |s: &windlass_sim::radio::StationConfig| {
-            format!("{}:{}", w.radio.name, scenario.nodes[s.node])
-        };
-        w.radio.stations.iter().map(node).collect::<Vec<_>>()
-    };
-    scenario.wifi.iter().flat_map(of_cell).collect()
-}
-
-/// Names of the link directions as results have them.
-fn directions(scenario: &Scenario) -> Vec<String> {
-    let name = |node: usize| &scenario.nodes[node];
-    let both = |l: &crate::scenario::LinkSpec| {
-        [(l.a, l.b), (l.b, l.a)].map(|(from, to)| format!("{}:{}>{}", l.name, name(from), name(to)))
-    };
-    scenario.links.iter().flat_map(both).collect()
-}
-
-/// Whether the text is the pattern, in which each `*` stands for any text.
-fn matches(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
-            let ends = (0..=rest.len()).filter(|i| rest.is_char_boundary(*i));
-            ends.map(|i| &rest[i..]).any(|rest| matches(tail, rest))
-        }),
+        let meant = |name: &str| matches(&self.metric.name, name);
+        let why = self.metric.check(scenario, meant);
+        why.map_err(|why| format!("metric `{}`: {why}", self.path))
     }
 }
 

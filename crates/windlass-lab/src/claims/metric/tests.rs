@@ -15,12 +15,12 @@ fn wrong_paths_say_what_would_be_right() {
     for (path, expected) in [
         ("goodput", "must look like flow.NAME.FIELD"),
         ("node.a.goodput_bps", "must look like flow.NAME.FIELD"),
-        ("flow.a.goodput", "did you mean `goodput_bps`?; there are active_s, "),
-        ("link.a.goodput_bps", "there are sent, "),
-        ("run.cwnd_bytes", "there are end_s, "),
+        ("flow.a.goodput", "ends in an unknown field; did you mean `goodput_bps`?"),
+        ("link.a.goodput_bps", "there are `sent`, "),
+        ("run.cwnd_bytes", "there are `end_s`, "),
         ("flow.a.goodput_bsp", "; did you mean `goodput_bps`?"),
-        ("cell.a.sent", "there are busy, "),
-        ("station.a:b.sent", "there are offered, "),
+        ("cell.a.sent", "there are `busy`, "),
+        ("station.a:b.sent", "there are `offered`, "),
     ] {
         let message = Metric::parse(path).unwrap_err();
         assert!(message.contains(expected), "{message}");

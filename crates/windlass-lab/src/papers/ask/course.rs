@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use minijinja::value::{Object, ObjectRepr, from_args};
 use minijinja::{Error, ErrorKind, State, Value};
-use windlass_sim::{PacketFate, Series};
+use windlass_sim::PacketFate;
 
+use crate::experiment::series;
 use crate::papers::exchange;
 use crate::papers::material::Trace;
 use crate::papers::parts::series::seconds;
@@ -33,15 +34,11 @@ impl Traced {
     }
 
     fn series(&self, name: &str, flow: u32) -> Result<Course, Error> {
-        let known = Series::known();
-        let Some((_, series)) = known.iter().find(|(known, _)| known == name) else {
-            let all: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(mistake(format!("no series `{name}`; there are {}", all.join(", "))));
-        };
+        let series = series(name).map_err(mistake)?;
         if self.probing {
             return Ok(Course((0..5).map(|i| (f64::from(i), f64::from(5 - i))).collect()));
         }
-        let values = self.trace.values_of(flow, *series);
+        let values = self.trace.values_of(flow, series);
         Ok(Course(values.map(|(t, v)| (seconds(t), v as f64)).collect()))
     }
 
@@ -50,15 +47,13 @@ impl Traced {
     }
 
     /// The flows that have a series.
-    fn flows(&self, name: &str) -> Vec<u32> {
-        let known = Series::known();
-        let series = known.iter().find(|(known, _)| known == name).map(|(_, s)| *s);
-        let mine = self.trace.samples.iter().filter(|s| Some(s.series) == series);
+    fn flows(&self, name: &str) -> Result<Vec<u32>, Error> {
+        let series = series(name).map_err(mistake)?;
         if self.probing {
-            vec![0]
-        } else {
-            BTreeSet::from_iter(mine.map(|s| s.flow)).into_iter().collect()
+            return Ok(vec![0]);
         }
+        let mine = self.trace.samples.iter().filter(|s| s.series == series);
+        Ok(BTreeSet::from_iter(mine.map(|s| s.flow)).into_iter().collect())
     }
 
     /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
@@ -106,7 +101,7 @@ impl Object for Traced {
             }
             "flows" => {
                 let (name,): (&str,) = from_args(args)?;
-                Ok(self.flows(name).into())
+                Ok(self.flows(name)?.into())
             }
             "exchange" if self.probing => Ok(Value::from_object(exchange::Asked::probe())),
             "exchange" => {

@@ -20,11 +20,12 @@ use super::material::{Material, Trace};
 use super::parts::cells::{self, printed, signed};
 use super::parts::significance::{Tested, probability, tested};
 use super::parts::verdicts::listed;
-use crate::claims::{Claim, Judgement, Metric};
+use crate::claims::{Claim, Judgement, Kind, Metric, look_up, matches};
 use crate::experiment::{FileError, Plan};
 use crate::report::numbers::number;
 use crate::run::RunRecord;
-use crate::template::{absent, environment, mistake};
+use crate::scenario::{Scenario, what_there_is};
+use crate::template::{Vars, absent, environment, is_absent, known_names, mistake, said};
 
 /// `measures.toml`: what the report reads from each run.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -42,7 +43,7 @@ pub(crate) struct Measures {
 #[serde(deny_unknown_fields)]
 struct Measure {
     /// Its name in expressions.
-    name: String,
+    name: toml::Spanned<String>,
     /// A metric's path, or an expression over `metric(PATH)`.
     of: toml::Spanned<String>,
     /// Name and unit in headings.
@@ -61,14 +62,20 @@ struct Source {
     summing: Summing,
     /// No run is asked: everything that exists answers, so that only mistakes are left. Where traces are given, only they
     /// answer.
-    probing: bool,
+    probing: Option<Scenarios>,
 }
+
+/// A scenario of each experiment, whose flows and links measures may name.
+pub(crate) type Scenarios = BTreeMap<String, Arc<Scenario>>;
 
 /// Stand-ins for three runs.
 const PROBES: [f64; 3] = [1.0, 2.0, 3.0];
 
 /// The environment in which a paper's report, findings and quantities are evaluated.
-pub(crate) fn asking(m: &Material, probing: bool) -> Result<Environment<'static>, FileError> {
+pub(crate) fn asking(
+    m: &Material,
+    probing: Option<&Scenarios>,
+) -> Result<Environment<'static>, FileError> {
     let file = m.paper.place("measures.toml");
     let text = m.paper.file("measures.toml").unwrap_or_default();
     let measures: Measures = crate::template::read(text, &file)?;
@@ -83,25 +90,38 @@ pub(crate) fn asking(m: &Material, probing: bool) -> Result<Environment<'static>
         traces: m.traces.iter().map(|(id, t)| (id.clone(), Arc::new(t.clone()))).collect(),
         runs,
         summing: measures.statistic,
-        probing,
+        probing: probing.cloned(),
     });
     let mut env = environment();
     super::forms::add(&mut env);
     add_functions(&mut env, &source, &m.paper.models()?);
     add_filters(&mut env);
-    for m in measures.measure {
-        let span = m.of.span();
-        let of = m.of.into_inner();
-        let of = if of.contains('(') {
-            of
-        } else {
-            let path = Metric::parse(&of).map(|_| format!("metric({of:?})"));
-            path.map_err(|e| FileError::at(&file, text, span.clone(), e))?
+    let mut all = Vec::new();
+    for Measure { name, of, label } in measures.measure {
+        if env.globals().any(|(known, _)| known == *name.get_ref()) {
+            let message =
+                format!("`{}` is something else already; give it another name", name.get_ref());
+            return Err(FileError::at(&file, text, name.span(), message));
+        }
+        let written = of.get_ref();
+        let expression = match written.contains('(') {
+            true => written.clone(),
+            false => format!("metric({written:?})"),
         };
-        env.compile_expression(&of)
-            .map_err(|e| FileError::at(&file, text, span, crate::template::said(&e)))?;
-        let asked = Asked { source: source.clone(), of, label: m.label };
-        env.add_global(m.name, Value::from_object(asked));
+        all.push((expression.clone(), of.span()));
+        let asked = Asked { source: source.clone(), of: expression, label };
+        env.add_global(name.into_inner(), Value::from_object(asked));
+    }
+    for (expression, span) in all {
+        let probe = Value::from_object(Probe(None));
+        let right = env.compile_expression_owned(expression).and_then(|expression| {
+            known_names(&env, expression.undeclared_variables(false), &Vars::new())?;
+            expression.eval(minijinja::context! { run => probe })
+        });
+        match right {
+            Err(e) if !is_absent(&e) => return Err(FileError::at(&file, text, span, said(&e))),
+            _ => {}
+        }
     }
     Ok(env)
 }
@@ -130,8 +150,9 @@ impl Object for Asked {
             Err(e) => Err(e),
         };
         let mut values = BTreeMap::new();
-        if self.source.probing {
-            one(Value::from_object(Probe))?;
+        if let Some(scenarios) = &self.source.probing {
+            let experiment = place.split('/').next().unwrap_or_default();
+            one(Value::from_object(Probe(scenarios.get(experiment).cloned())))?;
             values.extend((1..).zip(PROBES));
         }
         for run in self.source.at(place) {
@@ -148,14 +169,22 @@ impl Object for Asked {
 struct Run(Arc<RunRecord>);
 impl Object for Run {}
 
-/// A run that there is not.
+/// A run that there is not, of a scenario.
 #[derive(Debug)]
-struct Probe;
+struct Probe(Option<Arc<Scenario>>);
 impl Object for Probe {}
 
-/// Whether a name is meant by a pattern, which may end in `*`.
-fn meant(pattern: &str, name: &str) -> bool {
-    pattern.strip_suffix('*').map_or(pattern == name, |stem| name.starts_with(stem))
+/// The run at hand; of one that there is not, that it would have something of the metric whose name is `meant`.
+fn run_at_hand(
+    state: &State,
+    metric: &Metric,
+    meant: impl Fn(&str) -> bool,
+) -> Result<Option<Arc<RunRecord>>, Error> {
+    let run = state.lookup("run").ok_or_else(|| mistake("only a measure reads a run"))?;
+    if let Some(Probe(Some(scenario))) = run.downcast_object_ref::<Probe>() {
+        metric.check(scenario, meant).map_err(mistake)?;
+    }
+    Ok(run.downcast_object_ref::<Run>().map(|Run(record)| record.clone()))
 }
 
 /// What the run at hand has of a metric, over the flows that `flows` names if it does.
@@ -163,13 +192,19 @@ fn metric(state: &State, path: &str, options: Kwargs) -> Result<Value, Error> {
     let metric = Metric::parse(path).map_err(mistake)?;
     let flows: Option<&str> = options.get("flows")?;
     options.assert_all_used()?;
-    let run = state.lookup("run").ok_or_else(|| mistake("`metric` is for measures"))?;
-    let Some(Run(record)) = run.downcast_object_ref::<Run>() else { return Ok(1.0.into()) };
+    let named = match flows {
+        None => metric.clone(),
+        Some(pattern) => Metric { kind: Kind::Flow, name: pattern.to_owned(), ..metric.clone() },
+    };
+    let is_meant = |name: &str| flows.map_or(name == metric.name, |p| matches(p, name));
+    let Some(record) = run_at_hand(state, &named, is_meant)? else {
+        return Ok(1.0.into());
+    };
     let value = match flows {
-        None => metric.of(record),
+        None => metric.of(&record),
         Some(pattern) => {
-            let mut part = RunRecord::clone(record);
-            part.flows.retain(|f| meant(pattern, &f.name));
+            let mut part = RunRecord::clone(&record);
+            part.flows.retain(|f| matches(pattern, &f.name));
             metric.of(&part)
         }
     };
@@ -178,14 +213,14 @@ fn metric(state: &State, path: &str, options: Kwargs) -> Result<Value, Error> {
 
 /// How many of the flows that a pattern names have more than nothing of a field.
 fn count(state: &State, pattern: &str, field: &str) -> Result<Value, Error> {
-    Metric::parse(&format!("flow.f.{field}")).map_err(mistake)?;
-    let run = state.lookup("run").ok_or_else(|| mistake("`count` is for measures"))?;
-    let Some(Run(record)) = run.downcast_object_ref::<Run>() else { return Ok(1.0.into()) };
+    let metric = Metric::parse(&format!("flow.{pattern}.{field}")).map_err(mistake)?;
+    let run = run_at_hand(state, &metric, |name| matches(pattern, name))?;
+    let Some(record) = run else { return Ok(1.0.into()) };
     let has = |name: &str| {
         let metric = Metric::parse(&format!("flow.{name}.{field}")).ok();
-        metric.and_then(|m| m.of(record)).is_some_and(|v| v > 0.0)
+        metric.and_then(|m| m.of(&record)).is_some_and(|v| v > 0.0)
     };
-    let mine = record.flows.iter().filter(|f| meant(pattern, &f.name) && has(&f.name));
+    let mine = record.flows.iter().filter(|f| matches(pattern, &f.name) && has(&f.name));
     Ok(Value::from(mine.count() as f64))
 }
 
@@ -210,33 +245,29 @@ impl Source {
 
     fn axis(&self, experiment: &str, axis: &str) -> Result<&[crate::experiment::AxisValue], Error> {
         let found = self.plan.experiment(experiment);
-        let found =
-            found.ok_or_else(|| mistake(format!("there is no experiment `{experiment}`")))?;
-        let axis = found.axes.iter().find(|a| a.name == axis).ok_or_else(|| {
-            let known: Vec<&str> = found.axes.iter().map(|a| a.name.as_str()).collect();
-            mistake(format!(
-                "experiment `{experiment}` has no axis `{axis}`; it has {}",
-                known.join(", ")
-            ))
+        let found = found.ok_or_else(|| {
+            let known: Vec<&str> = self.plan.experiments.iter().map(|e| e.id.as_str()).collect();
+            let instead = what_there_is(experiment, &known);
+            mistake(format!("there is no experiment `{experiment}`{instead}"))
         })?;
-        Ok(&axis.values)
+        let values = found.axes.iter().find(|a| a.name == axis).map(|a| &*a.values);
+        values.ok_or_else(|| {
+            let known: Vec<&str> = found.axes.iter().map(|a| a.name.as_str()).collect();
+            let instead = what_there_is(axis, &known);
+            mistake(format!("experiment `{experiment}` has no axis `{axis}`{instead}"))
+        })
     }
 
     fn claim(&self, id: &str) -> Result<Value, Error> {
-        let claim = self.claims.iter().find(|c| c.id == id);
-        let claim = claim.ok_or_else(|| mistake(format!("there is no claim `{id}`")))?;
+        let claim = look_up(&self.claims, id).map_err(mistake)?;
         let judgement = self.judgements.iter().find(|j| j.id == id).cloned();
-        let said = Said { claim: claim.clone(), judgement, probing: self.probing };
+        let said = Said { claim: claim.clone(), judgement, probing: self.probing.is_some() };
         Ok(Value::from_object(said))
     }
 
     fn trace(&self, id: &str) -> Result<Value, Error> {
-        if self.plan.traces.iter().all(|t| t.id != id) {
-            let known: Vec<&str> = self.plan.traces.iter().map(|t| t.id.as_str()).collect();
-            let all = known.join(", ");
-            return Err(mistake(format!("there is no trace `{id}`; there are {all}")));
-        }
-        if self.probing && (self.traces.is_empty() || self.traces.contains_key(id)) {
+        self.plan.look_up_trace(id).map_err(mistake)?;
+        if self.probing.is_some() && (self.traces.is_empty() || self.traces.contains_key(id)) {
             return Ok(Value::from_object(course::Traced::probe()));
         }
         let trace = self.traces.get(id).ok_or_else(absent)?;
@@ -248,7 +279,7 @@ impl Source {
     fn alike(&self, a: &str, b: &str) -> Result<Vec<usize>, Error> {
         self.exists(a)?;
         self.exists(b)?;
-        if self.probing {
+        if self.probing.is_some() {
             return Ok(vec![1, 2]);
         }
         let trail = |place: &str| -> BTreeMap<u64, (u64, u64)> {
