@@ -465,3 +465,29 @@ fn metrics() -> String {
     }
     out + "\n"
 }
+
+/// Whatever the page says is written into a folder is not written over where somebody else has it.
+#[test]
+fn a_folder_with_a_file_of_somebody_elses_is_refused_and_left_as_it_is() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
+    let page = fs::read_to_string(path).expect("docs/src/reference/results.md");
+    let (table, _) = page.split_once("\n\nFor ").expect("the table's end");
+    let cells = table.lines().filter_map(|row| row.strip_prefix("| `")?.split(" | ").next());
+    let names = cells.flat_map(|cell| cell.split('`').filter(|word| word.contains('.')));
+    let ours = ["journal.jsonl", "batch.lock"];
+    let mut refused = 0;
+    for name in names.filter(|name| !name.contains('/') && !ours.contains(name)) {
+        let dir = folder();
+        let file = dir.path().join(name.replace('*', "csv"));
+        fs::write(&file, "mine").expect("written");
+        let said = Batch::open(dir.path()).expect_err(name).to_string();
+        assert!(said.contains("is there and was not written by Windlass"), "{said}");
+        assert_eq!(fs::read_to_string(&file).expect("there"), "mine");
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1, "{name}");
+        refused += 1;
+    }
+    assert!(refused > 15, "{refused}");
+    let dir = folder();
+    fs::write(dir.path().join("notes.csv"), "mine").expect("written");
+    Batch::open(dir.path()).expect("what is never written over may stay");
+}

@@ -14,6 +14,15 @@ pub enum StoreError {
         /// The path given.
         path: PathBuf,
     },
+    /// A file of somebody else's is where one would be written.
+    #[error(
+        "{} is there and was not written by Windlass, which would write over it; move it away, or name another folder",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// A line that is not the last is damaged.
     #[error(
         "line {line} of {} is damaged although lines follow it, so the file was changed from \

@@ -41,6 +41,23 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
     new.into_iter().filter(|p| !p.as_os_str().is_empty()).try_for_each(|p| sync_folder(&above(p)))
 }
 
+/// Names, without their endings, of what is written over whenever there are more runs.
+const WRITTEN_OVER: &str = "report meta failures runs summary links cells stations multipath subflows \
+    routing points pace ranking harm scorecard verdicts readings looks traced";
+
+/// That a folder that is no batch yet has nothing that would be written over.
+pub(super) fn spare_others(dir: &Path) -> Result<(), StoreError> {
+    for stem in WRITTEN_OVER.split_whitespace() {
+        for ending in ["html", "json", "jsonl", "md", "csv", "parquet"] {
+            let path = dir.join(stem).with_extension(ending);
+            if path.exists() {
+                return Err(StoreError::Foreign { path });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Writes `dir/name` through `write` into a temporary file beside it, and puts that in its place
 /// once it is safely on disk. On failure nothing is left and an older file of this name stays.
 ///

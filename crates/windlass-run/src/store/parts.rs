@@ -15,6 +15,8 @@ use super::meta::{FAILURES, META};
 
 /// The folder of the parts.
 const PARTS: &str = "parts";
+/// The file that stands for the batch's journal, locked.
+const LOCK: &str = "batch.lock";
 /// A part with this file has no writer any more.
 const FINISHED: &str = "finished";
 /// All that a part holds.
@@ -32,6 +34,9 @@ pub(super) struct Own {
 impl Own {
     /// The batch's journal, unless another instance holds it or the disk knows no locks.
     pub(super) fn whole(dir: &Path) -> Result<Option<(Own, Content)>, StoreError> {
+        if [LOCK, JOURNAL, PARTS].iter().all(|ours| !dir.join(ours).exists()) {
+            files::spare_others(dir)?;
+        }
         let Some(lock) = lock(dir)? else { return Ok(None) };
         let (journal, content) = Journal::open(dir)?;
         Ok(Some((Own { dir: dir.to_path_buf(), journal, lock: Some(lock) }, content)))
@@ -61,7 +66,7 @@ impl Drop for Own {
 }
 
 fn lock(dir: &Path) -> Result<Option<File>, StoreError> {
-    let path = dir.join("batch.lock");
+    let path = dir.join(LOCK);
     let file = File::options()
         .create(true)
         .truncate(false)
