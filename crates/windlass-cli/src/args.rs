@@ -46,8 +46,8 @@ Begin with:
   windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr --jitter 1s
   windlass algorithms reno              origin, parameters, units and ranges
 
-Exit codes: 0 done; 1 a run failed, a metric of a sweep has no value, or a file could not be written; 2 the
-command line, a scenario or a paper is not right.";
+Exit codes: 0 done; 1 a run failed, a metric of a sweep has no value, or a file could not be
+written; 2 the command line, a scenario or a paper is not right.";
 
 const DIFF_HELP: &str = "\
 Examples:

@@ -12,6 +12,7 @@ use annotate_snippets::Renderer;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use windlass_lab::Error;
 use windlass_lab::papers::FolderError;
+use windlass_lab::report::text::WIDTH;
 use windlass_lab::reproduce::ReproduceError;
 use windlass_lab::scenario::did_you_mean;
 
@@ -192,7 +193,7 @@ fn abridged(text: &str) -> Cow<'_, str> {
 /// Columns of the terminal that standard output goes to; as many as one likes where it goes
 /// elsewhere.
 pub fn width() -> usize {
-    terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(w, _)| w.0.into())
+    terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(w, _)| WIDTH.min(w.0.into()))
 }
 
 /// Exit code of a command that the user stopped, as a shell has it.

@@ -118,7 +118,7 @@ fn assess(
 fn show(assessed: &Assessed, chatter: &Chatter) -> Result<(), Failure> {
     let page = one_page(&assessed.scorecard);
     print(&format!("{}\n\n", page.title))?;
-    print(&text::tables(&page.sections, width().min(text::WIDTH)))?;
+    print(&text::tables(&page.sections, width()))?;
     let tally: Vec<String> = page.verdicts.iter().map(|(b, n)| format!("{n} {}", b.name)).collect();
     print(&format!("{} families: {}\n", assessed.scorecard.families.len(), tally.join(", ")))?;
     assessed.files.as_ref().map_err(|e| Failure::work(e.to_string()))?;

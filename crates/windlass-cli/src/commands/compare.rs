@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use windlass_lab::compare::{Findings, Question, Request, files, report, text};
 use windlass_lab::outlook;
-use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::store::export::{Format, Provenance, export, write};
 use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, Runner};
@@ -106,5 +105,5 @@ fn show(
         write(&mut out, Format::Csv, ranking, &provenance).map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));
     }
-    print(&text(findings, width().min(WIDTH)))
+    print(&text(findings, width()))
 }

@@ -59,7 +59,7 @@ pub fn run(args: &Crosscheck, command: &str, chatter: &Chatter) -> Result<(), Fa
 }
 
 fn show(outcome: &Outcome, args: &Crosscheck, chatter: &Chatter) -> Result<(), Failure> {
-    let width = width().min(text::WIDTH);
+    let width = width();
     for table in &outcome.tables {
         print(&format!("{}\n", text::table_within(table, width)))?;
     }

@@ -14,7 +14,7 @@ pub fn run(args: &Diff) -> Result<(), Failure> {
         return Ok(());
     }
     for table in found.tables(&args.metric).map_err(Failure::of)? {
-        print(&format!("\n{}", text::table_within(&table, width().min(text::WIDTH))))?;
+        print(&format!("\n{}", text::table_within(&table, width())))?;
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use windlass_lab::report::html;
-use windlass_lab::report::text::WIDTH;
 use windlass_lab::run::fields::SUMMARY;
 use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::store::replace;
@@ -221,5 +220,5 @@ fn show(
             .map_err(Failure::work)?;
         return print(&String::from_utf8_lossy(&out));
     }
-    print(&overview::text(scenario, records, width().min(WIDTH)))
+    print(&overview::text(scenario, records, width()))
 }

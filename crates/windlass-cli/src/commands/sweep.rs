@@ -240,7 +240,7 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
             .map_err(Failure::work)?;
         print(&String::from_utf8_lossy(&out))?;
     } else {
-        print(&text::table_within(&sweep.overview(&cells), width().min(text::WIDTH)))?;
+        print(&text::table_within(&sweep.overview(&cells), width()))?;
     }
     let open = |s: Standing| distinct(&cells, s);
     match (open(Standing::AtMost), open(Standing::Unfinished)) {

@@ -85,10 +85,10 @@ fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<S
     {
         sentences.push(format!(
             "the window of at most {} is below the path's bandwidth-delay product of {} B and \
-             limits it to {:.3} Mbps",
+             limits it to {}",
             Bytes(window),
             path.bdp_bytes,
-            window as f64 * 8e3 / path.base_rtt.0 as f64
+            rounded(window as f64 * 8e9 / path.base_rtt.0 as f64)
         ));
     }
     // Without the time that is left in the sentence, staggered flows share one.
@@ -111,6 +111,15 @@ fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<S
         ));
     }
     sentences
+}
+
+/// A rate in the unit that suits it.
+fn rounded(bps: f64) -> String {
+    match bps {
+        1e5.. => format!("{:.3} Mbps", bps / 1e6),
+        1e2.. => format!("{:.3} kbps", bps / 1e3),
+        _ => format!("{bps:.3} bps"),
+    }
 }
 
 /// Bytes that a flow has to bring over, 0 without an end.
