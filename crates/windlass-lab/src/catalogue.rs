@@ -11,6 +11,7 @@ use windlass_cc::{
     ALGORITHMS, AnyParams, Change, Departure, Ecn, Flavour, Info, Param, Requirements,
 };
 
+use crate::report::text::lines;
 use crate::scenario::{range_text, value_text};
 
 /// One algorithm, slow start or timer, with its defaults.
@@ -282,22 +283,9 @@ pub fn describe(entry: &Entry) -> String {
     out
 }
 
-/// Breaks a paragraph into lines of at most `width` characters.
+/// A paragraph in lines of at most `width` characters after the indentation.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
-    let mut out = String::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            let _ = writeln!(out, "{indent}{line}");
-            line.clear();
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    let _ = writeln!(out, "{indent}{line}");
-    out
+    lines(text, width).iter().map(|line| format!("{indent}{line}\n")).collect()
 }
 
 /// The page `docs/src/reference/algorithms.md`.

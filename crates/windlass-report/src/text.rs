@@ -129,7 +129,7 @@ impl Layout {
     /// These columns of a row as one line, or several where cells are wrapped.
     fn row(&self, cells: &[String], part: &[usize]) -> String {
         let columns: Vec<(usize, Vec<String>)> =
-            part.iter().map(|c| (*c, wrap(&cells[*c], self.widths[*c]))).collect();
+            part.iter().map(|c| (*c, lines(&cells[*c], self.widths[*c]))).collect();
         let height = columns.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
         (0..height).map(|k| self.line(&columns, k)).collect()
     }
@@ -167,11 +167,11 @@ fn indented(text: &str, lead: &str, width: usize) -> String {
     let blank = " ".repeat(length(lead));
     let line =
         |(k, line): (usize, String)| format!("{}{line}\n", if k == 0 { lead } else { &blank });
-    wrap(text, room).into_iter().enumerate().map(line).collect()
+    lines(text, room).into_iter().enumerate().map(line).collect()
 }
 
 /// Breaks text between words; a longer word stays whole.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words(text) {
         match lines.last_mut() {
@@ -275,7 +275,7 @@ mod tests {
         let text = table_within(&two_columns(vec![row(&["1 %", "81 [77.1, 82.2]"], None)]), 24);
         assert!(text.contains("[77.1, 82.2]"), "{text}");
         assert_eq!(words("a [1, 2] b c"), ["a", "[1, 2]", "b", "c"]);
-        assert_eq!(wrap("", 9), [""]);
+        assert_eq!(lines("", 9), [""]);
     }
 
     #[test]

@@ -26,11 +26,6 @@ pub fn expected_retransmissions(n: f64, p: f64) -> f64 {
     n * p / (1.0 - p)
 }
 
-/// Standard deviation of the same count, which is negative binomial: `√(n·p)/(1 − p)`.
-pub fn retransmissions_sd(n: f64, p: f64) -> f64 {
-    (n * p).sqrt() / (1.0 - p)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +72,5 @@ mod tests {
     #[test]
     fn retransmissions_are_repeated_too() {
         relative(expected_retransmissions(6850.0, 0.1), 761.11, 1e-5);
-        relative(retransmissions_sd(6850.0, 0.01), 8.36, 1e-3);
     }
 }
