@@ -53,6 +53,23 @@ fn a_new_paper_is_right_as_it_is_and_reproduces_its_claims() {
 }
 
 #[test]
+fn what_the_runs_come_to_is_no_reason_to_have_no_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = new(&dir.path().join("mine")).unwrap();
+    for (file, from, to) in [
+        ("network.toml", "200s", "2s"),
+        ("report.toml", "\"Goodput (Mbit/s)\"", "\"Timeouts\", scale = \"log\""),
+        ("report.toml", "goodput('loss/p=' ~ p) }}\" }]", "timeouts('loss/p=' ~ p) }}\" }]"),
+    ] {
+        let text = fs::read_to_string(folder.join(file)).unwrap();
+        fs::write(folder.join(file), text.replace(from, to)).unwrap();
+    }
+    let outcome = paper_support::quick(&Paper::read(&folder).unwrap(), &dir.path().join("out"));
+    let report = fs::read_to_string(outcome.report.expect("a report")).unwrap();
+    assert!(report.contains("Of its points 2 have no place on a logarithmic axis."));
+}
+
+#[test]
 fn a_new_papers_name_must_do_as_one_and_nothing_is_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let said = |name: &str| new(&dir.path().join(name)).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::model::{
-    Block, Chart, ChartAxis, Curve, HeatMap, Ladder, NetworkMap, Report, Scale, Section, Table,
+    Block, Chart, Curve, HeatMap, Ladder, NetworkMap, Report, Scale, Section, Table,
 };
 
 /// Anchors the page itself uses.
@@ -259,7 +259,7 @@ fn check_chart(chart: &Chart) -> Result<(), ReportError> {
                 return Err(ReportError::NotFinite { chart, series, point });
             }
             for (axis, value) in [(&chart.x, point.x), (&chart.y, point.y)] {
-                if !fits(axis, value) {
+                if !axis.fits(value) {
                     let (chart, series, point) = place();
                     let axis = axis.label.clone();
                     return Err(ReportError::NotPositive { chart, series, point, axis });
@@ -268,10 +268,6 @@ fn check_chart(chart: &Chart) -> Result<(), ReportError> {
         }
     }
     Ok(())
-}
-
-fn fits(axis: &ChartAxis, value: f64) -> bool {
-    axis.scale != Scale::Log || value > 0.0
 }
 
 fn check_ladder(ladder: &Ladder) -> Result<(), ReportError> {

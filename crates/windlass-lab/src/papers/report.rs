@@ -258,8 +258,15 @@ impl Drawing<'_> {
     fn chart(&self, c: ChartFile) -> Result<Chart, FileError> {
         let series = c.series.into_iter().map(|s| self.series(s));
         let mut series: Vec<ChartSeries> = series.collect::<Result<_, _>>()?;
+        // What the runs come to is no reason to have no report.
+        let all: usize = series.iter().map(|s| s.points.len()).sum();
+        series.iter_mut().for_each(|s| s.points.retain(|p| c.x.fits(p.x) && c.y.fits(p.y)));
+        let left = match all - series.iter().map(|s| s.points.len()).sum::<usize>() {
+            0 => String::new(),
+            n => format!(" Of its points {n} have no place on a logarithmic axis."),
+        };
         series.retain(|s| !s.points.is_empty());
-        let caption = format!("{}{}", c.caption, hidden(&series));
+        let caption = format!("{}{left}{}", c.caption, hidden(&series));
         Ok(Chart { id: c.id, caption, x: c.x, y: c.y, series, zoom: c.zoom })
     }
 

@@ -28,6 +28,13 @@ pub struct ChartAxis {
     pub scale: Scale,
 }
 
+impl ChartAxis {
+    /// Whether a value has a place on it.
+    pub fn fits(&self, value: f64) -> bool {
+        self.scale != Scale::Log || value > 0.0
+    }
+}
+
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
