@@ -285,6 +285,11 @@ TcpWindlass::Turn(windlass_phase phase)
 {
     windlass_phase before = m_conn.phase;
     m_conn.phase = phase;
+    // Beyond a hole lies what has long arrived: what a loss right after a recovery cuts is no more than the window (RFC 5681,
+    // equation 4). Linux cuts the window itself, whole segments of it.
+    bool lost = before != WINDLASS_PHASE_RECOVERY && (phase == WINDLASS_PHASE_RECOVERY || phase == WINDLASS_PHASE_LOSS);
+    uint64_t whole = m_window - m_window % m_conn.mss;
+    m_conn.flight_size = lost && m_stack == "linux" ? whole : std::min(m_conn.flight_size, m_window);
     Must(windlass_on_phase(State(), Params(), &m_conn, before, phase), "phase");
 }
 
@@ -293,6 +298,7 @@ TcpWindlass::Obey(Ptr<TcpSocketState> tcb)
 {
     windlass_answer answer;
     Must(windlass_control(State(), Params(), &m_conn, &answer), "control");
+    m_window = answer.cwnd;
     auto bytes = [](uint64_t volume) { return uint32_t(std::min<uint64_t>(volume, UINT32_MAX)); };
     tcb->m_cWnd = bytes(answer.cwnd);
     tcb->m_cWndInfl = tcb->m_cWnd;
@@ -329,7 +335,10 @@ TcpWindlass::CongestionStateSet(Ptr<TcpSocketState> tcb, const TcpSocketState::T
 void
 TcpWindlass::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event)
 {
-    if (event != TcpSocketState::CA_EVENT_TX_START || m_state.empty())
+    // What is outstanding was not sent after an idle time: after a timeout nothing counts as in flight. ns-3 lets one segment
+    // leave then, and a window that is opened meanwhile fails its assertion.
+    bool outstanding = tcb->m_lastAckedSeq < tcb->m_highTxMark;
+    if (event != TcpSocketState::CA_EVENT_TX_START || m_state.empty() || outstanding)
     {
         return;
     }

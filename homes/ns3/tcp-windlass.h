@@ -78,6 +78,8 @@ class TcpWindlass : public TcpCongestionOps
     windlass_conn m_conn{};
     std::ofstream m_file;
     windlass_wants_of_host m_wants{};
+    // The window that was answered last, in bytes.
+    uint64_t m_window{0};
     // What TCP counts in 32 bits, up to which the facts are brought.
     SequenceNumber32 m_una;
     SequenceNumber32 m_highest;
