@@ -287,6 +287,7 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 INLINE void join(struct sock *sk, struct beside *b) {}
 INLINE void hear(struct beside *b) {}
 INLINE void show(struct beside *b) {}
+INLINE void tell_rate(struct sock *sk) {}
 #endif
 
 // Of 4 GB and more, what the kernel takes for no limit. Dividing 32 bits is quicker.
@@ -307,6 +308,8 @@ INLINE void obey(struct sock *sk, struct beside *b)
 	if (control->pacing) {
 		sk->sk_pacing_rate = control->pacing;
 		sk->sk_pacing_status = 1; // SK_PACING_NEEDED
+	} else {
+		tell_rate(sk);
 	}
 	show(b);
 }

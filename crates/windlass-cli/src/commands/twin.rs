@@ -10,10 +10,10 @@ use windlass_lab::report::text;
 use windlass_lab::run::World;
 use windlass_lab::run::store::replace;
 use windlass_testbed::bpf::object;
-use windlass_testbed::twin::{self, Figures, Twins, facts};
+use windlass_testbed::twin::{self, Figures, Twin as Crossed, Twins, facts};
 
 use crate::args::Twin;
-use crate::output::{Chatter, Failure, print, width};
+use crate::output::{Chatter, Failure, print, several, width};
 
 /// Replays hosts on the native core, and says how far the worlds are apart.
 pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
@@ -73,12 +73,24 @@ fn show(args: &Twin, twins: &Twins) -> Result<Vec<String>, Failure> {
     if let Some(page) = &args.write {
         write(page, if coupled { END_OF_COUPLED } else { END }, twins)?;
     }
-    let different = twins.twins.iter().filter(|twin| !twin.replayed.is_equal());
-    let told = different.map(|twin| {
+    let different = numbered(twins).filter(|(twin, _)| !twin.replayed.is_equal());
+    let told = different.map(|(twin, name)| {
         let first = twin.replayed.first.as_deref().unwrap_or("events were not recorded");
-        format!("{id} over {}: {first}", twin.network)
+        format!("{id} over {name}: {first}")
     });
     Ok(told.collect())
+}
+
+/// Each with the name of its network, which has a number where a host has recorded it more than once.
+fn numbered(twins: &Twins) -> impl Iterator<Item = (&Crossed, String)> {
+    twins.twins.iter().enumerate().map(|(at, twin)| {
+        let before = twins.twins[..at].iter().filter(|other| other.network == twin.network);
+        let name = match before.count() {
+            0 => twin.network.clone(),
+            n => format!("{}-{}", twin.network, n + 1),
+        };
+        (twin, name)
+    })
 }
 
 fn table(twins: &Twins) -> Table {
@@ -94,7 +106,7 @@ fn table(twins: &Twins) -> Table {
         "simulated",
         "windows part",
     ];
-    let rows = twins.twins.iter().map(|twin| {
+    let rows = numbered(twins).map(|(twin, name)| {
         let [goodput, again, rtt] = cells(Some(&twin.host));
         let [own_goodput, own_again, own_rtt] = cells(twin.simulated.as_ref());
         // A connection of several paths has no one course.
@@ -109,7 +121,7 @@ fn table(twins: &Twins) -> Table {
             },
         );
         let cells = vec![
-            twin.network.clone(),
+            name,
             twin.replayed.events.to_string(),
             equal(twin.replayed.events, twin.replayed.different + twin.replayed.missed),
             goodput,
@@ -143,9 +155,9 @@ fn cells(figures: Option<&Figures>) -> [String; 3] {
 /// The first fact that only one of the hosts told, a line for each network.
 fn first_facts(twins: &Twins) -> String {
     let mut told = "first fact that differs (times by more than 1 ms and 2 %):\n".to_owned();
-    for twin in twins.twins.iter().filter(|twin| twin.simulated.is_some()) {
+    for (twin, name) in numbered(twins).filter(|(twin, _)| twin.simulated.is_some()) {
         let fact = twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-        let _ = writeln!(told, "  {}: {fact}", twin.network);
+        let _ = writeln!(told, "  {name}: {fact}");
     }
     told
 }
@@ -168,10 +180,10 @@ fn gain(host: f64, simulated: f64) -> f64 {
 fn keep(folder: &Path, twins: &Twins) -> Result<(), Failure> {
     let failed = |e| Failure::work(format!("{} cannot be written: {e}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
-    for twin in &twins.twins {
+    for (twin, name) in numbered(twins) {
         let host = if twins.recorded { twins.host.replace(' ', "-") } else { "kernel".to_owned() };
         for (world, heard) in [(host.as_str(), &twin.replayed.heard), ("simulated", &twin.heard)] {
-            let file = folder.join(format!("{}-{}-{world}.csv", twins.algorithm, twin.network));
+            let file = folder.join(format!("{}-{name}-{world}.csv", twins.algorithm));
             std::fs::write(file, facts::table(heard)).map_err(failed)?;
         }
     }
@@ -185,6 +197,13 @@ const END_OF_COUPLED: &str = "<!-- end of coupled rows -->";
 
 fn write(page: &Path, end: &str, twins: &Twins) -> Result<(), Failure> {
     let name = page.display();
+    // A row has one place for each network.
+    if let Some((twin, _)) = numbered(twins).find(|(twin, name)| twin.network != *name) {
+        return Err(Failure::input(format!(
+            "{name}: a row has one crossing of each network, and {} by {} was recorded more than once over {}",
+            twins.algorithm, twins.host, twin.network
+        )));
+    }
     let unreadable = |e| Failure::input(format!("{name} cannot be read: {e}"));
     let text = std::fs::read_to_string(page).map_err(unreadable)?;
     let filled = filled(&text, end, twins).ok_or_else(|| {
@@ -272,9 +291,13 @@ fn summary(rows: &[String], place: &str) -> String {
     let hosts: std::collections::BTreeSet<&str> = cells.iter().map(|row| row[1]).collect();
     let events: u64 = cells.iter().filter_map(|row| row[2].parse::<u64>().ok()).sum();
     let not = cells.iter().filter(|row| row[3] != "all").count();
-    let equal =
-        if not == 0 { "every answer equal".to_owned() } else { format!("{not} rows not equal") };
-    let mut told = format!("**{} rows, {events} events, {equal}.** ", cells.len());
+    let equal = if not == 0 {
+        "every answer equal".to_owned()
+    } else {
+        format!("{} not equal", several(not, "row"))
+    };
+    let rows = several(cells.len(), "row");
+    let mut told = format!("**{rows}, {events} events, {equal}.** ");
     let _ = write!(told, "Goodputs {place} and simulated differ by {}", of(None));
     for host in hosts {
         let _ = write!(told, ";\n{host}: {}", of(Some(host)));
@@ -284,6 +307,8 @@ fn summary(rows: &[String], place: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use windlass_testbed::bpf::replay::Replayed;
+
     use super::*;
 
     #[test]
@@ -309,13 +334,36 @@ mod tests {
     }
 
     #[test]
+    fn a_network_that_was_recorded_twice_has_a_number_and_no_row() {
+        let twin = |network: &str| Crossed {
+            network: network.to_owned(),
+            replayed: Replayed::default(),
+            host: Figures { goodput_bps: 1e6, again: 0, rtt_ms: None },
+            simulated: None,
+            parting: None,
+            heard: Vec::new(),
+            fact: None,
+        };
+        let host = "mine".to_owned();
+        let twins = ["clean", "narrow", "narrow"].map(twin).to_vec();
+        let twins = Twins { algorithm: "reno", host, recorded: true, twins };
+        let names: Vec<String> = numbered(&twins).map(|(_, name)| name).collect();
+        assert_eq!(names, ["clean", "narrow", "narrow-2"]);
+        let Err(Failure::Input(told)) = write(Path::new("twins.md"), END, &twins) else {
+            panic!("written")
+        };
+        let told = told.to_string();
+        assert!(told.starts_with("twins.md: ") && told.contains("reno by mine"), "{told}");
+    }
+
+    #[test]
     fn the_summary_is_of_sizes_and_names_the_rows_that_are_not_equal() {
         let row = |kernel: &str, equal: &str, gains: &str| {
             format!("| `reno` | {kernel} | 10 | {equal} | {gains} |")
         };
         let rows = [row("6.1", "all", "+0.1 | -3.0"), row("6.12", "all but 2", "-0.2 | +9.0")];
         let told = summary(&rows, "in the kernel");
-        assert!(told.starts_with("**2 rows, 20 events, 1 rows not equal.** "), "{told}");
+        assert!(told.starts_with("**2 rows, 20 events, 1 row not equal.** "), "{told}");
         let all = "differ by 0.2 % at the median, 9.0 % at the 95th percentile;";
         assert!(told.contains(all), "{told}");
         assert!(told.contains("6.1: 0.1 % at the median, 3.0 % at the 95th percentile"), "{told}");

@@ -114,6 +114,7 @@ pub fn run(
 }
 
 /// What the simulator made of a network.
+#[derive(Clone)]
 struct Simulated {
     flow: FlowResult,
     /// Windows in their order, bytes.

@@ -64,10 +64,10 @@ fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
     let mut twins = Vec::new();
     if !is_coupled(&params) {
         for own in simulated(prepared(&params, &[])?, seed)? {
-            let named = |(recording, _): &Crossing| recording.case == own.flow.name;
-            if let Some(at) = crossings.iter().position(named) {
-                twins.push(twin(crossings.remove(at), Some(own)));
-            }
+            let (named, others): (Vec<_>, Vec<_>) =
+                crossings.into_iter().partition(|(recording, _)| recording.case == own.flow.name);
+            crossings = others;
+            twins.extend(named.into_iter().map(|crossing| twin(crossing, Some(own.clone()))));
         }
     }
     twins.extend(crossings.into_iter().map(|crossing| twin(crossing, None)));
@@ -140,11 +140,14 @@ mod tests {
     #[test]
     fn recordings_are_replayed_and_those_of_known_networks_compared() {
         let of = |case| recording(case, &cubic(), &cubic());
-        let all = recorded(&[of("my bench"), of("narrow"), of("clean")], 1).expect("twins");
+        let crossed = [of("my bench"), of("narrow"), of("clean"), of("narrow")];
+        let all = recorded(&crossed, 1).expect("twins");
         let [twins] = all.as_slice() else { panic!("one algorithm, one host: {all:?}") };
         assert_eq!((twins.algorithm, twins.host.as_str()), ("cubic", "a host"));
         let names: Vec<&str> = twins.twins.iter().map(|twin| twin.network.as_str()).collect();
-        assert_eq!(names, ["clean", "narrow", "my bench"]);
+        assert_eq!(names, ["clean", "narrow", "narrow", "my bench"]);
+        let [_, one, other, _] = twins.twins.as_slice() else { panic!("four: {names:?}") };
+        assert_eq!((&one.simulated, &one.fact), (&other.simulated, &other.fact));
         for twin in &twins.twins {
             assert!(twin.replayed.is_equal() && twin.replayed.events == 501, "{:?}", twin.replayed);
             assert_eq!(twin.host.goodput_bps.round(), 1448.0 * 8e3);
