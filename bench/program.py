@@ -63,10 +63,14 @@ def put(page, marks, text):
 
 
 def put_rows(page, marks, text, only):
-    """Puts a table between two marks, or, if `only`, its rows alone among those that stand there, which are known by their first cell."""
+    """Puts a table between two marks, or, if `only`, its rows alone among those that stand there, which are known by their first cell;
+    a cell without a value (–) keeps what stood in it."""
     if only:
         rows = {row.split("|")[1]: row for row in text.splitlines()}
         known = page.read_text().partition(marks[0])[2].partition(marks[1])[0].strip().splitlines()
+        for old in (row.split("|") for row in known if row.split("|")[1] in rows):
+            cells = rows[old[1]].split("|")
+            rows[old[1]] = "|".join(was if cell.strip() == "–" else cell for cell, was in zip(cells, old, strict=True))
         new = [row for case, row in rows.items() if all(case != old.split("|")[1] for old in known)]
         text = "\n".join([rows.get(row.split("|")[1], row) for row in known] + new)
     put(page, marks, text)

@@ -15,8 +15,9 @@ use crate::stats::decision::MIN_RUNS;
 
 /// After how many runs it is looked whether a claim is decided.
 pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
-/// Runs with which a claim begins in the simulator: fewer decide no median beside a hundred others.
-const FIRST: u64 = 12;
+/// Runs with which a claim begins in the simulator, since fewer decide no median beside a hundred others; and the most of a
+/// point that no claim reads, in any world.
+pub(super) const FIRST: u64 = 12;
 /// And in other worlds, whose runs are dear: what hardly differs is decided by so many.
 const FIRST_ELSEWHERE: u64 = 3;
 /// Packet-hops that two processors are taken to simulate in a second: those of the papers on wires, of 2026, do 7 to 12
@@ -44,7 +45,7 @@ pub(super) struct Site {
     pub all: u64,
     /// Runs that are enough where no claim reads the point.
     pub few: u64,
-    /// Runs with which a claim begins, and the most of a point that none reads.
+    /// Runs with which a claim begins.
     pub first: u64,
     /// Runs that are made.
     pub granted: u64,
@@ -93,7 +94,7 @@ pub(super) fn spend(sites: &mut [Site], read: &[BTreeSet<String>], seconds: f64)
         let wanted = |site: &Site| if look > site.first { look } else { 0 };
         read.iter().for_each(|places| purse.grant(places, wanted));
     }
-    others.iter().for_each(|i| purse.grant(&[*i], |site| site.first));
+    others.iter().for_each(|i| purse.grant(&[*i], |_| FIRST));
     seconds - purse.left / SPEED
 }
 
@@ -198,9 +199,11 @@ pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::PAPERS;
-    use crate::run::RunRecord;
+    use crate::papers::{PAPERS, Paper};
+    use crate::reproduce::tasks::{place, read_by_all};
+    use crate::reproduce::{Options, Reproduction};
     use crate::run::store::Batch;
+    use crate::run::{RunRecord, Task};
 
     fn site(place: &str, cost: f64) -> Site {
         Site {
@@ -230,6 +233,29 @@ mod tests {
         assert_eq!(granted(0.3), [12, 12, 0, 2]);
         assert_eq!(granted(13.0), [40, 40, 12, 2]);
         assert_eq!(granted(100.0), [40, 40, 40, FIRST]);
+    }
+
+    #[test]
+    fn a_point_that_no_claim_reads_gets_no_more_runs_than_a_claim_begins_with() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options {
+            budget: None,
+            seeds: None,
+            on: Vec::new(),
+            shard: None,
+            out: dir.path().to_owned(),
+            command: String::new(),
+        };
+        let paper = Paper::by_id("reno-ber").unwrap();
+        let work = Reproduction::prepare(paper, &options).unwrap();
+        let read: BTreeSet<String> =
+            read_by_all(paper, &work.plan, &work.claims).unwrap().into_iter().flatten().collect();
+        let most = |is_read: bool| {
+            let of = |t: &&Task| read.contains(&place(&t.experiment, &t.point)) == is_read;
+            work.tasks.iter().filter(of).map(|t| t.seed).max()
+        };
+        assert_eq!(most(false), Some(FIRST));
+        assert!(most(true) > Some(FIRST), "{:?}", most(true));
     }
 
     /// What `cost` foretells beside the events of runs that were made, for calibrating it:

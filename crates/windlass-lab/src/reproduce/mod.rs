@@ -22,7 +22,7 @@ use crate::run::store::export::export_records;
 use crate::run::store::{Batch, Format, Invocation, JOURNAL, Notice, RunKey, Store, StoreError};
 use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
 use crate::shard;
-use budget::{LOOKS, all_seeds, first};
+use budget::{FIRST, LOOKS, all_seeds};
 use tasks::{draw_up, place, read_by_all, within};
 
 pub use conclude::{LABORATORY, Outcome};
@@ -85,7 +85,7 @@ impl<'p> Reproduction<'p> {
                 (Some(n), _) => u64::from(n),
                 (None, Some(granted)) => *granted,
                 (None, None) if read.contains(&place) => all_seeds(experiment, point),
-                (None, None) => all_seeds(experiment, point).min(first(experiment.world(point))),
+                (None, None) => all_seeds(experiment, point).min(FIRST),
             };
             (1..=wanted).collect()
         })?;
