@@ -42,7 +42,8 @@ pub struct Twin {
     /// for kernel, and -simulated.csv.
     #[arg(long, value_name = "FOLDER")]
     pub events: Option<PathBuf>,
-    /// Put the rows into this page, in place of those of the same algorithm and host.
+    /// Put the rows into this page, in place of those of the same algorithm and host, and the networks of each into the
+    /// algorithm's own page beside it, twins/ALGORITHM.md.
     #[arg(long, value_name = "PAGE", conflicts_with = "network")]
     pub write: Option<PathBuf>,
 }

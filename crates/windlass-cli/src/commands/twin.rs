@@ -1,7 +1,10 @@
 //! `windlass twin`.
 
+mod page;
+mod rows;
+
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use windlass_cc::AnyParams;
@@ -13,7 +16,7 @@ use windlass_testbed::bpf::object;
 use windlass_testbed::twin::{self, Figures, Twin as Crossed, Twins, facts};
 
 use crate::args::Twin;
-use crate::output::{Chatter, Failure, print, several, width};
+use crate::output::{Chatter, Failure, print, width};
 
 /// Replays hosts on the native core, and says how far the worlds are apart.
 pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
@@ -63,15 +66,14 @@ fn algorithms(args: &Twin) -> Result<Vec<AnyParams>, Failure> {
 fn show(args: &Twin, twins: &Twins) -> Result<Vec<String>, Failure> {
     let id = twins.algorithm;
     print(&text::table_within(&table(twins), width()))?;
-    let coupled = object::COUPLED.contains(&id);
-    if !coupled {
+    if !is_coupled(twins) {
         print(&first_facts(twins))?;
     }
     if let Some(folder) = &args.events {
         keep(folder, twins)?;
     }
     if let Some(page) = &args.write {
-        write(page, if coupled { END_OF_COUPLED } else { END }, twins)?;
+        write(page, twins)?;
     }
     let different = numbered(twins).filter(|(twin, _)| !twin.replayed.is_equal());
     let told = different.map(|(twin, name)| {
@@ -79,6 +81,11 @@ fn show(args: &Twin, twins: &Twins) -> Result<Vec<String>, Failure> {
         format!("{id} over {name}: {first}")
     });
     Ok(told.collect())
+}
+
+/// Whether what was run is shown over two paths of a connection.
+fn is_coupled(twins: &Twins) -> bool {
+    object::COUPLED.contains(&twins.algorithm)
 }
 
 /// Each with the name of its network, which has a number where a host has recorded it more than once.
@@ -94,55 +101,68 @@ fn numbered(twins: &Twins) -> impl Iterator<Item = (&Crossed, String)> {
 }
 
 fn table(twins: &Twins) -> Table {
+    let [goodput, again, rtt] = figures(twins);
     let columns = [
         "network",
         "events",
         "equal",
-        "goodput (kbps)",
+        goodput,
         "simulated",
-        if twins.recorded { "segments lost" } else { "sent again" },
+        again,
         "simulated",
-        if twins.recorded { "round trip (ms)" } else { "srtt (ms)" },
+        rtt,
         "simulated",
         "windows part",
     ];
     let rows = numbered(twins).map(|(twin, name)| {
         let [goodput, again, rtt] = cells(Some(&twin.host));
         let [own_goodput, own_again, own_rtt] = cells(twin.simulated.as_ref());
-        // A connection of several paths has no one course.
-        let compared = twin.simulated.is_some() && twin.replayed.paths <= 1;
-        let nowhere = if compared { "nowhere" } else { "" };
-        let parting = twin.parting.as_ref().map_or_else(
-            || nowhere.to_owned(),
-            |p| {
-                let own = p.simulated.map_or_else(|| "no change".to_owned(), |w| w.to_string());
-                let at = p.host.time as f64 / 1e9;
-                format!("{at:.3} s, {}: {} for {own}", p.host.what, p.host.window)
-            },
-        );
         let cells = vec![
             name,
             twin.replayed.events.to_string(),
-            equal(twin.replayed.events, twin.replayed.different + twin.replayed.missed),
+            answers(twin),
             goodput,
             own_goodput,
             again,
             own_again,
             rtt,
             own_rtt,
-            parting,
+            parting(twin),
         ];
         Row { cells, ..Row::default() }
     });
-    let host = &twins.host;
-    let host = if twins.recorded { host.clone() } else { format!("Linux {host}") };
     Table {
         id: "twins".to_owned(),
-        caption: format!("{} in {host} and its native twin", twins.algorithm),
+        caption: format!("{} in {} and its native twin", twins.algorithm, host(twins)),
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         ..Table::default()
     }
+}
+
+/// What the three figures of a flow are.
+fn figures(twins: &Twins) -> [&'static str; 3] {
+    let again = if twins.counted { "sent again" } else { "segments lost" };
+    let rtt = if twins.recorded { "round trip (ms)" } else { "srtt (ms)" };
+    ["goodput (kbps)", again, rtt]
+}
+
+/// Where the windows of the two worlds part.
+fn parting(twin: &Crossed) -> String {
+    // A connection of several paths has no one course.
+    let compared = twin.simulated.is_some() && twin.replayed.paths <= 1;
+    let Some(p) = &twin.parting else {
+        return if compared { "nowhere" } else { "" }.to_owned();
+    };
+    let own = p.simulated.map_or_else(|| "no change".to_owned(), |w| w.to_string());
+    let at = p.host.time as f64 / 1e9;
+    format!("{at:.3} s, {}: {} for {own}", p.host.what, p.host.window)
+}
+
+/// The host, as a sentence names it.
+fn host(twins: &Twins) -> String {
+    let host = &twins.host;
+    if twins.recorded { host.clone() } else { format!("Linux {host}") }
 }
 
 /// A flow's figures in words; nothing where the simulator does not know the network.
@@ -156,10 +176,17 @@ fn cells(figures: Option<&Figures>) -> [String; 3] {
 fn first_facts(twins: &Twins) -> String {
     let mut told = "first fact that differs (times by more than 1 ms and 2 %):\n".to_owned();
     for (twin, name) in numbered(twins).filter(|(twin, _)| twin.simulated.is_some()) {
-        let fact = twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-        let _ = writeln!(told, "  {name}: {fact}");
+        let _ = writeln!(told, "  {name}: {}", fact(twin));
     }
     told
+}
+
+fn fact(twin: &Crossed) -> String {
+    twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
+}
+
+fn answers(twin: &Crossed) -> String {
+    equal(twin.replayed.events, twin.replayed.different + twin.replayed.missed)
 }
 
 /// All, or how many are not.
@@ -190,119 +217,56 @@ fn keep(folder: &Path, twins: &Twins) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The line before which the rows stand, of algorithms for one path and of coupled ones. What follows up to an empty line is
-/// the rows' summary.
-const END: &str = "<!-- end of rows -->";
-const END_OF_COUPLED: &str = "<!-- end of coupled rows -->";
-
-fn write(page: &Path, end: &str, twins: &Twins) -> Result<(), Failure> {
-    let name = page.display();
-    // A row has one place for each network.
-    if let Some((twin, _)) = numbered(twins).find(|(twin, name)| twin.network != *name) {
-        return Err(Failure::input(format!(
-            "{name}: a row has one crossing of each network, and {} by {} was recorded more than once over {}",
-            twins.algorithm, twins.host, twin.network
-        )));
-    }
-    let unreadable = |e| Failure::input(format!("{name} cannot be read: {e}"));
-    let text = std::fs::read_to_string(page).map_err(unreadable)?;
-    let filled = filled(&text, end, twins).ok_or_else(|| {
+/// Puts the row into the table of all, and its networks into the algorithm's own page; neither where one of the two cannot be
+/// filled in.
+fn write(page: &Path, twins: &Twins) -> Result<(), Failure> {
+    suits(page, twins)?;
+    let unreadable =
+        |path: &Path, e| Failure::input(format!("{} cannot be read: {e}", path.display()));
+    let end = if is_coupled(twins) { rows::END_OF_COUPLED } else { rows::END };
+    let text = std::fs::read_to_string(page).map_err(|e| unreadable(page, e))?;
+    let table = rows::filled(&text, end, twins).ok_or_else(|| {
+        let name = page.display();
         Failure::input(format!("{name} has no line `{end}`, before which rows stand"))
     })?;
-    let (folder, file) = (page.parent().unwrap_or(Path::new(".")), page.file_name());
-    let file = file.and_then(|file| file.to_str()).unwrap_or_default();
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    replace(folder, file, |out| out.write_all(filled.as_bytes())).map_err(Failure::work)?;
+    let own = page.with_file_name(rows::path(twins.algorithm));
+    let text = match std::fs::read_to_string(&own) {
+        Err(e) if e.kind() == ErrorKind::NotFound => None,
+        read => Some(read.map_err(|e| unreadable(&own, e))?),
+    };
+    let networks = page::filled(text.as_deref(), twins)
+        .map_err(|(line, why)| Failure::input(format!("{}:{line}: {why}", own.display())))?;
+    put(page, &table)?;
+    put(&own, &networks)
+}
+
+fn put(page: &Path, text: &str) -> Result<(), Failure> {
+    let folder = match page.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let failed = |e| Failure::work(format!("{} cannot be written: {e}", page.display()));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let file = page.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+    replace(folder, file, |out| out.write_all(text.as_bytes())).map_err(Failure::work)?;
     Ok(())
 }
 
-/// The page with the algorithm's row in this host, in order.
-fn filled(page: &str, end: &str, twins: &Twins) -> Option<String> {
-    let (before, after) = page.split_once(end)?;
-    let after = after.find("\n\n").map_or("\n", |at| &after[at..]);
-    let key = format!("| `{}` | {} |", twins.algorithm, twins.host);
-    let head = before.rfind("| --- |").and_then(|at| Some(at + before[at..].find('\n')? + 1))?;
-    let mut rows: Vec<String> = before[head..]
-        .lines()
-        .filter(|row| row.starts_with('|') && !row.starts_with(&key))
-        .map(str::to_owned)
-        .collect();
-    let events: u64 = twins.twins.iter().map(|twin| twin.replayed.events).sum();
-    let not: u64 =
-        twins.twins.iter().map(|twin| twin.replayed.different + twin.replayed.missed).sum();
-    let mut row = format!("{key} {events} | {} |", equal(events, not));
-    for (host, own) in pairs(twins) {
-        let _ = write!(row, " {:+.1} |", gain(host.goodput_bps, own.goodput_bps));
+/// A row has one place for each network, and a cell for the host's name, which is a heading too.
+fn suits(page: &Path, twins: &Twins) -> Result<(), Failure> {
+    let (name, id, host) = (page.display(), twins.algorithm, &twins.host);
+    if let Some((twin, _)) = numbered(twins).find(|(twin, name)| twin.network != *name) {
+        return Err(Failure::input(format!(
+            "{name}: a row has one crossing of each network, and {id} by {host} was recorded more than once over {}",
+            twin.network
+        )));
     }
-    if twins.recorded {
-        row += &apart(twins);
+    if host.trim() != host || host.is_empty() || host.contains(['|', '\n', '\r']) {
+        return Err(Failure::input(format!(
+            "{name}: the host's name is a cell of a table: one line without `|`, not {host:?} as recorded with {id}"
+        )));
     }
-    rows.push(row);
-    let place = |row: &String| {
-        let id = row.split('`').nth(1).unwrap_or_default();
-        let rank = windlass_cc::ALGORITHMS.iter().position(|info| info.id == id);
-        (rank, row.clone())
-    };
-    rows.sort_by_key(place);
-    let summary = summary(&rows, if twins.recorded { "in the hosts" } else { "in the kernel" });
-    Some(format!("{}{}\n{end}\n{summary}{after}", &before[..head], rows.join("\n")))
-}
-
-/// The figures of host and simulator.
-fn pairs(twins: &Twins) -> impl Iterator<Item = (&Figures, &Figures)> {
-    twins.twins.iter().filter_map(|twin| Some((&twin.host, twin.simulated.as_ref()?)))
-}
-
-/// What the row of a recording has besides: segments lost in all, the round trip, and which facts were the first to differ.
-fn apart(twins: &Twins) -> String {
-    let lost = pairs(twins).map(|(host, own)| [host.again, own.again]);
-    let [host, own] = lost.fold([0, 0], |[a, b], [host, own]| [a + host, b + own]);
-    let mut delays: Vec<f64> =
-        pairs(twins).filter_map(|(host, own)| Some(gain(host.rtt_ms?, own.rtt_ms?))).collect();
-    delays.sort_by(f64::total_cmp);
-    let middle = delays.get(delays.len() / 2).copied().unwrap_or(f64::NAN);
-    let mut facts: Vec<(&str, usize)> = Vec::new();
-    for fact in twins.twins.iter().filter_map(|twin| twin.fact.as_ref()) {
-        match facts.iter_mut().find(|(name, _)| *name == fact.fact) {
-            Some((_, count)) => *count += 1,
-            None => facts.push((fact.fact, 1)),
-        }
-    }
-    facts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let facts: Vec<String> = facts.iter().map(|(name, n)| format!("{name} ({n})")).collect();
-    format!(" {host} for {own} | {middle:+.1} % | {} |", facts.join(", "))
-}
-
-/// What the rows come to, in all and in each host: how far goodputs are apart.
-fn summary(rows: &[String], place: &str) -> String {
-    let cells = rows.iter().map(|row| row.trim_matches('|').split('|').map(str::trim).collect());
-    let cells: Vec<Vec<&str>> = cells.filter(|row: &Vec<&str>| row.len() > 3).collect();
-    let of = |host: Option<&str>| {
-        let rows = cells.iter().filter(|row| host.is_none_or(|host| row[1] == host));
-        let sizes = rows.flat_map(|row| &row[4..]).filter_map(|cell| cell.parse::<f64>().ok());
-        let mut sizes: Vec<f64> = sizes.map(f64::abs).collect();
-        sizes.sort_by(f64::total_cmp);
-        let at = |percent: usize| {
-            let place = (sizes.len() * percent).div_ceil(100).saturating_sub(1);
-            sizes.get(place).copied().unwrap_or_default()
-        };
-        format!("{:.1} % at the median, {:.1} % at the 95th percentile", at(50), at(95))
-    };
-    let hosts: std::collections::BTreeSet<&str> = cells.iter().map(|row| row[1]).collect();
-    let events: u64 = cells.iter().filter_map(|row| row[2].parse::<u64>().ok()).sum();
-    let not = cells.iter().filter(|row| row[3] != "all").count();
-    let equal = if not == 0 {
-        "every answer equal".to_owned()
-    } else {
-        format!("{} not equal", several(not, "row"))
-    };
-    let rows = several(cells.len(), "row");
-    let mut told = format!("**{rows}, {events} events, {equal}.** ");
-    let _ = write!(told, "Goodputs {place} and simulated differ by {}", of(None));
-    for host in hosts {
-        let _ = write!(told, ";\n{host}: {}", of(Some(host)));
-    }
-    told + "."
+    Ok(())
 }
 
 #[cfg(test)]
@@ -311,61 +275,72 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_row_takes_the_place_of_that_of_the_same_algorithm_and_kernel() {
-        let twins = Twins {
-            algorithm: "reno",
-            host: "6.12".to_owned(),
-            recorded: false,
-            twins: Vec::new(),
+    /// A crossing whose host got as much as the simulator.
+    pub(super) fn crossed(network: &str) -> Crossed {
+        let figures = Figures { goodput_bps: 1e6, again: 0, rtt_ms: None };
+        Crossed {
+            network: network.to_owned(),
+            replayed: Replayed { events: 10, ..Replayed::default() },
+            host: figures,
+            simulated: Some(figures),
+            parting: None,
+            heard: Vec::new(),
+            fact: None,
+        }
+    }
+
+    /// What a host came to over these networks: a kernel, or who has recorded it.
+    pub(super) fn run(algorithm: &'static str, host: &str, networks: &[&str]) -> Twins {
+        let twins = networks.iter().map(|network| crossed(network)).collect();
+        let recorded = !host.starts_with("6.");
+        Twins { algorithm, host: host.to_owned(), recorded, counted: !recorded, twins }
+    }
+
+    fn refused(twins: &Twins) -> String {
+        let Err(Failure::Input(told)) = write(Path::new("twins.md"), twins) else {
+            panic!("written")
         };
-        let page = format!(
-            "# Twins\n\n| a | b |\n| --- | --- |\n| `bbr` | 6.12 | 9 |\n| `reno` | 6.1 | 7 |\n{END}\n\nmore\n"
-        );
-        let once = filled(&page, END, &twins).expect("filled");
-        assert_eq!(filled(&once, END, &twins).expect("filled"), once);
-        let rows: Vec<&str> = once.lines().filter(|l| l.starts_with("| `")).collect();
-        assert_eq!(rows.len(), 3, "{once}");
-        assert!(
-            rows[0].starts_with("| `reno` | 6.1 |") && rows[2].starts_with("| `bbr`"),
-            "{once}"
-        );
-        assert!(once.ends_with("\n\nmore\n"));
+        told.to_string()
     }
 
     #[test]
     fn a_network_that_was_recorded_twice_has_a_number_and_no_row() {
-        let twin = |network: &str| Crossed {
-            network: network.to_owned(),
-            replayed: Replayed::default(),
-            host: Figures { goodput_bps: 1e6, again: 0, rtt_ms: None },
-            simulated: None,
-            parting: None,
-            heard: Vec::new(),
-            fact: None,
-        };
-        let host = "mine".to_owned();
-        let twins = ["clean", "narrow", "narrow"].map(twin).to_vec();
-        let twins = Twins { algorithm: "reno", host, recorded: true, twins };
+        let twins = run("reno", "mine", &["clean", "narrow", "narrow"]);
         let names: Vec<String> = numbered(&twins).map(|(_, name)| name).collect();
         assert_eq!(names, ["clean", "narrow", "narrow-2"]);
-        let Err(Failure::Input(told)) = write(Path::new("twins.md"), END, &twins) else {
-            panic!("written")
-        };
-        let told = told.to_string();
+        let told = refused(&twins);
         assert!(told.starts_with("twins.md: ") && told.contains("reno by mine"), "{told}");
     }
 
     #[test]
-    fn the_summary_is_of_sizes_and_names_the_rows_that_are_not_equal() {
-        let row = |kernel: &str, equal: &str, gains: &str| {
-            format!("| `reno` | {kernel} | 10 | {equal} | {gains} |")
+    fn a_run_is_kept_in_both_pages_or_in_neither() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (table, own) = (folder.path().join("all.md"), folder.path().join("twins/reno.md"));
+        let empty = format!("| a | b |\n| --- | --- |\n{}\n\n", rows::END);
+        std::fs::write(&table, &empty).expect("written");
+        let text = |path| std::fs::read_to_string(path).expect("there");
+        assert!(write(&table, &run("reno", "6.1", &["clean"])).is_ok());
+        let before = text(&table);
+        assert!(before.contains("| [`reno`](twins/reno.md) | 6.1 | 10 |"), "{before}");
+        assert!(text(&own).contains("\n## Linux 6.1\n"), "{}", text(&own));
+
+        std::fs::write(&own, "my notes\n").expect("written");
+        let Err(Failure::Input(told)) = write(&table, &run("reno", "6.12", &["clean"])) else {
+            panic!("written")
         };
-        let rows = [row("6.1", "all", "+0.1 | -3.0"), row("6.12", "all but 2", "-0.2 | +9.0")];
-        let told = summary(&rows, "in the kernel");
-        assert!(told.starts_with("**2 rows, 20 events, 1 row not equal.** "), "{told}");
-        let all = "differ by 0.2 % at the median, 9.0 % at the 95th percentile;";
-        assert!(told.contains(all), "{told}");
-        assert!(told.contains("6.1: 0.1 % at the median, 3.0 % at the 95th percentile"), "{told}");
+        let told = told.to_string();
+        assert!(told.contains("reno.md:1: `# Twins of Reno` should stand here"), "{told}");
+        assert_eq!((text(&own), text(&table)), ("my notes\n".to_owned(), before));
+    }
+
+    #[test]
+    fn a_host_whose_name_would_break_the_table_has_no_row() {
+        for host in ["", "a | b", "two\nlines"] {
+            let told = refused(&run("reno", host, &["clean"]));
+            assert!(
+                told.starts_with("twins.md: the host's name") && told.contains("reno"),
+                "{told}"
+            );
+        }
     }
 }

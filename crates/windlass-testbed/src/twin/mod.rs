@@ -81,6 +81,8 @@ pub struct Twins {
     pub host: String,
     /// Whether they are of recordings.
     pub recorded: bool,
+    /// Whether the host has counted what it sent again; else its losses are those that its algorithm was told of.
+    pub counted: bool,
     /// One for each network that was asked for.
     pub twins: Vec<Twin>,
 }
@@ -109,6 +111,7 @@ pub fn run(
         algorithm: params.info().id,
         host: kernel.kernel.unwrap_or_default(),
         recorded: false,
+        counted: true,
         twins: twins.collect(),
     })
 }

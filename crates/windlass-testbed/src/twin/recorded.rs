@@ -61,6 +61,7 @@ fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
         return Err(RunError::backend("there is no recording"));
     };
     let (params, host) = (first.params, first.about.clone());
+    let counted = crossings.iter().all(|(_, flow)| flow.is_some());
     let mut twins = Vec::new();
     if !is_coupled(&params) {
         for own in simulated(prepared(&params, &[])?, seed)? {
@@ -71,7 +72,7 @@ fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
         }
     }
     twins.extend(crossings.into_iter().map(|crossing| twin(crossing, None)));
-    Ok(Twins { algorithm: params.info().id, host, recorded: true, twins })
+    Ok(Twins { algorithm: params.info().id, host, recorded: true, counted, twins })
 }
 
 fn twin((recording, flow): Crossing, own: Option<Simulated>) -> Twin {
