@@ -12,7 +12,7 @@ use windlass_cc::{
 use crate::paths::{Place, Shared};
 use crate::recorder::Recorder;
 
-/// A window of less deadlocks quinn, which sends only while a whole packet more is below the window.
+/// The least window (RFC 9002 section 7.2).
 const LEAST_PACKETS: u64 = 2;
 /// What was sent so long ago and not acknowledged never will be: packets that carry acknowledgements only.
 const FORGOTTEN: Span = Span::from_secs(30);
@@ -28,7 +28,7 @@ pub struct Adapter {
     epoch: Instant,
     sent: VecDeque<Sent>,
     batch: Batch,
-    /// When the present recovery began: packets sent before it are of the same loss (RFC 9002 section 7.3.2).
+    /// When the last recovery began: packets sent before it are of the same loss, also once it is over (RFC 9002 section 7.3.2).
     recovery: Option<Time>,
     entropy: u32,
     place: Place,
@@ -140,8 +140,7 @@ impl Adapter {
             self.sampler.on_app_limited(in_flight);
         }
         if self.recovery.is_some_and(|began| newest > began) {
-            self.recovery = None;
-            self.turn(Phase::Open);
+            self.end_recovery();
         }
     }
 
@@ -164,10 +163,11 @@ impl Adapter {
             self.account(now, self.conn.in_flight);
         }
         let same = self.recovery.is_some_and(|began| sent <= began);
+        if same && what.lost > 0 && self.conn.phase == Phase::Recovery {
+            self.tell_lost(what.lost);
+        }
         if !same {
-            if self.conn.phase != Phase::Open {
-                self.turn(Phase::Open);
-            }
+            self.end_recovery();
             self.recovery = Some(self.conn.now);
             self.turn(if what.lost > 0 { Phase::Recovery } else { Phase::Cwr });
         }
@@ -179,9 +179,7 @@ impl Adapter {
     /// All that was deemed lost arrived after all.
     pub fn on_spurious(&mut self) {
         self.tell(Event::Undo(Undo::Dsack));
-        if self.recovery.take().is_some() {
-            self.turn(Phase::Open);
-        }
+        self.end_recovery();
     }
 
     /// Bytes are no longer in flight, which were neither acknowledged nor lost.
@@ -227,6 +225,22 @@ impl Adapter {
         self.state.apply(&self.params, &self.conn, &event);
         if let Some(recorder) = &self.recorder {
             recorder.note(&event, &self.conn, self.control());
+        }
+    }
+
+    /// A library tells losses after the acknowledgement that showed them, where a TCP deals with both at once: the window of
+    /// this recovery was answered with the lost packets in flight, and is to be answered without them, or new ones would take
+    /// their place.
+    fn tell_lost(&mut self, bytes: u64) {
+        self.conn.flight_size = self.conn.in_flight;
+        let prior_in_flight = self.conn.in_flight + bytes;
+        let lost = std::mem::take(&mut self.batch.lost);
+        self.tell(Event::Ack(Ack { lost, prior_in_flight, ..Ack::default() }));
+    }
+
+    fn end_recovery(&mut self) {
+        if self.conn.phase != Phase::Open {
+            self.turn(Phase::Open);
         }
     }
 

@@ -55,14 +55,16 @@ impl Controller for Quinn {
         self.adapter.on_mtu(new_mtu);
     }
 
+    /// A byte more than the window is: quinn sends only while what is in flight stays below what it is told, so that a packet
+    /// of every full window would stay at home.
     fn window(&self) -> u64 {
-        self.adapter.window()
+        self.adapter.window() + 1
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let control = self.adapter.control();
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window();
+        metrics.congestion_window = self.adapter.window();
         metrics.ssthresh = Some(control.ssthresh);
         metrics.pacing_rate = Some(8 * control.pacing.0).filter(|rate| *rate > 0);
         metrics

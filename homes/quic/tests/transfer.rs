@@ -315,6 +315,13 @@ fn a_file_crosses_a_lossy_link_by_noq() {
     }
 }
 
+/// LEDBAT opens its window only while all of it is in flight.
+#[test]
+fn all_of_the_window_is_used_by_quinn() {
+    let ledbat = Factory::by_name("ledbat").unwrap();
+    show("quinn", "ledbat", &quinn::transfer(Arc::new(ledbat), 1));
+}
+
 #[test]
 fn coupled_paths_of_a_connection_carry_a_file_together() {
     for name in ["reno", "lia", "olia", "mfvl"] {
