@@ -129,9 +129,10 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     fn avoid(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack, credit: u64) {
         let whole = p.counting == Counting::Segments;
         let part = if whole { self.window.take_part(c) } else { 0 };
+        let before = self.window.cwnd_q();
         self.avoidance.avoid(&p.own, c, a, credit, &mut self.window);
         if whole {
-            self.window.put_back(c, part);
+            self.window.put_back(c, part, before);
         }
     }
 

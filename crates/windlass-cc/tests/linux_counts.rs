@@ -1,10 +1,12 @@
 //! What Linux 6.12 counts, by its own integers: each figure follows from the rule named beside it.
 
+use proptest::prelude::*;
 use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit};
 use windlass_cc::slow_start::{Standard, StandardParams};
+use windlass_cc::window::{FRACTION_BITS, Window};
 use windlass_cc::{
     Ack, AnyController, AnyParams, Conn, Controller, Flavour, Parameters, Phase, Setup, Span, bic,
     cubic, highspeed, vegas, veno, westwood,
@@ -274,5 +276,41 @@ fn veno_keeps_one_count_and_takes_half_segments() {
         flow.turn(Phase::Open, Phase::Loss);
         let ssthresh = flow.state.control(&flow.p, &flow.c).ssthresh;
         assert_eq!(ssthresh, left * MSS, "a timeout at {rtt} ms");
+    }
+}
+
+proptest! {
+    /// A part of a segment that was put aside comes back, and the last division's loss with it: in whole segments
+    /// and a rest, as dividing says, wherever growth has taken the window.
+    #[test]
+    fn a_part_is_put_back_as_dividing_says(mss in 1_u32..10_000, cwnd in 1_u64..1 << 30, part in 0_u64..1 << 30, grown in 0_u64..1 << 32, close in any::<bool>()) {
+        let c = Conn::new(mss);
+        let segment = u64::from(mss) << FRACTION_BITS;
+        let mut window = Window::new(&c, cwnd, u64::MAX);
+        window.add_q(part);
+        let taken = window.take_part(&c);
+        prop_assert_eq!(window.cwnd_q() % segment, 0);
+        let whole = window.cwnd_q();
+        // Half of them end just below a whole segment, where it matters.
+        let grown = if close { (segment - taken).saturating_sub(grown % 4096) } else { grown };
+        window.add_q(grown);
+        window.put_back(&c, taken, whole);
+        let back = whole + grown + taken;
+        let missing = segment - back % segment;
+        let made_good = if missing <= back / segment { missing } else { 0 };
+        prop_assert_eq!(window.cwnd_q(), back + made_good);
+    }
+
+    /// `tcp_cong_avoid_ai`, by its own divisions.
+    #[test]
+    fn counting_opens_the_window_as_dividing_says(mss in 1_u32..10_000, counted in 0_u32..1000, credit in 1_u64..200_000, per in 1_u64..1000) {
+        let c = Conn::new(mss);
+        let mut window = Window::new(&c, 1 << 20, u64::MAX);
+        let before = window.cwnd();
+        let rest = window.add_counted(&c, counted, credit, per);
+        let (first, counted) = if u64::from(counted) >= per { (1, 0) } else { (0, u64::from(counted)) };
+        let all = counted + (credit / u64::from(mss)).max(1);
+        prop_assert_eq!(window.cwnd() - before, (first + all / per) * u64::from(mss));
+        prop_assert_eq!(u64::from(rest), all % per);
     }
 }

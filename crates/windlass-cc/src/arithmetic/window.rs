@@ -1,5 +1,7 @@
 //! The congestion window with its threshold, kept with a fraction.
 
+use core::num::NonZeroU64;
+
 use crate::arithmetic::math::{div, divisor, mul, mul_div};
 use crate::event::Conn;
 
@@ -103,20 +105,23 @@ impl Window {
     /// Takes off what is beyond whole segments and returns it, in bytes with [`FRACTION_BITS`]
     /// fractional bits.
     pub fn take_part(&mut self, c: &Conn) -> u64 {
-        let segment = divisor(u64::from(c.mss) << FRACTION_BITS);
-        let part = self.cwnd_q % segment;
+        let part = self.cwnd_q % segment_q(c);
         self.cwnd_q -= part;
         part
     }
 
-    /// Puts back what [`take_part`](Window::take_part) took off. What the window's worth of
-    /// divisions since the last whole segment may have cut off is made good, so that the last of
+    /// Puts back what [`take_part`](Window::take_part) took off a window of which it left `whole`. What the window's
+    /// worth of divisions since the last whole segment may have cut off is made good, so that the last of
     /// them opens the window and not the one after.
-    pub fn put_back(&mut self, c: &Conn, part: u64) {
+    pub fn put_back(&mut self, c: &Conn, part: u64, whole: u64) {
         self.add_q(part);
-        let segment = divisor(u64::from(c.mss) << FRACTION_BITS);
-        let missing = segment.get() - self.cwnd_q % segment;
-        if missing <= self.cwnd_q / segment {
+        let segment = segment_q(c);
+        // Mostly it is in the same segment as before, which takes no division to see.
+        let beyond = self.cwnd_q.wrapping_sub(whole);
+        let beyond = if beyond < segment.get() { beyond } else { self.cwnd_q % segment };
+        let missing = segment.get() - beyond;
+        // As many as there are segments in the window.
+        if mul(missing, segment.get()) <= self.cwnd_q {
             self.add_q(missing);
         }
     }
@@ -132,9 +137,12 @@ impl Window {
             counted = 0;
             self.add(mss.get());
         }
-        counted += (credit / mss).clamp(1, MAX_COUNT);
-        self.add(mul(counted / per, mss.get()));
-        (counted % per) as u32
+        counted += counted_segments(credit, mss).min(MAX_COUNT);
+        if counted >= per.get() {
+            self.add(mul(counted / per, mss.get()));
+            counted %= per;
+        }
+        counted as u32
     }
 
     /// Closes the window by bytes with [`FRACTION_BITS`] fractional bits, down to a segment.
@@ -153,6 +161,20 @@ impl Window {
             self.ssthresh = self.ssthresh.min(bytes);
         }
     }
+}
+
+/// Whole segments of so many bytes, at least one: mostly one or two, which takes no division to see.
+fn counted_segments(bytes: u64, mss: NonZeroU64) -> u64 {
+    match bytes.saturating_sub(mss.get()) {
+        more if more < mss.get() => 1,
+        more if more - mss.get() < mss.get() => 2,
+        _ => bytes / mss,
+    }
+}
+
+/// A segment in bytes with [`FRACTION_BITS`] fractional bits.
+fn segment_q(c: &Conn) -> NonZeroU64 {
+    divisor(u64::from(c.mss) << FRACTION_BITS)
 }
 
 /// Bytes that stay as many segments as they were when these had `old` bytes each and not `c.mss`.

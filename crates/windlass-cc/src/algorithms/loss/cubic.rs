@@ -215,19 +215,28 @@ impl Cubic {
         self.w_max = self.w_max.max(cwnd);
     }
 
-    /// W_cubic after so many nanoseconds, bytes with [`FRACTION_BITS`] fractional bits
+    /// W_max, segments with [`FRACTION_BITS`] fractional bits.
+    fn w_max_q(&self) -> u64 {
+        u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS)
+    }
+
+    /// W_cubic after so many nanoseconds, segments with [`FRACTION_BITS`] fractional bits
     /// (RFC 9438 figure 1). Within a thousandth of a segment and a part in 100,000 of the distance
-    /// from W_max.
-    fn w_cubic_q(&self, p: &Params, c: &Conn, elapsed: u64) -> u64 {
+    /// from W_max. Below 2^60.
+    fn segments_after(&self, p: &Params, elapsed: u64) -> u64 {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
         // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
         // Below 2^44 and 2^56; with the curve's 2^35 the distance is below 2^59.
         let cube = mul_shift(mul_shift(d, d, 20), d, 20);
         let distance = mul_shift(cube, curve(p), 19 + CURVE_BITS - FRACTION_BITS) >> 1;
-        let w_max = u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS);
-        let segments_q = if t < self.k { excess(w_max, distance) } else { w_max + distance };
-        mul(segments_q, c.mss.into()).min(MAX_WINDOW_Q)
+        let w_max = self.w_max_q();
+        if t < self.k { excess(w_max, distance) } else { w_max + distance }
+    }
+
+    /// The same, bytes with [`FRACTION_BITS`] fractional bits.
+    fn w_cubic_q(&self, p: &Params, c: &Conn, elapsed: u64) -> u64 {
+        mul(self.segments_after(p, elapsed), c.mss.into()).min(MAX_WINDOW_Q)
     }
 
     /// W_cubic a round trip ahead, bytes with [`FRACTION_BITS`] fractional bits.
@@ -239,27 +248,27 @@ impl Cubic {
     /// Parameter `reno_paced`: a segment for each so many acknowledged, by what the window lacks of the
     /// larger of W_cubic and Reno's, all in whole segments.
     fn make_up(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
-        let whole = |bytes_q| bytes_q / divisor(u64::from(c.mss) << FRACTION_BITS);
         // The least round trip ahead, not the smoothed one.
         let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
-        let ahead = self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt));
-        let top = bytes_q(c, self.w_max);
+        let ahead = self.segments_after(p, self.elapsed(c).saturating_add(rtt));
         // Whole segments away from a whole number of them.
-        let away = whole(ahead.abs_diff(top));
-        let cubic = whole(top).saturating_add(if ahead < top { 0 } else { away });
-        let cubic = cubic.saturating_sub(if ahead < top { away } else { 0 });
+        let (top, away) = (self.w_max_q(), ahead.abs_diff(self.w_max_q()) >> FRACTION_BITS);
+        let whole_top = top >> FRACTION_BITS;
+        let cubic = if ahead < top { excess(whole_top, away) } else { whole_top + away };
         let cwnd = w.whole_segments(c);
-        let per = |goal: u64| match goal.saturating_sub(cwnd) {
+        let mut goal = cubic.max(cwnd);
+        let segment = u64::from(c.mss) << FRACTION_BITS;
+        // Reno's is larger by a whole segment: only then is it worth a division.
+        if p.friendliness && self.w_est_q >= mul(goal + 1, segment) {
+            goal = self.w_est_q / divisor(segment);
+        }
+        let mut count = match goal - cwnd {
             0 => mul(100, cwnd),
             lacking => cwnd / divisor(lacking),
         };
-        let mut count = per(cubic);
         if self.cwnd_prior == 0 {
             // No loss yet, or a timeout since: a twentieth a round trip at least.
             count = count.min(20);
-        }
-        if p.friendliness {
-            count = count.min(per(whole(self.w_est_q)));
         }
         // As long as 16 bits can count.
         let count = count.clamp(2, u64::from(u16::MAX));
