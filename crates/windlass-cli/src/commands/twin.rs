@@ -2,6 +2,7 @@
 
 mod page;
 mod rows;
+mod words;
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
@@ -13,7 +14,9 @@ use windlass_lab::report::text;
 use windlass_lab::run::World;
 use windlass_lab::run::store::replace;
 use windlass_testbed::bpf::object;
-use windlass_testbed::twin::{self, Figures, Twin as Crossed, Twins, facts};
+use windlass_testbed::twin::{self, Twins, facts};
+
+use words::{answers, cells, fact, figures, host, is_coupled, numbered, parting};
 
 use crate::args::Twin;
 use crate::output::{Chatter, Failure, print, width};
@@ -83,23 +86,6 @@ fn show(args: &Twin, twins: &Twins) -> Result<Vec<String>, Failure> {
     Ok(told.collect())
 }
 
-/// Whether what was run is shown over two paths of a connection.
-fn is_coupled(twins: &Twins) -> bool {
-    object::COUPLED.contains(&twins.algorithm)
-}
-
-/// Each with the name of its network, which has a number where a host has recorded it more than once.
-fn numbered(twins: &Twins) -> impl Iterator<Item = (&Crossed, String)> {
-    twins.twins.iter().enumerate().map(|(at, twin)| {
-        let before = twins.twins[..at].iter().filter(|other| other.network == twin.network);
-        let name = match before.count() {
-            0 => twin.network.clone(),
-            n => format!("{}-{}", twin.network, n + 1),
-        };
-        (twin, name)
-    })
-}
-
 fn table(twins: &Twins) -> Table {
     let [goodput, again, rtt] = figures(twins);
     let columns = [
@@ -140,38 +126,6 @@ fn table(twins: &Twins) -> Table {
     }
 }
 
-/// What the three figures of a flow are.
-fn figures(twins: &Twins) -> [&'static str; 3] {
-    let again = if twins.counted { "sent again" } else { "segments lost" };
-    let rtt = if twins.recorded { "round trip (ms)" } else { "srtt (ms)" };
-    ["goodput (kbps)", again, rtt]
-}
-
-/// Where the windows of the two worlds part.
-fn parting(twin: &Crossed) -> String {
-    // A connection of several paths has no one course.
-    let compared = twin.simulated.is_some() && twin.replayed.paths <= 1;
-    let Some(p) = &twin.parting else {
-        return if compared { "nowhere" } else { "" }.to_owned();
-    };
-    let own = p.simulated.map_or_else(|| "no change".to_owned(), |w| w.to_string());
-    let at = p.host.time as f64 / 1e9;
-    format!("{at:.3} s, {}: {} for {own}", p.host.what, p.host.window)
-}
-
-/// The host, as a sentence names it.
-fn host(twins: &Twins) -> String {
-    let host = &twins.host;
-    if twins.recorded { host.clone() } else { format!("Linux {host}") }
-}
-
-/// A flow's figures in words; nothing where the simulator does not know the network.
-fn cells(figures: Option<&Figures>) -> [String; 3] {
-    let Some(Figures { goodput_bps, again, rtt_ms }) = figures else { return Default::default() };
-    let rtt = rtt_ms.map_or_else(String::new, |ms| format!("{ms:.1}"));
-    [format!("{:.0}", goodput_bps / 1e3), again.to_string(), rtt]
-}
-
 /// The first fact that only one of the hosts told, a line for each network.
 fn first_facts(twins: &Twins) -> String {
     let mut told = "first fact that differs (times by more than 1 ms and 2 %):\n".to_owned();
@@ -179,28 +133,6 @@ fn first_facts(twins: &Twins) -> String {
         let _ = writeln!(told, "  {name}: {}", fact(twin));
     }
     told
-}
-
-fn fact(twin: &Crossed) -> String {
-    twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
-}
-
-fn answers(twin: &Crossed) -> String {
-    equal(twin.replayed.events, twin.replayed.different + twin.replayed.missed)
-}
-
-/// All, or how many are not.
-fn equal(events: u64, not: u64) -> String {
-    match (events, not) {
-        (0, _) => "no events".to_owned(),
-        (_, 0) => "all".to_owned(),
-        (_, n) => format!("all but {n}"),
-    }
-}
-
-/// How much more a host has than the simulator, per cent.
-fn gain(host: f64, simulated: f64) -> f64 {
-    if simulated > 0.0 { 100.0 * (host / simulated - 1.0) } else { f64::NAN }
 }
 
 /// Writes the events of both worlds.
@@ -271,30 +203,8 @@ fn suits(page: &Path, twins: &Twins) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use windlass_testbed::bpf::replay::Replayed;
-
+    use super::words::tests::run;
     use super::*;
-
-    /// A crossing whose host got as much as the simulator.
-    pub(super) fn crossed(network: &str) -> Crossed {
-        let figures = Figures { goodput_bps: 1e6, again: 0, rtt_ms: None };
-        Crossed {
-            network: network.to_owned(),
-            replayed: Replayed { events: 10, ..Replayed::default() },
-            host: figures,
-            simulated: Some(figures),
-            parting: None,
-            heard: Vec::new(),
-            fact: None,
-        }
-    }
-
-    /// What a host came to over these networks: a kernel, or who has recorded it.
-    pub(super) fn run(algorithm: &'static str, host: &str, networks: &[&str]) -> Twins {
-        let twins = networks.iter().map(|network| crossed(network)).collect();
-        let recorded = !host.starts_with("6.");
-        Twins { algorithm, host: host.to_owned(), recorded, counted: !recorded, twins }
-    }
 
     fn refused(twins: &Twins) -> String {
         let Err(Failure::Input(told)) = write(Path::new("twins.md"), twins) else {

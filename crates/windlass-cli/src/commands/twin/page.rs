@@ -7,7 +7,7 @@ use windlass_lab::report::markdown;
 use windlass_lab::report::model::{Row, Table};
 use windlass_testbed::twin::{Twin, Twins};
 
-use super::{answers, cells, fact, figures, gain, host, is_coupled, numbered, parting};
+use super::words::{answers, cells, fact, figures, gain, host, is_coupled, numbered, parting};
 
 /// In the head of each page, by which it is known.
 const WRITTEN: &str = "<!-- Written by `windlass twin --write`; do not edit. -->";
@@ -155,7 +155,7 @@ mod tests {
     use windlass_testbed::twin::Parting;
     use windlass_testbed::twin::facts::Difference;
 
-    use super::super::tests::run;
+    use super::super::words::tests::run;
     use super::*;
 
     /// A page with the sections of these hosts, in this order of runs.

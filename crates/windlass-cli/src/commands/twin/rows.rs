@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use windlass_testbed::twin::{Figures, Twins};
 
-use super::{equal, gain};
+use super::words::{equal, gain};
 use crate::output::several;
 
 /// The line before which the rows stand, of algorithms for one path and of coupled ones. What follows up to an empty line is
@@ -111,7 +111,7 @@ fn summary(rows: &[String], place: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::run;
+    use super::super::words::tests::run;
     use super::*;
 
     #[test]
