@@ -33,7 +33,7 @@ THEIRS = ["reno", "cubic"]
 # What the object of an algorithm has for the loader.
 KEPT = ["windlass", "_license", "options", "storage", "ring"]
 KEPT += ["begin", "acknowledge", "turn", "event", "threshold", "take_back"]
-KEPT += [f"part_{part}" for part in ("init", "ack", "phase", "loss", "undo", "idle", "mss", "control")]
+KEPT += [f"part_{part}" for part in ("init", "phase", "loss", "undo", "idle", "mss", "look")]
 # Entry points of the algorithms whose paths see each other, and what their objects have besides.
 COUPLED = ["Lia", "Olia", "Balia", "DLia", "WVegas", "MpFast", "EmReno"]
 KEPT += ["families", "leave", "part_group", "part_own"]

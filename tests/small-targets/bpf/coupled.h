@@ -34,7 +34,7 @@ INLINE struct family *family(struct beside *b)
 INLINE void join(struct sock *sk, struct beside *b)
 {
 	b->connection = 0;
-	if (!((struct tcp_sock *)sk)->is_mptcp)
+	if (!is_subflow((struct tcp_sock *)sk))
 		return;
 	struct mptcp_subflow_context *context = ((struct inet_connection_sock *)sk)->icsk_ulp_data;
 	read_kernel(&b->connection, sizeof b->connection, &context->conn);
@@ -80,18 +80,6 @@ INLINE void show(struct beside *b)
 		return;
 	part_own(b);
 	f->paths[b->place % (FAMILY + 1)] = b->own;
-}
-
-// The scheduler of Multipath TCP takes the path that would have sent its queue soonest, and reckons so by the pacing rate. Where a
-// congestion control sets the window itself, the kernel sets none: without an answer of the algorithm's it is that of the kernel's own
-// algorithms, two windows in a round trip at first and 1.2 later (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). No segment waits for it.
-INLINE void tell_rate(struct sock *sk)
-{
-	struct tcp_sock *tp = (struct tcp_sock *)sk;
-	u64 window = tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out;
-	u64 eighths_of_us = tp->srtt_us, in_a_second = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 16000000 : 9600000;
-	if (eighths_of_us)
-		sk->sk_pacing_rate = window * tp->mss_cache * in_a_second / eighths_of_us;
 }
 
 SECTION("struct_ops/leave") void leave(u64 *context)

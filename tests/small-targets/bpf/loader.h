@@ -18,6 +18,7 @@ struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *);
 	void (*set_state)(struct sock *, u8);
 	void (*cwnd_event)(struct sock *, u32);
+	void (*in_ack_event)(struct sock *, u32);
 	void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
 	void (*cong_avoid)(struct sock *, u32, u32);
 	void (*pkts_acked)(struct sock *, const struct ack_sample *);

@@ -8,7 +8,8 @@
 //
 // State and parameters lie beside the socket (sk_storage), and so do the facts: a BPF stack of 512 bytes is the
 // algorithm's. Each call of the algorithm is a global BPF function, so that the verifier looks at each once, for whatever
-// state it may meet, and not at every way through several of them.
+// state it may meet, and not at every way through several of them. Only acknowledgements are dealt with where they arrive: a
+// call costs a fifth of one.
 //
 // Compile with -DALGORITHM=Cubic. The loader writes the name (`NAME_TO_BE`) and `options`.
 
@@ -135,6 +136,12 @@ struct beside {
 	// acknowledgement.
 	_Bool left;
 	_Bool restarted;
+	// What the kernel was told last, in bytes and in segments: a division takes as long as twenty other instructions, and a
+	// window mostly stays for many acknowledgements.
+	struct {
+		u64 bytes;
+		u32 segments;
+	} cwnd, ssthresh;
 #ifdef COUPLED
 	// The connection of Multipath TCP that this is a path of, if it is one, and the path's place there.
 	u64 connection;
@@ -171,28 +178,31 @@ static void *(*sk_storage_get)(void *map, struct sock *sk, void *value, u64 flag
 static long (*ringbuf_output)(void *map, void *data, u64 size, u64 flags) = (void *)130;
 static u32 (*random)(void) = (void *)7;
 
-// The algorithm's parts, each verified by itself.
-#define PART(name, call) \
-	SHARED u32 name(struct beside *b) \
+#define INLINE static inline __attribute__((always_inline))
+
+// The algorithm's parts. Whatever one does, `control` is then what the algorithm answers.
+#define PART(how, name, call) \
+	how u32 name(struct beside *b) \
 	{ \
 		if (!b) \
 			return 0; \
 		struct record *r = &b->record; \
 		call; \
+		ON(_control)(b->state, b->params, &r->conn, &r->control); \
 		return 1; \
 	}
-PART(part_init, ON(_init)(b->state, b->params, &r->conn))
-PART(part_ack, ON(_on_ack)(b->state, b->params, &r->conn, &r->ack))
-PART(part_phase, ON(_on_phase)(b->state, b->params, &r->conn, r->argument & 255, r->argument >> 8))
-PART(part_loss, ON(_on_loss)(b->state, b->params, &r->conn, &r->loss))
-PART(part_undo, ON(_on_undo)(b->state, b->params, &r->conn, r->argument))
-PART(part_idle, ON(_on_idle_restart)(b->state, b->params, &r->conn, r->gap, r->argument))
-PART(part_mss, ON(_on_mss)(b->state, b->params, &r->conn, r->argument))
-PART(part_control, ON(_control)(b->state, b->params, &r->conn, &r->control))
+PART(SHARED, part_init, ON(_init)(b->state, b->params, &r->conn))
+PART(INLINE, part_ack, ON(_on_ack)(b->state, b->params, &r->conn, &r->ack))
+PART(SHARED, part_phase, ON(_on_phase)(b->state, b->params, &r->conn, r->argument & 255, r->argument >> 8))
+PART(SHARED, part_loss, ON(_on_loss)(b->state, b->params, &r->conn, &r->loss))
+PART(SHARED, part_undo, ON(_on_undo)(b->state, b->params, &r->conn, r->argument))
+PART(SHARED, part_idle, ON(_on_idle_restart)(b->state, b->params, &r->conn, r->gap, r->argument))
+PART(SHARED, part_mss, ON(_on_mss)(b->state, b->params, &r->conn, r->argument))
+PART(SHARED, part_look, )
 
 #ifdef COUPLED
-PART(part_group, ON(_on_group)(b->state, b->params, &r->conn, &b->group))
-PART(part_own,
+PART(SHARED, part_group, ON(_on_group)(b->state, b->params, &r->conn, &b->group))
+PART(SHARED, part_own,
 	b->own.cwnd = r->control.cwnd;
 	b->own.ssthresh = r->control.ssthresh;
 	b->own.srtt = r->conn.srtt;
@@ -202,14 +212,12 @@ PART(part_own,
 	b->own.phase = r->conn.phase)
 #endif
 
-#define INLINE static inline __attribute__((always_inline))
-
 INLINE struct beside *beside(struct sock *sk, u64 create)
 {
 	return sk_storage_get(&storage, sk, 0, create);
 }
 
-// The event is over: what the algorithm says now, if anybody listens.
+// The event is over: it goes to whoever listens.
 INLINE void note(struct beside *b, u32 kind)
 {
 	struct record *r = &b->record;
@@ -217,7 +225,6 @@ INLINE void note(struct beside *b, u32 kind)
 		return;
 	r->number++;
 	r->kind = kind;
-	part_control(b);
 	u32 size = sizeof *r;
 #ifdef COUPLED
 	if (kind == GROUP)
@@ -252,27 +259,34 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 {
 	struct conn *c = &b->record.conn;
 	u64 mss = tp->mss_cache;
+	u32 out = tp->packets_out, srtt = tp->srtt_us;
 	c->now = tp->tcp_mstamp * 1000;
-	c->in_flight = (tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out) * mss;
-	c->flight_size = tp->packets_out * mss;
+	c->in_flight = (out - tp->sacked_out - tp->lost_out + tp->retrans_out) * mss;
+	c->flight_size = out * mss;
 	c->una = tp->bytes_acked;
 	c->next_id = c->una + (tp->snd_nxt - tp->snd_una);
 	c->delivered = tp->delivered * mss;
 	c->lost = tp->lost * mss;
 	c->sent = tp->bytes_sent;
-	c->srtt = tp->srtt_us ? (u64)(tp->srtt_us >> 3) * 1000 : NONE;
-	if (options.rate_samples)
-		c->min_rtt = tp->rtt_min.s[0].v == ~0U ? NONE : (u64)tp->rtt_min.s[0].v * 1000;
-	else
-		c->min_rtt = b->least_rtt;
+	c->srtt = srtt ? (u64)(srtt >> 3) * 1000 : NONE;
 	c->flags = uses_window(tp) | (tp->app_limited ? 2 : 0);
-	// Marsaglia's xorshift, of whose numbers the kernel's dozens of instructions would make no better use.
-	c->entropy ^= c->entropy << 13;
-	c->entropy ^= c->entropy >> 17;
-	c->entropy ^= c->entropy << 5;
+	if (options.rate_samples) {
+		u32 least = tp->rtt_min.s[0].v;
+		c->min_rtt = least == ~0U ? NONE : (u64)least * 1000;
+		// Marsaglia's xorshift, of whose numbers the kernel's dozens of instructions would make no better use. Only those
+		// that take rate samples draw.
+		c->entropy ^= c->entropy << 13;
+		c->entropy ^= c->entropy >> 17;
+		c->entropy ^= c->entropy << 5;
+	} else {
+		c->min_rtt = b->least_rtt;
+	}
 	if (c->mss != mss) {
 		u32 old = c->mss;
 		c->mss = mss;
+		// No bytes are as many segments of any size.
+		b->cwnd.bytes = b->ssthresh.bytes = b->ssthresh.segments = 0;
+		b->cwnd.segments = 1;
 		if (old) {
 			b->record.argument = old;
 			part_mss(b);
@@ -281,13 +295,30 @@ INLINE void look(struct tcp_sock *tp, struct beside *b)
 	}
 }
 
+// The scheduler of Multipath TCP takes the path that would have sent its queue soonest, and reckons so by the pacing rate. Where a
+// congestion control sets the window itself, the kernel sets none: without an answer of the algorithm's it is that of the kernel's own
+// algorithms, two windows in a round trip at first and 1.2 later (tcp_pacing_ss_ratio, tcp_pacing_ca_ratio). No segment waits for it.
+INLINE void tell_rate(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	u64 window = tp->snd_cwnd > tp->packets_out ? tp->snd_cwnd : tp->packets_out;
+	u64 eighths_of_us = tp->srtt_us, in_a_second = tp->snd_cwnd < tp->snd_ssthresh / 2 ? 16000000 : 9600000;
+	if (eighths_of_us)
+		sk->sk_pacing_rate = window * tp->mss_cache * in_a_second / eighths_of_us;
+}
+
+// A kernel without Multipath TCP has no such field.
+INLINE _Bool is_subflow(struct tcp_sock *tp)
+{
+	return __builtin_preserve_field_info(tp->is_mptcp, 2) && tp->is_mptcp;
+}
+
 #ifdef COUPLED
 #include "coupled.h"
 #else
 INLINE void join(struct sock *sk, struct beside *b) {}
 INLINE void hear(struct beside *b) {}
 INLINE void show(struct beside *b) {}
-INLINE void tell_rate(struct sock *sk) {}
 #endif
 
 // Of 4 GB and more, what the kernel takes for no limit. Dividing 32 bits is quicker.
@@ -301,14 +332,21 @@ INLINE void obey(struct sock *sk, struct beside *b)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct control *control = &b->record.control;
 	u32 mss = b->record.conn.mss ? b->record.conn.mss : 1;
-	part_control(b);
-	u32 cwnd = segments(control->cwnd, mss), ssthresh = segments(control->ssthresh, mss);
-	tp->snd_cwnd = cwnd == 0 ? 1 : cwnd < 0x3fffffff ? cwnd : 0x3fffffff;
-	tp->snd_ssthresh = ssthresh;
+	if (b->cwnd.bytes != control->cwnd) {
+		u32 cwnd = segments(control->cwnd, mss);
+		b->cwnd.bytes = control->cwnd;
+		b->cwnd.segments = cwnd == 0 ? 1 : cwnd < 0x3fffffff ? cwnd : 0x3fffffff;
+	}
+	if (b->ssthresh.bytes != control->ssthresh) {
+		b->ssthresh.bytes = control->ssthresh;
+		b->ssthresh.segments = segments(control->ssthresh, mss);
+	}
+	tp->snd_cwnd = b->cwnd.segments;
+	tp->snd_ssthresh = b->ssthresh.segments;
 	if (control->pacing) {
 		sk->sk_pacing_rate = control->pacing;
 		sk->sk_pacing_status = 1; // SK_PACING_NEEDED
-	} else {
+	} else if (is_subflow(tp)) {
 		tell_rate(sk);
 	}
 	show(b);
@@ -318,7 +356,6 @@ INLINE void tell_phase(struct beside *b, u8 to)
 {
 	struct record *r = &b->record;
 	u8 from = r->conn.phase;
-	part_control(b);
 	u64 cwnd = r->control.cwnd, mss = r->conn.mss ? r->conn.mss : 1;
 	_Bool fresh = from != RECOVERY && (to == RECOVERY || to == LOSS);
 	// Linux cuts the window, not what is in flight: whole segments of it.
@@ -391,7 +428,8 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	if (!b)
 		return;
 	struct ack *a = &b->record.ack;
-	a->rtt = rs->rtt_us > 0 ? (u64)rs->rtt_us * 1000 : NONE;
+	long rtt = rs->rtt_us;
+	a->rtt = rtt > 0 ? (u64)rtt * 1000 : NONE;
 	if (a->rtt < b->least_rtt)
 		b->least_rtt = a->rtt;
 	look(tp, b);
@@ -401,11 +439,14 @@ SECTION("struct_ops/acknowledge") void acknowledge(u64 *context)
 	a->acked = una - b->una;
 	b->una = una;
 	a->delivered = rs->acked_sacked * mss;
-	a->ce = (tp->delivered_ce - b->delivered_ce) * mss;
-	b->delivered_ce = tp->delivered_ce;
+	u32 marked = tp->delivered_ce;
+	a->ce = (marked - b->delivered_ce) * mss;
+	b->delivered_ce = marked;
 	if (options.rate_samples) {
-		a->rate.delivered = rs->delivered > 0 ? (u32)rs->delivered * mss : 0;
-		a->rate.interval = rs->interval_us > 0 ? (u64)rs->interval_us * 1000 : NONE;
+		s32 delivered = rs->delivered;
+		long interval = rs->interval_us;
+		a->rate.delivered = delivered > 0 ? (u32)delivered * mss : 0;
+		a->rate.interval = interval > 0 ? (u64)interval * 1000 : NONE;
 		a->rate.prior_delivered = rs->prior_delivered * mss;
 		a->rate.lost = a->lost;
 		a->rate.tx_in_flight = a->prior_in_flight;
@@ -438,6 +479,7 @@ SECTION("struct_ops/turn") void turn(u64 *context)
 		return;
 	look(tp, b);
 	struct conn *c = &b->record.conn;
+	part_look(b);
 	tell_losses(tp, b, c->in_flight, tp->app_limited != 0);
 	hear(b);
 	// A timeout of other data than the last one's.

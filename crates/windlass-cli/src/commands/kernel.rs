@@ -84,14 +84,18 @@ fn cost(algorithms: &[String], on: World, chatter: &Chatter) -> Result<(), Failu
     let virtual_time = matches!(on, World::LinuxVt(_));
     let unit = if virtual_time { "instructions" } else { "ns" };
     chatter.say(format!("{unit} of an acknowledgement, with what the kernel's counting adds"));
-    print("algorithm        acknowledgements   each   other events   an empty program\n")?;
+    print(
+        "algorithm        network   acknowledgements   each   other events   an empty program\n",
+    )?;
     for (name, params, whose) in &chosen {
-        let counted = twin::cost(on, params, *whose).map_err(Failure::of)?;
-        let empty = counted.counting.map_or_else(|| "-".to_owned(), |c| format!("{c:.0}"));
-        print(&format!(
-            "{name:<16} {:>16} {:>6.0} {:>14.0} {empty:>18}\n",
-            counted.acknowledgements, counted.acknowledgement, counted.others,
-        ))?;
+        for network in twin::cost_networks(on, params) {
+            let counted = twin::cost(on, params, *whose, network).map_err(Failure::of)?;
+            let empty = counted.counting.map_or_else(|| "-".to_owned(), |c| format!("{c:.0}"));
+            print(&format!(
+                "{name:<16} {network:<7} {:>18} {:>6.0} {:>14.0} {empty:>18}\n",
+                counted.acknowledgements, counted.acknowledgement, counted.others,
+            ))?;
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
 pub const NAME_LENGTH: usize = 15;
 
 /// What the shim and the loader agree on; another number, and objects that were built before are not taken.
-const SHIM: &str = "shim.5";
+const SHIM: &str = "shim.6";
 
 /// The folder of the objects that this version of the core and of the shim has been built into.
 pub fn folder() -> Result<PathBuf, Error> {

@@ -31,9 +31,14 @@ use crate::{LinuxVt, linux, live};
 /// What is run, with one path and with two.
 const NETWORKS: &str = include_str!("networks.toml");
 const PATHS: &str = include_str!("paths.toml");
+/// Where only costs are counted.
+const FAST: &str = include_str!("fast.toml");
 
 fn scenario(params: &AnyParams) -> Scenario {
-    let networks = if is_coupled(params) { PATHS } else { NETWORKS };
+    read_in(if is_coupled(params) { PATHS } else { NETWORKS })
+}
+
+fn read_in(networks: &str) -> Scenario {
     Scenario::from_str(networks, "networks").expect("a scenario of this project")
 }
 
@@ -98,7 +103,7 @@ pub fn run(
     networks: &[String],
     seed: u64,
 ) -> Result<Twins, RunError> {
-    let scenario = in_kernel(params, networks)?;
+    let scenario = in_kernel(scenario(params), params, networks)?;
     let (kernel, replayed) = watched(world, &scenario, seed, Watch::Replay, Whose::Ours)?;
     let (rates, one_path) = (params.requirements().rate_samples, !is_coupled(params));
     let flows = kernel.result.flows.into_iter().zip(simulated(scenario, seed)?).zip(replayed);
@@ -195,17 +200,32 @@ pub struct Cost {
     pub acknowledgement: f64,
     /// The same of all other programs, for each acknowledgement.
     pub others: f64,
-    /// The same of a program of a few instructions: what the counting itself shows.
+    /// The same of an empty program, which only objects of the kernel's own algorithms have: what the counting itself shows.
     pub counting: Option<f64>,
 }
 
-/// Has the kernel count how long an algorithm, ours or its own, runs over the network `lossy`.
+/// The network of a few hundred acknowledgements a second, and that of many thousand.
+const SLOW_AND_FAST: [&str; 2] = ["lossy", "fast"];
+
+/// The networks over which an acknowledgement's cost is counted. In virtual time there are no caches, and one will do.
+pub fn cost_networks(world: World, params: &AnyParams) -> &'static [&'static str] {
+    let one = world != World::Linux || is_coupled(params);
+    if one { &SLOW_AND_FAST[..1] } else { &SLOW_AND_FAST }
+}
+
+/// Has the kernel count how long an algorithm, ours or its own, runs over one of [`cost_networks`].
 ///
 /// # Errors
 ///
 /// As [`run`].
-pub fn cost(world: World, params: &AnyParams, whose: Whose) -> Result<Cost, RunError> {
-    let scenario = in_kernel(params, &["lossy".to_owned()])?;
+pub fn cost(
+    world: World,
+    params: &AnyParams,
+    whose: Whose,
+    network: &str,
+) -> Result<Cost, RunError> {
+    let all = if network == SLOW_AND_FAST[1] { read_in(FAST) } else { scenario(params) };
+    let scenario = in_kernel(all, params, &[network.to_owned()])?;
     let (kernel, counted) = watched(world, &scenario, 1, Watch::Count, whose)?;
     let ran = counted.first().map_or(&[][..], |flow| &flow.ran);
     let (mut own, mut others, mut least) = ((0, 0), 0, None);
@@ -214,10 +234,8 @@ pub fn cost(world: World, params: &AnyParams, whose: Whose) -> Result<Cost, RunE
             "acknowledge" => own = (*runs, own.1 + nanoseconds),
             // The kernel's own are told of a round trip by itself.
             "measure" => own.1 += nanoseconds,
+            "nothing" if *runs > 0 => least = Some(*nanoseconds as f64 / *runs as f64),
             _ => others += nanoseconds,
-        }
-        if name == "threshold" && *runs > 0 {
-            least = Some(*nanoseconds as f64 / *runs as f64);
         }
     }
     if own.0 == 0 {
@@ -248,10 +266,10 @@ fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>
     Ok((ran.result, logs.iter().map(taken).collect()))
 }
 
-/// The scenario with this algorithm, with the slow start that is built in, in a kernel.
-fn in_kernel(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
+/// A scenario with this algorithm, with the slow start that is built in, in a kernel.
+fn in_kernel(all: Scenario, params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
     let params = standard(*params);
-    let mut scenario = prepared(&params, networks)?;
+    let mut scenario = prepared(all, &params, networks)?;
     object::check(&params).map_err(RunError::backend)?;
     scenario.flows.iter_mut().for_each(|flow| flow.home = Home::Bpf);
     Ok(scenario)
@@ -264,9 +282,12 @@ fn standard(mut params: AnyParams) -> AnyParams {
     params
 }
 
-/// The scenario with this algorithm on the networks that are asked for.
-fn prepared(params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
-    let mut scenario = scenario(params);
+/// A scenario with this algorithm on those of its networks that are asked for.
+fn prepared(
+    mut scenario: Scenario,
+    params: &AnyParams,
+    networks: &[String],
+) -> Result<Scenario, RunError> {
     if let Some(unknown) =
         networks.iter().find(|name| scenario.flows.iter().all(|flow| flow.name != **name))
     {
@@ -326,7 +347,8 @@ mod tests {
     fn an_algorithm_that_is_listened_to_does_what_it_does_alone() {
         for id in ["cubic", "bbr3", "vegas"] {
             let params = AnyParams::by_name(id).expect("there");
-            let scenario = prepared(&params, &["lossy".to_owned()]).expect("a scenario");
+            let scenario =
+                prepared(scenario(&params), &params, &["lossy".to_owned()]).expect("a scenario");
             let alone = Simulator::default().run(&scenario, 1).expect("runs").result;
             let (result, heard) = listened(&scenario, 1).expect("runs");
             assert_eq!(result.flows, alone.flows, "{id}");
@@ -336,11 +358,15 @@ mod tests {
 
     #[test]
     fn a_network_that_is_not_there_is_refused_with_those_that_are() {
-        let e = prepared(&AnyParams::default(), &["moon".to_owned()]).unwrap_err().to_string();
+        let with = |params: AnyParams, networks: &[&str]| {
+            let networks: Vec<String> = networks.iter().map(|&name| name.to_owned()).collect();
+            prepared(scenario(&params), &params, &networks)
+        };
+        let e = with(AnyParams::default(), &["moon"]).unwrap_err().to_string();
         assert!(e.contains("`moon`") && e.contains("shallow"), "{e}");
-        let one = prepared(&AnyParams::default(), &["lossy".to_owned()]).expect("a scenario");
+        let one = with(AnyParams::default(), &["lossy"]).expect("a scenario");
         assert_eq!(one.flows.len(), 1);
-        let all = |id| prepared(&AnyParams::by_name(id).expect("there"), &[]).expect("a scenario");
+        let all = |id| with(AnyParams::by_name(id).expect("there"), &[]).expect("a scenario");
         assert_eq!(["reno", "lia"].map(|id| all(id).flows.len()), [6, 4]);
     }
 }

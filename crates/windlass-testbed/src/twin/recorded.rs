@@ -6,7 +6,7 @@ use windlass_run::RunError;
 use windlass_sim::FlowResult;
 
 use super::facts::Heard;
-use super::{Figures, Simulated, Twin, Twins, is_coupled, prepared, simulated, standard};
+use super::{Figures, Simulated, Twin, Twins, is_coupled, prepared, scenario, simulated, standard};
 use crate::bpf::record::{Record, What};
 use crate::bpf::replay::{Replayed, replay};
 
@@ -17,7 +17,7 @@ use crate::bpf::replay::{Replayed, replay};
 /// There is no such network, no ns-3 with our algorithms in it, or a run failed.
 pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, RunError> {
     let params = standard(*params);
-    let scenario = prepared(&params, networks)?;
+    let scenario = prepared(scenario(&params), &params, networks)?;
     let mut recordings = Vec::new();
     for (flow, text) in crate::ns3::recorded(&scenario, &params, seed)? {
         let mut recording = windlass_conform::recording::read(flow.name.as_ref(), &text)
@@ -64,7 +64,7 @@ fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
     let counted = crossings.iter().all(|(_, flow)| flow.is_some());
     let mut twins = Vec::new();
     if !is_coupled(&params) {
-        for own in simulated(prepared(&params, &[])?, seed)? {
+        for own in simulated(prepared(scenario(&params), &params, &[])?, seed)? {
             let (named, others): (Vec<_>, Vec<_>) =
                 crossings.into_iter().partition(|(recording, _)| recording.case == own.flow.name);
             crossings = others;
