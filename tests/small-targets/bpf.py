@@ -284,8 +284,8 @@ given to the verifier: the very objects that run in a kernel ([our algorithms in
 out of bounds, no division by zero. It is no proof that the algorithm is right.
 
 Verified by Linux {release}, compiled by rustc {rustc} and clang {clang}. An instruction is counted each time that
-the verifier looks at it, on whatever path; it gives up after a million in one program. Each part of an algorithm, and
-roots, powers and products that need more than 64 bits, are verified once for any state and argument and not where they are called.
+the verifier looks at it, on whatever path; it gives up after a million in one program. Each part of an algorithm but the
+acknowledgement's, and roots, powers and products that need more than 64 bits, are verified once for any state and argument and not where they are called.
 Where the state exceeds the 104 bytes that the kernel has for an algorithm, and elsewhere too, it lies beside the socket.
 
 `tests/small-targets/run` makes the check and fails when an algorithm is refused that passes here.
