@@ -113,9 +113,9 @@ const TRACE: &[TraceField] = &[
 
 /// The least of the first `n`. All are looked at, so that a verifier has one way through and not one for each `n`.
 fn least(delays: &[u32], n: u64) -> u32 {
-    let counted =
-        delays.iter().zip(0..).map(|(delay, place)| if place < n { *delay } else { UNKNOWN });
-    counted.fold(UNKNOWN, u32::min)
+    let n = u32::try_from(n).unwrap_or(u32::MAX);
+    let counted = |(place, delay): (u32, &u32)| if place < n { *delay } else { UNKNOWN };
+    (0..).zip(delays).map(counted).fold(UNKNOWN, u32::min)
 }
 
 impl Ledbat {
