@@ -499,9 +499,11 @@ fn coupled(kernel: &Kernel) {
     assert_eq!((&alone.different, &coupled.different), (&None, &None));
     assert_eq!((alone.paths, coupled.paths), (0, 2), "only BALIA sees both");
     assert!(coupled.part < 0.92 * alone.part, "the coupled pair takes clearly less");
-    // LIA gets 7.4 in the simulator. Where the scheduler knows no rates, the wide path waits for the narrow one, and it gets 6.1.
-    let unlike = crossed("balia", "unlike");
-    assert!(unlike.goodput > 6.8e6 && unlike.different.is_none(), "{unlike:?}");
+    // In the simulator it is 7.4. Where the scheduler knows no rates, the wide path waits for the narrow one: 6.1 and 6.2.
+    for algorithm in ["balia", "reno"] {
+        let unlike = crossed(algorithm, "unlike");
+        assert!(unlike.goodput > 6.8e6 && unlike.different.is_none(), "{algorithm}: {unlike:?}");
+    }
 }
 
 /// The guest has no disk: what the first boot leaves in its file system is put into the second's.
