@@ -416,39 +416,9 @@ algorithm = "reno"
 slow_start = "standard"
 "#;
 
-/// Paths of which one is wider and shorter: which of them gets the next data is the kernel's business, that it knows the rates ours.
-const UNLIKE_PATHS: &str = r#"
-duration = "8s"
-[stack]
-preset = "linux"
-[[link]]
-between = ["a", "p1"]
-rate = "6Mbps"
-delay = "10ms"
-queue = "40pkt"
-[[link]]
-between = ["p1", "b"]
-rate = "100Mbps"
-delay = "1ms"
-queue = "100pkt"
-[[link]]
-between = ["a", "p2"]
-rate = "2Mbps"
-delay = "50ms"
-queue = "40pkt"
-[[link]]
-between = ["p2", "b"]
-rate = "100Mbps"
-delay = "1ms"
-queue = "100pkt"
-[[flow]]
-from = "a"
-to = "b"
-algorithm = "ALGORITHM"
-slow_start = "standard"
-[flow.multipath]
-subflows = [{ via = ["p1"] }, { via = ["p2"] }]
-"#;
+/// The networks of the twins. Of the paths `unlike` one is wider and shorter: which of them gets the next data is the kernel's business,
+/// that it knows the rates ours.
+const TWINS: &str = include_str!("../src/twin/paths.toml");
 
 /// What came of two paths beside one.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -464,9 +434,14 @@ struct Shared {
 }
 
 fn two_paths(algorithm: &str, network: &str) -> Result<Vec<u8>, String> {
-    let network = if network == "unlike" { UNLIKE_PATHS } else { TWO_PATHS };
-    let scenario = Scenario::from_str(&network.replace("ALGORITHM", algorithm), "two paths");
-    let scenario = scenario.map_err(|e| e.to_string())?;
+    let text = if network == "shared" { &TWO_PATHS.replace("ALGORITHM", algorithm) } else { TWINS };
+    let mut scenario = Scenario::from_str(text, "two paths").map_err(|e| e.to_string())?;
+    if network != "shared" {
+        scenario.duration = Span::from_secs(8);
+        scenario.flows.retain(|flow| flow.name == network);
+        let params = standard(AnyParams::by_name(algorithm).expect("there"));
+        scenario.flows.iter_mut().for_each(|flow| flow.set_controller(params));
+    }
     let ours = (0..scenario.flows.len()).collect();
     let options = Options { ours, watch: live::Watch::Replay, ..Options::in_virtual_time() };
     let config = compile(&scenario, 1).map_err(|e| e.to_string())?;

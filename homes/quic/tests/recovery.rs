@@ -27,6 +27,14 @@ impl Flow {
         flow
     }
 
+    /// The first packet was lost, as the acknowledgement of the fourth shows.
+    fn in_recovery() -> Flow {
+        let mut flow = Flow::new();
+        flow.acknowledge(100, 3);
+        flow.lose(100, 0, 1);
+        flow
+    }
+
     fn at(&self, ms: u64) -> Instant {
         self.epoch + Duration::from_millis(ms)
     }
@@ -51,9 +59,7 @@ impl Flow {
 
 #[test]
 fn new_packets_do_not_take_the_place_of_what_is_lost_in_recovery() {
-    let mut flow = Flow::new();
-    flow.acknowledge(100, 3);
-    flow.lose(100, 0, 1);
+    let mut flow = Flow::in_recovery();
     flow.send(100);
     flow.acknowledge(101, 7);
     flow.lose(101, 4, 3);
@@ -63,9 +69,7 @@ fn new_packets_do_not_take_the_place_of_what_is_lost_in_recovery() {
 
 #[test]
 fn the_acknowledgement_that_ends_recovery_shows_more_of_the_same_loss() {
-    let mut flow = Flow::new();
-    flow.acknowledge(100, 3);
-    flow.lose(100, 0, 1);
+    let mut flow = Flow::in_recovery();
     flow.send(101);
     flow.acknowledge(201, 101);
     let cut = flow.adapter.control().ssthresh;

@@ -8,8 +8,8 @@
 //
 // State and parameters lie beside the socket (sk_storage), and so do the facts: a BPF stack of 512 bytes is the
 // algorithm's. Each call of the algorithm is a global BPF function, so that the verifier looks at each once, for whatever
-// state it may meet, and not at every way through several of them. Only acknowledgements are dealt with where they arrive: a
-// call costs a fifth of one.
+// state it may meet, and not at every way through several of them. Only acknowledgements are dealt with where they arrive, since
+// they are what costs.
 //
 // Compile with -DALGORITHM=Cubic. The loader writes the name (`NAME_TO_BE`) and `options`.
 
@@ -136,8 +136,8 @@ struct beside {
 	// acknowledgement.
 	_Bool left;
 	_Bool restarted;
-	// What the kernel was told last, in bytes and in segments: a division takes as long as twenty other instructions, and a
-	// window mostly stays for many acknowledgements.
+	// What the kernel was told last, in bytes and in segments: a division takes as long as many other instructions, and a
+	// window mostly stays for some acknowledgements.
 	struct {
 		u64 bytes;
 		u32 segments;

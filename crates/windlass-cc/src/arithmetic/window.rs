@@ -173,7 +173,7 @@ fn counted_segments(bytes: u64, mss: NonZeroU64) -> u64 {
 }
 
 /// A segment in bytes with [`FRACTION_BITS`] fractional bits.
-fn segment_q(c: &Conn) -> NonZeroU64 {
+pub fn segment_q(c: &Conn) -> NonZeroU64 {
     divisor(u64::from(c.mss) << FRACTION_BITS)
 }
 

@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
 use crate::arithmetic::math::{cbrt, div, divisor, excess, mul, mul_div, mul_shift};
-use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window, resized};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window, resized, segment_q};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
@@ -252,15 +252,15 @@ impl Cubic {
         let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
         let ahead = self.segments_after(p, self.elapsed(c).saturating_add(rtt));
         // Whole segments away from a whole number of them.
-        let (top, away) = (self.w_max_q(), ahead.abs_diff(self.w_max_q()) >> FRACTION_BITS);
-        let whole_top = top >> FRACTION_BITS;
-        let cubic = if ahead < top { excess(whole_top, away) } else { whole_top + away };
+        let top = self.w_max_q();
+        let (whole, away) = (top >> FRACTION_BITS, ahead.abs_diff(top) >> FRACTION_BITS);
+        let cubic = if ahead < top { excess(whole, away) } else { whole + away };
         let cwnd = w.whole_segments(c);
         let mut goal = cubic.max(cwnd);
-        let segment = u64::from(c.mss) << FRACTION_BITS;
+        let segment = segment_q(c);
         // Reno's is larger by a whole segment: only then is it worth a division.
-        if p.friendliness && self.w_est_q >= mul(goal + 1, segment) {
-            goal = self.w_est_q / divisor(segment);
+        if p.friendliness && self.w_est_q >= mul(goal + 1, segment.get()) {
+            goal = self.w_est_q / segment;
         }
         let mut count = match goal - cwnd {
             0 => mul(100, cwnd),
