@@ -48,8 +48,8 @@ pub struct LossBased<G, S> {
     /// parameters of its profile name.
     recovery: LossRecovery,
     reduction: Reduction,
-    /// Segments that the acknowledgement being dealt with delivered, for
-    /// [`Credit::Delivered`], if it can end a recovery.
+    /// Segments that the acknowledgement being dealt with delivered, if it can end a recovery, for
+    /// [`Credit::Delivered`], or begin an answer to a mark.
     news: u16,
 }
 
@@ -155,7 +155,10 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.recovery {
-            LossRecovery::Prr => self.prr.enter(c, ssthresh, p.counting),
+            LossRecovery::Prr => {
+                let safe = self.reduction == Reduction::Final && self.news > 0;
+                self.prr.enter(c, self.window.cwnd(), ssthresh, safe, p.counting)
+            }
             recovery => recovery.enter(c, ssthresh),
         };
         self.window.set(c, cwnd);
@@ -185,7 +188,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
 
     /// Fast recovery is over, or a cut that was spread.
     fn leave_recovery(&mut self, c: &Conn) {
-        self.prr.leave(c);
+        self.prr.leave(c, mul(self.news.into(), c.mss.into()));
         self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
     }
 
@@ -225,6 +228,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         why: CongestionEvent,
     ) {
         let (mut prior, mut most) = (self.window, u64::MAX);
+        let marked = self.reduction == Reduction::Final;
         if why == CongestionEvent::Timeout && from != Phase::Open {
             // Each duplicate sent a new segment, so the flight has outgrown the window that lost
             // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
@@ -238,7 +242,14 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
                 self.avoidance.undo(&p.own, c, &prior);
             }
         }
-        let ssthresh = self.cut(p, c, prior, why).min(most);
+        let mut ssthresh = self.cut(p, c, prior, why).min(most);
+        if p.counting == Counting::Segments && most < u64::MAX {
+            // `tcp_enter_loss` leaves what has been reduced in this window, and to a mark's answer there is no undoing.
+            ssthresh = most;
+            if marked {
+                self.reduction = Reduction::Final;
+            }
+        }
         self.window.set_ssthresh(ssthresh);
         match why {
             CongestionEvent::Loss => self.enter_recovery(p, c),
@@ -264,11 +275,22 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         } else {
             (self.prior, self.reduction) = (self.window, Reduction::Held);
         }
-        if self.spreads_cut(p) {
-            self.window.set(c, c.in_flight); // the first retransmission goes all the same
-        } else {
+        if !self.spreads_cut(p) {
             self.enter_recovery(p, c);
+        } else if G::REQUIREMENTS.ecn == Ecn::Exact {
+            let delivered = mul(self.news.into(), c.mss.into());
+            self.repair(p, c, &Ack { delivered, lost: 1, ..Ack::default() });
         }
+    }
+
+    /// Half of an idle window, in whole segments and no less than the initial one, of which the threshold remembers three
+    /// quarters: `tcp_cwnd_restart` for each timeout that has passed.
+    fn halve_idle(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) -> u64 {
+        let (mss, cwnd) = (u64::from(c.mss.max(1)), self.window.whole_segments(c));
+        let remembered = mul((cwnd >> 1) + (cwnd >> 2), mss);
+        self.window.set_ssthresh(self.window.ssthresh().max(remembered));
+        let least = p.initial_window.min(mul(cwnd, mss));
+        mul(cwnd >> 1, mss).max(least)
     }
 
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
@@ -310,14 +332,21 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         }
         match c.phase {
             Phase::Recovery => return self.repair(p, c, a),
-            // What is lost begins a recovery, which cuts the window that there was before.
-            Phase::Cwr if self.spreads_cut(p) && a.lost > 0 => return,
+            // What is lost cuts the window that there was before.
+            Phase::Cwr
+                if self.spreads_cut(p) && a.lost > 0 && G::REQUIREMENTS.ecn == Ecn::Exact =>
+            {
+                return self.remember(c, &Ack { acked: a.delivered, ce: 0, ..*a });
+            }
             Phase::Cwr if self.spreads_cut(p) => return self.repair(p, c, a),
             _ => {}
         }
         self.prr.observe(c, a);
         // The host is about to answer the mark.
         let turns = a.ce > 0 && p.mark_cut == MarkCut::Proportional;
+        if turns && c.phase == Phase::Open && a.lost == 0 {
+            self.remember(c, &Ack { ce: 0, ..*a });
+        }
         if c.phase != Phase::Cwr && !turns && !a.duplicate && a.acked > 0 {
             self.on_new_ack(p, c, a);
         }
@@ -342,7 +371,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
             (Phase::Cwr, Phase::Recovery) => self.lose_after_mark(p, c),
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
             (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
-                self.prr.leave(c);
+                self.prr.leave(c, 0);
             }
             (Phase::Recovery | Phase::Cwr, Phase::Open) => {
                 if from == Phase::Recovery || self.spreads_cut(p) {
@@ -388,7 +417,11 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
             let before = self.cwnd();
-            self.window.set(c, p.initial_window.min(before));
+            let window = match p.counting {
+                Counting::Bytes => p.initial_window.min(before),
+                Counting::Segments => self.halve_idle(p, c),
+            };
+            self.window.set(c, window);
             self.slow_start.restart(&p.slow_start, c);
             if self.cwnd() < before {
                 self.avoidance.fall_back(&p.own, c, &self.window);

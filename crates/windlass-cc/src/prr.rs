@@ -33,36 +33,48 @@ impl Prr {
         };
     }
 
-    /// Recovery is over: the next may follow at once, in answer to the same acknowledgement.
-    pub fn leave(&mut self, c: &Conn) {
-        *self = Prr::new(c);
+    /// Recovery is over: the next may follow at once, in answer to the same acknowledgement, whose `news` belong to it.
+    pub fn leave(&mut self, c: &Conn, news: u64) {
+        *self = Prr { delivered: c.delivered.wrapping_sub(news) as u32, ..Prr::new(c) };
     }
 
-    /// Window in bytes on entering recovery with this `ssthresh`. The first retransmission is always
-    /// allowed.
+    /// Window in bytes on entering recovery with this `ssthresh` from the window `prior`. The first retransmission is always
+    /// allowed. `safe` says that the acknowledgement delivers in order and shows no loss.
     ///
     /// A loss found by a timer has no acknowledgement that begins the recovery. What was sent since the
     /// last one, by limited transmit for instance, is outstanding too, and has used up what that one
     /// delivered: nothing is left of it to send for (RFC 9937 section 6 counts what is delivered in
-    /// recovery). Linux counts one segment there (`tcp_rack_reo_timeout`).
-    pub fn enter(&mut self, c: &Conn, ssthresh: u64, counting: Counting) -> u64 {
+    /// recovery). Linux counts one segment there (`tcp_rack_reo_timeout`), and holds what is delivered against the
+    /// window before the cut in place of RecoverFS (`tcp_cwnd_reduction`).
+    pub fn enter(
+        &mut self,
+        c: &Conn,
+        prior: u64,
+        ssthresh: u64,
+        safe: bool,
+        counting: Counting,
+    ) -> u64 {
         let sent_since = (c.sent as u32).wrapping_sub(self.sent);
-        if sent_since > 0 {
+        let by_timer = sent_since > 0 || c.delivered as u32 == self.delivered;
+        self.recover_fs = match counting {
+            Counting::Bytes => self.recover_fs.saturating_add(sent_since),
+            Counting::Segments => clamp(prior),
+        };
+        if by_timer {
             let counted = match counting {
                 Counting::Bytes => 0,
                 Counting::Segments => c.mss,
             };
             self.delivered = (c.delivered as u32).wrapping_sub(counted);
         }
-        self.recover_fs = self.recover_fs.saturating_add(sent_since);
         self.sent = c.sent as u32;
         let delivered = (c.delivered as u32).wrapping_sub(self.delivered);
-        beyond(c, self.allowed(c, delivered, ssthresh, false, counting), true)
+        beyond(c, self.allowed(c, delivered, ssthresh, safe, counting), true)
     }
 
     /// Window in bytes after an acknowledgement during recovery.
     pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64, counting: Counting) -> u64 {
-        if a.delivered == 0 && a.lost == 0 {
+        if a.delivered == 0 && (a.lost == 0 || counting == Counting::Segments) {
             return cwnd;
         }
         let safe = a.acked > 0 && a.lost == 0;

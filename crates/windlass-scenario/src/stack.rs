@@ -9,7 +9,7 @@ use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, table};
 use crate::fields::{
-    Field, Fields, choice, positive_span, size_u32, span, unknown_word, whole_u32, window, word_of,
+    Field, Fields, choice, size_u32, span, unknown_word, whole_u32, window, word_of,
 };
 use crate::params;
 use crate::problem::{Place, Problem};
@@ -27,6 +27,8 @@ section! {
     rto Timer, "the retransmission timer: table with its `algorithm` and parameters", "that of `preset`";
 }
 
+/// Whose rules an endpoint can follow.
+const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
 /// The word for a value that follows from something else.
 const AUTO: &str = "auto";
 /// The word for a limit that never binds.
@@ -52,7 +54,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer", "";
     receive_autotuning: Codec::flag(), "offer half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`, where timestamps are in use", "";
     initial_receive_buffer: Codec::size(1, MAX_WINDOW), "buffer that `receive_autotuning` begins with, Linux's `tcp_rmem[1]`", "";
-    quick_acks: Codec::flag(), "acknowledge each segment by itself at the beginning, after data that came twice, and while `receive_autotuning` opens the window", "";
+    quick_acks: Codec::flag(), "acknowledge as Linux does: each segment at the beginning, after data that came twice and while `receive_autotuning` opens the window; later by bytes, at once after pushed data that are all read, and with the answer in a dialogue", "";
     sack_compression: Codec::flag(), "report data beyond a hole three times at once, and then together after a millisecond or a twentieth of a round trip", "";
     send_buffer: Codec::size(1, MAX_WINDOW), "send buffer", "";
     window_scaling: Codec::flag(), "offer window scaling", "";
@@ -69,6 +71,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     lies: Codec::word(&Lies::ALL), "what a receiver says that is not so: `hides-losses` acknowledges what is missing below what has arrived, and its holes count as read; `hides-marks` echoes no mark; `splits-acks` acknowledges a quarter of a segment at a time", "";
     fast_retransmit: Codec::flag(), "retransmit on duplicate acknowledgements", "";
     dupthresh: Codec::whole(1, 1_000), "duplicate acknowledgements that mean a loss", "";
+    rules: Codec::word(&RULES), "whose rules hold where the standards leave a choice or the kernel does otherwise: what `nagle` holds back, the form of window probes, when `tlp` probes, what timers and duplicates mean in recovery, and when a connection is given up", "";
     loss_detection: Codec::word(&LossDetection::ALL), "`dupthresh` by counting what arrived later, `rack` by time (RFC 8985) where recovery is `sack` or `prr` and both ends have SACK; then as in Linux what was lost beyond the point where recovery ends begins another, and the timer starts anew at each retransmission of the first segment", "";
     tlp: Codec::flag(), "probe for a lost tail before the timer expires (RFC 8985), with recovery `sack` or `prr` and SACK", "";
     frto: Codec::flag(), "tell a spurious timeout by what is acknowledged after it, with recovery `sack` or `prr`: RFC 5682, where as in Linux any acknowledgement of data that were not sent again is proof enough, the first one too", "";
@@ -87,9 +90,10 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
     least_rtt: Codec::word(&LeastRtt::ALL), "round trips that count for the least one which algorithms know: `any`, or as in Linux those of `data` alone, not of the SYN (BBR and others that take rate samples know any), and where only retransmissions are acknowledged those by timestamps", "";
     timer_tick: Codec::time(span), "timers expire at multiples of this; `0s` is exact", "";
-    rack_tick: Codec::time(span), "ticks by which the timer of `rack` for late segments goes, as in Linux; `0s` is exact", "";
-    persist_timeout: Codec::time(positive_span), "first interval of zero-window probes", "";
+    wheel_tick: Codec::time(span), "tick of a timer wheel as in Linux: an expiry is rounded up to whole ticks, and a long one to eight or more; `0s` is exact", "";
+    persist_timeout: Codec::time(span), "first interval of zero-window probes; `0s` is the retransmission timeout", "";
     max_syn_retries: Codec::whole(0, 1_000), "retransmissions of a SYN", "";
+    syn_linear_timeouts: Codec::whole(0, 1_000), "more retransmissions of a SYN before those, without back-off", "";
     spared_syns: Codec::whole(0, 1_000), "retransmissions of a SYN, or of its answer, that leave the first window whole; after more of them it is one segment", "";
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
     time_wait: Codec::time(span), "time in TIME-WAIT", "";

@@ -96,7 +96,7 @@ const OWN_TO_OURS: [&str; 11] = [
     "growth_credit",
     "loss_cut",
     "mark_cut",
-    "rack_tick",
+    "wheel_tick",
     "spared_syns",
     "least_rtt",
 ];

@@ -7,9 +7,18 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
     ranges: Vec<(u64, u64)>,
-    /// Start of the range that the last insertion touched; SACK reports it first.
-    latest: u64,
+    /// Where the ranges start that were touched last, the last one first: what SACK reports (RFC 2018 section 4). As in
+    /// Linux no more are remembered (`TCP_NUM_SACKS`).
+    recent: [u64; REPORTED],
+    /// How many these are.
+    known: u8,
 }
+
+/// Ranges that are remembered for reports.
+const REPORTED: usize = 4;
+/// Ranges that every acknowledgement is expected to report, whatever other options it has
+/// (`TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED: usize = 2;
 
 impl Ranges {
     /// Whether nothing is held.
@@ -25,6 +34,7 @@ impl Ranges {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.ranges.clear();
+        self.known = 0;
     }
 
     /// Adds `[start, end)`, merging with what it touches. Returns whether anything was new.
@@ -34,17 +44,38 @@ impl Ranges {
         }
         let first = self.ranges.partition_point(|r| r.1 < start);
         let last = self.ranges.partition_point(|r| r.0 <= end);
-        self.latest = start;
         if first == last {
             self.ranges.insert(first, (start, end));
+            self.touch(start, end);
             return true;
         }
         let merged = (self.ranges[first].0.min(start), self.ranges[last - 1].1.max(end));
         let new = last - first > 1 || merged != self.ranges[first];
         self.ranges[first] = merged;
         self.ranges.drain(first + 1..last);
-        self.latest = merged.0;
+        self.touch(merged.0, merged.1);
         new
+    }
+
+    /// The range from `start` to `end` is reported first from now on, and those that it has swallowed no more.
+    fn touch(&mut self, start: u64, end: u64) {
+        let mut recent = [start; REPORTED];
+        let mut known = 1;
+        for &other in &self.recent[..usize::from(self.known)] {
+            if !(start..=end).contains(&other) && known < REPORTED {
+                recent[known] = other;
+                known += 1;
+            }
+        }
+        (self.recent, self.known) = (recent, known as u8);
+    }
+
+    /// Whether `[start, end)` puts another range in front of two that every acknowledgement is expected to report, so
+    /// that the third might never be.
+    pub fn pushes_out(&self, start: u64, end: u64) -> bool {
+        let touches = |range: (u64, u64)| range.0 <= end && start <= range.1;
+        let place = self.recent_first().position(touches);
+        place.unwrap_or(usize::from(self.known)) >= EXPECTED
     }
 
     /// The first part of `[start, end)` that is held already.
@@ -58,19 +89,34 @@ impl Ranges {
     pub fn advance(&mut self, next: u64) -> u64 {
         let mut end = next;
         let reached = self.ranges.iter().take_while(|r| r.0 <= next).count();
+        if reached == 0 {
+            return end;
+        }
         for r in self.ranges.drain(..reached) {
             end = end.max(r.1);
         }
+        let mut known = 0;
+        for place in 0..usize::from(self.known) {
+            if self.recent[place] > next {
+                self.recent[known] = self.recent[place];
+                known += 1;
+            }
+        }
+        self.known = known as u8;
         end
     }
 
-    /// The ranges, the one touched last first, then from the highest down (RFC 2018 section 4).
+    /// The ranges that were touched last, the last one first.
     pub fn recent_first(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let place = self.ranges.partition_point(|r| r.1 <= self.latest);
-        let latest = self.ranges.get(place).copied().filter(|r| r.0 <= self.latest);
-        latest
-            .into_iter()
-            .chain(self.ranges.iter().rev().copied().filter(move |r| Some(*r) != latest))
+        self.recent[..usize::from(self.known)].iter().filter_map(|start| {
+            let place = self.ranges.binary_search_by_key(start, |r| r.0).ok()?;
+            Some(self.ranges[place])
+        })
+    }
+
+    /// Where the highest of these ranges ends.
+    pub fn highest_reported(&self) -> Option<u64> {
+        self.recent_first().map(|r| r.1).max()
     }
 
     /// Bytes held.
@@ -91,6 +137,22 @@ mod tests {
         r.insert(50, 60);
         r.insert(30, 40);
         assert_eq!(r.recent_first().collect::<Vec<_>>(), [(30, 40), (50, 60), (10, 20)]);
+    }
+
+    #[test]
+    fn the_fifth_range_is_not_reported_and_a_merged_one_only_once() {
+        let mut r = Ranges::default();
+        for start in [10, 30, 50, 70, 90] {
+            r.insert(start, start + 10);
+        }
+        let reported: Vec<_> = r.recent_first().collect();
+        assert_eq!(reported, [(90, 100), (70, 80), (50, 60), (30, 40)]);
+        assert!(!r.pushes_out(80, 85) && r.pushes_out(60, 65) && r.pushes_out(200, 210));
+        r.insert(60, 70);
+        let reported: Vec<_> = r.recent_first().collect();
+        assert_eq!(reported, [(50, 80), (90, 100), (30, 40)]);
+        assert_eq!(r.advance(40), 40);
+        assert_eq!(r.recent_first().count(), 2);
     }
 
     proptest! {

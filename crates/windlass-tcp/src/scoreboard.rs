@@ -49,11 +49,6 @@ impl Record {
         if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) }
     }
 
-    /// Bytes of it in the network.
-    fn in_flight(&self) -> u64 {
-        u64::from(self.len) * self.copies()
-    }
-
     /// Whether anything has become of it since it was sent.
     fn is_marked(&self) -> bool {
         self.sacked | self.lost | self.resent
@@ -65,9 +60,12 @@ impl Record {
     }
 }
 
-/// Records of a sender. All volumes are bytes of sequence space.
+/// Records of a sender. Volumes are bytes of sequence space, or a fixed number of bytes for each segment, however
+/// small it is, where segments are counted as in Linux (`packets_out`): a part of a segment counts for nothing then.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
+    /// Bytes that each segment counts for; zero where its own bytes count.
+    unit: u32,
     records: VecDeque<Record>,
     /// What the sampler of the delivery rate knew when each of the records was sent last, in their order, if the
     /// controller wants samples.
@@ -98,9 +96,21 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// An empty one, with or without what the samples of the delivery rate are made of.
-    pub fn new(samples: bool) -> Scoreboard {
-        Scoreboard { samples: samples.then(VecDeque::new), ..Scoreboard::default() }
+    /// An empty one, with or without what the samples of the delivery rate are made of. Each segment counts for `unit`
+    /// bytes, or for its own if that is zero.
+    pub fn new(samples: bool, unit: u32) -> Scoreboard {
+        Scoreboard { unit, samples: samples.then(VecDeque::new), ..Scoreboard::default() }
+    }
+
+    /// Bytes that each segment counts for; zero where its own bytes count.
+    pub fn unit(&self) -> u32 {
+        self.unit
+    }
+
+    /// The volume of a segment with so many bytes of sequence space.
+    #[inline]
+    pub fn volume(&self, len: u32) -> u64 {
+        u64::from(if self.unit == 0 { len } else { self.unit })
     }
 
     /// Whether nothing is outstanding.
@@ -154,7 +164,7 @@ impl Scoreboard {
         self.records.clear();
         self.samples.iter_mut().for_each(VecDeque::clear);
         let (records, samples) = (std::mem::take(&mut self.records), self.samples.take());
-        *self = Scoreboard { records, samples, ..Scoreboard::default() };
+        *self = Scoreboard { unit: self.unit, records, samples, ..Scoreboard::default() };
     }
 
     /// A segment beyond all others was sent.
@@ -170,7 +180,7 @@ impl Scoreboard {
             lost: false,
             resent: false,
         };
-        self.pipe += u64::from(len);
+        self.pipe += self.volume(len);
         self.records.push_back(record);
         if let Some(samples) = &mut self.samples {
             samples.push_back(sent);
@@ -189,28 +199,35 @@ impl Scoreboard {
         self.records.partition_point(|r| r.end() <= offset)
     }
 
-    /// Everything below `una` is acknowledged. Each record that goes is shown with its sample and its bytes
-    /// that had not been delivered before.
+    /// Everything below `una` is acknowledged. Each record that counts for something is shown with its sample, its volume
+    /// and how much of that had not been delivered before.
     pub fn acknowledge(
         &mut self,
         una: u64,
-        mut delivered: impl FnMut(&Record, Option<&SentRecord>, u64),
+        mut delivered: impl FnMut(&Record, Option<&SentRecord>, u64, u64),
     ) {
         while let Some(front) = self.records.front_mut() {
             if front.start >= una {
                 break;
             }
             let gone = front.end().min(una) - front.start;
-            let sample = self.samples.as_ref().and_then(VecDeque::front);
-            delivered(front, sample, if front.sacked { 0 } else { gone });
-            if front.is_marked() {
-                self.pipe -= gone * front.copies();
-                self.sacked -= if front.sacked { gone } else { 0 };
-                self.pending -= if front.is_pending() { gone } else { 0 };
-            } else {
-                self.pipe -= gone;
+            let whole = gone == u64::from(front.len);
+            let volume = match self.unit {
+                0 => gone,
+                unit => u64::from(unit) * u64::from(whole),
+            };
+            if volume > 0 {
+                let sample = self.samples.as_ref().and_then(VecDeque::front);
+                delivered(front, sample, volume, if front.sacked { 0 } else { volume });
             }
-            if gone == u64::from(front.len) {
+            if front.is_marked() {
+                self.pipe -= volume * front.copies();
+                self.sacked -= if front.sacked { volume } else { 0 };
+                self.pending -= if front.is_pending() { volume } else { 0 };
+            } else {
+                self.pipe -= volume;
+            }
+            if whole {
                 self.records.pop_front();
                 if let Some(samples) = &mut self.samples {
                     samples.pop_front();
@@ -223,6 +240,15 @@ impl Scoreboard {
         self.high_sacked = self.high_sacked.max(una);
         self.counted_to = self.counted_to.max(una);
         self.pending_from = self.pending_from.max(una);
+    }
+
+    /// Volume of the segments that an acknowledgement up to `una` takes off.
+    pub fn volume_below(&self, una: u64) -> u64 {
+        let first = self.records.front().map_or(una, |r| r.start);
+        match self.unit {
+            0 => una.saturating_sub(first),
+            unit => u64::from(unit) * self.place_of(una) as u64,
+        }
     }
 
     /// The peer reports `[left, right)` (RFC 2018). Each record that is covered for the first time
@@ -244,12 +270,12 @@ impl Scoreboard {
                 }
                 if !record.sacked && record.start >= left && record.end() <= right {
                     let before = *record;
-                    let len = u64::from(before.len);
                     record.sacked = true;
                     (record.lost, record.resent) = (false, false);
-                    self.pipe -= before.in_flight();
-                    self.pending -= if before.is_pending() { len } else { 0 };
-                    self.sacked += len;
+                    let volume = self.volume(before.len);
+                    self.pipe -= volume * before.copies();
+                    self.pending -= if before.is_pending() { volume } else { 0 };
+                    self.sacked += volume;
                     self.high_sacked = self.high_sacked.max(before.end());
                     delivered(&before, self.samples.as_ref().and_then(|all| all.get(place)));
                 }
@@ -266,7 +292,7 @@ impl Scoreboard {
     /// A duplicate acknowledgement without SACK: one segment more has left the network, but not
     /// what is missing. Returns how much that makes.
     pub fn add_duplicate(&mut self, segment: u64) -> u64 {
-        let missing = self.records.front().map_or(0, |r| u64::from(r.len));
+        let missing = self.records.front().map_or(0, |r| self.volume(r.len));
         let most = self.outstanding().saturating_sub(missing);
         let more = segment.min(most.saturating_sub(self.duplicates));
         self.duplicates += more;
@@ -287,23 +313,26 @@ impl Scoreboard {
         self.duplicates = 0;
     }
 
-    fn outstanding(&self) -> u64 {
-        match (self.records.front(), self.records.back()) {
-            (Some(first), Some(last)) => last.end() - first.start,
-            _ => 0,
+    /// Volume sent and not cumulatively acknowledged.
+    #[inline]
+    pub fn outstanding(&self) -> u64 {
+        match (self.unit, self.records.front(), self.records.back()) {
+            (0, Some(first), Some(last)) => last.end() - first.start,
+            (unit, ..) => u64::from(unit) * self.records.len() as u64,
         }
     }
 
     /// The record at a place is deemed lost, or its latest transmission is. Returns it if that is news.
     #[inline]
     pub fn lose(&mut self, place: usize) -> Option<&Record> {
-        let record = self.records.get_mut(place)?;
+        let volume = self.volume(self.records.get(place)?.len);
+        let record = &mut self.records[place];
         if record.sacked || record.is_pending() {
             return None;
         }
-        self.pipe -= record.in_flight();
+        self.pipe -= volume * record.copies();
         (record.lost, record.resent) = (true, false);
-        self.pending += u64::from(record.len);
+        self.pending += volume;
         self.pending_from = self.pending_from.min(record.start);
         Some(record)
     }
@@ -313,15 +342,15 @@ impl Scoreboard {
     /// counts what is up to HighRxt, and NextSeg's rule 1 asks for what is beyond it). Returns the record if
     /// that is news.
     pub fn lose_original(&mut self, place: usize) -> Option<&Record> {
-        let record = self.records.get_mut(place)?;
+        let volume = self.volume(self.records.get(place)?.len);
+        let record = &mut self.records[place];
         if record.sacked || record.lost {
             return None;
         }
         record.lost = true;
-        let len = u64::from(record.len);
-        self.pipe -= len;
+        self.pipe -= volume;
         if !record.resent {
-            self.pending += len;
+            self.pending += volume;
             self.pending_from = self.pending_from.min(record.start);
         }
         Some(record)
@@ -334,9 +363,10 @@ impl Scoreboard {
 
     /// What was deemed lost is not lost after all; of what was sent again, two are in the network.
     pub fn forgive(&mut self) {
+        let unit = self.unit;
         for record in self.records.iter_mut().filter(|r| r.lost && !r.sacked) {
             record.lost = false;
-            self.pipe += u64::from(record.len);
+            self.pipe += u64::from(if unit == 0 { record.len } else { unit });
         }
         self.pending = 0;
         let una = self.records.front().map_or(0, |r| r.start);
@@ -349,8 +379,9 @@ impl Scoreboard {
         if !self.records.front().is_some_and(|r| r.sacked) {
             return;
         }
-        for record in &mut self.records {
-            self.pipe += if record.sacked { u64::from(record.len) } else { 0 };
+        let unit = self.unit;
+        for record in self.records.iter_mut().filter(|r| r.sacked) {
+            self.pipe += u64::from(if unit == 0 { record.len } else { unit });
             record.sacked = false;
         }
         self.sacked = 0;
@@ -390,17 +421,18 @@ impl Scoreboard {
         while self.again.front().is_some_and(|(_, end)| *end <= una) {
             self.again.pop_front();
         }
-        let record = self.records.get_mut(place)?;
-        self.pipe -= record.in_flight();
-        self.pending -= if record.is_pending() { u64::from(record.len) } else { 0 };
-        let sent = sent(pipe, u64::from(record.len));
+        let volume = self.volume(self.records.get(place)?.len);
+        let record = &mut self.records[place];
+        self.pipe -= volume * record.copies();
+        self.pending -= if record.is_pending() { volume } else { 0 };
+        let sent = sent(pipe, volume);
         record.last_sent = sent.sent_time;
         if let Some(sample) = self.samples.as_mut().and_then(|all| all.get_mut(place)) {
             *sample = sent;
         }
         record.transmissions = record.transmissions.saturating_add(1);
         record.resent = true;
-        self.pipe += record.in_flight();
+        self.pipe += volume * record.copies();
         self.again.push_back((record.last_sent, record.end()));
         Some(record)
     }
@@ -417,6 +449,7 @@ impl Scoreboard {
             record.len += take;
             record.transmissions = record.transmissions.max(transmissions);
             if take == len {
+                self.pending -= u64::from(self.unit);
                 self.records.remove(place + 1);
                 if let Some(samples) = &mut self.samples {
                     samples.remove(place + 1);
@@ -425,6 +458,34 @@ impl Scoreboard {
                 let rest = &mut self.records[place + 1];
                 rest.start += u64::from(take);
                 rest.len -= take;
+            }
+        }
+    }
+
+    /// What follows the record at a place and has not arrived joins it whole, as long as that is not longer than `limit` and
+    /// ends by `edge` (`tcp_retrans_try_collapse`).
+    pub fn collapse(&mut self, place: usize, limit: u32, edge: u64) {
+        while let Some(&next) = self.records.get(place + 1) {
+            let record = &mut self.records[place];
+            if next.sacked || record.sacked || record.len + next.len > limit || next.end() > edge {
+                return;
+            }
+            record.len += next.len;
+            record.transmissions = record.transmissions.max(next.transmissions);
+            // The whole is where its first part is.
+            let (volume, own) = match self.unit {
+                0 => (u64::from(next.len), *record),
+                unit => (u64::from(unit), next),
+            };
+            self.pipe -= volume * next.copies();
+            self.pending -= if next.is_pending() { volume } else { 0 };
+            if self.unit == 0 {
+                self.pipe += volume * own.copies();
+                self.pending += if own.is_pending() { volume } else { 0 };
+            }
+            self.records.remove(place + 1);
+            if let Some(samples) = &mut self.samples {
+                samples.remove(place + 1);
             }
         }
     }
@@ -438,6 +499,12 @@ impl Scoreboard {
         let rest =
             Record { start: record.start + u64::from(limit), len: record.len - limit, ..*record };
         record.len = limit;
+        if self.unit > 0 {
+            let unit = u64::from(self.unit);
+            self.pipe += unit * rest.copies();
+            self.sacked += if rest.sacked { unit } else { 0 };
+            self.pending += if rest.is_pending() { unit } else { 0 };
+        }
         self.records.insert(place + 1, rest);
         if let Some(samples) = &mut self.samples {
             samples.insert(place + 1, samples[place]);

@@ -88,8 +88,10 @@ pub struct SackBlock {
     pub right: Seq,
 }
 
-/// Most SACK blocks that fit beside timestamps.
-pub const MAX_SACK_BLOCKS: usize = 3;
+/// Most SACK blocks of a segment (RFC 2018 section 3).
+pub const MAX_SACK_BLOCKS: usize = 4;
+/// Most SACK blocks that fit with timestamps.
+pub const SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 
 /// Options of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -122,13 +122,16 @@ fn closing_before_the_handshake_is_done_closes_after_it() {
 }
 
 #[test]
-fn a_fin_is_sent_although_the_window_is_closed() {
+fn a_fin_waits_for_the_window_which_is_probed() {
     connected().run(
         "150 < . 1 ack 1 win 0
          200 close
-         200 > F. 1
-         300 < . 1 ack 2 win 0
-         300 = state FinWait2
+         1200 > . 0 ack 1                  # an old sequence number, which the peer has to answer
+         1250 < . 1 ack 1 win 0
+         1300 < . 1 ack 1 win 1000
+         1300 > F. 1
+         1400 < . 1 ack 2 win 1000
+         1400 = state FinWait2
          9000",
     );
 }

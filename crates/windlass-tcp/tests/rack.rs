@@ -55,7 +55,7 @@ fn a_stack_with_ticks_looks_again_after_whole_ticks_and_two_milliseconds() {
     // the tick that runs.
     for (at, expires) in [(200, 232), (203, 232), (204, 236)] {
         let mut p = rack();
-        p.stack.rack_tick = Span::from_millis(4);
+        p.stack.wheel_tick = Span::from_millis(4);
         ten_out(p, 10_000).run(&format!(
             "{at} < . 1 ack 1 sack 1001-2001
              {at} = deadline_ms {expires}

@@ -147,15 +147,15 @@ fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
          100 > . 1001+1000
          100 > . 2001+1000
          200 < . 1 ack 1 win 0
-         2100 > . 1+1                     # the timeout at 1100 armed the probe
-         2110 < . 1 ack 1 win 0
-         4100 > . 1+1
-         4110 < . 1 ack 1 win 0
-         8100 > . 1+1
-         8110 < . 1 ack 1 win 60000
-         8110 > . 1+1000
-         8210 < . 1 ack 3001
-         8210 = rto_count 1
+         3100 > . 1+1                     # the timeout at 1100 armed the probe, with its back-off
+         3110 < . 1 ack 1 win 0
+         7100 > . 1+1
+         7110 < . 1 ack 1 win 0
+         15100 > . 1+1
+         15110 < . 1 ack 1 win 60000
+         15110 > . 1+1000
+         15210 < . 1 ack 3001
+         15210 = rto_count 1
          60000",
     );
 }

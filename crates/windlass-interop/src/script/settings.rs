@@ -1,15 +1,17 @@
 //! What a script tells both stacks before it begins.
 
-use windlass_cc::AnyParams;
-use windlass_tcp::{InitialWindow, Preset, Profile, StackConfig, stack};
+use windlass_cc::{AnyParams, Flavour};
+use windlass_tcp::{InitialWindow, Preset, Profile, StackConfig};
 
 /// Settings of a script. The kernel is told all of them, and nothing else, so that what is not set
 /// here is its own: a script that holds on both shows that the two agree.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// Behaviour of our endpoint: a preset, with what the script changes in it.
+    /// Whose implementations of the algorithms run: the preset's.
+    pub flavour: Flavour,
+    /// Behaviour of our endpoint: the preset's values, with what the script changes in them.
     pub stack: StackConfig,
-    /// Congestion control.
+    /// Congestion control, without the preset's changes.
     pub algorithm: AnyParams,
     /// Largest IP packet of the path, bytes.
     pub mtu: u32,
@@ -20,16 +22,24 @@ pub struct Settings {
 impl Settings {
     /// The `linux` preset with Reno over 1500-byte packets.
     pub fn new() -> Settings {
+        let preset = Preset::by_name("linux").expect("the preset linux is always there");
         let algorithm = AnyParams::by_name("reno").expect("Reno is always there");
-        Settings { stack: stack::LINUX, algorithm, mtu: 1500, sets_receive_buffer: false }
+        Settings {
+            flavour: preset.flavour,
+            stack: preset.config,
+            algorithm,
+            mtu: 1500,
+            sets_receive_buffer: false,
+        }
     }
 
-    /// What an [`Endpoint`](windlass_tcp::Endpoint) is configured with.
+    /// The [`Endpoint`](windlass_tcp::Endpoint)'s configuration: that of a scenario with this preset and algorithm.
     pub fn profile(&self) -> Profile {
-        // The kernel's socket is told to delay its acknowledgements from the beginning, and a script
-        // says what windows it means.
-        let stack = StackConfig { quick_acks: false, receive_autotuning: false, ..self.stack };
-        Profile::new(stack, self.algorithm, self.mtu)
+        let ack_limit = self.algorithm.ack_limit(self.flavour).unwrap_or(self.stack.ack_limit);
+        // A kernel whose buffer is set does not tune it.
+        let receive_autotuning = self.stack.receive_autotuning && !self.sets_receive_buffer;
+        let stack = StackConfig { ack_limit, receive_autotuning, ..self.stack };
+        Profile::new(stack, self.algorithm.flavoured(self.flavour), self.mtu)
     }
 }
 
@@ -54,7 +64,7 @@ pub(super) enum Kind {
 
 /// Every setting, called as in a scenario where a scenario has it. Only what the kernel can be told
 /// too is here.
-pub(super) const SETTINGS: [(&str, Kind); 18] = [
+pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("stack", Kind::Stack),
     ("algorithm", Kind::Algorithm),
     ("mtu", Kind::Count(68, 65_535, |s, n| s.mtu = n as u32)),
@@ -67,11 +77,13 @@ pub(super) const SETTINGS: [(&str, Kind); 18] = [
     ("dsack", Kind::Switch(|s| &mut s.dsack)),
     ("ecn", Kind::Switch(|s| &mut s.ecn)),
     ("nagle", Kind::Switch(|s| &mut s.nagle)),
+    ("quick_acks", Kind::Switch(|s| &mut s.quick_acks)),
     ("dupthresh", Kind::Count(1, 127, |s, n| s.stack.dupthresh = n as u32)),
     ("tlp", Kind::Switch(|s| &mut s.tlp)),
     ("frto", Kind::Switch(|s| &mut s.frto)),
     ("idle_restart", Kind::Switch(|s| &mut s.idle_restart)),
     ("max_syn_retries", Kind::Count(1, 127, |s, n| s.stack.max_syn_retries = n as u32)),
+    ("syn_linear_timeouts", Kind::Count(0, 255, |s, n| s.stack.syn_linear_timeouts = n as u32)),
     ("max_data_retries", Kind::Count(1, 255, |s, n| s.stack.max_data_retries = n as u32)),
 ];
 
@@ -86,5 +98,6 @@ fn set_receive_buffer(settings: &mut Settings, bytes: u64) {
 
 /// Takes a preset's values, which stand before any that the script changes.
 pub(super) fn take_preset(settings: &mut Settings, preset: &Preset) {
+    settings.flavour = preset.flavour;
     settings.stack = preset.config;
 }

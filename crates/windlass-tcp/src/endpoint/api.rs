@@ -60,6 +60,9 @@ impl Endpoint {
     /// Data that wait to be read, or come later, would be lost in silence: the peer is told by a
     /// reset (RFC 9293 section 3.6.1, SHLD-3).
     pub fn close_both(&mut self) {
+        if self.state == State::SynSent {
+            return self.shut(); // RFC 9293 section 3.10.4: an answer that still comes is refused
+        }
         self.close();
         self.stream.shut_read = true;
         if self.readable() > 0 && self.state != State::Closed {

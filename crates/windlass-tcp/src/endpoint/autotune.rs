@@ -6,9 +6,6 @@ use windlass_cc::{Span, Time};
 use super::{Endpoint, Profile};
 use crate::segment::Segment;
 
-/// `TCP_MAX_QUICKACKS`: acknowledgements of single segments when a connection begins, or after data
-/// that came twice.
-const MOST_QUICK: u32 = 16;
 /// What a SYN can say, bytes.
 const MOST_IN_SYN: u64 = 65_535;
 /// `scaling_ratio`: 256ths of a buffer that are payload, for 1448 bytes of it in a buffer of 2304 bytes.
@@ -45,8 +42,6 @@ pub(super) struct Autotune {
     rtt_8: Span,
     /// Our timestamp that was echoed last: each gives one sample.
     echo: u32,
-    /// Segments still to be acknowledged at once (`icsk_ack.quick`).
-    quick: u32,
     /// Stream offset of the hole that is being reported (`compressed_ack_rcv_nxt`).
     hole: u64,
     /// Reports of it that went at once (`dup_ack_counter`).
@@ -56,6 +51,24 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
+    /// Whether reports of a hole wait for others.
+    pub(super) fn reports_wait(&self) -> bool {
+        self.compressed > 0
+    }
+
+    /// An acknowledgement goes out, which reports all that waits.
+    pub(super) fn forget_reports(&mut self) {
+        self.compressed = 0;
+    }
+
+    /// Most that the window may become by and by, bytes.
+    pub(super) fn clamp(&self, p: &Profile) -> u64 {
+        match self.window {
+            0 => first_window(p),
+            _ => self.room.max(self.window),
+        }
+    }
+
     /// `tcp_rcv_rtt_measure_ts`: a round trip as the receiver sees it, and its average.
     fn measure(&mut self, now: Time, s: &Segment, mss: u32) {
         let Some(t) = s.options.timestamps else { return };
@@ -116,8 +129,6 @@ impl Endpoint {
             tune.room = most.min(p.stack.initial_receive_buffer * PAYLOAD_RATIO / 256);
             tune.space = tune.window.min(FIRST_SPACE * mss);
             (tune.start, tune.since) = (self.recv.read, now);
-            let quick = (tune.window / (2 * mss)).min(u64::from(MOST_QUICK)) as u32;
-            tune.quick = if p.stack.quick_acks { quick.max(2) } else { 0 };
         }
         if self.autotunes(p) {
             let tune = &mut self.recv.autotune;
@@ -126,10 +137,9 @@ impl Endpoint {
             // `tcp_grow_window`: by two segments for each that arrives, which is acknowledged at once.
             if may_grow && s.len >= LEAST_PAYLOAD && tune.window < tune.room {
                 tune.window = tune.room.min(tune.window + 2 * mss);
-                tune.quick |= u32::from(p.stack.quick_acks);
+                self.recv.acks.hasten_once();
             }
         }
-        self.recv.ack_now |= self.recv.autotune.quick > 0;
     }
 
     /// Data arrived beyond a hole, which is to be told: at once, or together with what else arrives
@@ -147,22 +157,10 @@ impl Endpoint {
             self.recv.ack_now = true;
         } else {
             tune.compressed += 1;
-            let delay = COMPRESSION.min(Span(tune.rtt_8.0 / 8 / 20)) + COMPRESSION_SLACK;
-            self.timers.delack = self.timers.delack.min(now + delay);
+            let rtt = Span(tune.rtt_8.0 / 8).min(self.send.rto.srtt());
+            let delay = COMPRESSION.min(Span(rtt.0 / 20)) + COMPRESSION_SLACK;
+            self.timers.report = self.timers.report.min(now + delay);
         }
-    }
-
-    /// Data came that had come before (`tcp_enter_quickack_mode`).
-    pub(super) fn acknowledge_quickly(&mut self, p: &Profile) {
-        if p.stack.quick_acks {
-            self.recv.autotune.quick = self.recv.autotune.quick.max(MOST_QUICK);
-        }
-    }
-
-    /// An acknowledgement goes out.
-    pub(super) fn note_quick_ack(&mut self) {
-        self.recv.autotune.quick = self.recv.autotune.quick.saturating_sub(1);
-        self.recv.autotune.compressed = 0;
     }
 
     /// Whether the receive window grows with what arrives: timestamps tell the round trip.

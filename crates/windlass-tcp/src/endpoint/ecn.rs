@@ -8,6 +8,9 @@ use crate::decision::Cause;
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::stack::Lies;
 
+/// Acknowledgements that a mark has sent at once (`tcp_enter_quickack_mode`).
+const FEW_QUICK: u32 = 2;
+
 /// Marks received and marks echoed, of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct EcnState {
@@ -23,6 +26,8 @@ pub(super) struct EcnState {
     pending_ack: Option<(u64, bool)>,
     /// An echo is being answered until more than this is acknowledged.
     answered_to: u64,
+    /// The peer has sent data that are ECN-capable.
+    seen: bool,
 }
 
 impl Endpoint {
@@ -71,12 +76,20 @@ impl Endpoint {
         self.ecn.reduced = self.ecn.agreed;
     }
 
+    /// The reduction was unfounded: the peer need not hear of it (`tcp_ecn_withdraw_cwr`).
+    pub(super) fn withdraw_reduction(&mut self) {
+        self.ecn.reduced = false;
+    }
+
     /// A segment with data arrived: what is to be echoed from now on.
     pub(super) fn on_mark(&mut self, p: &Profile, s: &Segment) {
         if !self.ecn.agreed || p.stack.lies == Lies::HidesMarks {
             return;
         }
         let marked = s.ecn == Codepoint::Ce;
+        if p.stack.quick_acks {
+            self.hasten_for_mark(p, s);
+        }
         if !Endpoint::is_exact(p) {
             let kept = self.ecn.echo && !s.flags.has(Flags::CWR);
             self.ecn.echo = kept || marked;
@@ -89,6 +102,21 @@ impl Endpoint {
             }
             self.ecn.echo = marked;
             self.recv.ack_now = true;
+        }
+    }
+
+    /// Linux delays no acknowledgement where the sender's window may be very small: the first mark, data that tell of a
+    /// reduction, and what is sent again without a codepoint (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`).
+    fn hasten_for_mark(&mut self, p: &Profile, s: &Segment) {
+        self.recv.ack_now |= s.flags.has(Flags::CWR);
+        match s.ecn {
+            Codepoint::NotEct if self.ecn.seen => self.recv.acks.hasten(p, FEW_QUICK),
+            Codepoint::NotEct => {}
+            Codepoint::Ce if !self.ecn.echo => {
+                self.recv.acks.hasten(p, FEW_QUICK);
+                self.ecn.seen = true;
+            }
+            _ => self.ecn.seen = true,
         }
     }
 
@@ -121,10 +149,18 @@ impl Endpoint {
         s
     }
 
-    /// Bytes of `delivered` that the peer says were marked, where the echo is exact.
+    /// Volume of `delivered` that the peer says was marked, where the echo is exact; all of it where an echo is about to be
+    /// answered by a cut that takes its time, so that it opens no window before (`tcp_fastretrans_alert` runs
+    /// before `tcp_cong_control`).
     pub(super) fn marked_bytes(&self, p: &Profile, s: &Segment, delivered: u64) -> u64 {
-        let echo = self.ecn.agreed && s.flags.has(Flags::ECE) && Endpoint::is_exact(p);
-        if echo { delivered } else { 0 }
+        if !self.ecn.agreed || !s.flags.has(Flags::ECE) {
+            return 0;
+        }
+        let turns = p.stack.mark_cut == MarkCut::Proportional
+            && p.params.requirements().ecn == Ecn::Classic
+            && self.send.phase == Phase::Open
+            && self.send.scoreboard.pending() == 0;
+        if turns || Endpoint::is_exact(p) { delivered } else { 0 }
     }
 
     /// RFC 3168 section 6.1.2: an echo is answered once per window of data, and not while a loss is.
@@ -159,5 +195,10 @@ impl Endpoint {
     /// first segment after it is the one that says so to the peer.
     pub(super) fn echo_is_answered(&self) -> bool {
         self.send.una > self.ecn.answered_to
+    }
+
+    /// Where the data end that had been sent when the window was reduced for a mark.
+    pub(super) fn answered_to(&self) -> u64 {
+        self.ecn.answered_to
     }
 }

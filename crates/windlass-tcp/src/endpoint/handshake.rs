@@ -6,7 +6,7 @@ use super::autotune::first_window;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
-use crate::segment::{Flags, Segment};
+use crate::segment::{Flags, Options, Segment};
 use crate::seq::Seq;
 
 /// What the two ends have agreed on in the handshake.
@@ -201,7 +201,7 @@ impl Endpoint {
     /// The next segment while no connection stands: a reset, a SYN or a SYN-ACK.
     pub(super) fn poll_unsynchronised(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if let Some(reset) = self.reset.take() {
-            return Some(self.send_reset(reset));
+            return Some(self.send_reset(now, reset));
         }
         match self.state {
             State::SynSent | State::SynReceived => self.poll_handshake(p, now),
@@ -252,22 +252,25 @@ impl Endpoint {
 
     /// Prepares a reset for a segment that belongs to no connection (RFC 9293 section 3.5.2).
     pub(super) fn refuse(&mut self, s: &Segment) {
-        self.reset = Some(if s.flags.has(Flags::ACK) {
-            Reset { seq: s.ack, ack: None }
-        } else {
-            Reset { seq: Seq(0), ack: Some(s.seq.add(u64::from(s.seq_len()))) }
-        });
+        let (seq, ack) = match s.flags.has(Flags::ACK) {
+            true => (s.ack, None),
+            false => (Seq(0), Some(s.seq.add(u64::from(s.seq_len())))),
+        };
+        self.reset = Some(Reset { seq, ack, stamped: false });
     }
 
     /// Prepares a reset that ends this connection at the peer.
     pub(super) fn reset_peer(&mut self) {
         let seq = self.send.iss.add(self.empty_segment_start());
-        self.reset = Some(Reset { seq, ack: Some(self.recv.irs.add(self.recv.nxt)) });
+        let ack = Some(self.recv.irs.add(self.recv.nxt));
+        self.reset = Some(Reset { seq, ack, stamped: self.agreed.timestamps });
     }
 
-    fn send_reset(&mut self, reset: Reset) -> Segment {
+    fn send_reset(&mut self, now: Time, reset: Reset) -> Segment {
         self.stats.segments_sent += 1;
+        let timestamps = reset.stamped.then(|| self.stamp(now));
         Segment {
+            options: Options { timestamps, ..Options::default() },
             seq: reset.seq,
             ack: reset.ack.unwrap_or_default(),
             flags: if reset.ack.is_some() { Flags::RST.with(Flags::ACK) } else { Flags::RST },

@@ -2,11 +2,13 @@
 
 use std::cmp::Ordering;
 
-use windlass_cc::{Span, Time};
+use windlass_cc::{Flavour, Span, Time};
 
 use super::{Endpoint, Failure, Profile, State};
 use crate::segment::{Flags, Segment};
 
+/// `tcp_invalid_ratelimit`: time between answers to what is not acceptable and has no data.
+const CHALLENGE_INTERVAL: Span = Span::from_millis(500);
 /// RFC 7323 section 5.5: a timestamp older than this cannot be compared any more.
 const TIMESTAMP_LIFE: Span = Span::from_secs(24 * 24 * 3600);
 
@@ -58,14 +60,14 @@ impl Endpoint {
             return;
         };
         if s.flags.has(Flags::RST) {
-            self.on_reset(p, start);
+            self.on_reset(p, now, start);
             return;
         }
-        if self.agreed.timestamps && !self.take_timestamp(now, start, s) {
+        if self.agreed.timestamps && !self.passes_timestamps(p, now, start, s) {
             return;
         }
         if s.flags.has(Flags::SYN) {
-            self.recv.ack_now = true; // RFC 5961 section 4.2
+            self.challenge(p, now); // RFC 5961 section 4.2
             return;
         }
         if !s.flags.has(Flags::ACK)
@@ -79,6 +81,9 @@ impl Endpoint {
         };
         if !self.on_ack(p, now, ack, start, s) {
             return;
+        }
+        if self.agreed.timestamps {
+            self.take_timestamp(now, start, s);
         }
         if self.stream.shut_read && s.len > 0 && start + u64::from(s.len) > self.recv.nxt {
             self.refuse(s);
@@ -97,22 +102,53 @@ impl Endpoint {
     /// reset with nothing. A SYN-ACK that comes again means that our ACK was lost, a FIN in
     /// TIME-WAIT that our last one was.
     fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
+        self.answer_unacceptable(p, now, start, s);
+        if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
+            self.start_time_wait(p, now);
+        }
+    }
+
+    /// The answer says where the peer should go on. Linux gives one each half second at most to what has no data, so that
+    /// two ends do not answer each other for ever (`tcp_oow_rate_limited`).
+    fn answer_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
+        if s.flags.has(Flags::RST) {
+            return;
+        }
+        if (s.seq_len() == 0 || s.flags.has(Flags::SYN)) && !self.may_challenge(p, now) {
+            return;
+        }
         if let Some(start) = start {
             self.note_duplicate(p, start, start + u64::from(s.len));
             if s.len > 0 && start < self.recv.nxt {
                 self.acknowledge_quickly(p);
             }
         }
-        self.recv.ack_now |= !s.flags.has(Flags::RST);
-        if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
-            self.start_time_wait(p, now);
-        }
+        self.recv.ack_now = true;
     }
 
-    /// RFC 5961 section 3.2: only an exact match resets; the rest is challenged.
-    fn on_reset(&mut self, p: &Profile, start: u64) {
-        if start != self.recv.nxt {
-            self.recv.ack_now = true;
+    /// A challenge acknowledgement (RFC 5961), as often as is allowed.
+    pub(super) fn challenge(&mut self, p: &Profile, now: Time) {
+        self.recv.ack_now |= self.may_challenge(p, now);
+    }
+
+    fn may_challenge(&mut self, p: &Profile, now: Time) -> bool {
+        let last = self.recv.challenged_at;
+        let soon = !last.is_never() && now.since(last) < CHALLENGE_INTERVAL;
+        if p.stack.rules == Flavour::Linux && soon {
+            return false;
+        }
+        self.recv.challenged_at = now;
+        true
+    }
+
+    /// RFC 5961 section 3.2: only an exact match resets; the rest is challenged. In Linux the end of the highest range that
+    /// it reports matches too (`tcp_validate_incoming`).
+    fn on_reset(&mut self, p: &Profile, now: Time, start: u64) {
+        let reported = p.stack.rules == Flavour::Linux
+            && self.agreed.sack
+            && self.recv.ranges.highest_reported() == Some(start);
+        if start != self.recv.nxt && !reported {
+            self.challenge(p, now);
             return;
         }
         match self.state {
@@ -125,21 +161,41 @@ impl Endpoint {
         }
     }
 
-    /// RFC 7323 sections 3.2, 4.3 and 5: a segment without a timestamp is dropped, one with a
-    /// timestamp from the past is an old duplicate and is answered. Returns whether the segment
-    /// may go on.
-    fn take_timestamp(&mut self, now: Time, start: u64, s: &Segment) -> bool {
+    /// RFC 7323 sections 3.2 and 5: a segment without a timestamp is dropped, one with a timestamp from the past is an
+    /// old duplicate and is answered. Returns whether the segment may go on.
+    fn passes_timestamps(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) -> bool {
         let Some(t) = s.options.timestamps else { return false };
-        let old = (t.value.wrapping_sub(self.recv.ts_recent) as i32) < 0;
-        if old && now.since(self.recv.ts_recent_at) < TIMESTAMP_LIFE {
-            self.recv.ack_now = true;
-            return false;
+        let behind = self.recv.ts_recent.wrapping_sub(t.value) as i32;
+        // Linux forgives a tick (`TCP_PAWS_WINDOW`).
+        let linux = p.stack.rules == Flavour::Linux;
+        let old = behind > i32::from(linux) && now.since(self.recv.ts_recent_at) < TIMESTAMP_LIFE;
+        if !old || linux && self.is_disordered_ack(p, start, behind, s) {
+            return true;
         }
-        if start <= self.recv.last_ack_sent {
+        self.answer_unacceptable(p, now, Some(start), s);
+        false
+    }
+
+    /// Whether a pure acknowledgement with a timestamp from the past is a duplicate that was overtaken on the way, a little
+    /// more than a timeout ago at most (`tcp_disordered_ack`).
+    fn is_disordered_ack(&self, p: &Profile, start: u64, behind: i32, s: &Segment) -> bool {
+        let wnd = u64::from(s.window) << self.agreed.snd_scale;
+        s.seq_len() == 0
+            && start == self.recv.nxt
+            && s.ack == self.send.iss.add(self.send.una)
+            && wnd <= self.send.wnd
+            && behind as u64 <= self.rto(p).0 / 1_000_000 * 6 / 5
+    }
+
+    /// RFC 7323 section 4.3: the timestamp to echo, from a segment whose acknowledgement is acceptable.
+    fn take_timestamp(&mut self, now: Time, start: u64, s: &Segment) {
+        let Some(t) = s.options.timestamps else { return };
+        let newer = (t.value.wrapping_sub(self.recv.ts_recent) as i32) >= 0;
+        let aged = now.since(self.recv.ts_recent_at) >= TIMESTAMP_LIFE;
+        if start <= self.recv.last_ack_sent && (newer || aged) {
             self.recv.ts_recent = t.value;
             self.recv.ts_recent_at = now;
         }
-        true
     }
 
     /// RFC 9293 section 3.4's four cases, widened as in BSD and Linux: what takes no room is

@@ -1,5 +1,6 @@
 //! One end of a TCP connection.
 
+mod acks;
 mod algorithm;
 mod api;
 mod autotune;
@@ -16,6 +17,7 @@ mod sender;
 mod status;
 mod timer;
 
+use windlass_cc::setup::MarkCut;
 use windlass_cc::{AnyController, Conn, Control, Phase, Time, flags};
 
 use crate::decision::{Cause, Journal};
@@ -113,7 +115,7 @@ impl Endpoint {
             next_id: self.send.max,
             delivered: self.send.sampler.delivered(),
             lost: self.send.sampler.lost(),
-            sent: self.stats.data_bytes,
+            sent: self.send.sent,
             srtt: self.send.rto.srtt(),
             min_rtt: self.send.shown_rtt,
             mss: self.agreed.mss,
@@ -125,9 +127,23 @@ impl Endpoint {
 
     /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64, why: Cause) {
+        self.change_phase(p, now, to, in_flight, why, flags::CWND_LIMITED);
+    }
+
+    /// The same, with what limited the sender.
+    fn change_phase(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        to: Phase,
+        in_flight: u64,
+        why: Cause,
+        limits: u32,
+    ) {
         let from = self.send.phase;
         self.send.phase = to;
-        if to != Phase::Open {
+        // A loss within the round trip of a mark is no second reduction to tell the peer of.
+        if to != Phase::Open && (from, to) != (Phase::Cwr, Phase::Recovery) {
             self.note_reduction();
         }
         if to == Phase::Cwr {
@@ -135,10 +151,14 @@ impl Endpoint {
         }
         // With SACK the sender goes on beyond a hole, so that what lies above it may be many windows
         // of data that has long arrived or been lost. A cut is of the window that sent it; RFC 5681
-        // equation 4 says "no more than" half the FlightSize. The acknowledgement that brings a mark
-        // has just opened the window, which was smaller when the mark was met: there the flight counts.
-        let lost = matches!(to, Phase::Recovery | Phase::Loss);
-        let fresh = from != Phase::Recovery && lost;
+        // equation 4 says "no more than" half the FlightSize. Where a mark's cut takes no time, the acknowledgement that
+        // brings it has just opened the window, which was smaller when the mark was met: there the flight counts.
+        let cut = match to {
+            Phase::Recovery | Phase::Loss => true,
+            Phase::Cwr => p.stack.mark_cut == MarkCut::Proportional,
+            Phase::Open => false,
+        };
+        let fresh = from != Phase::Recovery && cut;
         let flight_size = if fresh && p.stack.loss_cut == LossCut::Window {
             self.control.cwnd - self.control.cwnd % u64::from(self.agreed.mss)
         } else if self.send.inflates() {
@@ -146,7 +166,7 @@ impl Endpoint {
         } else {
             in_flight.min(self.control.cwnd)
         };
-        let conn = Conn { flight_size, ..self.conn(now, flags::CWND_LIMITED) };
+        let conn = Conn { flight_size, ..self.conn(now, limits) };
         self.cc.on_phase(&p.params, &conn, from, to);
         self.control = self.cc.control(&p.params, &conn);
         self.note(p, now, why, from, flight_size);

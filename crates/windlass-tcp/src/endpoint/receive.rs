@@ -2,6 +2,7 @@
 
 use windlass_cc::Time;
 
+use super::acks::Acks;
 use super::autotune::Autotune;
 use super::{Endpoint, Profile};
 use crate::reassembly::Ranges;
@@ -27,6 +28,10 @@ pub(super) struct Receiver {
     pub(super) dsack: Option<(u64, u64)>,
     /// Where the peer's FIN stands.
     pub(super) fin_at: Option<u64>,
+    /// How Linux's receiver stands with its acknowledgements.
+    pub(super) acks: Acks,
+    /// An acknowledgement of what had come before the last segment.
+    pub(super) flushed: Option<Segment>,
     /// An acknowledgement is due now.
     pub(super) ack_now: bool,
     /// Segments received since the last acknowledgement was sent.
@@ -37,6 +42,8 @@ pub(super) struct Receiver {
     pub(super) ts_recent: u32,
     /// When it was taken; it is worth nothing after 24 days (RFC 7323 section 5.5).
     pub(super) ts_recent_at: Time,
+    /// When a segment that is not acceptable was answered last, [`Time::NEVER`] for not yet.
+    pub(super) challenged_at: Time,
 }
 
 impl Default for Receiver {
@@ -50,11 +57,14 @@ impl Default for Receiver {
             autotune: Autotune::default(),
             dsack: None,
             fin_at: None,
+            acks: Acks::default(),
+            flushed: None,
             ack_now: false,
             unacked_segments: 0,
             last_ack_sent: 0,
             ts_recent: 0,
             ts_recent_at: Time::ZERO,
+            challenged_at: Time::NEVER,
         }
     }
 }
@@ -86,32 +96,48 @@ impl Endpoint {
         }
         // Nothing can follow a FIN, whatever the peer says.
         let end = text_end.min(right).min(self.recv.fin_at.unwrap_or(u64::MAX));
-        let duplicate = end <= self.recv.nxt && s.len > 0;
+        let received = self.recv.nxt;
+        let (duplicate, beyond) = (end <= self.recv.nxt && s.len > 0, start > self.recv.nxt);
         if s.len > 0 {
             self.on_mark(p, s);
             if duplicate {
                 self.acknowledge_quickly(p);
             } else {
-                self.follow_stream(p, now, s, start <= self.recv.nxt);
+                self.follow_stream(p, now, s, !beyond);
             }
         }
         self.note_duplicate(p, start, end);
-        if start <= self.recv.nxt {
-            let had_gap = !self.recv.ranges.is_empty();
-            self.recv.nxt = self.recv.ranges.advance(self.recv.nxt.max(end));
-            // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part.
-            self.recv.ack_now |= duplicate || had_gap;
-            self.count_for_delayed_ack(p, now);
-        } else {
+        if beyond {
+            if self.recv.autotune.reports_wait() && self.recv.ranges.pushes_out(start, end) {
+                // What waits is reported before a third range hides it (`tcp_sack_compress_send_ack`).
+                self.recv.flushed = Some(self.acknowledgement(p, now));
+            }
             self.recv.ranges.insert(start, end);
-            self.report_hole(p, now);
+        } else {
+            self.take_in_order(p, now, end, duplicate, s);
         }
         if let Some(fin_at) = self.recv.fin_at
             && self.recv.nxt >= fin_at
         {
+            let fresh = received <= fin_at;
             self.recv.nxt = fin_at + 1;
             self.recv.ranges.clear();
-            self.recv.ack_now = true;
+            if fresh {
+                self.on_fin(p);
+            }
+        }
+        self.acknowledge_data(p, now, beyond);
+    }
+
+    /// Data up to `end` that begin at or below what has arrived.
+    fn take_in_order(&mut self, p: &Profile, now: Time, end: u64, duplicate: bool, s: &Segment) {
+        let had_gap = !self.recv.ranges.is_empty();
+        self.recv.nxt = self.recv.ranges.advance(self.recv.nxt.max(end));
+        // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part. Linux asks for the whole.
+        let filled = had_gap && (!p.stack.quick_acks || self.recv.ranges.is_empty());
+        self.recv.ack_now |= duplicate || filled;
+        if s.len > 0 && !duplicate {
+            self.on_fresh_data(p, now, s);
         }
     }
 
@@ -124,27 +150,6 @@ impl Endpoint {
         let twice =
             if before.0 < before.1 { Some(before) } else { self.recv.ranges.overlap(start, end) };
         self.recv.dsack = twice.or(self.recv.dsack);
-    }
-
-    /// RFC 1122 section 4.2.3.2.
-    fn count_for_delayed_ack(&mut self, p: &Profile, now: Time) {
-        self.recv.unacked_segments += 1;
-        if self.recv.unacked_segments >= p.stack.delayed_ack_segments {
-            self.recv.ack_now = true;
-        } else if self.timers.delack.is_never() {
-            self.timers.delack = now + p.stack.delayed_ack_timeout;
-        }
-    }
-
-    /// The application read: the window may have opened enough to say so. RFC 1122 section
-    /// 4.2.3.3 asks for at least a segment or half the buffer; as in BSD it is two segments, so
-    /// that an update does not double every acknowledgement.
-    pub(super) fn after_read(&mut self, p: &Profile) {
-        let opened = self.window_edge(p).saturating_sub(self.recv.adv);
-        let step = (2 * u64::from(self.agreed.mss)).min(p.stack.receive_buffer / 2).max(1);
-        if opened >= step && !self.recv.fin_received() {
-            self.recv.ack_now = true;
-        }
     }
 
     /// Opens the window as far as it goes now; returns the header's field.
@@ -163,13 +168,19 @@ impl Endpoint {
     /// Right edge of the window to advertise. It never moves back (RFC 9293 section 3.8.6), and
     /// moves on only by a worthwhile step.
     pub(super) fn window_edge(&self, p: &Profile) -> u64 {
-        let held = self.recv.nxt.saturating_sub(self.recv.read);
-        let free = p.stack.receive_buffer.saturating_sub(held);
-        let most = 0xffff_u64 << self.agreed.rcv_scale;
-        let edge = self.recv.nxt + free.min(most).min(self.offered(p));
+        let edge = self.recv.nxt + self.receive_room(p);
         let step = u64::from(self.agreed.mss).min(p.stack.receive_buffer / 2);
         // A FIN takes sequence space but no room: it may have passed the edge by one.
         let least = self.recv.adv.max(self.recv.nxt);
         if edge >= self.recv.adv + step { edge.max(least) } else { least }
+    }
+
+    /// Bytes that could be offered now, whatever has been.
+    #[inline]
+    pub(super) fn receive_room(&self, p: &Profile) -> u64 {
+        let held = self.recv.nxt.saturating_sub(self.recv.read);
+        let free = p.stack.receive_buffer.saturating_sub(held);
+        let most = 0xffff_u64 << self.agreed.rcv_scale;
+        free.min(most).min(self.offered(p))
     }
 }

@@ -92,6 +92,8 @@ impl Stats {
 pub(super) struct Reset {
     pub(super) seq: Seq,
     pub(super) ack: Option<Seq>,
+    /// It carries timestamps (RFC 7323 section 3.2).
+    pub(super) stamped: bool,
 }
 
 /// What the application has said of its stream.

@@ -1,6 +1,6 @@
 //! Timers: retransmission, delayed acknowledgement, zero-window probe, TIME-WAIT.
 
-use windlass_cc::{Phase, Span, Time};
+use windlass_cc::{Flavour, Phase, Span, Time};
 
 use crate::decision::{Cause, LossRule};
 
@@ -13,6 +13,8 @@ pub(super) struct Timers {
     pub(super) rto: Time,
     /// Delayed acknowledgement.
     pub(super) delack: Time,
+    /// Reports of a hole that wait for others.
+    pub(super) report: Time,
     /// Zero-window probe.
     pub(super) persist: Time,
     /// The pacer lets go what waits to be sent.
@@ -23,8 +25,45 @@ pub(super) struct Timers {
 impl Default for Timers {
     fn default() -> Timers {
         let never = Time::NEVER;
-        Timers { rto: never, delack: never, persist: never, pace: never, time_wait: never }
+        Timers {
+            rto: never,
+            delack: never,
+            report: never,
+            persist: never,
+            pace: never,
+            time_wait: never,
+        }
     }
+}
+
+/// `TCP_RTO_MIN`, which Linux reckons the time from after which it gives up.
+const LEAST_TIMEOUT: Span = Span::from_millis(200);
+
+/// How long a timer takes that begins at `first`, doubles up to `most` and expires once more than `retries` times
+/// (`tcp_model_timeout`).
+fn backed_off(retries: u32, first: Span, most: Span) -> Span {
+    let doublings = (most.0 / first.0).max(1).ilog2();
+    let steep = retries.min(doublings);
+    let rest = u64::from(retries - steep);
+    Span(((2 << steep) - 1) * first.0 + rest * most.0)
+}
+
+/// Slots of a level of the kernel's timer wheel, whose ticks are eight of those of the level below.
+const WHEEL_SLOTS: u64 = 64;
+const WHEEL_SHIFT: u32 = 3;
+/// Levels of the wheel at 250 Hz.
+const WHEEL_LEVELS: u32 = 9;
+
+/// When a timer of the kernel's wheel expires that is set to `after` now: never early, and later by up to an eighth
+/// (`calc_wheel_index`).
+fn wheel_slot(now: Time, after: Span, tick: u64) -> Time {
+    let (now, ticks) = (now.0 / tick, after.0.div_ceil(tick));
+    let mut shift = 0;
+    while ticks >= (WHEEL_SLOTS - 1) << shift && shift < WHEEL_SHIFT * (WHEEL_LEVELS - 1) {
+        shift += WHEEL_SHIFT;
+    }
+    let slot = (now.saturating_add(ticks) >> shift) + 1;
+    Time((slot << shift).saturating_mul(tick))
 }
 
 impl Endpoint {
@@ -34,6 +73,7 @@ impl Endpoint {
         self.timers
             .rto
             .min(self.timers.delack)
+            .min(self.timers.report)
             .min(self.timers.persist)
             .min(self.timers.pace)
             .min(self.send.rack.deadline)
@@ -45,6 +85,11 @@ impl Endpoint {
     pub fn on_deadline(&mut self, p: &Profile, now: Time) {
         if now >= self.timers.delack {
             self.timers.delack = Time::NEVER;
+            self.recv.ack_now = true;
+            self.note_ack_delayed(p);
+        }
+        if now >= self.timers.report {
+            self.timers.report = Time::NEVER;
             self.recv.ack_now = true;
         }
         if now >= self.send.rack.deadline {
@@ -70,12 +115,14 @@ impl Endpoint {
         }
     }
 
-    /// `now + after`, moved up to the stack's timer period where it has one.
+    /// `now + after`, moved up to the stack's timer period or to the slot of its timer wheel where it has one.
+    #[inline]
     pub(super) fn expiry(p: &Profile, now: Time, after: Span) -> Time {
         let at = (now + after).0;
-        match p.stack.timer_tick.0 {
-            0 => Time(at),
-            tick => Time(at.div_ceil(tick).saturating_mul(tick)),
+        match (p.stack.timer_tick.0, p.stack.wheel_tick.0) {
+            (0, 0) => Time(at),
+            (0, tick) => wheel_slot(now, after, tick),
+            (tick, _) => Time(at.div_ceil(tick).saturating_mul(tick)),
         }
     }
 
@@ -93,12 +140,31 @@ impl Endpoint {
         true
     }
 
+    /// Linux takes its number of retransmissions for the time that so many would take from the least timeout on, counted
+    /// from the first of them (`retransmits_timed_out`).
+    fn give_up_in_time(&mut self, p: &Profile, now: Time) -> bool {
+        if self.send.retries == 0 {
+            self.send.retries_since = now;
+        }
+        self.send.retries += 1;
+        let limit = backed_off(p.stack.max_data_retries, LEAST_TIMEOUT, p.stack.rto.max());
+        if self.send.retries == 1 || now.since(self.send.retries_since) < limit {
+            return false;
+        }
+        self.reset_peer();
+        self.fail(Failure::DataTimeout);
+        true
+    }
+
     /// The retransmission timer expired (RFC 6298 rules 5.4 to 5.6).
     fn on_retransmission_timeout(&mut self, p: &Profile, now: Time) {
         self.stats.rto_count += 1;
         let handshake = matches!(self.state, State::SynSent | State::SynReceived);
         let gone = if handshake {
-            self.give_up_after(p.stack.max_syn_retries, Failure::ConnectTimeout)
+            let linear = if self.passive { 0 } else { p.stack.syn_linear_timeouts };
+            self.give_up_after(p.stack.max_syn_retries + linear, Failure::ConnectTimeout)
+        } else if p.stack.rules == Flavour::Linux {
+            self.give_up_in_time(p, now)
         } else {
             self.give_up_after(p.stack.max_data_retries, Failure::DataTimeout)
         };
@@ -106,7 +172,11 @@ impl Endpoint {
             return;
         }
         let why = Cause::Timeout { rto: self.rto(p), expiries: self.send.retries };
-        self.send.rto.on_timeout(&p.stack.rto);
+        let linear =
+            self.state == State::SynSent && self.send.retries <= p.stack.syn_linear_timeouts;
+        if !linear {
+            self.send.rto.on_timeout(&p.stack.rto);
+        }
         if handshake {
             self.note(p, now, why, self.send.phase, self.send.flight_size());
             self.syn_retransmitted = true;
@@ -117,17 +187,27 @@ impl Endpoint {
             // RFC 5682 sections 2.1 and 3.1, step 1: not while a recovery is under way, since what
             // is acknowledged may be what that sent again; but again when the same data time out again (`tcp_enter_loss`).
             let judges = matches!(self.send.phase, Phase::Open | Phase::Cwr);
-            if self.send.phase == Phase::Loss && self.send.retries == 1 {
+            let linux = p.stack.rules == Flavour::Linux;
+            let answered =
+                linux && self.send.phase == Phase::Cwr && self.send.una >= self.answered_to();
+            if answered || self.send.phase == Phase::Loss && self.send.retries == 1 {
                 self.set_phase(p, now, Phase::Open, flight, why);
             }
+            if self.send.scoreboard.sacked() >= u64::from(p.stack.dupthresh * self.agreed.mss)
+                && judges
+            {
+                self.send.rack.expect_less_reordering(p.stack.dupthresh);
+            }
             self.send.recover = self.send.max;
-            let first = self.send.phase != Phase::Loss;
+            let before = self.send.phase;
             self.go_back(p, now, LossRule::Timeout);
             self.set_phase(p, now, Phase::Loss, flight, why);
-            if first {
-                self.watch_for_spurious(p, now, judges);
-            } else {
-                self.send.spurious.judge_again(p, self.send.max);
+            match before {
+                Phase::Loss => self.send.spurious.judge_again(p, self.send.max),
+                // Where the window had been reduced already, what may be taken back is that reduction (`tcp_enter_loss`).
+                Phase::Cwr if linux => self.send.spurious.judge_timeout_alone(p, self.send.max),
+                Phase::Recovery if linux => {}
+                _ => self.watch_for_spurious(p, now, judges),
             }
             self.send.retransmit_first = true;
         }

@@ -13,6 +13,11 @@ impl Scoreboard {
         waiting.map(|(sent_at, _)| *sent_at)
     }
 
+    /// Retransmissions of which nothing is known yet.
+    pub fn retransmissions(&self) -> u32 {
+        self.again.iter().filter(|again| self.retransmission(**again).is_some()).count() as u32
+    }
+
     /// The record of a retransmission of which nothing is known yet.
     fn retransmission(&self, (sent_at, end): (Time, u64)) -> Option<&Record> {
         let record = self.records.get(self.place_of(end - 1))?;

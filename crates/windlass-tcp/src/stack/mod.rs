@@ -143,8 +143,10 @@ pub struct StackConfig {
     pub receive_autotuning: bool,
     /// Buffer that autotuning begins with, bytes, the kernel's bookkeeping included: `tcp_rmem[1]`.
     pub initial_receive_buffer: u64,
-    /// Acknowledge each segment by itself at the beginning of a connection, after data that came
-    /// twice, and while autotuning opens the receive window: Linux's quick acknowledgements.
+    /// Acknowledge as Linux does: each segment by itself at the beginning of a connection, after data that came twice, and
+    /// while autotuning opens the receive window; later by the bytes and not by the segments that arrive, by the time
+    /// between them, at once after pushed data that are all read, and with the answer in a dialogue.
+    /// [`delayed_ack_timeout`](Self::delayed_ack_timeout) is the least delay then.
     pub quick_acks: bool,
     /// Report the first three segments beyond a hole at once, and those after them together, after a
     /// millisecond or a twentieth of a round trip: Linux's compressed acknowledgements
@@ -181,6 +183,11 @@ pub struct StackConfig {
     pub fast_retransmit: bool,
     /// Duplicate acknowledgements that signal a loss (RFC 5681: 3), at least 1.
     pub dupthresh: u32,
+    /// Whose rules hold in small matters where the standards leave a choice or the kernel does otherwise: what Nagle's
+    /// algorithm holds back (RFC 1122 section 4.2.3.4, or only behind another small segment), the form of window probes, when a
+    /// tail loss probe is due, what duplicates and timers tell of a loss in recovery, when a connection is given up, and how
+    /// often what is not acceptable is answered. [`Flavour::Ns3`] is as [`Flavour::Rfc`].
+    pub rules: Flavour,
     /// How losses are found before the timer expires.
     pub loss_detection: LossDetection,
     /// Probe for a lost tail before the timer expires (RFC 8985 section 7), where recovery goes by
@@ -228,19 +235,23 @@ pub struct StackConfig {
     /// slow timer; zero means exact timers. Delayed acknowledgements have a timer of their own, as
     /// in BSD, and are not moved.
     pub timer_tick: Span,
-    /// Ticks by which RACK's timer of a late segment goes, as in Linux: 2 ms more than are left
-    /// (`TCP_TIMEOUT_MIN_US` in `tcp_rack_mark_lost`) in whole ticks, counted from the end of the tick in which it is
-    /// set (`calc_index` of the timer wheel). Zero means exact.
-    pub rack_tick: Span,
-    /// First interval between zero-window probes (RFC 9293 section 3.8.6.1).
+    /// Ticks of a timer wheel as in Linux, by which all timers go but those of pacing and of compressed
+    /// acknowledgements: an expiry is rounded up to whole ticks, beyond 63 of them to eight, beyond 504 to 64, and one more
+    /// (`calc_wheel_index`). Zero means exact.
+    pub wheel_tick: Span,
+    /// First interval between zero-window probes; zero is the retransmission timeout (RFC 9293 section 3.8.6.1).
     pub persist_timeout: Span,
     /// Retransmissions of a SYN before the attempt fails (RFC 1122 section 4.2.3.5).
     pub max_syn_retries: u32,
+    /// Retransmissions of a SYN, beyond these, at the first timeout without back-off (`tcp_syn_linear_timeouts`, Linux 6.5
+    /// and later).
+    pub syn_linear_timeouts: u32,
     /// Retransmissions of a SYN, or of its answer, that leave the first window whole: none in RFC 5681, one in Linux
     /// (`tcp_init_transfer`).
     pub spared_syns: u32,
     /// Retransmissions of the same data, or unanswered probes in a row, before the connection fails
-    /// (RFC 1122's R2).
+    /// (RFC 1122's R2). By Linux's rules retransmissions end after the time that so many take which begin at 200 ms
+    /// (`tcp_retries2`).
     pub max_data_retries: u32,
     /// Time in TIME-WAIT (RFC 9293: twice the maximum segment lifetime).
     pub time_wait: Span,

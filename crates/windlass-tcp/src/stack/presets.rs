@@ -30,8 +30,7 @@ pub static PRESETS: &[Preset] = &[
         description: "SACK recovery with proportional rate reduction, RACK-TLP, F-RTO and both undos, \
             a least timeout of 200 ms on top of the smoothed RTT. The window is kept in whole segments. \
             The receive window grows with what arrives, and its overhead is not counted; the send \
-            buffer has the largest size that autotuning reaches; quick acknowledgements after idle \
-            times and the adaption of the delayed acknowledgement's timer are left out.",
+            buffer has the largest size that autotuning reaches.",
         flavour: Flavour::Linux,
         config: LINUX,
     },
@@ -87,6 +86,7 @@ pub const RFC: StackConfig = StackConfig {
     lies: Lies::None,
     fast_retransmit: true,
     dupthresh: 3,
+    rules: Flavour::Rfc,
     loss_detection: LossDetection::DupThresh,
     tlp: false,
     frto: false,
@@ -115,9 +115,10 @@ pub const RFC: StackConfig = StackConfig {
         backoff: 2,
     }),
     timer_tick: Span::ZERO,
-    rack_tick: Span::ZERO,
-    persist_timeout: Span::from_secs(1),
+    wheel_tick: Span::ZERO,
+    persist_timeout: Span::ZERO,
     max_syn_retries: 6,
+    syn_linear_timeouts: 0,
     spared_syns: 0,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
@@ -146,6 +147,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     lies: Lies::None,
     fast_retransmit: true,
     dupthresh: 3,
+    rules: Flavour::Rfc,
     loss_detection: LossDetection::DupThresh,
     tlp: false,
     frto: false,
@@ -174,9 +176,10 @@ pub const RIVERBED: StackConfig = StackConfig {
         backoff: 2,
     }),
     timer_tick: Span::from_millis(500),
-    rack_tick: Span::ZERO,
+    wheel_tick: Span::ZERO,
     persist_timeout: Span::from_secs(1),
     max_syn_retries: 6,
+    syn_linear_timeouts: 0,
     spared_syns: 0,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
@@ -202,9 +205,10 @@ pub const LINUX: StackConfig = StackConfig {
     // tcp_cong_avoid_ai, tcp_cong_control.
     window_counting: Counting::Segments,
     growth_credit: Credit::Delivered,
-    // TCP_DELACK_MIN; tcp_rcv_mss twice.
+    // TCP_DELACK_MIN and TCP_ATO_MIN.
     delayed_ack_timeout: Span::from_millis(40),
     lies: Lies::None,
+    rules: Flavour::Linux,
     // tcp_recovery = 1, tcp_early_retrans = 3, tcp_frto = 2.
     loss_detection: LossDetection::Rack,
     tlp: true,
@@ -230,11 +234,10 @@ pub const LINUX: StackConfig = StackConfig {
         backoff: 2,
     }),
     // HZ = 250, as most distributions have it.
-    rack_tick: Span::from_millis(4),
-    // tcp_probe0_base: at least TCP_RTO_MIN.
-    persist_timeout: Span::from_millis(200),
-    // tcp_syn_retries, tcp_retries2 and TCP_TIMEWAIT_LEN.
+    wheel_tick: Span::from_millis(4),
+    // tcp_syn_retries, tcp_syn_linear_timeouts, tcp_retries2 and TCP_TIMEWAIT_LEN.
     max_syn_retries: 6,
+    syn_linear_timeouts: 4,
     spared_syns: 1,
     max_data_retries: 15,
     time_wait: Span::from_secs(60),

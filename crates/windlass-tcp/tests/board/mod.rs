@@ -13,7 +13,7 @@ pub fn audit(e: &Endpoint) {
         assert!(board.sample(place).is_none_or(|sample| sample.sent_time == r.last_sent), "{r:?}");
         assert!(r.len > 0 && next.is_none_or(|at| at == r.start), "a gap: {r:?}");
         next = Some(r.end());
-        let len = u64::from(r.len);
+        let len = board.volume(r.len);
         // RFC 6675 section 4, SetPipe.
         if r.sacked {
             sacked += len;

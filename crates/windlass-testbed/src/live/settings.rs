@@ -141,8 +141,7 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
         old("tcp_syn_retries", stack.max_syn_retries.clamp(1, 127).to_string()),
         old("tcp_synack_retries", stack.max_syn_retries.min(255).to_string()),
         old("tcp_retries2", stack.max_data_retries.min(255).to_string()),
-        // The timeout of a SYN backs off from the first, as in every stack of ours.
-        recent("tcp_syn_linear_timeouts", "0".into()),
+        recent("tcp_syn_linear_timeouts", stack.syn_linear_timeouts.min(255).to_string()),
         recent("tcp_rto_max_ms", longest_timeout(&stack.rto).to_string()),
     ];
     all.push(old("tcp_wmem", buffer(stack.send_buffer, 16_384)));

@@ -79,7 +79,7 @@ impl Kernel {
                 ends: (ends.from, ends.to),
                 multipath: false,
             };
-            Application::new(wanted.open()?, ends.to)
+            Application::new(wanted.open()?, ends.to, !settings.stack.quick_acks)
         })?;
         Ok(Kernel {
             application,

@@ -46,8 +46,8 @@ pub(super) struct Application {
     fresh: Option<Socket>,
     /// The namespace's table of connections.
     table: File,
-    /// Acknowledgements are delayed: the connection was told so.
-    delays: bool,
+    /// The connection is still to be told to delay its acknowledgements from the beginning.
+    slow_acks: bool,
     written: u32,
     read: u32,
     /// The first error that the socket reported; the kernel tells it once.
@@ -56,7 +56,11 @@ pub(super) struct Application {
 
 impl Application {
     /// An application with a socket that is bound and set up, in the calling thread's namespace.
-    pub(super) fn new(fresh: Socket, peer: SocketAddrV4) -> Result<Application, Error> {
+    pub(super) fn new(
+        fresh: Socket,
+        peer: SocketAddrV4,
+        slow_acks: bool,
+    ) -> Result<Application, Error> {
         let table = File::open("/proc/thread-self/net/tcp")
             .map_err(Error::on("opening the table of TCP connections"))?;
         Ok(Application {
@@ -65,7 +69,7 @@ impl Application {
             connection: None,
             fresh: Some(fresh),
             table,
-            delays: false,
+            slow_acks,
             written: 0,
             read: 0,
             error: ErrorKind::None,
@@ -110,15 +114,14 @@ impl Application {
         self.delay_acknowledgements()
     }
 
-    /// A new connection acknowledges its first segments at once (the kernel's quick acknowledgement
-    /// mode), which our endpoint does not: TCP_QUICKACK ends that.
+    /// Ends the quick acknowledgements of a new connection (`TCP_QUICKACK`) where the script turns them off.
     fn delay_acknowledgements(&mut self) -> io::Result<()> {
-        let Some(socket) = self.connection.as_ref().filter(|_| !self.delays) else {
+        let Some(socket) = self.connection.as_ref().filter(|_| self.slow_acks) else {
             return Ok(());
         };
         if tcp_info(socket)?.first() == Some(&ESTABLISHED) {
             socket.set_tcp_quickack(false)?;
-            self.delays = true;
+            self.slow_acks = false;
         }
         Ok(())
     }

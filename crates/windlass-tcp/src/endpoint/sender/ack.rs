@@ -3,8 +3,7 @@
 //! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
 //! on the way goes on in one [`AckSummary`].
 
-use windlass_cc::setup::Counting;
-use windlass_cc::{Ack, Phase, RateSample, Span, Time};
+use windlass_cc::{Ack, Flavour, Phase, RateSample, Span, Time, Undo, flags};
 
 use super::Sender;
 use super::summary::AckSummary;
@@ -37,14 +36,17 @@ impl Sender {
             acked: ack.saturating_sub(self.una),
             duplicate,
             echo: s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0),
-            piece: false,
+            counted: 0,
             prior_in_flight: self.in_flight(),
             prior_lost: self.sampler.lost(),
             delivered: 0,
             timed: None,
+            reported: None,
+            covers_retransmission: false,
             repeated: None,
             first_time: None,
             dsack: None,
+            twice: 0,
             rtt: Span::NONE,
             spurious: None,
             probe_repaired: false,
@@ -54,13 +56,13 @@ impl Sender {
     /// What it says of earlier decisions: of the reordering window, of a tail loss probe, and of the
     /// last reduction.
     #[inline]
-    fn judge(&mut self, a: AckSummary) -> AckSummary {
+    fn judge(&mut self, p: &Profile, a: AckSummary) -> AckSummary {
         if self.inflates() {
             return a; // nothing is watched for
         }
-        self.adapt_reordering_window(&a);
+        self.adapt_reordering_window(p, &a);
         let probe_repaired = self.judge_probe(&a);
-        let spurious = self.find_spurious(&a);
+        let spurious = self.find_spurious(p, &a);
         AckSummary { probe_repaired, spurious, ..a }
     }
 }
@@ -79,7 +81,7 @@ impl Endpoint {
     ) -> bool {
         if ack > self.send.max || ack + self.send.max_wnd < self.send.una {
             // Of data never sent, or too old to be true (RFC 5961 section 5.2).
-            self.recv.ack_now = true;
+            self.challenge(p, now);
             return false;
         }
         let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
@@ -101,7 +103,7 @@ impl Endpoint {
         let a = self.send.parse(ack, duplicate, s);
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
-        let a = self.send.judge(a);
+        let a = self.send.judge(p, a);
         if !a.is_news() {
             return self.on_stale_ack(p, now, &a, s);
         }
@@ -149,6 +151,7 @@ impl Endpoint {
     fn detect(&mut self, p: &Profile, now: Time, a: &AckSummary) {
         match a.spurious {
             Some(why) => self.undo(p, now, why),
+            None if self.send.spurious.holds() => {}
             None => self.find_losses(p, now, a.acked > 0),
         }
     }
@@ -156,35 +159,22 @@ impl Endpoint {
     /// The controller is told, in the phase in which the acknowledgement arrived; then the phase
     /// follows.
     fn tell_controller(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
-        // Who counts in segments hears of a segment once the whole of it has arrived (`tcp_clean_rtx_queue`), so that
-        // acknowledgements of its pieces open nothing.
-        let pieces = std::mem::take(&mut self.send.pieces);
-        if a.piece && p.stack.window_counting == Counting::Segments {
-            self.send.pieces = (pieces.0 + a.acked, pieces.1 + a.delivered);
-        } else {
-            self.tell_of_acknowledgement(p, now, a, s, pieces);
-        }
+        self.tell_of_acknowledgement(p, now, a, s);
         self.follow_phase(p, now, a);
         if a.probe_repaired {
             self.answer_repaired_loss(p, now);
         }
-        self.on_echo(p, now, a.acked, s);
+        self.on_echo(p, now, a.counted, s);
     }
 
-    /// What it acknowledges, with the pieces of a segment that came before.
-    fn tell_of_acknowledgement(
-        &mut self,
-        p: &Profile,
-        now: Time,
-        a: &AckSummary,
-        s: &Segment,
-        pieces: (u64, u64),
-    ) {
+    fn tell_of_acknowledgement(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
         let limits = self.usage_limits(p);
         let conn = self.conn(now, limits);
+        // `tcp_may_raise_cwnd`: where reordering is common, what is reported opens the window too.
+        let raises = a.duplicate && self.send.rack.expects_reordering(p);
         let event = Ack {
-            acked: a.acked + pieces.0,
-            delivered: a.delivered + pieces.1,
+            acked: if raises { a.delivered } else { a.counted },
+            delivered: a.delivered,
             lost: conn.lost - a.prior_lost,
             ce: self.marked_bytes(p, s, a.delivered),
             prior_in_flight: a.prior_in_flight,
@@ -193,7 +183,7 @@ impl Endpoint {
                 true => self.send.sampler.sample(self.send.min_rtt),
                 false => RateSample::NONE,
             },
-            duplicate: a.duplicate,
+            duplicate: a.duplicate && !raises,
         };
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
@@ -202,11 +192,14 @@ impl Endpoint {
 
     /// Where recovery stands.
     fn follow_phase(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+        let linux = p.stack.rules == Flavour::Linux;
+        // `tcp_is_non_sack_preventing_reopen`: without SACK something beyond has to be acknowledged.
+        let beyond = u64::from(linux && self.send.counts_duplicates() && a.spurious.is_none());
         let over = match self.send.phase {
             Phase::Open => false,
             Phase::Cwr => self.echo_is_answered(),
             Phase::Recovery if self.send.ends_at_first_ack() => a.acked > 0,
-            Phase::Recovery | Phase::Loss => self.send.una >= self.send.recover,
+            Phase::Recovery | Phase::Loss => self.send.una >= self.send.recover + beyond,
         };
         if over {
             self.send.retransmit_first = false;
@@ -216,16 +209,24 @@ impl Endpoint {
             if !self.send.selective {
                 self.send.scoreboard.forget_duplicates();
             }
-            let flight = self.send.flight_size();
-            self.set_phase(p, now, Phase::Open, flight, Cause::RecoveryEnds);
         }
         // What was sent since recovery began and lost is a loss of its own, though it has been sent
         // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).
-        let lost_since = over && a.spurious.is_none() && self.send.uses_rack(p);
-        let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
-        if lost_since && self.send.scoreboard.misses_lost()
+        let forgiven = a.spurious.is_some_and(|why| !linux || why != Undo::Dsack);
+        let lost_since = over && !forgiven && self.send.uses_rack(p);
+        let open = over || matches!(self.send.phase, Phase::Open | Phase::Cwr);
+        // After a timeout a retransmission that is lost begins a recovery (`FLAG_LOST_RETRANS`).
+        let relapses = linux && self.send.phase == Phase::Loss && self.send.rack.lost_again;
+        let again = lost_since && self.send.scoreboard.misses_lost()
             || open && self.send.scoreboard.pending() > 0
-        {
+            || relapses;
+        if over {
+            let flight = self.send.flight_size();
+            // An acknowledgement that ends one recovery and begins another opens no window between them.
+            let limits = if linux && again { 0 } else { flags::CWND_LIMITED };
+            self.change_phase(p, now, Phase::Open, flight, Cause::RecoveryEnds, limits);
+        }
+        if again {
             self.enter_recovery(p, now);
         }
     }
@@ -241,7 +242,7 @@ impl Endpoint {
             self.arm_rto(p, now);
         }
         if self.send.selective {
-            self.arm_probe(p, now);
+            self.arm_probe(p, now, a.acked > 0);
         }
     }
 }

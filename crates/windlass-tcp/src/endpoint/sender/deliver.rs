@@ -1,7 +1,6 @@
 //! What an acknowledgement delivers: entered on the scoreboard, and timed.
 
-use windlass_cc::setup::Counting;
-use windlass_cc::{Span, Time};
+use windlass_cc::{Flavour, Span, Time};
 
 use super::Sender;
 use super::summary::AckSummary;
@@ -11,22 +10,26 @@ use crate::segment::{MAX_SACK_BLOCKS, Segment};
 use crate::stack::LeastRtt;
 
 impl AckSummary {
-    /// A segment is delivered, `bytes` of it for the first time.
-    fn take(&mut self, r: &Record, bytes: u64, karn: bool) {
-        self.delivered += bytes;
-        let at = r.first_sent;
-        if bytes == 0 {
+    /// A segment is delivered, `volume` of it for the first time, by the acknowledgement itself or by a report of what
+    /// is `beyond` a hole.
+    fn take(&mut self, r: &Record, volume: u64, karn: bool, beyond: bool) {
+        self.delivered += volume;
+        let again = r.transmissions > 1;
+        self.covers_retransmission |= again && !beyond;
+        if volume == 0 {
             return;
         }
-        if r.transmissions == 1 {
+        let at = r.first_sent;
+        if !again {
             self.first_time = Some(self.first_time.map_or(r.start, |lowest| lowest.min(r.start)));
         }
-        if karn && r.transmissions > 1 {
+        if karn && again {
             self.repeated.get_or_insert((at, u32::from(r.transmissions - 1)));
             return;
         }
-        let (first, last) = self.timed.unwrap_or((at, at));
-        self.timed = Some((first.min(at), last.max(at)));
+        let times = if beyond { &mut self.reported } else { &mut self.timed };
+        let (first, last) = times.unwrap_or((at, at));
+        *times = Some((first.min(at), last.max(at)));
     }
 }
 
@@ -43,7 +46,7 @@ impl Sender {
     ) -> AckSummary {
         if self.selective {
             self.rack.begin_acknowledgement();
-            self.read_blocks(p, now, &mut a, s);
+            self.read_blocks(p, now, &mut a, s, mss);
         }
         if a.acked > 0 {
             self.advance(p, now, &mut a, mss);
@@ -51,6 +54,9 @@ impl Sender {
             // Some segment has arrived, nobody knows which (RFC 9937 section 6).
             a.delivered = self.scoreboard.add_duplicate(u64::from(mss));
             self.sampler.on_delivered(now, a.delivered, self.una, None);
+        }
+        if self.selective {
+            self.rack.measure_reordering(self.una, mss);
         }
         // RFC 6675 section 2: with SACK, a duplicate is one that reports something new.
         a.duplicate = a.acked == 0 && (a.delivered > 0 || a.duplicate && self.inflates());
@@ -60,11 +66,17 @@ impl Sender {
                 self.first_dup_nxt = self.nxt;
             }
         }
+        if a.twice > 0 && p.stack.rules == Flavour::Linux {
+            // A needless retransmission has been delivered too (`tcp_dsack_seen`).
+            let volume = u64::from(a.twice) * u64::from(mss);
+            a.delivered += volume;
+            self.sampler.on_delivered(now, volume, self.una, None);
+        }
         a
     }
 
     /// RFC 2018 and 2883: the blocks of an acknowledgement.
-    fn read_blocks(&mut self, p: &Profile, now: Time, a: &mut AckSummary, s: &Segment) {
+    fn read_blocks(&mut self, p: &Profile, now: Time, a: &mut AckSummary, s: &Segment, mss: u32) {
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         for (slot, block) in blocks.iter_mut().zip(s.options.sack_blocks()) {
             let left = block.left.unwrap_near(self.iss, self.una);
@@ -80,17 +92,20 @@ impl Sender {
         let (first, second) = (blocks[0], blocks[1]);
         let within = second.0 <= first.0 && first.1 <= second.1;
         if first.0 < first.1 && (first.1 <= a.ack || within) {
-            a.dsack = Some(first);
+            self.take_duplicate(p, a, first, mss);
             blocks[0] = (0, 0);
         }
         blocks.sort_unstable(); // what RACK takes the round trip of is the last one that is read
-        let min_rtt = self.min_rtt;
+        let (min_rtt, unit) = (self.min_rtt, self.scoreboard.unit());
         let floor = a.ack.max(self.una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
             self.scoreboard.sack(left, right, |record, sent| {
-                let bytes = u64::from(record.len);
-                a.take(record, bytes, p.stack.karn);
-                self.sampler.on_delivered(now, bytes, record.end(), sent);
+                let volume = match unit {
+                    0 => u64::from(record.len),
+                    unit => u64::from(unit),
+                };
+                a.take(record, volume, p.stack.karn, true);
+                self.sampler.on_delivered(now, volume, record.end(), sent);
                 // Above a hole the echo is that of the last segment below it (RFC 7323 section 4.3),
                 // older than whatever was sent again since: it says nothing of this one.
                 self.rack.on_delivered(now, record, min_rtt, |_| false);
@@ -99,19 +114,29 @@ impl Sender {
         self.scoreboard.remember_blocks(blocks);
     }
 
+    /// The peer reports data that arrived twice. Linux believes no more of it than was sent again (`tcp_dsack_seen`).
+    fn take_duplicate(&mut self, p: &Profile, a: &mut AckSummary, block: (u64, u64), mss: u32) {
+        let segments = (block.1 - block.0).div_ceil(u64::from(mss)).max(1) as u32;
+        self.rack.duplicates = self.rack.duplicates.saturating_add(segments);
+        if p.stack.rules != Flavour::Linux || self.rack.duplicates <= self.resent {
+            (a.dsack, a.twice) = (Some(block), segments);
+        }
+    }
+
     /// Everything below the acknowledgement has arrived.
     #[inline]
     fn advance(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
-        let segments = self.scoreboard.len();
         if self.inflates() && !self.samples {
             // Nobody asks which segments these were.
-            let delivered = &mut a.delivered;
-            self.scoreboard.acknowledge(a.ack, |_, _, bytes| *delivered += bytes);
+            let (counted, delivered) = (&mut a.counted, &mut a.delivered);
+            self.scoreboard.acknowledge(a.ack, |_, _, volume, fresh| {
+                *counted += volume;
+                *delivered += fresh;
+            });
             self.sampler.on_delivered(now, a.delivered, a.ack, None);
         } else {
             self.advance_by_segment(p, now, a, mss);
         }
-        a.piece = self.scoreboard.len() == segments && segments > 0;
         self.una = a.ack;
         self.nxt = self.nxt.max(a.ack);
         self.retries = 0;
@@ -121,25 +146,21 @@ impl Sender {
     fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         let (min_rtt, older) = (self.min_rtt, echo_is_older(a.echo));
         let selective = self.selective;
-        let counts_segments = p.stack.window_counting == Counting::Segments;
         // Without SACK, duplicates may have counted part of it.
-        let mut counted = match self.counts_duplicates() {
-            true => self.scoreboard.settle_duplicates(a.acked, u64::from(mss)),
+        let mut known = match self.counts_duplicates() {
+            true => self
+                .scoreboard
+                .settle_duplicates(self.scoreboard.volume_below(a.ack), u64::from(mss)),
             false => 0,
         };
-        self.scoreboard.acknowledge(a.ack, |record, sent, bytes| {
-            let known = counted.min(bytes);
-            counted -= known;
-            a.take(record, bytes, p.stack.karn);
-            a.delivered -= known;
+        self.scoreboard.acknowledge(a.ack, |record, sent, volume, fresh| {
+            let before = known.min(fresh);
+            known -= before;
+            a.counted += volume;
+            a.take(record, fresh, p.stack.karn, false);
+            a.delivered -= before;
             if !record.sacked {
-                self.held += bytes - known;
-                // A piece is no delivery in `tcp_clean_rtx_queue`: taken for one, what is sent between the pieces would be
-                // timed from the first of them and counted from the last, and the rate would come out too high.
-                if !counts_segments || record.end() <= a.ack {
-                    let fresh = std::mem::take(&mut self.held);
-                    self.sampler.on_delivered(now, fresh, record.end(), sent);
-                }
+                self.sampler.on_delivered(now, fresh - before, record.end(), sent);
                 if selective {
                     self.rack.on_delivered(now, record, min_rtt, &older);
                 }
@@ -170,7 +191,7 @@ impl Endpoint {
             return if a.acked > 0 { self.one_round_trip(p, now, a) } else { Span::NONE };
         }
         let una = self.send.una;
-        let Some((first, last)) = a.timed else {
+        let Some((first, last)) = a.times(p.stack.karn) else {
             if let Some((at, again)) = a.repeated.filter(|_| self.times_retransmissions(p)) {
                 self.feed_timer(p, now, una, now.since(at), again);
                 return Span::NONE;

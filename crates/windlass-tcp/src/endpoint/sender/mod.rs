@@ -74,10 +74,12 @@ pub(super) struct Sender {
     /// Recovery ends when everything below this is acknowledged.
     pub(super) recover: u64,
     pub(super) dup_acks: u32,
-    /// Bytes acknowledged and delivered of a segment that the controller has not been told of.
-    pub(super) pieces: (u64, u64),
-    /// Bytes delivered of a segment that is no delivery yet to who counts segments.
-    pub(super) held: u64,
+    /// Volume sent, retransmissions included.
+    pub(super) sent: u64,
+    /// Segments sent again.
+    pub(super) resent: u32,
+    /// End of the last segment that was sent shorter than a full one (`snd_sml`).
+    pub(super) small: u64,
     /// `nxt` when the first duplicate acknowledgement came: what limited transmit sent after it does
     /// not count as flight (RFC 5681 section 3.2 step 2).
     pub(super) first_dup_nxt: u64,
@@ -89,6 +91,8 @@ pub(super) struct Sender {
     pub(super) retransmit_first: bool,
     /// Retransmissions and probes in a row that nothing has answered.
     pub(super) retries: u32,
+    /// When the first of these was due.
+    pub(super) retries_since: Time,
     /// A closed window is to be probed now.
     pub(super) probe_now: bool,
     /// Doublings of the time to the next probe.
@@ -124,13 +128,15 @@ impl Sender {
             last_sent: Time::ZERO,
             recover: 0,
             dup_acks: 0,
-            pieces: (0, 0),
-            held: 0,
+            sent: 0,
+            resent: 0,
+            small: 0,
             first_dup_nxt: 0,
             partial_acks: 0,
             rescued: false,
             retransmit_first: false,
             retries: 0,
+            retries_since: Time::ZERO,
             probe_now: false,
             persist_shift: 0,
         }
@@ -139,15 +145,15 @@ impl Sender {
     /// Bytes in the network, as [`Endpoint::in_flight`](super::Endpoint::in_flight).
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
-        self.scoreboard.pipe() + self.held
+        self.scoreboard.pipe()
     }
 
-    /// Bytes sent and not cumulatively acknowledged (RFC 5681's FlightSize); of a sender that has gone
-    /// back, those that it has sent since.
+    /// Volume sent and not cumulatively acknowledged (RFC 5681's FlightSize); of a sender that has gone
+    /// back, what it has sent since.
     pub(super) fn flight_size(&self) -> u64 {
         match self.inflates() {
             true => self.in_flight(),
-            false => self.nxt.saturating_sub(self.una),
+            false => self.scoreboard.outstanding(),
         }
     }
 
@@ -180,6 +186,6 @@ impl Sender {
     /// sent: then nothing can have been heard of that yet (`tcp_clean_rtx_queue`).
     fn predates_head(&self, a: &AckSummary) -> bool {
         let head = self.scoreboard.get(0).map(|r| r.last_sent);
-        a.timed.zip(head).is_some_and(|((first, _), head)| first < head)
+        a.reported.zip(head).is_some_and(|((first, _), head)| first < head)
     }
 }

@@ -7,7 +7,8 @@
 
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::{Phase, Time, flags};
+use windlass_cc::setup::Counting;
+use windlass_cc::{Flavour, Phase, Time, flags};
 
 use super::Sender;
 use super::detect::Rack;
@@ -29,7 +30,11 @@ impl Endpoint {
         };
         self.send.selective = self.agreed.sack && !self.send.inflates();
         self.send.samples = wants.rate_samples;
-        self.send.scoreboard = Scoreboard::new(wants.rate_samples);
+        let unit = match p.stack.window_counting {
+            Counting::Bytes => 0,
+            Counting::Segments => self.agreed.mss,
+        };
+        self.send.scoreboard = Scoreboard::new(wants.rate_samples, unit);
         self.send.sampler = RateSampler::new(now);
         self.send.usage = Usage::default();
         self.send.rack = Rack::default();
@@ -52,7 +57,7 @@ impl Endpoint {
             return Some(lost);
         }
         let new = self.poll_new(p, now);
-        if new.is_none() && self.send.phase != Phase::Open {
+        if new.is_none() && self.send.phase != Phase::Open && !self.send.spurious.holds() {
             return self.poll_instead_of_new(p, now, first);
         }
         new
@@ -71,9 +76,14 @@ impl Endpoint {
     pub(super) fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
         self.send.partial_acks = 0;
+        let linux = p.stack.rules == Flavour::Linux;
         // Reno's recovery ends at the first new acknowledgement and may begin again at once.
         if !self.send.ends_at_first_ack() {
-            self.send.recover = self.send.max;
+            // Within the round trip of a mark it ends where that does (`tcp_init_cwnd_reduction`).
+            self.send.recover = match linux && self.send.phase == Phase::Cwr {
+                true => self.answered_to(),
+                false => self.send.max,
+            };
         }
         self.send.rescued = false;
         self.send.scoreboard.set_high_rxt(self.send.una);
@@ -88,7 +98,8 @@ impl Endpoint {
             self.watch_for_spurious(p, now, false);
             self.send.rack.forget_probe();
         }
-        self.send.retransmit_first = true;
+        // Proportional rate reduction makes room for the first retransmission itself where there is to be any.
+        self.send.retransmit_first = !linux || self.send.recovery != LossRecovery::Prr;
         self.arm_rto(p, now);
     }
 
@@ -117,9 +128,9 @@ impl Endpoint {
     fn tell_loss(&mut self, p: &Profile, now: Time, place: usize, len: u32) {
         let Sender { sampler, scoreboard, .. } = &mut self.send;
         let loss = match scoreboard.sample(place) {
-            Some(sent) => sampler.on_lost(sent, u64::from(len)),
+            Some(sent) => sampler.on_lost(sent, scoreboard.volume(len)),
             // Who wants no samples is told no more than how much it was.
-            None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0, 0), u64::from(len)),
+            None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0, 0), scoreboard.volume(len)),
         };
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_loss(&p.params, &conn, &loss);
@@ -157,7 +168,9 @@ impl Endpoint {
             // Before a loss is found, each delivered segment lets one more go only with it.
             in_flight = self.send.flight_size();
         }
-        cwnd.saturating_sub(in_flight)
+        let room = cwnd.saturating_sub(in_flight);
+        // Where segments are counted there is room for a whole one or for none, however small it is.
+        if room < u64::from(self.send.scoreboard.unit()) { 0 } else { room }
     }
 
     /// NextSeg rule 1: the lowest segment that is lost and was not sent again. The first of a
@@ -234,6 +247,10 @@ impl Endpoint {
     /// The record at a place goes again.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
         let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
+        let short = u64::from(self.send.scoreboard.get(place)?.len) < self.payload_limit();
+        if p.stack.rules == Flavour::Linux && short && !self.layer.on {
+            self.send.scoreboard.collapse(place, limit, self.send.una + self.send.wnd);
+        }
         let outstanding = self.send.max - self.send.una;
         let sampler = &mut self.send.sampler;
         let record = self
@@ -245,7 +262,13 @@ impl Endpoint {
         let len = data_end.saturating_sub(start);
         let fin = end > self.stream.end;
         self.count_data(len, true);
+        self.send.resent += 1;
+        self.send.sent += match self.send.scoreboard.unit() {
+            0 => len,
+            unit => u64::from(unit),
+        };
         self.send.spurious.note_resent();
+        self.recv.acks.note_sent(now);
         self.note_retransmission(p, start, end);
         self.pace(p, now, len);
         self.send.last_sent = now;

@@ -13,23 +13,29 @@ pub(in crate::endpoint) struct AckSummary {
     pub duplicate: bool,
     /// The timestamp that it echoes, where timestamps are in use.
     pub echo: Option<u32>,
-    /// It acknowledges a piece of a segment, and nothing whole.
-    pub piece: bool,
+    /// The same in the volume of the scoreboard, in which the controller counts.
+    pub counted: u64,
     /// Bytes in flight before it.
     pub prior_in_flight: u64,
     /// Bytes deemed lost before it.
     pub prior_lost: u64,
-    /// Bytes delivered that had not been before.
+    /// Volume delivered that had not been before.
     pub delivered: u64,
-    /// When the first and the last of the delivered segments were sent, of those that a round trip
-    /// can be read from.
+    /// When the first and the last of the segments were sent that it acknowledges cumulatively, of those that a round
+    /// trip can be read from.
     pub timed: Option<(Time, Time)>,
+    /// The same of the segments that it reports beyond a hole.
+    pub reported: Option<(Time, Time)>,
+    /// It acknowledges a segment cumulatively that was sent more than once.
+    pub covers_retransmission: bool,
     /// The first that was sent more than once: when first, and how often again.
     pub repeated: Option<(Time, u32)>,
     /// The lowest that was sent once only.
     pub first_time: Option<u64>,
     /// Data that the peer reports to have received twice (RFC 2883).
     pub dsack: Option<(u64, u64)>,
+    /// Segments that these data are.
+    pub twice: u32,
     /// The round trip as the controller is to see it, [`Span::NONE`] for none.
     pub rtt: Span,
     /// Why an earlier reduction was unfounded, if this shows it.
@@ -39,8 +45,19 @@ pub(in crate::endpoint) struct AckSummary {
 }
 
 impl AckSummary {
+    /// When the first and the last of the segments were sent that a round trip can be read from. Where an acknowledgement
+    /// covers what was sent again, only what it reports beyond a hole counts (RFC 6298 section 3): the rest
+    /// may have waited for the retransmission.
+    pub(super) fn times(&self, karn: bool) -> Option<(Time, Time)> {
+        let below = self.timed.filter(|_| !(karn && self.covers_retransmission));
+        match (below, self.reported) {
+            (Some(below), Some(beyond)) => Some((below.0, beyond.1)),
+            (below, beyond) => below.or(beyond),
+        }
+    }
+
     /// Whether anything is delivered, acknowledged or counted by it.
     pub(super) fn is_news(&self) -> bool {
-        self.acked > 0 || self.duplicate
+        self.acked > 0 || self.duplicate || self.delivered > 0
     }
 }

@@ -173,6 +173,23 @@ impl Endpoint {
         self.timers.rto = Endpoint::expiry(p, now, after);
     }
 
+    /// Time until the timeout counted from the last sending of the first segment outstanding (`tcp_rto_delta_us`).
+    pub(in crate::endpoint) fn rto_of_head(&self, p: &Profile, now: Time) -> Span {
+        let rto = self.rto(p);
+        match self.send.scoreboard.get(0) {
+            Some(head) => Span((head.last_sent + rto).0.saturating_sub(now.0)),
+            None => rto,
+        }
+    }
+
+    /// The timer takes the place of another that was pending (`tcp_rearm_rto`).
+    pub(in crate::endpoint) fn arm_rto_of_head(&mut self, p: &Profile, now: Time) {
+        if !self.send.scoreboard.is_empty() {
+            let after = self.rto_of_head(p, now).max(LEAST_TIMEOUT);
+            self.timers.rto = Endpoint::expiry(p, now, after);
+        }
+    }
+
     /// The next number of the endpoint's own sequence (SplitMix64, Steele et al. 2014), which begins
     /// with the initial sequence number.
     pub(in crate::endpoint) fn entropy(&mut self) -> u32 {

@@ -1,11 +1,18 @@
 //! Segments out.
 
-use windlass_cc::{Span, Time, flags};
+use windlass_cc::setup::Counting;
+use windlass_cc::{Flavour, Span, Time, flags};
 
 use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile, State};
-use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
+use crate::segment::{
+    Codepoint, Flags, MAX_SACK_BLOCKS, Options, SACK_BLOCKS_WITH_TIMESTAMPS, SackBlock, Segment,
+    Timestamps,
+};
 use crate::stack::Lies;
+
+/// After so many halvings no window is above the initial one.
+const MAX_HALVINGS: u64 = 32;
 
 impl Endpoint {
     /// The next segment to send now, `None` when there is nothing more to say.
@@ -16,6 +23,9 @@ impl Endpoint {
                 self.poll_unsynchronised(p, now)
             }
             _ => {
+                if let Some(flushed) = self.recv.flushed.take() {
+                    return Some(flushed);
+                }
                 if let Some(pending) = self.poll_pending_ack(p, now) {
                     return Some(pending);
                 }
@@ -69,7 +79,16 @@ impl Endpoint {
             return 0;
         }
         let room = (self.agreed.mss as usize / 2).saturating_sub(4) / 8;
-        room.min(blocks).min(MAX_SACK_BLOCKS)
+        room.min(blocks).min(self.most_sack_blocks())
+    }
+
+    /// SACK blocks that fit with the other options.
+    #[inline]
+    fn most_sack_blocks(&self) -> usize {
+        match self.agreed.timestamps || self.layer.on {
+            true => SACK_BLOCKS_WITH_TIMESTAMPS,
+            false => MAX_SACK_BLOCKS,
+        }
     }
 
     /// The next segment at `snd_nxt`, or a probe of a closed window.
@@ -80,17 +99,19 @@ impl Endpoint {
         }
         let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
         let available = buffered.saturating_sub(self.send.nxt);
-        let fin = self.stream.fin_queued && buffered == self.stream.end;
+        let fin = self.awaits_fin(buffered);
         if available == 0 && !fin {
             self.note_usage(available);
             return None;
         }
         let limit = self.payload_limit();
-        let len = available.min(self.usable_window(p)).min(limit);
-        let fin = fin && len == available;
+        let usable = self.usable_window(p);
+        let len = available.min(usable).min(limit);
+        // A FIN takes one of sequence space, which both windows have to leave (RFC 9293 section 3.8.6).
+        let fin = fin && len == available && usable > len;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
             self.note_usage(available);
-            let held_back = available > 0 && self.send.nxt == self.send.una;
+            let held_back = self.send.nxt == self.send.una;
             return if held_back { self.poll_probe(p, now, self.send.nxt, len) } else { None };
         }
         if self.must_wait(p, now) {
@@ -100,6 +121,11 @@ impl Endpoint {
         self.timers.persist = Time::NEVER;
         self.send.probe_now = false;
         Some(self.send(p, now, len, fin))
+    }
+
+    /// Whether the FIN follows what is buffered, and was not sent yet.
+    pub(super) fn awaits_fin(&self, buffered: u64) -> bool {
+        self.stream.fin_queued && buffered == self.stream.end && self.send.nxt <= buffered
     }
 
     /// Bytes that congestion and receive window leave beyond `snd_nxt`.
@@ -120,8 +146,10 @@ impl Endpoint {
     /// payload of a full segment.
     fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
         let idle = self.send.nxt == self.send.una;
+        // Minshall's rule: only a small segment that is not acknowledged holds another back (`tcp_nagle_check`).
+        let free = p.stack.rules == Flavour::Linux && self.send.small <= self.send.una;
         len == limit
-            || (len == available && (!p.stack.nagle || idle || fin || self.layer.on))
+            || (len == available && (!p.stack.nagle || idle || fin || free || self.layer.on))
             || (len > 0 && len * 2 >= self.send.max_wnd)
             // A byte that has probed the window waits for nothing.
             || (len > 0 && self.send.nxt < self.send.max)
@@ -138,7 +166,11 @@ impl Endpoint {
     ) -> Option<Segment> {
         if !std::mem::take(&mut self.send.probe_now) {
             if self.timers.persist.is_never() {
-                let wait = p.stack.persist_timeout.0.saturating_mul(1 << self.send.persist_shift);
+                let first = match p.stack.persist_timeout {
+                    Span::ZERO => self.rto(p),
+                    fixed => fixed,
+                };
+                let wait = first.0.saturating_mul(1 << self.send.persist_shift);
                 let wait = Span(wait.min(p.stack.rto.max().0));
                 self.timers.persist = Endpoint::expiry(p, now, wait);
                 // The window closed over data that had been sent: probes take the timer's place.
@@ -152,6 +184,11 @@ impl Endpoint {
         }
         self.send.persist_shift = (self.send.persist_shift + 1).min(16);
         self.stats.window_probes += 1;
+        let linux = p.stack.rules == Flavour::Linux && !self.layer.on;
+        if linux || at >= self.stream.end {
+            // `tcp_xmit_probe_skb`: an old sequence number, which the peer has to answer as well.
+            return Some(self.finish(p, now, self.send.una - 1, 0, Flags::ACK));
+        }
         // The probe's byte does not count as in flight: a closed window will not take it.
         self.count_data(1, at < self.send.max);
         self.send.max = self.send.max.max(at + 1);
@@ -176,11 +213,19 @@ impl Endpoint {
         }
         let start = self.send.nxt;
         let (outstanding, in_flight) = (self.send.max - self.send.una, self.send.in_flight());
-        let sent = self.send.sampler.on_sent(now, outstanding, in_flight, len + u64::from(fin));
-        self.send.scoreboard.push(start, (len + u64::from(fin)) as u32, sent, again);
+        let space = (len + u64::from(fin)) as u32;
+        let volume = self.send.scoreboard.volume(space);
+        let sent = self.send.sampler.on_sent(now, outstanding, in_flight, volume);
+        self.send.scoreboard.push(start, space, sent, again);
         self.pace(p, now, len);
-        self.send.nxt += len + u64::from(fin);
+        self.send.nxt += u64::from(space);
         self.count_data(len, again);
+        self.send.sent += if self.send.scoreboard.unit() == 0 { len } else { volume };
+        self.send.resent += u32::from(again);
+        if len < self.payload_limit() {
+            self.send.small = self.send.nxt;
+        }
+        self.recv.acks.note_sent(now);
         if again {
             self.note_retransmission(p, start, self.send.nxt);
         } else if len > 0 {
@@ -205,7 +250,7 @@ impl Endpoint {
         }
         let new_data = len > 0 && !again;
         if self.send.selective {
-            self.arm_probe(p, now);
+            self.arm_probe(p, now, false);
         }
         let flags = flags.with(self.ecn_news(new_data));
         let mut segment = self.finish(p, now, start, len, flags);
@@ -221,10 +266,18 @@ impl Endpoint {
             return;
         }
         let gap = now.since(self.send.last_sent);
-        let reset = p.stack.idle_restart && gap > self.rto(p);
+        let rto = self.rto(p);
+        let reset = p.stack.idle_restart && gap > rto;
         let params = p.params_for(self.agreed.mss);
         let conn = self.conn(now, flags::APP_LIMITED);
         self.cc.on_idle_restart(&params, &conn, gap, reset);
+        if reset && p.stack.window_counting == Counting::Segments {
+            // `tcp_cwnd_restart` halves the window for each timeout that has passed.
+            let halvings = gap.0.div_ceil(rto.0.max(1)).saturating_sub(1);
+            for _ in 1..halvings.min(MAX_HALVINGS) {
+                self.cc.on_idle_restart(&params, &conn, Span::ZERO, true);
+            }
+        }
         self.control = self.cc.control(&params, &conn);
         self.note(p, now, Cause::Idle(gap), self.send.phase, conn.flight_size);
     }
@@ -256,7 +309,7 @@ impl Endpoint {
         self.recv.ack_now = false;
         self.timers.delack = Time::NEVER;
         self.recv.unacked_segments = 0;
-        self.note_quick_ack();
+        self.note_ack_sent(p);
         self.recv.last_ack_sent = self.recv.nxt;
         self.stats.segments_sent += 1;
         let mut options = Options::default();
@@ -264,7 +317,8 @@ impl Endpoint {
             options.timestamps = Some(self.stamp(now));
         }
         if self.agreed.sack && (!self.recv.ranges.is_empty() || self.recv.dsack.is_some()) {
-            let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
+            let blocks =
+                if len > 0 { self.sack_blocks_beside_data() } else { self.most_sack_blocks() };
             if blocks > 0 {
                 self.report_ranges(&mut options, blocks);
             }

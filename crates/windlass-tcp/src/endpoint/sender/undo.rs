@@ -1,6 +1,6 @@
 //! Reductions of the window that turn out to be unfounded: RFC 5682, 3522 and 3708.
 
-use windlass_cc::{Phase, Time, Undo, flags};
+use windlass_cc::{Flavour, Phase, Time, Undo, flags};
 
 use super::Sender;
 use super::summary::AckSummary;
@@ -15,9 +15,12 @@ pub(in crate::endpoint) struct SpuriousDetector {
     frto: Option<u64>,
     /// New data go out in place of retransmissions (RFC 5682 section 3.1 step 2b).
     prefer_new: bool,
-    /// Timestamp from which on retransmissions were sent; until the first acknowledgement of new
-    /// data.
+    /// Timestamp from which on retransmissions were sent; by RFC 3522 until the first acknowledgement of new data, in
+    /// Linux as long as the reduction can be taken back (`retrans_stamp`).
     stamp: Option<u32>,
+    /// The last acknowledgement answers an original while retransmissions are under way: nothing is looked for or sent
+    /// again until the next one.
+    hold: bool,
     /// SND.UNA at the reduction, while duplicates are counted against it.
     since: Option<u64>,
     /// Retransmissions since then that no duplicate was reported for.
@@ -27,7 +30,19 @@ pub(in crate::endpoint) struct SpuriousDetector {
 impl SpuriousDetector {
     /// Whether new data go out in place of retransmissions.
     pub(in crate::endpoint) fn prefers_new(&self) -> bool {
-        self.prefer_new
+        self.prefer_new || self.hold
+    }
+
+    /// Whether losses are neither looked for nor repaired until the next acknowledgement.
+    pub(in crate::endpoint) fn holds(&self) -> bool {
+        self.hold
+    }
+
+    /// The timer expired while the window was reduced for a mark, which nothing takes back: F-RTO alone judges, everything
+    /// below `sent` having been sent (`tcp_enter_loss`).
+    pub(in crate::endpoint) fn judge_timeout_alone(&mut self, p: &Profile, sent: u64) {
+        *self = SpuriousDetector::default();
+        self.frto = p.stack.frto.then_some(sent);
     }
 
     /// A segment was sent again.
@@ -51,15 +66,20 @@ impl SpuriousDetector {
 
 impl Sender {
     /// What an acknowledgement shows, before it is counted.
-    pub(super) fn find_spurious(&mut self, a: &AckSummary) -> Option<Undo> {
-        let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
-        if a.acked > 0
-            && let Some(stamp) = self.spurious.stamp.take()
-            && repairing
-            && let Some(echo) = a.echo
-            && (echo.wrapping_sub(stamp) as i32) < 0
-        {
-            return Some(Undo::Eifel);
+    pub(super) fn find_spurious(&mut self, p: &Profile, a: &AckSummary) -> Option<Undo> {
+        self.spurious.hold = false;
+        if a.acked > 0 && self.answers_original(a) {
+            // `tcp_try_undo_partial`: with retransmissions under way only new data go on.
+            self.spurious.hold = p.stack.rules == Flavour::Linux
+                && self.phase == Phase::Recovery
+                && self.una < self.recover
+                && self.scoreboard.oldest_retransmission().is_some();
+            if !self.spurious.hold {
+                return Some(Undo::Eifel);
+            }
+        }
+        if a.acked > 0 && p.stack.rules != Flavour::Linux {
+            self.spurious.stamp = None; // RFC 3522 section 3.2: the first acknowledgement decides
         }
         if self.judge_timeout(a) {
             return Some(Undo::Frto);
@@ -68,12 +88,19 @@ impl Sender {
             && twice.0 >= since
             && self.spurious.unexplained > 0
         {
-            self.spurious.unexplained -= 1;
+            self.spurious.unexplained = self.spurious.unexplained.saturating_sub(a.twice);
             if self.spurious.unexplained == 0 {
                 return Some(Undo::Dsack);
             }
         }
         None
+    }
+
+    /// Whether its timestamp was sent before anything was sent again (RFC 3522).
+    fn answers_original(&self, a: &AckSummary) -> bool {
+        let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
+        let stamps = self.spurious.stamp.zip(a.echo);
+        repairing && stamps.is_some_and(|(stamp, echo)| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
     /// RFC 5682 section 3.1, as Linux has it (`tcp_process_loss`): an acknowledgement of data that were sent before the
@@ -108,19 +135,31 @@ impl Endpoint {
             frto: (judges && p.stack.frto).then_some(self.send.max),
             prefer_new: false,
             stamp: (p.stack.eifel && self.agreed.timestamps).then(|| Endpoint::timestamp(since)),
+            hold: false,
             since: (p.stack.dsack_undo && self.send.selective).then_some(self.send.una),
-            unexplained: 0,
+            // `tcp_init_undo`: what is under way may be reported to have come twice as well.
+            unexplained: match p.stack.rules {
+                Flavour::Linux => self.send.scoreboard.retransmissions(),
+                _ => 0,
+            },
         };
     }
 
     /// The reduction is taken back, and nothing is taken for lost.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
         self.send.spurious.forget();
-        self.send.scoreboard.forgive();
+        // Reported duplicates say nothing of what has not been sent again (`tcp_undo_cwnd_reduction`).
+        if p.stack.rules != Flavour::Linux || why != Undo::Dsack {
+            self.send.scoreboard.forgive();
+        }
         self.send.retransmit_first = false;
+        let threshold = self.control.ssthresh;
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_undo(&p.params, &conn, why);
         self.control = self.cc.control(&p.params, &conn);
+        if self.control.ssthresh > threshold {
+            self.withdraw_reduction();
+        }
         self.note(p, now, Cause::Undo(why), self.send.phase, conn.flight_size);
         self.stats.undone += 1;
         // Recovery is over as soon as the acknowledgement has been counted.

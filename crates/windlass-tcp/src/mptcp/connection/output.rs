@@ -1,6 +1,6 @@
 //! Segments out, with what they say of the connection's streams.
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 use super::{Connection, MultipathProfile, Outgoing, Role};
 use crate::mptcp::option::{Dss, Mapping, MpOption};
@@ -27,10 +27,20 @@ impl Connection {
         let fin = self.poll_fin(p, now);
         if fin.is_none() && self.established {
             let stack = &p.path(0).stack;
-            self.sender.watch_window(now, stack.persist_timeout, stack.rto.max());
+            let first = match stack.persist_timeout {
+                Span::ZERO => self.longest_rto(p),
+                fixed => fixed,
+            };
+            self.sender.watch_window(now, first, stack.rto.max());
             self.watch_progress(p, now);
         }
         fin
+    }
+
+    /// The longest retransmission timeout of a subflow.
+    fn longest_rto(&self, p: &MultipathProfile) -> Span {
+        let rtos = self.subflows.iter().enumerate().map(|(i, s)| s.endpoint.rto(p.path(i)));
+        rtos.max().unwrap_or(Span::from_secs(1))
     }
 
     fn poll_plain(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {

@@ -1,6 +1,6 @@
 //! Losses found by time: RFC 8985, RACK and its tail loss probe.
 
-use windlass_cc::{Ack, Phase, Span, Time, flags};
+use windlass_cc::{Ack, Flavour, Phase, Span, Time, flags};
 
 use crate::decision::{Cause, LossRule};
 use crate::endpoint::sender::Sender;
@@ -19,6 +19,8 @@ const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
 /// Linux's `TCP_TIMEOUT_MIN_US`.
 const TIMER_SLACK: Span = Span::from_millis(2);
+/// Linux's `tcp_max_reordering`, segments.
+const MAX_REORDERING: u64 = 300;
 
 /// What RACK knows of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,14 @@ pub(in crate::endpoint) struct Rack {
     /// The same before the acknowledgement that is being read.
     fack_before: u64,
     reordering_seen: bool,
+    /// Lowest offset that the acknowledgement being read delivers out of order.
+    reordered_from: u64,
+    /// Segments by which one has overtaken another at most, zero as long as none has (`tp->reordering`).
+    reordering: u32,
+    /// Segments that the peer has reported to have come twice (`dsack_dups`).
+    pub(in crate::endpoint) duplicates: u32,
+    /// The acknowledgement being read shows that a retransmission is lost.
+    pub(in crate::endpoint) lost_again: bool,
     /// Quarters of the least RTT that reordering is given.
     window_mult: u32,
     window_persist: u32,
@@ -56,6 +66,10 @@ impl Default for Rack {
             fack: 0,
             fack_before: 0,
             reordering_seen: false,
+            reordered_from: u64::MAX,
+            reordering: 0,
+            duplicates: 0,
+            lost_again: false,
             window_mult: 1,
             window_persist: 0,
             dsack_round: None,
@@ -90,6 +104,22 @@ impl Rack {
     /// An acknowledgement is about to be read.
     pub(in crate::endpoint) fn begin_acknowledgement(&mut self) {
         self.fack_before = self.fack;
+        self.reordered_from = u64::MAX;
+        self.lost_again = false;
+    }
+
+    /// All that an acknowledgement delivers is known: how far it came out of order (`tcp_check_sack_reordering`).
+    pub(in crate::endpoint) fn measure_reordering(&mut self, una: u64, mss: u32) {
+        let highest = self.fack.max(una);
+        if self.reordered_from < highest {
+            let segments = (highest - self.reordered_from).div_ceil(u64::from(mss));
+            self.reordering = self.reordering.max(segments.min(MAX_REORDERING) as u32);
+        }
+    }
+
+    /// A timeout shows that less was out of order than it seemed (`tcp_enter_loss`).
+    pub(in crate::endpoint) fn expect_less_reordering(&mut self, dupthresh: u32) {
+        self.reordering = self.reordering.min(dupthresh);
     }
 
     /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` says that the timestamp
@@ -103,7 +133,10 @@ impl Rack {
         echo_is_older: impl Fn(Time) -> bool,
     ) {
         let again = r.transmissions > 1;
-        self.reordering_seen |= r.end() <= self.fack_before && !again;
+        if r.end() <= self.fack_before && !again {
+            self.reordering_seen = true;
+            self.reordered_from = self.reordered_from.min(r.start);
+        }
         self.fack = self.fack.max(r.end());
         let rtt = now.since(r.last_sent);
         let other = again && (echo_is_older(r.last_sent) || (min_rtt.is_known() && rtt < min_rtt));
@@ -117,17 +150,30 @@ impl Rack {
     }
 }
 
+impl Rack {
+    /// Whether more reordering than by `dupthresh` segments has been seen, so that data beyond a hole open the window
+    /// as well (`tcp_may_raise_cwnd`).
+    pub(in crate::endpoint) fn expects_reordering(&self, p: &Profile) -> bool {
+        self.reordering > p.stack.dupthresh && p.stack.rules == Flavour::Linux
+    }
+}
+
 impl Sender {
     pub(in crate::endpoint) fn uses_rack(&self, p: &Profile) -> bool {
         self.selective && p.stack.loss_detection == LossDetection::Rack
     }
 
-    /// The same step: duplicates that the peer reports widen the window, once per round trip.
-    pub(in crate::endpoint) fn adapt_reordering_window(&mut self, a: &AckSummary) {
+    /// The same step: duplicates that the peer reports widen the window, once per round trip. Linux ignores those of a
+    /// tail loss probe, and all before reordering is seen (`tcp_dsack_seen`).
+    pub(in crate::endpoint) fn adapt_reordering_window(&mut self, p: &Profile, a: &AckSummary) {
         if self.rack.dsack_round.is_some_and(|round| self.una >= round) {
             self.rack.dsack_round = None;
         }
-        if a.dsack.is_some() && self.rack.dsack_round.is_none() {
+        let of_probe = |end| self.rack.probe.is_some_and(|(sent_to, _)| sent_to == end);
+        let counts = a.dsack.is_some_and(|(_, end)| {
+            p.stack.rules != Flavour::Linux || self.rack.reordering_seen && !of_probe(end)
+        });
+        if counts && self.rack.dsack_round.is_none() {
             self.rack.dsack_round = Some(self.max);
             self.rack.window_mult = self.rack.window_mult.saturating_add(1);
             self.rack.window_persist = PERSIST;
@@ -170,19 +216,18 @@ impl Sender {
 
 /// When the timer expires that is set now for a segment that will be late at this time.
 fn late_timer(p: &Profile, now: Time, late_at: Time) -> Time {
-    match p.stack.rack_tick.0 {
+    match p.stack.wheel_tick.0 {
         0 => late_at,
-        tick => {
-            let ticks = (late_at.since(now) + TIMER_SLACK).0.div_ceil(tick);
-            Time((now.0 / tick + 1).saturating_add(ticks).saturating_mul(tick))
-        }
+        _ => Endpoint::expiry(p, now, late_at.since(now) + TIMER_SLACK),
     }
 }
 
 impl Endpoint {
     /// Section 6.2 step 4: how much later than others a segment may come.
     fn reordering_window(&self, p: &Profile) -> Span {
-        let repairing = matches!(self.send.phase, Phase::Recovery | Phase::Loss);
+        // An acknowledgement of all that recovery was for is judged outside of it.
+        let repairing = matches!(self.send.phase, Phase::Recovery | Phase::Loss)
+            && self.send.una < self.send.recover;
         let many = u64::from(p.stack.dupthresh) * u64::from(self.agreed.mss);
         if !self.send.rack.reordering_seen && (repairing || self.send.scoreboard.sacked() >= many) {
             return Span::ZERO;
@@ -211,7 +256,9 @@ impl Endpoint {
         let mut found = std::mem::take(&mut self.send.late);
         let latest = self.send.scoreboard.find_overtaken(newest, late, &mut found);
         for start in found.drain(..) {
-            self.lose(p, now, self.send.scoreboard.place_of(start), LossRule::Overtaken);
+            let place = self.send.scoreboard.place_of(start);
+            self.send.rack.lost_again |= self.send.scoreboard.get(place).is_some_and(|r| r.resent);
+            self.lose(p, now, place, LossRule::Overtaken);
         }
         self.send.late = found;
         let timer = |sent_at| late_timer(p, now, sent_at + allowed);
@@ -223,43 +270,64 @@ impl Endpoint {
         let prior_in_flight = self.send.in_flight();
         let lost_before = self.send.sampler.lost();
         self.find_late(p, now);
-        if matches!(self.send.phase, Phase::Open | Phase::Cwr) && self.send.scoreboard.pending() > 0
-        {
-            self.enter_recovery(p, now);
-        } else if self.send.phase == Phase::Recovery {
-            // What is lost has left the pipe, but nothing was delivered in its place: without being
-            // told so, the window would let all of it go again at once.
+        let lost = self.send.sampler.lost() - lost_before;
+        let linux = p.stack.rules == Flavour::Linux;
+        let enters = match self.send.phase {
+            Phase::Open | Phase::Cwr => self.send.scoreboard.pending() > 0,
+            Phase::Loss => linux && lost > 0,
+            Phase::Recovery => false,
+        };
+        // What is lost has left the pipe, but nothing was delivered in its place: without being told so, the window would
+        // let all of it go again at once. Linux tells so only where a recovery begins (`tcp_rack_reo_timeout`).
+        if if linux { enters } else { self.send.phase == Phase::Recovery } {
             let conn = self.conn(now, flags::CWND_LIMITED);
-            let lost = conn.lost - lost_before;
             let event = Ack { lost, prior_in_flight, ..Ack::default() };
             self.cc.on_ack(&p.params, &conn, &event);
             self.control = self.cc.control(&p.params, &conn);
             self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
         }
+        if enters {
+            self.enter_recovery(p, now);
+        }
+        if linux {
+            self.arm_rto_of_head(p, now);
+        }
     }
 
     /// Section 7.2: a probe is due two round trips after the last segment, unless the
-    /// retransmission timer comes first. It takes that timer's place.
-    pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time) {
+    /// retransmission timer comes first. It takes that timer's place. `advanced` says that the timer has just started
+    /// anew.
+    pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time, advanced: bool) {
         self.send.rack.probe_deadline = Time::NEVER;
+        let linux = p.stack.rules == Flavour::Linux;
+        let clear = match self.send.phase {
+            Phase::Open => self.send.scoreboard.sacked() == 0,
+            Phase::Cwr => linux || self.send.scoreboard.sacked() == 0,
+            Phase::Recovery | Phase::Loss => false,
+        };
         let may = p.stack.tlp
+            && clear
             && self.send.rack.probe.is_none()
-            && self.send.phase == Phase::Open
-            && self.send.scoreboard.sacked() == 0
             && !self.send.scoreboard.is_empty()
             && !self.timers.rto.is_never();
         if !may {
             return;
         }
         let srtt = self.srtt();
-        let mut after = PROBE_WITHOUT_RTT;
-        if srtt.is_known() {
-            after = srtt + srtt;
-            if self.send.flight_size() <= u64::from(self.agreed.mss) {
-                after = after + MAX_ACK_DELAY;
-            }
+        let lone = self.send.scoreboard.len() == 1;
+        let after = match srtt.is_known() {
+            false => PROBE_WITHOUT_RTT,
+            true if lone => srtt + srtt + MAX_ACK_DELAY,
+            // `tcp_schedule_loss_probe`
+            true if linux => srtt + srtt + TIMER_SLACK,
+            true => srtt + srtt,
+        };
+        if !linux {
+            self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
+            return;
         }
-        self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
+        let limit = if advanced { self.rto(p) } else { self.rto_of_head(p, now) };
+        self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit).max(Span(1)));
     }
 
     /// Section 7.3: the probe's timer. The retransmission timer starts anew.
@@ -283,13 +351,15 @@ impl Endpoint {
         let available = buffered.saturating_sub(self.send.nxt);
         let offered = (self.send.una + self.send.wnd).saturating_sub(self.send.nxt);
         let len = available.min(offered).min(self.payload_limit());
-        let segment = if len > 0 {
-            self.send(p, now, len, false)
+        let fin = len == available && offered > len && self.awaits_fin(buffered);
+        let fresh = len > 0 || fin;
+        let segment = if fresh {
+            self.send(p, now, len, fin)
         } else {
             let last = self.send.scoreboard.len() - 1;
             self.resend(p, now, last)?
         };
-        self.send.rack.probe = Some((self.send.max, len == 0));
+        self.send.rack.probe = Some((self.send.max, !fresh));
         self.send.rack.probe_deadline = Time::NEVER;
         Some(segment)
     }
