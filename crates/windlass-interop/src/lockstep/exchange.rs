@@ -1,0 +1,161 @@
+//! An exchange as it happened, written down as a script.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use windlass_cc::{Span, Time};
+use windlass_tcp::{Codepoint, Flags};
+
+use super::case::Case;
+use super::remote::stamp_name;
+use super::timing::{EARLY, late};
+use crate::script::{Action, Bounds, SegmentSpec, Stamp, TimestampsSpec};
+
+/// A segment that leaves sooner than this after what went before is its immediate consequence.
+pub(super) const AT_ONCE: Span = Span::from_millis(4);
+
+/// One step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// The application acted.
+    Act(Action),
+    /// A segment of the peer arrived.
+    In(SegmentSpec),
+    /// The kernel sent a segment, its number among them.
+    Out(SegmentSpec, u32),
+    /// The kernel sent nothing up to here.
+    Quiet,
+}
+
+/// All that happened up to now.
+#[derive(Default, Debug)]
+pub(super) struct Exchange {
+    steps: Vec<(Time, Step)>,
+}
+
+impl Exchange {
+    pub(super) fn add(&mut self, at: Time, step: Step) {
+        self.steps.push((at, step));
+    }
+
+    /// The latest step of the peer or the application, and when.
+    pub(super) fn cause(&self) -> Option<&(Time, Step)> {
+        self.steps.iter().rev().find(|(_, step)| !matches!(step, Step::Out(..) | Step::Quiet))
+    }
+
+    /// The peer's segment before the latest.
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = &SegmentSpec> {
+        self.steps.iter().rev().filter_map(|(_, step)| match step {
+            Step::In(spec) => Some(spec),
+            _ => None,
+        })
+    }
+
+    /// When the kernel last sent something.
+    pub(super) fn last_out(&self) -> Time {
+        let last = self.steps.iter().rev().find(|(_, step)| matches!(step, Step::Out(..)));
+        last.map_or(Time::ZERO, |(at, _)| *at)
+    }
+
+    /// As a script. Of the last step every part is written, since it is the one that counts.
+    pub(super) fn script(&self, case: &Case, title: &str) -> String {
+        let named = self.named();
+        let mut text = format!("title  {title}\nsource Linux, lockstep seed {}\n", case.seed);
+        let _ = writeln!(text, "{}\n", case.options.line());
+        let mut window = None;
+        let mut reference = Time::ZERO;
+        let mut last_out = Time::ZERO;
+        for (i, (at, step)) in self.steps.iter().enumerate() {
+            let last = i + 1 == self.steps.len();
+            let (time, event) = match step {
+                Step::Act(action) => (moment(*at, reference), act(*action)),
+                Step::Quiet => (moment(*at, reference), "quiet".to_owned()),
+                Step::In(spec) => {
+                    let mut spec = spec.clone();
+                    let same = spec.window == window && !spec.flags.has(Flags::SYN);
+                    window = if spec.flags.has(Flags::SYN) { None } else { spec.window };
+                    spec.window = spec.window.filter(|_| !same);
+                    (moment(*at, reference), format!("< {spec}"))
+                }
+                Step::Out(spec, number) => {
+                    let time = range(*at, reference, last_out);
+                    last_out = *at;
+                    (time, format!("> {}", expected(spec, *number, &named, last)))
+                }
+            };
+            reference = if matches!(step, Step::Out(..)) && at.since(reference) < AT_ONCE {
+                reference
+            } else {
+                *at
+            };
+            let _ = writeln!(text, "{time:<16} {event}");
+        }
+        text
+    }
+
+    /// The departures whose timestamps the peer echoes.
+    fn named(&self) -> BTreeSet<String> {
+        let echo = |(_, step): &(Time, Step)| match step {
+            Step::In(spec) => match &spec.options.timestamps {
+                TimestampsSpec::Given(_, Stamp::Named(name)) => Some(name.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.steps.iter().filter_map(echo).collect()
+    }
+}
+
+/// One past the last number of a segment.
+pub(super) fn end(spec: &SegmentSpec) -> i64 {
+    let flags = [Flags::SYN, Flags::FIN].into_iter().filter(|flag| spec.flags.has(*flag));
+    spec.seq.unwrap_or(0) + i64::from(spec.len) + flags.count() as i64
+}
+
+fn act(action: Action) -> String {
+    match action {
+        Action::Listen => "listen".to_owned(),
+        Action::Connect => "connect".to_owned(),
+        Action::Write(n) => format!("write {n}"),
+        Action::Read(n) => format!("read {n}"),
+        Action::Shutdown => "shutdown".to_owned(),
+        Action::Close => "close".to_owned(),
+        Action::Abort => "abort".to_owned(),
+    }
+}
+
+/// A segment that is expected, without what goes without saying.
+fn expected(spec: &SegmentSpec, number: u32, named: &BTreeSet<String>, last: bool) -> SegmentSpec {
+    let mut spec = spec.clone();
+    let zero = Bounds { least: 0, most: 0 };
+    let syn = spec.flags.has(Flags::SYN);
+    if !last {
+        spec.window = spec.window.filter(|window| *window == zero);
+        spec.ecn = spec.ecn.filter(|ecn| *ecn != Codepoint::NotEct);
+    }
+    let name = Some(stamp_name(number)).filter(|name| named.contains(name));
+    let value = name.clone().map_or(Stamp::Any, Stamp::Named);
+    spec.options.timestamps = match spec.options.timestamps {
+        TimestampsSpec::Given(_, echo) if last => TimestampsSpec::Given(value, echo),
+        TimestampsSpec::Given(..) if syn || name.is_some() => {
+            TimestampsSpec::Given(value, Stamp::Any)
+        }
+        _ => TimestampsSpec::Implied,
+    };
+    spec
+}
+
+/// The time of what the script does itself, from its begin.
+fn moment(at: Time, reference: Time) -> String {
+    if at == reference { String::new() } else { format!("{}ms", at.0 / 1_000_000) }
+}
+
+/// The times at which a segment is expected that the kernel sent then.
+fn range(at: Time, reference: Time, last_out: Time) -> String {
+    if at.since(reference) < AT_ONCE {
+        return String::new();
+    }
+    let least = at.0.saturating_sub(late(at.since(last_out)).0).max(reference.0) / 1_000_000;
+    let most = (at.0 + EARLY.0).div_ceil(1_000_000);
+    format!("{least}ms..{most}ms")
+}

@@ -1,0 +1,167 @@
+//! The first difference of two stacks, and what can be seen of both there.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use windlass_tcp::Flags;
+
+use crate::script::{Check, INFINITE, STATES, Seen, SegmentSpec, Stack, milliseconds, name_of};
+use windlass_cc::Time;
+
+/// What has come of a case.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    /// Both stacks sent the same, so many segments.
+    Equal(u32),
+    /// They parted where only the order of a timer and another event a few milliseconds apart
+    /// decides.
+    Tie(Box<Finding>),
+    /// They parted.
+    Differs(Box<Finding>),
+}
+
+impl Outcome {
+    /// The difference, if it counts.
+    pub fn difference(&self) -> Option<&Finding> {
+        match self {
+            Outcome::Differs(finding) => Some(finding),
+            _ => None,
+        }
+    }
+}
+
+/// How the two stacks differ.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Kind {
+    /// The kernel sends a segment that the endpoint does not send.
+    Missing,
+    /// The endpoint sends a segment that the kernel does not send.
+    Extra,
+    /// The endpoint sends the same later.
+    Late,
+    /// The endpoint sends the same earlier.
+    Early,
+    /// Both send, and these parts of the segment differ.
+    Parts(Vec<String>),
+    /// An action gives different results.
+    Application,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Missing => f.write_str("missing"),
+            Kind::Extra => f.write_str("extra"),
+            Kind::Late => f.write_str("late"),
+            Kind::Early => f.write_str("early"),
+            Kind::Parts(parts) => write!(f, "other {}", parts.join(", ")),
+            Kind::Application => f.write_str("application"),
+        }
+    }
+}
+
+/// The first difference.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// How they differ.
+    pub kind: Kind,
+    /// The class of the segment: what it is for.
+    pub class: String,
+    /// The event before.
+    pub trigger: String,
+    /// What the kernel sent, and when.
+    pub kernel: String,
+    /// What the endpoint sent, and when.
+    pub endpoint: String,
+    /// The states of both before the event.
+    pub states: [State; 2],
+    /// When cwnd, ssthresh or state first differed, and how, if that was earlier than the segments.
+    pub parted: Option<String>,
+    /// The exchange up to there, as a script in which the kernel is right.
+    pub script: String,
+}
+
+impl Finding {
+    /// Findings with the same signature are taken to have one cause.
+    pub fn signature(&self) -> String {
+        format!("{} {}, after {}", self.kind, self.class, self.trigger)
+    }
+}
+
+/// What can be seen of a stack.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// State of the connection.
+    pub state: String,
+    /// Congestion window, segments.
+    pub cwnd: Option<u64>,
+    /// Slow-start threshold, segments.
+    pub ssthresh: Option<u64>,
+    /// Smoothed round-trip time, nanoseconds.
+    pub srtt: Option<u64>,
+    /// Retransmission timeout, nanoseconds.
+    pub rto: Option<u64>,
+}
+
+impl State {
+    /// That of a stack now. What it does not tell is left out.
+    pub(super) fn of(stack: &mut dyn Stack) -> State {
+        let any = crate::script::Bounds::ANY;
+        let mut number = |check| match stack.look(&check) {
+            Ok(Seen::Number(n)) => Some(n),
+            _ => None,
+        };
+        let (cwnd, ssthresh) = (number(Check::Cwnd(any)), number(Check::Ssthresh(any)));
+        let (srtt, rto) = (number(Check::Srtt(any)), number(Check::Rto(any)));
+        let state = match stack.look(&Check::State(windlass_tcp::State::Closed)) {
+            Ok(Seen::State(state)) => name_of(&STATES, &state).to_owned(),
+            _ => "unknown".to_owned(),
+        };
+        State { state, cwnd, ssthresh, srtt, rto }
+    }
+
+    /// Whether the windows differ where both tell them.
+    pub(super) fn parts_from(&self, other: &State) -> bool {
+        let apart = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
+        let early = |state: &State| ["LISTEN", "SYN-SENT", "SYN-RECEIVED"].contains(&&*state.state);
+        if early(self) || early(other) {
+            return false;
+        }
+        apart(self.cwnd, other.cwnd) || apart(self.ssthresh, other.ssthresh)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = |n: Option<u64>| match n {
+            None => "unknown".to_owned(),
+            Some(INFINITE) => "infinite".to_owned(),
+            Some(n) => n.to_string(),
+        };
+        let time = |n: Option<u64>| n.map_or("unknown".to_owned(), |n| milliseconds(Time(n)));
+        write!(f, "{}, cwnd {}, ", self.state, count(self.cwnd))?;
+        write!(f, "ssthresh {}, srtt {}, ", count(self.ssthresh), time(self.srtt))?;
+        write!(f, "rto {}", time(self.rto))
+    }
+}
+
+/// What a segment is for. `sent` is one past the highest number sent before it.
+pub(super) fn class(spec: &SegmentSpec, sent: i64) -> &'static str {
+    let has = |flag| spec.flags.has(flag);
+    let seq = spec.seq.unwrap_or(0);
+    if has(Flags::RST) {
+        "reset"
+    } else if has(Flags::SYN) {
+        if sent > 0 { "repeated SYN" } else { "SYN" }
+    } else if spec.len > 0 {
+        if seq < sent { "retransmission" } else { "new data" }
+    } else if has(Flags::FIN) {
+        if seq < sent { "repeated FIN" } else { "FIN" }
+    } else if seq < sent {
+        "window probe"
+    } else if !spec.options.sack.is_empty() {
+        "acknowledgement with SACK"
+    } else {
+        "acknowledgement"
+    }
+}
