@@ -46,6 +46,7 @@ pub fn compare(
         ended: false,
         deaf: false,
         states: [State::default(), State::default()],
+        looked: Time::ZERO,
         parted: None,
     };
     match duel.play() {
@@ -93,6 +94,8 @@ struct Duel<'a> {
     deaf: bool,
     /// Both states before the latest event.
     states: [State; 2],
+    /// When they were looked at.
+    looked: Time,
     parted: Option<String>,
 }
 
@@ -102,7 +105,7 @@ impl Duel<'_> {
             let last = self.exchange.last_out();
             let end = last + LAST_LOOK;
             let due = self.remote.due().map_or(end, |ms| Time::from_millis(ms));
-            let at = due.max(self.stacks.endpoint.now());
+            let at = due.max(self.stacks.endpoint.now()).max(whole(self.stacks.reference.now()));
             let at = beside(at, self.stacks.endpoint.deadline(), last);
             if at > LONGEST || self.number > MOST_SEGMENTS {
                 return Ok(());
@@ -114,7 +117,9 @@ impl Duel<'_> {
             if let Some(departure) = self.stacks.endpoint.next(at)? {
                 return Err(self.unexpected(&departure, at)?);
             }
-            self.look(at);
+            if at > self.looked {
+                self.look(at);
+            }
             match (self.remote.due(), at) {
                 (None, _) => return Ok(()),
                 (Some(_), at) => {
@@ -127,6 +132,7 @@ impl Duel<'_> {
 
     /// Notes the states of both, and when their windows part.
     fn look(&mut self, at: Time) {
+        self.looked = at;
         self.states = [State::of(self.stacks.reference), State::of(self.stacks.endpoint)];
         let [kernel, ours] = &self.states;
         if self.parted.is_none() && kernel.parts_from(ours) {
@@ -288,6 +294,13 @@ impl Duel<'_> {
     fn finding(&mut self, at: Time, kind: Kind, class: &str, said: [String; 2]) -> End {
         let [kernel, endpoint] = said;
         let trigger = self.trigger(at);
+        let [kernels, own] = std::mem::take(&mut self.states);
+        let states =
+            [kernels.with_state(self.stacks.reference), own.with_state(self.stacks.endpoint)];
+        let parts = match &kind {
+            Kind::Parts(parts) => parts.clone(),
+            _ => Vec::new(),
+        };
         let title = format!("{kind} {class}, after {trigger}");
         let finding = Finding {
             kind,
@@ -295,9 +308,9 @@ impl Duel<'_> {
             trigger,
             kernel,
             endpoint,
-            states: self.states.clone(),
+            states,
             parted: self.parted.clone(),
-            script: self.exchange.script(self.case, &title),
+            script: self.exchange.script(self.case, &title, &parts),
         };
         End::Difference(Box::new(Outcome::Differs(Box::new(finding))))
     }
@@ -360,7 +373,17 @@ fn spec_of(departure: &Departure, peer: &mut Peer, number: u32) -> SegmentSpec {
 }
 
 fn told(spec: &SegmentSpec, at: Time) -> String {
+    let mut spec = spec.clone();
+    spec.window = spec.window.filter(|window| window.least == 0);
+    if spec.options.timestamps == TimestampsSpec::Absent {
+        spec.options.timestamps = TimestampsSpec::Implied;
+    }
     format!("{spec} at {}", milliseconds(at))
+}
+
+/// The last whole millisecond.
+fn whole(at: Time) -> Time {
+    Time::from_millis(at.0 / 1_000_000)
 }
 
 /// Whether two segments carry the same numbers and flags.

@@ -8,7 +8,9 @@ use super::case::{Act, Case, Deed, Fate, Options, Receiver, Send};
 const RTTS: [u32; 9] = [4, 10, 20, 40, 60, 100, 150, 250, 500];
 const JITTER: u32 = 7;
 /// Windows of the peer, bytes.
-const WINDOWS: [u32; 5] = [2_048, 6_144, 16_384, 32_768, 64_512];
+const WINDOWS: [u32; 8] = [4_096, 6_144, 16_384, 16_384, 32_768, 32_768, 64_512, 64_512];
+/// A window of less than two full segments, which few peers have.
+const TINY_WINDOW: u32 = 2_048;
 /// Data segments whose fate is drawn.
 const FATED: u32 = 60;
 
@@ -102,7 +104,7 @@ fn draw_receiver(dice: &mut Dice) -> Receiver {
     Receiver {
         every: dice.pick(&[1, 2, 2, 2, 4]),
         delay: dice.pick(&[25, 40, 40, 120, 200]),
-        window: dice.pick(&WINDOWS),
+        window: if dice.percent(4) { TINY_WINDOW } else { dice.pick(&WINDOWS) },
         dsack: dice.percent(80),
         stalls,
     }

@@ -57,8 +57,8 @@ impl Exchange {
         last.map_or(Time::ZERO, |(at, _)| *at)
     }
 
-    /// As a script. Of the last step every part is written, since it is the one that counts.
-    pub(super) fn script(&self, case: &Case, title: &str) -> String {
+    /// As a script. Of the last segment these `parts` are written, whatever they are.
+    pub(super) fn script(&self, case: &Case, title: &str, parts: &[String]) -> String {
         let named = self.named();
         let mut text = format!("title  {title}\nsource Linux, lockstep seed {}\n", case.seed);
         let _ = writeln!(text, "{}\n", case.options.line());
@@ -80,7 +80,13 @@ impl Exchange {
                 Step::Out(spec, number) => {
                     let time = range(*at, reference, last_out);
                     last_out = *at;
-                    (time, format!("> {}", expected(spec, *number, &named, last)))
+                    (
+                        time,
+                        format!(
+                            "> {}",
+                            expected(spec, *number, &named, if last { parts } else { &[] })
+                        ),
+                    )
                 }
             };
             reference = if matches!(step, Step::Out(..)) && at.since(reference) < AT_ONCE {
@@ -124,19 +130,30 @@ fn act(action: Action) -> String {
     }
 }
 
-/// A segment that is expected, without what goes without saying.
-fn expected(spec: &SegmentSpec, number: u32, named: &BTreeSet<String>, last: bool) -> SegmentSpec {
+/// A segment that is expected, without what goes without saying but for these parts.
+fn expected(
+    spec: &SegmentSpec,
+    number: u32,
+    named: &BTreeSet<String>,
+    parts: &[String],
+) -> SegmentSpec {
     let mut spec = spec.clone();
+    let told = |part| parts.iter().any(|told| told == part);
     let zero = Bounds { least: 0, most: 0 };
     let syn = spec.flags.has(Flags::SYN);
-    if !last {
+    if !told("window") {
         spec.window = spec.window.filter(|window| *window == zero);
+    }
+    if !told("codepoint") {
         spec.ecn = spec.ecn.filter(|ecn| *ecn != Codepoint::NotEct);
     }
     let name = Some(stamp_name(number)).filter(|name| named.contains(name));
     let value = name.clone().map_or(Stamp::Any, Stamp::Named);
     spec.options.timestamps = match spec.options.timestamps {
-        TimestampsSpec::Given(_, echo) if last => TimestampsSpec::Given(value, echo),
+        TimestampsSpec::Absent if told("options") => TimestampsSpec::Absent,
+        TimestampsSpec::Given(_, echo) if told("timestamp echo") || told("options") => {
+            TimestampsSpec::Given(value, echo)
+        }
         TimestampsSpec::Given(..) if syn || name.is_some() => {
             TimestampsSpec::Given(value, Stamp::Any)
         }

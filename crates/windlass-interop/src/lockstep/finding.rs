@@ -5,7 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use windlass_tcp::Flags;
 
-use crate::script::{Check, INFINITE, STATES, Seen, SegmentSpec, Stack, milliseconds, name_of};
+use crate::script::{
+    Bounds, Check, INFINITE, STATES, Seen, SegmentSpec, Stack, milliseconds, name_of,
+};
 use windlass_cc::Time;
 
 /// What has come of a case.
@@ -73,7 +75,7 @@ pub struct Finding {
     pub kernel: String,
     /// What the endpoint sent, and when.
     pub endpoint: String,
-    /// The states of both before the event.
+    /// The states of both: the connection's now, the figures before the event.
     pub states: [State; 2],
     /// When cwnd, ssthresh or state first differed, and how, if that was earlier than the segments.
     pub parted: Option<String>,
@@ -104,27 +106,37 @@ pub struct State {
 }
 
 impl State {
-    /// That of a stack now. What it does not tell is left out.
+    /// That of a stack now, but for the connection's state, which takes a kernel long to find. What
+    /// the stack does not tell is left out.
     pub(super) fn of(stack: &mut dyn Stack) -> State {
-        let any = crate::script::Bounds::ANY;
+        let any = Bounds::ANY;
         let mut number = |check| match stack.look(&check) {
             Ok(Seen::Number(n)) => Some(n),
             _ => None,
         };
-        let (cwnd, ssthresh) = (number(Check::Cwnd(any)), number(Check::Ssthresh(any)));
-        let (srtt, rto) = (number(Check::Srtt(any)), number(Check::Rto(any)));
-        let state = match stack.look(&Check::State(windlass_tcp::State::Closed)) {
+        State {
+            state: String::new(),
+            cwnd: number(Check::Cwnd(any)),
+            ssthresh: number(Check::Ssthresh(any)),
+            srtt: number(Check::Srtt(any)).filter(|srtt| *srtt > 0),
+            rto: number(Check::Rto(any)),
+        }
+    }
+
+    /// The same with the connection's state.
+    pub(super) fn with_state(mut self, stack: &mut dyn Stack) -> State {
+        self.state = match stack.look(&Check::State(windlass_tcp::State::Closed)) {
             Ok(Seen::State(state)) => name_of(&STATES, &state).to_owned(),
             _ => "unknown".to_owned(),
         };
-        State { state, cwnd, ssthresh, srtt, rto }
+        self
     }
 
     /// Whether the windows differ where both tell them.
     pub(super) fn parts_from(&self, other: &State) -> bool {
         let apart = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
-        let early = |state: &State| ["LISTEN", "SYN-SENT", "SYN-RECEIVED"].contains(&&*state.state);
-        if early(self) || early(other) {
+        let begun = self.srtt.is_some() && other.srtt.is_some();
+        if !begun {
             return false;
         }
         apart(self.cwnd, other.cwnd) || apart(self.ssthresh, other.ssthresh)
@@ -139,7 +151,10 @@ impl fmt::Display for State {
             Some(n) => n.to_string(),
         };
         let time = |n: Option<u64>| n.map_or("unknown".to_owned(), |n| milliseconds(Time(n)));
-        write!(f, "{}, cwnd {}, ", self.state, count(self.cwnd))?;
+        if !self.state.is_empty() {
+            write!(f, "{}, ", self.state)?;
+        }
+        write!(f, "cwnd {}, ", count(self.cwnd))?;
         write!(f, "ssthresh {}, srtt {}, ", count(self.ssthresh), time(self.srtt))?;
         write!(f, "rto {}", time(self.rto))
     }
