@@ -25,17 +25,17 @@ pub struct Case {
     pub spacing: u32,
     /// How many of the stack's first SYNs or SYN-ACKs are lost.
     pub lost_syns: u32,
-    /// What the application does once the connection is established.
+    /// Acts of the application once the connection is established.
     pub acts: Vec<Act>,
     /// Whether the application reads data as soon as they have arrived.
     pub reads_at_once: bool,
-    /// What the application writes once it has read so many bytes: total read, bytes written.
+    /// Answers of the application: total number of bytes read, number of bytes that it then writes.
     pub answers: Vec<(u32, u32)>,
     /// The peer as a receiver.
     pub receiver: Receiver,
-    /// What happens to data segments of the stack, by their number from 0.
+    /// Fates of the stack's data segments, by their number from 0.
     pub fates: Vec<(u32, Fate)>,
-    /// What happens to acknowledgements of the peer, by their number from 0. There is no mark.
+    /// Fates of the peer's acknowledgements, by their number from 0. Only losses and delays count.
     pub ack_fates: Vec<(u32, Fate)>,
     /// Data of the peer.
     pub sends: Vec<Send>,
@@ -64,23 +64,23 @@ pub struct Options {
     pub mss: u16,
 }
 
-/// An act of the application, so long after the one before.
+/// An act of the application and its delay.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Act {
     /// Milliseconds after the act before, or after the handshake.
     pub after: u32,
-    /// What it does.
+    /// The act.
     pub deed: Deed,
 }
 
-/// What an application does.
+/// An act of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Deed {
     /// Opens the connection passively.
     Listen,
     /// Opens the connection actively.
     Connect,
-    /// Writes so many bytes.
+    /// Writes this number of bytes.
     Write(u32),
     /// Reads all that has arrived.
     Read,
@@ -93,7 +93,7 @@ pub enum Deed {
 /// How the peer receives.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Receiver {
-    /// It acknowledges every so many segments that arrive in order.
+    /// Number of segments in order that one acknowledgement covers.
     pub every: u32,
     /// It acknowledges a segment after this time at the latest.
     pub delay: u32,
@@ -101,19 +101,19 @@ pub struct Receiver {
     pub window: u32,
     /// Whether it reports duplicates (RFC 2883).
     pub dsack: bool,
-    /// Times in which its application does not read: from an acknowledgement's number on, for so
-    /// many milliseconds.
+    /// Times in which the application does not read: number of the acknowledgement at which the time
+    /// begins, length in milliseconds.
     pub stalls: Vec<(u32, u32)>,
 }
 
-/// What the path does to a segment.
+/// The fate of a segment on the path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Fate {
     /// Loses it.
     Lose,
-    /// Delays it by so many milliseconds; others overtake it.
+    /// Delays it by this many milliseconds; others overtake it.
     Late(u32),
-    /// Delivers it a second time after so many milliseconds.
+    /// Delivers it a second time after this many milliseconds.
     Twice(u32),
     /// Marks it (CE) if the stack has declared it capable of that.
     Mark,
@@ -133,7 +133,7 @@ pub struct Send {
 }
 
 impl Options {
-    /// The plainest: what a shrunk case has where it does not matter.
+    /// The simplest options. A shrunk case has them where they do not matter.
     pub fn plain() -> Options {
         Options {
             algorithm: "reno".to_owned(),
@@ -181,7 +181,7 @@ impl Options {
         Ok(Profile::new(settings.stack, settings.algorithm, settings.mtu))
     }
 
-    /// The same as a line of a script, without what is the default there.
+    /// The options as a line of a script, without the defaults.
     pub(super) fn line(&self) -> String {
         let on = |yes: bool| if yes { "on" } else { "off" };
         let mut parts = vec![

@@ -1,7 +1,7 @@
 //! Two stacks side by side: the same peer, the same application, packet by packet.
 //!
-//! A reference, the kernel, goes first. The peer sees what the reference sends. The endpoint is given
-//! the same at the same times, and must have sent the same by then.
+//! The reference is the kernel. The peer reacts to the segments of the reference. The endpoint gets the
+//! same events at the same times, and must send the same segments.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::Flags;
@@ -21,8 +21,11 @@ const LAST_LOOK: Span = Span::from_secs(4);
 /// A case ends after this time, or this many segments.
 const LONGEST: Time = Time::from_secs(60);
 const MOST_SEGMENTS: u32 = 600;
-/// So long after a difference it is looked for whether the other does the same later.
+/// After a difference, the other stack may send the same segment within this time.
 const LATER: Span = Span::from_secs(3);
+
+/// The script player watches a stack for this time after the last line.
+const TOGETHER: Span = Span::from_millis(12);
 
 /// Plays a case against both stacks up to the first difference.
 ///
@@ -80,7 +83,7 @@ struct Duel<'a> {
     case: &'a Case,
     remote: Remote<'a>,
     stacks: Stacks<'a>,
-    /// What a script's peer knows of the reference and of the endpoint.
+    /// The script peers of the reference and of the endpoint.
     peers: [Peer; 2],
     exchange: Exchange,
     /// Segments that the reference has sent.
@@ -104,7 +107,7 @@ impl Duel<'_> {
         loop {
             let last = self.exchange.last_out();
             let end = last + LAST_LOOK;
-            let due = self.remote.due().map_or(end, |ms| Time::from_millis(ms));
+            let due = self.remote.due().map_or(end, Time::from_millis);
             let at = due.max(self.stacks.endpoint.now()).max(whole(self.stacks.reference.now()));
             let at = beside(at, self.stacks.endpoint.deadline(), last);
             if at > LONGEST || self.number > MOST_SEGMENTS {
@@ -161,7 +164,7 @@ impl Duel<'_> {
         if carries && self.case.reads_at_once { self.read_all(at) } else { Ok(()) }
     }
 
-    /// Takes what the reference has sent already.
+    /// Takes all segments that the reference has sent already.
     fn drain(&mut self, at: Time) -> Result<(), End> {
         while let Some(departure) = self.stacks.reference.next(at)? {
             self.departed(&departure)?;
@@ -181,7 +184,7 @@ impl Duel<'_> {
         self.drain(at)
     }
 
-    /// The application reads what is there, and answers what it has been waiting for.
+    /// The application reads all data, and writes the answers that are due.
     fn read_all(&mut self, at: Time) -> Result<(), End> {
         if self.deaf {
             return Ok(());
@@ -207,7 +210,7 @@ impl Duel<'_> {
         due.clone().try_for_each(|answer| self.act(Action::Write(answer.1), at))
     }
 
-    /// The reference has sent a segment; the endpoint must have sent the same.
+    /// The reference has sent a segment. The endpoint must send the same segment.
     fn departed(&mut self, departure: &Departure) -> Result<(), End> {
         let at = departure.at;
         let number = self.number;
@@ -301,6 +304,10 @@ impl Duel<'_> {
             Kind::Parts(parts) => parts.clone(),
             _ => Vec::new(),
         };
+        self.exchange.mark(parts);
+        if !self.exchange.ends_quiet() {
+            self.follow();
+        }
         let title = format!("{kind} {class}, after {trigger}");
         let finding = Finding {
             kind,
@@ -310,9 +317,19 @@ impl Duel<'_> {
             endpoint,
             states,
             parted: self.parted.clone(),
-            script: self.exchange.script(self.case, &title, &parts),
+            script: self.exchange.script(self.case, &title),
         };
         End::Difference(Box::new(Outcome::Differs(Box::new(finding))))
+    }
+
+    /// Adds the segments that the reference sends together with the segment that differs.
+    fn follow(&mut self) {
+        let until = self.stacks.reference.now() + TOGETHER;
+        while let Ok(Some(departure)) = self.stacks.reference.next(until) {
+            let spec = spec_of(&departure, &mut self.peers[0], self.number);
+            self.exchange.add(departure.at, Step::Out(spec, self.number));
+            self.number += 1;
+        }
     }
 
     /// The event that led to the latest step, in one word or two.
@@ -363,7 +380,7 @@ fn action(deed: Deed) -> Action {
     }
 }
 
-/// What has left, as its peer reads it. Its timestamp is remembered by its number.
+/// A departure as the peer reads it. The peer remembers the timestamp by the number.
 fn spec_of(departure: &Departure, peer: &mut Peer, number: u32) -> SegmentSpec {
     peer.read(&departure.segment);
     if let Some(t) = departure.segment.options.timestamps {

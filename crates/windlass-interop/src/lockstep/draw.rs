@@ -14,7 +14,7 @@ const TINY_WINDOW: u32 = 2_048;
 /// Data segments whose fate is drawn.
 const FATED: u32 = 60;
 
-/// What the connection is for.
+/// The kind of traffic.
 #[derive(Clone, Copy)]
 enum Traffic {
     /// A few large writes.
@@ -221,5 +221,52 @@ fn draw_end(dice: &mut Dice, case: &mut Case) {
     }
     if dice.percent(50) {
         case.fin = Some(dice.pick(&[0, 30, 300, 1_500, 3_000]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_case_every_time_and_another_seed_another_case() {
+        let cases: Vec<Case> = (1..200).map(Case::draw).collect();
+        assert_eq!(cases, (1..200).map(Case::draw).collect::<Vec<_>>());
+        for pair in cases.windows(2) {
+            assert_ne!(Case { seed: 0, ..pair[0].clone() }, Case { seed: 0, ..pair[1].clone() });
+        }
+    }
+
+    #[test]
+    fn everything_that_a_case_can_have_is_drawn_within_300_seeds() {
+        let cases: Vec<Case> = (1..=300).map(Case::draw).collect();
+        let some = |what: &str, has: &dyn Fn(&Case) -> bool| {
+            let count = cases.iter().filter(|case| has(case)).count();
+            assert!((5..295).contains(&count), "{count} of 300 cases have {what}");
+        };
+        let fate = |c: &Case, wanted: fn(&Fate) -> bool| c.fates.iter().any(|f| wanted(&f.1));
+        some("an active open", &|c| c.active);
+        some("a lost SYN", &|c| c.lost_syns > 0);
+        some("small writes", &|c| c.acts.iter().filter(|a| is_small(a)).count() > 3);
+        some("silences", &|c| c.acts.iter().any(|a| a.after > 1_000));
+        some("answers", &|c| !c.answers.is_empty());
+        some("a close", &|c| c.acts.iter().any(|a| a.deed == Deed::Close));
+        some("a FIN of the peer", &|c| c.fin.is_some());
+        some("losses", &|c| fate(c, |f| *f == Fate::Lose));
+        some("overtaking", &|c| fate(c, |f| matches!(f, Fate::Late(_))));
+        some("duplicates", &|c| fate(c, |f| matches!(f, Fate::Twice(_))));
+        some("marks", &|c| fate(c, |f| *f == Fate::Mark));
+        some("lost acknowledgements", &|c| c.ack_fates.iter().any(|f| f.1 == Fate::Lose));
+        some("a closed window", &|c| !c.receiver.stalls.is_empty());
+        some("a tiny window", &|c| c.receiver.window == TINY_WINDOW);
+        some("late reads", &|c| !c.reads_at_once);
+        some("holes in the peer's data", &|c| c.sends.windows(2).any(|s| s[1].at < s[0].at));
+        some("no SACK", &|c| !c.options.sack);
+        some("ECN", &|c| c.options.ecn);
+        some("no Nagle", &|c| !c.options.nagle);
+    }
+
+    fn is_small(act: &Act) -> bool {
+        matches!(act.deed, Deed::Write(bytes) if bytes <= 700)
     }
 }

@@ -11,7 +11,7 @@ use super::remote::stamp_name;
 use super::timing::{EARLY, late};
 use crate::script::{Action, Bounds, SegmentSpec, Stamp, TimestampsSpec};
 
-/// A segment that leaves sooner than this after what went before is its immediate consequence.
+/// A segment that leaves within this time after an event is the immediate consequence of the event.
 pub(super) const AT_ONCE: Span = Span::from_millis(4);
 
 /// One step.
@@ -27,15 +27,27 @@ pub(super) enum Step {
     Quiet,
 }
 
-/// All that happened up to now.
+/// All events up to now.
 #[derive(Default, Debug)]
 pub(super) struct Exchange {
     steps: Vec<(Time, Step)>,
+    /// The segment that differs, and the parts in which it does.
+    differing: Option<(usize, Vec<String>)>,
 }
 
 impl Exchange {
     pub(super) fn add(&mut self, at: Time, step: Step) {
         self.steps.push((at, step));
+    }
+
+    /// Says that the latest step is the one that differs, in these parts.
+    pub(super) fn mark(&mut self, parts: Vec<String>) {
+        self.differing = self.steps.len().checked_sub(1).map(|last| (last, parts));
+    }
+
+    /// Whether the kernel was seen to send nothing at the end.
+    pub(super) fn ends_quiet(&self) -> bool {
+        matches!(self.steps.last(), Some((_, Step::Quiet)))
     }
 
     /// The latest step of the peer or the application, and when.
@@ -57,8 +69,8 @@ impl Exchange {
         last.map_or(Time::ZERO, |(at, _)| *at)
     }
 
-    /// As a script. Of the last segment these `parts` are written, whatever they are.
-    pub(super) fn script(&self, case: &Case, title: &str, parts: &[String]) -> String {
+    /// As a script.
+    pub(super) fn script(&self, case: &Case, title: &str) -> String {
         let named = self.named();
         let mut text = format!("title  {title}\nsource Linux, lockstep seed {}\n", case.seed);
         let _ = writeln!(text, "{}\n", case.options.line());
@@ -66,7 +78,8 @@ impl Exchange {
         let mut reference = Time::ZERO;
         let mut last_out = Time::ZERO;
         for (i, (at, step)) in self.steps.iter().enumerate() {
-            let last = i + 1 == self.steps.len();
+            let marked = self.differing.as_ref().filter(|marked| marked.0 == i);
+            let parts = marked.map_or(&[][..], |marked| &marked.1);
             let (time, event) = match step {
                 Step::Act(action) => (moment(*at, reference), act(*action)),
                 Step::Quiet => (moment(*at, reference), "quiet".to_owned()),
@@ -80,13 +93,7 @@ impl Exchange {
                 Step::Out(spec, number) => {
                     let time = range(*at, reference, last_out);
                     last_out = *at;
-                    (
-                        time,
-                        format!(
-                            "> {}",
-                            expected(spec, *number, &named, if last { parts } else { &[] })
-                        ),
-                    )
+                    (time, format!("> {}", expected(spec, *number, &named, parts)))
                 }
             };
             reference = if matches!(step, Step::Out(..)) && at.since(reference) < AT_ONCE {
@@ -130,7 +137,7 @@ fn act(action: Action) -> String {
     }
 }
 
-/// A segment that is expected, without what goes without saying but for these parts.
+/// An expected segment. Parts that a script implies are left out, except `parts`.
 fn expected(
     spec: &SegmentSpec,
     number: u32,
@@ -162,12 +169,12 @@ fn expected(
     spec
 }
 
-/// The time of what the script does itself, from its begin.
+/// The time of an event of the script, from the begin.
 fn moment(at: Time, reference: Time) -> String {
     if at == reference { String::new() } else { format!("{}ms", at.0 / 1_000_000) }
 }
 
-/// The times at which a segment is expected that the kernel sent then.
+/// The times at which a segment is expected. The kernel sent it at `at`.
 fn range(at: Time, reference: Time, last_out: Time) -> String {
     if at.since(reference) < AT_ONCE {
         return String::new();

@@ -1,4 +1,4 @@
-//! The first difference of two stacks, and what can be seen of both there.
+//! The first difference of two stacks, and the state of both at that point.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::script::{
 };
 use windlass_cc::Time;
 
-/// What has come of a case.
+/// The result of a case.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Outcome {
     /// Both stacks sent the same, so many segments.
@@ -67,13 +67,13 @@ impl fmt::Display for Kind {
 pub struct Finding {
     /// How they differ.
     pub kind: Kind,
-    /// The class of the segment: what it is for.
+    /// The purpose of the segment.
     pub class: String,
     /// The event before.
     pub trigger: String,
-    /// What the kernel sent, and when.
+    /// The segment that the kernel sent, and its time.
     pub kernel: String,
-    /// What the endpoint sent, and when.
+    /// The segment that the endpoint sent, and its time.
     pub endpoint: String,
     /// The states of both: the connection's now, the figures before the event.
     pub states: [State; 2],
@@ -90,7 +90,7 @@ impl Finding {
     }
 }
 
-/// What can be seen of a stack.
+/// The visible state of a stack.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct State {
     /// State of the connection.
@@ -106,8 +106,8 @@ pub struct State {
 }
 
 impl State {
-    /// That of a stack now, but for the connection's state, which takes a kernel long to find. What
-    /// the stack does not tell is left out.
+    /// The figures of a stack now. A figure that the stack does not show is left out. The state of the
+    /// connection is missing, because a kernel needs long to find it.
     pub(super) fn of(stack: &mut dyn Stack) -> State {
         let any = Bounds::ANY;
         let mut number = |check| match stack.look(&check) {
@@ -123,7 +123,7 @@ impl State {
         }
     }
 
-    /// The same with the connection's state.
+    /// Adds the state of the connection.
     pub(super) fn with_state(mut self, stack: &mut dyn Stack) -> State {
         self.state = match stack.look(&Check::State(windlass_tcp::State::Closed)) {
             Ok(Seen::State(state)) => name_of(&STATES, &state).to_owned(),
@@ -160,7 +160,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What a segment is for. `sent` is one past the highest number sent before it.
+/// The purpose of a segment. `sent` is one past the highest number sent before it.
 pub(super) fn class(spec: &SegmentSpec, sent: i64) -> &'static str {
     let has = |flag| spec.flags.has(flag);
     let seq = spec.seq.unwrap_or(0);

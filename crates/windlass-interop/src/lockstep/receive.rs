@@ -1,11 +1,11 @@
-//! The peer's receiving half: what has come, what is acknowledged, and the window.
+//! The peer as a receiver: the data that have arrived, the acknowledgements and the window.
 
 use windlass_tcp::Flags;
 use windlass_tcp::segment::MAX_SACK_BLOCKS;
 
 use super::remote::Arrival;
 
-/// What a segment asks of the receiver.
+/// The receiver's reaction to a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Came {
     Nothing,
@@ -19,13 +19,13 @@ pub(super) struct Receive {
     dsack: bool,
     /// Next byte that is expected, counted as in a script.
     next: i64,
-    /// What has come beyond a gap, the latest first.
+    /// Ranges that have arrived beyond a gap, the latest first.
     beyond: Vec<(i64, i64)>,
-    /// A range that came twice, to be reported once.
+    /// A range that has arrived twice and is not reported yet.
     twice: Option<(i64, i64)>,
     /// Size of the window while the application reads.
     size: u64,
-    /// First byte beyond what has been advertised.
+    /// First byte beyond the advertised window.
     edge: i64,
     stalled: bool,
     unacknowledged: u32,
@@ -35,7 +35,7 @@ pub(super) struct Receive {
     acknowledged: i64,
     /// The departure whose timestamp is echoed (RFC 7323 section 4.3).
     recent: Option<u32>,
-    /// A mark has come, and no CWR since.
+    /// A mark has arrived, and no CWR since.
     marked: bool,
 }
 
@@ -123,7 +123,7 @@ impl Receive {
         if now { Came::AckNow } else { Came::AckLater }
     }
 
-    /// Keeps a range beyond the gap, joined with those that it touches.
+    /// Keeps a range beyond the gap, and joins it with the ranges that it touches.
     fn keep(&mut self, mut left: i64, mut right: i64) {
         self.beyond.retain(|b| {
             let apart = b.1 < left || right < b.0;

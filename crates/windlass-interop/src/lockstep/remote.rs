@@ -1,7 +1,7 @@
 //! The peer of a case, with the path to it and the application's plan.
 //!
-//! It sees one stack only and follows rules without chance, so that two stacks that send the same
-//! hear the same.
+//! It sees one stack only and follows fixed rules. Two stacks that send the same segments get the same
+//! segments.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const OPENING: u64 = 10;
 /// Shift of the peer's window.
 const SHIFT: u8 = 7;
 
-/// What is next to be done to the stack.
+/// The next event of the stack.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Next {
     /// This segment of the peer arrives.
@@ -60,11 +60,11 @@ pub(super) struct Remote<'a> {
     last_arrival: u64,
     established: bool,
     timer: u32,
-    /// Next byte of its own, counted as in a script.
+    /// Next byte of the peer's stream, counted as in a script.
     next: i64,
     ecn: bool,
     owes_cwr: bool,
-    /// Number of the departure whose timestamp is echoed.
+    /// Whether the connection may have timestamps.
     stamps: bool,
 }
 
@@ -106,12 +106,12 @@ impl<'a> Remote<'a> {
         self.queue.insert((at, self.serial), item);
     }
 
-    /// When something is next to be done, milliseconds.
+    /// The time of the next event, milliseconds.
     pub(super) fn due(&self) -> Option<u64> {
         self.queue.keys().next().map(|key| key.0)
     }
 
-    /// Does what is due, at a time that may be later than planned.
+    /// Takes the next event. The time may be later than planned.
     pub(super) fn step(&mut self, now: u64) -> Next {
         let Some((_, item)) = self.queue.pop_first() else { return Next::Nothing };
         match item {
@@ -247,7 +247,7 @@ impl<'a> Remote<'a> {
         }
     }
 
-    /// A segment that acknowledges all that has come.
+    /// A segment that acknowledges all data that have arrived.
     fn answer(&mut self, flags: Flags) -> SegmentSpec {
         self.timer += 1;
         let flags = if self.receive.echoes() { flags.with(Flags::ECE) } else { flags };

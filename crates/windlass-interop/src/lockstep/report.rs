@@ -1,4 +1,4 @@
-//! What has come of many cases.
+//! The results of many cases.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::run::Played;
 /// Seeds of a cause that are named.
 const NAMED: usize = 12;
 
-/// Cases by what has come of them; those that differ by what seems to be their cause.
+/// The cases by result. Cases that differ are grouped by their apparent cause.
 #[derive(Debug)]
 pub struct Report {
     cases: usize,
@@ -32,7 +32,7 @@ struct Cause {
 }
 
 impl Report {
-    /// Sorts what has come of cases. The most frequent cause stands first.
+    /// Sorts the results. The most frequent cause is first.
     pub fn new(played: &[Played]) -> Report {
         let mut report = Report {
             cases: played.len(),

@@ -1,4 +1,4 @@
-//! Cases against this machine's kernel, whose time should be virtual.
+//! Cases against this machine's kernel. Its time should be virtual.
 
 use std::thread;
 use std::time::Duration;
@@ -11,28 +11,28 @@ use super::finding::{Finding, Outcome};
 use super::shrink::shrink;
 use crate::script::{Kernel, Script, VirtualTime, World, play};
 
-/// A case begins at a whole multiple of this of the kernel's clock, so that all timers of the kernel
-/// stand to the case as they always do: its wheel's third level turns by that much.
+/// A case begins at a whole multiple of this time on the kernel's clock. The third level of the timer
+/// wheel has this period, so that the timers round in the same way whenever a case is played.
 const PERIOD: Duration = Duration::from_nanos(16_384_000_000);
 
-/// What a guest does.
+/// The task of a guest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
     /// The cases.
     pub cases: Vec<Case>,
-    /// How often each case that differs is tried anew to make it smaller; 0 leaves it as it is.
+    /// How many smaller cases are tried for each case that differs. 0 tries none.
     pub tries: u32,
 }
 
-/// What has come of one case.
+/// The result of one case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Played {
-    /// The case, shrunk if that was asked for.
+    /// The case, or the shrunk case if `tries` is not 0.
     pub case: Case,
-    /// What has come of it, or why it could not be played.
+    /// The result, or the reason why the case could not be played.
     pub outcome: Result<Outcome, String>,
-    /// Of a shrunk case: what the script player says of its script on both sides. The kernel passes and
-    /// the endpoint does not, if all is well.
+    /// The script player's results for the script of a shrunk case. The kernel should pass and the
+    /// endpoint should not.
     pub script: Option<[Result<(), String>; 2]>,
 }
 
@@ -63,7 +63,7 @@ fn one(case: &Case, tries: u32) -> Played {
     Played { case: small, outcome, script }
 }
 
-/// In a thread of its own, which becomes a punctual one in a namespace of its own.
+/// Plays in a new thread, because the kernel's stack changes the priority and the namespace of its thread.
 fn on_kernel<T: Send>(
     case: &Case,
     work: impl FnOnce(&mut Kernel) -> Result<T, String> + Send,

@@ -2,15 +2,15 @@
 
 use super::case::{Case, Deed, Options, Receiver};
 
-/// Looks for a smaller case of which `same` still says that it differs in the same way. `same` is
-/// asked `tries` times at most.
+/// Looks for a smaller case that still differs in the same way, as `same` decides. `same` is called at
+/// most `tries` times.
 pub fn shrink(case: &Case, tries: u32, same: &mut dyn FnMut(&Case) -> bool) -> Case {
     let mut best = case.clone();
     let mut left = tries;
     loop {
         let mut found = false;
         let mut number = 0;
-        // The list is made anew after each success, and gone on with at the same place.
+        // After a success the list is made from the smaller case, and the search resumes at the same place.
         while let Some(candidate) = candidates(&best).into_iter().nth(number) {
             if left == 0 {
                 return best;
@@ -92,7 +92,10 @@ fn plain_receiver() -> Receiver {
     Receiver { every: 1, delay: 40, window: 64_512, dsack: true, stalls: Vec::new() }
 }
 
-fn plainer_options(add: &mut dyn FnMut(&dyn Fn(&mut Case))) {
+/// Takes a change that makes a case simpler.
+type Adder<'a> = dyn FnMut(&dyn Fn(&mut Case)) + 'a;
+
+fn plainer_options(add: &mut Adder<'_>) {
     let plain = Options::plain();
     add(&|c| c.options.algorithm.clone_from(&plain.algorithm));
     add(&|c| c.options.timestamps = plain.timestamps);
@@ -104,7 +107,7 @@ fn plainer_options(add: &mut dyn FnMut(&dyn Fn(&mut Case))) {
     add(&|c| c.options.mss = plain.mss);
 }
 
-fn plainer_receiver(add: &mut dyn FnMut(&dyn Fn(&mut Case))) {
+fn plainer_receiver(add: &mut Adder<'_>) {
     let plain = plain_receiver();
     add(&|c| c.receiver.stalls.clear());
     add(&|c| c.receiver.window = plain.window);
@@ -130,7 +133,7 @@ fn remove_send(case: &mut Case, i: usize) {
     }
 }
 
-fn smaller_numbers(case: &Case, add: &mut dyn FnMut(&dyn Fn(&mut Case))) {
+fn smaller_numbers(case: &Case, add: &mut Adder<'_>) {
     let mss = u32::from(case.options.mss);
     for i in 0..case.acts.len() {
         if let Deed::Write(bytes) = case.acts[i].deed {
@@ -161,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_difference_does_not_need_goes() {
+    fn shrink_removes_all_that_the_difference_does_not_need() {
         for seed in 1..60 {
             let case = Case::draw(seed);
             let writes = |c: &Case| c.acts.iter().any(|act| matches!(act.deed, Deed::Write(_)));
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_after_so_many_tries() {
+    fn shrink_ends_after_the_given_number_of_tries() {
         let mut asked = 0;
         let case = Case::draw(3);
         let same = shrink(&case, 7, &mut |_| {

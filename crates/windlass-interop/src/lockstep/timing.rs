@@ -1,5 +1,4 @@
-//! How far apart two stacks may do the same. A kernel's timers expire at ticks, up to an eighth of
-//! their time late.
+//! The tolerance in time. A kernel's timers expire at ticks, and up to an eighth of their time late.
 
 use windlass_cc::{Span, Time};
 
@@ -10,7 +9,7 @@ const LATE: Span = Span::from_millis(9);
 /// Longer timers expire up to an eighth of their time late.
 const WHEEL: u64 = 8;
 
-/// How late a kernel may be with what it does so long after what went before.
+/// How late a kernel may send a segment after a wait.
 pub(super) fn late(wait: Span) -> Span {
     let wheel = if wait < Span::from_millis(240) { 0 } else { wait.0 / WHEEL };
     Span(LATE.0 + wheel)
@@ -32,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_near_a_timer_is_put_behind_it_and_another_is_left_alone() {
+    fn an_event_near_a_timer_moves_behind_it_and_another_event_keeps_its_time() {
         let at = |ms| beside(Time::from_millis(ms), Time::from_millis(300), Time::from_millis(100));
         assert_eq!(at(280), Time::from_millis(280));
         assert_eq!(at(296), Time::from_millis(310));
