@@ -55,14 +55,14 @@ pub fn compare(
     match duel.play() {
         Ok(()) => Ok(Outcome::Equal(duel.number)),
         Err(End::Refused) => Ok(Outcome::Equal(duel.number)),
-        Err(End::Difference(outcome)) => Ok(*outcome),
+        Err(End::Difference(outcome)) => Ok(outcome),
         Err(End::Failed(why)) => Err(why),
     }
 }
 
 /// Why a case ends early.
 enum End {
-    Difference(Box<Outcome>),
+    Difference(Outcome),
     /// The reference takes no more from the application: the connection is over.
     Refused,
     Failed(String),
@@ -197,7 +197,7 @@ impl Duel<'_> {
         let both = [readable(self.stacks.reference), readable(self.stacks.endpoint)];
         if both[0] != both[1] {
             let said = both.map(|n| format!("{n} bytes to read"));
-            return Err(self.finding(at, Kind::Application, "readable bytes", said));
+            return Err(self.differs(at, Kind::Application, "readable bytes", said));
         }
         if both[0] == 0 {
             return Ok(());
@@ -223,7 +223,7 @@ impl Duel<'_> {
         self.sent = self.sent.max(end(&expected));
         if !departure.intact {
             let said = [format!("{expected}, with other bytes"), "its own".to_owned()];
-            return Err(self.finding(at, Kind::Application, "payload", said));
+            return Err(self.differs(at, Kind::Application, "payload", said));
         }
         let Some(own) = self.stacks.endpoint.next(at + EARLY)? else {
             return Err(self.missing(&expected, at, sent)?);
@@ -232,7 +232,7 @@ impl Duel<'_> {
         let parts = differing(&expected, &came);
         let said = [told(&expected, at), told(&came, own.at)];
         if !parts.is_empty() {
-            return Err(self.finding(
+            return Err(self.differs(
                 at,
                 Kind::Parts(parts),
                 &classes(&expected, &came, sent),
@@ -240,7 +240,7 @@ impl Duel<'_> {
             ));
         }
         if own.at < earliest {
-            return Err(self.finding(own.at, Kind::Early, class(&expected, sent), said));
+            return Err(self.differs(own.at, Kind::Early, class(&expected, sent), said));
         }
         let cause = self.exchange.cause().map_or(Time::ZERO, |(at, _)| *at);
         let at_once = at.since(cause) < AT_ONCE;
@@ -260,41 +260,43 @@ impl Duel<'_> {
                 (if same { Kind::Late } else { Kind::Missing }, told(&came, own.at))
             }
         };
-        Ok(self.finding(at, kind, class, [told(expected, at), came]))
+        Ok(self.differs(at, kind, class, [told(expected, at), came]))
     }
 
-    /// The endpoint has sent what the reference has not sent by `at`. Does that do so later?
+    /// The endpoint has sent a segment that the reference has not sent by `at`. The reference may send
+    /// it later.
     fn unexpected(&mut self, own: &Departure, at: Time) -> Result<End, End> {
         let came = spec_of(own, &mut self.peers[1], u32::MAX);
         let class = class(&came, self.sent);
-        let allowed = own.at + late(own.at.since(self.exchange.last_out()));
-        self.exchange.add(at, Step::Quiet);
-        let sent = [String::new(), told(&came, own.at)];
-        let Some(departure) = self.stacks.reference.next((own.at + LATER).max(at))? else {
-            return Ok(self.finding(
-                own.at,
-                Kind::Extra,
-                class,
-                ["nothing".to_owned(), sent[1].clone()],
-            ));
+        let last = self.exchange.last_out();
+        let next = self.stacks.reference.next((own.at + LATER).max(at))?;
+        let expected = next.map(|next| (spec_of(&next, &mut self.peers[0], u32::MAX), next.at));
+        let said = |kernel| [kernel, told(&came, own.at)];
+        let Some((expected, then)) = expected else {
+            self.exchange.add(at, Step::Quiet);
+            return Ok(self.differs(own.at, Kind::Extra, class, said("nothing".to_owned())));
         };
-        let expected = spec_of(&departure, &mut self.peers[0], u32::MAX);
-        let same = same_bytes(&expected, &came);
-        let said = [told(&expected, departure.at), sent[1].clone()];
-        if !same {
-            return Ok(self.finding(own.at, Kind::Extra, class, said));
+        let kernel = told(&expected, then);
+        if !same_bytes(&expected, &came) {
+            // The script player looks on for a while, and must not see the next segment.
+            let quiet = Time(then.0.saturating_sub(TOGETHER.0 + late(then.since(last)).0));
+            let until = whole(at.min(quiet).max(own.at + Span::from_millis(1)));
+            self.exchange.add(until, Step::Quiet);
+            return Ok(self.differs(own.at, Kind::Extra, class, said(kernel)));
         }
-        let outcome = self.finding(own.at, Kind::Early, class, said);
-        Ok(match outcome {
-            End::Difference(outcome) if departure.at <= allowed => match *outcome {
-                Outcome::Differs(finding) => End::Difference(Box::new(Outcome::Tie(finding))),
-                other => End::Difference(Box::new(other)),
-            },
-            other => other,
-        })
+        self.exchange.add(then, Step::Out(expected, self.number));
+        let finding = Box::new(self.finding(own.at, Kind::Early, class, said(kernel)));
+        let tie = own.at + late(then.since(last)) >= then;
+        let outcome = if tie { Outcome::Tie(finding) } else { Outcome::Differs(finding) };
+        Ok(End::Difference(outcome))
     }
 
-    fn finding(&mut self, at: Time, kind: Kind, class: &str, said: [String; 2]) -> End {
+    fn differs(&mut self, at: Time, kind: Kind, class: &str, said: [String; 2]) -> End {
+        let finding = self.finding(at, kind, class, said);
+        End::Difference(Outcome::Differs(Box::new(finding)))
+    }
+
+    fn finding(&mut self, at: Time, kind: Kind, class: &str, said: [String; 2]) -> Finding {
         let [kernel, endpoint] = said;
         let trigger = self.trigger(at);
         let [kernels, own] = std::mem::take(&mut self.states);
@@ -309,7 +311,7 @@ impl Duel<'_> {
             self.follow();
         }
         let title = format!("{kind} {class}, after {trigger}");
-        let finding = Finding {
+        Finding {
             kind,
             class: class.to_owned(),
             trigger,
@@ -318,8 +320,7 @@ impl Duel<'_> {
             states,
             parted: self.parted.clone(),
             script: self.exchange.script(self.case, &title),
-        };
-        End::Difference(Box::new(Outcome::Differs(Box::new(finding))))
+        }
     }
 
     /// Adds the segments that the reference sends together with the segment that differs.

@@ -36,7 +36,7 @@ impl VirtualTime {
         VirtualTime { profile, endpoint, now: Time::ZERO, out: VecDeque::new() }
     }
 
-    /// When the endpoint's next timer expires; [`Time::MAX`] if none runs.
+    /// When the endpoint's next timer expires; [`Time::NEVER`] if no timer runs.
     pub fn deadline(&self) -> Time {
         self.endpoint.deadline()
     }
