@@ -7,7 +7,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::Flags;
 
 use super::case::{Case, Deed};
-use super::exchange::{AT_ONCE, Exchange, Step, end};
+use super::exchange::{AT_ONCE, Exchange, Step, carries, end};
 use super::finding::{Finding, Kind, Outcome, State, class};
 use super::remote::{Next, Remote, stamp_name};
 use super::timing::{EARLY, beside, late};
@@ -48,6 +48,7 @@ pub fn compare(
         read: 0,
         ended: false,
         deaf: false,
+        skew: Span::ZERO,
         states: [State::default(), State::default()],
         looked: Time::ZERO,
         parted: None,
@@ -95,6 +96,8 @@ struct Duel<'a> {
     /// The application has closed its sending direction, or both.
     ended: bool,
     deaf: bool,
+    /// How much earlier the endpoint last sent something. Its timers count from there.
+    skew: Span,
     /// Both states before the latest event.
     states: [State; 2],
     /// When they were looked at.
@@ -156,12 +159,12 @@ impl Duel<'_> {
     fn deliver(&mut self, spec: SegmentSpec, at: Time) -> Result<(), End> {
         let [to_reference, to_endpoint] = &mut self.peers;
         let segments = (to_reference.write(&spec, at)?, to_endpoint.write(&spec, at)?);
-        let carries = spec.len > 0;
+        let data = spec.len > 0;
         self.exchange.add(at, Step::In(spec));
         self.stacks.reference.deliver(&segments.0)?;
         self.stacks.endpoint.deliver(&segments.1)?;
         self.drain(at)?;
-        if carries && self.case.reads_at_once { self.read_all(at) } else { Ok(()) }
+        if data && self.case.reads_at_once { self.read_all(at) } else { Ok(()) }
     }
 
     /// Takes all segments that the reference has sent already.
@@ -216,10 +219,9 @@ impl Duel<'_> {
         let number = self.number;
         self.number += 1;
         let expected = spec_of(departure, &mut self.peers[0], number);
-        let wait = at.since(self.exchange.last_out());
         let sent = self.sent;
-        let earliest = Time(at.0.saturating_sub(late(wait).0));
-        self.exchange.add(at, Step::Out(expected.clone(), number));
+        let earliest = self.earliest(&expected, at);
+        self.exchange.add(at, Step::Out(expected.clone(), number, earliest));
         self.sent = self.sent.max(end(&expected));
         if !departure.intact {
             let said = [format!("{expected}, with other bytes"), "its own".to_owned()];
@@ -242,11 +244,26 @@ impl Duel<'_> {
         if own.at < earliest {
             return Err(self.differs(own.at, Kind::Early, class(&expected, sent), said));
         }
-        let cause = self.exchange.cause().map_or(Time::ZERO, |(at, _)| *at);
-        let at_once = at.since(cause) < AT_ONCE;
-        let ms = if at_once { cause.0 } else { at.0 } / 1_000_000;
+        if carries(&expected) {
+            self.skew = at.since(own.at);
+        }
+        let ms = self.consequence(at).unwrap_or(at).0 / 1_000_000;
         self.remote.departed(ms, number, &expected);
         Ok(())
+    }
+
+    /// The time of the event that led to a departure at once. A timer's departure has none.
+    fn consequence(&self, at: Time) -> Option<Time> {
+        self.exchange.cause().map(|cause| cause.0).filter(|cause| at.since(*cause) < AT_ONCE)
+    }
+
+    /// The earliest time at which the endpoint may send what the reference sends at `at`.
+    fn earliest(&self, expected: &SegmentSpec, at: Time) -> Time {
+        let allowed = match self.consequence(at) {
+            Some(_) => late(Span::ZERO),
+            None => Span(late(at.since(self.exchange.armed(expected))).0 + self.skew.0),
+        };
+        Time(at.0.saturating_sub(allowed.0))
     }
 
     /// The endpoint has not sent what the reference sent. Does it later?
@@ -268,7 +285,6 @@ impl Duel<'_> {
     fn unexpected(&mut self, own: &Departure, at: Time) -> Result<End, End> {
         let came = spec_of(own, &mut self.peers[1], u32::MAX);
         let class = class(&came, self.sent);
-        let last = self.exchange.last_out();
         let next = self.stacks.reference.next((own.at + LATER).max(at))?;
         let expected = next.map(|next| (spec_of(&next, &mut self.peers[0], u32::MAX), next.at));
         let said = |kernel| [kernel, told(&came, own.at)];
@@ -279,14 +295,15 @@ impl Duel<'_> {
         let kernel = told(&expected, then);
         if !same_bytes(&expected, &came) {
             // The script player looks on for a while, and must not see the next segment.
-            let quiet = Time(then.0.saturating_sub(TOGETHER.0 + late(then.since(last)).0));
+            let quiet = Time(self.earliest(&expected, then).0.saturating_sub(TOGETHER.0));
             let until = whole(at.min(quiet).max(own.at + Span::from_millis(1)));
             self.exchange.add(until, Step::Quiet);
             return Ok(self.differs(own.at, Kind::Extra, class, said(kernel)));
         }
-        self.exchange.add(then, Step::Out(expected, self.number));
+        let earliest = self.earliest(&expected, then);
+        self.exchange.add(then, Step::Out(expected, self.number, earliest));
         let finding = Box::new(self.finding(own.at, Kind::Early, class, said(kernel)));
-        let tie = own.at + late(then.since(last)) >= then;
+        let tie = own.at >= earliest;
         let outcome = if tie { Outcome::Tie(finding) } else { Outcome::Differs(finding) };
         Ok(End::Difference(outcome))
     }
@@ -328,7 +345,8 @@ impl Duel<'_> {
         let until = self.stacks.reference.now() + TOGETHER;
         while let Ok(Some(departure)) = self.stacks.reference.next(until) {
             let spec = spec_of(&departure, &mut self.peers[0], self.number);
-            self.exchange.add(departure.at, Step::Out(spec, self.number));
+            let earliest = self.earliest(&spec, departure.at);
+            self.exchange.add(departure.at, Step::Out(spec, self.number, earliest));
             self.number += 1;
         }
     }

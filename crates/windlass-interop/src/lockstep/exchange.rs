@@ -8,7 +8,7 @@ use windlass_tcp::{Codepoint, Flags};
 
 use super::case::Case;
 use super::remote::stamp_name;
-use super::timing::{EARLY, late};
+use super::timing::EARLY;
 use crate::script::{Action, Bounds, SegmentSpec, Stamp, TimestampsSpec};
 
 /// A segment that leaves within this time after an event is the immediate consequence of the event.
@@ -21,8 +21,8 @@ pub(super) enum Step {
     Act(Action),
     /// A segment of the peer arrived.
     In(SegmentSpec),
-    /// The kernel sent a segment, its number among them.
-    Out(SegmentSpec, u32),
+    /// The kernel sent a segment, its number among them. An endpoint may send it from this time on.
+    Out(SegmentSpec, u32, Time),
     /// The kernel sent nothing up to here.
     Quiet,
 }
@@ -69,6 +69,14 @@ impl Exchange {
         last.map_or(Time::ZERO, |(at, _)| *at)
     }
 
+    /// When the timer behind a segment may have been set: with the last segment that carries
+    /// something, or, behind an acknowledgement, with the last event.
+    pub(super) fn armed(&self, spec: &SegmentSpec) -> Time {
+        let consumes = |step: &Step| matches!(step, Step::Out(out, ..) if carries(out));
+        let last = self.steps.iter().rev().find(|(_, step)| !carries(spec) || consumes(step));
+        last.map_or(Time::ZERO, |(at, _)| *at)
+    }
+
     /// As a script.
     pub(super) fn script(&self, case: &Case, title: &str) -> String {
         let named = self.named();
@@ -76,7 +84,6 @@ impl Exchange {
         let _ = writeln!(text, "{}\n", case.options.line());
         let mut window = None;
         let mut reference = Time::ZERO;
-        let mut last_out = Time::ZERO;
         for (i, (at, step)) in self.steps.iter().enumerate() {
             let marked = self.differing.as_ref().filter(|marked| marked.0 == i);
             let parts = marked.map_or(&[][..], |marked| &marked.1);
@@ -90,9 +97,8 @@ impl Exchange {
                     spec.window = spec.window.filter(|_| !same);
                     (moment(*at, reference), format!("< {spec}"))
                 }
-                Step::Out(spec, number) => {
-                    let time = range(*at, reference, last_out);
-                    last_out = *at;
+                Step::Out(spec, number, earliest) => {
+                    let time = range(*at, reference, *earliest);
                     (time, format!("> {}", expected(spec, *number, &named, parts)))
                 }
             };
@@ -117,6 +123,11 @@ impl Exchange {
         };
         self.steps.iter().filter_map(echo).collect()
     }
+}
+
+/// Whether a segment takes numbers, so that it is retransmitted if need be.
+pub(super) fn carries(spec: &SegmentSpec) -> bool {
+    end(spec) > spec.seq.unwrap_or(0)
 }
 
 /// One past the last number of a segment.
@@ -175,11 +186,11 @@ fn moment(at: Time, reference: Time) -> String {
 }
 
 /// The times at which a segment is expected. The kernel sent it at `at`.
-fn range(at: Time, reference: Time, last_out: Time) -> String {
+fn range(at: Time, reference: Time, earliest: Time) -> String {
     if at.since(reference) < AT_ONCE {
         return String::new();
     }
-    let least = at.0.saturating_sub(late(at.since(last_out)).0).max(reference.0) / 1_000_000;
+    let least = earliest.max(reference).0.div_ceil(1_000_000);
     let most = (at.0 + EARLY.0).div_ceil(1_000_000);
     format!("{least}ms..{most}ms")
 }

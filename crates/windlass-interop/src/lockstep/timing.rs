@@ -5,7 +5,7 @@ use windlass_cc::{Span, Time};
 /// A kernel's timer may be early by a tick of 4 ms, since the tick in which it was set has begun.
 pub(super) const EARLY: Span = Span::from_millis(5);
 /// A kernel's timer may be late by a tick, and its packet by the time of the work before it.
-const LATE: Span = Span::from_millis(9);
+const LATE: Span = Span::from_millis(10);
 /// Longer timers expire up to an eighth of their time late.
 const WHEEL: u64 = 8;
 
@@ -34,8 +34,8 @@ mod tests {
     fn an_event_near_a_timer_moves_behind_it_and_another_event_keeps_its_time() {
         let at = |ms| beside(Time::from_millis(ms), Time::from_millis(300), Time::from_millis(100));
         assert_eq!(at(280), Time::from_millis(280));
-        assert_eq!(at(296), Time::from_millis(310));
-        assert_eq!(at(305), Time::from_millis(310));
+        assert_eq!(at(296), Time::from_millis(311));
+        assert_eq!(at(305), Time::from_millis(311));
         assert_eq!(at(320), Time::from_millis(320));
         let never = beside(Time::from_millis(5), Time::NEVER, Time::ZERO);
         assert_eq!(never, Time::from_millis(5));
