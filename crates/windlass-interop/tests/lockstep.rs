@@ -68,13 +68,13 @@ fn a_rule_that_only_one_side_has_is_found_and_shrunk_to_a_script_that_only_it_fa
 
 #[test]
 fn a_difference_is_told_with_both_segments_both_states_and_the_exchange() {
-    let plain = Options::plain();
+    let nagle = Options { nagle: true, ..Options::plain() };
     let case = Case {
         acts: vec![Act { after: 5, deed: Deed::Write(1_200) }],
-        options: Options { nagle: false, ..plain.clone() },
+        options: Options::plain(),
         ..quiet_case()
     };
-    let outcome = against(&plain, &case);
+    let outcome = against(&nagle, &case);
     let finding = outcome.difference().expect("Nagle's algorithm holds the second segment");
     assert!(finding.endpoint.starts_with(". 1001+200 ack 1"), "{}", finding.endpoint);
     assert!(finding.kernel.starts_with(". 1001+200 ack 1"), "{}", finding.kernel);
