@@ -1,5 +1,5 @@
-//! The lockstep comparison itself, with our endpoint on both sides: no kernel is needed to see that it
-//! finds a difference where there is one, and none where there is none.
+//! The lockstep comparison with our endpoint on both sides. It needs no kernel: equal sides must be
+//! equal, and a changed rule must be found.
 
 use windlass_cc::{Span, Time};
 use windlass_interop::lockstep::{Act, Case, Deed, Finding, Options, Outcome, compare, shrink};
@@ -12,7 +12,7 @@ fn endpoint(options: &Options) -> VirtualTime {
     VirtualTime::with_profile(options.profile().expect("a known algorithm"))
 }
 
-/// What comes of a case between an endpoint with these options and one with the case's own.
+/// Compares an endpoint with these options and an endpoint with the options of the case.
 fn against(reference: &Options, case: &Case) -> Outcome {
     compare(case, &mut endpoint(reference), &mut endpoint(&case.options)).expect("played")
 }
@@ -22,7 +22,7 @@ fn without_nagle(case: &Case) -> Options {
 }
 
 #[test]
-fn an_endpoint_is_equal_to_itself_whatever_happens() {
+fn an_endpoint_is_equal_to_itself_in_300_cases() {
     let mut segments = 0;
     for seed in 1..=300 {
         let case = Case::draw(seed);
@@ -67,7 +67,7 @@ fn a_rule_that_only_one_side_has_is_found_and_shrunk_to_a_script_that_only_it_fa
 }
 
 #[test]
-fn a_difference_is_told_with_both_segments_both_states_and_the_exchange() {
+fn a_finding_has_both_segments_both_states_and_the_exchange() {
     let nagle = Options { nagle: true, ..Options::plain() };
     let case = Case {
         acts: vec![Act { after: 5, deed: Deed::Write(1_200) }],

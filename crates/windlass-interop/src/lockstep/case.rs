@@ -21,7 +21,7 @@ pub struct Case {
     /// Time from the departure of a segment to its arrival at the peer. Segments of the peer take
     /// no time, so this is the round-trip time.
     pub rtt: u32,
-    /// Least time between two arrivals at the peer, as on a slow link.
+    /// Minimum time between two arrivals at the peer, as on a slow link.
     pub spacing: u32,
     /// How many of the stack's first SYNs or SYN-ACKs are lost.
     pub lost_syns: u32,
@@ -152,7 +152,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// There is no such algorithm.
+    /// The algorithm is unknown.
     pub fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new();
         let named = AnyParams::by_name(&self.algorithm);
@@ -176,7 +176,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// There is no such algorithm.
+    /// The algorithm is unknown.
     pub fn profile(&self) -> Result<Profile, String> {
         let settings = self.settings()?;
         Ok(Profile::new(settings.stack, settings.algorithm, settings.mtu))

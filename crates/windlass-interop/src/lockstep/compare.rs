@@ -252,7 +252,7 @@ impl Duel<'_> {
         Ok(())
     }
 
-    /// The time of the event that led to a departure at once. A timer's departure has none.
+    /// The time of the event that led to a departure at once. A departure by a timer has no such event.
     fn consequence(&self, at: Time) -> Option<Time> {
         self.exchange.cause().map(|cause| cause.0).filter(|cause| at.since(*cause) < AT_ONCE)
     }

@@ -13,12 +13,11 @@ use windlass_cc::Time;
 /// The result of a case.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Both stacks sent the same, so many segments.
+    /// Both stacks sent the same segments. This is their number.
     Equal(u32),
-    /// They parted where only the order of a timer and another event a few milliseconds apart
-    /// decides.
+    /// They differ, and only the order of a timer and an event a few milliseconds away decides.
     Tie(Box<Finding>),
-    /// They parted.
+    /// They differ.
     Differs(Box<Finding>),
 }
 

@@ -9,8 +9,8 @@ use super::matching::{blocks, codepoint, flags, range, window};
 use super::peer::{PEER_ISS, Peer, relative};
 
 impl SegmentSpec {
-    /// What a script has to say of a segment that left so that only its like passes. The window is
-    /// said to be zero or not, since a stack chooses its own.
+    /// The exact description of a segment that left. The window is only zero or not zero, because each
+    /// stack chooses its own size.
     pub(crate) fn of_departure(segment: &Segment, peer: &Peer) -> SegmentSpec {
         let o = &segment.options;
         let syn = segment.flags.has(Flags::SYN);

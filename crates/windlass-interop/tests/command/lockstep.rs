@@ -4,8 +4,7 @@ use super::{call, done};
 use windlass_skip::skip;
 use windlass_testbed::vm;
 
-/// Seeds that are played, and how many of them are equal at least. The number only rises: it is what
-/// 6.12 and 6.1 both reach.
+/// The seeds, and the minimum number of equal cases. 6.12 and 6.1 both reach it; it may only rise.
 const SEEDS: &str = "1..40";
 const EQUAL: u32 = 18;
 
