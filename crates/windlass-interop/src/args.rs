@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -26,6 +27,14 @@ Examples:
   windlass-dev interop --case lost-syn --case zero-window  two cases
   windlass-dev interop --list                              the cases, and what must come of each
   windlass-dev interop --out captures                      captures of the cases that fail, for Wireshark";
+
+const LOCKSTEP_HELP: &str = "\
+Examples:
+  windlass-dev lockstep --seeds 1..300 --on linux-vt=6.12              300 random connections; needs QEMU
+  windlass-dev lockstep --seeds 17 --on linux-vt=6.1                   one of them, on another kernel
+  windlass-dev lockstep --seeds 1..300 --out differences               a script of each difference
+
+Exit codes: 0 the cases are equal; 1 more of them differ than --allow says.";
 
 const CALIBRATE_HELP: &str = "\
 Examples:
@@ -67,6 +76,13 @@ pub enum Command {
     /// exit code 1.
     #[command(after_help = INTEROP_HELP)]
     Interop(Interop),
+    /// Compare our endpoint with a kernel packet by packet in random exchanges.
+    ///
+    /// Each seed is one connection with random settings, traffic, losses and a random peer. The first
+    /// segment that differs is printed with the states of both stacks, and the exchange up to there is
+    /// shrunk to a packet script; docs/src/guides/packet-scripts.md describes the method.
+    #[command(after_help = LOCKSTEP_HELP)]
+    Lockstep(Lockstep),
     /// Measure what the testbed's links deliver against what was asked of them.
     ///
     /// Rate, one-way times, losses and queue lengths of several links, through the same sockets,
@@ -124,6 +140,34 @@ pub struct Interop {
     /// Write a capture of each failure into this folder: CASE-DIRECTION.pcapng.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+/// Arguments of `lockstep`.
+#[derive(Args)]
+pub struct Lockstep {
+    /// The seeds: one number, or the first and the last as 1..300.
+    #[arg(long, value_name = "N|FIRST..LAST", default_value = "1..300", value_parser = seeds)]
+    pub seeds: RangeInclusive<u64>,
+    /// The kernel: linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
+    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+    pub on: World,
+    /// How many cases may differ.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub allow: usize,
+    /// How many smaller cases are tried for each kind of difference; 0 leaves the exchanges as they are.
+    #[arg(long, value_name = "N", default_value_t = 120)]
+    pub tries: u32,
+    /// Write a script of each kind of difference and findings.json into this folder.
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+fn seeds(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let help = "give one number, or the first and the last seed as 1..300";
+    let number = |text: &str| text.parse::<u64>().map_err(|_| help.to_owned());
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let seeds = number(first)?..=number(last)?;
+    if seeds.is_empty() { Err(help.to_owned()) } else { Ok(seeds) }
 }
 
 /// Arguments of `calibrate`.

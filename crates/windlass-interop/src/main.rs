@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         Command::Conform(a) => commands::conform::run(a),
         Command::Script(a) => commands::script::run(a),
         Command::Interop(a) => commands::interop::run(a),
+        Command::Lockstep(a) => commands::lockstep::run(a),
         Command::Calibrate(a) => commands::calibrate::run(a),
     };
     done.map_or_else(|failure| failure.tell(), |()| ExitCode::SUCCESS)

@@ -9,6 +9,7 @@ use windlass_testbed::{guest, live};
 
 use crate::calibrate::{self, Calibration, Effort};
 use crate::interop::{self, Case, Direction, Report};
+use crate::lockstep::{self, Case as RandomCase, Played};
 use crate::script::{self, Script, Trouble};
 
 /// What a guest is to do.
@@ -20,6 +21,8 @@ enum Task {
     Scripts { scripts: Vec<(String, String)> },
     /// The calibration of the links; the answer is a [`Calibration`].
     Calibrate { quick: bool },
+    /// Cases in lockstep with the kernel; the answer is a list of [`Played`].
+    Lockstep(lockstep::Task),
 }
 
 /// What a guest answers to cases.
@@ -132,6 +135,22 @@ pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>
     }
 }
 
+/// Plays random cases against the kernel of a world and our endpoint at once. `tries` says how often
+/// each case that differs is tried anew to make it smaller.
+///
+/// # Errors
+///
+/// The world is no kernel in virtual time, or is not to be had here.
+pub fn lockstep(world: World, cases: Vec<RandomCase>, tries: u32) -> Result<Vec<Played>, RunError> {
+    match world {
+        World::LinuxVt(series) => {
+            let task = Task::Lockstep(lockstep::Task { cases, tries });
+            guest::ask(series, &task, Vec::new())
+        }
+        _ => Err(RunError::NoKernel),
+    }
+}
+
 /// Does the work of a guest, if this process is a guest's first; does not return then. To be called
 /// at the very start of the program.
 pub fn serve_if_guest() {
@@ -143,6 +162,7 @@ pub fn serve_if_guest() {
             let answers = play(World::Linux, &scripts)?;
             Ok(serde_json::to_vec(&answers)?)
         }
+        Task::Lockstep(task) => Ok(serde_json::to_vec(&lockstep::run(&task))?),
         Task::Calibrate { quick } => {
             let options = calibrate::Options::in_virtual_time(effort(quick));
             let calibration = calibrate::run(&calibrate::points(), &options, &mut |_| {})?;

@@ -3,4 +3,5 @@
 pub mod calibrate;
 pub mod conform;
 pub mod interop;
+pub mod lockstep;
 pub mod script;

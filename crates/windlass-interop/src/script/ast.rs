@@ -283,7 +283,7 @@ pub const STATES: [(&str, State); 11] = [
 ];
 
 /// The name of a value in a table of names.
-pub(super) fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
+pub(crate) fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table.iter().find(|entry| entry.1 == *value).map_or("?", |entry| entry.0)
 }
 

@@ -10,7 +10,7 @@ use super::peer::{PEER_ISS, Peer, relative};
 
 /// Every way in which a segment is not the one expected, in words. The peer has read the segment
 /// already; a name given to its timestamp is remembered.
-pub(super) fn differences(spec: &SegmentSpec, segment: &Segment, peer: &mut Peer) -> Vec<String> {
+pub(crate) fn differences(spec: &SegmentSpec, segment: &Segment, peer: &mut Peer) -> Vec<String> {
     let mut found = Vec::new();
     let compared = |flags: Flags| flags.0 & !Flags::PSH.0;
     if compared(spec.flags) != compared(segment.flags) {
@@ -91,13 +91,13 @@ fn compare_timestamps(spec: &OptionsSpec, s: &Segment, peer: &mut Peer, found: &
 }
 
 /// A window in bytes: scaled, but on a SYN.
-fn window(segment: &Segment, peer: &Peer) -> u64 {
+pub(super) fn window(segment: &Segment, peer: &Peer) -> u64 {
     let shift = if segment.flags.has(Flags::SYN) { 0 } else { peer.own_shift() };
     u64::from(segment.window) << shift
 }
 
 /// A segment that left, as a script writes it.
-pub(super) fn left(segment: &Segment, peer: &Peer) -> String {
+pub(crate) fn left(segment: &Segment, peer: &Peer) -> String {
     let mut text = head(segment, relative(segment.seq, peer.own_iss()));
     if segment.flags.has(Flags::ACK) {
         let _ = write!(text, " ack {}", relative(segment.ack, PEER_ISS));
@@ -154,7 +154,7 @@ fn tail(
     }
 }
 
-fn blocks(options: &Options) -> Vec<(i64, i64)> {
+pub(super) fn blocks(options: &Options) -> Vec<(i64, i64)> {
     let relative = |seq| relative(seq, PEER_ISS);
     options.sack_blocks().iter().map(|b| (relative(b.left), relative(b.right))).collect()
 }
@@ -167,7 +167,7 @@ fn sack(blocks: &[(i64, i64)]) -> String {
     format!("sack {}", blocks.join(" "))
 }
 
-pub(super) fn range(bounds: Bounds) -> String {
+pub(crate) fn range(bounds: Bounds) -> String {
     if bounds.least == bounds.most {
         bounds.least.to_string()
     } else {
@@ -175,7 +175,7 @@ pub(super) fn range(bounds: Bounds) -> String {
     }
 }
 
-fn codepoint(codepoint: Codepoint) -> &'static str {
+pub(super) fn codepoint(codepoint: Codepoint) -> &'static str {
     match codepoint {
         Codepoint::NotEct => "not-ect",
         Codepoint::Ect0 => "ect",
@@ -184,7 +184,7 @@ fn codepoint(codepoint: Codepoint) -> &'static str {
     }
 }
 
-fn flags(all: Flags) -> String {
+pub(super) fn flags(all: Flags) -> String {
     let letters: String = FLAGS.iter().filter(|flag| all.has(flag.1)).map(|flag| flag.0).collect();
     if letters.is_empty() { "-".to_owned() } else { letters }
 }

@@ -37,11 +37,15 @@ mod run;
 mod settings;
 mod stack;
 mod virtual_time;
+mod write;
 
+pub(crate) use ast::name_of;
 pub use ast::*;
 pub use error::ScriptError;
 pub use files::{EXTENSION, FileError, load};
 pub use kernel::Kernel;
+pub(crate) use ladder::milliseconds;
+pub(crate) use peer::Peer;
 pub use peer::{CLOCK_AT_BEGIN, PEER_ISS};
 pub use player::{Mismatch, play};
 pub use run::{Trouble, available, run, run_all};

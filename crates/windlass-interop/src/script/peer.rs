@@ -17,7 +17,7 @@ const FIRST_WINDOW: u64 = 60_000;
 
 /// What the peer knows.
 #[derive(Debug)]
-pub(super) struct Peer {
+pub(crate) struct Peer {
     /// The other end's initial sequence number, once its SYN has come.
     own_iss: Option<Seq>,
     /// Timestamps of the peer's SYN and of the other end's; both must have them.
@@ -32,7 +32,7 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn new() -> Peer {
+    pub(crate) fn new() -> Peer {
         Peer {
             own_iss: None,
             offers_timestamps: [false; 2],
@@ -45,27 +45,27 @@ impl Peer {
 
     /// The end under test: its initial sequence number. Before its SYN, numbers count from zero, as
     /// those of a reset do.
-    pub(super) fn own_iss(&self) -> Seq {
+    pub(crate) fn own_iss(&self) -> Seq {
         self.own_iss.unwrap_or_default()
     }
 
     /// Whether both sides have offered timestamps.
-    pub(super) fn timestamps_agreed(&self) -> bool {
+    pub(crate) fn timestamps_agreed(&self) -> bool {
         self.offers_timestamps == [true; 2]
     }
 
     /// Shift of windows that the end under test advertises.
-    pub(super) fn own_shift(&self) -> u8 {
+    pub(crate) fn own_shift(&self) -> u8 {
         if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 }
     }
 
     /// Shift of windows that the peer advertises; more than 14 counts as 14 (RFC 7323 section 2.3).
-    pub(super) fn peer_shift(&self) -> u8 {
+    pub(crate) fn peer_shift(&self) -> u8 {
         if self.shifts[1].is_some() { self.shifts[0].unwrap_or(0).min(14) } else { 0 }
     }
 
     /// The TSval that was remembered under a name.
-    pub(super) fn named(&self, name: &str) -> Option<u32> {
+    pub(crate) fn named(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
     }
 
@@ -74,7 +74,7 @@ impl Peer {
     /// # Errors
     ///
     /// What the script says makes no segment: why, in one sentence.
-    pub(super) fn write(&mut self, spec: &SegmentSpec, now: Time) -> Result<Segment, String> {
+    pub(crate) fn write(&mut self, spec: &SegmentSpec, now: Time) -> Result<Segment, String> {
         let syn = spec.flags.has(Flags::SYN);
         let mut segment = Segment {
             seq: offset(PEER_ISS, spec.seq.unwrap_or(0)),
@@ -158,7 +158,7 @@ impl Peer {
     }
 
     /// A segment of the end under test has come.
-    pub(super) fn read(&mut self, segment: &Segment) {
+    pub(crate) fn read(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             self.own_iss = Some(segment.seq);
             self.offers_timestamps[1] = segment.options.timestamps.is_some();
@@ -170,23 +170,23 @@ impl Peer {
     }
 
     /// Remembers the TSval of a segment under a name.
-    pub(super) fn remember(&mut self, name: &str, value: u32) {
+    pub(crate) fn remember(&mut self, name: &str, value: u32) {
         self.names.insert(name.to_owned(), value);
     }
 }
 
 /// The sequence number so many bytes after, or before, an initial one.
-pub(super) fn offset(iss: Seq, bytes: i64) -> Seq {
+pub(crate) fn offset(iss: Seq, bytes: i64) -> Seq {
     Seq(iss.0.wrapping_add(bytes as u32))
 }
 
 /// How far a sequence number is from an initial one.
-pub(super) fn relative(seq: Seq, iss: Seq) -> i64 {
+pub(crate) fn relative(seq: Seq, iss: Seq) -> i64 {
     i64::from(seq.0.wrapping_sub(iss.0) as i32)
 }
 
 /// The bytes of a stream from an offset on, the same in both directions: what is sent again must be
 /// what was sent before.
-pub(super) fn pattern(at: u32, payload: &mut [u8]) {
+pub(crate) fn pattern(at: u32, payload: &mut [u8]) {
     windlass_tcp::wire::fill_pattern(Seq(at), payload);
 }

@@ -27,9 +27,18 @@ pub struct VirtualTime {
 impl VirtualTime {
     /// An endpoint that is closed, at time zero.
     pub fn new(settings: &Settings) -> VirtualTime {
-        let profile = settings.profile();
+        VirtualTime::with_profile(settings.profile())
+    }
+
+    /// The same with a profile that is not a script's.
+    pub fn with_profile(profile: Profile) -> VirtualTime {
         let endpoint = Endpoint::new(&profile, ENDPOINT_ISS);
         VirtualTime { profile, endpoint, now: Time::ZERO, out: VecDeque::new() }
+    }
+
+    /// When the endpoint's next timer expires; [`Time::NEVER`] if no timer runs.
+    pub fn deadline(&self) -> Time {
+        self.endpoint.deadline()
     }
 
     /// Takes from the endpoint what it has to send.

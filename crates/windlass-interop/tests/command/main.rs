@@ -3,6 +3,7 @@
 mod calibrate;
 mod conform;
 mod interop;
+mod lockstep;
 mod script;
 
 use std::path::{Path, PathBuf};

@@ -6,11 +6,13 @@ mod socket;
 
 use std::io;
 use std::os::fd::AsFd;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
 use windlass_cc::{Span, Time};
 use windlass_sim::addresses::FlowAddresses;
 use windlass_tcp::wire::{self, Addresses, WireError};
@@ -35,6 +37,8 @@ const PRIORITY: i32 = 1;
 const EARLY: Span = Span::from_millis(5);
 /// Late by a tick, and by what a loaded machine takes to wake a process.
 const LATE: Span = Span::from_millis(10);
+/// How long after a tick of the kernel's a script begins that is to begin so.
+const BEHIND_TICK: Duration = Duration::from_micros(500);
 /// A timer of the kernel's wheel expires up to an eighth of its time late.
 const WHEEL: u64 = 8;
 
@@ -89,6 +93,20 @@ impl Kernel {
             iss: None,
             packet: vec![0; 1 << 16],
         })
+    }
+
+    /// Waits, and lets the script begin half a millisecond behind a whole multiple of `period` of the
+    /// machine's clock. What the script does at whole milliseconds then never falls on a tick. The
+    /// connection keeps its quick acknowledgements.
+    pub fn begin_at_multiple(&mut self, period: Duration) {
+        self.application.keep_quick_acknowledgements();
+        let clock =
+            || clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
+        let now = (clock() - BEHIND_TICK).as_nanos() as u64;
+        let period = period.as_nanos() as u64;
+        let begin = Duration::from_nanos((now / period + 1) * period) + BEHIND_TICK;
+        thread::sleep(begin.saturating_sub(clock()));
+        self.begin = Instant::now() - clock().saturating_sub(begin);
     }
 
     /// The segment in a packet that the kernel sent, if it is one of this connection.
