@@ -9,7 +9,7 @@ use windlass_interop::script::{
 use windlass_tcp::Segment;
 
 fn endpoint(options: &Options) -> VirtualTime {
-    VirtualTime::with_profile(options.profile().expect("a known algorithm"))
+    VirtualTime::new(&options.settings().expect("a known algorithm"))
 }
 
 /// Compares an endpoint with these options and an endpoint with the options of the case.

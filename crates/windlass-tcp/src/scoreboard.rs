@@ -90,6 +90,8 @@ pub struct Scoreboard {
     seen: [(u64, u64); MAX_BLOCKS],
     /// Every record below has been delivered or deemed lost.
     settled_to: u64,
+    /// The segment sent last: the moment that its record has, and where it ends.
+    latest: (Time, u64),
     /// When segments were sent again and where they end, in the order of sending. One that has been delivered or lost
     /// since, or sent once more, may still be there.
     again: VecDeque<(Time, u64)>,
@@ -170,10 +172,12 @@ impl Scoreboard {
     /// A segment beyond all others was sent.
     #[inline]
     pub fn push(&mut self, start: u64, len: u32, sent: SentRecord, again: bool) {
+        let end = start + u64::from(len);
+        let last_sent = self.moment(sent.sent_time, end);
         let record = Record {
             start,
             first_sent: sent.sent_time,
-            last_sent: sent.sent_time,
+            last_sent,
             len,
             transmissions: 1 + u8::from(again),
             sacked: false,
@@ -185,6 +189,15 @@ impl Scoreboard {
         if let Some(samples) = &mut self.samples {
             samples.push_back(sent);
         }
+    }
+
+    /// The moment that stands for the sending of a segment up to `end`: later by a nanosecond where another one was sent at
+    /// the same time before it and ends beyond, so that moments and ends tell the order.
+    fn moment(&mut self, now: Time, end: u64) -> Time {
+        let (time, last_end) = self.latest;
+        let after = if end > last_end { time } else { Time(time.0 + 1) };
+        self.latest = (now.max(after), end);
+        self.latest.0
     }
 
     /// Place of the first record that ends beyond `offset`: mostly where it is if all are as long as the first.
@@ -421,12 +434,14 @@ impl Scoreboard {
         while self.again.front().is_some_and(|(_, end)| *end <= una) {
             self.again.pop_front();
         }
-        let volume = self.volume(self.records.get(place)?.len);
+        let (len, end) = self.records.get(place).map(|r| (r.len, r.end()))?;
+        let volume = self.volume(len);
+        let sent = sent(pipe, volume);
+        let last_sent = self.moment(sent.sent_time, end);
         let record = &mut self.records[place];
         self.pipe -= volume * record.copies();
         self.pending -= if record.is_pending() { volume } else { 0 };
-        let sent = sent(pipe, volume);
-        record.last_sent = sent.sent_time;
+        record.last_sent = last_sent;
         if let Some(sample) = self.samples.as_mut().and_then(|all| all.get_mut(place)) {
             *sample = sent;
         }

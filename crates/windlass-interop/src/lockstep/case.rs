@@ -1,8 +1,8 @@
 //! A case: one connection with everything that happens to it.
 
 use serde::{Deserialize, Serialize};
-use windlass_cc::{AnyParams, Flavour};
-use windlass_tcp::{InitialWindow, Profile};
+use windlass_cc::AnyParams;
+use windlass_tcp::InitialWindow;
 
 use crate::script::Settings;
 
@@ -148,7 +148,7 @@ impl Options {
         }
     }
 
-    /// As settings of a script, with the preset's version of the algorithm.
+    /// As settings of a script.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl Options {
         let named = AnyParams::by_name(&self.algorithm);
         let algorithm =
             named.ok_or_else(|| format!("no algorithm is called {}", self.algorithm))?;
-        settings.algorithm = algorithm.flavoured(Flavour::Linux);
+        settings.algorithm = algorithm;
         let stack = &mut settings.stack;
         stack.sack = self.sack;
         stack.timestamps = self.timestamps;
@@ -166,20 +166,7 @@ impl Options {
         stack.nagle = self.nagle;
         stack.window_scaling = self.window_scaling;
         stack.initial_window = InitialWindow::Segments(self.initial_window);
-        if let Some(segments) = settings.algorithm.ack_limit(Flavour::Linux) {
-            stack.ack_limit = segments;
-        }
         Ok(settings)
-    }
-
-    /// The endpoint's profile: the whole preset, with its quick acknowledgements and autotuning.
-    ///
-    /// # Errors
-    ///
-    /// The algorithm is unknown.
-    pub fn profile(&self) -> Result<Profile, String> {
-        let settings = self.settings()?;
-        Ok(Profile::new(settings.stack, settings.algorithm, settings.mtu))
     }
 
     /// The options as a line of a script, without the defaults.

@@ -81,20 +81,18 @@ fn on_kernel<T: Send>(
 }
 
 fn against_kernel(case: &Case) -> Result<Outcome, String> {
-    let profile = case.options.profile()?;
-    on_kernel(case, |kernel| compare(case, kernel, &mut VirtualTime::with_profile(profile)))
+    let settings = case.options.settings()?;
+    on_kernel(case, |kernel| compare(case, kernel, &mut VirtualTime::new(&settings)))
 }
 
 /// Plays a finding's script on both.
 fn replay(case: &Case, finding: &Finding) -> [Result<(), String>; 2] {
     let file = format!("lockstep-{}.script", case.seed);
     let both = || -> Result<_, String> {
-        let mut script = Script::parse(&finding.script, &file).map_err(|e| e.to_string())?;
-        script.settings = case.options.settings()?;
-        let profile = case.options.profile()?;
+        let script = Script::parse(&finding.script, &file).map_err(|e| e.to_string())?;
         let tell = |e: crate::script::Mismatch| format!("line {}: {}", e.line, e.came);
         let kernel = on_kernel(case, |kernel| play(&script, World::Linux, kernel).map_err(tell));
-        let mut endpoint = VirtualTime::with_profile(profile);
+        let mut endpoint = VirtualTime::new(&script.settings);
         Ok([kernel, play(&script, World::Sim, &mut endpoint).map_err(tell)])
     };
     both().unwrap_or_else(|why| [Err(why.clone()), Err(why)])

@@ -27,11 +27,7 @@ pub struct VirtualTime {
 impl VirtualTime {
     /// An endpoint that is closed, at time zero.
     pub fn new(settings: &Settings) -> VirtualTime {
-        VirtualTime::with_profile(settings.profile())
-    }
-
-    /// The same with a profile that is not a script's.
-    pub fn with_profile(profile: Profile) -> VirtualTime {
+        let profile = settings.profile();
         let endpoint = Endpoint::new(&profile, ENDPOINT_ISS);
         VirtualTime { profile, endpoint, now: Time::ZERO, out: VecDeque::new() }
     }

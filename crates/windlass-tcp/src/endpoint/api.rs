@@ -52,7 +52,15 @@ impl Endpoint {
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
-            _ => self.stream.fin_queued = true,
+            // Section 3.10.4: the state changes at once, though the FIN waits behind data.
+            _ => {
+                self.stream.fin_queued = true;
+                self.state = match self.state {
+                    State::Established => State::FinWait1,
+                    State::CloseWait => State::LastAck,
+                    same => same,
+                };
+            }
         }
     }
 

@@ -47,7 +47,8 @@ impl Endpoint {
     pub(super) fn ecn_offer(&self, p: &Profile, answer: bool) -> Flags {
         match answer {
             true if self.ecn.agreed => Flags::ECE,
-            false if p.stack.ecn => Flags::ECE.with(Flags::CWR),
+            // Section 6.1.1.1: somebody on the way may drop such a SYN.
+            false if p.stack.ecn && !self.syn_retransmitted => Flags::ECE.with(Flags::CWR),
             _ => Flags::default(),
         }
     }

@@ -78,7 +78,7 @@ impl Endpoint {
         }
         self.take_syn(p, now, s);
         if acks_syn {
-            self.complete_handshake(p, now);
+            self.complete_handshake(p, now, s);
         } else {
             // Simultaneous open: our SYN goes again, now with an acknowledgement.
             self.state = State::SynReceived;
@@ -94,7 +94,7 @@ impl Endpoint {
         }
         if s.flags.has(Flags::ACK) && s.ack == self.send.iss.add(1) && self.send.max == 1 {
             // The second half of a simultaneous open.
-            self.complete_handshake(p, now);
+            self.complete_handshake(p, now, s);
         } else {
             // The peer asks again, so our answer was lost.
             self.syn_retransmitted |= self.send.nxt > 0;
@@ -109,7 +109,7 @@ impl Endpoint {
             self.refuse(s);
             return false;
         }
-        self.complete_handshake(p, now);
+        self.complete_handshake(p, now, s);
         true
     }
 
@@ -165,12 +165,15 @@ impl Endpoint {
     }
 
     /// Our SYN is acknowledged: the segment size is known and the controller starts.
-    fn complete_handshake(&mut self, p: &Profile, now: Time) {
-        self.sample_handshake(p, now);
+    fn complete_handshake(&mut self, p: &Profile, now: Time, s: &Segment) {
+        self.sample_handshake(p, now, s);
         self.send.rto.on_progress(&p.stack.rto);
         self.send.una = 1;
         self.send.nxt = 1;
-        self.state = State::Established;
+        self.state = match self.stream.fin_queued {
+            true => State::FinWait1,
+            false => State::Established,
+        };
         self.established = true;
         self.timers.rto = Time::NEVER;
         let again = self.send.retries.max(u32::from(self.syn_retransmitted));

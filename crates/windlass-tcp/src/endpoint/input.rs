@@ -55,7 +55,7 @@ impl Endpoint {
     fn on_segment_synchronised(&mut self, p: &Profile, now: Time, s: &Segment) {
         // A segment from before the stream's start is as unacceptable as any other.
         let start = s.seq.unwrap_near(self.recv.irs, self.recv.nxt);
-        let Some(start) = start.filter(|start| self.acceptable(*start, s)) else {
+        let Some(start) = start.filter(|start| self.acceptable(p, *start, s)) else {
             self.on_unacceptable(p, now, start, s);
             return;
         };
@@ -202,8 +202,13 @@ impl Endpoint {
     /// welcome at the window's right edge, where a sender that filled the window puts its
     /// acknowledgements and its FIN; and a segment that finds the window closed is still read for
     /// its acknowledgement (section 3.10.7.4).
-    fn acceptable(&self, start: u64, s: &Segment) -> bool {
+    /// Linux reads what ends where it acknowledged last too (`tcp_sequence`).
+    fn acceptable(&self, p: &Profile, start: u64, s: &Segment) -> bool {
         let right = self.recv.adv.max(self.recv.nxt);
+        if p.stack.rules == Flavour::Linux {
+            return start + u64::from(s.seq_len()) >= self.recv.last_ack_sent
+                && (start < right || start == right && s.len == 0 || start == self.recv.nxt);
+        }
         if s.seq_len() == 0 {
             return (self.recv.nxt..=right).contains(&start);
         }

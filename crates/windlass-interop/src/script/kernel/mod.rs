@@ -96,10 +96,8 @@ impl Kernel {
     }
 
     /// Waits, and lets the script begin half a millisecond behind a whole multiple of `period` of the
-    /// machine's clock. What the script does at whole milliseconds then never falls on a tick. The
-    /// connection keeps its quick acknowledgements.
+    /// machine's clock. What the script does at whole milliseconds then never falls on a tick.
     pub fn begin_at_multiple(&mut self, period: Duration) {
-        self.application.keep_quick_acknowledgements();
         let clock =
             || clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
         let now = (clock() - BEHIND_TICK).as_nanos() as u64;

@@ -126,11 +126,6 @@ impl Application {
         Ok(())
     }
 
-    /// Leaves the quick acknowledgements of a new connection as they are.
-    pub(super) fn keep_quick_acknowledgements(&mut self) {
-        self.delays = true;
-    }
-
     fn connection(&self) -> Result<&Socket, String> {
         self.connection.as_ref().ok_or_else(|| "there is no connection".to_owned())
     }

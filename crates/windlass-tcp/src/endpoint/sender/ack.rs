@@ -11,6 +11,11 @@ use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile};
 use crate::segment::{Flags, Segment};
 
+/// `TCP_MSS_DEFAULT`: windows up to this may be filled by one segment, bytes.
+const DEFAULT_MSS: u64 = 536;
+/// Least payload of a full segment, bytes: of a packet of 68 without the header.
+const LEAST_SEGMENT: u64 = 48;
+
 impl Sender {
     /// RFC 5681 section 2, the definition of a duplicate acknowledgement.
     #[inline]
@@ -87,13 +92,13 @@ impl Endpoint {
         let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
         if ack == self.send.max && ack == self.send.una && !self.send.awaits_report(s) {
             // Nothing is outstanding, as at an end that only receives.
-            self.update_window(start, ack, window);
+            self.update_window(p, start, ack, window);
             self.send.retries = 0;
             self.on_echo(p, now, 0, s);
             return true;
         }
         let duplicate = self.send.is_duplicate(ack, window, s);
-        self.update_window(start, ack, window);
+        self.update_window(p, start, ack, window);
         self.follow_ack(p, now, ack, duplicate, s);
         true
     }
@@ -112,8 +117,19 @@ impl Endpoint {
         self.rearm(p, now, &a);
     }
 
+    /// Linux fills at most half of the largest window of a peer with one segment (`tcp_bound_to_half_wnd`).
+    #[cold]
+    pub(in crate::endpoint) fn limit_segment(&mut self, p: &Profile) {
+        self.send.segment = self.agreed.mss;
+        if p.stack.rules == Flavour::Linux && !self.layer.on {
+            let window = self.send.max_wnd;
+            let most = if window > DEFAULT_MSS { window / 2 } else { window };
+            self.send.segment = self.send.segment.min(most.max(LEAST_SEGMENT) as u32);
+        }
+    }
+
     /// RFC 9293's window update rule: only newer segments move the window.
-    fn update_window(&mut self, start: u64, ack: u64, window: u64) {
+    fn update_window(&mut self, p: &Profile, start: u64, ack: u64, window: u64) {
         if ack < self.send.una || start < self.send.wl1 {
             return;
         }
@@ -121,7 +137,10 @@ impl Endpoint {
             self.stop_probing();
         }
         self.send.wnd = window;
-        self.send.max_wnd = self.send.max_wnd.max(window);
+        if window > self.send.max_wnd {
+            self.send.max_wnd = window;
+            self.limit_segment(p);
+        }
         self.send.wl1 = start;
     }
 
@@ -241,7 +260,9 @@ impl Endpoint {
         {
             self.arm_rto(p, now);
         }
-        if self.send.selective {
+        if p.stack.rules == Flavour::Linux && !self.send.rack.deadline.is_never() {
+            self.send.rack.probe_deadline = Time::NEVER; // the timers are one
+        } else if self.send.selective {
             self.arm_probe(p, now, a.acked > 0);
         }
     }

@@ -74,6 +74,8 @@ pub(super) struct Sender {
     /// Recovery ends when everything below this is acknowledged.
     pub(super) recover: u64,
     pub(super) dup_acks: u32,
+    /// Payload of a full segment: the MSS, or what of it the peer's window leaves.
+    pub(super) segment: u32,
     /// Volume sent, retransmissions included.
     pub(super) sent: u64,
     /// Segments sent again.
@@ -128,6 +130,7 @@ impl Sender {
             last_sent: Time::ZERO,
             recover: 0,
             dup_acks: 0,
+            segment: p.mss(),
             sent: 0,
             resent: 0,
             small: 0,

@@ -28,6 +28,7 @@ impl Endpoint {
             LossRecovery::Sack if !self.agreed.sack => LossRecovery::NewReno,
             recovery => recovery,
         };
+        self.limit_segment(p);
         self.send.selective = self.agreed.sack && !self.send.inflates();
         self.send.samples = wants.rate_samples;
         let unit = match p.stack.window_counting {

@@ -1,9 +1,10 @@
 //! What the retransmission timer is told, and how it is set.
 
-use windlass_cc::{RttSample, Span, Time};
+use windlass_cc::{Flavour, RttSample, Span, Time};
 
 use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
+use crate::segment::Segment;
 use crate::stack::LeastRtt;
 
 /// Least time to which the timer is ever set.
@@ -153,10 +154,20 @@ impl Endpoint {
     }
 
     /// The SYN is acknowledged: the first sample, if it may be taken.
-    pub(in crate::endpoint) fn sample_handshake(&mut self, p: &Profile, now: Time) {
+    /// Timestamps tell which SYN was answered (`tcp_ack_update_rtt`).
+    pub(in crate::endpoint) fn sample_handshake(&mut self, p: &Profile, now: Time, s: &Segment) {
         let retransmits = if self.syn_retransmitted { self.send.retries.max(1) } else { 0 };
         let ambiguous = p.stack.karn && retransmits > 0;
-        if !self.send.timed.at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
+        let stamps = s.options.timestamps.filter(|t| self.agreed.timestamps && t.echo != 0);
+        let linux = p.stack.rules == Flavour::Linux;
+        if let Some(stamps) = stamps.filter(|_| ambiguous && linux) {
+            let ms = Endpoint::timestamp(now).wrapping_sub(stamps.echo);
+            if ms <= i32::MAX as u32 {
+                let rtt = Span::from_millis(u64::from(ms.max(1)));
+                self.feed_timer(p, now, 1, rtt, 0);
+                self.note_least_rtt(rtt);
+            }
+        } else if !self.send.timed.at.is_never() && (!ambiguous || self.times_retransmissions(p)) {
             self.take_exact_sample(p, now, 1, now.since(self.send.timed.at), retransmits);
         }
         self.send.timed.stop();

@@ -66,8 +66,8 @@ impl Endpoint {
     #[inline]
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
-            0 => u64::from(self.agreed.mss),
-            blocks => u64::from(self.agreed.mss) - (4 + 8 * blocks as u64),
+            0 => u64::from(self.send.segment),
+            blocks => u64::from(self.send.segment) - (4 + 8 * blocks as u64),
         }
     }
 
@@ -78,7 +78,7 @@ impl Endpoint {
         if !self.agreed.sack || blocks == 0 || self.layer.on {
             return 0;
         }
-        let room = (self.agreed.mss as usize / 2).saturating_sub(4) / 8;
+        let room = (self.send.segment as usize / 2).saturating_sub(4) / 8;
         room.min(blocks).min(self.most_sack_blocks())
     }
 
@@ -242,11 +242,6 @@ impl Endpoint {
         }
         if fin {
             flags = flags.with(Flags::FIN);
-            self.state = match self.state {
-                State::Established => State::FinWait1,
-                State::CloseWait => State::LastAck,
-                same => same,
-            };
         }
         let new_data = len > 0 && !again;
         if self.send.selective {

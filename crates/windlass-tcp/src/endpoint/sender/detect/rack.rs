@@ -326,6 +326,8 @@ impl Endpoint {
             self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
             return;
         }
+        // The timers are one: a probe takes the place of the timer for late segments.
+        self.send.rack.deadline = Time::NEVER;
         let limit = if advanced { self.rto(p) } else { self.rto_of_head(p, now) };
         self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit).max(Span(1)));
     }
@@ -350,7 +352,12 @@ impl Endpoint {
         let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
         let available = buffered.saturating_sub(self.send.nxt);
         let offered = (self.send.una + self.send.wnd).saturating_sub(self.send.nxt);
-        let len = available.min(offered).min(self.payload_limit());
+        let whole = available.min(self.payload_limit());
+        // Linux cuts no segment for a probe (`tcp_snd_wnd_test`).
+        let len = match offered >= whole || p.stack.rules != Flavour::Linux {
+            true => whole.min(offered),
+            false => 0,
+        };
         let fin = len == available && offered > len && self.awaits_fin(buffered);
         let fresh = len > 0 || fin;
         let segment = if fresh {
