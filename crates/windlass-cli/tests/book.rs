@@ -11,7 +11,14 @@ use std::process::Command;
 
 use crate::support::root;
 
-const PAGES: [&str; 3] = ["start/first-run.md", "start/compare.md", "start/reproduce.md"];
+const PAGES: [&str; 6] = [
+    "start/first-run.md",
+    "start/compare.md",
+    "start/reproduce.md",
+    "guides/my-network.md",
+    "guides/evaluate.md",
+    "reference/errors.md",
+];
 
 #[test]
 fn every_command_prints_what_its_page_shows() {
