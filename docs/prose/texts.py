@@ -9,7 +9,8 @@ from typing import NamedTuple
 CODE = "\u25aa"
 WORD = re.compile(r"[A-Za-z0-9\u25aa][\w'\u2019.,/%\u25aa-]*")
 LETTERS = re.compile(r"[A-Za-z]{2,}")
-END = re.compile(r"[.!?][\"')\u201d]*\s+(?=[\"'(\u201c]?[A-Z0-9\u25aa])")
+# A sentence may begin with a name that is never written with a capital.
+END = re.compile(r"[.!?][\"')\u201d]*\s+(?=[\"'(\u201c]?(?:[A-Z0-9\u25aa\u25b2\u25bc]|(?:ns-3|s2n-quic|quinn|noq|smoltcp|lwIP)\b))")
 SHORT = re.compile(r"\b(?:e\.g|i\.e|vs|cf|al|Fig|Sec|No|approx|resp|Dr)\.$")
 # A whole page or a part of it that a command writes. The command's own strings are checked where they are.
 GENERATED = re.compile(r"do not edit|^Written by `tests/verdicts/evidence", re.M)
