@@ -89,6 +89,8 @@ class Markdown:
         if self.skipped(bare):
             return
         item = re.match(r"(?:[-*+]|\d+[.)])\s+", bare)
+        if raw.startswith("    ") and self.kind == "prose" and not (item or self.lines):
+            return  # indented code
         if item or not bare or bare[0] in "|#" or re.match(r"\{\{#|\[[^\]]+\]:\s|[-=*_]{3,}$", bare):
             self.close()
         if bare.startswith("|"):
