@@ -11,11 +11,12 @@ use std::process::Command;
 
 use crate::support::root;
 
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "start/first-run.md",
     "start/compare.md",
     "start/reproduce.md",
     "guides/my-network.md",
+    "guides/compare.md",
     "guides/evaluate.md",
     "reference/errors.md",
 ];
