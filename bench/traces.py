@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Holds the simulator against a Linux kernel in virtual time over links whose rate follows a trace.
+"""Compares the simulator with a Linux kernel in virtual time over links whose rate follows a trace.
 
-Ten traces, generated as those of scenarios/traces are and with other seeds; a transfer by the same algorithm over each, in
-the simulator with its Linux stack and on the kernel. Prints goodput and the difference of each, and the median of the
-differences. Some minutes. Exit code 0: compared; 1: something failed; 3: skipped, since this machine runs no kernel in
-virtual time.
+Uses ten traces from the generator of scenarios/traces with other seeds. A transfer by the same algorithm crosses each, in the simulator with
+its Linux stack and on the kernel. Prints goodput and the difference of each, and the median of the differences. Takes some minutes. Exit
+code 0: compared; 1: something failed; 3: skipped, because this machine runs no kernel in virtual time.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What it costs to ask for a lost block acknowledgement instead of sending the aggregate again: a model of contention.
+"""Models the cost of a BlockAckReq after a lost block acknowledgement, compared with a repetition of the aggregate.
 
-Saturated stations of 802.11n at 65 Mbps with aggregates. Of a collision each station learns that no acknowledgement came. It
-then contends, its window doubled, either with the aggregate again, as Windlass does, or with a BlockAckReq, after whose answer
-its window is the least again and the aggregate must be sent after all, as ns-3 does. No simulator takes part: this prints the
-two throughputs beside those of the table in docs/src/trust/validation-ns3-radio.md. Seconds, Python alone.
+Saturated stations of 802.11n at 65 Mbps send aggregates. After a collision each station has no acknowledgement. It then contends
+with a doubled window, either with the aggregate (Windlass), or with a BlockAckReq (ns-3). After the answer to the request the window is the
+minimum again, and the aggregate must still be sent. The script is a pure model: it prints both throughputs next to those of the table
+in docs/src/trust/validation-ns3-radio.md. Takes seconds, and Python only.
 """
 
 import random

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Compares the speed of Windlass and ns-3 3.44 on the same dumbbells, in packet-hops per CPU-second.
 
-A packet-hop is one frame put on one link, data or ACK. Both programs are built first. Each case is then
-run in ns-3 once to count hops, and in turn by ns-3 and by Windlass (A B A B), so that what slows the
-machine down slows both down: the ratio is formed within each pair.
+A packet-hop is one frame on one link, data or ACK. The script builds both programs first. Each case runs in ns-3 once to count
+hops, and then alternately by ns-3 and by Windlass (A B A B), so that a slower machine slows both. The ratio is computed within each pair.
 
-Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
+Exit code 0: compared; 1: something failed; 3: skipped with a message, because this machine lacks a tool.
 """
 
 import argparse

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Holds Windlass's algorithms against those of ns-3 3.44 over a grid of networks.
+"""Compares Windlass's algorithms with those of ns-3 3.44 over a grid of networks.
 
-Every algorithm that both have runs over the same link in both: one and two flows, rates of 1, 10 and 50 Mbps,
-round-trip times of 20, 80 and 200 ms, queues of 0.25, 1 and 2 bandwidth-delay products, and random losses of
-0, 0.1 and 1 %. The losses are the same packets in both, since both are given their numbers.
+Every common algorithm runs over the same link in both: one and two flows, rates of 1, 10 and 50 Mbps, RTTs of 20, 80 and 200 ms,
+queues of 0.25, 1 and 2 bandwidth-delay products, and random losses of 0, 0.1 and 1 %. Both lose the same packets, whose numbers they
+receive.
 
-Results are kept in bench/ns3/.cache and a command that was stopped goes on where it was. `--quick` is a grid of
-eight networks. Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
+Results are kept in bench/ns3/.cache, and an interrupted command resumes. `--quick` is a grid of eight networks. Exit code 0:
+compared; 1: something failed; 3: skipped with a message, because this machine lacks a tool.
 """
 
 import argparse

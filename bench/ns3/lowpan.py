@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds Windlass's low-power radio against ns-3 3.44's lr-wpan.
+"""Compares Windlass's low-power radio with ns-3 3.44's lr-wpan.
 
-Saturated stations about a sink, 1 to 20 of them, with frames of 127 and 60 bytes, and two that do not hear each
-other: frames delivered, attempts that no acknowledgement answered, accesses that failed; with `--speed` packets put on
-the air per CPU-second. A minute. Exit code 0: compared; 1: something failed; 3: skipped, since this machine lacks what it takes.
+Runs 1 to 20 saturated stations around a sink, with frames of 127 and 60 bytes, and two hidden stations. Prints delivered frames,
+attempts without acknowledgement, and failed accesses; with `--speed` packets on the air per CPU-second. Takes a minute. Exit code 0:
+compared; 1: something failed; 3: skipped with a message, because this machine lacks a tool.
 """
 
 import argparse

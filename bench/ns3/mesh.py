@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Holds Windlass's multi-hop radio and its AODV against those of ns-3 3.44.
+"""Compares Windlass's multi-hop radio and its AODV with those of ns-3 3.44.
 
-Chains of 1 to 8 hops that are offered more than they carry, and a grid of 10 by 10 stations, 5 to 20 of which send
-datagrams to one near the middle: delivery ratio, hops and messages of the protocol. `--speed` compares
-packet-hops per CPU-second on the grid of `bench/speed grid-aodv` instead, both running in turn. Results are kept in
-bench/ns3/.cache. `--quick`: one seed and a third of the cases. Exit code 0: compared; 1: something failed; 3: skipped, since this
-machine lacks what it takes.
+Runs overloaded chains of 1 to 8 hops, and a grid of 10 by 10 stations of which 5 to 20 send datagrams to one near the middle. Prints
+delivery ratio, hops and messages of the protocol. `--speed` compares packet-hops per CPU-second on the grid of `bench/speed grid-aodv`,
+alternately. Results are kept in bench/ns3/.cache. `--quick`: one seed and a third of the cases. Exit code 0: compared; 1: something
+failed; 3: skipped with a message, because this machine lacks a tool.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds Windlass's Wi-Fi cell against that of ns-3 3.44.
+"""Compares Windlass's Wi-Fi cell with ns-3 3.44's.
 
-One access point and 1 to 10 stations, uploads, downloads and both, TCP and saturating datagrams, 802.11b and g,
-with and without RTS; with `--used` 802.11n, its aggregates by length, and rates that are adapted, by signal. Results are kept in bench/ns3/.cache and a command that was stopped goes on where it was.
-`--quick` makes sixteen cells with one seed. Exit code 0: compared; 1: something failed; 3: skipped, since this
-machine lacks what it takes.
+Runs one access point and 1 to 10 stations, uploads, downloads and both, TCP and saturating datagrams, 802.11b and g, with and
+without RTS; with `--used` 802.11n with aggregates of several lengths, and rate adaptation at several signal levels. Results are kept in
+bench/ns3/.cache, and an interrupted command resumes. `--quick` runs sixteen cells with one seed. Exit code 0: compared; 1: something
+failed; 3: skipped with a message, because this machine lacks a tool.
 """
 
 import argparse
