@@ -372,6 +372,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
             // Nothing was lost: the window stays as it was put back, and its epoch goes on.
             (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
                 self.prr.leave(c, 0);
+                self.grow_at_end(p, c);
             }
             (Phase::Recovery | Phase::Cwr, Phase::Open) => {
                 if from == Phase::Recovery || self.spreads_cut(p) {

@@ -103,11 +103,12 @@ impl Endpoint {
             return;
         }
         let options = if self.agreed.timestamps { 12 } else { 0 };
-        let (rto, mss) = (self.rto(p), self.agreed.mss);
+        // `advmss`: what this end has announced.
+        let (rto, mss) = (self.rto(p), p.mss().saturating_sub(options));
         let acks = &mut self.recv.acks;
         acks.due = true;
         if acks.segment == 0 {
-            acks.segment = mss.min(DEFAULT_MSS).max(LEAST_MSS);
+            acks.segment = mss.min(self.agreed.mss).min(DEFAULT_MSS).max(LEAST_MSS);
         }
         acks.measure_segment(s, options, mss);
         let most_quick = self.most_quick();

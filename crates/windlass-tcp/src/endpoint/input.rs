@@ -205,7 +205,7 @@ impl Endpoint {
     /// Linux reads what ends where it acknowledged last too (`tcp_sequence`).
     fn acceptable(&self, p: &Profile, start: u64, s: &Segment) -> bool {
         let right = self.recv.adv.max(self.recv.nxt);
-        if p.stack.rules == Flavour::Linux {
+        if p.stack.rules == Flavour::Linux && self.state != State::TimeWait {
             return start + u64::from(s.seq_len()) >= self.recv.last_ack_sent
                 && (start < right || start == right && s.len == 0 || start == self.recv.nxt);
         }

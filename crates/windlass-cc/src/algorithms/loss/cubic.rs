@@ -358,13 +358,15 @@ impl CongestionAvoidance for Cubic {
     fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
         self.start_clock(p, c, w);
         let (cwnd, cwnd_q) = (w.cwnd(), w.cwnd_q());
-        self.grow_w_est(p, c, a.acked, cwnd);
-        let elapsed = self.elapsed(c);
-        let counted = credit.max(u64::from(c.mss));
         if p.reno_paced {
+            // `bictcp_update` counts what is delivered.
+            self.grow_w_est(p, c, credit, cwnd);
             self.make_up(p, c, credit, w);
             return;
         }
+        self.grow_w_est(p, c, a.acked, cwnd);
+        let elapsed = self.elapsed(c);
+        let counted = credit.max(u64::from(c.mss));
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
             // Never faster than slow start.
             w.add_q(excess(self.w_est_q, cwnd_q).min(counted << FRACTION_BITS));

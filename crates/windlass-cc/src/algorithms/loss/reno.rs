@@ -125,18 +125,11 @@ impl Variant for Reno {
         trace: &[],
     };
     const RECOVERY: LossRecovery = LossRecovery::Reno;
-    const FLAVOURS: &'static [Departure] = &[
-        Departure::linux(
-            "increase",
-            Increase::PerByte as u64,
-            "`tcp_cong_avoid_ai` counts every acknowledged segment; RFC 5681 counts acknowledgements",
-        ),
-        Departure::ns3(
-            "increase",
-            Increase::PerByte as u64,
-            "`TcpLinuxReno::CongestionAvoidance` counts every acknowledged segment",
-        ),
-    ];
+    const FLAVOURS: &'static [Departure] = &[Departure::ns3(
+        "increase",
+        Increase::PerByte as u64,
+        "`TcpLinuxReno::CongestionAvoidance` counts every acknowledged segment",
+    )];
 }
 
 /// Fast recovery of RFC 6582.

@@ -269,7 +269,9 @@ impl Endpoint {
             unit => u64::from(unit),
         };
         self.send.spurious.note_resent();
-        self.recv.acks.note_sent(now);
+        if len > 0 {
+            self.recv.acks.note_sent(now);
+        }
         self.note_retransmission(p, start, end);
         self.pace(p, now, len);
         self.send.last_sent = now;

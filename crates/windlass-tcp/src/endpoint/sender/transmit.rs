@@ -101,7 +101,7 @@ impl Endpoint {
         let available = buffered.saturating_sub(self.send.nxt);
         let fin = self.awaits_fin(buffered);
         if available == 0 && !fin {
-            self.note_usage(available);
+            self.note_usage(p, available);
             return None;
         }
         let limit = self.payload_limit();
@@ -110,12 +110,12 @@ impl Endpoint {
         // A FIN takes one of sequence space, which both windows have to leave (RFC 9293 section 3.8.6).
         let fin = fin && len == available && usable > len;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
-            self.note_usage(available);
+            self.note_usage(p, available);
             let held_back = self.send.nxt == self.send.una;
             return if held_back { self.poll_probe(p, now, self.send.nxt, len) } else { None };
         }
         if self.must_wait(p, now) {
-            self.note_usage(u64::MAX);
+            self.note_usage(p, u64::MAX);
             return None;
         }
         self.timers.persist = Time::NEVER;
@@ -225,7 +225,9 @@ impl Endpoint {
         if len < self.payload_limit() {
             self.send.small = self.send.nxt;
         }
-        self.recv.acks.note_sent(now);
+        if len > 0 {
+            self.recv.acks.note_sent(now);
+        }
         if again {
             self.note_retransmission(p, start, self.send.nxt);
         } else if len > 0 {

@@ -1,6 +1,6 @@
 //! How much of the window was used: what RFC 7661 asks before it may grow.
 
-use windlass_cc::flags;
+use windlass_cc::{Flavour, flags};
 
 use crate::endpoint::{Endpoint, Profile};
 
@@ -15,21 +15,26 @@ pub(in crate::endpoint) struct Usage {
     full: bool,
     /// The receive window stopped the sender last.
     receiver: bool,
+    /// SND.NXT when the sender stopped last.
+    seen: u64,
 }
 
 impl Endpoint {
     /// Nothing more goes out now, with so many bytes left to send: what was it that stopped us? The
     /// answer for a window is that for its fullest moment (RFC 7661 section 4.3, as Linux has it).
-    pub(super) fn note_usage(&mut self, available: u64) {
+    pub(super) fn note_usage(&mut self, p: &Profile, available: u64) {
         let available = self.layer.backlog(available);
         let (cwnd, mss) = (self.control.cwnd, u64::from(self.agreed.mss));
         let in_flight = self.send.in_flight();
         let full = in_flight + mss > cwnd;
         let used = self.send.flight_size();
         let usage = &mut self.send.usage;
-        if self.send.una >= usage.end || full || (!usage.full && used > usage.most) {
+        let sent = self.send.nxt > std::mem::replace(&mut usage.seen, self.send.nxt);
+        // Linux looks when it sends, and when the window holds something back (`tcp_write_xmit`).
+        let looks = p.stack.rules != Flavour::Linux || sent || available > 0 && full;
+        if looks && (self.send.una >= usage.end || full || (!usage.full && used > usage.most)) {
             let receiver = used + mss > self.send.wnd;
-            *usage = Usage { end: self.send.nxt, most: used, full, receiver };
+            *usage = Usage { end: self.send.nxt, most: used, full, receiver, ..*usage };
         }
         // Samples and nothing else tell of it.
         if self.send.samples
