@@ -20,6 +20,10 @@ crate::parameters! {
         quantum: u64 = 0,
             ParamKind::Bytes { min: 0, max: 1 << 30 },
             "draft-ietf-ccwg-bbr-06 section 5.6.3 (C.send_quantum)";
+        /// Shorten the gap after a packet by the time that the packet was late, by half at most.
+        credit: bool = false,
+            ParamKind::Flag,
+            "Linux tcp_update_skb_after_send";
     }
 }
 
@@ -62,6 +66,7 @@ impl Pacer {
     pub fn on_sent(&mut self, p: &Params, now: Time, bytes: u64, rate: Rate) {
         if self.burst > 0 {
             self.burst = self.burst.saturating_sub(bytes);
+            self.next = now;
             return;
         }
         if rate.0 == 0 {
@@ -69,6 +74,7 @@ impl Pacer {
             self.gathered = 0;
             return;
         }
+        let late = now.since(self.next);
         if now > self.next {
             self.next = now;
             self.rest = 0;
@@ -76,7 +82,8 @@ impl Pacer {
         self.gathered = self.gathered.saturating_add(bytes).min(MAX_PACKET);
         if self.gathered >= p.quantum {
             let gap = self.gap(self.gathered, rate);
-            self.next += gap;
+            let credit = if p.credit { late.0.min(gap.0 / 2) } else { 0 };
+            self.next += Span(gap.0 - credit);
             self.gathered = 0;
         }
     }

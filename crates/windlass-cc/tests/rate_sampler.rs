@@ -238,7 +238,7 @@ fn unused_time_is_not_made_up_for() {
 
 #[test]
 fn the_initial_burst_leaves_at_once_and_a_quantum_leaves_together() {
-    let params = pacer::Params { initial_burst: 3_000, quantum: 2_000 };
+    let params = pacer::Params { initial_burst: 3_000, quantum: 2_000, credit: false };
     let mut pacer = Pacer::new(&params);
     let mut departures = vec![];
     let mut now = ms(7);

@@ -52,7 +52,7 @@ pub(super) struct Stack {
 table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     mss: Codec::new(Either(vec![Words(vec![AUTO]), Of(Quantity::Size)]), mss, written_mss), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer", "";
-    receive_autotuning: Codec::flag(), "offer half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`, where timestamps are in use", "";
+    receive_autotuning: Codec::flag(), "offer half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`", "";
     initial_receive_buffer: Codec::size(1, MAX_WINDOW), "buffer that `receive_autotuning` begins with, Linux's `tcp_rmem[1]`", "";
     quick_acks: Codec::flag(), "acknowledge as Linux does: each segment at the beginning, after data that came twice and while `receive_autotuning` opens the window; later by bytes, at once after pushed data that are all read, and with the answer in a dialogue", "";
     sack_compression: Codec::flag(), "report data beyond a hole three times at once, and then together after a millisecond or a twentieth of a round trip", "";

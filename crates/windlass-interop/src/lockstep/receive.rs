@@ -3,7 +3,16 @@
 use windlass_tcp::Flags;
 use windlass_tcp::segment::MAX_SACK_BLOCKS;
 
-use super::remote::Arrival;
+use crate::script::SegmentSpec;
+
+/// A segment of the stack on its way to the peer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Arrival {
+    pub(super) spec: SegmentSpec,
+    /// Number among the stack's departures, by which its timestamp is named.
+    pub(super) number: u32,
+    pub(super) marked: bool,
+}
 
 /// The receiver's reaction to a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

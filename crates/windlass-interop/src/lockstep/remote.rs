@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use windlass_tcp::{Codepoint, Flags};
 
 use super::case::{Case, Deed, Fate};
-use super::receive::{Came, Receive};
+use super::receive::{Arrival, Came, Receive};
 use crate::script::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
 
 /// When the connection is opened.
@@ -37,15 +37,6 @@ enum Item {
     Send(usize),
     Fin,
     Reopen,
-}
-
-/// A segment of the stack on its way to the peer.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Arrival {
-    pub(super) spec: SegmentSpec,
-    /// Number among the stack's departures, by which its timestamp is named.
-    pub(super) number: u32,
-    pub(super) marked: bool,
 }
 
 pub(super) struct Remote<'a> {

@@ -8,8 +8,14 @@ use crate::segment::Segment;
 
 /// What a SYN can say, bytes.
 const MOST_IN_SYN: u64 = 65_535;
-/// `scaling_ratio`: 256ths of a buffer that are payload, for 1448 bytes of it in a buffer of 2304 bytes.
-const PAYLOAD_RATIO: u64 = 157;
+/// `TCP_DEFAULT_SCALING_RATIO`: 256ths of a buffer that are payload, as long as no full segment has come.
+const PAYLOAD_RATIO: u64 = 128;
+/// The same is told by segments of so many bytes and more (`TCP_MSS_DEFAULT`).
+const TELLING_SEGMENT: u32 = 536;
+/// What the kernel keeps of a packet beside its payload, bytes: headers and room for more, and the end of the buffer, which
+/// is a power of two; and the description of the buffer.
+const PACKET_OVERHEAD: u32 = 40 + 64 + 320;
+const BUFFER_OVERHEAD: u32 = 256;
 /// Segments that a sender sends at first (`TCP_INIT_CWND`): what is expected of the first round trip.
 const FIRST_SPACE: u64 = 10;
 /// `tcp_rcv_space_adjust`: segments beyond twice what a round trip brought, against small variations.
@@ -29,6 +35,8 @@ const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// What an endpoint knows of the stream that it receives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Autotune {
+    /// The longest segment so far, bytes, which tells how much of a buffer is payload (`scaling_ratio`).
+    segment: u32,
     /// Most that is offered (`rcv_ssthresh`); zero before the first data.
     window: u64,
     /// Most that may be offered by and by (`window_clamp`).
@@ -40,6 +48,9 @@ pub(super) struct Autotune {
     since: Time,
     /// Round trip by the echo of our timestamps, eight times as long as it is.
     rtt_8: Span,
+    /// Without timestamps: stream offset whose arrival ends a round trip, and when that began.
+    rtt_end: u64,
+    rtt_since: Time,
     /// Our timestamp that was echoed last: each gives one sample.
     echo: u32,
     /// Stream offset of the hole that is being reported (`compressed_ack_rcv_nxt`).
@@ -67,6 +78,18 @@ impl Autotune {
             0 => first_window(p),
             _ => self.room.max(self.window),
         }
+    }
+
+    /// Without timestamps a window's worth of data takes a round trip at most (`tcp_rcv_rtt_measure`).
+    fn measure_window(&mut self, now: Time, nxt: u64, window: u64) {
+        if nxt < self.rtt_end {
+            return;
+        }
+        if self.rtt_end > 0 {
+            let sample = Span(8 * now.since(self.rtt_since).0.max(1_000));
+            self.rtt_8 = if self.rtt_8.0 == 0 { sample } else { self.rtt_8.min(sample) };
+        }
+        (self.rtt_end, self.rtt_since) = (nxt + window, now);
     }
 
     /// `tcp_rcv_rtt_measure_ts`: a round trip as the receiver sees it, and its average.
@@ -104,6 +127,13 @@ impl Autotune {
     }
 }
 
+/// `scaling_ratio`: 256ths of a buffer that are payload where segments have this length; 157 for 1448 bytes, which
+/// take 2304.
+fn payload_ratio(len: u32) -> u64 {
+    let taken = (len + PACKET_OVERHEAD).next_power_of_two() + BUFFER_OVERHEAD;
+    (u64::from(len) << 8) / u64::from(taken)
+}
+
 /// Window of a new connection, bytes. At first half of Linux's buffer counts as payload
 /// (`TCP_DEFAULT_SCALING_RATIO`).
 pub(super) fn first_window(p: &Profile) -> u64 {
@@ -132,7 +162,15 @@ impl Endpoint {
         }
         if self.autotunes(p) {
             let tune = &mut self.recv.autotune;
-            tune.measure(now, s, self.agreed.mss);
+            if s.len > tune.segment && s.len >= TELLING_SEGMENT.min(self.agreed.mss) {
+                tune.segment = s.len;
+                let room = p.stack.initial_receive_buffer * payload_ratio(s.len) / 256;
+                tune.room = tune.room.max(room.min(p.stack.receive_buffer));
+            }
+            match self.agreed.timestamps {
+                true => tune.measure(now, s, self.agreed.mss),
+                false => tune.measure_window(now, self.recv.nxt, self.recv.adv - self.recv.nxt),
+            }
             tune.adjust(now, self.recv.read, mss, p.stack.receive_buffer);
             // `tcp_grow_window`: by two segments for each that arrives, which is acknowledged at once.
             if may_grow && s.len >= LEAST_PAYLOAD && tune.window < tune.room {
@@ -163,9 +201,9 @@ impl Endpoint {
         }
     }
 
-    /// Whether the receive window grows with what arrives: timestamps tell the round trip.
+    /// Whether the receive window grows with what arrives.
     fn autotunes(&self, p: &Profile) -> bool {
-        p.stack.receive_autotuning && self.agreed.timestamps
+        p.stack.receive_autotuning
     }
 
     /// Most that may be offered now, bytes.

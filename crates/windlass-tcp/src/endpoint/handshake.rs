@@ -1,6 +1,6 @@
 //! The three-way handshake, simultaneous open included (RFC 9293 section 3.5), and resets.
 
-use windlass_cc::{Setup, Time, flags};
+use windlass_cc::{Flavour, Setup, Time, flags};
 
 use super::autotune::first_window;
 use super::status::Reset;
@@ -79,6 +79,11 @@ impl Endpoint {
         self.take_syn(p, now, s);
         if acks_syn {
             self.complete_handshake(p, now, s);
+            if p.stack.rules == Flavour::Linux && !self.layer.on {
+                // Data do not wait for the answer: an application writes once the connection stands.
+                self.recv.flushed = Some(self.acknowledgement(p, now));
+                return;
+            }
         } else {
             // Simultaneous open: our SYN goes again, now with an acknowledgement.
             self.state = State::SynReceived;

@@ -186,6 +186,6 @@ impl Endpoint {
         }
         let rate = math::mul_div(self.control.cwnd, NANOS, srtt.0);
         self.control.pacing = Rate(rate.max(1));
-        self.send.pacer = Pacer::new(&pacer::Params { initial_burst: 0, quantum: 0 });
+        self.send.pacer = Pacer::new(&pacer::Params::default());
     }
 }

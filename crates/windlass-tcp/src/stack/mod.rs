@@ -138,8 +138,7 @@ pub struct StackConfig {
     /// Receive buffer, bytes, at least 1.
     pub receive_buffer: u64,
     /// Offer half of [`initial_receive_buffer`](Self::initial_receive_buffer) at first, and more as data arrive and
-    /// are read, up to the receive buffer, where timestamps are in use: Linux's `tcp_moderate_rcvbuf`. Otherwise the
-    /// whole buffer is offered at once.
+    /// are read, up to the receive buffer: Linux's `tcp_moderate_rcvbuf`. Otherwise the whole buffer is offered at once.
     pub receive_autotuning: bool,
     /// Buffer that autotuning begins with, bytes, the kernel's bookkeeping included: `tcp_rmem[1]`.
     pub initial_receive_buffer: u64,

@@ -223,8 +223,8 @@ pub const LINUX: StackConfig = StackConfig {
     loss_cut: LossCut::Window,
     // tcp_enter_cwr, tcp_cwnd_reduction.
     mark_cut: MarkCut::Proportional,
-    // tcp_update_skb_after_send.
-    pacing_burst: 10,
+    // tcp_update_skb_after_send paces from the tenth segment on.
+    pacing_burst: 9,
     // tcp_clean_rtx_queue calls pkts_acked, tcp_synack_rtt_meas does not.
     least_rtt: LeastRtt::Data,
     rto: rto::AnyParams::Linux(LinuxParams {

@@ -52,6 +52,7 @@ impl Sender {
             first_time: None,
             dsack: None,
             twice: 0,
+            explained: 0,
             rtt: Span::NONE,
             spurious: None,
             probe_repaired: false,

@@ -1,6 +1,6 @@
 //! What an acknowledgement delivers: entered on the scoreboard, and timed.
 
-use windlass_cc::{Flavour, Span, Time};
+use windlass_cc::{Flavour, Phase, Span, Time};
 
 use super::Sender;
 use super::summary::AckSummary;
@@ -55,8 +55,16 @@ impl Sender {
             a.delivered = self.scoreboard.add_duplicate(u64::from(mss));
             self.sampler.on_delivered(now, a.delivered, self.una, None);
         }
+        let linux = p.stack.rules == Flavour::Linux;
         if self.selective {
             self.rack.measure_reordering(self.una, mss);
+        } else if linux
+            && self.counts_duplicates()
+            && a.acked > 0
+            && (self.phase != Phase::Recovery || self.una >= self.recover)
+        {
+            // `tcp_reset_reno_sack`: what duplicates stood for is acknowledged.
+            self.scoreboard.forget_duplicates();
         }
         // RFC 6675 section 2: with SACK, a duplicate is one that reports something new.
         a.duplicate = a.acked == 0 && (a.delivered > 0 || a.duplicate && self.inflates());
@@ -66,7 +74,7 @@ impl Sender {
                 self.first_dup_nxt = self.nxt;
             }
         }
-        if a.twice > 0 && p.stack.rules == Flavour::Linux {
+        if a.twice > 0 && linux {
             // A needless retransmission has been delivered too (`tcp_dsack_seen`).
             let volume = u64::from(a.twice) * u64::from(mss);
             a.delivered += volume;
@@ -118,8 +126,20 @@ impl Sender {
     fn take_duplicate(&mut self, p: &Profile, a: &mut AckSummary, block: (u64, u64), mss: u32) {
         let segments = (block.1 - block.0).div_ceil(u64::from(mss)).max(1) as u32;
         self.rack.duplicates = self.rack.duplicates.saturating_add(segments);
-        if p.stack.rules != Flavour::Linux || self.rack.duplicates <= self.resent {
-            (a.dsack, a.twice) = (Some(block), segments);
+        let linux = p.stack.rules == Flavour::Linux;
+        if linux && self.rack.duplicates > self.resent {
+            return;
+        }
+        (a.dsack, a.twice, a.explained) = (Some(block), segments, segments);
+        if linux && block.1 > self.una {
+            // Of what is still outstanding the records tell what was sent again. If the original had arrived already it was
+            // late and not lost (`tcp_sacktag_one`).
+            let record = self.scoreboard.get(self.scoreboard.place_of(block.0));
+            let again = record.filter(|r| r.transmissions > 1);
+            a.explained = u32::from(again.is_some());
+            if let Some(record) = again.filter(|r| r.sacked) {
+                self.rack.note_reordering(record.start);
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! When the next segment may leave: pacing.
 
 use windlass_cc::pacer;
-use windlass_cc::{Rate, Time, math};
+use windlass_cc::{Flavour, Rate, Time, math};
 
 use crate::endpoint::{Endpoint, Profile};
 use crate::stack::Pacing;
@@ -14,9 +14,12 @@ const NANOS: u64 = 1_000_000_000;
 impl Profile {
     /// How the pacer behaves.
     pub(in crate::endpoint) fn pacer_params(&self) -> pacer::Params {
+        let options = if self.stack.timestamps { 12 } else { 0 };
+        let segment = u64::from(self.mss().saturating_sub(options));
         pacer::Params {
-            initial_burst: u64::from(self.stack.pacing_burst) * u64::from(self.mss()),
+            initial_burst: u64::from(self.stack.pacing_burst) * segment,
             quantum: 0,
+            credit: self.stack.rules == Flavour::Linux,
         }
     }
 }

@@ -36,6 +36,8 @@ pub(in crate::endpoint) struct AckSummary {
     pub dsack: Option<(u64, u64)>,
     /// Segments that these data are.
     pub twice: u32,
+    /// Retransmissions among them, which the report explains.
+    pub explained: u32,
     /// The round trip as the controller is to see it, [`Span::NONE`] for none.
     pub rtt: Span,
     /// Why an earlier reduction was unfounded, if this shows it.

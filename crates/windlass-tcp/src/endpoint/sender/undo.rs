@@ -88,7 +88,7 @@ impl Sender {
             && twice.0 >= since
             && self.spurious.unexplained > 0
         {
-            self.spurious.unexplained = self.spurious.unexplained.saturating_sub(a.twice);
+            self.spurious.unexplained = self.spurious.unexplained.saturating_sub(a.explained);
             if self.spurious.unexplained == 0 {
                 return Some(Undo::Dsack);
             }

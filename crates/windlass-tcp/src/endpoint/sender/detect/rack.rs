@@ -108,6 +108,12 @@ impl Rack {
         self.lost_again = false;
     }
 
+    /// A segment from `start` on was overtaken and not lost.
+    pub(in crate::endpoint) fn note_reordering(&mut self, start: u64) {
+        self.reordering_seen = true;
+        self.reordered_from = self.reordered_from.min(start);
+    }
+
     /// All that an acknowledgement delivers is known: how far it came out of order (`tcp_check_sack_reordering`).
     pub(in crate::endpoint) fn measure_reordering(&mut self, una: u64, mss: u32) {
         let highest = self.fack.max(una);
@@ -134,8 +140,7 @@ impl Rack {
     ) {
         let again = r.transmissions > 1;
         if r.end() <= self.fack_before && !again {
-            self.reordering_seen = true;
-            self.reordered_from = self.reordered_from.min(r.start);
+            self.note_reordering(r.start);
         }
         self.fack = self.fack.max(r.end());
         let rtt = now.since(r.last_sent);
