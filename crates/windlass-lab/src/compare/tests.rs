@@ -151,6 +151,16 @@ fn unfinished_runs_are_counted_and_not_compared() {
 }
 
 #[test]
+fn of_those_whose_messages_get_lost_the_one_that_loses_some_in_most_runs_is_last() {
+    let never = Some(f64::INFINITY);
+    let all =
+        [vec![never, never, Some(1.0)], vec![Some(90.0); 3], vec![Some(50.0), never, Some(50.0)]];
+    let ranking = rank(&all, Measure::Latency, None);
+    let order: Vec<usize> = ranking.entries.iter().map(|e| e.algorithm).collect();
+    assert_eq!(order, [1, 2, 0]);
+}
+
+#[test]
 fn one_seed_says_nothing_of_chance() {
     let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, None);
     let versus = ranking.entries[1].versus.as_ref().unwrap();

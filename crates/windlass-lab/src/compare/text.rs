@@ -2,7 +2,7 @@
 
 use crate::papers::parts::cells::{NONE, interval};
 use crate::report::model::{Row, Table};
-use crate::report::numbers::number;
+use crate::report::numbers::{NEVER, number};
 use crate::report::text::table_within;
 
 use super::files::outcome;
@@ -77,7 +77,7 @@ pub(super) fn overview(f: &Findings) -> Table {
 
 fn mean_cell(e: &Entry) -> String {
     match (e.mean, e.ci95) {
-        _ if e.missing > 0 => format!("{} runs without", e.missing),
+        _ if e.missing > 0 => format!("none or {NEVER} in {} runs", e.missing),
         (Some(mean), Some([low, high])) if low < high => plus_minus(mean, (high - low) / 2.0),
         (Some(mean), _) => number(mean),
         (None, _) => NONE.to_owned(),

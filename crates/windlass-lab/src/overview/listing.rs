@@ -1,7 +1,7 @@
 //! A table of parts of runs: flows, links, stations.
 
 use crate::report::model::{Row, Table};
-use crate::report::numbers::rate_unit;
+use crate::report::numbers::{NEVER, rate_unit};
 use crate::run::RunRecord;
 use crate::run::fields::{Kind, Row as FieldRow, Value};
 use crate::stats::Summary;
@@ -90,11 +90,16 @@ pub(super) fn listing(
     };
     let runs: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
     for (heading, fields, scale, digits) in columns {
+        let or_never = fields.iter().all(|f| kind.metric(f).is_some_and(|f| f.is_never()));
         let of_entry = |entry: &Entry| -> Vec<f64> {
+            let value = |run: &[FieldRow<'_>], i: usize| shown(*run.get(i)?, kind, fields, *scale);
+            let known =
+                || runs.iter().flat_map(|run| entry.parts.iter().filter_map(|i| value(run, *i)));
+            // Of parts that could have ended, and did elsewhere.
+            let never = (or_never && known().next().is_some()).then_some(f64::INFINITY);
             let in_run = |run: &Vec<FieldRow<'_>>| {
-                let value = |i: &usize| shown(*run.get(*i)?, kind, fields, *scale);
-                let values: Vec<f64> = entry.parts.iter().filter_map(value).collect();
-                Some((entry.which)(&Summary::of(&values)?))
+                let all = entry.parts.iter().filter_map(|i| value(run, *i).or(never));
+                Some((entry.which)(&Summary::of(&all.collect::<Vec<f64>>())?))
             };
             runs.iter().filter_map(in_run).collect()
         };
@@ -108,9 +113,10 @@ pub(super) fn listing(
         };
         table.columns.push(heading);
         for (row, values) in table.rows.iter_mut().zip(values) {
-            // A run without the value, such as an unfinished one, must not go unnoticed.
-            row.cells.push(match values.len() {
-                n if n == records.len() || n == 0 => cell(&values, digits),
+            // A run without a finite value, such as an unfinished one, must not go unnoticed.
+            row.cells.push(match values.iter().filter(|v| v.is_finite()).count() {
+                0 => cell(&values, digits),
+                n if n == records.len() => cell(&values, digits),
                 n => format!("{} ({n} of {} runs)", cell(&values, digits), records.len()),
             });
         }
@@ -142,6 +148,11 @@ fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option
     Some(scale(sum, row.record()))
 }
 
+/// A value to so many decimals, an infinite one as a word.
+fn digits_of(value: f64, digits: usize) -> String {
+    if value == f64::INFINITY { NEVER.to_owned() } else { format!("{value:.digits$}") }
+}
+
 /// What stands for no value.
 pub(super) const NOTHING: &str = "-";
 
@@ -149,12 +160,13 @@ pub(super) const NOTHING: &str = "-";
 pub(super) fn cell(values: &[f64], digits: usize) -> String {
     match values {
         [] => NOTHING.to_string(),
-        [one] => format!("{one:.digits$}"),
+        [one] => digits_of(*one, digits),
         many => match Summary::of(many) {
-            Some(Summary { median, ci95_median: Some([lo, hi]), .. }) => {
-                format!("{median:.digits$} [{lo:.digits$}, {hi:.digits$}]")
+            Some(Summary { median, ci95_median: Some(ends), .. }) => {
+                let [median, lo, hi] = [median, ends[0], ends[1]].map(|v| digits_of(v, digits));
+                format!("{median} [{lo}, {hi}]")
             }
-            Some(s) => format!("{:.digits$}", s.median),
+            Some(s) => digits_of(s.median, digits),
             None => NOTHING.to_string(),
         },
     }

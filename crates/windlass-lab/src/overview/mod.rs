@@ -128,7 +128,8 @@ fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
 fn messages(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("sent", &["messages_sent"], PLAIN, 0),
-        ("late", &["messages_late"], PLAIN, 0),
+        ("arrived", &["messages_arrived"], PLAIN, 0),
+        ("on time", &["messages_on_time"], PLAIN, 0),
         ("median (ms)", &["message_p50_ms"], PLAIN, 1),
         ("95 % within (ms)", &["message_p95_ms"], PLAIN, 1),
         ("age, 95 % of the time below (ms)", &["message_age_p95_ms"], PLAIN, 0),

@@ -8,7 +8,7 @@ use crate::experiment::Axis;
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Report, Row, Scale, Section, Table,
 };
-use crate::report::numbers::rate_unit;
+use crate::report::numbers::{NEVER, rate_unit};
 use crate::stats::sequential::Rule;
 use crate::units::{BitRate, Bytes, Duration};
 
@@ -326,7 +326,7 @@ impl Unit {
     fn figure(&self, value: Option<f64>) -> String {
         match value {
             Some(v) if v.is_finite() => format!("{:.*}", self.digits, v / self.scale),
-            Some(_) => "∞".to_owned(),
+            Some(_) => NEVER.to_owned(),
             None => "–".to_owned(),
         }
     }
@@ -335,6 +335,9 @@ impl Unit {
     fn cell(&self, cell: &Cell) -> String {
         let Some(summary) = &cell.summary else { return "–".to_owned() };
         let mut out = self.figure(Some(summary.mean));
+        if summary.mean == f64::INFINITY && summary.median.is_finite() {
+            out += &format!(" in some runs, median {}", self.figure(Some(summary.median)));
+        }
         if let Some([low, high]) = cell.ci95 {
             out += &format!(" [{}, {}]", self.figure(Some(low)), self.figure(Some(high)));
         }

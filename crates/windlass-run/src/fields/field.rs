@@ -79,7 +79,7 @@ impl Field {
         Field { column: false, ..self }
     }
 
-    /// The value in a row, as its column has it.
+    /// The value in a row. An infinite one is null in its column.
     pub fn value<'a>(&self, row: Row<'a>) -> Option<Value<'a>> {
         (self.read)(row)
     }
@@ -92,6 +92,11 @@ impl Field {
             Some(Value::Text(_) | Value::Reals(_)) => None,
             None => (self.infinite && self.applies(row)).then_some(f64::INFINITY),
         }
+    }
+
+    /// Whether it is infinite as a metric where it is null as a column.
+    pub const fn is_never(&self) -> bool {
+        self.infinite
     }
 
     /// Whether it is a metric.
