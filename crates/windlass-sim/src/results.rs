@@ -227,7 +227,7 @@ pub struct LinkResult {
     pub utilisation: f64,
     /// Mean packets waiting, over time.
     pub mean_queue_packets: f64,
-    /// Mean wait of a packet before its transmission began.
+    /// Mean wait of the packets whose transmission began within the run, whatever the queue's discipline.
     pub mean_queue_delay_ms: f64,
     /// Most packets that waited at once.
     pub max_queue_packets: u64,

@@ -20,7 +20,7 @@ fields! {
     integer bytes: "IP bytes handed to the link and not dropped by the queue";
     real utilisation: "Fraction of the run during which it transmitted", better(More);
     real mean_queue_packets: "Mean packets waiting", better(Less);
-    real mean_queue_delay_ms: "Mean wait before transmission began", better(Less);
+    real mean_queue_delay_ms: "Mean wait of the packets whose transmission began within the run", better(Less);
     integer max_queue_packets: "Most packets that waited at once", better(Less);
     real_or_null drop_fraction: "drops over sent", better(Less), metric_only() = share(link.drops, link.sent);
 }
