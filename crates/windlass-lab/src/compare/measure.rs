@@ -9,6 +9,7 @@ use crate::claims::{Metric, jain_index};
 use crate::outlook;
 use crate::run::RunRecord;
 use crate::scenario::{Hop, Scenario, Traffic};
+use crate::stats::share::Range;
 
 /// A measure of how well the compared flows do in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -88,6 +89,15 @@ impl Measure {
     /// Whether more is better.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Measure::Goodput | Measure::Jain | Measure::BatteryLife)
+    }
+
+    /// The values that it can have.
+    pub(super) fn range(self) -> Range {
+        match self {
+            Measure::Loss | Measure::Retransmissions | Measure::Late => Range::SHARE.times(100.0),
+            Measure::Jain => Range::SHARE,
+            _ => Range::POSITIVE,
+        }
     }
 
     /// The value over the flows on these paths; `None` where the run has none, infinite where a

@@ -8,6 +8,7 @@ use crate::run::RunRecord;
 use crate::stats::effect::{cohen_dz, hodges_lehmann, superiority};
 use crate::stats::multiple::{Holm, holm};
 use crate::stats::paired::{TTest, differences, signed_rank, t_test};
+use crate::stats::share::mean_interval;
 use crate::stats::{CONFIDENCE, Summary};
 
 /// The algorithms in order of one measure, the best mean first.
@@ -36,7 +37,7 @@ pub struct Entry {
     pub missing: usize,
     /// Mean over the seeds.
     pub mean: Option<f64>,
-    /// Interval of the mean at 95 %, by Student's t.
+    /// Interval of the mean at 95 %, by Student's t; of the transformed mean where that would hold impossible values.
     pub ci95: Option<[f64; 2]>,
     /// The comparison with the baseline, or the best; that one has none itself.
     pub versus: Option<Versus>,
@@ -164,7 +165,7 @@ pub(super) fn rank(
         rank: (baseline.is_none() && means[a].is_some()).then(|| 1 + better(a)),
         missing: missing(a),
         mean: means[a].map(|s| s.mean),
-        ci95: means[a].and_then(|s| s.ci95_mean),
+        ci95: whole[a].as_deref().and_then(|v| mean_interval(v, measure.range(), CONFIDENCE)),
         versus: reference.filter(|r| *r != a).and_then(|r| compared(a, r)),
     };
     let entries = order.into_iter().map(entry).collect();

@@ -29,7 +29,7 @@ struct Entry {
 }
 
 /// What ends the names in the name of a row that tells of many parts.
-const TOGETHER: char = '*';
+pub(super) const TOGETHER: char = '*';
 
 /// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their last
 /// number alone.
@@ -42,7 +42,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     let mut alike: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (i, cells) in firsts.iter().enumerate() {
         let mut key = cells.clone();
-        key[0] = key[0].trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        key[0] = stem(&key[0]).to_owned();
         match alike.iter_mut().find(|(known, _)| *known == key) {
             Some((_, parts)) => parts.push(i),
             None => alike.push((key, vec![i])),
@@ -65,6 +65,11 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
         ]
     };
     alike.into_iter().flat_map(rows).collect()
+}
+
+/// A name without the number at its end.
+pub(super) fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
 }
 
 /// Whether some row of a table tells of many parts.

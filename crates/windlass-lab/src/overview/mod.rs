@@ -1,6 +1,7 @@
 //! What a person is told of a scenario's runs.
 
 mod listing;
+mod pooled;
 
 use crate::report::model::Table;
 use crate::report::text;
@@ -55,9 +56,11 @@ fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     let has = |any: fn(&RunRecord) -> bool| told.records.iter().any(any);
     if has(|r| r.flows.iter().any(|f| f.messages.is_some())) {
         all.push(messages(told));
+        all.extend(pooled::table(&pooled::MESSAGES, told));
     }
     if has(|r| r.flows.iter().any(|f| f.coap.is_some())) {
         all.push(exchanges(told));
+        all.extend(pooled::table(&pooled::EXCHANGES, told));
     }
     if has(|r| !r.links.is_empty()) {
         all.push(links(told));
@@ -114,11 +117,20 @@ fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
     let kind = (Kind::Flow, &["flow", "algorithm"][..]);
     let mut table = listing("Flows", kind, firsts, COLUMNS, told);
     for (i, flow) in flows.iter().enumerate() {
-        for failure in told.records.iter().filter_map(|r| r.flows.get(i)?.failure.as_ref()) {
-            let note = format!("{}: {failure}", flow.name);
-            if !table.notes.contains(&note) {
-                table.notes.push(note);
+        let failed = |r: &RunRecord| Some((r.flows.get(i)?.failure.clone()?, r.seed));
+        let failed: Vec<(String, u64)> = told.records.iter().filter_map(failed).collect();
+        for (place, (failure, seed)) in failed.iter().enumerate() {
+            if failed[..place].iter().any(|(known, _)| known == failure) {
+                continue;
             }
+            let times = failed.iter().filter(|(other, _)| other == failure).count();
+            table.notes.push(match told.records.len() {
+                1 => format!("{}: {failure}", flow.name),
+                n => format!(
+                    "{}: {failure} (in {times} of {n} runs, first with seed {seed})",
+                    flow.name
+                ),
+            });
         }
     }
     table

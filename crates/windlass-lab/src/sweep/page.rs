@@ -77,6 +77,11 @@ impl Sweep {
             notes
                 .push("b: interval by percentile-t bootstrap, as the values are skewed".to_owned());
         }
+        if any(&|c| c.method == Method::Bounded) {
+            notes.push(
+                "t: interval of the transformed mean, which leaves no impossible value".to_owned(),
+            );
+        }
         if any(&|c| c.standing == Standing::AtMost) {
             notes.push("!: as many runs as are allowed, and not as narrow as asked".to_owned());
         }
@@ -341,9 +346,11 @@ impl Unit {
         if let Some([low, high]) = cell.ci95 {
             out += &format!(" [{}, {}]", self.figure(Some(low)), self.figure(Some(high)));
         }
-        if cell.method == Method::BootstrapT {
-            out += " b";
-        }
+        out += match cell.method {
+            Method::BootstrapT => " b",
+            Method::Bounded => " t",
+            Method::Student | Method::Sequential => "",
+        };
         if cell.without > 0 {
             out += &format!(" ({} of {})", cell.runs - cell.without, cell.runs);
         }

@@ -24,6 +24,8 @@ pub struct Field {
     pub column: bool,
     /// Whether what has no value has not come to it yet: as a metric it is infinite.
     infinite: bool,
+    /// Whether it is part of a whole: no more than 1. Nothing that is measured is less than 0.
+    pub share: bool,
     read: for<'a> fn(Row<'a>) -> Option<Value<'a>>,
 }
 
@@ -58,7 +60,18 @@ impl Field {
         read: for<'a> fn(Row<'a>) -> Option<Value<'a>>,
     ) -> Field {
         let (better, need) = (None, None);
-        Field { name, meaning, of, nullable, better, need, column: true, infinite: false, read }
+        Field {
+            name,
+            meaning,
+            of,
+            nullable,
+            better,
+            need,
+            column: true,
+            infinite: false,
+            share: false,
+            read,
+        }
     }
 
     pub(super) const fn better(self, better: Better) -> Field {
@@ -72,6 +85,11 @@ impl Field {
     /// Infinite as a metric where it is null as a column.
     pub(super) const fn or_never(self) -> Field {
         Field { infinite: true, ..self }
+    }
+
+    /// Part of a whole.
+    pub(super) const fn share(self) -> Field {
+        Field { share: true, ..self }
     }
 
     /// No column: it follows from those that are.

@@ -18,7 +18,7 @@ fields! {
     integer delivered_bytes: "New payload at the receiving application", better(More);
     real goodput_bps: "delivered_bytes · 8 / active_s", better(More);
     real throughput_bps: "Payload sent, retransmissions included, per second";
-    real loss_rate: "Sender's packets dropped by the network over those sent", better(Less);
+    real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less), needs(Connection);
     real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less), needs(Connection);
     real_or_null completion_s: "Time to the last byte delivered; null if unfinished", better(Less), or_never();
@@ -50,7 +50,7 @@ fields! {
     text_or_null failure: "Why the connection failed; null if it did not" = flow.failure.as_deref();
     real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(flow.loss_rate, flow.packets_sent);
     real_or_null messages_undelivered: "Messages that had not arrived when their deadline had passed", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.undelivered as f64;
-    real_or_null late_fraction: "Messages past their deadline over messages written", better(Less), needs(Deadline), metric_only() = late_fraction(flow.messages.as_deref()?);
+    real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = late_fraction(flow.messages.as_deref()?);
     real_or_null message_p95_ms: "95th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p95_ms);
     real_or_null delay_p50_ms: "One-way delay that half of the data packets do not exceed", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p50_ms;
     real_or_null delay_p95_ms: "The same of 95 % of them", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p95_ms;
@@ -63,6 +63,7 @@ fields! {
     real_or_null exchanges_begun: "Exchanges of CoAP begun; null of other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
     real_or_null exchanges_completed: "Of these: answered", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;
     real_or_null exchanges_given_up: "Of these: given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;
+    real_or_null exchange_given_up_fraction: "Exchanges given up over exchanges that ended", share(), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
     real_or_null exchange_duplicates: "Requests that came to the server again", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.duplicates as f64;
     real_or_null exchange_mean_ms: "Mean time from request due time to response; infinite if an exchange was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.mean_ms);
     real_or_null exchange_p50_ms: "Median time of an exchange; infinite if half of them were given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p50_ms);
@@ -89,6 +90,12 @@ fn exchange(flow: &FlowResult, of: fn(&CoapResult) -> Option<f64>) -> Option<f64
 /// The share of messages that were late; `None` without a message.
 pub(super) fn late_fraction(m: &MessageResult) -> Option<f64> {
     (m.sent > 0).then(|| m.late as f64 / m.sent as f64)
+}
+
+/// The share of ended exchanges that were given up; `None` without one.
+fn given_up_fraction(c: &CoapResult) -> Option<f64> {
+    let ended = c.completed + c.given_up;
+    (ended > 0).then(|| c.given_up as f64 / ended as f64)
 }
 
 /// Packets that the network dropped, of so many sent.
@@ -139,9 +146,9 @@ fields! {
     text algorithm: "Congestion control of the data sender" = subflow.algorithm.as_str();
     integer delivered_bytes: "Payload that arrived on the subflow", better(More);
     real goodput_bps: "delivered_bytes · 8 over the flow's active_s", better(More);
-    real share: "delivered_bytes over that of all the flow's subflows";
+    real share: "delivered_bytes over that of all the flow's subflows", share();
     real throughput_bps: "Payload sent, retransmissions included, per second";
-    real loss_rate: "Sender's packets dropped by the network over those sent", better(Less);
+    real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less);
     real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less);
     integer retransmits: "Data segments retransmitted", better(Less);

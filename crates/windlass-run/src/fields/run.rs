@@ -29,18 +29,18 @@ fields! {
     integer packet_hops: "Frames put on a link";
     real goodput_bps: "Sum of the flows' goodputs", better(More), metric_only() = run.flows.iter().map(|f| f.goodput_bps).sum::<f64>();
     real throughput_bps: "Sum of the flows' throughputs", metric_only() = run.flows.iter().map(|f| f.throughput_bps).sum::<f64>();
-    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n, one has all, to 1, all have the same", better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
+    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n, one has all, to 1, all have the same", share(), better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
     real_or_null goodput_mean_bps: "Mean of the flows' goodputs", better(More), metric_only() = {
         let n = run.flows.len();
         (n > 0).then(|| run.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / n as f64)
     };
     real_or_null hop_throughput_bps: "IP bits that all link directions carried and all stations delivered, each hop counted, per second", better(More), metric_only() = hop_throughput(run);
-    real_or_null loss_rate: "Senders' packets dropped by the network over those sent", better(Less), metric_only() = by_packets(run, |f| f.packets_sent, |f| Some(f.loss_rate));
+    real_or_null loss_rate: "Senders' packets dropped by the network over those sent", share(), better(Less), metric_only() = by_packets(run, |f| f.packets_sent, |f| Some(f.loss_rate));
     real_or_null delay_ms: "Mean one-way delay of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms));
     real_or_null delay_excess_ms: "Mean one-way delay above the least of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms - f.transit.as_ref()?.min_ms));
     real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.jitter_ms);
     real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.gap_ms);
-    real_or_null late_fraction: "Messages past their deadline over messages written", better(Less), needs(Deadline), metric_only() = {
+    real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = {
         let sent: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.sent)).sum();
         let late: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.late)).sum();
         (sent > 0).then(|| late as f64 / sent as f64)
