@@ -100,3 +100,38 @@ fn staggered_flows_share_one_warning() {
           its beginning rules its averages"]
     );
 }
+
+const SLOW: &str = r#"
+    duration = "3600s"
+    [[link]]
+    between = ["meter", "server"]
+    rate = "60kbps"
+    delay = "2s"
+    [[flow]]
+    name = "m"
+    from = "meter"
+    to = "server"
+    TRAFFIC
+"#;
+
+#[test]
+fn an_initial_timeout_below_the_rtt_is_told_of_tcp_and_of_coap() {
+    let said = |traffic: &str| {
+        let all = warnings(&read(&SLOW.replace("TRAFFIC", traffic))).expect("warnings");
+        all.into_iter().filter(|w| w.contains("initial timeout")).collect::<Vec<_>>()
+    };
+    let messages = "traffic = { kind = \"messages\", every = \"600s\", size = \"200B\" }";
+    let tcp = format!("algorithm = \"newreno\"\n{messages}");
+    let [one] = &said(&tcp)[..] else { panic!("one warning") };
+    assert!(
+        one.starts_with("flow m: its initial timeout of 1s is below the RTT of 4011ms"),
+        "{one}"
+    );
+    assert!(one.contains("initial = \"9s\""), "{one}");
+    assert_eq!(said(&format!("{tcp}\nstack = {{ rto = {{ initial = \"5s\" }} }}")), [""; 0]);
+    let coap = "traffic = { kind = \"coap\", every = \"60s\", size = \"40B\" }";
+    let [one] = &said(coap)[..] else { panic!("one warning") };
+    assert!(one.contains("timeout of 2s") && one.contains("requests are sent again"), "{one}");
+    assert_eq!(said(&coap.replace(" }", ", confirmable = false }")), [""; 0]);
+    assert_eq!(said(&coap.replace(" }", ", rto = { initial = \"9s\" } }")), [""; 0]);
+}

@@ -31,6 +31,8 @@ pub enum Measure {
     Late,
     /// 99th percentile of the latency of the run's messages, infinite if it falls among messages that never arrived.
     Latency,
+    /// Mean over the flows of the 95th percentile of the time of an exchange of CoAP, infinite if it falls among exchanges given up.
+    Exchange,
     /// How long the first battery lasts at the mean power of the run.
     BatteryLife,
     /// Mean over the flows of the round trip: idle network and queueing.
@@ -42,7 +44,7 @@ pub const HARMED: &[Measure] = &[Measure::Goodput, Measure::RoundTrip, Measure::
 
 impl Measure {
     /// Every measure of the ranking with its name on the command line.
-    pub const ALL: [(&'static str, Measure); 9] = [
+    pub const ALL: [(&'static str, Measure); 10] = [
         ("goodput", Measure::Goodput),
         ("queueing-delay", Measure::QueueingDelay),
         ("loss", Measure::Loss),
@@ -51,6 +53,7 @@ impl Measure {
         ("completion", Measure::Completion),
         ("late", Measure::Late),
         ("latency", Measure::Latency),
+        ("exchange", Measure::Exchange),
         ("battery-life", Measure::BatteryLife),
     ];
 
@@ -65,6 +68,7 @@ impl Measure {
             Measure::Completion => "completion (s)",
             Measure::Late => "late messages (%)",
             Measure::Latency => "message latency, 99 % (ms)",
+            Measure::Exchange => "CoAP exchange, 95 % (ms)",
             Measure::BatteryLife => "battery life (h)",
             Measure::RoundTrip => "round trip (ms)",
         }
@@ -81,6 +85,7 @@ impl Measure {
             Measure::Completion => "completion_s",
             Measure::Late => "late_percent",
             Measure::Latency => "message_p99_ms",
+            Measure::Exchange => "exchange_p95_ms",
             Measure::BatteryLife => "battery_life_h",
             Measure::RoundTrip => "round_trip_ms",
         }
@@ -130,6 +135,10 @@ impl Measure {
             Measure::Completion => mean(&|p| p.completion_s(run)),
             Measure::Late => whole("late_fraction").map(|share| 100.0 * share),
             Measure::Latency => whole("message_p99_ms"),
+            Measure::Exchange => mean(&|p| {
+                let coap = p.flow(run)?.coap.as_deref()?;
+                coap.time(coap.p95_ms)
+            }),
             Measure::BatteryLife => whole("battery_life_s").map(|s| s / 3600.0),
         }
     }
