@@ -103,6 +103,11 @@ impl Client {
         Some((request, self.coap.request_size(request.len)))
     }
 
+    /// Whether a request is not answered yet.
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     fn has_turn(&self) -> bool {
         self.open.len() < self.coap.nstart as usize
     }

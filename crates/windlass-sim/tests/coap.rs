@@ -14,7 +14,7 @@ const SECOND: u64 = 1_000_000_000;
 const ROUND_TRIP_MS: f64 = 40.0 + 1.16 + 0.696;
 
 /// Requests of 100 bytes, answered with 50, one every so many seconds.
-fn coap(every_s: u64, stop_s: u64) -> Coap {
+pub fn coap(every_s: u64, stop_s: u64) -> Coap {
     let constant = |mean| Draw { law: Law::Constant, mean, most: 1 << 61 };
     Coap {
         requests: Arrivals {
