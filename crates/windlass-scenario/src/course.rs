@@ -236,6 +236,7 @@ fn direction(
         reorder: fields.or("reorder", reorder, course.reorder)?,
         acks: fields.or("acks", acks, course.acks)?,
         delays,
+        bursts: None,
     };
     check_jitter(fields, delay, &course)?;
     let queue::Queue { limit: queue, discipline } = queue;

@@ -68,7 +68,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("### `back`", &["back"]),
         ("### `quick_start`", &["quick_start"]),
         ("### `queue`", &["limit", "red", "codel", "fq-codel", "pie", "threshold", "policer"]),
-        ("### `loss`", &["direction", "drop", "ber", "gilbert-elliott", "list"]),
+        ("### `loss`", &["direction", "drop", "ber", "gilbert-elliott", "bursts", "list"]),
         ("## `[[wifi]]`", &["wifi", "air", "station", "consumption", "log-distance", "disc"]),
         ("## `[[wifi]]`", &["fair", "fitness"]),
         (

@@ -40,6 +40,9 @@ fn what_is_written_out_reads_back_as_the_same_and_runs() {
         "rate = [[\"0s\", \"0bps\"], [\"2s\", \"1Mbps\"]]",
         "rate = { steps = [[\"0s\", \"2Mbps\"], [\"1s\", \"0bps\"]], repeat = \"1500ms\" }",
         "rate = { steps = [[\"0s\", \"2Mbps\"], [\"1s\", \"1Mbps\"]] }",
+        "rate = \"1Mbps\"\nloss = { model = \"gilbert-elliott\", mean_good = \"15s\", mean_bad = \"400ms\", direction = \"both\" }",
+        "rate = \"1Mbps\"\nloss = [{ model = \"drop\", probability = \"1%\" }, { model = \"gilbert-elliott\", \
+         mean_good = \"1s\", mean_bad = \"10ms\", loss_bad = 0.5, direction = \"backward\" }]",
         "rate = { trace = \"0 5 7 7 20\" }\nback = { rate = \"1Mbps\" }",
         "rate = \"1Mbps\"\nreorder = { share = \"1%\", packets = 5 }\nback = { reorder = { share = 0 } }",
         "rate = \"1Mbps\"\ndelay = \"9ms\"\njitter = { distribution = \"normal\", by = \"3ms\" }\n\
@@ -133,6 +136,25 @@ fn a_byte_order_mark_before_a_trace_is_passed_over() {
     let plain = Scenario::from_file(beside("bare", "1\n2\n3\n")).unwrap_or_else(|e| panic!("{e}"));
     let marked = Scenario::from_file(beside("marked", "\u{feff}1\n2\n3\n"));
     assert_eq!(marked.unwrap_or_else(|e| panic!("{e}")).links, plain.links);
+}
+
+#[test]
+fn bursts_are_given_by_packet_or_in_time() {
+    let burst =
+        |keys: &str| format!("rate = \"1Mbps\"\nloss = {{ model = \"gilbert-elliott\", {keys} }}");
+    for (keys, says) in [
+        ("mean_good = \"1s\"", "lacks the key `mean_bad`"),
+        ("mean_good = \"1s\", mean_bad = \"0s\"", "`mean_bad`"),
+        (
+            "mean_good = \"1s\", mean_bad = \"1s\", good_to_bad = \"1%\"",
+            "`good_to_bad`: is for bursts by packet",
+        ),
+        ("good_to_bad = \"1%\"", "lacks the key `bad_to_good`"),
+        ("loss_bad = 1", "lacks the key `good_to_bad`"),
+    ] {
+        let refusal = refusal(&burst(keys));
+        assert!(refusal.contains(says) && refusal.contains("test.toml:6:"), "{refusal}");
+    }
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use windlass_cc::{Span, Time};
 
+use crate::loss::Bursts;
+
 /// What one direction of a link does beside transmitting at one rate and delaying by one time. By default nothing, which costs
 /// nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,6 +20,8 @@ pub struct Course {
     pub reorder: Option<Reorder>,
     /// What becomes of acknowledgements.
     pub acks: Option<AckShaping>,
+    /// Bursts of losses in time, beside the link's error model.
+    pub bursts: Option<Bursts>,
 }
 
 /// A rate that changes.
@@ -227,6 +231,7 @@ impl Course {
     /// Whether this can be simulated on a link with this delay; an error is a sentence.
     pub(crate) fn check(&self, delay: Span) -> Result<(), String> {
         self.rate.as_ref().map_or(Ok(()), RateCourse::check)?;
+        self.bursts.as_ref().map_or(Ok(()), Bursts::check)?;
         if !self.delays.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("the moments of its delays must ascend".to_string());
         }

@@ -2,6 +2,7 @@
 //! meant.
 
 mod air;
+mod bursts;
 mod islands;
 mod text;
 mod timeouts;

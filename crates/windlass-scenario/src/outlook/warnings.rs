@@ -6,7 +6,7 @@ use windlass_sim::config::{FlowConfig, LinkConfig, Traffic};
 use windlass_sim::link::QueueLimit;
 
 use super::text::rate_text;
-use super::{Path, Queue, air, islands, legs, paths_of, timeouts};
+use super::{Path, Queue, air, bursts, islands, legs, paths_of, timeouts};
 use crate::Scenario;
 use crate::compile::compile;
 use crate::units::{Bytes, Duration};
@@ -27,6 +27,7 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
     let paths = paths_of(&legs, &config);
     let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
     warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
+    warnings.extend(bursts::sentences(&legs, &config, scenario.duration));
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for (place, sentence) in islands::sentences(scenario, &config) {
         tell(&mut told, sentence, &scenario.flows[place].name);
