@@ -177,7 +177,8 @@ impl BurstProcess {
 
     fn turn(&mut self) {
         self.bad = !self.bad;
-        self.until = self.until + self.length();
+        let length = self.length();
+        self.until += length;
     }
 
     /// Whether the next frame is lost, transmitted from `starts` to `ends`.

@@ -29,10 +29,10 @@ struct Entry {
 }
 
 /// What ends the names in the name of a row that tells of many parts.
-pub(super) const TOGETHER: char = '*';
+const TOGETHER: char = '*';
 
-/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their last
-/// number alone.
+/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their
+/// numbers alone.
 fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     const FEW: usize = 3;
     let alone = |(i, firsts)| Entry { firsts, parts: vec![i], which: |s| s.median };
@@ -42,7 +42,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     let mut alike: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (i, cells) in firsts.iter().enumerate() {
         let mut key = cells.clone();
-        key[0] = stem(&key[0]).to_owned();
+        key[0] = masked(&key[0]);
         match alike.iter_mut().find(|(known, _)| *known == key) {
             Some((_, parts)) => parts.push(i),
             None => alike.push((key, vec![i])),
@@ -57,7 +57,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
             std::iter::once(format!("  {word}")).chain(blank).collect()
         };
         let mut first = stem.clone();
-        first[0] = format!("{}{TOGETHER} min", stem[0]);
+        first[0] = format!("{} min", stem[0]);
         vec![
             Entry { firsts: first, parts: parts.clone(), which: |s| s.min },
             Entry { firsts: below("median"), parts: parts.clone(), which: |s| s.median },
@@ -67,9 +67,17 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     alike.into_iter().flat_map(rows).collect()
 }
 
-/// A name without the number at its end.
-pub(super) fn stem(name: &str) -> &str {
-    name.trim_end_matches(|c: char| c.is_ascii_digit())
+/// A name with a sign in the place of each number.
+pub(super) fn masked(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c.is_ascii_digit() {
+            true if out.ends_with(TOGETHER) => {}
+            true => out.push(TOGETHER),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// Whether some row of a table tells of many parts.
@@ -199,6 +207,7 @@ mod tests {
 
     #[test]
     fn where_rows_are_too_many_those_alike_are_told_by_their_least_median_and_most() {
+        assert_eq!(masked("access-s12:s12>hub"), "access-s*:s*>hub");
         let named = |name: String| vec![name, "reno".to_owned()];
         let mut firsts: Vec<Vec<String>> = (1..=5).map(|i| named(format!("meter-{i}"))).collect();
         firsts.insert(2, named("base".to_owned()));

@@ -1,5 +1,6 @@
 //! What a person is told of a scenario's runs.
 
+mod failures;
 mod listing;
 mod pooled;
 
@@ -50,6 +51,7 @@ const LONGEST: usize = 24;
 
 fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     let mut all = vec![flows(scenario, told)];
+    all.extend(failures::slowest(scenario, told));
     if scenario.flows.iter().any(|f| f.multipath.is_some()) {
         all.push(subflows(scenario, told));
     }
@@ -116,23 +118,7 @@ fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
     let firsts = flows.iter().map(|f| vec![f.name.clone(), f.algorithm().into_owned()]).collect();
     let kind = (Kind::Flow, &["flow", "algorithm"][..]);
     let mut table = listing("Flows", kind, firsts, COLUMNS, told);
-    for (i, flow) in flows.iter().enumerate() {
-        let failed = |r: &RunRecord| Some((r.flows.get(i)?.failure.clone()?, r.seed));
-        let failed: Vec<(String, u64)> = told.records.iter().filter_map(failed).collect();
-        for (place, (failure, seed)) in failed.iter().enumerate() {
-            if failed[..place].iter().any(|(known, _)| known == failure) {
-                continue;
-            }
-            let times = failed.iter().filter(|(other, _)| other == failure).count();
-            table.notes.push(match told.records.len() {
-                1 => format!("{}: {failure}", flow.name),
-                n => format!(
-                    "{}: {failure} (in {times} of {n} runs, first with seed {seed})",
-                    flow.name
-                ),
-            });
-        }
-    }
+    table.notes = failures::notes(scenario, told);
     table
 }
 

@@ -2,7 +2,7 @@
 
 use windlass_sim::FlowResult;
 
-use super::listing::{TOGETHER, Told, stem};
+use super::listing::{Told, masked};
 use crate::report::model::{Row, Table};
 use crate::report::numbers::{NEVER, interval};
 use crate::stats::share;
@@ -96,7 +96,7 @@ impl Pool {
     }
 }
 
-/// The table of a kind, with a row for each flow, or for flows whose names differ by their last number alone where they are too many, and
+/// The table of a kind, with a row for each flow, or for flows whose names differ by their numbers alone where they are too many, and
 /// one for all together; `None` for a single run.
 pub(super) fn table(kind: &Kind, told: &Told<'_>) -> Option<Table> {
     let [first, _, ..] = told.records else { return None };
@@ -108,7 +108,7 @@ pub(super) fn table(kind: &Kind, told: &Told<'_>) -> Option<Table> {
         for flow in &run.flows {
             let Some(counts) = (kind.of)(flow) else { continue };
             let name = match together {
-                true => format!("{}{TOGETHER}", stem(&flow.name)),
+                true => masked(&flow.name),
                 false => flow.name.clone(),
             };
             let at = pools.iter().position(|p| p.name == name).unwrap_or_else(|| {
