@@ -66,7 +66,7 @@ pub(super) fn parsed(name: &str, text: &str) -> Result<Columns, String> {
     }
     let [.., before, last] = &steps[..] else {
         return Err(format!(
-            "{name}: a trace in columns needs two lines at least; write a single rate as `rate = \"2Mbps\"`"
+            "{name}: a trace in columns needs at least two lines; write a single rate as `rate = \"2Mbps\"`"
         ));
     };
     if steps.iter().all(|(_, rate)| *rate == 0) {
@@ -175,7 +175,7 @@ mod tests {
             ("0,1\n1\n", "x:2: `` is no rate"),
             ("5 1\n5 2\n", "x:2: each line has a later time"),
             ("5 1\n4 2\n", "x:2: each line has a later time"),
-            ("0 1\n", "x: a trace in columns needs two lines at least"),
+            ("0 1\n", "x: a trace in columns needs at least two lines"),
             ("0 0\n1 0\n", "x: one of its rates must be more than zero"),
             ("time,dl,ul\n0,1,1\n", "x:1: the header has 0 columns of rates"),
             ("time,dl_kbps,ul_kbps\n0,1,1\n", "x:1: the header has 2 columns of rates"),

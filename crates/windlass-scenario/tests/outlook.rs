@@ -131,7 +131,7 @@ fn an_initial_timeout_below_the_rtt_is_told_of_tcp_and_of_coap() {
     assert_eq!(said(&format!("{tcp}\nstack = {{ rto = {{ initial = \"5s\" }} }}")), [""; 0]);
     let coap = "traffic = { kind = \"coap\", every = \"60s\", size = \"40B\" }";
     let [one] = &said(coap)[..] else { panic!("one warning") };
-    assert!(one.contains("timeout of 2s") && one.contains("requests are sent again"), "{one}");
+    assert!(one.contains("timeout of 2s") && one.contains("requests are retransmitted"), "{one}");
     assert_eq!(said(&coap.replace(" }", ", confirmable = false }")), [""; 0]);
     assert_eq!(said(&coap.replace(" }", ", rto = { initial = \"9s\" } }")), [""; 0]);
 }
@@ -149,7 +149,10 @@ fn bursts_by_packet_are_noted_where_packets_are_far_apart() {
     let by_packet = "good_to_bad = \"0.7%\", bad_to_good = \"50%\"";
     let coap = "traffic = { kind = \"coap\", every = \"900s\", size = \"40B\" }";
     let [one] = &said(by_packet, coap)[..] else { panic!("one warning") };
-    assert!(one.starts_with("link meter-server: its bursts of losses go by packet"), "{one}");
+    assert!(
+        one.starts_with("link meter-server: its loss bursts advance with each packet"),
+        "{one}"
+    );
     assert!(one.contains("900s apart") && one.contains("2.0 packets lasts for 1800s"), "{one}");
     assert_eq!(said("mean_good = \"15s\", mean_bad = \"400ms\"", coap), [""; 0]);
     assert_eq!(said(by_packet, &coap.replace("900s", "100ms")), [""; 0]);

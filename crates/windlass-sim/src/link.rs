@@ -333,13 +333,23 @@ impl Link {
         if fits {
             self.waiting += 1;
             self.waiting_bytes += u64::from(size);
-            self.came.push_back(now);
-            if self.came.len() > 2 * self.waiting as usize {
-                self.came.drain(..self.came.len() - self.waiting as usize);
+            if self.came.len() == self.came.capacity() {
+                self.forget_begun();
             }
+            self.came.push_back(now);
             self.counters.max_waiting = self.counters.max_waiting.max(self.waiting);
         }
         fits
+    }
+
+    /// Makes room in `came` for one more: by leaving out packets whose transmission has begun, and where they are few by growing.
+    #[cold]
+    fn forget_begun(&mut self) {
+        let begun = self.came.len() + 1 - self.waiting as usize;
+        self.came.drain(..begun);
+        if 2 * begun < self.came.capacity() {
+            self.came.reserve(self.came.capacity().max(16));
+        }
     }
 
     /// The pending event is due: the first packet comes out, or, with true, is lost.

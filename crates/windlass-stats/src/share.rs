@@ -44,7 +44,7 @@ impl Range {
         self.low <= low && high <= self.high
     }
 
-    /// The range of a quantity that is so many times as large.
+    /// The range of the quantity multiplied by a factor.
     pub fn times(self, factor: f64) -> Range {
         Range { low: self.low * factor, high: self.high * factor }
     }

@@ -8,7 +8,8 @@ use crate::units::{Bytes, Duration};
 use windlass_sim::arrivals::Law;
 use windlass_sim::config::Traffic;
 
-/// That they do the same by the aim; where they differ, or why they do not; and what decides.
+/// Three sentences: the candidates are equal by the aim; the measure in which they differ, or the reason why they do not; the settings that
+/// decide.
 pub(super) fn sentences(
     question: &Question,
     ranking: &Ranking,
@@ -41,7 +42,7 @@ pub(super) fn sentences(
 /// A mean of a measure.
 type Mean = (Measure, f64);
 
-/// The algorithm that does best without being told apart by the aim.
+/// The best algorithm by the measure in which they differ most.
 pub(super) fn best(ranking: &Ranking, findings: &Findings) -> Option<usize> {
     difference(ranking, findings).map(|[(_, best), _]| best)
 }
@@ -61,7 +62,7 @@ fn difference(ranking: &Ranking, findings: &Findings) -> Option<[(Mean, usize); 
 
 fn why(question: &Question, timers: bool) -> String {
     if timers {
-        return "No request was sent again in a way that depends on the timer.".to_owned();
+        return "No timer changed the result of a run.".to_owned();
     }
     match largest(question) {
         Some((bytes, window)) if bytes <= window => format!(
@@ -103,7 +104,10 @@ fn instead(question: &Question, findings: &Findings, timers: bool) -> String {
     let again = again.and_then(|r| r.entries.first()?.mean).filter(|percent| *percent > 0.0);
     let mut out = match (again, &early) {
         (Some(percent), _) if !timers => {
-            format!("Look at the timer: {} % of what is sent is sent again", number(percent))
+            format!(
+                "Look at the timer: {} % of the data segments are retransmissions",
+                number(percent)
+            )
         }
         (_, Some(_)) => "Look at the timer".to_owned(),
         _ => "No algorithm can shorten what is left, the path and the handshake".to_owned(),

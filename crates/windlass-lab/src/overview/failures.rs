@@ -12,7 +12,7 @@ const SLOWEST: usize = 10;
 /// A flow that failed, in how many runs, and the seed of the first of them.
 type Failed = (usize, usize, u64);
 
-/// A sentence for each flow that failed, or one for all that failed alike where they are many.
+/// A sentence for each flow that failed; one sentence if many flows failed for the same reason.
 pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
     let runs = told.records.len();
     let mut reasons: Vec<(&str, Vec<Failed>)> = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
     notes
 }
 
-/// The flows that took longest to complete, where there are more than the table of flows names; `None` without a transfer that ends.
+/// The flows that took longest to complete, if there are more flows than the table of flows names; `None` without a transfer that ends.
 pub(super) fn slowest(scenario: &Scenario, told: &Told<'_>) -> Option<Table> {
     if scenario.flows.len() <= told.longest || told.longest == usize::MAX {
         return None;

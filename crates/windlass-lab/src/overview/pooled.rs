@@ -7,7 +7,7 @@ use crate::report::model::{Row, Table};
 use crate::report::numbers::{NEVER, interval};
 use crate::stats::share;
 
-/// What is counted of a flow's messages or exchanges.
+/// Counts of a flow's messages or exchanges, and their headings.
 pub(super) struct Kind {
     caption: &'static str,
     columns: [&'static str; 7],
@@ -49,9 +49,9 @@ pub(super) const EXCHANGES: Kind = Kind {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     counts: [u64; 3],
-    /// So many of so many went wrong.
+    /// Events that went wrong, and all events.
     bad: [u64; 2],
-    /// The longest time, infinite where there was no end.
+    /// The longest time; infinite if one did not end.
     worst: Option<f64>,
     /// How many had no end.
     lost: u64,

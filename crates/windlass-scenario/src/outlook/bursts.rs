@@ -13,10 +13,11 @@ use crate::units::Duration;
 
 /// Packets further apart than this are no burst's match: radio channels are bad for less.
 const APART: Span = Span::from_secs(1);
-/// A transfer of at most so many packets has no window that would keep its packets together.
+/// A transfer of at most this many packets is too short for its window to keep packets close together.
 const FEW: u64 = 10;
 
-/// A sentence for each link whose bursts go by packet while its packets are far apart on average, alike links together.
+/// A warning for each link whose bursts advance with each packet while its packets are far apart on average. Links with equal warnings
+/// share one.
 pub(super) fn sentences(legs: &[Leg], config: &Config, duration: Span) -> Vec<String> {
     let mut packets: BTreeMap<Direction, Option<u64>> = BTreeMap::new();
     for leg in legs {
@@ -58,7 +59,7 @@ fn sentence(gap: Span, packets: f64) -> Option<String> {
     let seconds = |span: Span| Duration(Span::from_secs(span.0.div_ceil(1_000_000_000)));
     (gap >= APART).then(|| {
         format!(
-            "its bursts of losses go by packet, and packets are {} apart on average, so that a burst of {packets:.1} packets lasts for {}; \
+            "its loss bursts advance with each packet, and packets are {} apart on average, so that a burst of {packets:.1} packets lasts for {}; \
              `mean_good` and `mean_bad` in `loss` make bursts in time",
             seconds(gap),
             seconds(burst)
@@ -66,7 +67,7 @@ fn sentence(gap: Span, packets: f64) -> Option<String> {
     })
 }
 
-/// About how many packets a flow sends; `None` where a window decides how close they follow each other.
+/// The approximate number of packets of a flow; `None` if its window decides how close they follow each other.
 fn packets_of(flow: &FlowConfig, duration: Span) -> Option<u64> {
     let time = duration.0.saturating_sub(flow.start.0);
     let each = |bytes: u64| bytes.div_ceil(u64::from(flow.profile.mss()).max(1)).max(1);

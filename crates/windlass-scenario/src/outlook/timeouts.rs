@@ -34,7 +34,7 @@ impl EarlyTimeout {
         );
         match self.coap {
             true => format!(
-                "{times}: requests are sent again before the answer can arrive; a longer one is `rto = {{ initial = \"{}\" }}` in `traffic`",
+                "{times}: requests are retransmitted before the answer can arrive; a longer one is `rto = {{ initial = \"{}\" }}` in `traffic`",
                 Duration(self.enough())
             ),
             false => format!(
