@@ -136,3 +136,60 @@ fn what_gives_no_advice_is_refused() {
     let error = choice.advice(&runs(&choice)).expect_err("one flow has no fairness");
     assert!(error.to_string().contains("this network has no Jain's index"), "{error}");
 }
+
+/// A transfer that the initial window holds, over a path that is slower than the first timeout.
+#[test]
+fn where_all_candidates_do_the_same_the_advice_names_what_decides() {
+    let text = DOWNLOAD.replace("1MB", "100B").replace("50ms", "1500ms").replace("1%", "0%");
+    let exact = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
+    let choice = choice(&text, &["tahoe", "reno", "cubic"], Measure::Completion, exact, 6);
+    let advice = advice(&choice);
+    assert!(advice.identical && !advice.decided, "{:?}", advice.sentences);
+    let [does, why, instead] = &advice.sentences;
+    assert!(does.starts_with("The algorithm does not matter here: all 3 candidates"), "{does}");
+    assert!(why.contains("holds the 100B"), "{why}");
+    for part in ["initial timeout of 1s is below the RTT of 3", "stack.rto", "stack.initial_window"]
+    {
+        assert!(instead.contains(part), "{part}: {instead}");
+    }
+    assert!(!windlass_lab::choose::text(&advice, &[]).contains("does not turn"));
+}
+
+const COAP: &str = r#"
+    duration = "3600s"
+    [[link]]
+    between = ["meter", "server"]
+    rate = "60kbps"
+    delay = "2s"
+    [[flow]]
+    name = "m"
+    from = "meter"
+    to = "server"
+    traffic = { kind = "coap", every = "60s", gaps = "constant", size = "40B", response = "10B" }
+"#;
+
+/// The answer takes twice as long as the first timeout, and nothing is lost.
+#[test]
+fn the_timers_of_coap_are_compared_and_one_that_fits_the_rtt_is_among_them() {
+    use windlass_lab::choose::{Device, candidates};
+    let scenario = Scenario::from_str(COAP, "s.toml").expect("a scenario");
+    let (timers, left_out) = candidates(&scenario, &Device::default()).expect("timers");
+    assert_eq!(timers, ["coap", "cocoa", "cocoa+", "fasor", "coap:initial=9s"]);
+    assert!(left_out.is_empty());
+    let device = Device { memory: Some(100), flash: None };
+    assert!(candidates(&scenario, &device).expect_err("not counted").to_string().contains("CoAP"));
+    let names: Vec<&str> = timers.iter().map(String::as_str).collect();
+    let exact = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
+    let advice = advice(&choice(COAP, &names, Measure::Exchange, exact, 6));
+    assert_eq!(advice.algorithm, "coap:initial=9s", "{:?}", advice.sentences);
+    let said = &advice.sentences[1];
+    assert_eq!(
+        said,
+        "It matters for retransmissions (%): 0 with coap:initial=9s, and 50 with coap."
+    );
+    let once =
+        COAP.replace("size =", "confirmable = false, size =").replace(", response = \"10B\"", "");
+    let once = Scenario::from_str(&once, "s.toml").expect("a scenario");
+    let error = candidates(&once, &Device::default()).expect_err("no timer").to_string();
+    assert!(error.contains("no confirmable CoAP flow") && !error.contains("--flows"), "{error}");
+}

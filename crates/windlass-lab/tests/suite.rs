@@ -5,6 +5,7 @@ mod assess;
 mod catalogue;
 mod choose;
 mod crosscheck;
+mod messages;
 mod packet_train;
 mod paper_ccm_ss;
 mod paper_cocoa3plus;

@@ -3,8 +3,14 @@
 /// What stands where there is no value.
 pub const NONE: &str = "–";
 
+/// What stands for an infinite time: of something that never ended or never came.
+pub const NEVER: &str = "never";
+
 /// Five significant digits at most, without needless zeros; whole numbers in full.
 pub fn number(v: f64) -> String {
+    if v == f64::INFINITY {
+        return NEVER.to_owned();
+    }
     if v == 0.0 || !v.is_finite() {
         return if v == 0.0 { "0".to_owned() } else { v.to_string() };
     }
@@ -43,8 +49,7 @@ pub fn printed(value: Option<f64>) -> String {
 pub fn interval(value: f64, low: f64, high: f64) -> String {
     let all = [value, low, high];
     if all.iter().any(|v| v.is_infinite()) {
-        let text = |v: f64| if v.is_infinite() { "not finished".to_owned() } else { number(v) };
-        return format!("{} [{}, {}]", text(value), text(low), text(high));
+        return format!("{} [{}, {}]", number(value), number(low), number(high));
     }
     let whole = |factor: f64| all.iter().all(|v| (v * factor).fract() == 0.0);
     let digits = if whole(1.0) {
@@ -109,7 +114,7 @@ mod tests {
             (0.0, 0.0, 8.03e-5, "0 [0, 8.0]e-5"),
             (1.5e-6, -2.4e-6, 3.0e-6, "1.5 [-2.4, 3.0]e-6"),
             (0.98, 0.979_999_1, 0.980_000_2, "0.9800000 [0.9799991, 0.9800002]"),
-            (90.5, 80.25, f64::INFINITY, "90.5 [80.25, not finished]"),
+            (90.5, 80.25, f64::INFINITY, "90.5 [80.25, never]"),
         ] {
             assert_eq!(interval(value, low, high), text);
         }
@@ -155,6 +160,7 @@ mod tests {
             (1.2e-5, "1.2e-5"),
             (-9.476, "-9.476"),
             (100.0, "100"),
+            (f64::INFINITY, "never"),
         ] {
             assert_eq!(number(value), text);
         }

@@ -100,7 +100,7 @@ fn expected_stations(records: &[RunRecord]) -> Vec<Map<String, Value>> {
 
 /// Columns of the flows that come from an inner object: their names, that of the object, and those of
 /// its fields.
-const INNER: [(&str, &str, &str); 15] = [
+const INNER: [(&str, &str, &str); 16] = [
     ("sender_radio_s", "radio", "sender_s"),
     ("receiver_radio_s", "radio", "receiver_s"),
     ("sender_energy_j", "radio", "sender_j"),
@@ -112,6 +112,7 @@ const INNER: [(&str, &str, &str); 15] = [
     ("jitter_smoothed_ms", "transit", "jitter_smoothed_ms"),
     ("gap_ms", "transit", "gap_ms"),
     ("messages_sent", "messages", "sent"),
+    ("messages_arrived", "messages", "arrived"),
     ("messages_late", "messages", "late"),
     ("message_mean_ms", "messages", "mean_ms"),
     ("message_p99_ms", "messages", "p99_ms"),
@@ -127,6 +128,9 @@ fn expected_flows(records: &[RunRecord]) -> Vec<Map<String, Value>> {
             let value = row.get(object).and_then(|inner| inner.get(field)?.as_f64());
             row.insert(column.into(), json!(value));
         }
+        let count = |field: &str| row.get("messages")?.get(field)?.as_f64();
+        let on_time = || Some(count("arrived")? - (count("late")? - count("undelivered")?));
+        row.insert("messages_on_time".into(), json!(on_time()));
         row.remove("transit");
         row.remove("messages");
         row.remove("radio");

@@ -1,6 +1,6 @@
 //! An algorithm as a command line names it, to take a flow's place.
 
-use windlass_cc::{AnyParams, Flavour};
+use windlass_cc::{AnyParams, Flavour, rto};
 
 use crate::error::ScenarioError;
 use crate::fields::Field;
@@ -17,6 +17,8 @@ pub struct Candidate {
     pub controller: AnyParams,
     /// The kernel's name of it, where it is given by that: `linux:nv`.
     pub kernel: Option<String>,
+    /// Of a candidate for flows of CoAP, which have no congestion control: the retransmission timer.
+    pub timer: Option<rto::AnyParams>,
 }
 
 /// Key that names the slow start instead of a parameter.
@@ -48,7 +50,26 @@ impl Candidate {
             Some(_) => AnyParams::default(),
             None => read(label, Flavour::Rfc).map_err(wrong)?,
         };
-        Ok(Candidate { label: label.to_owned(), controller, kernel })
+        Ok(Candidate { label: label.to_owned(), controller, kernel, timer: None })
+    }
+
+    /// Reads the retransmission timer of a flow of CoAP in the same form: `cocoa`, `coap:initial=15s`.
+    ///
+    /// ```
+    /// use windlass_scenario::Candidate;
+    /// assert!(Candidate::timer("coap:initial=15s")?.timer.is_some());
+    /// # Ok::<(), windlass_scenario::ScenarioError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong, with what would be right.
+    pub fn timer(text: &str) -> Result<Candidate, ScenarioError> {
+        let label = text.trim();
+        let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
+        let timer = read_timer(label).map_err(wrong)?;
+        let controller = AnyParams::default();
+        Ok(Candidate { label: label.to_owned(), controller, kernel: None, timer: Some(timer) })
     }
 
     /// What it says, over the version of a stack of this flavour.
@@ -69,6 +90,32 @@ fn read(text: &str, flavour: Flavour) -> Result<AnyParams, Problem> {
     let Some(mut controller) = params::algorithm(&field, flavour)? else {
         return Err(field.error("`none` is for datagrams, which have nothing to compare"));
     };
+    let mut settings = settings(parts)?;
+    let slow_start = settings.0.iter().position(|e| e.key == SLOW_START);
+    let slow_start = slow_start.map(|at| settings.0.remove(at));
+    let node = Node { place: place(0, text), value: Value::Table(settings) };
+    params::read(&Field { key: "params", node: &node }, &mut controller)?;
+    if let Some(entry) = slow_start {
+        let field = Field { key: SLOW_START, node: &entry.node };
+        params::read_slow_start(&field, flavour, &mut controller)?;
+    }
+    Ok(controller)
+}
+
+fn read_timer(label: &str) -> Result<rto::AnyParams, Problem> {
+    let mut parts = parts(label);
+    let (start, name) = parts.next().unwrap_or((0, ""));
+    let mut table = settings(parts)?;
+    let node = text_node(start, name);
+    table.set(Entry { key: "algorithm".to_owned(), key_place: place(start, name), node });
+    let node = Node { place: place(0, label), value: Value::Table(table) };
+    let mut timer = rto::AnyParams::Coap(Default::default());
+    params::read_timer(&Field { key: "rto", node: &node }, &mut timer)?;
+    Ok(timer)
+}
+
+/// The parameters after a name.
+fn settings<'a>(parts: impl Iterator<Item = (usize, &'a str)>) -> Result<Table, Problem> {
     let mut settings = Table::default();
     for (start, part) in parts {
         let Some((key, value)) = part.split_once('=') else {
@@ -83,15 +130,7 @@ fn read(text: &str, flavour: Flavour) -> Result<AnyParams, Problem> {
         let entry = Entry { key: key.to_owned(), key_place: place(start, key), node };
         settings.set(entry);
     }
-    let slow_start = settings.0.iter().position(|e| e.key == SLOW_START);
-    let slow_start = slow_start.map(|at| settings.0.remove(at));
-    let node = Node { place: place(0, text), value: Value::Table(settings) };
-    params::read(&Field { key: "params", node: &node }, &mut controller)?;
-    if let Some(entry) = slow_start {
-        let field = Field { key: SLOW_START, node: &entry.node };
-        params::read_slow_start(&field, flavour, &mut controller)?;
-    }
-    Ok(controller)
+    Ok(settings)
 }
 
 /// An override of an `algorithm` with parameters, as one for each of its parts; any other as it is.

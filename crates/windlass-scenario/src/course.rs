@@ -9,7 +9,9 @@ use windlass_sim::course::{
 };
 
 use crate::codec::{Codec, table};
-use crate::fields::{Field, Fields, countable_span, positive_span, probability, rate, span};
+use crate::fields::{
+    Field, Fields, countable_span, positive_span, probability, rate, rate_or_zero, span,
+};
 use crate::model::DirectionSpec;
 use crate::problem::Problem;
 use crate::queue::{self, queues};
@@ -29,9 +31,11 @@ pub(super) fn delays() -> Shape {
 }
 
 section! {
-    /// A rate by a trace.
+    /// A rate by a trace, or by steps that repeat.
     RATE_TRACE, "rate_trace":
-    trace Text, "file of delivery opportunities, relative to the scenario's folder; or the opportunities themselves with spaces between them", "required";
+    trace Text, "file of delivery opportunities or of times and rates, relative to the scenario's folder; or delivery opportunities with spaces between them", "none; `trace` or `steps` is required";
+    steps list(list(Text)), "in place of `trace`: rates from moments on, `[[\"0s\", \"10Mbps\"], [\"20s\", \"0bps\"]]`; 0 stops the transmission", "none";
+    repeat Of(Time), "time after which the steps begin again", "never; the last rate holds";
 }
 
 section! {
@@ -81,20 +85,61 @@ pub(super) type Delay = (Span, Vec<(Time, Span)>);
 /// A rate, steps of rates, or a trace.
 pub(super) fn read_rate(field: &Field) -> Result<Rate, Problem> {
     match field.node.value {
-        Value::Array(_) => {
-            let steps = steps(field, rate, "[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]")?;
-            match steps.as_slice() {
-                [(_, only)] => Ok((*only, None)),
-                [(_, first), ..] => Ok((*first, Some(RateCourse::Steps(steps)))),
-                [] => Err(field.error("needs at least one rate")),
-            }
-        }
+        Value::Array(_) => in_steps(field, rate_steps(field)?),
         Value::Table(_) => {
             let fields = Fields::open(field.node, "`rate`", RATE_TRACE.names)?;
+            if let Some(steps) = fields.field("steps") {
+                if let Some(trace) = fields.field("trace") {
+                    return Err(trace.error("stands beside `steps`; a rate follows one of them"));
+                }
+                let rates = rate_steps(&steps)?;
+                return match fields.opt("repeat", positive_span)? {
+                    Some(period) => repeated(&steps, rates, period),
+                    None => in_steps(&steps, rates),
+                };
+            }
+            if let Some(repeat) = fields.field("repeat") {
+                return Err(repeat.error("is for `steps`; a trace always begins again"));
+            }
             let trace = fields.req("trace", "\"traces/lte.trace\"", opportunities)?;
             Ok((trace.mean_bps(), Some(RateCourse::Trace(Arc::new(trace)))))
         }
         _ => Ok((rate(field)?, None)),
+    }
+}
+
+fn rate_steps(field: &Field) -> Result<Vec<(Time, u64)>, Problem> {
+    steps(field, rate_or_zero, "[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]")
+}
+
+/// The first rate of steps that is not zero: it stands for all where one is asked for.
+fn first_rate(steps: &[(Time, u64)]) -> Option<u64> {
+    steps.iter().map(|(_, rate)| *rate).find(|rate| *rate > 0)
+}
+
+/// Rates of which the last one holds to the end.
+fn in_steps(field: &Field, steps: Vec<(Time, u64)>) -> Result<Rate, Problem> {
+    match (steps.as_slice(), first_rate(&steps)) {
+        ([], _) => Err(field.error("needs at least one rate")),
+        ([.., (_, 0)], _) | (_, None) => {
+            let message = "the last rate must be more than zero, or nothing ever leaves again; `down` takes a link out";
+            Err(field.array()?.last().unwrap_or(field).error(message))
+        }
+        ([(_, only)], _) => Ok((*only, None)),
+        (_, Some(first)) => Ok((first, Some(RateCourse::Steps(steps)))),
+    }
+}
+
+/// Rates that begin again.
+fn repeated(field: &Field, steps: Vec<(Time, u64)>, period: Span) -> Result<Rate, Problem> {
+    let Some(first) = first_rate(&steps) else {
+        return Err(field.error("one of the rates must be more than zero"));
+    };
+    match steps.last() {
+        Some((last, _)) if Time::ZERO + period <= *last => {
+            Err(field.error(format!("`repeat` ({}) must be after the last step", Duration(period))))
+        }
+        _ => Ok((first, Some(RateCourse::Repeat { steps, period }))),
     }
 }
 
@@ -191,6 +236,7 @@ fn direction(
         reorder: fields.or("reorder", reorder, course.reorder)?,
         acks: fields.or("acks", acks, course.acks)?,
         delays,
+        bursts: None,
     };
     check_jitter(fields, delay, &course)?;
     let queue::Queue { limit: queue, discipline } = queue;
@@ -252,6 +298,10 @@ pub(super) fn written_rate(rate_bps: u64, course: &Course) -> String {
     match &course.rate {
         None => quote(BitRate(rate_bps)),
         Some(RateCourse::Steps(steps)) => written_steps(steps, |rate| quote(BitRate(*rate))),
+        Some(RateCourse::Repeat { steps, period }) => {
+            let steps = written_steps(steps, |rate| quote(BitRate(*rate)));
+            format!("{{ steps = {steps}, repeat = {} }}", quote(Duration(*period)))
+        }
         Some(RateCourse::Trace(trace)) => {
             let ms: Vec<String> = trace.ms().iter().map(u32::to_string).collect();
             format!("{{ trace = {} }}", quote(ms.join(" ")))

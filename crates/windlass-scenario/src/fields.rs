@@ -257,6 +257,11 @@ pub(super) fn rate(field: &Field) -> Result<u64, Problem> {
     }
 }
 
+/// A rate that may be zero.
+pub(super) fn rate_or_zero(field: &Field) -> Result<u64, Problem> {
+    field.quantity().map(|BitRate(bps)| bps)
+}
+
 pub(super) fn queue(field: &Field) -> Result<QueueLimit, Problem> {
     field.quantity()
 }

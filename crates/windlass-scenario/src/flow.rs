@@ -33,7 +33,7 @@ section! {
     home words(&Home::ALL), "whose build of the algorithm runs in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, its own; `\"bpf\"`, this one, put into the kernel as a BPF program, parameters and all (`windlass kernel build` first). Other worlds have one build only", "`\"kernel\"`";
     stack Table(&STACK_TABLE), "table: endpoint behaviour, merged over `[stack]`", "`[stack]`";
     start Of(Time), "time at which the flow begins, before the end of the run", "`\"0s\"`";
-    count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs when `*` is used";
+    count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs or devices when `*` is used";
     stagger Of(Time), "how much later each of them starts than the one before", "`\"0s\"`";
     jitter Of(Time), "longest further delay of the start: each run draws one from zero up to it, the same for every algorithm. Two flows over one drop-tail queue without random losses lock in phase in a simulation, and have one share whatever the start: compare them over several offsets", "`\"0s\"`";
     traffic Kinds(&TRAFFIC), "table: what the applications send", "`{ kind = \"bulk\" }`";

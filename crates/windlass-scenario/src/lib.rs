@@ -81,6 +81,7 @@ mod read;
 mod schema;
 mod stack;
 mod topology;
+mod trace_columns;
 mod traces;
 mod traffic;
 mod tree;

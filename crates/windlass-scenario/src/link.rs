@@ -5,7 +5,7 @@ use windlass_sim::link::Framing;
 
 use crate::course::{self, ACKS, BACK, JITTER, REORDER, delays, rates};
 use crate::fields::{Field, Fields, choice, name, positive_span, size_u32, span};
-use crate::loss::{LOSS, losses};
+use crate::loss::{LOSS, Losses, losses};
 use crate::network::{Line, Network};
 use crate::problem::Problem;
 use crate::queue::queues;
@@ -74,7 +74,11 @@ fn between(field: &Field) -> Result<(String, String), Problem> {
 }
 
 fn read_line(fields: &Fields) -> Result<Line, Problem> {
-    let course::TwoWays { forward, back, course } = course::read(fields)?;
+    let course::TwoWays { forward, back, mut course } = course::read(fields)?;
+    let Losses { models, bursts } = fields.or("loss", losses, Losses::default())?;
+    for (course, bursts) in course.iter_mut().zip(bursts) {
+        course.bursts = bursts;
+    }
     Ok(Line {
         forward,
         back,
@@ -82,7 +86,7 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
         mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
-        loss: fields.or("loss", losses, [None, None])?,
+        loss: models,
         down: fields.or("down", outages, Vec::new())?,
         quick_start: fields.or("quick_start", quick_start::read, None)?,
     })

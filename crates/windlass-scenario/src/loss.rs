@@ -1,13 +1,13 @@
 //! Error models, read and written.
 
-use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::loss::{BerFormula, Bursts, LossModel};
 
-use crate::fields::{Field, Fields, choice, packet_numbers, probability, word_of};
+use crate::fields::{Field, Fields, choice, packet_numbers, positive_span, probability, word_of};
 use crate::problem::Problem;
 use crate::quote::{array, quote};
 use crate::schema::{Kinds, section};
 use crate::tree::Value;
-use crate::units::Probability;
+use crate::units::{Duration, Probability};
 
 section! {
     /// A loss model.
@@ -25,10 +25,17 @@ section! {
 section! {
     /// A loss model.
     GILBERT_ELLIOTT, "gilbert-elliott":
-    good_to_bad Of(Share), "probability of turning bad, for each packet", "required";
-    bad_to_good Of(Share), "probability of turning good, for each packet", "required";
+    good_to_bad Of(Share), "probability of turning bad, for each packet", "required unless there are means in time";
+    bad_to_good Of(Share), "probability of turning good, for each packet", "required with `good_to_bad`";
     loss_good Of(Share), "loss probability in the good state", "`0`";
     loss_bad Of(Share), "loss probability in the bad state", "`1`";
+}
+
+section! {
+    /// Of a link's bursts: their lengths in time.
+    BURSTS, "bursts":
+    mean_good Of(Time), "in place of `good_to_bad`: mean time in the good state, exponentially distributed, whether or not packets come", "none";
+    mean_bad Of(Time), "in place of `bad_to_good`: mean time in the bad state; a packet is hit if the state is bad during its transmission", "required with `mean_good`";
 }
 
 section! {
@@ -51,7 +58,7 @@ pub(crate) static LOSS: Kinds = Kinds {
     kinds: &[
         ("drop", &[&DIRECTION, &DROP]),
         ("ber", &[&DIRECTION, &BER]),
-        ("gilbert-elliott", &[&DIRECTION, &GILBERT_ELLIOTT]),
+        ("gilbert-elliott", &[&DIRECTION, &GILBERT_ELLIOTT, &BURSTS]),
         ("list", &[&DIRECTION, &LIST]),
     ],
 };
@@ -70,34 +77,85 @@ pub(crate) static FRAME_LOSS: Kinds = Kinds {
     ],
 };
 
+/// What takes packets on a direction.
+#[derive(Clone)]
+enum Loss {
+    Model(LossModel),
+    Bursts(Bursts),
+}
+
+/// What each direction loses.
+#[derive(Clone, Default)]
+pub(super) struct Losses {
+    pub(super) models: [Option<LossModel>; 2],
+    pub(super) bursts: [Option<Bursts>; 2],
+}
+
 /// One table, or an array of tables.
-pub(super) fn losses(field: &Field) -> Result<[Option<LossModel>; 2], Problem> {
+pub(super) fn losses(field: &Field) -> Result<Losses, Problem> {
     let items = match field.node.value {
         Value::Array(_) => field.array()?,
         _ => vec![Field { key: field.key, node: field.node }],
     };
-    let mut directions = [None, None];
+    let mut losses = Losses::default();
     for item in &items {
-        let (model, places) = loss(item)?;
+        let (loss, places) = loss(item)?;
         for direction in places {
-            if directions[*direction].replace(model.clone()).is_some() {
+            if losses.models[*direction].is_some() || losses.bursts[*direction].is_some() {
                 let which = ["forward", "backward"][*direction];
                 return Err(item.error(format!("the {which} direction has a loss model already")));
             }
+            match &loss {
+                Loss::Model(model) => losses.models[*direction] = Some(model.clone()),
+                Loss::Bursts(bursts) => losses.bursts[*direction] = Some(*bursts),
+            }
         }
     }
-    Ok(directions)
+    Ok(losses)
 }
 
 /// Names of the directions, as indices of [`super::LinkSpec::loss`].
 const DIRECTIONS: [(&str, &[usize]); 3] =
     [("forward", &[0]), ("backward", &[1]), ("both", &[0, 1])];
 
-fn loss(field: &Field) -> Result<(LossModel, &'static [usize]), Problem> {
+fn loss(field: &Field) -> Result<(Loss, &'static [usize]), Problem> {
     let fields = Fields::any(field.node, "`loss`")?;
-    let model = model(fields.kind(&LOSS, "\"drop\"")?, &fields)?;
+    let kind = fields.kind(&LOSS, "\"drop\"")?;
+    let in_time = fields.field("mean_good").or(fields.field("mean_bad")).is_some();
+    let loss = match kind {
+        "gilbert-elliott" if in_time => Loss::Bursts(bursts(&fields)?),
+        kind => Loss::Model(model(kind, &fields)?),
+    };
     let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
-    Ok((model, direction))
+    Ok((loss, direction))
+}
+
+fn bursts(fields: &Fields) -> Result<Bursts, Problem> {
+    for by_packet in ["good_to_bad", "bad_to_good"] {
+        if let Some(field) = fields.field(by_packet) {
+            return Err(field.error(
+                "is for bursts by packet, and `mean_good` for bursts in time; write one of them",
+            ));
+        }
+    }
+    Ok(Bursts {
+        mean_good: fields.req("mean_good", "\"15s\"", positive_span)?,
+        mean_bad: fields.req("mean_bad", "\"400ms\"", positive_span)?,
+        loss_good: fields.or("loss_good", probability, 0.0)?,
+        loss_bad: fields.or("loss_bad", probability, 1.0)?,
+    })
+}
+
+/// The keys of bursts in time and their TOML text.
+pub(super) fn written_bursts(bursts: &Bursts) -> Vec<(&'static str, String)> {
+    let (time, p) = (|t| quote(Duration(t)), |p: f64| Probability(p).to_string());
+    vec![
+        ("model", quote("gilbert-elliott")),
+        ("mean_good", time(bursts.mean_good)),
+        ("mean_bad", time(bursts.mean_bad)),
+        ("loss_good", p(bursts.loss_good)),
+        ("loss_bad", p(bursts.loss_bad)),
+    ]
 }
 
 /// The model of this kind.

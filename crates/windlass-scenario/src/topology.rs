@@ -29,6 +29,14 @@ section! {
 }
 
 section! {
+    /// Devices around a hub.
+    STAR, "star":
+    count Whole(1, 10_000), "number of devices, 1 to 10000", "required";
+    access Table(&LINE), "links of the devices: table with the keys of a link from `rate` on", "required";
+    bottleneck Table(&LINE), "the same: the link from the hub to the server", "none; the server is the hub";
+}
+
+section! {
     /// A client and a server with two paths between them.
     TWO_PATH, "two-path":
     paths list(Table(&LINE)), "two tables with the keys of a link from `rate` on: the bottleneck of each path", "required";
@@ -43,6 +51,7 @@ pub(crate) static TOPOLOGY: Kinds = Kinds {
     usual: None,
     kinds: &[
         ("dumbbell", &[&DUMBBELL]),
+        ("star", &[&STAR]),
         ("two-path", &[&TWO_PATH]),
         ("grid", &[&GRID]),
         ("chain", &[&CHAIN]),
@@ -60,6 +69,7 @@ pub(super) fn read(field: &Field, network: &mut Network) -> Result<(), Problem> 
     let what = format!("`[topology]` of the kind `{kind}`");
     let fields = Fields::open(field.node, &what, &TOPOLOGY.names(kind))?;
     match kind {
+        "star" => star(&fields, network),
         "two-path" => two_paths(&fields, network),
         "grid" => wifi::read_grid(&fields, network),
         "chain" => wifi::read_chain(&fields, network),
@@ -90,6 +100,24 @@ fn dumbbell(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
         network.push(name, ("r2", &format!("d{i}")), access.clone(), place)?;
     }
     Ok(())
+}
+
+/// `s1`, `s2` ... on `hub`, and from there to `server`; without a bottleneck on `server`.
+fn star(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
+    let count = fields.req("count", "2000", whole_u32(1, MAX_PAIRS))?;
+    let access = fields.req("access", "{ rate = \"60kbps\", delay = \"700ms\" }", line)?;
+    let bottleneck = fields.opt("bottleneck", line)?;
+    network.pairs = Some(count);
+    let place = fields.place();
+    let centre = if bottleneck.is_some() { "hub" } else { "server" };
+    for i in 1..=count {
+        let ends = (&*format!("s{i}"), centre);
+        network.push(format!("access-s{i}"), ends, access.clone(), place)?;
+    }
+    match bottleneck {
+        Some(line) => network.push("bottleneck".to_owned(), (centre, "server"), line, place),
+        None => Ok(()),
+    }
 }
 
 /// The senders of a dumbbell as stations of a cell, the access point being `r1` or, with a wire

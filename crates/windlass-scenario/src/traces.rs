@@ -3,10 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use windlass_cc::Span;
 use windlass_sim::course::Trace;
 
 use crate::problem::Problem;
-use crate::tree::{Node, Value};
+use crate::trace_columns::{self, Columns};
+use crate::tree::{Entry, Node, Value};
+use crate::units::{BitRate, Duration};
 
 /// Largest file, bytes: some hours at 10 Mbit/s.
 const MAX_BYTES: u64 = 64 << 20;
@@ -49,9 +52,9 @@ fn embed(node: &mut Node, folder: &Path) -> Result<(), Problem> {
         let read = read(trace, folder)?;
         if let Value::Table(table) = &mut node.value
             && let Some(Node { value: Value::Table(rate), .. }) = table.get_mut("rate")
-            && let Some(trace) = rate.get_mut("trace")
         {
-            trace.value = Value::Text(read);
+            rate.0.retain(|entry| entry.key != "trace");
+            read.into_iter().for_each(|entry| rate.set(entry));
         }
     }
     match &mut node.value {
@@ -63,9 +66,9 @@ fn embed(node: &mut Node, folder: &Path) -> Result<(), Problem> {
     }
 }
 
-/// The opportunities of a file, with spaces between them.
-fn read(node: &Node, folder: &Path) -> Result<String, Problem> {
-    let Value::Text(name) = &node.value else { return Ok(String::new()) };
+/// What stands in the place of a file's name: its opportunities with spaces between them, or the steps of its columns.
+fn read(node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
+    let Value::Text(name) = &node.value else { return Ok(Vec::new()) };
     let path = folder.join(name);
     let wrong = |message: String| Problem::new(&node.place, format!("`trace`: {message}"));
     let unreadable = |e| wrong(format!("{} cannot be read: {e}", path.display()));
@@ -74,6 +77,23 @@ fn read(node: &Node, folder: &Path) -> Result<String, Problem> {
         return Err(wrong(format!("{name} has {size} bytes; a trace has {MAX_BYTES} at most")));
     }
     let text = fs::read_to_string(&path).map_err(unreadable)?;
+    let entry = |key: &str, value: Value| Entry {
+        key: key.to_owned(),
+        key_place: node.place.clone(),
+        node: Node { place: node.place.clone(), value },
+    };
+    if trace_columns::has_columns(&text) {
+        let Columns { steps, period } = trace_columns::parsed(name, &text).map_err(wrong)?;
+        let node = |value| Node { place: node.place.clone(), value };
+        let text = |text: String| node(Value::Text(text));
+        let step = |(from, rate): (Span, u64)| {
+            let pair = [Duration(from).to_string(), BitRate(rate).to_string()];
+            node(Value::Array(pair.map(text).to_vec()))
+        };
+        let steps = steps.into_iter().map(step).collect();
+        let period = Value::Text(Duration(period).to_string());
+        return Ok(vec![entry("steps", Value::Array(steps)), entry("repeat", period)]);
+    }
     let (ms, lines) = parsed(name, &text).map_err(wrong)?;
     let trace = Trace::new(ms).map_err(|(place, problem)| {
         let line = place.and_then(|place| lines.get(place));
@@ -82,21 +102,19 @@ fn read(node: &Node, folder: &Path) -> Result<String, Problem> {
             None => format!("{name}: {problem}"),
         })
     })?;
-    Ok(trace.ms().iter().map(u32::to_string).collect::<Vec<_>>().join(" "))
+    let opportunities = trace.ms().iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    Ok(vec![entry("trace", Value::Text(opportunities))])
 }
 
 /// Milliseconds, and the line of each.
 fn parsed(name: &str, text: &str) -> Result<(Vec<u32>, Vec<usize>), String> {
     let (mut ms, mut lines) = (Vec::new(), Vec::new());
-    for (line, content) in (1..).zip(text.lines()) {
-        let content = content.trim();
-        if content.is_empty() || content.starts_with('#') {
-            continue;
-        }
+    for (line, content) in trace_columns::lines(text) {
         let moment = content.parse().map_err(|_| {
             format!(
                 "{name}:{line}: `{}` is no whole number of milliseconds; each line says when up to \
-                 1500 B can leave, as in Mahimahi's traces",
+                 1500 B can leave, as in Mahimahi's traces, or has a time and a rate, such as `0.5 2.4` for \
+                 2.4 Mbit/s from 0.5 s on",
                 content.escape_debug()
             )
         })?;

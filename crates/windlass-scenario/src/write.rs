@@ -5,7 +5,6 @@ use std::fmt::{Display, Write as _};
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
-use windlass_sim::loss::LossModel;
 use windlass_tcp::StackConfig;
 
 use crate::fields::word_of;
@@ -159,11 +158,12 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     }
     lines.quoted("mtu", Bytes(link.mtu.into()));
     lines.quoted("framing", word_of(&Framing::ALL, &link.framing));
-    let losses = match &link.loss {
+    let both = losses(link);
+    let losses = match &both {
         [Some(forward), Some(backward)] if forward == backward => vec![loss(forward, "both")],
         [forward, backward] => [(forward, "forward"), (backward, "backward")]
             .into_iter()
-            .filter_map(|(spec, direction)| Some(loss(spec.as_ref()?, direction)))
+            .filter_map(|(pairs, direction)| Some(loss(pairs.as_deref()?, direction)))
             .collect(),
     };
     match losses.as_slice() {
@@ -188,8 +188,16 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     }
 }
 
-fn loss(model: &LossModel, direction: &str) -> String {
-    let mut pairs = loss::written(model);
+/// The keys of what each direction loses.
+fn losses(link: &LinkSpec) -> [Option<Vec<(&'static str, String)>>; 2] {
+    [0, 1].map(|direction| {
+        let bursts = link.course[direction].bursts.as_ref().map(loss::written_bursts);
+        bursts.or(link.loss[direction].as_ref().map(loss::written))
+    })
+}
+
+fn loss(pairs: &[(&'static str, String)], direction: &str) -> String {
+    let mut pairs = pairs.to_vec();
     pairs.push(("direction", quote(direction)));
     inline(&pairs)
 }

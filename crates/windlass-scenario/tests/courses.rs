@@ -37,6 +37,12 @@ fn what_is_written_out_reads_back_as_the_same_and_runs() {
     for link in [
         "rate = [[\"0s\", \"10Mbps\"], [\"2s\", \"1Mbps\"]]",
         "rate = \"1Mbps\"\ndelay = [[\"0s\", \"20ms\"], [\"3s\", \"60ms\"]]\njitter = \"5ms\"",
+        "rate = [[\"0s\", \"0bps\"], [\"2s\", \"1Mbps\"]]",
+        "rate = { steps = [[\"0s\", \"2Mbps\"], [\"1s\", \"0bps\"]], repeat = \"1500ms\" }",
+        "rate = { steps = [[\"0s\", \"2Mbps\"], [\"1s\", \"1Mbps\"]] }",
+        "rate = \"1Mbps\"\nloss = { model = \"gilbert-elliott\", mean_good = \"15s\", mean_bad = \"400ms\", direction = \"both\" }",
+        "rate = \"1Mbps\"\nloss = [{ model = \"drop\", probability = \"1%\" }, { model = \"gilbert-elliott\", \
+         mean_good = \"1s\", mean_bad = \"10ms\", loss_bad = 0.5, direction = \"backward\" }]",
         "rate = { trace = \"0 5 7 7 20\" }\nback = { rate = \"1Mbps\" }",
         "rate = \"1Mbps\"\nreorder = { share = \"1%\", packets = 5 }\nback = { reorder = { share = 0 } }",
         "rate = \"1Mbps\"\ndelay = \"9ms\"\njitter = { distribution = \"normal\", by = \"3ms\" }\n\
@@ -109,12 +115,79 @@ fn a_trace_is_read_from_beside_the_scenario_and_then_stands_in_it() {
     assert_eq!(Scenario::from_str(&scenario.resolved_toml(), "elsewhere/x").unwrap(), scenario);
 }
 
+/// Rates in columns, with a byte-order mark and a header: a second at 1 Mbit/s and one at rest, over and over.
+#[test]
+fn a_trace_in_columns_is_read_as_rates_that_repeat() {
+    let columns = "\u{feff}time_s,throughput_kbps\r\n100,1000\r\n101,0\r\n";
+    let scenario =
+        Scenario::from_file(beside("columns", columns)).unwrap_or_else(|e| panic!("{e}"));
+    let same = "rate = { steps = [[\"0s\", \"1Mbps\"], [\"1s\", \"0bps\"]], repeat = \"2s\" }";
+    assert_eq!(scenario.links, read(same).links);
+    assert_eq!(Scenario::from_str(&scenario.resolved_toml(), "elsewhere/x").unwrap(), scenario);
+    let config = windlass_scenario::compile::compile(&scenario, 1).expect("a configuration");
+    let mut simulation = windlass_sim::Simulation::new(config).expect("a simulation");
+    simulation.run();
+    let bits = 8 * simulation.finish().expect("conserved").flows[0].delivered_bytes;
+    assert!((4_000_000..=5_000_000).contains(&bits), "half of the time at 1 Mbit/s: {bits}");
+}
+
+#[test]
+fn a_byte_order_mark_before_a_trace_is_passed_over() {
+    let plain = Scenario::from_file(beside("bare", "1\n2\n3\n")).unwrap_or_else(|e| panic!("{e}"));
+    let marked = Scenario::from_file(beside("marked", "\u{feff}1\n2\n3\n"));
+    assert_eq!(marked.unwrap_or_else(|e| panic!("{e}")).links, plain.links);
+}
+
+#[test]
+fn bursts_are_given_by_packet_or_in_time() {
+    let burst =
+        |keys: &str| format!("rate = \"1Mbps\"\nloss = {{ model = \"gilbert-elliott\", {keys} }}");
+    for (keys, says) in [
+        ("mean_good = \"1s\"", "lacks the key `mean_bad`"),
+        ("mean_good = \"1s\", mean_bad = \"0s\"", "`mean_bad`"),
+        (
+            "mean_good = \"1s\", mean_bad = \"1s\", good_to_bad = \"1%\"",
+            "`good_to_bad`: is for bursts by packet",
+        ),
+        ("good_to_bad = \"1%\"", "lacks the key `bad_to_good`"),
+        ("loss_bad = 1", "lacks the key `good_to_bad`"),
+    ] {
+        let refusal = refusal(&burst(keys));
+        assert!(refusal.contains(says) && refusal.contains("test.toml:6:"), "{refusal}");
+    }
+}
+
+#[test]
+fn rates_that_stop_for_good_are_refused() {
+    for (link, says) in [
+        (
+            "rate = [[\"0s\", \"1Mbps\"], [\"2s\", \"0bps\"]]",
+            "the last rate must be more than zero",
+        ),
+        ("rate = [[\"0s\", \"0bps\"]]", "the last rate must be more than zero"),
+        (
+            "rate = { steps = [[\"0s\", \"0bps\"]], repeat = \"1s\" }",
+            "one of the rates must be more",
+        ),
+        (
+            "rate = { steps = [[\"0s\", \"1Mbps\"], [\"2s\", \"0bps\"]], repeat = \"2s\" }",
+            "`repeat` (2s) must be",
+        ),
+        ("rate = { trace = \"1 2\", repeat = \"2s\" }", "a trace always begins again"),
+        ("rate = { trace = \"1 2\", steps = [[\"0s\", \"1Mbps\"]] }", "stands beside `steps`"),
+        ("rate = \"0bps\"", "must be more than zero"),
+    ] {
+        assert!(refusal(link).contains(says), "{link}: {}", refusal(link));
+    }
+}
+
 #[test]
 fn bad_traces_are_refused_with_the_line_that_is_wrong() {
     let refused =
         |test, trace: &str| Scenario::from_file(beside(test, trace)).expect_err(trace).to_string();
     for (test, trace, says) in [
         ("word", "0\n# x\nfive\n", "radio.trace:3: `five` is no whole number of milliseconds"),
+        ("columns-word", "0 1\n1 x\n", "radio.trace:2: `x` is no rate of zero or more"),
         ("back", "0\n7\n5\n", "radio.trace:3: 5 ms comes after 7 ms"),
         ("empty", "\n# nothing\n", "radio.trace: a trace needs at least one delivery opportunity"),
         ("still", "0\n0\n", "radio.trace:2: a trace whose last opportunity is at 0 ms"),
@@ -128,7 +201,7 @@ fn bad_traces_are_refused_with_the_line_that_is_wrong() {
 #[test]
 fn what_cannot_be_is_refused_where_it_stands() {
     for (link, says) in [
-        ("rate = [[\"0s\", \"0bps\"]]", "test.toml:5:16: `rate`: must be more than zero"),
+        ("rate = [[\"0s\", \"0bps\"]]", "test.toml:5:9: `rate`: the last rate must be more"),
         ("rate = [[\"1s\", \"1Mbps\"]]", "the first step begins at `0s`"),
         ("rate = [[\"0s\", \"1Mbps\"], [\"0s\", \"2Mbps\"]]", "each step begins after"),
         ("rate = []", "needs at least one step"),

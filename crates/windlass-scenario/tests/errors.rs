@@ -461,7 +461,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[[link]]",
         "[topology]\nkind = \"ring\"\n[[link]]",
-        "s.toml:4:8: `kind`: unknown value `ring`; `kind` is one of `dumbbell`, `two-path`, `grid`, `chain`",
+        "s.toml:4:8: `kind`: unknown value `ring`; `kind` is one of `dumbbell`, `star`, `two-path`, `grid`, `chain`",
     ),
     (
         "[[link]]",

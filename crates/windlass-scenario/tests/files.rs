@@ -429,3 +429,31 @@ fn an_unknown_flavour_is_one_located_error() {
     assert!(error.starts_with("minimal.toml:"), "{error}");
     assert!(error.contains("unknown value `bsd`") && error.contains("linux"), "{error}");
 }
+
+#[test]
+fn a_star_joins_each_device_to_the_server_over_the_hub() {
+    let text = |bottleneck: &str| {
+        format!(
+            "duration = \"10s\"\n[topology]\nkind = \"star\"\ncount = 3\naccess = {{ rate = \"1Mbps\" }}\n{bottleneck}\n\
+             [[flow]]\nname = \"meter\"\nfrom = \"s*\"\nto = \"server\"\nalgorithm = \"cubic\"\n"
+        )
+    };
+    let star = Scenario::from_str(&text("bottleneck = { rate = \"2Mbps\" }"), "x").expect("a star");
+    assert_eq!(star.nodes, ["s1", "hub", "s2", "s3", "server"]);
+    let links: Vec<&str> = star.links.iter().map(|l| l.name.as_str()).collect();
+    assert_eq!(links, ["access-s1", "access-s2", "access-s3", "bottleneck"]);
+    let flows: Vec<&str> = star.flows.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(flows, ["meter-1", "meter-2", "meter-3"]);
+    assert_eq!(Scenario::from_str(&star.resolved_toml(), "x").expect("written"), star);
+    let bare = Scenario::from_str(&text(""), "x").expect("a star without a hub");
+    assert_eq!((bare.links.len(), bare.flows[2].ways()[0].len()), (3, 2));
+    for (from, to, says) in [
+        ("count = 3", "count = 0", "outside the range"),
+        ("count = 3", "pairs = 3", "unknown key `pairs`"),
+        ("access = { rate = \"1Mbps\" }", "", "lacks the key `access`"),
+    ] {
+        let error =
+            Scenario::from_str(&text("").replace(from, to), "x").expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+    }
+}

@@ -100,3 +100,63 @@ fn staggered_flows_share_one_warning() {
           its beginning rules its averages"]
     );
 }
+
+const SLOW: &str = r#"
+    duration = "3600s"
+    [[link]]
+    between = ["meter", "server"]
+    rate = "60kbps"
+    delay = "2s"
+    [[flow]]
+    name = "m"
+    from = "meter"
+    to = "server"
+    TRAFFIC
+"#;
+
+#[test]
+fn an_initial_timeout_below_the_rtt_is_told_of_tcp_and_of_coap() {
+    let said = |traffic: &str| {
+        let all = warnings(&read(&SLOW.replace("TRAFFIC", traffic))).expect("warnings");
+        all.into_iter().filter(|w| w.contains("initial timeout")).collect::<Vec<_>>()
+    };
+    let messages = "traffic = { kind = \"messages\", every = \"600s\", size = \"200B\" }";
+    let tcp = format!("algorithm = \"newreno\"\n{messages}");
+    let [one] = &said(&tcp)[..] else { panic!("one warning") };
+    assert!(
+        one.starts_with("flow m: its initial timeout of 1s is below the RTT of 4011ms"),
+        "{one}"
+    );
+    assert!(one.contains("initial = \"9s\""), "{one}");
+    assert_eq!(said(&format!("{tcp}\nstack = {{ rto = {{ initial = \"5s\" }} }}")), [""; 0]);
+    let coap = "traffic = { kind = \"coap\", every = \"60s\", size = \"40B\" }";
+    let [one] = &said(coap)[..] else { panic!("one warning") };
+    assert!(one.contains("timeout of 2s") && one.contains("requests are retransmitted"), "{one}");
+    assert_eq!(said(&coap.replace(" }", ", confirmable = false }")), [""; 0]);
+    assert_eq!(said(&coap.replace(" }", ", rto = { initial = \"9s\" } }")), [""; 0]);
+}
+
+#[test]
+fn bursts_by_packet_are_noted_where_packets_are_far_apart() {
+    let said = |loss: &str, flow: &str| {
+        let lossy = SLOW.replace(
+            "delay = \"2s\"",
+            &format!("delay = \"20ms\"\nloss = {{ model = \"gilbert-elliott\", {loss} }}"),
+        );
+        let all = warnings(&read(&lossy.replace("TRAFFIC", flow))).expect("warnings");
+        all.into_iter().filter(|w| w.contains("bursts")).collect::<Vec<_>>()
+    };
+    let by_packet = "good_to_bad = \"0.7%\", bad_to_good = \"50%\"";
+    let coap = "traffic = { kind = \"coap\", every = \"900s\", size = \"40B\" }";
+    let [one] = &said(by_packet, coap)[..] else { panic!("one warning") };
+    assert!(
+        one.starts_with("link meter-server: its loss bursts advance with each packet"),
+        "{one}"
+    );
+    assert!(one.contains("900s apart") && one.contains("2.0 packets lasts for 1800s"), "{one}");
+    assert_eq!(said("mean_good = \"15s\", mean_bad = \"400ms\"", coap), [""; 0]);
+    assert_eq!(said(by_packet, &coap.replace("900s", "100ms")), [""; 0]);
+    assert_eq!(said(by_packet, "algorithm = \"cubic\""), [""; 0]);
+    let short = "algorithm = \"cubic\"\ntraffic = { kind = \"bulk\", bytes = \"1000B\" }";
+    assert_eq!(said(by_packet, short).len(), 1);
+}

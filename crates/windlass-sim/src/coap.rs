@@ -7,7 +7,7 @@
 use windlass_cc::{AnyRto, RttSample, Span, Time};
 
 use crate::arrivals::ArrivalProcess;
-use crate::latency::{Messages, latencies};
+use crate::latency::{Messages, latencies_of};
 use crate::random::Stream;
 use crate::results::CoapResult;
 use crate::traffic::Coap;
@@ -103,6 +103,11 @@ impl Client {
         Some((request, self.coap.request_size(request.len)))
     }
 
+    /// Whether a request is not answered yet.
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     fn has_turn(&self) -> bool {
         self.open.len() < self.coap.nstart as usize
     }
@@ -178,7 +183,7 @@ impl Client {
 
     /// What its exchanges come to; `None` where requests are not confirmable. `duplicates` are the server's.
     pub fn result(&self, duplicates: u64) -> Option<CoapResult> {
-        let delay = latencies(self.delays_ns.clone());
+        let delay = latencies_of(self.delays_ns.clone(), self.given_up);
         self.coap.confirmable.then(|| CoapResult {
             begun: u64::from(self.next_id),
             completed: delay.arrived,

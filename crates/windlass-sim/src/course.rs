@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use windlass_cc::{Span, Time};
 
+use crate::loss::Bursts;
+
 /// What one direction of a link does beside transmitting at one rate and delaying by one time. By default nothing, which costs
 /// nothing.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,16 +20,54 @@ pub struct Course {
     pub reorder: Option<Reorder>,
     /// What becomes of acknowledgements.
     pub acks: Option<AckShaping>,
+    /// Bursts of losses in time, beside the link's error model.
+    pub bursts: Option<Bursts>,
 }
 
 /// A rate that changes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RateCourse {
-    /// Bits per second from each moment on, the first of which is the beginning. A frame that is being transmitted when the rate
+    /// Bits per second from each moment on, the first of which is the beginning; 0 stops the transmission. A frame that is being transmitted when the rate
     /// changes goes on at the new one.
     Steps(Vec<(Time, u64)>),
+    /// The same over and over again.
+    Repeat {
+        /// Bits per second from each moment of a period on, the first of which is its beginning.
+        steps: Vec<(Time, u64)>,
+        /// After which time they begin again.
+        period: Span,
+    },
     /// By the delivery opportunities of a trace.
     Trace(Arc<Trace>),
+}
+
+impl RateCourse {
+    fn check(&self) -> Result<(), String> {
+        let (steps, period) = match self {
+            RateCourse::Steps(steps) => (steps, None),
+            RateCourse::Repeat { steps, period } => (steps, Some(*period)),
+            RateCourse::Trace(_) => return Ok(()),
+        };
+        let first = steps.first().map(|(from, _)| *from);
+        if first != Some(Time::ZERO) || !steps.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err("the moments of its rates must ascend from zero".to_string());
+        }
+        let (last, rate) = steps[steps.len() - 1];
+        match period {
+            Some(period) if Time::ZERO + period <= last => {
+                Err("its rates must begin again after the last of them".to_string())
+            }
+            Some(_) if steps.iter().all(|(_, rate)| *rate == 0) => {
+                Err("one of its rates must be at least 1 bit/s".to_string())
+            }
+            None if rate == 0 => {
+                Err("its last rate must be at least 1 bit/s, or nothing ever leaves again; \
+                                      `down` takes a link out"
+                    .to_string())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Moments at which up to [`Trace::OPPORTUNITY`] bytes of IP packets can leave, over and over again: Mahimahi's traces of
@@ -190,15 +230,8 @@ impl Course {
 
     /// Whether this can be simulated on a link with this delay; an error is a sentence.
     pub(crate) fn check(&self, delay: Span) -> Result<(), String> {
-        if let Some(RateCourse::Steps(steps)) = &self.rate {
-            let first = steps.first().map(|(from, _)| *from);
-            if first != Some(Time::ZERO) || !steps.is_sorted_by(|a, b| a.0 < b.0) {
-                return Err("the moments of its rates must ascend from zero".to_string());
-            }
-            if steps.iter().any(|(_, rate)| *rate == 0) {
-                return Err("a rate must be at least 1 bit/s; `down` takes a link out".to_string());
-            }
-        }
+        self.rate.as_ref().map_or(Ok(()), RateCourse::check)?;
+        self.bursts.as_ref().map_or(Ok(()), Bursts::check)?;
         if !self.delays.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("the moments of its delays must ascend".to_string());
         }

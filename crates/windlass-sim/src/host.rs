@@ -2,9 +2,9 @@
 //! outside the simulation.
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::Endpoint;
 use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::wire::UDP_HEADER;
+use windlass_tcp::{Endpoint, State};
 
 use crate::app::App;
 use crate::coap::{Client, Server};
@@ -136,6 +136,11 @@ impl DatagramSource {
     }
 }
 
+/// Whether a connection awaits something of the peer: an acknowledgement, or its FIN.
+fn is_open(endpoint: &Endpoint) -> bool {
+    endpoint.has_outstanding() || endpoint.state() == State::FinWait2
+}
+
 /// What an end has sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sent {
@@ -162,15 +167,17 @@ impl Host {
         }
     }
 
-    /// Whether it has sent what is not acknowledged, or asked what is not answered.
+    /// Whether an exchange of its is open: it has sent what is not acknowledged, asked what is not answered, or closed and not heard
+    /// the peer close.
     pub fn expects_answer(&self) -> bool {
         match &self.kind {
-            Kind::Tcp { endpoint, app } => endpoint.has_outstanding() || app.awaits_response(),
+            Kind::Tcp { endpoint, app } => app.awaits_response() || is_open(endpoint),
             Kind::Multipath(end) => {
                 let connection = &end.connection;
-                let paths = (0..connection.paths()).map(|path| connection.subflow(path));
-                end.app.awaits_response() || paths.into_iter().any(|e| e.has_outstanding())
+                let mut paths = (0..connection.paths()).map(|path| connection.subflow(path));
+                end.app.awaits_response() || paths.any(is_open)
             }
+            Kind::CoapClient(client) => client.has_open(),
             _ => false,
         }
     }

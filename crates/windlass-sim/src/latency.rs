@@ -194,22 +194,26 @@ impl Messages {
         flows: impl IntoIterator<Item = &'a Messages>,
         now: Time,
     ) -> Option<MessageResult> {
-        let (mut latencies, mut sent, mut late, mut ages) = (Vec::new(), None, 0, Vec::new());
+        let (mut latencies, mut counts, mut ages) = (Vec::new(), None, Vec::new());
         for flow in flows {
-            let [waiting, overdue] = flow.unread(now);
+            let [unread, overdue] = flow.unread(now);
             latencies.extend_from_slice(&flow.latencies_ns);
-            sent = Some(sent.unwrap_or(0) + flow.latencies_ns.len() as u64 + waiting);
-            late += flow.read_late() + overdue;
+            let [sent, late, undelivered] = counts.get_or_insert([0; 3]);
+            *sent += flow.latencies_ns.len() as u64 + unread;
+            *late += flow.read_late() + overdue;
+            *undelivered += overdue;
             ages.push(&flow.age);
         }
         let ages = Ages::until(ages, now);
         let quantile = |share| ages.as_ref().map(|ages| ages.quantile_ms(share));
-        sent.map(|sent| MessageResult {
+        counts.map(|[sent, late, undelivered]| MessageResult {
+            sent,
+            late,
             age_mean_ms: ages.as_ref().map(Ages::mean_ms),
             age_p50_ms: quantile(0.5),
             age_p95_ms: quantile(0.95),
             age_max_ms: ages.as_ref().map(Ages::max_ms),
-            ..summed_up(latencies, sent, late)
+            ..latencies_of(latencies, undelivered)
         })
     }
 
@@ -236,27 +240,23 @@ impl Messages {
     }
 }
 
-/// What these latencies come to.
-pub(crate) fn latencies(ns: Vec<u64>) -> MessageResult {
-    let arrived = ns.len() as u64;
-    summed_up(ns, arrived, 0)
-}
-
-/// The result of messages of which those with these latencies have been read.
-fn summed_up(mut latencies_ns: Vec<u64>, sent: u64, late: u64) -> MessageResult {
+/// Counts and latencies of messages of which some never arrived: their latency is infinite, and so are the mean and each percentile that
+/// falls among them.
+pub(crate) fn latencies_of(mut latencies_ns: Vec<u64>, undelivered: u64) -> MessageResult {
     latencies_ns.sort_unstable();
     let arrived = latencies_ns.len() as u64;
-    // The nearest rank: the least value that so many are not above.
+    let all = arrived + undelivered;
+    // The nearest rank: the smallest value that so many do not exceed.
     let rank = |share: f64| {
-        let place = (share * arrived as f64).ceil() as usize;
+        let place = (share * all as f64).ceil() as usize;
         latencies_ns.get(place.saturating_sub(1)).map(|ns| *ns as f64 / 1e6)
     };
-    let mean_ms =
-        (arrived > 0).then(|| latencies_ns.iter().sum::<u64>() as f64 / 1e6 / arrived as f64);
+    let mean_ms = (arrived > 0 && undelivered == 0)
+        .then(|| latencies_ns.iter().sum::<u64>() as f64 / 1e6 / arrived as f64);
     MessageResult {
-        sent,
+        sent: all,
         arrived,
-        late,
+        undelivered,
         mean_ms,
         p50_ms: rank(0.5),
         p95_ms: rank(0.95),
@@ -266,8 +266,9 @@ fn summed_up(mut latencies_ns: Vec<u64>, sent: u64, late: u64) -> MessageResult 
     }
 }
 
-/// Latencies of messages, from the moment at which the application writes them to that at which the
-/// other has read them whole.
+/// Latencies of messages, from the moment at which the application writes a message to the moment at which the other application has
+/// read all of it. A message that has not arrived although its deadline has passed has an infinite latency. A message that is under way
+/// at the end and not yet due is counted in `sent` alone.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct MessageResult {
     /// Messages written.
@@ -276,15 +277,19 @@ pub struct MessageResult {
     pub arrived: u64,
     /// Messages that came after their deadline, and those that have not come although it has passed.
     pub late: u64,
-    /// Mean latency of those read; `None` without any, as for all that follow.
+    /// Messages that have not come although their deadline has passed; part of `late`. 0 in results of before it was counted.
+    #[serde(default)]
+    pub undelivered: u64,
+    /// Mean latency. `None`, as in all that follow, stands for an infinite latency if messages are undelivered, and for no latency at all
+    /// otherwise.
     pub mean_ms: Option<f64>,
-    /// Latency that 95 % of those read do not exceed.
+    /// 95th percentile of the latency.
     pub p95_ms: Option<f64>,
-    /// Latency that 99 % of those read do not exceed.
+    /// 99th percentile of the latency.
     pub p99_ms: Option<f64>,
     /// Largest latency.
     pub max_ms: Option<f64>,
-    /// Latency that half of those read do not exceed; `None` in results of before it was measured, as the ages.
+    /// Median latency; `None` in results of before it was measured, as the ages.
     #[serde(default)]
     pub p50_ms: Option<f64>,
     /// Mean over time, from the first message on, of the age at the receiver: the time since the newest message that it has was written.
@@ -299,6 +304,23 @@ pub struct MessageResult {
     /// The same for 95 % of it.
     #[serde(default)]
     pub age_p95_ms: Option<f64>,
+}
+
+impl MessageResult {
+    /// Messages that arrived before their deadline.
+    pub const fn on_time(&self) -> u64 {
+        self.arrived.saturating_sub(self.late.saturating_sub(self.undelivered))
+    }
+
+    /// One of the latencies, infinite where messages that never arrived decide it; `None` without any.
+    pub fn latency(&self, ms: Option<f64>) -> Option<f64> {
+        or_infinite(ms, self.undelivered)
+    }
+}
+
+/// A mean, a percentile or a maximum of times, of which so many are infinite: `None` stands for an infinite one if there are any.
+pub(crate) fn or_infinite(ms: Option<f64>, infinite: u64) -> Option<f64> {
+    ms.or((infinite > 0).then_some(f64::INFINITY))
 }
 
 #[cfg(test)]
@@ -335,9 +357,13 @@ mod tests {
         messages.read(MS(1020), 150); // the first, after 20 ms, and half of the second
         messages.read(MS(1220), 300); // the second after 120 ms, the third after 20
         let r = messages.result(MS(1401)); // the fourth has been due for 101 ms, the fifth for 1
-        assert_eq!((r.sent, r.arrived, r.late), (5, 3, 2));
-        assert_eq!((r.p95_ms, r.max_ms), (Some(120.0), Some(120.0)));
-        assert!((r.mean_ms.unwrap() - 160.0 / 3.0).abs() < 1e-9);
+        assert_eq!((r.sent, r.arrived, r.late, r.undelivered, r.on_time()), (5, 3, 2, 1, 2));
+        // Of 20, 20, 120 and infinite milliseconds; the fifth may still come in time.
+        assert_eq!((r.p50_ms, r.p95_ms, r.max_ms, r.mean_ms), (Some(20.0), None, None, None));
+        assert_eq!(r.latency(r.p95_ms), Some(f64::INFINITY));
+        let before = messages.result(MS(1350)); // the fourth is not overdue
+        assert_eq!((before.sent, before.undelivered, before.max_ms), (4, 0, Some(120.0)));
+        assert!((before.mean_ms.unwrap() - 160.0 / 3.0).abs() < 1e-9);
         assert!(Messages::new(Cbr { deadline: None, ..cbr }, MS(0)).is_none());
     }
 
@@ -377,8 +403,8 @@ mod tests {
         }
         slow.read(MS(90), 100);
         let r = Messages::together([&quick, &slow], MS(251)).expect("two flows");
-        assert_eq!((r.sent, r.arrived, r.late), (6, 4, 3));
-        assert_eq!((r.mean_ms, r.p95_ms, r.max_ms), (Some(37.5), Some(90.0), Some(90.0)));
+        assert_eq!((r.sent, r.arrived, r.late, r.undelivered), (6, 4, 3, 2));
+        assert_eq!((r.p50_ms, r.p95_ms, r.mean_ms), (Some(20.0), None, None));
         assert_eq!(Messages::together([&quick], MS(251)), Some(quick.result(MS(251))));
         assert_eq!(Messages::together([], MS(251)), None);
     }
@@ -400,7 +426,7 @@ mod tests {
         // From 20 to 220 ms over 200 ms, from 120 to 220 ms over 100 ms.
         let mean = (120.0 * 200.0 + 170.0 * 100.0) / 300.0;
         assert!((r.age_mean_ms.unwrap() - mean).abs() < 1e-9, "{r:?}");
-        assert_eq!((r.age_max_ms, r.p50_ms), (Some(220.0), Some(20.0)));
+        assert_eq!((r.age_max_ms, r.p50_ms), (Some(220.0), Some(120.0)));
         // 100 ms of the 300 below 120 ms, and then two at once.
         assert_eq!((r.age_p50_ms, r.age_p95_ms), (Some(145.0), Some(212.5)));
     }

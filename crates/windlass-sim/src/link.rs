@@ -142,6 +142,8 @@ pub struct Link {
     pipe: VecDeque<Transit>,
     waiting: u64,
     waiting_bytes: u64,
+    /// When packets came that had to wait: the last entries are those of the packets taken as waiting.
+    came: VecDeque<Time>,
     limit: QueueLimit,
     extras: Option<Box<Extras>>,
     rate_bps: u64,
@@ -167,6 +169,7 @@ impl Link {
             pipe: VecDeque::new(),
             waiting: 0,
             waiting_bytes: 0,
+            came: VecDeque::new(),
             limit,
             extras: errors
                 .map(|errors| Box::new(Extras { errors: Some(errors), ..Extras::default() })),
@@ -251,8 +254,7 @@ impl Link {
 
     /// Packets that wait for their transmission at `now`.
     pub fn waiting_at(&self, now: Time) -> u64 {
-        let first = self.pipe.len() - self.waiting as usize;
-        (first..self.pipe.len()).filter(|i| self.starts_at(*i) > now).count() as u64
+        self.waiting_after(now).count() as u64
     }
 
     /// The packets that waited when the last one was refused, but for the first `known`.
@@ -331,9 +333,23 @@ impl Link {
         if fits {
             self.waiting += 1;
             self.waiting_bytes += u64::from(size);
+            if self.came.len() == self.came.capacity() {
+                self.forget_begun();
+            }
+            self.came.push_back(now);
             self.counters.max_waiting = self.counters.max_waiting.max(self.waiting);
         }
         fits
+    }
+
+    /// Makes room in `came` for one more: by leaving out packets whose transmission has begun, and where they are few by growing.
+    #[cold]
+    fn forget_begun(&mut self) {
+        let begun = self.came.len() + 1 - self.waiting as usize;
+        self.came.drain(..begun);
+        if 2 * begun < self.came.capacity() {
+            self.came.reserve(self.came.capacity().max(16));
+        }
     }
 
     /// The pending event is due: the first packet comes out, or, with true, is lost.
@@ -371,9 +387,23 @@ impl Link {
 
     /// Time that packets spent waiting up to `now`: waits still to come are left out.
     pub fn waited_ns_by(&self, now: Time) -> u64 {
-        let first = self.pipe.len() - self.waiting as usize;
-        let ahead = (first..self.pipe.len()).map(|i| self.starts_at(i).since(now).0).sum();
+        let ahead = self.waiting_after(now).map(|(starts, _)| starts.since(now).0).sum();
         self.counters.waited_ns.saturating_sub(ahead)
+    }
+
+    /// Packets whose transmission had begun by `now`, and the sum of their waits, nanoseconds.
+    pub fn begun_by(&self, now: Time) -> (u64, u64) {
+        let waits = self.waiting_after(now).map(|(starts, came)| (1, starts.since(came).0));
+        let (packets, waits) = waits.fold((0, 0), |(n, sum), (one, ns)| (n + one, sum + ns));
+        (self.accepted() - packets, self.counters.waited_ns.saturating_sub(waits))
+    }
+
+    /// Of the packets that still wait at `now`: when their transmission begins, and when they came.
+    fn waiting_after(&self, now: Time) -> impl Iterator<Item = (Time, Time)> {
+        let n = self.waiting as usize;
+        let starts = (self.pipe.len() - n..self.pipe.len()).map(|i| self.starts_at(i));
+        let came = self.came.range(self.came.len() - n..);
+        starts.zip(came.copied()).filter(move |(starts, _)| *starts > now)
     }
 
     /// Whether everything handed in is accounted for.

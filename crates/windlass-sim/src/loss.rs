@@ -2,10 +2,10 @@
 
 use std::fmt::Debug;
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 use crate::extension::{Custom, cloneable};
-use crate::random::{Chance, Stream};
+use crate::random::{Chance, Purpose, Stream};
 
 /// How a bit-error rate becomes a frame-error rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -114,10 +114,92 @@ pub fn frame_error_rate(ber: f64, bits: u64, formula: BerFormula) -> f64 {
     }
 }
 
+/// Bursts of losses in time: a good and a bad state whose lengths are exponentially distributed, whether or not frames come. So two
+/// algorithms meet the same bursts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bursts {
+    /// Mean length of the good state, with which a run begins; more than zero, as of the bad one.
+    pub mean_good: Span,
+    /// Mean length of the bad state.
+    pub mean_bad: Span,
+    /// Loss probability in the good state.
+    pub loss_good: f64,
+    /// Loss probability of a frame during whose transmission the state was bad.
+    pub loss_bad: f64,
+}
+
+impl Bursts {
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.mean_good == Span::ZERO || self.mean_bad == Span::ZERO {
+            return Err(
+                "the mean lengths of good and bad states must be more than zero".to_string()
+            );
+        }
+        match [self.loss_good, self.loss_bad].iter().find(|p| !(0.0..=1.0).contains(*p)) {
+            Some(p) => Err(format!("a loss probability must be between 0 and 1, not {p}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Bursts at work on one link direction.
+#[derive(Clone, Debug)]
+pub(crate) struct BurstProcess {
+    bad: bool,
+    /// When the state changes.
+    until: Time,
+    /// Of the good and of the bad state.
+    means: [Span; 2],
+    loss: [Chance; 2],
+    /// What the lengths are drawn from: no frame has a part in them.
+    lengths: Stream,
+    draws: Stream,
+}
+
+impl BurstProcess {
+    pub(crate) fn new(bursts: &Bursts, seed: u64, entity: u64) -> BurstProcess {
+        let mut process = BurstProcess {
+            bad: false,
+            until: Time::ZERO,
+            means: [bursts.mean_good, bursts.mean_bad],
+            loss: [bursts.loss_good, bursts.loss_bad].map(Chance::new),
+            lengths: Stream::new(seed, entity, Purpose::Bursts),
+            draws: Stream::new(seed, entity, Purpose::Loss),
+        };
+        process.until = Time::ZERO + process.length();
+        process
+    }
+
+    fn length(&mut self) -> Span {
+        let mean = self.means[usize::from(self.bad)].0 as f64;
+        Span((-mean * libm::log(self.lengths.unit())).round().max(1.0) as u64)
+    }
+
+    fn turn(&mut self) {
+        self.bad = !self.bad;
+        let length = self.length();
+        self.until += length;
+    }
+
+    /// Whether the next frame is lost, transmitted from `starts` to `ends`.
+    fn takes(&mut self, starts: Time, ends: Time) -> bool {
+        while self.until <= starts {
+            self.turn();
+        }
+        let mut hit = self.bad;
+        while self.until < ends {
+            self.turn();
+            hit |= self.bad;
+        }
+        self.loss[usize::from(hit)].draw(&mut self.draws)
+    }
+}
+
 /// What takes frames on one link direction: an error model, and times when the link is down.
 #[derive(Clone, Debug)]
 pub struct Errors {
     model: Option<LossProcess>,
+    bursts: Option<BurstProcess>,
     /// Beginnings and ends, ascending.
     down: Vec<[Time; 2]>,
     /// How many of these are over.
@@ -128,7 +210,12 @@ impl Errors {
     /// A link with this error model that is down from the first to the second of each pair of
     /// moments, which ascend.
     pub fn new(model: Option<LossProcess>, down: Vec<[Time; 2]>) -> Errors {
-        Errors { model, down, over: 0 }
+        Errors { model, bursts: None, down, over: 0 }
+    }
+
+    /// The same with bursts of losses in time.
+    pub(crate) fn with_bursts(self, bursts: Option<BurstProcess>) -> Errors {
+        Errors { bursts, ..self }
     }
 
     /// Whether the next frame is lost, of this many bytes and transmitted from `starts` to `ends`:
@@ -136,10 +223,11 @@ impl Errors {
     /// asked in either case, so that an outage leaves its later choices alone.
     pub fn take(&mut self, frame_bytes: u32, starts: Time, ends: Time) -> bool {
         let by_model = self.model.as_mut().is_some_and(|m| m.takes(frame_bytes));
+        let by_burst = self.bursts.as_mut().is_some_and(|b| b.takes(starts, ends));
         while self.down.get(self.over).is_some_and(|[_, up]| *up <= starts) {
             self.over += 1;
         }
-        by_model || self.down.get(self.over).is_some_and(|[down, _]| *down < ends)
+        by_model || by_burst || self.down.get(self.over).is_some_and(|[down, _]| *down < ends)
     }
 }
 
@@ -284,6 +372,50 @@ mod tests {
         assert_eq!(frame_error_rate(1e-3, 12_000, BerFormula::Linear), 1.0);
         assert!((frame_error_rate(1e-6, 12_000, BerFormula::Linear) - 0.012).abs() < 1e-15);
         assert!((frame_error_rate(1e-4, 12_000, BerFormula::Exact) - 0.698_824).abs() < 1e-5);
+    }
+
+    const BURSTS: Bursts = Bursts {
+        mean_good: Span::from_millis(900),
+        mean_bad: Span::from_millis(100),
+        loss_good: 0.0,
+        loss_bad: 1.0,
+    };
+
+    fn lost_at(bursts: &Bursts, gap_ms: u64, frames: u64) -> Vec<Time> {
+        let mut process = BurstProcess::new(bursts, 7, 1);
+        let at = |i: u64| Time::from_millis(i * gap_ms);
+        (0..frames).map(at).filter(|t| process.takes(*t, *t)).collect()
+    }
+
+    #[test]
+    fn bursts_in_time_have_their_share_and_length_whatever_the_gap_between_frames() {
+        for (gap_ms, frames) in [(1, 2_000_000), (10, 400_000), (60_000, 200_000)] {
+            let lost = lost_at(&BURSTS, gap_ms, frames);
+            let share = lost.len() as f64 / frames as f64;
+            assert!((share - 0.1).abs() < 0.01, "{gap_ms} ms: {share}");
+            if gap_ms == 1 {
+                let follows = |w: &[Time]| w[1].since(w[0]) == Span::from_millis(1);
+                let bursts = 1 + lost.windows(2).filter(|w| !follows(w)).count();
+                let mean = lost.len() as f64 / bursts as f64;
+                assert!((mean - 100.0).abs() < 7.0, "mean burst {mean} ms");
+            }
+            if gap_ms == 60_000 {
+                // Frames a minute apart are lost one by one.
+                let pairs =
+                    lost.windows(2).filter(|w| w[1].since(w[0]).0 == 60_000_000_000).count();
+                assert!((pairs as f64 / lost.len() as f64 - 0.1).abs() < 0.01, "{pairs}");
+            }
+        }
+    }
+
+    #[test]
+    fn bursts_in_time_are_the_same_however_many_frames_there_are() {
+        let [few, many] = [(30, 1_000), (10, 3_000)].map(|(gap, n)| lost_at(&BURSTS, gap, n));
+        assert!(!few.is_empty() && few.iter().all(|t| many.contains(t)));
+        let mut process = BurstProcess::new(&BURSTS, 7, 1);
+        let begins = many[0];
+        let (before, after) = (begins.0 - 20_000_000, begins.0 + 1_000_000);
+        assert!(process.takes(Time(before), Time(after)), "it is hit that is on the way then");
     }
 
     #[test]

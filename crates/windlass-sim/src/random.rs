@@ -42,6 +42,8 @@ pub enum Purpose {
     Coap = 19,
     /// Which rates a station of a radio samples.
     RateSampling = 20,
+    /// Lengths of a link direction's good and bad states.
+    Bursts = 21,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

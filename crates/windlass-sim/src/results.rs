@@ -9,7 +9,7 @@ use windlass_tcp::Segment;
 use windlass_tcp::quick_start::Carried;
 
 use crate::evidence::Decisions;
-use crate::latency::{MessageResult, TransitResult};
+use crate::latency::{MessageResult, TransitResult, or_infinite};
 pub use crate::packet::PathPacket;
 use crate::radio::results::is_zero;
 pub use crate::radio::results::{RadioResult, RadioUse, StationResult};
@@ -89,16 +89,24 @@ pub struct CoapResult {
     pub given_up: u64,
     /// Requests that came to the server again.
     pub duplicates: u64,
-    /// Mean time that those completed took; `None` without any, as for all that follow.
+    /// Mean time of the exchanges that ended. An exchange given up takes infinitely long: `None`, as in all that follow, stands for an
+    /// infinite time if exchanges were given up, and for no time at all otherwise.
     pub mean_ms: Option<f64>,
-    /// What half of them did not exceed.
+    /// Median time.
     pub p50_ms: Option<f64>,
-    /// What 95 % of them did not exceed.
+    /// 95th percentile of the time.
     pub p95_ms: Option<f64>,
-    /// What 99 % of them did not exceed.
+    /// 99th percentile of the time.
     pub p99_ms: Option<f64>,
-    /// The longest.
+    /// Longest time.
     pub max_ms: Option<f64>,
+}
+
+impl CoapResult {
+    /// One of the times, infinite where exchanges that were given up decide it; `None` without any.
+    pub fn time(&self, ms: Option<f64>) -> Option<f64> {
+        or_infinite(ms, self.given_up)
+    }
 }
 
 /// What a multipath connection did beside its flow's totals.
@@ -219,7 +227,7 @@ pub struct LinkResult {
     pub utilisation: f64,
     /// Mean packets waiting, over time.
     pub mean_queue_packets: f64,
-    /// Mean wait of a packet before its transmission began.
+    /// Mean wait of the packets whose transmission began within the run, whatever the queue's discipline.
     pub mean_queue_delay_ms: f64,
     /// Most packets that waited at once.
     pub max_queue_packets: u64,

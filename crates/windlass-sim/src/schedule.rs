@@ -9,11 +9,7 @@ use crate::course::{RateCourse, Trace};
 /// At work; asked in the order of the frames.
 #[derive(Clone, Debug)]
 pub(crate) enum Schedule {
-    Steps {
-        steps: Vec<(Time, u64)>,
-        /// The step that holds now.
-        place: usize,
-    },
+    Steps(Steps),
     Trace {
         trace: Arc<Trace>,
         /// The opportunity that is used up next, and what is left of it.
@@ -22,10 +18,24 @@ pub(crate) enum Schedule {
     },
 }
 
+/// Rates in steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    rates: Vec<(Time, u64)>,
+    /// After which time they begin again, if they do.
+    period: Option<Span>,
+    /// When the period began that holds now, and the step in it.
+    began: Time,
+    place: usize,
+}
+
 impl Schedule {
     pub(crate) fn new(course: &RateCourse) -> Schedule {
         match course {
-            RateCourse::Steps(steps) => Schedule::Steps { steps: steps.clone(), place: 0 },
+            RateCourse::Steps(rates) => Schedule::Steps(Steps::new(rates, None)),
+            RateCourse::Repeat { steps, period } => {
+                Schedule::Steps(Steps::new(steps, Some(*period)))
+            }
             RateCourse::Trace(trace) => {
                 Schedule::Trace { trace: trace.clone(), number: 0, left: Trace::OPPORTUNITY }
             }
@@ -36,7 +46,7 @@ impl Schedule {
     /// packet.
     pub(crate) fn finish(&mut self, starts: Time, bits: u64, bytes: u32) -> Time {
         match self {
-            Schedule::Steps { steps, place } => finish_by_steps(steps, place, starts, bits),
+            Schedule::Steps(steps) => steps.finish(starts, bits),
             Schedule::Trace { trace, number, left } => {
                 if trace.at(*number) < starts {
                     (*number, *left) = (trace.first_from(starts), Trace::OPPORTUNITY);
@@ -57,22 +67,56 @@ impl Schedule {
     }
 }
 
-fn finish_by_steps(steps: &[(Time, u64)], place: &mut usize, starts: Time, bits: u64) -> Time {
-    let mut at = starts;
-    let mut work = bits * 1_000_000_000;
-    loop {
-        let next = steps.get(*place + 1).map_or(Time::NEVER, |(from, _)| *from);
-        if at >= next {
-            *place += 1;
-            continue;
+impl Steps {
+    fn new(rates: &[(Time, u64)], period: Option<Span>) -> Steps {
+        Steps { rates: rates.to_vec(), period, began: Time::ZERO, place: 0 }
+    }
+
+    fn finish(&mut self, starts: Time, bits: u64) -> Time {
+        self.skip_to(starts);
+        let mut at = starts;
+        let mut work = bits * 1_000_000_000;
+        loop {
+            let next = self.next();
+            if at >= next {
+                self.advance();
+                continue;
+            }
+            let rate = self.rates[self.place].1;
+            if rate > 0 {
+                let end = at + Span(work.div_ceil(rate));
+                if end <= next {
+                    return end;
+                }
+            }
+            work -= next.since(at).0 * rate;
+            at = next;
         }
-        let rate = steps[*place].1;
-        let end = at + Span(work.div_ceil(rate));
-        if end <= next {
-            return end;
+    }
+
+    /// Passes over whole periods in which nothing was transmitted.
+    fn skip_to(&mut self, moment: Time) {
+        let Some(period) = self.period else { return };
+        let periods = moment.since(self.began).0 / period.0;
+        if periods > 0 {
+            (self.began, self.place) = (self.began + Span(periods * period.0), 0);
         }
-        work -= next.since(at).0 * rate;
-        at = next;
+    }
+
+    /// When the step ends that holds now.
+    fn next(&self) -> Time {
+        match (self.rates.get(self.place + 1), self.period) {
+            (Some((from, _)), _) => self.began + from.since(Time::ZERO),
+            (None, Some(period)) => self.began + period,
+            (None, None) => Time::NEVER,
+        }
+    }
+
+    fn advance(&mut self) {
+        self.place += 1;
+        if let Some(period) = self.period.filter(|_| self.place == self.rates.len()) {
+            (self.began, self.place) = (self.began + period, 0);
+        }
     }
 }
 
@@ -89,6 +133,27 @@ mod tests {
         // 12000 bits: 12 ms at 1 Mbit/s; begun at 4 ms, half of them are left at 10 ms for 60 ms.
         assert_eq!(schedule.finish(MS(4), 12_000, 1500), MS(70));
         assert_eq!(schedule.finish(MS(70), 1_000, 125), MS(80));
+    }
+
+    #[test]
+    fn nothing_is_transmitted_while_the_rate_is_zero() {
+        let steps = vec![(Time::ZERO, 1_000_000), (MS(10), 0), (MS(30), 1_000_000)];
+        let mut schedule = Schedule::new(&RateCourse::Steps(steps));
+        // 6000 bits are left at 10 ms, and go from 30 ms on.
+        assert_eq!(schedule.finish(MS(4), 12_000, 1500), MS(36));
+        assert_eq!(schedule.finish(MS(40), 1_000, 125), MS(41));
+    }
+
+    #[test]
+    fn rates_that_repeat_begin_again_after_their_period() {
+        let steps = vec![(Time::ZERO, 1_000_000), (MS(10), 0)];
+        let course = RateCourse::Repeat { steps, period: Span::from_millis(20) };
+        let mut schedule = Schedule::new(&course);
+        // 10 ms of each 20 are of use: 25 ms of work take two pauses.
+        assert_eq!(schedule.finish(MS(0), 25_000, 3125), MS(45));
+        // Begun in a pause, many periods later.
+        assert_eq!(schedule.finish(MS(2_015), 1_000, 125), MS(2_021));
+        assert_eq!(schedule.finish(MS(2_021), 1_000, 125), MS(2_022));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::event_queue::EventQueue;
 use crate::host::{DatagramSource, Host, Kind};
 use crate::line::DelayLine;
 use crate::link::{Link, QueueLimit};
-use crate::loss::{Errors, LossProcess};
+use crate::loss::{BurstProcess, Errors, LossProcess};
 use crate::multipath::MultipathEnd;
 use crate::packet::PacketBuffer;
 use crate::packet_log::PacketLog;
@@ -213,8 +213,10 @@ fn links(config: &Config) -> Vec<Link> {
             let loss = l.loss[direction].as_ref().map(|model| {
                 LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
             });
-            let errors =
-                (loss.is_some() || !l.down.is_empty()).then(|| Errors::new(loss, l.down.clone()));
+            let bursts = l.course[direction].bursts;
+            let bursts = bursts.map(|bursts| BurstProcess::new(&bursts, config.seed, entity));
+            let errors = (loss.is_some() || bursts.is_some() || !l.down.is_empty())
+                .then(|| Errors::new(loss, l.down.clone()).with_bursts(bursts));
             // What stands in a queue before the link does not also wait in it.
             let own = l.direction(direction);
             let course = &l.course[direction];

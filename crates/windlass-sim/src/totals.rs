@@ -13,7 +13,7 @@ impl View<'_> {
         let link = &self.core.links[i];
         let c = &link.counters;
         let duration = self.now().0 as f64;
-        let accepted = c.offered - c.dropped_queue;
+        let (begun, waited_ns) = link.begun_by(self.now());
         let result = LinkResult {
             name: self.direction_name(i),
             sent: c.offered,
@@ -28,7 +28,7 @@ impl View<'_> {
             bytes: c.bytes,
             utilisation: ratio(link.busy_ns_by(self.now()) as f64, duration),
             mean_queue_packets: ratio(link.waited_ns_by(self.now()) as f64, duration),
-            mean_queue_delay_ms: ratio(c.waited_ns as f64 / 1e6, accepted as f64),
+            mean_queue_delay_ms: ratio(waited_ns as f64 / 1e6, begun as f64),
             max_queue_packets: c.max_waiting,
         };
         let result = match self.line_after(i) {

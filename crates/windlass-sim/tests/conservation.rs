@@ -7,7 +7,7 @@ use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
 use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, ReadPolicy};
 use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Reorder};
 use windlass_sim::link::{Framing, QueueLimit};
-use windlass_sim::loss::{BerFormula, LossModel};
+use windlass_sim::loss::{BerFormula, Bursts, LossModel};
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
 use windlass_sim::{RunResult, Series};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
@@ -95,18 +95,24 @@ fn courses() -> impl Strategy<Value = Course> {
     });
     let delays = (0u64..2_000_000_000, time())
         .prop_map(|(from, delay)| vec![(Time::ZERO + Span(from), delay)]);
+    let mean = || (1..500u64).prop_map(Span::from_millis);
+    let bursts = (mean(), mean(), 0.0..0.1f64, 0.0..1.0f64).prop_map(|(good, bad, low, high)| {
+        Some(Bursts { mean_good: good, mean_bad: bad, loss_good: low, loss_bad: high })
+    });
     (
         prop_oneof![2 => Just(None), 1 => jitter],
         prop_oneof![3 => Just(None), 1 => reorder],
         prop_oneof![3 => Just(None), 1 => acks],
         prop_oneof![3 => Just(Vec::new()), 1 => delays],
+        prop_oneof![3 => Just(None), 1 => bursts],
     )
-        .prop_map(|(jitter, reorder, acks, delays)| Course {
+        .prop_map(|(jitter, reorder, acks, delays, bursts)| Course {
             rate: None,
             delays,
             jitter,
             reorder,
             acks,
+            bursts,
         })
 }
 

@@ -272,5 +272,12 @@ fn courses_that_cannot_be_are_refused() {
     let late = steps(vec![(Time::from_secs(1), 1000)]);
     assert!(refusal(|c| c.links[0].course[0].rate = late).contains("ascend from zero"));
     let none = steps(vec![(Time::ZERO, 1000), (Time::from_secs(1), 0)]);
-    assert!(refusal(|c| c.links[0].course[0].rate = none).contains("at least 1 bit/s"));
+    assert!(refusal(|c| c.links[0].course[0].rate = none).contains("last rate must be at least"));
+    let repeat = |rate, seconds| {
+        let steps = vec![(Time::ZERO, 0), (Time::from_secs(1), rate)];
+        Some(RateCourse::Repeat { steps, period: Span::from_secs(seconds) })
+    };
+    let (dead, short) = (repeat(0, 2), repeat(1000, 1));
+    assert!(refusal(|c| c.links[0].course[0].rate = dead).contains("one of its rates"));
+    assert!(refusal(|c| c.links[0].course[0].rate = short).contains("after the last of them"));
 }

@@ -4,7 +4,7 @@ use crate::common::{self, Traffic, cbr, dumbbell, flow, link, network, rfc, run}
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
+use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
 use windlass_sim::{LinkResult, PacketFate, RunResult};
 
 const RED: Red = Red {
@@ -70,9 +70,7 @@ fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
         assert_eq!(fast.flows, general.flows, "{limit:?}");
         for (f, g) in fast.links.iter().zip(&general.links) {
             let (f, g) = (totals(f), totals(g));
-            // The fast path counts a wait when it is foreseen, the general one when it is over.
-            let waits = [f.mean_queue_delay_ms, g.mean_queue_delay_ms];
-            assert!((waits[0] - waits[1]).abs() <= 0.01 * waits[0], "{waits:?}");
+            assert!((f.mean_queue_delay_ms - g.mean_queue_delay_ms).abs() < 1e-9);
             assert!((f.mean_queue_packets - g.mean_queue_packets).abs() < 1e-9);
             let same =
                 LinkResult { mean_queue_delay_ms: 0.0, mean_queue_packets: 0.0, ..f.clone() };
@@ -86,6 +84,52 @@ fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
             lines
         };
         assert!(sorted(&fast) == sorted(&general), "{limit:?}");
+    }
+}
+
+/// Each discipline with settings at which it neither drops nor marks.
+fn harmless() -> [Discipline; 7] {
+    let never = Span::from_secs(1_000);
+    let (most, red) = (Level::Packets(u64::MAX >> 1), Red { weight: 1e-9, ..RED });
+    [
+        Discipline::DropTail,
+        Discipline::Red(Red { min_threshold: Level::Packets(1 << 30), max_threshold: most, ..red }),
+        Discipline::CoDel(CoDel { target: never, ..CoDel::DEFAULT }),
+        Discipline::FqCoDel(FqCoDel { target: never, ..FqCoDel::DEFAULT }),
+        Discipline::Pie(Pie { target: never, ..Pie::DEFAULT }),
+        FIFO,
+        Discipline::Policer(Policer { rate: 1 << 40, burst: 1 << 30 }),
+    ]
+}
+
+/// Datagrams at twice the rate of the link, so that at the end half of them still wait.
+#[test]
+fn every_discipline_that_never_drops_has_the_mean_wait_of_drop_tail_and_none_beyond_the_run() {
+    let of = |discipline: Discipline, duration: Time| {
+        let flood = Traffic::CbrUdp(cbr(972, 4_000, duration));
+        let mut links = vec![link([0, 1], 1_000_000, 10)];
+        (links[0].discipline, links[0].queue) = (discipline, QueueLimit::Unlimited);
+        let flows = vec![flow([0, 1], rfc("newreno"), flood)];
+        run(network(links, flows, duration)).links.remove(0)
+    };
+    // At the end of a transmission, and in the middle of one.
+    for duration in [Time::from_secs(10), Time::from_millis(9_994)] {
+        let plain = of(Discipline::DropTail, duration);
+        // 8 ms a packet: the n-th of those that left had waited for 4 (n - 1) ms.
+        let left = (duration.0 as f64 / 8e6).floor() + 1.0;
+        assert!((plain.mean_queue_delay_ms - 2.0 * (left - 1.0)).abs() < 1.0, "{plain:?}");
+        for discipline in harmless() {
+            let l = of(discipline.clone(), duration);
+            assert_eq!((l.drops, l.marks), (0, 0), "{discipline:?}");
+            let error = (l.mean_queue_delay_ms - plain.mean_queue_delay_ms).abs();
+            assert!(
+                error < 1e-6,
+                "{discipline:?}: {} {}",
+                l.mean_queue_delay_ms,
+                plain.mean_queue_delay_ms
+            );
+            assert!((l.mean_queue_packets - plain.mean_queue_packets).abs() < 1e-9);
+        }
     }
 }
 

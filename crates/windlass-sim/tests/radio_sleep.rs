@@ -1,9 +1,11 @@
 //! Stations of IEEE 802.15.4 that sleep, and what their parents keep for them.
 
+use crate::coap::coap;
 use crate::common::radio::{Driver, line, over, pairs};
 use crate::common::{Traffic, cbr, flow, rfc, run};
 use windlass_cc::{Span, Time};
 use windlass_sim::RunResult;
+use windlass_sim::config::Coap;
 use windlass_sim::loss::LossModel;
 use windlass_sim::radio::energy::State;
 use windlass_sim::radio::lowpan::Lowpan;
@@ -284,6 +286,36 @@ fn readings_over_tcp_get_through_and_cost_a_fraction() {
     );
     assert!(slow.radios[0].stations[1].sleep_s > 600.0);
     assert_eq!((awake.radios[0].stations[1].sleep_s, awake.radios[0].stations[1].polls), (0.0, 0));
+}
+
+/// Requests each minute from a device that polls each 30 s by itself: longer than a request's timeouts.
+#[test]
+fn a_confirmable_request_is_awaited_with_fast_polls_and_another_is_not() {
+    let coap = |confirmable, fast_poll: Option<Span>| {
+        let polling = Some(Polling { poll_interval: Span::from_secs(30), fast_poll });
+        let requests = Coap { confirmable, ..coap(60, 3_600) };
+        tcp(polling, [1, 0], Traffic::Coap(requests), 3_600)
+    };
+    let fast = Some(Span::from_millis(100));
+    let [slow, quick] = [None, fast].map(|fast| coap(true, fast).flows.remove(0));
+    assert!(slow.packets_sent > 2 * 59, "{} for 59", slow.packets_sent);
+    assert_eq!((quick.packets_sent, quick.peer_packets_sent), (59, 59));
+    let longest = quick.coap.expect("exchanges").max_ms.expect("answered");
+    assert!((50.0..300.0).contains(&longest), "{longest}");
+    let polls = |r: RunResult| r.radios[0].stations[1].polls;
+    let [once, often] = [None, fast].map(|fast| polls(coap(false, fast)));
+    assert_eq!(once, often, "nothing is awaited of requests that are sent once");
+}
+
+/// A device that has closed still awaits the FIN of the other end.
+#[test]
+fn a_connection_that_ends_at_a_device_ends_on_both_sides() {
+    let polling =
+        Polling { poll_interval: Span::from_secs(900), fast_poll: Some(Span::from_millis(100)) };
+    let result = tcp(Some(polling), [1, 0], Traffic::Bulk { bytes: Some(400) }, 3_600);
+    let flow = &result.flows[0];
+    assert_eq!((flow.delivered_bytes, &flow.failure), (400, &None));
+    assert!(flow.peer_packets_sent <= 4, "{} packets", flow.peer_packets_sent);
 }
 
 #[test]

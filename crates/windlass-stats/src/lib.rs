@@ -15,6 +15,7 @@ pub mod models;
 pub mod multiple;
 pub mod paired;
 pub mod sequential;
+pub mod share;
 #[cfg(test)]
 mod testing;
 pub mod warmup;

@@ -390,11 +390,11 @@ fn the_window_that_grows_with_what_arrives_begins_at_64_kb_and_follows_by_two_se
     s.run(
         "0 connect
          0 > S 0 win 65535 ts 1 0
-         10 < S. 0 ack 1 mss 1012 ws 0 ts 100 1
+         10 < S. 0 ack 1 mss 1460 ws 0 ts 100 1
          10 > . 1 ack 1
-         100 < . 1+988 ack 1 ts 101 91
-         100 > . 1 ack 989 win 2099            # 66 segments and two, in units of 32
-         101 < . 989+988 ack 1 ts 102 92
-         101 > . 1 ack 1977 win 2161",
+         100 < . 1+1448 ack 1 ts 101 91
+         100 > . 1 ack 1449 win 2126           # 45 segments and two, in units of 32
+         101 < . 1449+1448 ack 1 ts 102 92
+         101 > . 1 ack 2897 win 2217",
     );
 }

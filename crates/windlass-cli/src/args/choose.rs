@@ -43,11 +43,13 @@ pub struct Choose {
     /// Flash that it has for congestion control, counted on a Cortex-M0.
     #[arg(long, value_name = "SIZE")]
     pub flash: Option<Bytes>,
-    /// What counts: completion, goodput, delay (in queues), latency (of messages), energy or fairness; completion where
-    /// something that is sent has an end and goodput elsewhere, unless told.
+    /// What counts: completion, goodput, delay (in queues), latency (of messages), late (messages), exchange (of CoAP), energy or
+    /// fairness. Unless told: completion where something that is sent has an end, late where messages have a deadline, exchange
+    /// where all is CoAP, goodput elsewhere.
     #[arg(long, value_name = "AIM", value_parser = super::known::one_of(&AIMS))]
     pub aim: Option<Measure>,
-    /// The candidates, with parameters where wanted; all that fit the network unless told. linux:nv is what a kernel has under
+    /// The candidates, with parameters where wanted; all that fit the network unless told. Where all flows are CoAP flows, their
+    /// timers. linux:nv is what a kernel has under
     /// this name, and needs --on.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
@@ -77,11 +79,13 @@ pub struct Choose {
 }
 
 /// What users want, by the measure that says it.
-const AIMS: [(&str, Measure); 6] = [
+const AIMS: [(&str, Measure); 8] = [
     ("completion", Measure::Completion),
     ("goodput", Measure::Goodput),
     ("delay", Measure::QueueingDelay),
     ("latency", Measure::Latency),
+    ("late", Measure::Late),
+    ("exchange", Measure::Exchange),
     ("energy", Measure::BatteryLife),
     ("fairness", Measure::Jain),
 ];

@@ -24,17 +24,18 @@ pub struct Compare {
     pub file: PathBuf,
     /// The algorithms, two or more, with parameters where wanted: cubic,bbr,newreno:increase=per-byte;
     /// `slow_start=NAME` chooses a slow start. Each takes the place of a flow's `algorithm`, `params`
-    /// and `slow_start`.
+    /// and `slow_start`. Where the compared flows are CoAP flows, the timers: coap,cocoa,coap:initial=15s.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', required = true, value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
-    /// The flows that run them, by name; the others stay as they are. All TCP flows unless told.
+    /// The flows that run them, by name; the others stay as they are. All TCP flows unless told; all confirmable
+    /// CoAP flows where there is no TCP flow.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub flows: Vec<String>,
     /// Hold the others against this algorithm instead of against the best.
     #[arg(long, value_name = "ALGORITHM", value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub baseline: Option<String>,
     /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain,
-    /// completion, late, latency or battery-life. The report has all.
+    /// completion, late, latency, exchange (of CoAP) or battery-life. The report has all.
     #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = super::known::one_of(&Measure::ALL))]
     pub metric: Measure,
     /// Replications over consecutive seeds.

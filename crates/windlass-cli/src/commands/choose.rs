@@ -102,13 +102,19 @@ fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
     let ends = |traffic: &Traffic| {
         matches!(traffic, Traffic::Bulk { bytes: Some(_) } | Traffic::RequestResponse { .. })
     };
-    match (args.aim, scenario.flows.iter().any(|flow| ends(&flow.traffic))) {
-        (Some(Measure::Completion), false) => Err(Failure::input(
+    let any = |is: &dyn Fn(&Traffic) -> bool| scenario.flows.iter().any(|f| is(&f.traffic));
+    let tcp = scenario.flows.iter().any(|flow| flow.controller.is_some());
+    match args.aim {
+        Some(Measure::Completion) if !any(&ends) => Err(Failure::input(
             "nothing that is sent has an end, so that nothing completes; choose another --aim, or give a flow a size",
         )),
-        (Some(aim), _) => Ok(aim),
-        (None, true) => Ok(Measure::Completion),
-        (None, false) => Ok(Measure::Goodput),
+        Some(aim) => Ok(aim),
+        None if any(&ends) => Ok(Measure::Completion),
+        None if any(&|traffic| traffic.deadline().is_some()) => Ok(Measure::Late),
+        None if !tcp && any(&|traffic| matches!(traffic, Traffic::Coap(_))) => {
+            Ok(Measure::Exchange)
+        }
+        None => Ok(Measure::Goodput),
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`compare`](crate::compare) does it. A draw belongs to its seed alone. From the same runs follows where the advice
 //! would turn: in the third of the draws with the most or the least of a property another candidate may be better.
 
+mod alike;
 mod device;
 mod spread;
 
@@ -12,13 +13,15 @@ use windlass_cc::ALGORITHMS;
 
 use crate::Error;
 use crate::compare::ranking::{Entry, Outcome};
-use crate::compare::{ALPHA, Findings, Measure, Question, Ranking};
+use crate::compare::{ALPHA, Findings, Flows, Measure, Question, Ranking};
+use crate::outlook;
 use crate::report::numbers::{interval, number};
 use crate::run::{RunRecord, Task};
 use crate::scenario::Scenario;
 use crate::stats::CONFIDENCE;
 use crate::stats::multiple::holm;
 use crate::stats::paired::{differences, t_test};
+use crate::units::Duration;
 
 pub use device::Device;
 pub use spread::{Property, Spread};
@@ -38,12 +41,14 @@ pub struct Choice {
 /// What came of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
-    /// The algorithm with the best mean.
+    /// The algorithm with the best mean; where all are identical by the aim, the best by the measure in which they differ most.
     pub algorithm: String,
     /// Those that cannot be told from it.
     pub alike: Vec<String>,
     /// Whether the advice is one algorithm.
     pub decided: bool,
+    /// Whether all candidates gave the same in every run: the choice does not matter here.
+    pub identical: bool,
     /// What, by how much, and why, in three sentences.
     pub sentences: [String; 3],
     /// Where another would be better, beyond chance.
@@ -72,12 +77,22 @@ pub struct Turn {
 /// Algorithms by name, and those left out with the reason.
 pub type Candidates = (Vec<String>, Vec<(String, String)>);
 
-/// The algorithms that are tried where none is named, and those left out with the reason.
+/// The algorithms that are tried where none is named, and those left out with the reason; the timers of CoAP where no flow has congestion
+/// control.
 ///
 /// # Errors
 ///
-/// The device has room for none.
+/// The device has room for none, or no flow has anything to choose.
 pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Error> {
+    let flows = Flows::of(scenario, &[]).map_err(|e| Error::Input(e.to_string()))?;
+    if flows.have_timers(scenario) {
+        if *device != Device::default() {
+            let why =
+                "the flows are CoAP flows; the memory and flash of their timers are not counted";
+            return Err(Error::Input(why.to_owned()));
+        }
+        return Ok((timers(scenario), Vec::new()));
+    }
     let tcp = || scenario.flows.iter().filter(|f| f.controller.is_some());
     let marks = tcp().any(|f| f.stack.ecn);
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
@@ -101,6 +116,24 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
         return Err(Error::Input(format!("no algorithm fits: {}", device.least(&left_out))));
     }
     Ok((kept, left_out))
+}
+
+/// How a network can be asked about on which no candidate has a mean.
+fn remedy(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Latency | Measure::Exchange => {
+            "with each, too many messages never arrive on some network; choose by `--aim late`, or lose less"
+        }
+        _ => "give it more time (`duration`), or less to do",
+    }
+}
+
+/// Timers of CoAP: those that there are, and the standard one with an initial timeout that fits the RTT.
+fn timers(scenario: &Scenario) -> Vec<String> {
+    let early = outlook::early_timeouts(scenario).unwrap_or_default();
+    let enough = early.iter().filter(|e| e.coap).map(|e| e.enough()).max();
+    let fitting = enough.map(|span| format!("coap:initial={}", Duration(span)));
+    ["coap", "cocoa", "cocoa+", "fasor"].into_iter().map(str::to_owned).chain(fitting).collect()
 }
 
 impl Choice {
@@ -142,25 +175,31 @@ impl Choice {
             Error::Input(format!("this network has no {name}; choose another aim"))
         })?;
         let best = ranking.entries.first().filter(|e| e.mean.is_some()).ok_or_else(|| {
-            Error::Input(format!(
-                "no candidate has a {name} on every network; give it more time (`duration`), or less to do"
-            ))
+            Error::Input(format!("no candidate has a {name} on every network; {}", remedy(measure)))
         })?;
         let label = |a: usize| self.question.candidates[a].label.clone();
         let cannot_tell = |e: &&Entry| {
             let outcome = e.versus.as_ref().map(|v| v.outcome);
             matches!(outcome, Some(Outcome::Tie | Outcome::Identical | Outcome::Unknown))
         };
-        let alike: Vec<String> =
+        let untold: Vec<String> =
             ranking.entries.iter().filter(cannot_tell).map(|e| label(e.algorithm)).collect();
         let turns = self.turns(records, best.algorithm);
-        let sentences = [
-            self.what(ranking, best),
-            self.by_how_much(ranking, &alike),
-            self.why(&findings, best, ranking),
-        ];
-        let (algorithm, decided) = (label(best.algorithm), alike.is_empty());
-        Ok(Advice { algorithm, alike, decided, sentences, turns, findings })
+        let same = |e: &Entry| e.versus.as_ref().is_some_and(|v| v.outcome == Outcome::Identical);
+        let identical = ranking.entries.len() > 1
+            && ranking.entries.iter().all(|e| e.algorithm == best.algorithm || same(e));
+        let sentences = match identical {
+            true => alike::sentences(&self.question, ranking, &findings),
+            false => [
+                self.what(ranking, best),
+                self.by_how_much(ranking, &untold),
+                self.why(&findings, best, ranking),
+            ],
+        };
+        let advised = identical.then(|| alike::best(ranking, &findings)).flatten();
+        let algorithm = label(advised.unwrap_or(best.algorithm));
+        let (alike, decided) = (untold.clone(), untold.is_empty());
+        Ok(Advice { algorithm, alike, decided, identical, sentences, turns, findings })
     }
 
     fn what(&self, ranking: &Ranking, best: &Entry) -> String {
@@ -318,7 +357,7 @@ fn shown(value: f64, ci: Option<[f64; 2]>) -> String {
 /// The advice for a terminal.
 pub fn text(advice: &Advice, left_out: &[(String, String)]) -> String {
     let mut out = advice.sentences.join("\n") + "\n";
-    if advice.turns.is_empty() {
+    if advice.turns.is_empty() && !advice.identical {
         out += "Within these bounds the advice does not turn.\n";
     }
     for turn in &advice.turns {

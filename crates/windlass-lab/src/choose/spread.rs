@@ -5,7 +5,7 @@ use windlass_cc::Span;
 
 use crate::dice;
 use crate::run::Task;
-use crate::scenario::{LossModel, Scenario};
+use crate::scenario::{LinkSpec, LossModel, Scenario};
 
 /// By which factor each property of the links may be off: 1 is known exactly, 2 from half to twice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -55,7 +55,9 @@ impl Spread {
 
     /// Whether anything is uncertain that the network has.
     pub(super) fn varies(&self, property: Property, scenario: &Scenario) -> bool {
-        let lossy = || scenario.links.iter().any(|l| l.loss.iter().flatten().any(is_random));
+        let bursts = |l: &LinkSpec| l.course.iter().any(|c| c.bursts.is_some());
+        let random = |l: &LinkSpec| l.loss.iter().flatten().any(is_random) || bursts(l);
+        let lossy = || scenario.links.iter().any(random);
         self.of(property) > 1.0 && (property != Property::Loss || lossy())
     }
 
@@ -85,6 +87,10 @@ impl Spread {
             link.back.iter_mut().for_each(|back| times(&mut back.rate_bps, &mut back.delay));
             for model in link.loss.iter_mut().flatten() {
                 scale(model, loss);
+            }
+            for bursts in link.course.iter_mut().filter_map(|c| c.bursts.as_mut()) {
+                // As many more bursts, each as long.
+                bursts.mean_good = Span((bursts.mean_good.0 as f64 / loss).round().max(1.0) as u64);
             }
         }
         scenario
@@ -116,9 +122,7 @@ pub(super) fn check(spread: &Spread, scenario: &Scenario) -> Result<(), String> 
             ));
         }
     }
-    let changes = |l: &crate::scenario::LinkSpec| {
-        l.course.iter().any(|c| c.rate.is_some() || !c.delays.is_empty())
-    };
+    let changes = |l: &LinkSpec| l.course.iter().any(|c| c.rate.is_some() || !c.delays.is_empty());
     if let Some(link) = scenario.links.iter().find(|l| changes(l))
         && (spread.rate > 1.0 || spread.delay > 1.0)
     {

@@ -12,7 +12,7 @@ use crate::units::Duration;
 pub struct Request {
     /// The network and its flows.
     pub scenario: Scenario,
-    /// The algorithms, each as [`Candidate::parse`] takes it.
+    /// The algorithms, each as [`Candidate::parse`] takes it; for flows of CoAP the timers, as [`Candidate::timer`] takes them.
     pub algorithms: Vec<String>,
     /// Names of the flows that run them; all that can when empty.
     pub flows: Vec<String>,
@@ -44,19 +44,29 @@ impl Request {
             self.scenario = Scenario::from_str(&self.scenario.resolved_toml(), "--jitter")
                 .map_err(|e| Error::Input(format!("--jitter: {}", e.message())))?;
         }
+        let option = if self.flows.is_empty() { "" } else { "--flows: " };
         let flows = Flows::of(&self.scenario, &self.flows)
-            .map_err(|e| Error::Input(format!("--flows: {e}")))?;
-        let candidates = self.candidates()?;
+            .map_err(|e| Error::Input(format!("{option}{e}")))?;
+        let candidates = self.candidates(flows.have_timers(&self.scenario))?;
         let baseline =
             self.baseline.as_ref().map(|name| position(&candidates, name)).transpose()?;
         let Request { scenario, seeds, measure, harm, world, .. } = self;
         Ok(Question { scenario, candidates, flows, seeds, baseline, measure, harm, world })
     }
 
-    fn candidates(&self) -> Result<Vec<Candidate>, Error> {
+    /// The algorithms, or the timers of flows of CoAP.
+    fn candidates(&self, timers: bool) -> Result<Vec<Candidate>, Error> {
+        if timers && self.world != World::Sim {
+            return Err(Error::Input(format!(
+                "the compared flows are CoAP flows, whose timers only the world `sim` has, not `{}`",
+                self.world
+            )));
+        }
+        let read = if timers { Candidate::timer } else { Candidate::parse };
+        let example = if timers { "coap,cocoa" } else { "cubic,bbr" };
         let mut candidates: Vec<Candidate> = Vec::new();
         for text in &self.algorithms {
-            let candidate = Candidate::parse(text)?;
+            let candidate = read(text)?;
             if candidates.iter().any(|c| c.label == candidate.label) {
                 return Err(Error::Input(format!("--algorithms: `{text}` stands here twice")));
             }
@@ -65,10 +75,9 @@ impl Request {
             candidates.push(candidate);
         }
         if candidates.len() < 2 {
-            return Err(Error::Input(
-                "--algorithms: a comparison needs at least two, such as `--algorithms cubic,bbr`"
-                    .to_owned(),
-            ));
+            return Err(Error::Input(format!(
+                "--algorithms: a comparison needs at least two, such as `--algorithms {example}`"
+            )));
         }
         Ok(candidates)
     }

@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::compile::fix_queues;
-use crate::scenario::{Candidate, FlowSpec, Scenario};
+use crate::scenario::{Candidate, FlowSpec, Scenario, Traffic};
 
 /// The flows that are compared, by their index in the scenario, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,22 +33,33 @@ pub enum FlowsError {
         /// The flow.
         name: String,
     },
-    /// The scenario has only datagrams.
-    #[error("the scenario has no TCP flow, so there is no congestion control to compare")]
-    NoTcp,
+    /// The scenario has only datagrams that nobody acknowledges.
+    #[error(
+        "the scenario has no TCP flow and no confirmable CoAP flow, so there is no congestion control and no timer to compare"
+    )]
+    NothingToCompare,
+    /// Flows of both kinds were named.
+    #[error("`{tcp}` is a TCP flow and `{coap}` a CoAP flow; name flows of one kind")]
+    Mixed {
+        /// The first TCP flow.
+        tcp: String,
+        /// The first CoAP flow.
+        coap: String,
+    },
 }
 
 impl Flows {
-    /// The TCP flows with these names, in the order of the scenario; all of them when none is named.
+    /// The flows with these names, in the order of the scenario. When none is named: all TCP flows, or where there is none all
+    /// flows of confirmable CoAP, whose timers are compared.
     ///
     /// # Errors
     ///
-    /// A flow does not exist, is named twice, or has no congestion control.
+    /// A flow does not exist, is named twice, or has nothing to compare.
     pub fn of(scenario: &Scenario, names: &[String]) -> Result<Flows, FlowsError> {
         let mut chosen = Vec::new();
         for name in names {
             let at = find(scenario, name)?;
-            if scenario.flows[at].controller.is_none() {
+            if !is_tcp(&scenario.flows[at]) && !has_timer(&scenario.flows[at]) {
                 return Err(FlowsError::Datagrams { name: name.clone() });
             }
             if chosen.contains(&at) {
@@ -56,12 +67,26 @@ impl Flows {
             }
             chosen.push(at);
         }
-        if names.is_empty() {
-            let tcp = |i: &usize| scenario.flows[*i].controller.is_some();
-            chosen = (0..scenario.flows.len()).filter(tcp).collect();
+        for kind in [is_tcp, has_timer] {
+            if chosen.is_empty() {
+                let is_meant = |i: &usize| kind(&scenario.flows[*i]);
+                chosen = (0..scenario.flows.len()).filter(is_meant).collect();
+            }
         }
         chosen.sort_unstable();
-        if chosen.is_empty() { Err(FlowsError::NoTcp) } else { Ok(Flows(chosen)) }
+        let first = |kind: fn(&FlowSpec) -> bool| {
+            chosen.iter().map(|i| &scenario.flows[*i]).find(|f| kind(f)).map(|f| f.name.clone())
+        };
+        match (first(is_tcp), first(has_timer)) {
+            (None, None) => Err(FlowsError::NothingToCompare),
+            (Some(tcp), Some(coap)) => Err(FlowsError::Mixed { tcp, coap }),
+            _ => Ok(Flows(chosen)),
+        }
+    }
+
+    /// Whether they are flows of CoAP, whose timers are compared in place of congestion control.
+    pub fn have_timers(&self, scenario: &Scenario) -> bool {
+        self.0.iter().all(|i| has_timer(&scenario.flows[*i]))
     }
 
     /// Their names.
@@ -70,7 +95,7 @@ impl Flows {
     }
 
     /// Their indices.
-    pub(super) fn indices(&self) -> &[usize] {
+    pub(crate) fn indices(&self) -> &[usize] {
         &self.0
     }
 
@@ -78,6 +103,15 @@ impl Flows {
     pub(super) fn is_single(&self) -> bool {
         self.0.len() == 1
     }
+}
+
+fn is_tcp(flow: &FlowSpec) -> bool {
+    flow.controller.is_some()
+}
+
+/// Whether it is a flow of CoAP with confirmable requests: others are sent once.
+fn has_timer(flow: &FlowSpec) -> bool {
+    matches!(flow.traffic, Traffic::Coap(coap) if coap.confirmable)
 }
 
 fn find(scenario: &Scenario, name: &str) -> Result<usize, FlowsError> {
@@ -192,6 +226,11 @@ impl Cast {
                 Some(a) => {
                     let flow = &mut scenario.flows[flow];
                     let candidate = &question.candidates[a];
+                    if let (Some(timer), Traffic::Coap(coap)) = (candidate.timer, &mut flow.traffic)
+                    {
+                        coap.timer = timer;
+                        continue;
+                    }
                     flow.set_controller(candidate.on(flow.flavour));
                     flow.kernel.clone_from(&candidate.kernel);
                 }

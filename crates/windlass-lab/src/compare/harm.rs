@@ -8,6 +8,7 @@ use super::{ALPHA, Cast, Measure, Question};
 use crate::run::RunRecord;
 use crate::stats::multiple::holm;
 use crate::stats::paired::{TTest, differences, t_test};
+use crate::stats::share::{Range, mean_interval};
 use crate::stats::{CONFIDENCE, Summary};
 
 /// Every algorithm's harm to every one, in one measure.
@@ -161,6 +162,9 @@ impl Series {
     }
 }
 
+/// Nobody can lose more than all.
+const POSSIBLE: Range = Range { low: f64::NEG_INFINITY, high: 1.0 };
+
 /// The cells of `n` algorithms' series, in order of the harming one.
 pub(super) fn cells(series: &[Series], n: usize) -> Vec<Cell> {
     let excess = |s: &Series| -> Option<Vec<f64>> {
@@ -180,7 +184,7 @@ pub(super) fn cells(series: &[Series], n: usize) -> Vec<Cell> {
             alone: s.alone,
             beside: s.beside,
             harm: summary.map(|s| s.mean),
-            ci95: summary.and_then(|s| s.ci95_mean),
+            ci95: s.harm.as_deref().and_then(|h| mean_interval(h, POSSIBLE, CONFIDENCE)),
             excess: None,
             excess_ci: None,
             p: None,

@@ -9,6 +9,7 @@ use crate::claims::{Metric, jain_index};
 use crate::outlook;
 use crate::run::RunRecord;
 use crate::scenario::{Hop, Scenario, Traffic};
+use crate::stats::share::Range;
 
 /// A measure of how well the compared flows do in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -28,8 +29,10 @@ pub enum Measure {
     Completion,
     /// Messages of the whole run that were late, over those written.
     Late,
-    /// Latency that 99 % of the messages read in the whole run do not exceed.
+    /// 99th percentile of the latency of the run's messages, infinite if it falls among messages that never arrived.
     Latency,
+    /// Mean over the flows of the 95th percentile of the time of an exchange of CoAP, infinite if it falls among exchanges given up.
+    Exchange,
     /// How long the first battery lasts at the mean power of the run.
     BatteryLife,
     /// Mean over the flows of the round trip: idle network and queueing.
@@ -41,7 +44,7 @@ pub const HARMED: &[Measure] = &[Measure::Goodput, Measure::RoundTrip, Measure::
 
 impl Measure {
     /// Every measure of the ranking with its name on the command line.
-    pub const ALL: [(&'static str, Measure); 9] = [
+    pub const ALL: [(&'static str, Measure); 10] = [
         ("goodput", Measure::Goodput),
         ("queueing-delay", Measure::QueueingDelay),
         ("loss", Measure::Loss),
@@ -50,6 +53,7 @@ impl Measure {
         ("completion", Measure::Completion),
         ("late", Measure::Late),
         ("latency", Measure::Latency),
+        ("exchange", Measure::Exchange),
         ("battery-life", Measure::BatteryLife),
     ];
 
@@ -64,6 +68,7 @@ impl Measure {
             Measure::Completion => "completion (s)",
             Measure::Late => "late messages (%)",
             Measure::Latency => "message latency, 99 % (ms)",
+            Measure::Exchange => "CoAP exchange, 95 % (ms)",
             Measure::BatteryLife => "battery life (h)",
             Measure::RoundTrip => "round trip (ms)",
         }
@@ -80,6 +85,7 @@ impl Measure {
             Measure::Completion => "completion_s",
             Measure::Late => "late_percent",
             Measure::Latency => "message_p99_ms",
+            Measure::Exchange => "exchange_p95_ms",
             Measure::BatteryLife => "battery_life_h",
             Measure::RoundTrip => "round_trip_ms",
         }
@@ -88,6 +94,15 @@ impl Measure {
     /// Whether more is better.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Measure::Goodput | Measure::Jain | Measure::BatteryLife)
+    }
+
+    /// The values that it can have.
+    pub(super) fn range(self) -> Range {
+        match self {
+            Measure::Loss | Measure::Retransmissions | Measure::Late => Range::SHARE.times(100.0),
+            Measure::Jain => Range::SHARE,
+            _ => Range::POSITIVE,
+        }
     }
 
     /// The value over the flows on these paths; `None` where the run has none, infinite where a
@@ -119,9 +134,11 @@ impl Measure {
             Measure::Jain => jain_index(flows.iter().map(|f| f.goodput_bps)),
             Measure::Completion => mean(&|p| p.completion_s(run)),
             Measure::Late => whole("late_fraction").map(|share| 100.0 * share),
-            // Where nothing was read there is no end to the wait.
-            Measure::Latency => whole("message_p99_ms")
-                .or_else(|| whole("messages_sent").filter(|n| *n > 0.0).map(|_| f64::INFINITY)),
+            Measure::Latency => whole("message_p99_ms"),
+            Measure::Exchange => mean(&|p| {
+                let coap = p.flow(run)?.coap.as_deref()?;
+                coap.time(coap.p95_ms)
+            }),
             Measure::BatteryLife => whole("battery_life_s").map(|s| s / 3600.0),
         }
     }

@@ -8,6 +8,7 @@ use crate::run::RunRecord;
 use crate::stats::effect::{cohen_dz, hodges_lehmann, superiority};
 use crate::stats::multiple::{Holm, holm};
 use crate::stats::paired::{TTest, differences, signed_rank, t_test};
+use crate::stats::share::mean_interval;
 use crate::stats::{CONFIDENCE, Summary};
 
 /// The algorithms in order of one measure, the best mean first.
@@ -19,7 +20,8 @@ pub struct Ranking {
     pub comparisons: usize,
     /// The one that the others are held against: the baseline, or that with the best mean.
     pub reference: Option<usize>,
-    /// One entry an algorithm, the best mean first; unfinished ones last.
+    /// One entry an algorithm, the best mean first. Algorithms without a mean come last, those with the most runs without a finite
+    /// value at the end.
     pub entries: Vec<Entry>,
 }
 
@@ -35,7 +37,7 @@ pub struct Entry {
     pub missing: usize,
     /// Mean over the seeds.
     pub mean: Option<f64>,
-    /// Interval of the mean at 95 %, by Student's t.
+    /// Interval of the mean at 95 %, by Student's t; of the transformed mean where that would hold impossible values.
     pub ci95: Option<[f64; 2]>,
     /// The comparison with the baseline, or the best; that one has none itself.
     pub versus: Option<Versus>,
@@ -146,8 +148,9 @@ pub(super) fn rank(
     let by_rank = holm(&p(|pair| signed_rank(&pair.differences).map(|t| t.p)), ALPHA);
     let mut order: Vec<usize> = (0..values.len()).collect();
     let sign = if measure.more_is_better() { -1.0 } else { 1.0 };
+    let missing = |a: usize| values[a].iter().filter(|v| v.is_none_or(|v| !v.is_finite())).count();
     let key = |a: usize| means[a].map_or(f64::INFINITY, |s| sign * s.mean);
-    order.sort_by(|a, b| key(*a).total_cmp(&key(*b)));
+    order.sort_by(|a, b| key(*a).total_cmp(&key(*b)).then(missing(*a).cmp(&missing(*b))));
     let reference = baseline.or_else(|| order.first().copied());
     let compared = |a: usize, with: usize| {
         let at = pairs.iter().position(|pair| pair.of == [a, with] || pair.of == [with, a])?;
@@ -160,9 +163,9 @@ pub(super) fn rank(
     let entry = |a: usize| Entry {
         algorithm: a,
         rank: (baseline.is_none() && means[a].is_some()).then(|| 1 + better(a)),
-        missing: values[a].iter().filter(|v| v.is_none_or(|v| !v.is_finite())).count(),
+        missing: missing(a),
         mean: means[a].map(|s| s.mean),
-        ci95: means[a].and_then(|s| s.ci95_mean),
+        ci95: whole[a].as_deref().and_then(|v| mean_interval(v, measure.range(), CONFIDENCE)),
         versus: reference.filter(|r| *r != a).and_then(|r| compared(a, r)),
     };
     let entries = order.into_iter().map(entry).collect();

@@ -151,6 +151,26 @@ fn unfinished_runs_are_counted_and_not_compared() {
 }
 
 #[test]
+fn of_those_whose_messages_get_lost_the_one_that_loses_some_in_most_runs_is_last() {
+    let never = Some(f64::INFINITY);
+    let all =
+        [vec![never, never, Some(1.0)], vec![Some(90.0); 3], vec![Some(50.0), never, Some(50.0)]];
+    let ranking = rank(&all, Measure::Latency, None);
+    let order: Vec<usize> = ranking.entries.iter().map(|e| e.algorithm).collect();
+    assert_eq!(order, [1, 2, 0]);
+}
+
+#[test]
+fn no_interval_of_a_ranking_leaves_the_range_of_its_measure() {
+    let fair = vec![Some(0.5), Some(1.0), Some(1.0), Some(1.0)];
+    let [low, high] = rank(&[fair], Measure::Jain, None).entries[0].ci95.expect("an interval");
+    assert!(low > 0.0 && high < 1.0, "{low} {high}");
+    let quick = vec![Some(1.0), Some(1.0), Some(1.0), Some(900.0)];
+    let [low, high] = rank(&[quick], Measure::Latency, None).entries[0].ci95.expect("an interval");
+    assert!(low > 0.0 && high > 900.0, "{low} {high}");
+}
+
+#[test]
 fn one_seed_says_nothing_of_chance() {
     let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, None);
     let versus = ranking.entries[1].versus.as_ref().unwrap();

@@ -2,7 +2,7 @@
 
 use crate::papers::parts::cells::{NONE, interval};
 use crate::report::model::{Row, Table};
-use crate::report::numbers::number;
+use crate::report::numbers::{NEVER, number};
 use crate::report::text::table_within;
 
 use super::files::outcome;
@@ -66,7 +66,11 @@ pub(super) fn overview(f: &Findings) -> Table {
         id: "overview-table".to_owned(),
         caption: format!(
             "Each algorithm with itself: means over the seeds{}{}",
-            if f.seeds.len() > 1 { ", ± half of their 95 % interval" } else { "" },
+            if f.seeds.len() > 1 {
+                " with 95 % intervals: ± half of it, or its two ends"
+            } else {
+                ""
+            },
             if f.flows.len() > 1 { "; goodput is the sum of the flows'" } else { "" },
         ),
         columns: columns.map(str::to_owned).collect(),
@@ -77,15 +81,19 @@ pub(super) fn overview(f: &Findings) -> Table {
 
 fn mean_cell(e: &Entry) -> String {
     match (e.mean, e.ci95) {
-        _ if e.missing > 0 => format!("{} runs without", e.missing),
-        (Some(mean), Some([low, high])) if low < high => plus_minus(mean, (high - low) / 2.0),
+        _ if e.missing > 0 => format!("none or {NEVER} in {} runs", e.missing),
+        (Some(mean), Some([low, high])) if low < high => plus_minus(mean, [low, high]),
         (Some(mean), _) => number(mean),
         (None, _) => NONE.to_owned(),
     }
 }
 
-/// A value and half the width of its interval, which has two significant digits.
-fn plus_minus(value: f64, half: f64) -> String {
+/// A value and half the width of its interval, which has two significant digits; both ends of an interval that is not symmetric.
+fn plus_minus(value: f64, [low, high]: [f64; 2]) -> String {
+    let half = (high - low) / 2.0;
+    if (high + low - 2.0 * value).abs() > 0.01 * half {
+        return interval(value, low, high);
+    }
     let digits = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
     format!("{value:.digits$} ±{half:.digits$}")
 }
@@ -212,7 +220,7 @@ pub(super) fn harm(f: &Findings, h: &Harm) -> Table {
     Table {
         id: format!("harm-{}-table", h.measure.id()),
         caption: format!(
-            "Harm to the other's {what}, in per cent, ± half of its 95 % interval: 0 is none, 100 is \
+            "Harm to the other's {what}, in per cent, with its 95 % interval (± half of it, or its two ends): 0 is none, 100 is \
              all of it, below 0 is a gain"
         ),
         columns: ["harm by".to_owned()].into_iter().chain(columns).collect(),
@@ -229,7 +237,7 @@ fn harm_cell(c: &Cell) -> String {
     };
     let Some(harm) = c.harm else { return NONE.to_owned() };
     let percent = match c.ci95 {
-        Some([low, high]) if low < high => plus_minus(100.0 * harm, 50.0 * (high - low)),
+        Some([low, high]) if low < high => plus_minus(100.0 * harm, [100.0 * low, 100.0 * high]),
         _ => format!("{:.1}", 100.0 * harm),
     };
     format!("{percent}{sign}")

@@ -1,7 +1,7 @@
 //! A table of parts of runs: flows, links, stations.
 
 use crate::report::model::{Row, Table};
-use crate::report::numbers::rate_unit;
+use crate::report::numbers::{NEVER, rate_unit};
 use crate::run::RunRecord;
 use crate::run::fields::{Kind, Row as FieldRow, Value};
 use crate::stats::Summary;
@@ -31,8 +31,8 @@ struct Entry {
 /// What ends the names in the name of a row that tells of many parts.
 const TOGETHER: char = '*';
 
-/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their last
-/// number alone.
+/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their
+/// numbers alone.
 fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     const FEW: usize = 3;
     let alone = |(i, firsts)| Entry { firsts, parts: vec![i], which: |s| s.median };
@@ -42,7 +42,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     let mut alike: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (i, cells) in firsts.iter().enumerate() {
         let mut key = cells.clone();
-        key[0] = key[0].trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        key[0] = masked(&key[0]);
         match alike.iter_mut().find(|(known, _)| *known == key) {
             Some((_, parts)) => parts.push(i),
             None => alike.push((key, vec![i])),
@@ -57,7 +57,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
             std::iter::once(format!("  {word}")).chain(blank).collect()
         };
         let mut first = stem.clone();
-        first[0] = format!("{}{TOGETHER} min", stem[0]);
+        first[0] = format!("{} min", stem[0]);
         vec![
             Entry { firsts: first, parts: parts.clone(), which: |s| s.min },
             Entry { firsts: below("median"), parts: parts.clone(), which: |s| s.median },
@@ -65,6 +65,19 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
         ]
     };
     alike.into_iter().flat_map(rows).collect()
+}
+
+/// A name with a sign in the place of each number.
+pub(super) fn masked(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        match c.is_ascii_digit() {
+            true if out.ends_with(TOGETHER) => {}
+            true => out.push(TOGETHER),
+            false => out.push(c),
+        }
+    }
+    out
 }
 
 /// Whether some row of a table tells of many parts.
@@ -90,11 +103,16 @@ pub(super) fn listing(
     };
     let runs: Vec<Vec<FieldRow<'_>>> = records.iter().map(|run| kind.rows(run)).collect();
     for (heading, fields, scale, digits) in columns {
+        let or_never = fields.iter().all(|f| kind.metric(f).is_some_and(|f| f.is_never()));
         let of_entry = |entry: &Entry| -> Vec<f64> {
+            let value = |run: &[FieldRow<'_>], i: usize| shown(*run.get(i)?, kind, fields, *scale);
+            let known =
+                || runs.iter().flat_map(|run| entry.parts.iter().filter_map(|i| value(run, *i)));
+            // Of parts that could have ended, and did elsewhere.
+            let never = (or_never && known().next().is_some()).then_some(f64::INFINITY);
             let in_run = |run: &Vec<FieldRow<'_>>| {
-                let value = |i: &usize| shown(*run.get(*i)?, kind, fields, *scale);
-                let values: Vec<f64> = entry.parts.iter().filter_map(value).collect();
-                Some((entry.which)(&Summary::of(&values)?))
+                let all = entry.parts.iter().filter_map(|i| value(run, *i).or(never));
+                Some((entry.which)(&Summary::of(&all.collect::<Vec<f64>>())?))
             };
             runs.iter().filter_map(in_run).collect()
         };
@@ -108,9 +126,10 @@ pub(super) fn listing(
         };
         table.columns.push(heading);
         for (row, values) in table.rows.iter_mut().zip(values) {
-            // A run without the value, such as an unfinished one, must not go unnoticed.
-            row.cells.push(match values.len() {
-                n if n == records.len() || n == 0 => cell(&values, digits),
+            // A run without a finite value, such as an unfinished one, must not go unnoticed.
+            row.cells.push(match values.iter().filter(|v| v.is_finite()).count() {
+                0 => cell(&values, digits),
+                n if n == records.len() => cell(&values, digits),
                 n => format!("{} ({n} of {} runs)", cell(&values, digits), records.len()),
             });
         }
@@ -142,6 +161,11 @@ fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option
     Some(scale(sum, row.record()))
 }
 
+/// A value to so many decimals, an infinite one as a word.
+fn digits_of(value: f64, digits: usize) -> String {
+    if value == f64::INFINITY { NEVER.to_owned() } else { format!("{value:.digits$}") }
+}
+
 /// What stands for no value.
 pub(super) const NOTHING: &str = "-";
 
@@ -149,12 +173,13 @@ pub(super) const NOTHING: &str = "-";
 pub(super) fn cell(values: &[f64], digits: usize) -> String {
     match values {
         [] => NOTHING.to_string(),
-        [one] => format!("{one:.digits$}"),
+        [one] => digits_of(*one, digits),
         many => match Summary::of(many) {
-            Some(Summary { median, ci95_median: Some([lo, hi]), .. }) => {
-                format!("{median:.digits$} [{lo:.digits$}, {hi:.digits$}]")
+            Some(Summary { median, ci95_median: Some(ends), .. }) => {
+                let [median, lo, hi] = [median, ends[0], ends[1]].map(|v| digits_of(v, digits));
+                format!("{median} [{lo}, {hi}]")
             }
-            Some(s) => format!("{:.digits$}", s.median),
+            Some(s) => digits_of(s.median, digits),
             None => NOTHING.to_string(),
         },
     }
@@ -182,6 +207,7 @@ mod tests {
 
     #[test]
     fn where_rows_are_too_many_those_alike_are_told_by_their_least_median_and_most() {
+        assert_eq!(masked("access-s12:s12>hub"), "access-s*:s*>hub");
         let named = |name: String| vec![name, "reno".to_owned()];
         let mut firsts: Vec<Vec<String>> = (1..=5).map(|i| named(format!("meter-{i}"))).collect();
         firsts.insert(2, named("base".to_owned()));

@@ -1,6 +1,8 @@
 //! What a person is told of a scenario's runs.
 
+mod failures;
 mod listing;
+mod pooled;
 
 use crate::report::model::Table;
 use crate::report::text;
@@ -49,15 +51,18 @@ const LONGEST: usize = 24;
 
 fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     let mut all = vec![flows(scenario, told)];
+    all.extend(failures::slowest(scenario, told));
     if scenario.flows.iter().any(|f| f.multipath.is_some()) {
         all.push(subflows(scenario, told));
     }
     let has = |any: fn(&RunRecord) -> bool| told.records.iter().any(any);
     if has(|r| r.flows.iter().any(|f| f.messages.is_some())) {
         all.push(messages(told));
+        all.extend(pooled::table(&pooled::MESSAGES, told));
     }
     if has(|r| r.flows.iter().any(|f| f.coap.is_some())) {
         all.push(exchanges(told));
+        all.extend(pooled::table(&pooled::EXCHANGES, told));
     }
     if has(|r| !r.links.is_empty()) {
         all.push(links(told));
@@ -113,14 +118,7 @@ fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
     let firsts = flows.iter().map(|f| vec![f.name.clone(), f.algorithm().into_owned()]).collect();
     let kind = (Kind::Flow, &["flow", "algorithm"][..]);
     let mut table = listing("Flows", kind, firsts, COLUMNS, told);
-    for (i, flow) in flows.iter().enumerate() {
-        for failure in told.records.iter().filter_map(|r| r.flows.get(i)?.failure.as_ref()) {
-            let note = format!("{}: {failure}", flow.name);
-            if !table.notes.contains(&note) {
-                table.notes.push(note);
-            }
-        }
-    }
+    table.notes = failures::notes(scenario, told);
     table
 }
 
@@ -128,7 +126,8 @@ fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
 fn messages(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("sent", &["messages_sent"], PLAIN, 0),
-        ("late", &["messages_late"], PLAIN, 0),
+        ("arrived", &["messages_arrived"], PLAIN, 0),
+        ("on time", &["messages_on_time"], PLAIN, 0),
         ("median (ms)", &["message_p50_ms"], PLAIN, 1),
         ("95 % within (ms)", &["message_p95_ms"], PLAIN, 1),
         ("age, 95 % of the time below (ms)", &["message_age_p95_ms"], PLAIN, 0),

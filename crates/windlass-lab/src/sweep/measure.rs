@@ -8,6 +8,7 @@ use crate::run::fields::Need;
 use crate::run::{RunRecord, World};
 use crate::scenario::{FlowSpec, Scenario, Traffic};
 use crate::stats::sequential::Width;
+use crate::stats::share::Range;
 use windlass_sim::radio::Hops;
 
 /// A quantity of a run: `flow.download.goodput_bps`, or `flow.*.goodput_bps` for the mean over all
@@ -47,6 +48,11 @@ impl Measure {
     /// Unit, as the field's name tells; empty for counts and fractions.
     pub fn unit(&self) -> &'static str {
         self.metric.field.unit()
+    }
+
+    /// The values that it can have.
+    pub fn range(&self) -> Range {
+        if self.metric.field.share { Range::SHARE } else { Range::POSITIVE }
     }
 
     /// The value in a run, the mean over what the name matches; `None` when nothing of that has a

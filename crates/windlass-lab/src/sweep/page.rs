@@ -8,7 +8,7 @@ use crate::experiment::Axis;
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Report, Row, Scale, Section, Table,
 };
-use crate::report::numbers::rate_unit;
+use crate::report::numbers::{NEVER, rate_unit};
 use crate::stats::sequential::Rule;
 use crate::units::{BitRate, Bytes, Duration};
 
@@ -76,6 +76,11 @@ impl Sweep {
         if any(&|c| c.method == Method::BootstrapT) {
             notes
                 .push("b: interval by percentile-t bootstrap, as the values are skewed".to_owned());
+        }
+        if any(&|c| c.method == Method::Bounded) {
+            notes.push(
+                "t: interval of the transformed mean, which leaves no impossible value".to_owned(),
+            );
         }
         if any(&|c| c.standing == Standing::AtMost) {
             notes.push("!: as many runs as are allowed, and not as narrow as asked".to_owned());
@@ -326,7 +331,7 @@ impl Unit {
     fn figure(&self, value: Option<f64>) -> String {
         match value {
             Some(v) if v.is_finite() => format!("{:.*}", self.digits, v / self.scale),
-            Some(_) => "∞".to_owned(),
+            Some(_) => NEVER.to_owned(),
             None => "–".to_owned(),
         }
     }
@@ -335,12 +340,17 @@ impl Unit {
     fn cell(&self, cell: &Cell) -> String {
         let Some(summary) = &cell.summary else { return "–".to_owned() };
         let mut out = self.figure(Some(summary.mean));
+        if summary.mean == f64::INFINITY && summary.median.is_finite() {
+            out += &format!(" in some runs, median {}", self.figure(Some(summary.median)));
+        }
         if let Some([low, high]) = cell.ci95 {
             out += &format!(" [{}, {}]", self.figure(Some(low)), self.figure(Some(high)));
         }
-        if cell.method == Method::BootstrapT {
-            out += " b";
-        }
+        out += match cell.method {
+            Method::BootstrapT => " b",
+            Method::Bounded => " t",
+            Method::Student | Method::Sequential => "",
+        };
         if cell.without > 0 {
             out += &format!(" ({} of {})", cell.runs - cell.without, cell.runs);
         }

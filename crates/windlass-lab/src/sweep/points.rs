@@ -9,9 +9,10 @@ use super::work::{Standing, Sweep};
 use crate::run::RunRecord;
 use crate::run::store::export::{Provenance, write};
 use crate::run::store::{Column, Format, Table, Values};
-use crate::stats::Summary;
 use crate::stats::bootstrap::{self, Options};
 use crate::stats::sequential::Rule;
+use crate::stats::share::{Range, mean_interval};
+use crate::stats::{CONFIDENCE, Summary};
 
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub enum Method {
     Student,
     /// Percentile-t bootstrap, for skewed values.
     BootstrapT,
+    /// Student's t of the transformed mean, where that of the mean is partly impossible.
+    Bounded,
     /// Student's t at the confidence of a look, for a number of runs that depends on the values.
     Sequential,
 }
@@ -51,6 +54,7 @@ impl Method {
         match self {
             Method::Student => "student",
             Method::BootstrapT => "bootstrap-t",
+            Method::Bounded => "bounded",
             Method::Sequential => "sequential",
         }
     }
@@ -83,7 +87,7 @@ impl Sweep {
             for (measure, m) in self.plan.measures.iter().enumerate() {
                 let values: Vec<f64> = records.iter().filter_map(|r| m.of(r)).collect();
                 let summary = Summary::of(&values);
-                let (method, ci95) = interval(&values, summary.as_ref(), sequential);
+                let (method, ci95) = interval(&values, m.range(), sequential);
                 let (runs, with) = (records.len() as u64, values.len() as u64);
                 let without = runs - with;
                 cells.push(Cell { point, measure, runs, without, summary, ci95, method, standing });
@@ -167,7 +171,7 @@ impl Sweep {
             real("mean", "Mean over the runs, in the metric's unit", cells, of(|s| Some(s.mean))),
             real("ci95_low", "Lower end of the mean's 95 % interval", cells, end(0)),
             real("ci95_high", "Upper end of the mean's 95 % interval", cells, end(1)),
-            text("ci95_method", "student, bootstrap-t or sequential", cells, |c| {
+            text("ci95_method", "student, bootstrap-t, bounded or sequential", cells, |c| {
                 c.method.name().to_owned()
             }),
             real("sd", "Standard deviation of the runs", cells, of(|s| s.sd)),
@@ -197,24 +201,28 @@ impl Sweep {
     }
 }
 
-/// The interval of a mean and how it is made.
-fn interval(
-    values: &[f64],
-    summary: Option<&Summary>,
-    sequential: bool,
-) -> (Method, Option<[f64; 2]>) {
-    if sequential {
+/// The interval of a mean and how it is made. It has possible values only.
+fn interval(values: &[f64], range: Range, sequential: bool) -> (Method, Option<[f64; 2]>) {
+    let student = if sequential {
         let look = Rule::look(values);
-        let ends = look.half.is_finite().then_some([look.mean - look.half, look.mean + look.half]);
-        return (Method::Sequential, ends);
+        look.half.is_finite().then_some([look.mean - look.half, look.mean + look.half])
+    } else {
+        if bootstrap::is_advised(values)
+            && let Some(ends) = bootstrap::percentile_t(values, Options::default())
+            && range.holds(ends)
+        {
+            return (Method::BootstrapT, Some(ends));
+        }
+        Summary::of(values).and_then(|s| s.ci95_mean)
+    };
+    let confidence = if sequential { Rule::LOOK_CONFIDENCE } else { CONFIDENCE };
+    match student {
+        Some(ends) if !range.holds(ends) => {
+            (Method::Bounded, mean_interval(values, range, confidence).or(student))
+        }
+        _ if sequential => (Method::Sequential, student),
+        _ => (Method::Student, student),
     }
-    let student = summary.and_then(|s| s.ci95_mean);
-    if bootstrap::is_advised(values)
-        && let Some(ends) = bootstrap::percentile_t(values, Options::default())
-    {
-        return (Method::BootstrapT, Some(ends));
-    }
-    (Method::Student, student)
 }
 
 /// An axis's column, told apart from the table's own.
@@ -269,4 +277,22 @@ fn real(
 ) -> Column {
     let values = Values::Real(cells.iter().map(f).collect());
     Column { name: name.into(), meaning, values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_rare_share_leaves_out_what_is_impossible() {
+        let mut values = vec![0.0; 39];
+        values.push(0.03);
+        for sequential in [false, true] {
+            let (method, ends) = interval(&values, Range::SHARE, sequential);
+            let [low, high] = ends.expect("an interval");
+            assert!(method == Method::Bounded && low > 0.0 && high < 0.01, "{low} {high}");
+        }
+        let even: Vec<f64> = (1..=9).map(f64::from).collect();
+        assert_eq!(interval(&even, Range::POSITIVE, false).0, Method::Student);
+    }
 }

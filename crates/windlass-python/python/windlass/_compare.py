@@ -73,7 +73,7 @@ def compare(
         baseline: the algorithm that the others are held against; the best unless told.
         jitter: draws each flow's start from this time, such as ``"1s"``.
         metric: what the ranking goes by: ``goodput``, ``queueing-delay``, ``loss``, ``retransmissions``, ``jain``, ``completion``,
-            ``late``, ``latency`` or ``battery-life``.
+            ``late``, ``latency``, ``exchange`` or ``battery-life``.
         harm: whether to find out who harms whom (Ware and others, HotNets 2019), which takes many more runs.
         folder: keeps finished runs here; what is there already is not made again.
         jobs: runs side by side; 0 takes one for each processor.

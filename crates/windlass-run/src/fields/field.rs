@@ -24,6 +24,8 @@ pub struct Field {
     pub column: bool,
     /// Whether what has no value has not come to it yet: as a metric it is infinite.
     infinite: bool,
+    /// Whether it is part of a whole: no more than 1. Nothing that is measured is less than 0.
+    pub share: bool,
     read: for<'a> fn(Row<'a>) -> Option<Value<'a>>,
 }
 
@@ -58,7 +60,18 @@ impl Field {
         read: for<'a> fn(Row<'a>) -> Option<Value<'a>>,
     ) -> Field {
         let (better, need) = (None, None);
-        Field { name, meaning, of, nullable, better, need, column: true, infinite: false, read }
+        Field {
+            name,
+            meaning,
+            of,
+            nullable,
+            better,
+            need,
+            column: true,
+            infinite: false,
+            share: false,
+            read,
+        }
     }
 
     pub(super) const fn better(self, better: Better) -> Field {
@@ -74,12 +87,17 @@ impl Field {
         Field { infinite: true, ..self }
     }
 
+    /// Part of a whole.
+    pub(super) const fn share(self) -> Field {
+        Field { share: true, ..self }
+    }
+
     /// No column: it follows from those that are.
     pub(super) const fn metric_only(self) -> Field {
         Field { column: false, ..self }
     }
 
-    /// The value in a row, as its column has it.
+    /// The value in a row. An infinite one is null in its column.
     pub fn value<'a>(&self, row: Row<'a>) -> Option<Value<'a>> {
         (self.read)(row)
     }
@@ -92,6 +110,11 @@ impl Field {
             Some(Value::Text(_) | Value::Reals(_)) => None,
             None => (self.infinite && self.applies(row)).then_some(f64::INFINITY),
         }
+    }
+
+    /// Whether it is infinite as a metric where it is null as a column.
+    pub const fn is_never(&self) -> bool {
+        self.infinite
     }
 
     /// Whether it is a metric.

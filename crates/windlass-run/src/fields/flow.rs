@@ -3,7 +3,9 @@
 use super::field::Better::{Less, More};
 use super::field::fields;
 use super::need::Need::{Connection, Deadline, Delays, Exchanges, Power, Radio, WarmUp};
-use windlass_sim::MultipathResult;
+use windlass_sim::latency::MessageResult;
+use windlass_sim::results::CoapResult;
+use windlass_sim::{FlowResult, MultipathResult};
 
 fields! {
     /// Radio time and energy are those of all stations of a node, in all cells; per byte they are those of the
@@ -16,7 +18,7 @@ fields! {
     integer delivered_bytes: "New payload at the receiving application", better(More);
     real goodput_bps: "delivered_bytes · 8 / active_s", better(More);
     real throughput_bps: "Payload sent, retransmissions included, per second";
-    real loss_rate: "Sender's packets dropped by the network over those sent", better(Less);
+    real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less), needs(Connection);
     real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less), needs(Connection);
     real_or_null completion_s: "Time to the last byte delivered; null if unfinished", better(Less), or_never();
@@ -34,10 +36,12 @@ fields! {
     real_or_null jitter_smoothed_ms: "The same smoothed as in RFC 3550, at the end", better(Less), needs(Delays) = flow.transit.as_ref()?.jitter_smoothed_ms;
     real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays) = flow.transit.as_ref()?.gap_ms;
     real_or_null messages_sent: "Messages written; null without a deadline", needs(Deadline) = flow.messages.as_ref()?.sent as f64;
+    real_or_null messages_arrived: "Messages read", better(More), needs(Deadline) = flow.messages.as_ref()?.arrived as f64;
+    real_or_null messages_on_time: "Messages read before their deadline", better(More), needs(Deadline) = flow.messages.as_ref()?.on_time() as f64;
     real_or_null messages_late: "Messages past their deadline, read or not", better(Less), needs(Deadline) = flow.messages.as_ref()?.late as f64;
-    real_or_null message_mean_ms: "Mean latency of messages read", better(Less), needs(Deadline) = flow.messages.as_ref()?.mean_ms;
-    real_or_null message_p99_ms: "Latency that 99 % of those do not exceed", better(Less), needs(Deadline) = flow.messages.as_ref()?.p99_ms;
-    real_or_null message_max_ms: "Largest latency of messages read", better(Less), needs(Deadline) = flow.messages.as_ref()?.max_ms;
+    real_or_null message_mean_ms: "Mean latency of messages; infinite (null in files) if one never arrived", better(Less), needs(Deadline) = latency(flow, |m| m.mean_ms);
+    real_or_null message_p99_ms: "99th percentile of message latency; infinite (null in files) if it falls among messages that never arrived", better(Less), needs(Deadline) = latency(flow, |m| m.p99_ms);
+    real_or_null message_max_ms: "Largest message latency; infinite (null in files) if a message never arrived", better(Less), needs(Deadline) = latency(flow, |m| m.max_ms);
     real_or_null sender_radio_s: "Radio time of the sending node; null without one", better(Less), needs(Radio) = flow.radio?.sender_s;
     real_or_null receiver_radio_s: "The same of the receiving node", better(Less), needs(Radio) = flow.radio?.receiver_s;
     real_or_null sender_energy_j: "Energy that the sending node's radios spent", better(Less), needs(Power) = flow.radio?.sender_j;
@@ -45,12 +49,13 @@ fields! {
     reals responses_s: "Completion time of each request, in order" = flow.responses_s.as_slice();
     text_or_null failure: "Why the connection failed; null if it did not" = flow.failure.as_deref();
     real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(flow.loss_rate, flow.packets_sent);
-    real_or_null messages_arrived: "Messages read", better(More), needs(Deadline), metric_only() = flow.messages.as_ref()?.arrived as f64;
-    real_or_null message_p95_ms: "Latency that 95 % of the messages read do not exceed", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.p95_ms;
+    real_or_null messages_undelivered: "Messages that had not arrived when their deadline had passed", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.undelivered as f64;
+    real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = late_fraction(flow.messages.as_deref()?);
+    real_or_null message_p95_ms: "95th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p95_ms);
     real_or_null delay_p50_ms: "One-way delay that half of the data packets do not exceed", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p50_ms;
     real_or_null delay_p95_ms: "The same of 95 % of them", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p95_ms;
     real_or_null delay_p99_ms: "The same of 99 % of them", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p99_ms;
-    real_or_null message_p50_ms: "Latency that half of the messages read do not exceed", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.p50_ms;
+    real_or_null message_p50_ms: "Median message latency; infinite if half of the messages never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p50_ms);
     real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_mean_ms;
     real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p50_ms;
     real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p95_ms;
@@ -58,15 +63,39 @@ fields! {
     real_or_null exchanges_begun: "Exchanges of CoAP begun; null of other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
     real_or_null exchanges_completed: "Of these: answered", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;
     real_or_null exchanges_given_up: "Of these: given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;
+    real_or_null exchange_given_up_fraction: "Exchanges given up over exchanges that ended", share(), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
     real_or_null exchange_duplicates: "Requests that came to the server again", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.duplicates as f64;
-    real_or_null exchange_mean_ms: "Mean time from a request's falling due to its response", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.mean_ms;
-    real_or_null exchange_p50_ms: "That half of the exchanges completed do not exceed", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.p50_ms;
-    real_or_null exchange_p95_ms: "That 95 % of them do not exceed", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.p95_ms;
-    real_or_null exchange_p99_ms: "That 99 % of them do not exceed", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.p99_ms;
-    real_or_null exchange_max_ms: "The longest of them", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.max_ms;
+    real_or_null exchange_mean_ms: "Mean time from request due time to response; infinite if an exchange was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.mean_ms);
+    real_or_null exchange_p50_ms: "Median time of an exchange; infinite if half of them were given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p50_ms);
+    real_or_null exchange_p95_ms: "95th percentile of the time of an exchange; infinite if it falls among exchanges given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p95_ms);
+    real_or_null exchange_p99_ms: "99th percentile of the time of an exchange; infinite if it falls among exchanges given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p99_ms);
+    real_or_null exchange_max_ms: "Longest time of an exchange; infinite if one was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.max_ms);
     real_or_null radio_per_byte_ns: "sender_radio_s over delivered_bytes", better(Less), needs(Radio), metric_only() = per_byte(flow.radio?.sender_s, flow.delivered_bytes);
     real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);
     real_or_null steady_goodput_bps: "Goodput after the warm-up, of a sweep that has one", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;
+}
+
+/// A latency of a flow's messages.
+fn latency(flow: &FlowResult, of: fn(&MessageResult) -> Option<f64>) -> Option<f64> {
+    let messages = flow.messages.as_ref()?;
+    messages.latency(of(messages))
+}
+
+/// A time of a flow's exchanges of CoAP.
+fn exchange(flow: &FlowResult, of: fn(&CoapResult) -> Option<f64>) -> Option<f64> {
+    let coap = flow.coap.as_ref()?;
+    coap.time(of(coap))
+}
+
+/// The share of messages that were late; `None` without a message.
+pub(super) fn late_fraction(m: &MessageResult) -> Option<f64> {
+    (m.sent > 0).then(|| m.late as f64 / m.sent as f64)
+}
+
+/// The share of ended exchanges that were given up; `None` without one.
+fn given_up_fraction(c: &CoapResult) -> Option<f64> {
+    let ended = c.completed + c.given_up;
+    (ended > 0).then(|| c.given_up as f64 / ended as f64)
 }
 
 /// Packets that the network dropped, of so many sent.
@@ -117,9 +146,9 @@ fields! {
     text algorithm: "Congestion control of the data sender" = subflow.algorithm.as_str();
     integer delivered_bytes: "Payload that arrived on the subflow", better(More);
     real goodput_bps: "delivered_bytes · 8 over the flow's active_s", better(More);
-    real share: "delivered_bytes over that of all the flow's subflows";
+    real share: "delivered_bytes over that of all the flow's subflows", share();
     real throughput_bps: "Payload sent, retransmissions included, per second";
-    real loss_rate: "Sender's packets dropped by the network over those sent", better(Less);
+    real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less);
     real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less);
     integer retransmits: "Data segments retransmitted", better(Less);

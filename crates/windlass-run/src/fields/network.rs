@@ -18,11 +18,11 @@ fields! {
     integer marks: "Packets that the queue marked (ECN)";
     integer inside: "Packets queued or on the wire at the end";
     integer bytes: "IP bytes handed to the link and not dropped by the queue";
-    real utilisation: "Fraction of the run during which it transmitted", better(More);
+    real utilisation: "Fraction of the run during which it transmitted", share(), better(More);
     real mean_queue_packets: "Mean packets waiting", better(Less);
-    real mean_queue_delay_ms: "Mean wait before transmission began", better(Less);
+    real mean_queue_delay_ms: "Mean wait of the packets whose transmission began within the run", better(Less);
     integer max_queue_packets: "Most packets that waited at once", better(Less);
-    real_or_null drop_fraction: "drops over sent", better(Less), metric_only() = share(link.drops, link.sent);
+    real_or_null drop_fraction: "drops over sent", share(), better(Less), metric_only() = share(link.drops, link.sent);
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {
@@ -33,7 +33,7 @@ fields! {
     /// A Wi-Fi cell.
     CELL, |row, cell|
     text cell: "Name of the Wi-Fi cell" = cell.name.as_str();
-    real busy: "Fraction of the run during which a station transmitted";
+    real busy: "Fraction of the run during which a station transmitted", share();
     real airtime: "Time on the air of all frames over the length of the run";
 }
 
@@ -69,7 +69,7 @@ fields! {
     integer drops_ttl: "Data packets dropped after 64 hops", better(Less), needs(Routing);
     integer crossed: "Data packets that crossed the radio", better(More), needs(Routing);
     real mean_hops: "Mean hops of the data packets that crossed the cell", needs(Routing) = routing.mean_hops();
-    real_or_null control_share: "control_packets over all packets that stations were handed", better(Less), needs(Routing), metric_only() = {
+    real_or_null control_share: "control_packets over all packets that stations were handed", share(), better(Less), needs(Routing), metric_only() = {
         let offered: u64 = row.cell()?.stations.iter().map(|s| s.offered).sum();
         share(routing.control_packets, offered)
     };

@@ -29,30 +29,32 @@ fields! {
     integer packet_hops: "Frames put on a link";
     real goodput_bps: "Sum of the flows' goodputs", better(More), metric_only() = run.flows.iter().map(|f| f.goodput_bps).sum::<f64>();
     real throughput_bps: "Sum of the flows' throughputs", metric_only() = run.flows.iter().map(|f| f.throughput_bps).sum::<f64>();
-    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n, one has all, to 1, all have the same", better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
+    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n, one has all, to 1, all have the same", share(), better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
     real_or_null goodput_mean_bps: "Mean of the flows' goodputs", better(More), metric_only() = {
         let n = run.flows.len();
         (n > 0).then(|| run.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / n as f64)
     };
     real_or_null hop_throughput_bps: "IP bits that all link directions carried and all stations delivered, each hop counted, per second", better(More), metric_only() = hop_throughput(run);
-    real_or_null loss_rate: "Senders' packets dropped by the network over those sent", better(Less), metric_only() = by_packets(run, |f| f.packets_sent, |f| Some(f.loss_rate));
+    real_or_null loss_rate: "Senders' packets dropped by the network over those sent", share(), better(Less), metric_only() = by_packets(run, |f| f.packets_sent, |f| Some(f.loss_rate));
     real_or_null delay_ms: "Mean one-way delay of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms));
     real_or_null delay_excess_ms: "Mean one-way delay above the least of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms - f.transit.as_ref()?.min_ms));
     real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.jitter_ms);
     real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.gap_ms);
-    real_or_null late_fraction: "Messages that were late over those written", better(Less), needs(Deadline), metric_only() = {
+    real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = {
         let sent: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.sent)).sum();
         let late: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.late)).sum();
         (sent > 0).then(|| late as f64 / sent as f64)
     };
     real_or_null messages_sent: "Messages written", needs(Deadline), metric_only() = run.messages?.sent as f64;
     real_or_null messages_arrived: "Messages read", better(More), needs(Deadline), metric_only() = run.messages?.arrived as f64;
+    real_or_null messages_on_time: "Messages read before their deadline", better(More), needs(Deadline), metric_only() = run.messages?.on_time() as f64;
     real_or_null messages_late: "Messages past their deadline, read or not", better(Less), needs(Deadline), metric_only() = run.messages?.late as f64;
-    real_or_null message_mean_ms: "Mean latency of messages read", better(Less), needs(Deadline), metric_only() = run.messages?.mean_ms;
-    real_or_null message_p50_ms: "Latency that half of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p50_ms;
-    real_or_null message_p95_ms: "Latency that 95 % of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p95_ms;
-    real_or_null message_p99_ms: "Latency that 99 % of those do not exceed", better(Less), needs(Deadline), metric_only() = run.messages?.p99_ms;
-    real_or_null message_max_ms: "Largest latency of messages read", better(Less), needs(Deadline), metric_only() = run.messages?.max_ms;
+    real_or_null messages_undelivered: "Messages that had not arrived when their deadline had passed", better(Less), needs(Deadline), metric_only() = run.messages?.undelivered as f64;
+    real_or_null message_mean_ms: "Mean latency of messages; infinite if one never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.mean_ms);
+    real_or_null message_p50_ms: "Median message latency; infinite if half of the messages never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.p50_ms);
+    real_or_null message_p95_ms: "95th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.p95_ms);
+    real_or_null message_p99_ms: "99th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.p99_ms);
+    real_or_null message_max_ms: "Largest message latency; infinite if a message never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.max_ms);
     real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has, over the flows' time", better(Less), needs(Deadline), metric_only() = run.messages?.age_mean_ms;
     real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = run.messages?.age_p50_ms;
     real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = run.messages?.age_p95_ms;

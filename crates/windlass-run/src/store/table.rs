@@ -109,7 +109,8 @@ fn integer(value: Option<Value<'_>>) -> Option<u64> {
 
 fn real(value: Option<Value<'_>>) -> Option<f64> {
     match value? {
-        Value::Real(x) => Some(x),
+        // Files have no infinity in common: JSON has none at all.
+        Value::Real(x) if x.is_finite() => Some(x),
         _ => None,
     }
 }

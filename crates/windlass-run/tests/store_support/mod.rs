@@ -51,6 +51,7 @@ pub fn flow(n: u64) -> FlowResult {
                 sent: 4 * n,
                 arrived: 3 * n,
                 late: 2 * n,
+                undelivered: n,
                 mean_ms: Some(x / 47.0),
                 p95_ms: Some(x / 53.0),
                 p99_ms: None,

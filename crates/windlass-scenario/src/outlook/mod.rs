@@ -2,12 +2,15 @@
 //! meant.
 
 mod air;
+mod bursts;
 mod islands;
 mod text;
+mod timeouts;
 mod warnings;
 
 pub use air::{CellOutlook, Together, access};
 pub use text::{cells_text, text};
+pub use timeouts::{EarlyTimeout, early_timeouts};
 pub use warnings::warnings;
 
 use std::cmp::Reverse;
@@ -152,13 +155,8 @@ fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Ho
     };
     let (packet_bytes, ack_bytes) = packet_sizes(flow);
     let back: Vec<Hop> = hops.iter().map(|hop| hop.reversed()).collect();
-    let propagation =
-        |way: &[Hop]| way.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop));
-    let time_for = |way: &[Hop], bytes: u32| {
-        way.iter().fold(propagation(way), |sum, hop| sum + transmission(config, *hop, bytes))
-    };
-    let base_rtt = propagation(hops) + propagation(&back);
-    let there = time_for(hops, packet_bytes);
+    let base_rtt = propagation(config, hops) + propagation(config, &back);
+    let there = time_over(config, hops, packet_bytes);
     let rate = |hop: Hop| rate_of(config, hop, packet_bytes);
     let slowness = |hop: Hop| (rate(hop), Reverse(crossing.get(&hop).copied().unwrap_or(0)));
     let slowest = hops.iter().copied().min_by_key(|hop| slowness(*hop));
@@ -168,7 +166,7 @@ fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Ho
         algorithm: algorithm.to_string(),
         nodes: nodes(config, flow.from, hops),
         base_rtt,
-        idle_time: ack_bytes.map_or(there, |bytes| there + time_for(&back, bytes)),
+        idle_time: ack_bytes.map_or(there, |bytes| there + time_over(config, &back, bytes)),
         packet_bytes,
         bottleneck: slowest.map(|hop| hop_name(config, hop)).unwrap_or_default(),
         rate_bps,
@@ -177,6 +175,16 @@ fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Ho
         queue: slowest.and_then(|hop| queue(config, hop, packet_bytes)),
         window_bytes: (algorithm != NO_ALGORITHM).then(|| window(flow)),
     }
+}
+
+/// Propagation over these steps.
+fn propagation(config: &Config, way: &[Hop]) -> Span {
+    way.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop))
+}
+
+/// Time that a packet of so many IP bytes takes over these steps while they are idle.
+fn time_over(config: &Config, way: &[Hop], bytes: u32) -> Span {
+    way.iter().fold(propagation(config, way), |sum, hop| sum + transmission(config, *hop, bytes))
 }
 
 /// Propagation over a step; over the air it is nanoseconds, which [`air::crossing`] leaves out too.

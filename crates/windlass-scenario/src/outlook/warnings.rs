@@ -6,7 +6,7 @@ use windlass_sim::config::{FlowConfig, LinkConfig, Traffic};
 use windlass_sim::link::QueueLimit;
 
 use super::text::rate_text;
-use super::{Path, Queue, air, islands, legs, paths_of};
+use super::{Path, Queue, air, bursts, islands, legs, paths_of, timeouts};
 use crate::Scenario;
 use crate::compile::compile;
 use crate::units::{Bytes, Duration};
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Duration};
 const SETTLED_ROUND_TRIPS: u128 = 100;
 
 /// What is probably not meant: queues that hold everything or nothing, senders without a way to their
-/// receiver, windows that cannot fill the path, transfers that cannot end, runs too short for anything to settle. One sentence each;
+/// receiver, windows that cannot fill the path, timeouts below the RTT, transfers that cannot end, runs too short for anything to settle. One sentence each;
 /// flows of which the same is to be said share one.
 ///
 /// # Errors
@@ -27,6 +27,7 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
     let paths = paths_of(&legs, &config);
     let mut warnings: Vec<String> = config.links.iter().filter_map(of_link).collect();
     warnings.extend(config.radios.iter().filter_map(|radio| air::hidden(radio, &config.nodes)));
+    warnings.extend(bursts::sentences(&legs, &config, scenario.duration));
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for (place, sentence) in islands::sentences(scenario, &config) {
         tell(&mut told, sentence, &scenario.flows[place].name);
@@ -36,6 +37,9 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
         let ways = whole.multipath.as_ref().map_or(1, |m| m.subflows.len());
         for sentence in of_flow(&leg.flow, path, ways, scenario.duration) {
             tell(&mut told, sentence, &path.flow);
+        }
+        if let Some(early) = timeouts::of(leg, &config) {
+            tell(&mut told, early.sentence(), &path.flow);
         }
     }
     warnings.extend(told.into_iter().map(|(sentence, flows)| match flows.as_slice() {

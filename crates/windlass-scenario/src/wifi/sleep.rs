@@ -15,7 +15,7 @@ section! {
     /// How a station sleeps.
     SLEEP, "sleep":
     poll_interval Of(Time), "time from one request to the next, `1ms` to `24h`", "required";
-    fast_poll Of(Time), "the same while TCP at its node has sent what is not acknowledged, or asked what is not answered", "`poll_interval`";
+    fast_poll Of(Time), "the same while an exchange of its node is open: TCP has sent what is not acknowledged, asked what is not answered or closed and awaits the peer's FIN, or a confirmable request of CoAP is not answered", "`poll_interval`";
 }
 
 section! {

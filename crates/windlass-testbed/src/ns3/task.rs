@@ -372,6 +372,10 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
     if quick_start.is_some() {
         return Err(invalid("link", name, "ns-3 has no Quick-Start".to_owned()));
     }
+    if course.iter().any(|course| course.bursts.is_some()) {
+        let problem = "on ns-3 bursts of losses go by packet: take `good_to_bad` and `bad_to_good`";
+        return Err(invalid("link", name, problem.to_owned()));
+    }
     if back.is_some() || *course != <[Course; 2]>::default() {
         let problem =
             "on ns-3 a link has one constant rate and one constant delay in both directions";

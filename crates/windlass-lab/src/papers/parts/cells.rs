@@ -17,8 +17,7 @@ pub(crate) fn measured(j: &Judgement) -> String {
 /// Median and interval of a summary.
 pub(crate) fn median(s: &Summary) -> String {
     match s.ci95_median {
-        _ if s.median.is_infinite() => "not finished".to_owned(),
-        Some([low, high]) if low < high => interval(s.median, low, high),
+        Some([low, high]) if low < high && s.median.is_finite() => interval(s.median, low, high),
         _ => number(s.median),
     }
 }
@@ -27,7 +26,6 @@ pub(crate) fn median(s: &Summary) -> String {
 pub(crate) fn mean(s: Option<Summary>) -> String {
     match s {
         None => NONE.to_owned(),
-        Some(s) if s.mean.is_infinite() => "never".to_owned(),
         Some(Summary { mean, ci95_mean: Some([low, high]), .. }) if low < high => {
             interval(mean, low, high)
         }

@@ -1,0 +1,130 @@
+//! Flows that failed, and of very many the slowest.
+
+use super::listing::{Told, cell};
+use crate::report::model::{Row, Table};
+use crate::scenario::Scenario;
+
+/// Flows that are named one by one.
+const NAMED: usize = 3;
+/// The slowest flows that are shown.
+const SLOWEST: usize = 10;
+
+/// A flow that failed, in how many runs, and the seed of the first of them.
+type Failed = (usize, usize, u64);
+
+/// A sentence for each flow that failed; one sentence if many flows failed for the same reason.
+pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
+    let runs = told.records.len();
+    let mut reasons: Vec<(&str, Vec<Failed>)> = Vec::new();
+    for i in 0..scenario.flows.len() {
+        for run in told.records {
+            let Some(reason) = run.flows.get(i).and_then(|f| f.failure.as_deref()) else {
+                continue;
+            };
+            let at = reasons.iter().position(|(known, _)| *known == reason).unwrap_or_else(|| {
+                reasons.push((reason, Vec::new()));
+                reasons.len() - 1
+            });
+            match reasons[at].1.last_mut() {
+                Some((flow, times, _)) if *flow == i => *times += 1,
+                _ => reasons[at].1.push((i, 1, run.seed)),
+            }
+        }
+    }
+    let name = |i: usize| scenario.flows[i].name.as_str();
+    let mut notes = Vec::new();
+    for (reason, flows) in reasons {
+        let one = |(i, times, seed): &Failed| match runs {
+            1 => format!("{}: {reason}", name(*i)),
+            n => format!("{}: {reason} (in {times} of {n} runs, first with seed {seed})", name(*i)),
+        };
+        if flows.len() <= NAMED || told.longest == usize::MAX {
+            notes.extend(flows.iter().map(one));
+            continue;
+        }
+        let first: Vec<&str> = flows.iter().take(NAMED).map(|(i, ..)| name(*i)).collect();
+        let more = flows.len() - NAMED;
+        notes.push(format!(
+            "{} flows ({} and {more} more): {reason}",
+            flows.len(),
+            first.join(", ")
+        ));
+    }
+    notes
+}
+
+/// The flows that took longest to complete, if there are more flows than the table of flows names; `None` without a transfer that ends.
+pub(super) fn slowest(scenario: &Scenario, told: &Told<'_>) -> Option<Table> {
+    if scenario.flows.len() <= told.longest || told.longest == usize::MAX {
+        return None;
+    }
+    let times = |i: usize| -> Vec<f64> {
+        let of = |flow: &windlass_sim::FlowResult| flow.completion_s.unwrap_or(f64::INFINITY);
+        told.records.iter().filter_map(|run| run.flows.get(i).map(of)).collect()
+    };
+    let worst = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
+    let mut all: Vec<(usize, Vec<f64>)> =
+        (0..scenario.flows.len()).map(|i| (i, times(i))).collect();
+    if all.iter().all(|(_, times)| times.iter().all(|t| t.is_infinite())) {
+        return None;
+    }
+    all.sort_by(|(_, a), (_, b)| worst(b).total_cmp(&worst(a)));
+    let row = |(i, times): (usize, Vec<f64>)| Row {
+        cells: vec![scenario.flows[i].name.clone(), cell(&times, 3), cell(&[worst(&times)], 3)],
+        ..Row::default()
+    };
+    Some(Table {
+        caption: "Slowest flows".to_owned(),
+        columns: ["flow", "completion (s)", "longest (s)"].map(str::to_owned).to_vec(),
+        rows: all.into_iter().take(SLOWEST).map(row).collect(),
+        ..Table::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::fixtures::run;
+
+    const STAR: &str = r#"
+duration = "100s"
+[topology]
+kind = "star"
+count = 40
+access = { rate = "1Mbps" }
+[[flow]]
+name = "meter"
+from = "s*"
+to = "server"
+algorithm = "newreno"
+traffic = { kind = "bulk", bytes = "1kB" }
+"#;
+
+    #[test]
+    fn of_a_fleet_the_slowest_are_named_and_those_that_failed_are_counted() {
+        let scenario = Scenario::from_str(STAR, "star").expect("a scenario");
+        let mut record = run("e", "p", 1, 2.0);
+        let first = record.flows[0].clone();
+        record.flows = (0..40)
+            .map(|i| {
+                let mut flow = first.clone();
+                flow.name = format!("meter-{}", i + 1);
+                flow.completion_s = (i % 8 != 7).then_some(f64::from(i));
+                flow.failure = (i % 8 == 7).then(|| "it broke".to_owned());
+                flow
+            })
+            .collect();
+        let told = Told { records: &[record], longest: 24 };
+        let rows = slowest(&scenario, &told).expect("a table").rows;
+        let cells = |i: usize| rows[i].cells.clone();
+        assert_eq!(rows.len(), 10);
+        assert_eq!(cells(0), ["meter-8", "never", "never"]);
+        assert_eq!(cells(5), ["meter-39", "38.000", "38.000"]);
+        assert_eq!(
+            notes(&scenario, &told),
+            ["5 flows (meter-8, meter-16, meter-24 and 2 more): it broke"]
+        );
+        let few = Told { records: told.records, longest: 40 };
+        assert!(slowest(&scenario, &few).is_none());
+    }
+}

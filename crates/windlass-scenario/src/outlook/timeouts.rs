@@ -1,0 +1,89 @@
+//! Initial timeouts that expire before an answer can come.
+
+use windlass_cc::{Span, rto};
+use windlass_sim::ConfigError;
+use windlass_sim::config::{Config, Traffic};
+
+use super::{Leg, legs, time_over};
+use crate::Scenario;
+use crate::compile::compile;
+use crate::units::Duration;
+
+/// IP bytes of a segment without data or options.
+const BARE: u32 = 40;
+
+/// A flow whose first timeout is shorter than its RTT over the idle path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlyTimeout {
+    /// Name of the flow, or `flow:subflow`.
+    pub flow: String,
+    /// Timeout before the first RTT sample.
+    pub timeout: Span,
+    /// RTT of the handshake, or of a request and its response, over idle links.
+    pub rtt: Span,
+    /// Whether it is a flow of CoAP.
+    pub coap: bool,
+}
+
+impl EarlyTimeout {
+    pub(super) fn sentence(&self) -> String {
+        let times = format!(
+            "its initial timeout of {} is below the RTT of {} of the idle path",
+            Duration(self.timeout),
+            rounded(self.rtt)
+        );
+        match self.coap {
+            true => format!(
+                "{times}: requests are retransmitted before the answer can arrive; a longer one is `rto = {{ initial = \"{}\" }}` in `traffic`",
+                Duration(self.enough())
+            ),
+            false => format!(
+                "{times}: the SYN is sent twice, and the initial window becomes one segment; a longer one is `rto = {{ initial = \"{}\" }}` in `stack`",
+                Duration(self.enough())
+            ),
+        }
+    }
+
+    /// Whole seconds that are twice the RTT or more.
+    pub fn enough(&self) -> Span {
+        Span::from_secs((2 * self.rtt.0).div_ceil(1_000_000_000))
+    }
+}
+
+/// The flows whose first timeout is shorter than their RTT over the idle path.
+///
+/// # Errors
+///
+/// The simulator does not take the scenario.
+pub fn early_timeouts(scenario: &Scenario) -> Result<Vec<EarlyTimeout>, ConfigError> {
+    let config = compile(scenario, scenario.seed)?;
+    Ok(legs(scenario, &config).iter().filter_map(|leg| of(leg, &config)).collect())
+}
+
+pub(super) fn of(leg: &Leg, config: &Config) -> Option<EarlyTimeout> {
+    let (timer, sizes, coap) = match leg.flow.traffic {
+        Traffic::CbrUdp(_) => return None,
+        Traffic::Coap(coap) if !coap.confirmable => return None,
+        Traffic::Coap(coap) => {
+            let request = u32::try_from(coap.requests.sizes.mean).unwrap_or(u32::MAX);
+            (coap.timer, [coap.request_size(request), coap.response_size()], true)
+        }
+        _ => (leg.flow.profile.stack.rto, [BARE; 2], false),
+    };
+    let timeout = initial(&timer)?;
+    let back: Vec<_> = leg.hops.iter().map(|hop| hop.reversed()).collect();
+    let rtt = time_over(config, &leg.hops, sizes[0]) + time_over(config, &back, sizes[1]);
+    let flow = leg.flow.name.clone();
+    (timeout < rtt).then_some(EarlyTimeout { flow, timeout, rtt, coap })
+}
+
+/// The timeout of a timer before its first sample.
+fn initial(timer: &rto::AnyParams) -> Option<Span> {
+    let place = timer.info().params.iter().position(|param| param.name == "initial")?;
+    timer.get(place).map(Span)
+}
+
+/// To a millisecond.
+fn rounded(rtt: Span) -> Duration {
+    Duration(Span::from_millis((rtt.0 + 500_000) / 1_000_000))
+}

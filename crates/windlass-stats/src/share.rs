@@ -1,0 +1,150 @@
+//! Shares of counted events, and intervals that stay within what is possible.
+
+use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
+
+use super::{CONFIDENCE, mean_of, sample_sd};
+
+/// The exact interval of a share of which `part` of `whole` independent events were seen (C. J. Clopper and E. S. Pearson,
+/// Biometrika 26, 1934): it covers the share with a probability of at least 95 %, however rare the event is. `None` without an
+/// event, or with more parts than the whole has.
+///
+/// ```
+/// let [low, high] = windlass_stats::share::exact(0, 100).unwrap();
+/// assert!(low == 0.0 && (high - 0.0362).abs() < 1e-4);
+/// ```
+pub fn exact(part: u64, whole: u64) -> Option<[f64; 2]> {
+    if whole == 0 || part > whole {
+        return None;
+    }
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let (k, n) = (part as f64, whole as f64);
+    let end = |a: f64, b: f64, level: f64| Some(Beta::new(a, b).ok()?.inverse_cdf(level));
+    let low = if part == 0 { 0.0 } else { end(k, n - k + 1.0, tail)? };
+    let high = if part == whole { 1.0 } else { end(k + 1.0, n - k, 1.0 - tail)? };
+    Some([low, high])
+}
+
+/// The values that a quantity can have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// Smallest possible value; minus infinity without one.
+    pub low: f64,
+    /// Largest possible value; infinity without one.
+    pub high: f64,
+}
+
+impl Range {
+    /// Counts, times and rates.
+    pub const POSITIVE: Range = Range { low: 0.0, high: f64::INFINITY };
+    /// Shares of a whole.
+    pub const SHARE: Range = Range { low: 0.0, high: 1.0 };
+
+    /// Whether an interval has only possible values.
+    pub fn holds(self, [low, high]: [f64; 2]) -> bool {
+        self.low <= low && high <= self.high
+    }
+
+    /// The range of the quantity multiplied by a factor.
+    pub fn times(self, factor: f64) -> Range {
+        Range { low: self.low * factor, high: self.high * factor }
+    }
+}
+
+/// An interval of a mean within the range of its values: Student's where that is possible. Elsewhere it is Student's interval of the
+/// transformed mean, by the delta method: of the logarithm of the distance from the end of the range, or of the log odds where the range
+/// has two ends. `None` for fewer than two values, and for values that are infinite or out of range.
+pub fn mean_interval(values: &[f64], range: Range, confidence: f64) -> Option<[f64; 2]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let mean = if n == 0 { f64::NAN } else { mean_of(&sorted) };
+    let sd = sample_sd(&sorted, mean)?;
+    let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let half = t * sd / (n as f64).sqrt();
+    let student = [mean - half, mean + half];
+    if range.holds(student) || sd == 0.0 {
+        return Some(student);
+    }
+    if !range.holds([sorted[0], sorted[n - 1]]) {
+        return None;
+    }
+    let (below, above) = (mean - range.low, range.high - mean);
+    Some(match (below.is_finite(), above.is_finite()) {
+        (true, true) => {
+            let (odds, spread) = ((below / above).ln(), half * (1.0 / below + 1.0 / above));
+            let back = |x: f64| range.low + (range.high - range.low) / (1.0 + (-x).exp());
+            [back(odds - spread), back(odds + spread)]
+        }
+        (true, false) => {
+            [-1.0, 1.0].map(|sign: f64| range.low + below * (sign * half / below).exp())
+        }
+        _ => [1.0, -1.0].map(|sign: f64| range.high - above * (sign * half / above).exp()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Random;
+    use super::*;
+
+    fn close(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not within {tolerance} of {b}");
+    }
+
+    /// The first is Clopper and Pearson's own example; the others follow from the binomial distribution directly.
+    #[test]
+    fn exact_intervals_agree_with_published_ones_and_with_the_binomial_tails() {
+        let [low, high] = exact(3, 10).unwrap();
+        close(low, 0.0667, 5e-5);
+        close(high, 0.6525, 5e-5);
+        let [low, high] = exact(11, 1_873).unwrap();
+        close(low, 0.0029, 5e-5);
+        close(high, 0.0105, 5e-5);
+        assert_eq!(exact(0, 100).unwrap()[0], 0.0);
+        close(exact(0, 100).unwrap()[1], 1.0 - 0.025f64.powf(0.01), 1e-9);
+        close(exact(100, 100).unwrap()[0], 0.025f64.powf(0.01), 1e-9);
+        assert_eq!(exact(100, 100).unwrap()[1], 1.0);
+        assert_eq!((exact(0, 0), exact(2, 1)), (None, None));
+    }
+
+    /// 2000 samples of 500 events with a chance of 0.4 %: the exact interval never covers less often than it says.
+    #[test]
+    fn an_exact_interval_covers_a_rare_share_at_least_as_often_as_it_says() {
+        let (mut random, mut covers) = (Random::new(11), 0);
+        for _ in 0..2_000 {
+            let late = (0..500).filter(|_| random.uniform() < 0.004).count() as u64;
+            let [low, high] = exact(late, 500).unwrap();
+            covers += u32::from(low <= 0.004 && 0.004 <= high);
+        }
+        assert!(covers >= 1_900, "{covers} of 2000");
+    }
+
+    #[test]
+    fn an_interval_stays_within_the_range_of_its_values() {
+        let mut late = vec![0.0; 39];
+        late.push(0.03125);
+        let [low, high] = mean_interval(&late, Range::SHARE, 0.95).unwrap();
+        assert!(0.0 < low && low < 0.000_781_25 && 0.002 < high && high < 0.01, "{low} {high}");
+        let jain = [0.62, 1.0, 1.0, 0.999, 1.0];
+        let [low, high] = mean_interval(&jain, Range::SHARE, 0.95).unwrap();
+        assert!(0.3 < low && high < 1.0, "{low} {high}");
+        let seconds = [0.1, 0.1, 9.0];
+        let [low, high] = mean_interval(&seconds, Range::POSITIVE, 0.95).unwrap();
+        assert!(0.0 < low && low < 1.0 && high > 9.0, "{low} {high}");
+        let harm = [-3.0, 0.9, 1.0];
+        let upper = Range { low: f64::NEG_INFINITY, high: 1.0 };
+        let [low, high] = mean_interval(&harm, upper, 0.95).unwrap();
+        assert!(low < -3.0 && high < 1.0 && high > 0.5, "{low} {high}");
+    }
+
+    #[test]
+    fn where_students_interval_is_possible_it_is_that() {
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        let student = crate::Summary::of(&values).unwrap().ci95_mean;
+        assert_eq!(mean_interval(&values, Range::POSITIVE, 0.95), student);
+        assert_eq!(mean_interval(&[0.0; 8], Range::SHARE, 0.95), Some([0.0, 0.0]));
+        for values in [&[][..], &[1.0], &[1.0, f64::INFINITY], &[-1.0, 0.1, 0.2]] {
+            assert_eq!(mean_interval(values, Range::SHARE, 0.95), None, "{values:?}");
+        }
+    }
+}
