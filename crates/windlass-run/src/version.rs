@@ -5,7 +5,7 @@
 /// this does not.
 macro_rules! results {
     () => {
-        "results.7"
+        "results.8"
     };
 }
 

@@ -88,10 +88,9 @@ pub struct SackBlock {
     pub right: Seq,
 }
 
-/// Most SACK blocks of a segment (RFC 2018 section 3).
-pub const MAX_SACK_BLOCKS: usize = 4;
-/// Most SACK blocks that fit with timestamps.
-pub const SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
+/// Most SACK blocks that a segment keeps: as many as fit with timestamps. A fourth one would cost each packet in the
+/// simulator a second cache line.
+pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// Options of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -51,7 +51,7 @@ prop_compose! {
         sack_permitted in any::<bool>(),
         timestamps in prop::option::of((0u32..9000, any::<u32>())),
         sack_count in 0u8..9,
-        blocks in prop::array::uniform4((seq(ISS), prop_oneof![0u64..3000, 0u64..20_000])),
+        blocks in prop::array::uniform3((seq(ISS), prop_oneof![0u64..3000, 0u64..20_000])),
     ) -> Options {
         let timestamps = timestamps.map(|(value, echo)| Timestamps { value, echo });
         let sack = blocks.map(|(left, len)| SackBlock { left, right: left.add(len) });

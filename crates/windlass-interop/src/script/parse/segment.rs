@@ -199,7 +199,7 @@ fn blocks(name: Word<'_>, words: &mut Words<'_>) -> Result<Vec<(i64, i64)>, Prob
     }
     if blocks.is_empty() || blocks.len() > MAX_SACK_BLOCKS {
         let message = format!("{} SACK blocks", blocks.len());
-        let help = format!("write 1 to {MAX_SACK_BLOCKS}, or one less with timestamps");
+        let help = format!("write 1 to {MAX_SACK_BLOCKS}, which fit with timestamps");
         return Err(name.problem(message, help));
     }
     Ok(blocks)

@@ -240,7 +240,9 @@ impl Endpoint {
         let again = lost_since && self.send.scoreboard.misses_lost()
             || open && self.send.scoreboard.pending() > 0
             || relapses;
-        if over {
+        // An algorithm that is told once per acknowledgement (`cong_control`) sees one recovery where another follows.
+        let seamless = linux && again && self.send.samples && self.send.phase == Phase::Recovery;
+        if over && !seamless {
             let flight = self.send.flight_size();
             // An acknowledgement that ends one recovery and begins another opens no window between them.
             let limits = if linux && again { 0 } else { flags::CWND_LIMITED };

@@ -5,10 +5,7 @@ use windlass_cc::{Flavour, Span, Time, flags};
 
 use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile, State};
-use crate::segment::{
-    Codepoint, Flags, MAX_SACK_BLOCKS, Options, SACK_BLOCKS_WITH_TIMESTAMPS, SackBlock, Segment,
-    Timestamps,
-};
+use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 use crate::stack::Lies;
 
 /// After so many halvings no window is above the initial one.
@@ -79,16 +76,7 @@ impl Endpoint {
             return 0;
         }
         let room = (self.send.segment as usize / 2).saturating_sub(4) / 8;
-        room.min(blocks).min(self.most_sack_blocks())
-    }
-
-    /// SACK blocks that fit with the other options.
-    #[inline]
-    fn most_sack_blocks(&self) -> usize {
-        match self.agreed.timestamps || self.layer.on {
-            true => SACK_BLOCKS_WITH_TIMESTAMPS,
-            false => MAX_SACK_BLOCKS,
-        }
+        room.min(blocks).min(MAX_SACK_BLOCKS)
     }
 
     /// The next segment at `snd_nxt`, or a probe of a closed window.
@@ -314,8 +302,7 @@ impl Endpoint {
             options.timestamps = Some(self.stamp(now));
         }
         if self.agreed.sack && (!self.recv.ranges.is_empty() || self.recv.dsack.is_some()) {
-            let blocks =
-                if len > 0 { self.sack_blocks_beside_data() } else { self.most_sack_blocks() };
+            let blocks = if len > 0 { self.sack_blocks_beside_data() } else { MAX_SACK_BLOCKS };
             if blocks > 0 {
                 self.report_ranges(&mut options, blocks);
             }
