@@ -29,7 +29,7 @@ class Text(NamedTuple):
 def plain(text: str) -> str:
     """Markdown without its marks; code becomes one word."""
     for pattern, put in (
-        (r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)", " "),
+        (r"<!--.*?-->|\{%.*?%\}|!\[[^\]]*\]\([^)]*\)", " "),
         (r"``.+?``|`[^`]*`|\{\{.*?\}\}|\$[^$\s][^$]*\$", CODE),
         (r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1"),
         (r"https?://\S+", CODE),
