@@ -160,7 +160,8 @@ def toml(text: str) -> list[Text]:
             continue
         for mark in LITERAL.finditer(line):
             inside = plain(mark[1])
-            if is_message(inside) and not re.search(r"[=*/(]\S*\w\(|metric\(", inside):
+            names = re.fullmatch(r"[a-z_]\w*(?:, [a-z_]\w*)+", inside)
+            if is_message(inside) and not names and not re.search(r"[=*/(]\S*\w\(|metric\(", inside):
                 found.append(Text("message", number, inside))
     return found
 
