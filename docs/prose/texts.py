@@ -29,7 +29,7 @@ class Text(NamedTuple):
 def plain(text: str) -> str:
     """Markdown without its marks; code becomes one word."""
     for pattern, put in (
-        (r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)", " "),
+        (r"<!--.*?-->|\{%.*?%\}|!\[[^\]]*\]\([^)]*\)", " "),
         (r"``.+?``|`[^`]*`|\{\{.*?\}\}|\$[^$\s][^$]*\$", CODE),
         (r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1"),
         (r"https?://\S+", CODE),
@@ -160,7 +160,8 @@ def toml(text: str) -> list[Text]:
             continue
         for mark in LITERAL.finditer(line):
             inside = plain(mark[1])
-            if is_message(inside) and not re.search(r"[=*/(]\S*\w\(|metric\(", inside):
+            names = re.fullmatch(r"[a-z_]\w*(?:, [a-z_]\w*)+", inside)
+            if is_message(inside) and not names and not re.search(r"[=*/(]\S*\w\(|metric\(", inside):
                 found.append(Text("message", number, inside))
     return found
 

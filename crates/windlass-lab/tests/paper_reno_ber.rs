@@ -217,9 +217,9 @@ fn findings_name_what_was_judged(outcome: &Outcome) {
     for sentence in [
         "Up to 0.1 % the response times are within ".to_owned(),
         "Assumptions that change it by 5 % or more".to_owned(),
-        "with drops in both directions ".to_owned(),
-        "Of all repairs a fast retransmit began ".to_owned(),
-        "One loss repaired by fast retransmit costs ".to_owned(),
+        "With drops in both directions it takes ".to_owned(),
+        "A fast retransmit began ".to_owned(),
+        "One loss repaired by fast retransmit adds ".to_owned(),
         format!(
             "Contradicted are {} of {measured} measured statements:",
             all.iter().filter(wrong).count()

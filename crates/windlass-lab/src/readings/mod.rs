@@ -7,7 +7,7 @@
 //! ```toml
 //! [[axis]]
 //! id = "TM-8"                       # the fidelity note
-//! question = "What do three duplicate acknowledgements leave of the window?"
+//! question = "Which window remains after three duplicate acknowledgements?"
 //! [[axis.alternative]]
 //! name = "section-3"
 //! why = "The algorithm's own steps"
