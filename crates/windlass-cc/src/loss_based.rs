@@ -277,10 +277,17 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         }
         if !self.spreads_cut(p) {
             self.enter_recovery(p, c);
-        } else if G::REQUIREMENTS.ecn == Ecn::Exact {
+        } else if p.counting == Counting::Bytes {
+            self.window.set(c, c.in_flight); // the first retransmission goes all the same
+        } else if self.cuts_after_mark(p) {
             let delivered = mul(self.news.into(), c.mss.into());
             self.repair(p, c, &Ack { delivered, lost: 1, ..Ack::default() });
         }
+    }
+
+    /// Whether a loss in the round trip of a mark changes the window by itself; Linux's reduction goes on otherwise.
+    fn cuts_after_mark(&self, p: &Setup<G::Params, S::Params>) -> bool {
+        G::REQUIREMENTS.ecn == Ecn::Exact || p.counting == Counting::Bytes
     }
 
     /// Half of an idle window, in whole segments and no less than the initial one, of which the threshold remembers three
@@ -332,10 +339,8 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         }
         match c.phase {
             Phase::Recovery => return self.repair(p, c, a),
-            // What is lost cuts the window that there was before.
-            Phase::Cwr
-                if self.spreads_cut(p) && a.lost > 0 && G::REQUIREMENTS.ecn == Ecn::Exact =>
-            {
+            // What is lost begins a recovery, which may cut the window that there was before.
+            Phase::Cwr if self.spreads_cut(p) && a.lost > 0 && self.cuts_after_mark(p) => {
                 return self.remember(c, &Ack { acked: a.delivered, ce: 0, ..*a });
             }
             Phase::Cwr if self.spreads_cut(p) => return self.repair(p, c, a),

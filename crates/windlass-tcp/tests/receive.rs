@@ -395,6 +395,6 @@ fn the_window_that_grows_with_what_arrives_begins_at_64_kb_and_follows_by_two_se
          100 < . 1+1448 ack 1 ts 101 91
          100 > . 1 ack 1449 win 2099           # 44 segments and two, in units of 32
          101 < . 1449+1448 ack 1 ts 102 92
-         101 > . 1 ack 2897 win 2189",
+         101 > . 1 ack 2897 win 2161",
     );
 }
