@@ -109,7 +109,7 @@ pub struct Conform {
 pub struct Script {
     /// Scripts, or folders with scripts; ./conformance/scripts when none is named.
     pub files: Vec<PathBuf>,
-    /// What the scripts are held against: sim (Windlass's own TCP), linux (this machine's kernel, through a TUN
+    /// What the scripts are compared with: sim (Windlass's own TCP), linux (this machine's kernel, through a TUN
     /// device; needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU).
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,

@@ -136,7 +136,7 @@ pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>
 }
 
 /// Plays random cases against the kernel of a world and our endpoint at once. `tries` says how often
-/// each case that differs is tried anew to make it smaller.
+/// each case that differs is tried again to make it smaller.
 ///
 /// # Errors
 ///

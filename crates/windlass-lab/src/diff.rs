@@ -1,4 +1,4 @@
-//! Two folders of results held against each other: which runs are the same, which metrics moved beyond chance, and which
+//! Two folders of results compared with each other: which runs are the same, which metrics moved beyond chance, and which
 //! verdicts changed. They may be of two versions, two settings or two worlds.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ const ALPHA: f64 = 0.05;
 const MOST_ROWS: usize = 25;
 
 /// Runs by point and seed. The place of a folder that has one world alone is no part of a point, so that worlds can be
-/// held against each other.
+/// compared with each other.
 type Runs = BTreeMap<(String, u64), RunRecord>;
 
 /// What two folders have in common, and in what they differ.

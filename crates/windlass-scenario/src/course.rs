@@ -326,7 +326,7 @@ fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String) -> String
 }
 
 /// The keys of jitter, reordering and acknowledgements that a direction has, as keys and their tables; of the backward direction those
-/// that differ, with what says that it has none.
+/// that differ, with what states that it has none.
 pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, String)> {
     let mut pairs = Vec::new();
     if course.jitter != like.jitter {

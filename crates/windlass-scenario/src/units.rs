@@ -283,7 +283,7 @@ impl fmt::Display for Packets {
 pub enum QueueLimit {
     /// So many packets.
     Packets(u64),
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(u64),
     /// So many millionths of the bandwidth-delay product.
     BdpMillionths(u64),

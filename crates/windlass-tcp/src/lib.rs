@@ -60,7 +60,7 @@
 //! * [`endpoint`] is RFC 9293 with the recovery of RFC 5681, 6582, 3042, 6675, 9937 and 8985, the
 //!   detection of unfounded reductions of RFC 5682, 3522 and 3708, the marks of RFC 3168 and 8257,
 //!   a timer of the stack's choice and the options of RFC 7323, 2018 and 2883. When losses are found
-//!   and what is sent again is decided here; how large the window is, in `windlass-cc`.
+//!   and what is retransmitted is decided here; how large the window is, in `windlass-cc`.
 //! * [`decision`] is the record of what an endpoint decides, and why, where one is kept.
 //! * [`mptcp`] is RFC 8684: a connection over several endpoints, driven as one of them is.
 //! * [`fitness`] orders users by what is known of them: subflows at a sender, flows at a station of a radio.

@@ -1,6 +1,6 @@
 //! What was sent and is not yet acknowledged, segment by segment: RFC 6675's scoreboard.
 //!
-//! It says what is in the network ([`Scoreboard::pipe`]), what is lost and what is to be sent again;
+//! It says what is in the network ([`Scoreboard::pipe`]), what is lost and what is to be retransmitted;
 //! when any of that is done is up to the endpoint. Records are in order of their offsets, without a
 //! gap, from the first unacknowledged byte to the last one sent. They stay in one ring, so that a
 //! connection allocates only while its largest flight grows.
@@ -34,7 +34,7 @@ pub struct Record {
     pub sacked: bool,
     /// Its first or a later transmission is deemed lost.
     pub lost: bool,
-    /// It was sent again and that transmission is neither delivered nor deemed lost.
+    /// It was retransmitted and that transmission is neither delivered nor deemed lost.
     pub resent: bool,
 }
 
@@ -54,14 +54,14 @@ impl Record {
         self.sacked | self.lost | self.resent
     }
 
-    /// Whether it is to be sent again.
+    /// Whether it is to be retransmitted.
     fn is_pending(&self) -> bool {
         self.lost && !self.resent && !self.sacked
     }
 }
 
-/// Records of a sender. Volumes are bytes of sequence space, or a fixed number of bytes for each segment, however
-/// small it is, where segments are counted as in Linux (`packets_out`): a part of a segment counts for nothing then.
+/// Records of a sender. Volumes are bytes of sequence space. If segments are counted as in Linux (`packets_out`), each
+/// segment has a fixed volume instead, however small it is. A part of a segment has no volume then.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     /// Bytes that each segment counts for; zero where its own bytes count.
@@ -74,15 +74,15 @@ pub struct Scoreboard {
     pipe: u64,
     /// Bytes that the peer has beyond the first missing one.
     sacked: u64,
-    /// Bytes deemed lost and not sent again.
+    /// Bytes deemed lost and not retransmitted.
     pending: u64,
-    /// No record before this offset is to be sent again.
+    /// No record before this offset is to be retransmitted.
     pending_from: u64,
     /// One past the highest byte that the peer has.
     high_sacked: u64,
     /// Every record below that the peer does not have was deemed lost by counting.
     counted_to: u64,
-    /// RFC 6675's HighRxt: one past the highest byte sent again in this recovery.
+    /// RFC 6675's HighRxt: one past the highest byte retransmitted in this recovery.
     high_rxt: u64,
     /// Without SACK: bytes that duplicate acknowledgements stand for.
     duplicates: u64,
@@ -92,7 +92,7 @@ pub struct Scoreboard {
     settled_to: u64,
     /// The segment sent last: the moment that its record has, and where it ends.
     latest: (Time, u64),
-    /// When segments were sent again and where they end, in the order of sending. One that has been delivered or lost
+    /// When segments were retransmitted and where they end, in the order of sending. One that has been delivered or lost
     /// since, or sent once more, may still be there.
     again: VecDeque<(Time, u64)>,
 }
@@ -109,7 +109,7 @@ impl Scoreboard {
         self.unit
     }
 
-    /// The volume of a segment with so many bytes of sequence space.
+    /// The volume of a segment with this number of bytes of sequence space.
     #[inline]
     pub fn volume(&self, len: u32) -> u64 {
         u64::from(if self.unit == 0 { len } else { self.unit })
@@ -151,7 +151,7 @@ impl Scoreboard {
         self.sacked + self.duplicates
     }
 
-    /// Bytes deemed lost and not sent again.
+    /// Bytes deemed lost and not retransmitted.
     pub fn pending(&self) -> u64 {
         self.pending
     }
@@ -191,8 +191,8 @@ impl Scoreboard {
         }
     }
 
-    /// The moment that stands for the sending of a segment up to `end`: later by a nanosecond where another one was sent at
-    /// the same time before it and ends beyond, so that moments and ends tell the order.
+    /// The moment that stands for the sending of a segment up to `end`. Moments and ends together give the order of sending:
+    /// the moment is later by a nanosecond if a segment that ends beyond was sent just before at the same time.
     fn moment(&mut self, now: Time, end: u64) -> Time {
         let (time, last_end) = self.latest;
         let after = if end > last_end { time } else { Time(time.0 + 1) };
@@ -265,7 +265,7 @@ impl Scoreboard {
     }
 
     /// The peer reports `[left, right)` (RFC 2018). Each record that is covered for the first time
-    /// is shown with its sample. One that is covered in part is not taken for delivered: at worst it goes again.
+    /// is shown with its sample. One that is covered in part is not taken for delivered: at worst it is retransmitted.
     pub fn sack(
         &mut self,
         left: u64,
@@ -313,7 +313,7 @@ impl Scoreboard {
     }
 
     /// New data were acknowledged without SACK: what duplicates stood for is among them, but not
-    /// the segment that had been missing. Returns the bytes that are not delivered anew.
+    /// the segment that had been missing. Returns the bytes that are not delivered again.
     pub fn settle_duplicates(&mut self, acked: u64, segment: u64) -> u64 {
         let settled = self.duplicates.min(acked.saturating_sub(segment.min(acked)));
         self.duplicates -= settled;
@@ -351,7 +351,7 @@ impl Scoreboard {
     }
 
     /// The first transmission of the record at a place is deemed lost, since enough that was sent after it
-    /// has arrived. What was sent again meanwhile stays in the network (RFC 6675 section 4: SetPipe
+    /// has arrived. What was retransmitted meanwhile stays in the network (RFC 6675 section 4: SetPipe
     /// counts what is up to HighRxt, and NextSeg's rule 1 asks for what is beyond it). Returns the record if
     /// that is news.
     pub fn lose_original(&mut self, place: usize) -> Option<&Record> {
@@ -369,12 +369,12 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// Whether something that was deemed lost has not arrived yet, sent again or not.
+    /// Whether something that was deemed lost has not arrived yet, retransmitted or not.
     pub fn misses_lost(&self) -> bool {
         self.records.iter().any(|r| r.lost && !r.sacked)
     }
 
-    /// What was deemed lost is not lost after all; of what was sent again, two are in the network.
+    /// What was deemed lost is not lost after all; of what was retransmitted, two are in the network.
     pub fn forgive(&mut self) {
         let unit = self.unit;
         for record in self.records.iter_mut().filter(|r| r.lost && !r.sacked) {
@@ -404,7 +404,7 @@ impl Scoreboard {
         self.settled_to = una;
     }
 
-    /// The place of the lowest record that is lost and was not sent again.
+    /// The place of the lowest record that is lost and was not retransmitted.
     pub fn next_pending(&mut self) -> Option<usize> {
         if self.pending == 0 {
             return None;
@@ -420,7 +420,7 @@ impl Scoreboard {
         self.records.iter().rposition(|r| !r.sacked)
     }
 
-    /// The record at `place` goes again; if it is longer than `limit`, only so much of it.
+    /// The record at `place` is retransmitted; if it is longer than `limit`, only so much of it.
     /// `sent` makes the sampler's record from what is in flight without it and its length.
     pub fn resend(
         &mut self,
@@ -452,7 +452,7 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// What follows the record at a place joins it, up to `limit`, as long as it is to be sent again too.
+    /// What follows the record at a place joins it, up to `limit`, as long as it is to be retransmitted too.
     pub fn join(&mut self, place: usize, limit: u32) {
         while let Some(next) = self.records.get(place + 1).filter(|r| r.is_pending()) {
             let (len, transmissions) = (next.len, next.transmissions);

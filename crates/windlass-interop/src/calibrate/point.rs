@@ -106,7 +106,7 @@ pub fn points() -> Vec<Point> {
 }
 
 impl Point {
-    /// Time on the wire of an IP packet of so many bytes, rounded up to a nanosecond as the link
+    /// Time on the wire of an IP packet of this number of bytes, rounded up to a nanosecond as the link
     /// does.
     pub fn transmission(&self, ip_len: u32) -> Span {
         Span((u64::from(ip_len) * 8 * 1_000_000_000).div_ceil(self.rate_bps))

@@ -205,7 +205,7 @@ impl Plan {
         self.addresses().client(path)
     }
 
-    /// The sender opens, sends so many bytes and closes; then the receiver does.
+    /// The sender opens, sends this number of bytes and closes; then the receiver does.
     pub fn transfer(bytes: u64) -> Plan {
         Plan::new(
             vec![Step::Connect, Step::Send(bytes), Step::Close, Step::End, Step::Over],

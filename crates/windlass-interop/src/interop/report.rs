@@ -25,7 +25,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Time until both applications were done, seconds.
     pub seconds: f64,
-    /// Data segments that each end has sent again, sender first.
+    /// Data segments that each end has retransmitted, sender first.
     pub retransmissions: [u64; 2],
     /// How late deliveries were.
     pub lateness: String,

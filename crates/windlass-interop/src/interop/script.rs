@@ -14,9 +14,9 @@ pub(super) enum Step {
     Connect,
     /// Done when the connection with this number, from 1, is open.
     Open(u32),
-    /// Offers so many bytes more; done at once.
+    /// Offers this number of bytes more; done at once.
     Send(u64),
-    /// Done when the application has read so many bytes of this connection.
+    /// Done when the application has read this number of bytes of this connection.
     Received(u64),
     /// Done when the peer has closed and all before that has been read.
     End,

@@ -7,7 +7,7 @@ use windlass_tcp::{Codepoint, Flags, State};
 
 use super::settings::Settings;
 
-/// A stack that a script can be held against.
+/// A stack that a script can be compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum World {
     /// [`windlass_tcp::Endpoint`], in virtual time.
@@ -125,9 +125,9 @@ pub enum Action {
     Listen,
     /// Active open.
     Connect,
-    /// Hands over so many bytes, at least 1.
+    /// Hands over this number of bytes, at least 1.
     Write(u32),
-    /// Reads exactly so many bytes, at least 1.
+    /// Reads exactly this number of bytes, at least 1.
     Read(u32),
     /// Closes the sending direction; the peer may go on.
     Shutdown,

@@ -1,4 +1,4 @@
-//! A segment that left, held against the one expected; and segments in a script's own words.
+//! A segment that left, compared with the one expected; and segments in a script's own words.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! Scripted packet tests: segments in, segments expected out, with times.
 //!
-//! A script is the peer of one connection and the application of its other end. It is held against
+//! A script is the peer of one connection and the application of its other end. It is compared with
 //! our own [`Endpoint`](windlass_tcp::Endpoint) in virtual time, where it is the clock as well, and
 //! against this machine's kernel through a TUN device. The same script passes on both; where one is
 //! known to do otherwise, the script says so and why, and that is checked too.

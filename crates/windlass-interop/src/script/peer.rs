@@ -175,7 +175,7 @@ impl Peer {
     }
 }
 
-/// The sequence number so many bytes after, or before, an initial one.
+/// The sequence number this number of bytes after, or before, an initial one.
 pub(crate) fn offset(iss: Seq, bytes: i64) -> Seq {
     Seq(iss.0.wrapping_add(bytes as u32))
 }
@@ -185,7 +185,7 @@ pub(crate) fn relative(seq: Seq, iss: Seq) -> i64 {
     i64::from(seq.0.wrapping_sub(iss.0) as i32)
 }
 
-/// The bytes of a stream from an offset on, the same in both directions: what is sent again must be
+/// The bytes of a stream from an offset on, the same in both directions: what is retransmitted must be
 /// what was sent before.
 pub(crate) fn pattern(at: u32, payload: &mut [u8]) {
     windlass_tcp::wire::fill_pattern(Seq(at), payload);

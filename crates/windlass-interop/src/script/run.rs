@@ -32,7 +32,7 @@ pub enum Trouble {
         /// Where and how.
         mismatch: Box<Mismatch>,
     },
-    /// The script says that the world differs, and it does not.
+    /// The script states that the world differs, and it does not.
     NoDifference {
         /// The script's file.
         file: String,
@@ -73,7 +73,7 @@ impl std::error::Error for Trouble {}
 
 /// Plays a script in a world.
 ///
-/// Where the script says that this world differs, the lines for it must pass, if there are any, and
+/// Where the script states that this world differs, the lines for it must pass, if there are any, and
 /// the lines for the other world must not.
 ///
 /// # Errors

@@ -86,7 +86,7 @@ impl Examination {
         &self.paper.title
     }
 
-    /// The algorithms that a subject is held against, as scenarios name them.
+    /// The algorithms that a subject is compared with, as scenarios name them.
     pub fn rivals(&self) -> &[String] {
         &self.rivals
     }

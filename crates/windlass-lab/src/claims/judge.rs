@@ -51,7 +51,7 @@ struct Asked {
     runs: u64,
 }
 
-/// The figure that ours is held against.
+/// The figure that ours is compared with.
 struct Size {
     target: f64,
     allowed: f64,

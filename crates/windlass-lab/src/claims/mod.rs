@@ -74,7 +74,7 @@ pub struct Claim {
     pub unit: String,
     /// The paper's value as printed; `None` for a claim that states only a direction.
     pub paper: Option<f64>,
-    /// What ours is held against when it is not the printed value itself.
+    /// What ours is compared with when it is not the printed value itself.
     pub compare_with: Option<Corrected>,
     /// What is computed.
     pub measure: Option<Quantity>,
@@ -237,7 +237,7 @@ pub struct LeastEffect {
 }
 
 impl LeastEffect {
-    /// What matters in a claim whose direction is held against `baseline`: never more than half of what the paper
+    /// What matters in a claim whose direction is compared with `baseline`: never more than half of what the paper
     /// itself found.
     fn of(&self, claim: &Claim, baseline: f64) -> f64 {
         let found = claim.target().map_or(f64::INFINITY, |target| (target - baseline).abs() / 2.0);
@@ -364,7 +364,7 @@ impl Claim {
         self.kind.unwrap_or(if runs { Basis::Measured } else { Basis::Arithmetic })
     }
 
-    /// What ours is held against.
+    /// What ours is compared with.
     fn target(&self) -> Option<f64> {
         self.compare_with.as_ref().map(|c| c.value).or(self.paper)
     }

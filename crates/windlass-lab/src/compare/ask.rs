@@ -18,7 +18,7 @@ pub struct Request {
     pub flows: Vec<String>,
     /// Replications.
     pub seeds: u64,
-    /// The algorithm that the others are held against; the best, unless told.
+    /// The algorithm that the others are compared with; the best, unless told.
     pub baseline: Option<String>,
     /// Jitter of every flow's start, in place of the scenario's.
     pub jitter: Option<Duration>,

@@ -21,7 +21,7 @@ pub enum Measure {
     QueueingDelay,
     /// Packets of the data senders that the network dropped, over those sent.
     Loss,
-    /// Data segments sent again, over data segments sent.
+    /// Data segments retransmitted, over data segments sent.
     Retransmissions,
     /// Jain's index of the flows' goodputs.
     Jain,

@@ -76,7 +76,7 @@ pub struct Question {
     pub flows: Flows,
     /// Replications, over consecutive seeds from the scenario's own.
     pub seeds: u64,
-    /// Position in `candidates` of the one that the others are held against; the best, unless told.
+    /// Position in `candidates` of the one that the others are compared with; the best, unless told.
     pub baseline: Option<usize>,
     /// What the printed ranking goes by.
     pub measure: Measure,

@@ -18,7 +18,7 @@ pub struct Ranking {
     pub measure: Measure,
     /// Comparisons that the correction is for.
     pub comparisons: usize,
-    /// The one that the others are held against: the baseline, or that with the best mean.
+    /// The one that the others are compared with: the baseline, or that with the best mean.
     pub reference: Option<usize>,
     /// One entry an algorithm, the best mean first. Algorithms without a mean come last, those with the most runs without a finite
     /// value at the end.

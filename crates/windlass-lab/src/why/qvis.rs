@@ -2,7 +2,7 @@
 //! draft-ietf-quic-qlog-quic-events-02.
 //!
 //! qvis looks packets up by number, and draws nothing of a sender without packets. Here a transmission has a number, as in QUIC: a
-//! segment that is sent again gets another, and an acknowledgement names the transmission that it answers.
+//! segment that is retransmitted gets another, and an acknowledgement names the transmission that it answers.
 
 use std::collections::BTreeMap;
 

@@ -231,10 +231,10 @@ impl Endpoint {
         (acks.due, acks.pushed) = (false, 0);
     }
 
-    /// The application read. RFC 1122 section 4.2.3.3 asks for an acknowledgement once the window has opened by a segment or
-    /// half the buffer; as in BSD it is two segments, so that an update does not double every acknowledgement. Linux
-    /// tells of a window that is twice as large as the sender knows, and acknowledges pushed data that are all read unless
-    /// the application is about to answer (`__tcp_cleanup_rbuf`).
+    /// The application read. RFC 1122 section 4.2.3.3 requires an acknowledgement once the window has opened by a segment or
+    /// half the buffer. As in BSD it is two segments, so that an update does not double every acknowledgement. Linux
+    /// announces a window that is twice as large as the sender knows. It also acknowledges pushed data once all are read,
+    /// unless the application is about to answer (`__tcp_cleanup_rbuf`).
     pub(super) fn after_read(&mut self, p: &Profile) {
         if self.recv.fin_received() && !(p.stack.quick_acks && self.recv.acks.due) {
             return;

@@ -10,7 +10,7 @@ use crate::segment::Segment;
 const MOST_IN_SYN: u64 = 65_535;
 /// `TCP_DEFAULT_SCALING_RATIO`: 256ths of a buffer that are payload, as long as no full segment has come.
 const PAYLOAD_RATIO: u64 = 128;
-/// The same is told by segments of so many bytes and more (`TCP_MSS_DEFAULT`).
+/// The same is told by segments of this number of bytes and more (`TCP_MSS_DEFAULT`).
 const TELLING_SEGMENT: u32 = 536;
 /// What the kernel keeps of a packet beside its payload, bytes: headers and room for more, and the end of the buffer, which
 /// is a power of two; and the description of the buffer.

@@ -107,7 +107,7 @@ impl Endpoint {
     }
 
     /// Linux delays no acknowledgement where the sender's window may be very small: the first mark, data that tell of a
-    /// reduction, and what is sent again without a codepoint (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`).
+    /// reduction, and what is retransmitted without a codepoint (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`).
     fn hasten_for_mark(&mut self, p: &Profile, s: &Segment) {
         self.recv.ack_now |= s.flags.has(Flags::CWR);
         match s.ecn {
@@ -150,8 +150,8 @@ impl Endpoint {
         s
     }
 
-    /// Volume of `delivered` that the peer says was marked, where the echo is exact; all of it where an echo is about to be
-    /// answered by a cut that takes its time, so that it opens no window before (`tcp_fastretrans_alert` runs
+    /// Volume of `delivered` that the peer reports as marked, if the echo is exact. It is all of it if the answer is a cut
+    /// that takes a round trip: the acknowledgement then does not open the window before (`tcp_fastretrans_alert` runs
     /// before `tcp_cong_control`).
     pub(super) fn marked_bytes(&self, p: &Profile, s: &Segment, delivered: u64) -> u64 {
         if !self.ecn.agreed || !s.flags.has(Flags::ECE) {

@@ -85,7 +85,7 @@ impl Endpoint {
                 return;
             }
         } else {
-            // Simultaneous open: our SYN goes again, now with an acknowledgement.
+            // Simultaneous open: our SYN is retransmitted, now with an acknowledgement.
             self.state = State::SynReceived;
             self.send.nxt = 0;
         }

@@ -24,7 +24,7 @@ impl Endpoint {
         self.journal = before.journal;
     }
 
-    /// Something was decided in this phase, with so many bytes in flight.
+    /// Something was decided in this phase, with this number of bytes in flight.
     #[inline(always)] // mostly the one test
     pub(super) fn note(&mut self, p: &Profile, now: Time, why: Cause, from: Phase, flight: u64) {
         if self.journal.is_some() {

@@ -125,7 +125,7 @@ impl Endpoint {
         }
     }
 
-    /// Moves to another phase of recovery with so many bytes in flight, the controller being told.
+    /// Moves to another phase of recovery with this number of bytes in flight, the controller being told.
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64, why: Cause) {
         self.change_phase(p, now, to, in_flight, why, flags::CWND_LIMITED);
     }

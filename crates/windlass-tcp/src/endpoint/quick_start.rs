@@ -120,7 +120,7 @@ impl Endpoint {
         }
     }
 
-    /// The first SYN asks, if there is more to send than goes at once anyway. One that is sent again
+    /// The first SYN asks, if there is more to send than goes at once anyway. One that is retransmitted
     /// does not: the option may have been what the first was dropped for (section 4.7.2).
     fn ask(&mut self, p: &Profile, now: Time) -> Option<(Segment, Option<Carried>)> {
         let rate = p.rate_code()?;
@@ -176,7 +176,7 @@ impl Endpoint {
 
     /// The controller has begun, with `initial` bytes if nothing was approved. What is beyond them is
     /// spread over a round trip: until something of it is acknowledged, `control` is not asked for
-    /// anew. An approval that opens nothing is reported as none.
+    /// again. An approval that opens nothing is reported as none.
     pub(super) fn use_approval(&mut self, initial: u64) {
         let Some(Quick::Owes(report)) = self.quick.as_deref_mut() else { return };
         let srtt = self.send.rto.srtt();

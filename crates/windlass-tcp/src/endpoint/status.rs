@@ -53,7 +53,7 @@ pub struct Stats {
     pub data_segments: u64,
     /// Payload bytes sent, retransmissions included.
     pub data_bytes: u64,
-    /// Data segments sent again.
+    /// Data segments retransmitted.
     pub retransmits: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u64,

@@ -54,7 +54,7 @@ pub enum Checksum {
     /// Nothing.
     #[default]
     None,
-    /// MP_CAPABLE without data says that its sender wants checksums (flag A).
+    /// MP_CAPABLE without data states that its sender wants checksums (flag A).
     Demanded,
     /// A mapping comes with this one.
     Sum(u16),

@@ -74,7 +74,7 @@ pub struct MultipathConfig {
     /// A path that holds up the receive window has its window reduced, at most once per round trip
     /// of its own (Raiciu et al. 2012, section 4.2).
     pub penalise: bool,
-    /// Data that holds up the receive window goes again on a path that has room (the same).
+    /// Data that holds up the receive window is retransmitted on a path that has room (the same).
     pub opportunistic: bool,
     /// Checksum of the data in each mapping (RFC 8684 section 3.3.1): two octets of option, and
     /// what is damaged is found. Both ends use it if one asks for it.

@@ -34,14 +34,14 @@ pub(super) struct Sender {
     most_window: u64,
     buffer: u64,
     reinjections: VecDeque<Reinjection>,
-    /// When the DATA_FIN goes again, and how often it went.
+    /// When the DATA_FIN is retransmitted, and how often it went.
     pub(super) fin_at: Time,
     pub(super) fin_tries: u32,
     /// When a closed window is probed, and how often it was.
     pub(super) probe_at: Time,
     pub(super) probe_shift: u32,
     pub(super) probe_now: bool,
-    /// When data that no subflow carries any more goes again.
+    /// When data that no subflow carries any more is retransmitted.
     pub(super) data_rto_at: Time,
     pub(super) data_rto_shift: u32,
     /// The acknowledgement at which it was last asked whether something holds up the window.

@@ -114,7 +114,7 @@ pub(super) struct Subflow {
     pub(super) nonces_seen: Vec<u32>,
     /// The peer has answered the third segment of the handshake.
     pub(super) confirmed: bool,
-    /// When the third segment goes again.
+    /// When the third segment is retransmitted.
     pub(super) confirm_at: Time,
     pub(super) confirm_shift: u32,
     /// Out of use after timeouts.

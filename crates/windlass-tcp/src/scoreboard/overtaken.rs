@@ -65,7 +65,7 @@ impl Scoreboard {
         }
     }
 
-    /// The same of what was sent again.
+    /// The same of what was retransmitted.
     fn find_overtaken_again(
         &mut self,
         newest: (Time, u64),

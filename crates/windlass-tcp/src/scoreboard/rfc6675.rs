@@ -34,7 +34,7 @@ impl Scoreboard {
         first..first
     }
 
-    /// RFC 6675 section 4, NextSeg rule 3: the lowest record above all that was sent again and
+    /// RFC 6675 section 4, NextSeg rule 3: the lowest record above all that was retransmitted and
     /// below what is delivered, lost or not.
     pub fn next_by_rule_3(&self) -> Option<usize> {
         let first = self.place_of(self.high_rxt);
@@ -43,7 +43,7 @@ impl Scoreboard {
         Some(first + below.enumerate().find(|(_, r)| record(r))?.0)
     }
 
-    /// What was sent again, as RFC 6675's HighRxt.
+    /// What was retransmitted, as RFC 6675's HighRxt.
     pub fn set_high_rxt(&mut self, offset: u64) {
         self.high_rxt = offset;
     }

@@ -11,9 +11,9 @@ pub use presets::{LINUX, NS2, NS3, PRESETS, RFC, RIVERBED, UIP};
 /// Initial congestion window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InitialWindow {
-    /// So many full segments.
+    /// This number of full segments.
     Segments(u32),
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(u64),
     /// RFC 5681 section 3.1: 2, 3 or 4 segments by segment size.
     Rfc5681,
@@ -61,7 +61,7 @@ pub enum LossDetection {
     DupThresh,
     /// By time (RFC 8985), where recovery goes by what the peer reports with SACK; elsewhere by
     /// counting. As in Linux, what was lost beyond the point where recovery ends begins another
-    /// (`tcp_time_to_recover`), and the retransmission timer starts anew when the first segment goes
+    /// (`tcp_time_to_recover`), and the retransmission timer starts again when the first segment goes
     /// again and while data from before that is reported (`tcp_clean_rtx_queue`).
     Rack,
 }
@@ -89,7 +89,7 @@ impl LeastRtt {
         [("any", LeastRtt::Any), ("data", LeastRtt::Data)];
 }
 
-/// What a receiver says that is not so, to be sent more than its share (Savage and others, CCR 29(5), 1999; RFC 3540).
+/// What a receiver states that is not so, to be sent more than its share (Savage and others, CCR 29(5), 1999; RFC 3540).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lies {
     /// Nothing.
@@ -142,10 +142,10 @@ pub struct StackConfig {
     pub receive_autotuning: bool,
     /// Buffer that autotuning begins with, bytes, the kernel's bookkeeping included: `tcp_rmem[1]`.
     pub initial_receive_buffer: u64,
-    /// Acknowledge as Linux does: each segment by itself at the beginning of a connection, after data that came twice, and
-    /// while autotuning opens the receive window; later by the bytes and not by the segments that arrive, by the time
-    /// between them, at once after pushed data that are all read, and with the answer in a dialogue.
-    /// [`delayed_ack_timeout`](Self::delayed_ack_timeout) is the least delay then.
+    /// Acknowledge as Linux does. Each segment is acknowledged by itself at the beginning of a connection, after duplicate
+    /// data, and while autotuning opens the receive window. Later the bytes count and not the segments, and the time between
+    /// segments sets the delay. Pushed data are acknowledged once they are read; in a dialogue the acknowledgement goes with
+    /// the answer. [`delayed_ack_timeout`](Self::delayed_ack_timeout) is the minimum delay then.
     pub quick_acks: bool,
     /// Report the first three segments beyond a hole at once, and those after them together, after a
     /// millisecond or a twentieth of a round trip: Linux's compressed acknowledgements
@@ -172,7 +172,7 @@ pub struct StackConfig {
     pub growth_credit: Credit,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
     pub nagle: bool,
-    /// Acknowledge at least every so many full segments; 1 turns delaying off (RFC 1122: 2).
+    /// Acknowledge at least every this number of full segments; 1 turns delaying off (RFC 1122: 2).
     pub delayed_ack_segments: u32,
     /// Longest delay of an acknowledgement (RFC 1122: below 500 ms).
     pub delayed_ack_timeout: Span,
@@ -182,10 +182,10 @@ pub struct StackConfig {
     pub fast_retransmit: bool,
     /// Duplicate acknowledgements that signal a loss (RFC 5681: 3), at least 1.
     pub dupthresh: u32,
-    /// Whose rules hold in small matters where the standards leave a choice or the kernel does otherwise: what Nagle's
-    /// algorithm holds back (RFC 1122 section 4.2.3.4, or only behind another small segment), the form of window probes, when a
-    /// tail loss probe is due, what duplicates and timers tell of a loss in recovery, when a connection is given up, and how
-    /// often what is not acceptable is answered. [`Flavour::Ns3`] is as [`Flavour::Rfc`].
+    /// Rules in small matters, if the standards leave a choice or the kernel differs: Nagle's algorithm (RFC 1122 section
+    /// 4.2.3.4, or only behind another small segment), the form of window probes, the time of a tail loss probe, and
+    /// duplicates and timers in recovery. They also decide when a connection is given up, and how often an unacceptable
+    /// segment is answered. [`Flavour::Ns3`] is the same as [`Flavour::Rfc`].
     pub rules: Flavour,
     /// How losses are found before the timer expires.
     pub loss_detection: LossDetection,
@@ -234,9 +234,8 @@ pub struct StackConfig {
     /// slow timer; zero means exact timers. Delayed acknowledgements have a timer of their own, as
     /// in BSD, and are not moved.
     pub timer_tick: Span,
-    /// Ticks of a timer wheel as in Linux, by which all timers go but those of pacing and of compressed
-    /// acknowledgements: an expiry is rounded up to whole ticks, beyond 63 of them to eight, beyond 504 to 64, and one more
-    /// (`calc_wheel_index`). Zero means exact.
+    /// Tick of a timer wheel as in Linux, for all timers except pacing and compressed acknowledgements. An expiry is rounded
+    /// up to whole ticks, beyond 63 of them to eight, beyond 504 to 64, and one more (`calc_wheel_index`). Zero means exact.
     pub wheel_tick: Span,
     /// First interval between zero-window probes; zero is the retransmission timeout (RFC 9293 section 3.8.6.1).
     pub persist_timeout: Span,

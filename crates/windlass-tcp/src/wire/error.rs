@@ -15,13 +15,13 @@ pub const MAX_IP_LEN: u32 = 65_535;
 pub enum EmitError {
     /// More than [`MAX_SACK_BLOCKS`] SACK blocks.
     TooManySackBlocks(u8),
-    /// The options take so many bytes, more than [`MAX_OPTIONS`].
+    /// The options take this number of bytes, more than [`MAX_OPTIONS`].
     OptionsTooLong(u32),
-    /// The packet would have so many bytes, more than [`MAX_IP_LEN`].
+    /// The packet would have this number of bytes, more than [`MAX_IP_LEN`].
     TooLong(u64),
     /// An option of Multipath TCP that has no bytes.
     Multipath(Impossible),
-    /// The checksum of a mapping needs its payload, of which the segment has so many bytes only.
+    /// The checksum of a mapping needs its payload, of which the segment has this number of bytes only.
     MappingCut {
         /// Payload that the mapping is about, bytes.
         mapped: u32,

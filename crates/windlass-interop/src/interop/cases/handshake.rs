@@ -193,7 +193,7 @@ pub(super) fn request_response() -> Plan {
     )
 }
 
-/// Both ends send so many bytes at the same time.
+/// Both ends send this number of bytes at the same time.
 pub(super) fn both_ways(bytes: u64) -> Plan {
     Plan::new(
         vec![Connect, Send(bytes), Received(bytes), Close, End, Over],

@@ -9,7 +9,7 @@ use crate::script::error::Problem;
 
 /// Longest time in a script: none waits for longer than a day.
 const LONGEST: Span = Span::from_secs(24 * 3600);
-/// Sequence numbers are within so many bytes of the initial one.
+/// Sequence numbers are within this number of bytes of the initial one.
 const FARTHEST: i64 = 1 << 31;
 
 /// A word with its place in the file.

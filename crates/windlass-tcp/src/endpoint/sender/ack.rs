@@ -231,7 +231,7 @@ impl Endpoint {
             }
         }
         // What was sent since recovery began and lost is a loss of its own, though it has been sent
-        // again already (`tcp_time_to_recover` goes by what is lost, sent again or not).
+        // again already (`tcp_time_to_recover` goes by what is lost, retransmitted or not).
         let forgiven = a.spurious.is_some_and(|why| !linux || why != Undo::Dsack);
         let lost_since = over && !forgiven && self.send.uses_rack(p);
         let open = over || matches!(self.send.phase, Phase::Open | Phase::Cwr);

@@ -115,14 +115,14 @@ impl Sender {
                 a.take(record, volume, p.stack.karn, true);
                 self.sampler.on_delivered(now, volume, record.end(), sent);
                 // Above a hole the echo is that of the last segment below it (RFC 7323 section 4.3),
-                // older than whatever was sent again since: it says nothing of this one.
+                // older than whatever was retransmitted since: it says nothing of this one.
                 self.rack.on_delivered(now, record, min_rtt, |_| false);
             });
         }
         self.scoreboard.remember_blocks(blocks);
     }
 
-    /// The peer reports data that arrived twice. Linux believes no more of it than was sent again (`tcp_dsack_seen`).
+    /// The peer reports data that arrived twice. Linux believes no more of it than was retransmitted (`tcp_dsack_seen`).
     fn take_duplicate(&mut self, p: &Profile, a: &mut AckSummary, block: (u64, u64), mss: u32) {
         let segments = (block.1 - block.0).div_ceil(u64::from(mss)).max(1) as u32;
         self.rack.duplicates = self.rack.duplicates.saturating_add(segments);
@@ -233,7 +233,7 @@ impl Endpoint {
     }
 }
 
-/// Whether an acknowledgement's timestamp says that it answers a transmission before some moment
+/// Whether an acknowledgement's timestamp states that it answers a transmission before some moment
 /// (RFC 8985 section 6.2 step 2).
 fn echo_is_older(echo: Option<u32>) -> impl Fn(Time) -> bool {
     move |sent| {

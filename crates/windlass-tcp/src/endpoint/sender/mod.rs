@@ -78,7 +78,7 @@ pub(super) struct Sender {
     pub(super) segment: u32,
     /// Volume sent, retransmissions included.
     pub(super) sent: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub(super) resent: u32,
     /// End of the last segment that was sent shorter than a full one (`snd_sml`).
     pub(super) small: u64,
@@ -177,7 +177,7 @@ impl Sender {
         self.recovery == LossRecovery::Reno
     }
 
-    /// Whether new data acknowledged set the retransmission timer anew: in NewReno's recovery only the
+    /// Whether new data acknowledged set the retransmission timer again: in NewReno's recovery only the
     /// first partial acknowledgement does (RFC 6582 section 3.2 step 3).
     fn restarts_timer(&self) -> bool {
         !(self.recovery == LossRecovery::NewReno

@@ -55,7 +55,7 @@ impl Endpoint {
         waits
     }
 
-    /// A segment with so many bytes of payload leaves.
+    /// A segment with this number of bytes of payload leaves.
     #[inline]
     pub(in crate::endpoint) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
         let rate = self.pacing_rate(p);

@@ -174,13 +174,13 @@ impl Endpoint {
         if room < u64::from(self.send.scoreboard.unit()) { 0 } else { room }
     }
 
-    /// NextSeg rule 1: the lowest segment that is lost and was not sent again. The first of a
+    /// NextSeg rule 1: the lowest segment that is lost and was not retransmitted. The first of a
     /// recovery or after a timeout goes whatever the windows say.
     fn poll_lost(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
         let back =
             self.send.inflates() && self.send.phase == Phase::Loss && self.send.in_flight() == 0;
         if back && self.send.wnd == 0 && self.send.una < self.stream.end {
-            // The window closed over data that had been sent, and all of it goes again.
+            // The window closed over data that had been sent, and all of it is retransmitted.
             return self.poll_probe(p, now, self.send.una, 0);
         }
         let place = self.send.scoreboard.next_pending()?;
@@ -245,7 +245,7 @@ impl Endpoint {
         (end - start) as u32
     }
 
-    /// The record at a place goes again.
+    /// The record at a place is retransmitted.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
         let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
         let short = u64::from(self.send.scoreboard.get(place)?.len) < self.payload_limit();
@@ -275,7 +275,7 @@ impl Endpoint {
         self.note_retransmission(p, start, end);
         self.pace(p, now, len);
         self.send.last_sent = now;
-        // `tcp_xmit_retransmit_queue`: the first segment's time runs anew.
+        // `tcp_xmit_retransmit_queue`: the first segment's time runs again.
         if self.timers.rto.is_never() || place == 0 && self.send.uses_rack(p) {
             self.arm_rto(p, now);
         }

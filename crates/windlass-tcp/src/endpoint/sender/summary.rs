@@ -48,7 +48,7 @@ pub(in crate::endpoint) struct AckSummary {
 
 impl AckSummary {
     /// When the first and the last of the segments were sent that a round trip can be read from. Where an acknowledgement
-    /// covers what was sent again, only what it reports beyond a hole counts (RFC 6298 section 3): the rest
+    /// covers what was retransmitted, only what it reports beyond a hole counts (RFC 6298 section 3): the rest
     /// may have waited for the retransmission.
     pub(super) fn times(&self, karn: bool) -> Option<(Time, Time)> {
         let below = self.timed.filter(|_| !(karn && self.covers_retransmission));

@@ -46,12 +46,12 @@ impl Endpoint {
     }
 
     /// Whether the timer has a use for the time from the first transmission of a segment that was
-    /// sent again. Timestamps tell the transmissions apart, so that nothing is ambiguous then.
+    /// retransmitted. Timestamps tell the transmissions apart, so that nothing is ambiguous then.
     pub(super) fn times_retransmissions(&self, p: &Profile) -> bool {
         p.stack.rto.wants_ambiguous() && !self.agreed.timestamps
     }
 
-    /// The bytes from `start` to `end` are sent again.
+    /// The bytes from `start` to `end` are retransmitted.
     pub(super) fn note_retransmission(&mut self, p: &Profile, start: u64, end: u64) {
         let timed = start < self.send.timed.end && self.send.timed.end <= end;
         if timed {
@@ -64,7 +64,7 @@ impl Endpoint {
         }
     }
 
-    /// Everything unacknowledged will be sent again, the first segment at once.
+    /// Everything unacknowledged will be retransmitted, the first segment at once.
     pub(super) fn note_going_back(&mut self, p: &Profile) {
         let first = self.send.timed.end <= self.send.una + u64::from(self.agreed.mss);
         if !(first && self.times_retransmissions(p)) {

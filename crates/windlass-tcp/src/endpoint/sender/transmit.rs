@@ -52,14 +52,14 @@ impl Endpoint {
         self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK)
     }
 
-    /// Where a segment without payload stands. While data is sent again it must not fall back with
+    /// Where a segment without payload stands. While data is retransmitted it must not fall back with
     /// `snd_nxt`: the peer would take it for old, and answer. But a peer with a closed window
     /// wants nothing from beyond it, and there the probe's byte may be.
     pub(in crate::endpoint) fn empty_segment_start(&self) -> u64 {
         if self.send.nxt == self.send.una { self.send.una } else { self.send.max }
     }
 
-    /// Most payload that a segment can have beside the SACK blocks that are due (RFC 6691).
+    /// Most payload that a segment can have with the SACK blocks that are due (RFC 6691).
     #[inline]
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {

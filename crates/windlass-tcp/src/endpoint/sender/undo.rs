@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, Profile};
 /// The spurious-retransmission detector: what would show that the last reduction was unfounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::endpoint) struct SpuriousDetector {
-    /// F-RTO watches: nothing but the first segment was sent again since a timeout, at which
+    /// F-RTO watches: nothing but the first segment was retransmitted since a timeout, at which
     /// everything below this had been sent.
     frto: Option<u64>,
     /// New data go out in place of retransmissions (RFC 5682 section 3.1 step 2b).
@@ -45,12 +45,12 @@ impl SpuriousDetector {
         self.frto = p.stack.frto.then_some(sent);
     }
 
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     pub(super) fn note_resent(&mut self) {
         self.unexplained = self.unexplained.saturating_add(1);
     }
 
-    /// The same data timed out once more, everything below `sent` having been sent: F-RTO judges anew, and what else is
+    /// The same data timed out once more, everything below `sent` having been sent: F-RTO judges again, and what else is
     /// watched for goes back to the first time.
     pub(in crate::endpoint) fn judge_again(&mut self, p: &Profile, sent: u64) {
         self.frto = p.stack.frto.then_some(sent);
@@ -96,16 +96,16 @@ impl Sender {
         None
     }
 
-    /// Whether its timestamp was sent before anything was sent again (RFC 3522).
+    /// Whether its timestamp was sent before anything was retransmitted (RFC 3522).
     fn answers_original(&self, a: &AckSummary) -> bool {
         let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
         let stamps = self.spurious.stamp.zip(a.echo);
         repairing && stamps.is_some_and(|(stamp, echo)| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
-    /// RFC 5682 section 3.1, as Linux has it (`tcp_process_loss`): an acknowledgement of data that were sent before the
+    /// RFC 5682 section 3.1, as in Linux (`tcp_process_loss`): an acknowledgement of data that were sent before the
     /// timeout and not since shows that it was spurious, be it the first after the timeout (RFC 4138 appendix B; RFC 5682
-    /// asks for the second). If the first advances over what was sent again alone, new data go out in place of
+    /// asks for the second). If the first advances over what was retransmitted alone, new data go out in place of
     /// retransmissions, to see what comes next.
     fn judge_timeout(&mut self, a: &AckSummary) -> bool {
         let Some(sent) = self.spurious.frto.filter(|_| self.phase == Phase::Loss) else {
@@ -123,13 +123,13 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// The window was reduced because something seemed lost; `judges` says that the timer did it and
+    /// The window was reduced because something seemed lost; `judges` states that the timer did it and
     /// that F-RTO has a say.
     pub(in crate::endpoint) fn watch_for_spurious(&mut self, p: &Profile, now: Time, judges: bool) {
         if self.send.inflates() {
             return;
         }
-        // An acknowledgement may answer what an earlier reduction sent again.
+        // An acknowledgement may answer what an earlier reduction retransmitted.
         let since = self.send.scoreboard.oldest_retransmission().unwrap_or(now);
         self.send.spurious = SpuriousDetector {
             frto: (judges && p.stack.frto).then_some(self.send.max),
@@ -148,7 +148,7 @@ impl Endpoint {
     /// The reduction is taken back, and nothing is taken for lost.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
         self.send.spurious.forget();
-        // Reported duplicates say nothing of what has not been sent again (`tcp_undo_cwnd_reduction`).
+        // Reported duplicates say nothing of what has not been retransmitted (`tcp_undo_cwnd_reduction`).
         if p.stack.rules != Flavour::Linux || why != Undo::Dsack {
             self.send.scoreboard.forgive();
         }

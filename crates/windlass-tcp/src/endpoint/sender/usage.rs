@@ -20,8 +20,8 @@ pub(in crate::endpoint) struct Usage {
 }
 
 impl Endpoint {
-    /// Nothing more goes out now, with so many bytes left to send: what was it that stopped us? The
-    /// answer for a window is that for its fullest moment (RFC 7661 section 4.3, as Linux has it).
+    /// Nothing more goes out now, with this number of bytes left to send: what was it that stopped us? The
+    /// answer for a window is that for its fullest moment (RFC 7661 section 4.3, as in Linux).
     pub(super) fn note_usage(&mut self, p: &Profile, available: u64) {
         let available = self.layer.backlog(available);
         let (cwnd, mss) = (self.control.cwnd, u64::from(self.agreed.mss));

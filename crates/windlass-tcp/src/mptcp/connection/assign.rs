@@ -8,7 +8,7 @@ use crate::mptcp::scheduler::{Assignment, Backlog, PathState};
 use crate::mptcp::sender::{Demand, Reinjection};
 use crate::mptcp::subflow::Subflow;
 
-/// A segment that holds up the window goes again on a path that is so many times faster than the
+/// A segment that holds up the window is retransmitted on a path that is so many times faster than the
 /// one that carries it, or if that one's window is down to so many segments.
 const MUCH_FASTER: u64 = 4;
 const SMALL_WINDOW: u64 = 4;
@@ -217,7 +217,7 @@ impl Connection {
         self.assign_reinjection(p, now)
     }
 
-    /// A byte that the peer has had goes again, since what it answers tells its window.
+    /// A byte that the peer has had is retransmitted, since what it answers tells its window.
     fn probe_window(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         let (path, _) = self.path_with_room(p, now, 1, 0)?;
         self.sender.probe_now = false;

@@ -339,7 +339,7 @@ impl Connection {
         }
     }
 
-    /// The third segment of a join goes again, until it is answered.
+    /// The third segment of a join is retransmitted, until it is answered.
     pub(super) fn repeat_third_ack(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let subflow = &mut self.subflows[path];
         if now < subflow.confirm_at {

@@ -154,7 +154,7 @@ impl Connection {
     }
 
     /// The path on which the end of the stream goes: the best of those whose timer is quiet, and each
-    /// time that it goes again another one, since a subflow that has only received does not show that
+    /// time that it is retransmitted another one, since a subflow that has only received does not show that
     /// it is dead.
     fn path_for_fin(&self) -> Option<usize> {
         let best = self.path_for_signals()?;

@@ -12,7 +12,7 @@ use super::path::{Assignment, Backlog, PathState};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     paths: [VecDeque<(u64, u64)>; MAX_PATHS],
-    /// Ranges whose path is gone: they are planned anew before all others.
+    /// Ranges whose path is gone: they are planned again before all others.
     loose: VecDeque<(u64, u64)>,
     /// Everything below is planned, or loose.
     to: u64,

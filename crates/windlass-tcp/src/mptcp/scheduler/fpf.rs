@@ -167,7 +167,7 @@ fn seconds(span: Span) -> f64 {
 }
 
 /// Share of failures: of attempts to reach the next hop, and of segments on the whole way, as far as
-/// they had to be sent again.
+/// they had to be retransmitted.
 fn congestion(p: &PathState, seen: &Seen) -> f64 {
     let failed = p.layers.map_or(0.0, |l| f64::from(l.failure_share) / WHOLE);
     1.0 - (1.0 - failed) * (1.0 - seen.again)

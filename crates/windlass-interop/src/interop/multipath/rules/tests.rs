@@ -71,7 +71,7 @@ impl Story {
         self.send(Side::Sender, 0, s, MpOption::Dss(dss))
     }
 
-    /// The receiver acknowledges so many bytes of the stream.
+    /// The receiver acknowledges this number of bytes of the stream.
     fn ack(self, bytes: u64, window: u16) -> Story {
         let s = Segment { seq: Seq(1), flags: Flags::ACK, window, ..Segment::default() };
         let data_ack = Some(first(Side::Sender).wrapping_add(bytes));

@@ -13,7 +13,7 @@ pub(in crate::endpoint) use rack::Rack;
 
 impl Sender {
     /// New data were acknowledged in recovery: whether that is a partial acknowledgement, and the hole that
-    /// it shows not sent again yet.
+    /// it shows not retransmitted yet.
     fn misses_next_hole(&mut self) -> bool {
         if self.ends_at_first_ack() || self.una >= self.recover {
             return false;

@@ -128,7 +128,7 @@ impl Rack {
         self.reordering = self.reordering.min(dupthresh);
     }
 
-    /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` says that the timestamp
+    /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` states that the timestamp
     /// of the acknowledgement belongs to an earlier transmission. What one acknowledgement brings has
     /// no order: late is what is below the highest that was delivered before it.
     pub(in crate::endpoint) fn on_delivered(
@@ -300,8 +300,8 @@ impl Endpoint {
     }
 
     /// Section 7.2: a probe is due two round trips after the last segment, unless the
-    /// retransmission timer comes first. It takes that timer's place. `advanced` says that the timer has just started
-    /// anew.
+    /// retransmission timer comes first. It takes that timer's place. `advanced` states that the timer has just started
+    /// again.
     pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time, advanced: bool) {
         self.send.rack.probe_deadline = Time::NEVER;
         let linux = p.stack.rules == Flavour::Linux;
@@ -337,7 +337,7 @@ impl Endpoint {
         self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit).max(Span(1)));
     }
 
-    /// Section 7.3: the probe's timer. The retransmission timer starts anew.
+    /// Section 7.3: the probe's timer. The retransmission timer starts again.
     pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
         self.send.rack.probe_deadline = Time::NEVER;
         self.send.rack.probe_now = true;
