@@ -108,7 +108,7 @@ impl Endpoint {
         let acks = &mut self.recv.acks;
         acks.due = true;
         if acks.segment == 0 {
-            acks.segment = mss.min(self.agreed.mss).min(DEFAULT_MSS).max(LEAST_MSS);
+            acks.segment = mss.min(self.agreed.mss).clamp(LEAST_MSS, DEFAULT_MSS);
         }
         acks.measure_segment(s, options, mss);
         let most_quick = self.most_quick();
