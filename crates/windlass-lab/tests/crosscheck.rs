@@ -14,6 +14,7 @@ fn what_linux_made_of_four_networks_is_met() {
         kept: true,
         runs: Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RUNS),
         algorithms: Vec::new(),
+        grids: vec!["single".to_string()],
         out: folder.path().to_path_buf(),
         command: "test".to_string(),
     };
