@@ -205,7 +205,7 @@ impl Case {
     /// What is so besides the network, for a machine: lines of the scenario, for whoever changes them has another run.
     pub fn key(&self) -> String {
         let lines = format!("{}{}", self.condition.link, self.flow());
-        let lines = lines.replace(['"', '{', '}'], "");
+        let lines = lines.replace("{ kind = ", "").replace(['"', '{', '}'], "");
         lines.lines().map(|line| format!(",{}", line.trim())).collect()
     }
 
