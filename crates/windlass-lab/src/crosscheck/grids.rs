@@ -5,7 +5,10 @@ use super::algorithms::{Algorithm, by_id};
 use super::cells::{Cell, Depth, Kind, net};
 use super::compare::{Goal, Measures};
 
-/// What of a run is compared.
+/// Shortest time, in milliseconds, that a difference of times is related to.
+const LEAST_MS: f64 = 100.0;
+
+/// The value of a run that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Goodput of all flows together; a difference is ours over the kernel's, less one.
@@ -16,7 +19,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// What a table names the two values of.
+    /// The heading of a column with both values.
     pub fn heading(self) -> &'static str {
         match self {
             Measure::Goodput => "Mbps kernel / ours",
@@ -31,12 +34,7 @@ impl Measure {
             Measure::Time => measures.time_ms.unwrap_or(f64::NAN),
         }
     }
-}
 
-/// Shortest time, in milliseconds, that a difference of times is related to.
-const LEAST_MS: f64 = 100.0;
-
-impl Measure {
     /// How far ours is from the kernel's: positive where ours is more.
     pub fn difference(self, kernel: &Measures, ours: &Measures) -> f64 {
         match self {
@@ -56,9 +54,9 @@ impl Measure {
 pub struct Grid {
     /// Identifier, also of the experiment.
     pub id: &'static str,
-    /// What is compared, for the caption of its table.
+    /// Beginning of the caption of its table.
     pub about: &'static str,
-    /// What is compared.
+    /// The compared value.
     pub measure: Measure,
     /// How near it should be.
     pub goal: Goal,
@@ -68,7 +66,7 @@ pub struct Grid {
 pub const MESSAGES: Grid = Grid {
     id: "messages",
     about: "Messages: distance of our response or completion time from the kernel's, in parts of the kernel's time and \
-            of 100 ms at least, so that 2 % of a short time are 2 ms.",
+            of 100 ms for shorter times, so that 2 % of a short time are 2 ms.",
     measure: Measure::Time,
     goal: Goal { median: 0.02, p95: 0.05 },
 };
@@ -93,20 +91,20 @@ pub const ADVERSE: Grid = Grid {
 /// All of them, in the order of the tables.
 pub const GRIDS: [&Grid; 3] = [&MESSAGES, &DENSE_LOSS, &ADVERSE];
 
-/// What the flow of a cell carries.
+/// The traffic of a cell's flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Traffic {
     /// An endless transfer.
     Endless,
-    /// Messages of so many bytes, one every so many milliseconds.
+    /// Messages: their bytes, and the milliseconds from one to the next.
     OneWay(u64, u64),
     /// The same at random times with this mean between them.
     AtRandom(u64, u64),
-    /// Requests and responses of so many bytes: ten, with a pause of 300 ms after each.
+    /// Ten requests, with a pause of 300 ms after each response: bytes of a request and of a response.
     Request(u64, u64),
 }
 
-/// What else is so in a cell, as lines of its scenario.
+/// A condition besides network and traffic, as lines of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
     /// Name in tables, nothing for the usual.
@@ -126,9 +124,9 @@ const NAGLE_OFF: Condition =
 pub struct Case {
     /// Its grid.
     pub grid: &'static Grid,
-    /// What the flow carries.
+    /// The traffic of its flow.
     pub traffic: Traffic,
-    /// What else is so.
+    /// A further condition.
     pub condition: Condition,
     /// Runs with different seeds.
     pub seeds: u64,
@@ -144,7 +142,7 @@ impl Traffic {
         }
     }
 
-    /// What several have in common.
+    /// The name of several of a kind.
     fn group(self) -> &'static str {
         match self {
             Traffic::Endless => "endless transfer",
@@ -182,7 +180,7 @@ fn joined(traffic: &str, condition: &str) -> String {
 }
 
 impl Case {
-    /// What it is called in tables, with its algorithm where that matters.
+    /// Name in tables, with the algorithm of an endless transfer.
     pub fn name(&self, algorithm: &Algorithm) -> String {
         let traffic = match self.traffic {
             Traffic::Endless => algorithm.id.to_string(),
@@ -202,7 +200,7 @@ impl Case {
         }
     }
 
-    /// What is so besides the network, for a machine: lines of the scenario, for whoever changes them has another run.
+    /// Traffic and condition for a machine. They are the lines of the scenario, so that a changed line names another run.
     pub fn key(&self) -> String {
         let lines = format!("{}{}", self.condition.link, self.flow());
         let lines = lines.replace("{ kind = ", "").replace(['"', '{', '}'], "");
@@ -226,7 +224,7 @@ pub fn cells(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
     all.filter(|cell| algorithms.contains(&cell.algorithm)).collect()
 }
 
-/// What is sent in messages, below and above one, two and ten segments of 1448 bytes, and what meters send.
+/// Messages and responses around one, two and ten segments of 1448 bytes, and the messages of meters.
 const LOADS: [Traffic; 21] = [
     Traffic::OneWay(50, 1000),
     Traffic::OneWay(1447, 1000),
@@ -303,7 +301,7 @@ fn dense_loss(quick: bool) -> Vec<Cell> {
     cells
 }
 
-/// What stops, stalls or reorders: rate in Mbps, round trip in ms, algorithms, and how.
+/// Rate in Mbps, round trip in ms and algorithms of the adverse cells, and their conditions.
 const ADVERSITIES: [(u64, u64, &[&str], Condition); 11] = [
     (
         2,

@@ -5,7 +5,7 @@ use windlass_cc::Flavour;
 use super::cells::Kind;
 use super::compare::{
     ALGORITHM_GOAL, Comparison, LARGEST_SHARE_GOAL, Line, MEDIAN_GOAL, Measures, P95_GOAL,
-    PATHS_GOAL, SHARE_GOAL, Shares, grid_lines, lines, median_distance,
+    PATHS_GOAL, RESENT_GOAL, SHARE_GOAL, Shares, grid_lines, lines, median_distance,
 };
 use super::grids::{GRIDS, Grid};
 use crate::catalogue::{Difference, differences};
@@ -71,10 +71,12 @@ fn summary(lines: &[Line]) -> Table {
         "single",
         &format!(
             "Single flows: distance of our goodput from the kernel's. The goal is a median of at most \
-             {} and a 95th percentile of at most {} in all, and of at most {} for each algorithm.",
+             {} and a 95th percentile of at most {} in all, and of at most {} for each algorithm. The \
+             segments resent in all cells should differ by at most {}.",
             finely(MEDIAN_GOAL),
             percent(P95_GOAL),
-            percent(ALGORITHM_GOAL)
+            percent(ALGORITHM_GOAL),
+            percent(RESENT_GOAL)
         ),
         &[
             "algorithm",
