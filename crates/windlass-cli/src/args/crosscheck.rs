@@ -32,6 +32,9 @@ pub struct Crosscheck {
     /// Only this algorithm (may be repeated).
     #[arg(long, value_name = "ID")]
     pub algorithm: Vec<String>,
+    /// Only this part of the grid, such as single, shared, messages or dense-loss (may be repeated).
+    #[arg(long, value_name = "PART")]
+    pub grid: Vec<String>,
     /// Compare what the kernel has run already, running no more of it.
     #[arg(long)]
     pub kept: bool,

@@ -18,6 +18,7 @@ pub fn run(args: &Crosscheck, command: &str, chatter: &Chatter) -> Result<(), Fa
         kept: args.kept,
         runs: args.runs.clone(),
         algorithms: args.algorithm.clone(),
+        grids: args.grid.clone(),
         out: args.work.out.clone(),
         command: command.to_owned(),
     };

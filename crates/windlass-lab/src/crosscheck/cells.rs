@@ -1,6 +1,7 @@
 //! The networks of the cross-check and what crosses them, as scenarios of either world.
 
 use super::algorithms::{Algorithm, by_id};
+use super::grids::{self, Case, Measure};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// Bytes of a full IP packet.
@@ -10,7 +11,7 @@ const TRACE_INTERVAL: &str = "20ms";
 
 /// A queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Depth {
+pub enum Depth {
     /// Packets.
     Packets(u64),
     /// Bandwidth-delay products, and packets at least: with fewer, no loss is followed by three
@@ -31,16 +32,16 @@ pub struct Network {
     /// Round trip of propagation, milliseconds.
     pub rtt_ms: u64,
     /// Drop-tail queue.
-    depth: Depth,
+    pub depth: Depth,
     /// Data packets lost at random, percent.
     pub loss_percent: f64,
     /// Seconds: several periods of a Reno's saw-tooth where there is one within reach; fast links
     /// cost most.
-    duration_s: u64,
+    pub duration_s: u64,
 }
 
 /// A row of the tables below.
-const fn net(
+pub(super) const fn net(
     rate_mbps: u64,
     rtt_ms: u64,
     depth: Depth,
@@ -94,7 +95,7 @@ const TRACED: Network = NETWORKS[1];
 /// What two flows share.
 const SHARED: [Network; 2] = [net(4, 40, DEEP, 0.0, 30), net(2, 80, SHALLOW, 0.0, 30)];
 /// The two flows.
-const MIXES: [(&str, &str); 8] = [
+const MIXES: [(&str, &str); 12] = [
     ("cubic", "cubic"),
     ("reno", "cubic"),
     ("bbr", "cubic"),
@@ -103,6 +104,10 @@ const MIXES: [(&str, &str); 8] = [
     ("htcp", "cubic"),
     ("bbr", "bbr"),
     ("illinois", "cubic"),
+    ("vegas", "vegas"),
+    ("cubic", "hybla"),
+    ("cubic", "yeah"),
+    ("cubic", "highspeed"),
 ];
 /// When the second one starts, milliseconds: without random losses a share is a matter of phase, and
 /// only over several starts is it one of the algorithms.
@@ -146,6 +151,8 @@ pub enum Kind {
     },
     /// One multipath connection, the second path of which is this.
     TwoPaths(Network),
+    /// A case of another grid.
+    Case(Case),
 }
 
 /// A network and what crosses it.
@@ -221,7 +228,7 @@ impl Network {
 }
 
 impl Cell {
-    /// The cells of these algorithms: single flows, then two that share, then multipath.
+    /// The cells of these algorithms: single flows, then two that share, then multipath, then the other grids.
     pub fn grid(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
         let networks = if quick { &NETWORKS[..QUICK] } else { NETWORKS };
         let single = |&network: &Network| {
@@ -233,6 +240,7 @@ impl Cell {
             cells.extend(shared(algorithms));
             cells.extend(two_paths(algorithms));
         }
+        cells.extend(grids::cells(algorithms, quick));
         cells
     }
 
@@ -242,6 +250,7 @@ impl Cell {
             Kind::Single => "single",
             Kind::Shared { .. } => "shared",
             Kind::TwoPaths(_) => "two-paths",
+            Kind::Case(case) => case.grid.id,
         }
     }
 
@@ -251,6 +260,7 @@ impl Cell {
             Kind::Single => String::new(),
             Kind::Shared { rival, start_ms } => format!(",rival={},start={start_ms}ms", rival.id),
             Kind::TwoPaths(second) => format!(",second=({})", second.key()),
+            Kind::Case(case) => case.key(),
         };
         let Network { duration_s, .. } = self.network;
         format!(
@@ -264,6 +274,15 @@ impl Cell {
     pub fn label(&self) -> String {
         match self.kind {
             Kind::Shared { rival, .. } => format!("{} with {}", self.algorithm.id, rival.id),
+            Kind::Case(case) => case.name(self.algorithm),
+            _ => self.algorithm.id.to_string(),
+        }
+    }
+
+    /// The line of a table that it counts in.
+    pub fn group(&self) -> String {
+        match self.kind {
+            Kind::Case(case) => case.group(self.algorithm),
             _ => self.algorithm.id.to_string(),
         }
     }
@@ -283,7 +302,20 @@ impl Cell {
 
     /// Seeds: without random losses there is nothing to draw.
     pub fn seeds(&self, quick: bool) -> std::ops::RangeInclusive<u64> {
-        1..=if self.kind == Kind::Single && self.is_lossy() && !quick { 2 } else { 1 }
+        1..=match self.kind {
+            _ if quick => 1,
+            Kind::Case(case) => case.seeds,
+            Kind::Single if self.is_lossy() => 2,
+            _ => 1,
+        }
+    }
+
+    /// What is compared.
+    pub fn measure(&self) -> Measure {
+        match self.kind {
+            Kind::Case(case) => case.grid.measure,
+            _ => Measure::Goodput,
+        }
     }
 
     /// Whether the congestion window is recorded for the report.
@@ -297,7 +329,7 @@ impl Cell {
     ///
     /// None that a test does not find: the text is made here.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
-        let name = format!("crosscheck-{}", self.label().replace(' ', "-"));
+        let name = format!("crosscheck-{}", self.label().replace([' ', ','], "-"));
         Scenario::from_str(&self.text(), &format!("{name}.toml"))
     }
 
@@ -305,7 +337,7 @@ impl Cell {
         let network = &self.network;
         let mut out =
             format!("duration = \"{}s\"\n[stack]\npreset = \"linux\"\n", network.duration_s);
-        if !matches!(self.kind, Kind::TwoPaths(_)) {
+        if matches!(self.kind, Kind::Single | Kind::Shared { .. }) {
             let buffer = network.buffer();
             out += &format!("receive_buffer = \"{buffer}B\"\nsend_buffer = \"{buffer}B\"\n");
         }
@@ -322,10 +354,14 @@ impl Cell {
             }
         } else {
             out += &network.link("bottleneck", ["s", "d"], &self.queue());
+            if let Kind::Case(case) = self.kind {
+                out += case.link();
+            }
         }
         out += &self.flow("first", self.algorithm, 0);
         match self.kind {
             Kind::Single => {}
+            Kind::Case(case) => out += &case.flow(),
             Kind::Shared { rival, start_ms } => out += &self.flow("second", rival, start_ms),
             Kind::TwoPaths(_) => {
                 out += "[flow.multipath]\nscheduler = \"linux\"\npenalise = false\n\
@@ -416,7 +452,7 @@ mod tests {
             assert!(points.insert((cell.experiment(), cell.point())), "{}", cell.point());
         }
         let of = |kind| points.iter().filter(|(experiment, _)| *experiment == kind).count();
-        assert_eq!([of("single"), of("shared"), of("two-paths")], [33 * 14, 8 * 2 * 8, 20]);
+        assert_eq!([of("single"), of("shared"), of("two-paths")], [33 * 14, 12 * 2 * 8, 20]);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 pub mod algorithms;
 pub mod cells;
 pub mod compare;
+pub mod grids;
 mod page;
 pub mod recorded;
 mod sections;
@@ -51,6 +52,8 @@ pub struct Options {
     pub runs: PathBuf,
     /// Algorithms by identifier; all when none is named.
     pub algorithms: Vec<String>,
+    /// Parts of the grid by the identifier of their experiment; all when none is named.
+    pub grids: Vec<String>,
     /// Folder in which the cross-check gets its own.
     pub out: PathBuf,
     /// The command line, for the record.
@@ -112,7 +115,8 @@ impl Crosscheck {
         }
         let recorded = Recorded::read(&options.runs)?;
         let mut cells = Vec::new();
-        for cell in Cell::grid(&algorithms, options.quick) {
+        let wanted = wanted(&options.grids)?;
+        for cell in Cell::grid(&algorithms, options.quick).into_iter().filter(wanted) {
             cells.push(CellTasks::of(cell, (options.world, options.quick), &recorded)?);
         }
         let dir = options.out.join(FOLDER);
@@ -271,6 +275,18 @@ impl Outcome {
     pub fn write_runs(&self, path: &Path) -> Result<(), Error> {
         Ok(self.recorded.write(path)?)
     }
+}
+
+/// Whether a cell is of one of these parts of the grid, of any when none is named.
+fn wanted(names: &[String]) -> Result<impl Fn(&Cell) -> bool, Error> {
+    let all: Vec<Cell> = Cell::grid(&Vec::from_iter(ALGORITHMS), false);
+    let known: BTreeSet<&str> = all.iter().map(Cell::experiment).collect();
+    if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
+        let known = Vec::from_iter(known).join(", ");
+        return Err(Error::Input(format!("\"{name}\" is no part of the grid; there are {known}")));
+    }
+    let names = names.to_vec();
+    Ok(move |cell: &Cell| names.is_empty() || names.iter().any(|name| name == cell.experiment()))
 }
 
 fn chosen(names: &[String]) -> Result<Vec<&'static Algorithm>, Error> {

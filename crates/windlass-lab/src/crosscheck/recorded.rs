@@ -110,8 +110,11 @@ fn title() -> String {
     format!("# Runs of Linux kernels, by `windlass crosscheck --write`; link model {LINK_MODEL}")
 }
 
+/// The cell's point as a field of a line: with one space in the place of commas.
 fn key(cell: &Cell) -> String {
-    cell.point().replace(',', " ")
+    let point = cell.point();
+    let words = point.split([',', ' ']).filter(|word| !word.is_empty());
+    Vec::from_iter(words).join(" ").replace(" = ", "=")
 }
 
 fn parse(line: &str) -> Option<Run> {

@@ -4,9 +4,10 @@ use windlass_cc::Flavour;
 
 use super::cells::Kind;
 use super::compare::{
-    ALGORITHM_GOAL, Comparison, Line, MEDIAN_GOAL, Measures, P95_GOAL, PATHS_GOAL, SHARE_GOAL,
-    Shares, lines, median_distance,
+    ALGORITHM_GOAL, Comparison, LARGEST_SHARE_GOAL, Line, MEDIAN_GOAL, Measures, P95_GOAL,
+    PATHS_GOAL, RESENT_GOAL, SHARE_GOAL, Shares, grid_lines, lines, median_distance,
 };
+use super::grids::{GRIDS, Grid};
 use crate::catalogue::{Difference, differences};
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Row, Scale, Section, Table,
@@ -29,6 +30,9 @@ pub(super) fn tables(names: &[&str], comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(shares(&Shares::of(comparisons)));
     tables.extend(two_paths(&of("two-paths")));
     tables.extend(beyond(comparisons));
+    for grid in GRIDS {
+        tables.extend(of_grid(grid, comparisons));
+    }
     tables
 }
 
@@ -59,6 +63,7 @@ fn summary(lines: &[Line]) -> Table {
             finely(line.median),
             percent(line.p95),
             percent(line.within),
+            resent(line.retransmits),
             if line.is_met { "yes" } else { "no" }.to_string(),
         ]
     };
@@ -66,12 +71,23 @@ fn summary(lines: &[Line]) -> Table {
         "single",
         &format!(
             "Single flows: distance of our goodput from the kernel's. The goal is a median of at most \
-             {} and a 95th percentile of at most {} in all, and of at most {} for each algorithm.",
+             {} and a 95th percentile of at most {} in all, and of at most {} for each algorithm. The \
+             segments resent in all cells should differ by at most {}.",
             finely(MEDIAN_GOAL),
             percent(P95_GOAL),
-            percent(ALGORITHM_GOAL)
+            percent(ALGORITHM_GOAL),
+            percent(RESENT_GOAL)
         ),
-        &["algorithm", "cells", "signed median", "median", "95th percentile", "within 5 %", "met"],
+        &[
+            "algorithm",
+            "cells",
+            "signed median",
+            "median",
+            "95th percentile",
+            "within 5 %",
+            "resent kernel / ours",
+            "met",
+        ],
         lines.iter().map(row).collect(),
     )
 }
@@ -80,6 +96,7 @@ fn summary(lines: &[Line]) -> Table {
 fn shares(shares: &[Shares]) -> Option<Table> {
     let middle = median_distance(shares.iter().map(Shares::difference))?;
     let spread = median_distance(shares.iter().map(Shares::spread))?;
+    let largest = shares.iter().map(|s| s.difference().abs()).fold(0.0, f64::max);
     let row = |s: &Shares| {
         vec![
             s.cell.label(),
@@ -106,10 +123,12 @@ fn shares(shares: &[Shares]) -> Option<Table> {
     ];
     let caption = format!(
         "Two flows over one bottleneck: the share of the first, median over starts of the second. The \
-         shares differ by {:.1} points at the median; the goal is {:.0}. From quartile to quartile the \
+         shares differ by {:.1} points at the median and {:.1} at most; the goals are {:.0} and {:.0}. From quartile to quartile the \
          kernel's own reach over {:.1} points.",
         100.0 * middle,
+        100.0 * largest,
         100.0 * SHARE_GOAL,
+        100.0 * LARGEST_SHARE_GOAL,
         100.0 * spread
     );
     Some(table("shared", &caption, &columns, shares.iter().map(row).collect()))
@@ -153,8 +172,10 @@ fn two_paths(comparisons: &[Comparison]) -> Option<Table> {
 
 /// Cells further apart than is aimed at, the furthest first.
 fn beyond(comparisons: &[Comparison]) -> Option<Table> {
-    let mut far: Vec<&Comparison> =
-        comparisons.iter().filter(|c| c.difference().abs() > ALGORITHM_GOAL).collect();
+    let mut far: Vec<&Comparison> = comparisons
+        .iter()
+        .filter(|c| c.difference().abs() > ALGORITHM_GOAL && !is_case(c))
+        .collect();
     far.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
     let pair = |c: &Comparison, f: fn(&Measures) -> f64, digits: usize| {
         format!("{:.digits$} / {:.digits$}", f(&c.kernel), f(&c.ours))
@@ -191,6 +212,83 @@ fn beyond(comparisons: &[Comparison]) -> Option<Table> {
     (!rows.is_empty()).then(|| table("beyond", &caption, &columns, rows))
 }
 
+/// A further grid: its lines, and the cells that are furthest apart.
+fn of_grid(grid: &Grid, comparisons: &[Comparison]) -> Vec<Table> {
+    let mut cells: Vec<&Comparison> =
+        comparisons.iter().filter(|c| c.cell.experiment() == grid.id).collect();
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    let row = |line: &Line| {
+        vec![
+            line.name.clone(),
+            line.cells.to_string(),
+            signed(line.signed_median),
+            finely(line.median),
+            percent(line.p95),
+            percent(line.largest),
+            resent(line.retransmits),
+            if line.is_met { "yes" } else { "no" }.to_string(),
+        ]
+    };
+    let caption = format!(
+        "{} The goal is a median of at most {} and a 95th percentile of at most {}.",
+        grid.about,
+        percent(grid.goal.median),
+        percent(grid.goal.p95)
+    );
+    let columns = [
+        "cells of",
+        "cells",
+        "signed median",
+        "median",
+        "95th percentile",
+        "largest",
+        "resent kernel / ours",
+        "met",
+    ];
+    let lines = grid_lines(grid, &cells).iter().map(row).collect();
+    cells.retain(|c| c.difference().abs() > grid.goal.p95);
+    cells.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+    let mut tables = vec![table(grid.id, &caption, &columns, lines)];
+    tables.extend(furthest(grid, &cells));
+    tables
+}
+
+/// Rows of a table of cells that are far apart.
+const FURTHEST: usize = 12;
+
+fn furthest(grid: &Grid, far: &[&Comparison]) -> Option<Table> {
+    let pair = |c: &Comparison, f: &dyn Fn(&Measures) -> f64, digits: usize| {
+        format!("{:.digits$} / {:.digits$}", f(&c.kernel), f(&c.ours))
+    };
+    let row = |c: &&Comparison| {
+        vec![
+            c.cell.label(),
+            c.cell.network_name(),
+            pair(c, &|m| grid.measure.value(m), 2),
+            signed(c.difference()),
+            pair(c, &|m| m.drops_queue + m.drops_error, 0),
+            pair(c, &|m| m.retransmits, 0),
+            pair(c, &|m| m.timeouts, 0),
+        ]
+    };
+    let columns =
+        ["flow", "network", grid.measure.heading(), "difference", "lost", "resent", "timeouts"];
+    let caption = format!(
+        "{} cells more than {} apart, kernel / ours; at most {FURTHEST} are shown.",
+        far.len(),
+        percent(grid.goal.p95)
+    );
+    let rows: Vec<Vec<String>> = far.iter().take(FURTHEST).map(row).collect();
+    let id = format!("{}-beyond", grid.id);
+    (!rows.is_empty()).then(|| table(&id, &caption, &columns, rows))
+}
+
+fn is_case(c: &Comparison) -> bool {
+    matches!(c.cell.kind, Kind::Case(_))
+}
+
 /// Every cell's difference, by algorithm.
 fn spread(comparisons: &[Comparison]) -> Chart {
     let of = |wanted: &dyn Fn(&Comparison) -> bool| -> Vec<&Comparison> {
@@ -199,7 +297,7 @@ fn spread(comparisons: &[Comparison]) -> Chart {
     let single = |c: &Comparison| c.cell.kind == Kind::Single;
     let clean = of(&|c| single(c) && !c.cell.is_lossy());
     let lossy = of(&|c| single(c) && c.cell.is_lossy());
-    let others = of(&|c| !single(c));
+    let others = of(&|c| !single(c) && !is_case(c));
     let point = |c: &&Comparison| ChartPoint {
         category: Some(c.cell.algorithm.id.to_string()),
         y: 100.0 * c.difference(),
@@ -267,6 +365,10 @@ fn finely(share: f64) -> String {
 
 fn points(share: f64) -> String {
     format!("{:+.1}", 100.0 * share)
+}
+
+fn resent([kernel, ours]: [f64; 2]) -> String {
+    format!("{kernel:.0} / {ours:.0}")
 }
 
 fn range(quartiles: [f64; 3]) -> String {

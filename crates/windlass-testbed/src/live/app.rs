@@ -8,6 +8,7 @@ use windlass_cc::{Span, Time};
 use windlass_sim::arrivals::ArrivalProcess;
 use windlass_sim::config::{Cbr, FlowConfig, ReadPolicy, Traffic};
 use windlass_sim::host::DatagramSource;
+use windlass_sim::latency::Messages;
 
 use super::clock::Clock;
 use super::datagrams::{Sink, Source};
@@ -43,6 +44,8 @@ pub(crate) struct StreamApp {
     pub completed: Option<Time>,
     /// Time that each response took, seconds.
     pub responses_s: Vec<f64>,
+    /// The messages that it reads, where they have a deadline.
+    pub messages: Option<Messages>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,6 +96,15 @@ fn role(traffic: &Traffic, sends: bool, start: Time) -> Role {
     }
 }
 
+/// The messages that the receiver of a flow judges.
+fn messages(flow: &FlowConfig) -> Option<Messages> {
+    match flow.traffic {
+        Traffic::CbrTcp(cbr) => Messages::new(cbr, flow.start),
+        Traffic::Messages(arrivals) => Messages::of_arrivals(arrivals, flow.start),
+        _ => None,
+    }
+}
+
 impl App {
     /// The application of a host on its socket, in a run with this seed.
     pub fn new(
@@ -119,6 +131,7 @@ impl App {
                     wake: if listens { Time::NEVER } else { flow.start },
                     completed: None,
                     responses_s: Vec::new(),
+                    messages: if sends { None } else { messages(flow) },
                 }))
             }
         };
@@ -214,6 +227,9 @@ impl StreamApp {
             self.on_wake(now);
         }
         self.stream.act(now, ready);
+        if let Some(messages) = &mut self.messages {
+            messages.read(now, self.stream.delivered);
+        }
         match &mut self.role {
             Role::Server { request, response, answered } => {
                 while self.stream.delivered >= (*answered + 1) * (*request).max(1) {

@@ -76,6 +76,7 @@ fn add_receiver(total: &mut FlowResult, flow: &FlowConfig, run_end: Time, end: &
         ended = app.completed.filter(|_| !endless);
         total.completion_s = ended.map(|t| seconds(flow.start, t));
         total.responses_s = app.responses_s.clone();
+        total.messages = app.messages.as_ref().map(|m| Box::new(m.result(run_end)));
         // The receiver asks here, so that its attempts and requests count too.
         if matches!(flow.traffic, Traffic::RequestResponse { .. }) {
             total.rto_count += end.counters.timeouts;
