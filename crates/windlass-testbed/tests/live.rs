@@ -418,7 +418,7 @@ fn a_peer_that_is_never_reached_is_a_failure_not_a_hang() {
     let mut wire = link(10_000_000, 10);
     wire.loss[0] = Some(LossModel::Drop { probability: 1.0 });
     let mut stack = LINUX;
-    stack.max_syn_retries = 1;
+    (stack.max_syn_retries, stack.syn_linear_timeouts) = (1, 0);
     let mut config = config(vec![wire], vec![bulk(stack, "reno", Some(1_000))]);
     config.duration = Time::from_secs(20);
     let outcome = run(&config);
