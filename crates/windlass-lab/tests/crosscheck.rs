@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use windlass_lab::crosscheck::cases::{ADVERSE, DENSE_LOSS, Grid, MESSAGES};
 use windlass_lab::crosscheck::compare::{Comparison, Line, grid_lines};
-use windlass_lab::crosscheck::grids::{ADVERSE, DENSE_LOSS, Grid, MESSAGES};
 use windlass_lab::crosscheck::{Crosscheck, Options, Outcome, RUNS};
 use windlass_lab::run::Runner;
 

@@ -1,7 +1,7 @@
 //! The networks of the cross-check and what crosses them, as scenarios of either world.
 
 use super::algorithms::{Algorithm, by_id};
-use super::grids::{self, Case, Measure};
+use super::cases::{Case, Measure};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// Bytes of a full IP packet.
@@ -228,7 +228,7 @@ impl Network {
 }
 
 impl Cell {
-    /// The cells of these algorithms: single flows, then two that share, then multipath, then the other grids.
+    /// The cells of these algorithms: single flows, then two that share, then multipath.
     pub fn grid(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
         let networks = if quick { &NETWORKS[..QUICK] } else { NETWORKS };
         let single = |&network: &Network| {
@@ -240,7 +240,6 @@ impl Cell {
             cells.extend(shared(algorithms));
             cells.extend(two_paths(algorithms));
         }
-        cells.extend(grids::cells(algorithms, quick));
         cells
     }
 

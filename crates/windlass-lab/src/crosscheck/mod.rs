@@ -7,9 +7,11 @@
 //! difference is. What kernels have run is [recorded] in the project.
 
 pub mod algorithms;
+pub mod cases;
 pub mod cells;
 pub mod compare;
 pub mod grids;
+pub mod measures;
 mod page;
 pub mod recorded;
 mod sections;
@@ -24,7 +26,8 @@ use std::path::{Path, PathBuf};
 
 use algorithms::{ALGORITHMS, Algorithm};
 use cells::{Cell, Kind};
-use compare::{Comparison, Line, Measures};
+use compare::{Comparison, Line};
+use measures::Measures;
 use recorded::Recorded;
 
 use crate::report::model::{Report, Table};
@@ -116,7 +119,7 @@ impl Crosscheck {
         let recorded = Recorded::read(&options.runs)?;
         let mut cells = Vec::new();
         let wanted = wanted(&options.grids)?;
-        for cell in Cell::grid(&algorithms, options.quick).into_iter().filter(wanted) {
+        for cell in grids::all(&algorithms, options.quick).into_iter().filter(wanted) {
             cells.push(CellTasks::of(cell, (options.world, options.quick), &recorded)?);
         }
         let dir = options.out.join(FOLDER);
@@ -279,7 +282,7 @@ impl Outcome {
 
 /// Whether a cell is of one of these parts of the grid, of any when none is named.
 fn wanted(names: &[String]) -> Result<impl Fn(&Cell) -> bool, Error> {
-    let all: Vec<Cell> = Cell::grid(&Vec::from_iter(ALGORITHMS), false);
+    let all: Vec<Cell> = grids::all(&Vec::from_iter(ALGORITHMS), false);
     let known: BTreeSet<&str> = all.iter().map(Cell::experiment).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
         let known = Vec::from_iter(known).join(", ");

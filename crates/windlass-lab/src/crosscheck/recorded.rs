@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use super::cells::Cell;
-use super::compare::Measures;
+use super::measures::Measures;
 use crate::Error;
 use crate::experiment::FileError;
 use crate::run::World;

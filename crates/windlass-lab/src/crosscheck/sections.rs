@@ -2,12 +2,13 @@
 
 use windlass_cc::Flavour;
 
+use super::cases::{GRIDS, Grid};
 use super::cells::Kind;
 use super::compare::{
-    ALGORITHM_GOAL, Comparison, LARGEST_SHARE_GOAL, Line, MEDIAN_GOAL, Measures, P95_GOAL,
-    PATHS_GOAL, RESENT_GOAL, SHARE_GOAL, Shares, grid_lines, lines, median_distance,
+    ALGORITHM_GOAL, Comparison, LARGEST_SHARE_GOAL, Line, MEDIAN_GOAL, P95_GOAL, PATHS_GOAL,
+    RESENT_GOAL, SHARE_GOAL, Shares, grid_lines, lines, median_distance,
 };
-use super::grids::{GRIDS, Grid};
+use super::measures::Measures;
 use crate::catalogue::{Difference, differences};
 use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Row, Scale, Section, Table,

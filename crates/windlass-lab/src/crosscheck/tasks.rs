@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cells::Cell;
-use super::compare::Measures;
+use super::measures::Measures;
 use super::recorded::Recorded;
 use crate::run::{Task, World};
 use crate::scenario::ScenarioError;
