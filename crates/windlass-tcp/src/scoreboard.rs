@@ -6,6 +6,7 @@
 //! connection allocates only while its largest flight grows.
 
 mod overtaken;
+mod resend;
 mod rfc6675;
 
 use std::collections::VecDeque;
@@ -418,112 +419,6 @@ impl Scoreboard {
     /// The place of the highest record that the peer does not have.
     pub fn last_missing(&self) -> Option<usize> {
         self.records.iter().rposition(|r| !r.sacked)
-    }
-
-    /// The record at `place` is retransmitted; if it is longer than `limit`, only so much of it.
-    /// `sent` makes the sampler's record from what is in flight without it and its length.
-    pub fn resend(
-        &mut self,
-        place: usize,
-        limit: u32,
-        sent: impl FnOnce(u64, u64) -> SentRecord,
-    ) -> Option<&Record> {
-        self.cut(place, limit);
-        let pipe = self.pipe();
-        let una = self.records.front()?.start;
-        while self.again.front().is_some_and(|(_, end)| *end <= una) {
-            self.again.pop_front();
-        }
-        let (len, end) = self.records.get(place).map(|r| (r.len, r.end()))?;
-        let volume = self.volume(len);
-        let sent = sent(pipe, volume);
-        let last_sent = self.moment(sent.sent_time, end);
-        let record = &mut self.records[place];
-        self.pipe -= volume * record.copies();
-        self.pending -= if record.is_pending() { volume } else { 0 };
-        record.last_sent = last_sent;
-        if let Some(sample) = self.samples.as_mut().and_then(|all| all.get_mut(place)) {
-            *sample = sent;
-        }
-        record.transmissions = record.transmissions.saturating_add(1);
-        record.resent = true;
-        self.pipe += volume * record.copies();
-        self.again.push_back((record.last_sent, record.end()));
-        Some(record)
-    }
-
-    /// What follows the record at a place joins it, up to `limit`, as long as it is to be retransmitted too.
-    pub fn join(&mut self, place: usize, limit: u32) {
-        while let Some(next) = self.records.get(place + 1).filter(|r| r.is_pending()) {
-            let (len, transmissions) = (next.len, next.transmissions);
-            let record = &mut self.records[place];
-            let take = len.min(limit.saturating_sub(record.len));
-            if take == 0 || !record.is_pending() {
-                return;
-            }
-            record.len += take;
-            record.transmissions = record.transmissions.max(transmissions);
-            if take == len {
-                self.pending -= u64::from(self.unit);
-                self.records.remove(place + 1);
-                if let Some(samples) = &mut self.samples {
-                    samples.remove(place + 1);
-                }
-            } else {
-                let rest = &mut self.records[place + 1];
-                rest.start += u64::from(take);
-                rest.len -= take;
-            }
-        }
-    }
-
-    /// What follows the record at a place and has not arrived joins it whole, as long as that is not longer than `limit` and
-    /// ends by `edge` (`tcp_retrans_try_collapse`).
-    pub fn collapse(&mut self, place: usize, limit: u32, edge: u64) {
-        while let Some(&next) = self.records.get(place + 1) {
-            let record = &mut self.records[place];
-            if next.sacked || record.sacked || record.len + next.len > limit || next.end() > edge {
-                return;
-            }
-            record.len += next.len;
-            record.transmissions = record.transmissions.max(next.transmissions);
-            // The whole is where its first part is.
-            let (volume, own) = match self.unit {
-                0 => (u64::from(next.len), *record),
-                unit => (u64::from(unit), next),
-            };
-            self.pipe -= volume * next.copies();
-            self.pending -= if next.is_pending() { volume } else { 0 };
-            if self.unit == 0 {
-                self.pipe += volume * own.copies();
-                self.pending += if own.is_pending() { volume } else { 0 };
-            }
-            self.records.remove(place + 1);
-            if let Some(samples) = &mut self.samples {
-                samples.remove(place + 1);
-            }
-        }
-    }
-
-    /// Cuts the record at a place in two if it is longer than `limit`.
-    fn cut(&mut self, place: usize, limit: u32) {
-        let Some(record) = self.records.get_mut(place) else { return };
-        if limit == 0 || record.len <= limit {
-            return;
-        }
-        let rest =
-            Record { start: record.start + u64::from(limit), len: record.len - limit, ..*record };
-        record.len = limit;
-        if self.unit > 0 {
-            let unit = u64::from(self.unit);
-            self.pipe += unit * rest.copies();
-            self.sacked += if rest.sacked { unit } else { 0 };
-            self.pending += if rest.is_pending() { unit } else { 0 };
-        }
-        self.records.insert(place + 1, rest);
-        if let Some(samples) = &mut self.samples {
-            samples.insert(place + 1, samples[place]);
-        }
     }
 }
 

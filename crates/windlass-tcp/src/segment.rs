@@ -88,6 +88,9 @@ pub struct SackBlock {
     pub right: Seq,
 }
 
+/// Payload of a segment if the peer does not announce its MSS, bytes (RFC 9293 section 3.7.1).
+pub const DEFAULT_MSS: u32 = 536;
+
 /// Most SACK blocks that a segment keeps: as many as fit with timestamps. A fourth one would cost each packet in the
 /// simulator a second cache line.
 pub const MAX_SACK_BLOCKS: usize = 3;

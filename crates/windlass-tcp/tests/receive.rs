@@ -373,7 +373,11 @@ fn the_fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_a_round
          103 > . 1 ack 1001 sack 2001-5001
          104 < . 5001+1000 ack 1 ts 105 91
          104 = deadline_ms 104          # 0.6 ms later
-         104.6 > . 1 ack 1001 sack 2001-6001",
+         104.6 > . 1 ack 1001 sack 2001-6001
+         105 < . 6001+1000 ack 1 ts 106 91
+         105.1 < . 1001+1000 ack 1 ts 106 91
+         105.1 > . 1 ack 7001           # which reports all that waits
+         110",
     );
 }
 

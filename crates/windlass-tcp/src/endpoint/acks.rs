@@ -4,13 +4,12 @@
 use windlass_cc::{Span, Time};
 
 use super::{Endpoint, Profile, State};
-use crate::segment::{Flags, Segment};
+use crate::segment::{DEFAULT_MSS, Flags, Segment};
 
 /// `TCP_MAX_QUICKACKS`: acknowledgements of single segments when a connection begins, or after data
 /// that came twice.
-pub(super) const MANY_QUICK: u32 = 16;
-/// `TCP_MSS_DEFAULT` and `TCP_MIN_MSS`, bytes: between them the first guess of the peer's segments lies.
-const DEFAULT_MSS: u32 = 536;
+const MANY_QUICK: u32 = 16;
+/// `TCP_MIN_MSS`, bytes: the first guess of the peer's segments is this at least, and [`DEFAULT_MSS`] at most.
 const LEAST_MSS: u32 = 88;
 /// The longest delay: the least retransmission timeout less a tick of 4 ms (`tcp_delack_max`).
 const LONGEST_DELAY: Span = Span::from_millis(196);
@@ -173,7 +172,8 @@ impl Endpoint {
 
     /// Whether more than a full segment is not acknowledged yet.
     fn owes_segments(&self, p: &Profile) -> bool {
-        let most = u64::from(self.recv.acks.segment) * u64::from(p.stack.delayed_ack_segments - 1);
+        let most = u64::from(self.recv.acks.segment)
+            * u64::from(p.stack.delayed_ack_segments.saturating_sub(1));
         self.recv.nxt - self.recv.last_ack_sent > most
     }
 
@@ -216,11 +216,11 @@ impl Endpoint {
     /// An acknowledgement goes out, by itself or with data (`tcp_event_ack_sent`).
     #[inline]
     pub(super) fn note_ack_sent(&mut self, p: &Profile) {
+        self.timers.report = Time::NEVER;
+        self.recv.autotune.forget_reports();
         if !p.stack.quick_acks {
             return;
         }
-        self.timers.report = Time::NEVER;
-        self.recv.autotune.forget_reports();
         let acks = &mut self.recv.acks;
         if acks.due && acks.quick > 0 {
             acks.quick -= 1;

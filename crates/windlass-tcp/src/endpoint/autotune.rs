@@ -4,14 +4,12 @@
 use windlass_cc::{Span, Time};
 
 use super::{Endpoint, Profile};
-use crate::segment::Segment;
+use crate::segment::{DEFAULT_MSS, Segment};
 
 /// What a SYN can say, bytes.
 const MOST_IN_SYN: u64 = 65_535;
 /// `TCP_DEFAULT_SCALING_RATIO`: 256ths of a buffer that are payload, as long as no full segment has come.
 const PAYLOAD_RATIO: u64 = 128;
-/// The same is told by segments of this number of bytes and more (`TCP_MSS_DEFAULT`).
-const TELLING_SEGMENT: u32 = 536;
 /// What the kernel keeps of a packet beside its payload, bytes: headers and room for more, and the end of the buffer, which
 /// is a power of two; and the description of the buffer.
 const PACKET_OVERHEAD: u32 = 40 + 64 + 320;
@@ -162,7 +160,7 @@ impl Endpoint {
         }
         if self.autotunes(p) {
             let tune = &mut self.recv.autotune;
-            if s.len > tune.segment && s.len >= TELLING_SEGMENT.min(self.agreed.mss) {
+            if s.len > tune.segment && s.len >= DEFAULT_MSS.min(self.agreed.mss) {
                 tune.segment = s.len;
                 let room = p.stack.initial_receive_buffer * payload_ratio(s.len) / 256;
                 tune.room = tune.room.max(room.min(p.stack.receive_buffer));

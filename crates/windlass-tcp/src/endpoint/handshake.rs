@@ -6,7 +6,7 @@ use super::autotune::first_window;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
-use crate::segment::{Flags, Options, Segment};
+use crate::segment::{DEFAULT_MSS, Flags, Options, Segment};
 use crate::seq::Seq;
 
 /// What the two ends have agreed on in the handshake.
@@ -154,8 +154,7 @@ impl Endpoint {
             self.agreed.snd_scale = shift.min(14);
             self.agreed.rcv_scale = Endpoint::scale_for(p.stack.receive_buffer);
         }
-        // RFC 9293 section 3.7.1: 536 when the option is missing.
-        let peer = u32::from(o.mss.unwrap_or(536));
+        let peer = o.mss.map_or(DEFAULT_MSS, u32::from);
         let options = if self.agreed.timestamps { 12 } else { 0 } + self.layer.option_room();
         self.agreed.mss = p.mss().min(peer).saturating_sub(options).max(1);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).

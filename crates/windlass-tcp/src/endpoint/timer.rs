@@ -36,8 +36,8 @@ impl Default for Timers {
     }
 }
 
-/// `TCP_RTO_MIN`, which Linux reckons the time from after which it gives up.
-const LEAST_TIMEOUT: Span = Span::from_millis(200);
+/// `TCP_RTO_MIN`: first of the timeouts whose sum is the time after which Linux gives up.
+const FIRST_TIMEOUT: Span = Span::from_millis(200);
 
 /// How long a timer takes that begins at `first`, doubles up to `most` and expires once more than `retries` times
 /// (`tcp_model_timeout`).
@@ -45,7 +45,7 @@ fn backed_off(retries: u32, first: Span, most: Span) -> Span {
     let doublings = (most.0 / first.0).max(1).ilog2();
     let steep = retries.min(doublings);
     let rest = u64::from(retries - steep);
-    Span(((2 << steep) - 1) * first.0 + rest * most.0)
+    Span((((2 << steep) - 1) * first.0).saturating_add(rest.saturating_mul(most.0)))
 }
 
 /// Slots of a level of the kernel's timer wheel, whose ticks are eight of those of the level below.
@@ -147,7 +147,7 @@ impl Endpoint {
             self.send.retries_since = now;
         }
         self.send.retries += 1;
-        let limit = backed_off(p.stack.max_data_retries, LEAST_TIMEOUT, p.stack.rto.max());
+        let limit = backed_off(p.stack.max_data_retries, FIRST_TIMEOUT, p.stack.rto.max());
         if self.send.retries == 1 || now.since(self.send.retries_since) < limit {
             return false;
         }

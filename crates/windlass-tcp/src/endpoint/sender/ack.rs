@@ -9,10 +9,8 @@ use super::Sender;
 use super::summary::AckSummary;
 use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile};
-use crate::segment::{Flags, Segment};
+use crate::segment::{DEFAULT_MSS, Flags, Segment};
 
-/// `TCP_MSS_DEFAULT`: windows up to this may be filled by one segment, bytes.
-const DEFAULT_MSS: u64 = 536;
 /// Least payload of a full segment, bytes: of a packet of 68 without the header.
 const LEAST_SEGMENT: u64 = 48;
 
@@ -124,7 +122,7 @@ impl Endpoint {
         self.send.segment = self.agreed.mss;
         if p.stack.rules == Flavour::Linux && !self.layer.on {
             let window = self.send.max_wnd;
-            let most = if window > DEFAULT_MSS { window / 2 } else { window };
+            let most = if window > u64::from(DEFAULT_MSS) { window / 2 } else { window };
             self.send.segment = self.send.segment.min(most.max(LEAST_SEGMENT) as u32);
         }
     }
