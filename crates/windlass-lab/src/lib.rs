@@ -63,6 +63,7 @@ mod dice;
 pub mod diff;
 mod error;
 pub mod experiment;
+mod front;
 pub mod hindsight;
 pub mod overview;
 pub mod papers;

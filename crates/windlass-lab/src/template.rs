@@ -13,7 +13,7 @@
 //! Everything keeps its place in the file, so that errors say where they are.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -132,6 +132,26 @@ pub(crate) fn known_names(
             Err(mistake(format!("nothing is called `{name}` here{}", did_you_mean(name, &known))))
         }
     }
+}
+
+/// The names of all `let` tables of a file; none where it is no TOML.
+pub(crate) fn let_names(text: &str) -> BTreeSet<String> {
+    fn visit(value: &toml::Value, names: &mut BTreeSet<String>) {
+        match value {
+            toml::Value::Table(table) => {
+                let named = table.get("let").and_then(toml::Value::as_table);
+                names.extend(named.into_iter().flat_map(|t| t.keys().cloned()));
+                table.values().for_each(|v| visit(v, names));
+            }
+            toml::Value::Array(all) => all.iter().for_each(|v| visit(v, names)),
+            _ => {}
+        }
+    }
+    let mut names = BTreeSet::new();
+    if let Ok(table) = text.parse::<toml::Table>() {
+        visit(&toml::Value::Table(table), &mut names);
+    }
+    names
 }
 
 /// Reads a file whose templates need nothing but themselves; `file` names it in errors.

@@ -2,13 +2,15 @@
 
 mod parts;
 
-use parts::{anchor, badge, each, prose, section};
+pub(crate) use parts::{anchor, badge_of, each, prose};
+use parts::{badge, section};
 
 use super::ReportError;
 use super::check::check;
 use super::ladder::escape;
 use super::model::Report;
-use super::view::{Count, Page, page};
+use super::prose::Span;
+use super::view::{AnswerView, Count, Page, page};
 
 const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPT: &str = include_str!("../assets/report.js");
@@ -60,6 +62,8 @@ fn whole(page: &Page<'_>, laboratory: Option<&str>) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let library = if page.charts { library() } else { String::new() };
     let summary = each(&page.summary, |p| format!("<p class=\"summary\">{}</p>\n", prose(p)));
+    let byline = byline(page);
+    let answers = answers(page);
     let strip = strip(page);
     let contents = contents(page);
     let verdicts = verdicts(page);
@@ -83,7 +87,7 @@ fn whole(page: &Page<'_>, laboratory: Option<&str>) -> String {
 <a class="skip" href="#content">Skip to the content</a>
 <header>
 <h1>{title}</h1>
-{strip}{summary}</header>
+{byline}{answers}{strip}{summary}</header>
 <nav id="contents" aria-label="Contents">
 <h2>Contents</h2>
 <ol>
@@ -114,6 +118,41 @@ fn contents(page: &Page<'_>) -> String {
         out += &line("provenance", "Provenance");
     }
     out
+}
+
+/// Authors and the link to the publication.
+fn byline(page: &Page<'_>) -> String {
+    let doi = match page.doi {
+        "" => String::new(),
+        doi => {
+            let doi = escape(doi);
+            format!(" <a href=\"https://doi.org/{doi}\">doi:{doi}</a>")
+        }
+    };
+    match page.byline {
+        "" => String::new(),
+        byline => format!("<p class=\"byline\">{}{doi}</p>\n", escape(byline)),
+    }
+}
+
+/// What the page answers, each with its verdict.
+fn answers(page: &Page<'_>) -> String {
+    let line = |line: &Vec<Span>| format!("<p>{}</p>\n", prose(line));
+    let answer = |a: &AnswerView| {
+        format!(
+            "<li>\n<p class=\"says\">{} {}</p>\n{}</li>\n",
+            badge(&a.badge),
+            prose(&a.says),
+            each(&a.lines, line)
+        )
+    };
+    match page.answers.as_slice() {
+        [] => String::new(),
+        all => format!(
+            "<section class=\"answers\" aria-label=\"Answers\">\n<ol>\n{}</ol>\n</section>\n",
+            each(all, answer)
+        ),
+    }
 }
 
 /// How all stand, on the first screen: a bar of the verdicts, and how many have each.

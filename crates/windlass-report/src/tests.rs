@@ -55,10 +55,9 @@ fn report(blocks: Vec<Block>) -> Report {
     Report {
         title: "A report".to_owned(),
         summary: "What it says.".to_owned(),
-        counted: None,
-        verdicts: vec![],
         provenance: vec![("Seeds".to_owned(), "1 to 30".to_owned())],
         sections: vec![Section { id: "first".to_owned(), title: "First".to_owned(), blocks }],
+        ..Report::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Text for the terminal: aligned tables, the paper's figure beside ours, the verdict last; and
 //! prose. Everything is wrapped to a width.
 
-use crate::model::{Block, Row, Section, Table, is_figure};
+use crate::model::{Answer, Block, Row, Section, Table, is_figure};
 
 /// Widest text that is still read with ease; what is written where no terminal says its width.
 pub const WIDTH: usize = 120;
@@ -23,6 +23,22 @@ pub fn tables<'a>(sections: impl IntoIterator<Item = &'a Section>, width: usize)
             out.push_str(&table_within(t, width));
             out.push('\n');
         }
+    }
+    out
+}
+
+/// The answers of a page, each with its verdict first.
+pub fn answers(all: &[Answer], width: usize) -> String {
+    let mut out = String::new();
+    for answer in all {
+        let first = format!("{} {}. {}", answer.badge.sign, answer.badge.name, answer.says);
+        out.push_str(&indented(&first, "", width));
+        for line in &answer.lines {
+            for line in lines(line, width.saturating_sub(2)) {
+                out.push_str(&format!("  {line}\n"));
+            }
+        }
+        out.push('\n');
     }
     out
 }

@@ -10,12 +10,11 @@ use super::ladder;
 use super::ladder_layout::time_text;
 use super::map;
 use super::model::{
-    Badge, Block, Chart, Counted, Curve, CurvePoint, HeatCell, HeatMap, Ladder, NetworkMap, Place,
-    Report, Role, Row, Scale, StatementRow, Statements, Story, Table, Timeline, is_figure,
+    Answer, Badge, Block, Chart, Counted, Curve, CurvePoint, HeatCell, HeatMap, Ladder, NetworkMap,
+    Place, Report, Role, Row, Scale, Statements, Story, Table, Timeline, is_figure,
 };
 use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
-use super::statements;
 use super::timeline;
 
 /// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
@@ -27,6 +26,9 @@ const UNBROKEN: usize = 14;
 /// The page.
 pub(super) struct Page<'a> {
     pub title: &'a str,
+    pub byline: &'a str,
+    pub doi: &'a str,
+    pub answers: Vec<AnswerView>,
     pub summary: Vec<Vec<Span>>,
     pub verdicts: Vec<Count>,
     pub judged: usize,
@@ -50,8 +52,16 @@ pub(super) enum BlockView<'a> {
     Table(TableView<'a>),
     Chart(ChartView<'a>),
     Drawing(DrawingView<'a>),
+    Statements(&'a Statements),
     Timeline { charts: Vec<ChartView<'a>> },
     Stories { stories: Vec<StoryView<'a>> },
+}
+
+/// A question of the first screen and its answer.
+pub(super) struct AnswerView {
+    pub says: Vec<Span>,
+    pub lines: Vec<Vec<Span>>,
+    pub badge: BadgeView,
 }
 
 /// A text that can be opened.
@@ -140,6 +150,9 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
     let judged = report.verdicts.iter().map(|(_, count)| count).sum();
     Ok(Page {
         title: &report.title,
+        byline: &report.byline,
+        doi: &report.doi,
+        answers: report.answers.iter().map(answer_view).collect(),
         summary: paragraphs(&report.summary),
         judged,
         counted: report.counted.clone().unwrap_or_else(|| claims(judged)),
@@ -181,7 +194,7 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
         Block::Heat(map) => BlockView::Chart(heat_view(map)?),
         Block::Ladder(ladder) => BlockView::Drawing(ladder_view(ladder)),
         Block::Map(map) => BlockView::Drawing(map_view(map)),
-        Block::Statements(s) => BlockView::Drawing(statements_view(s)),
+        Block::Statements(s) => BlockView::Statements(s),
         Block::Curve(curve) => BlockView::Drawing(curve_view(curve)),
         Block::Timeline(timeline) => {
             BlockView::Timeline { charts: timeline_view(timeline, palette)? }
@@ -190,6 +203,14 @@ fn block<'a>(block: &'a Block, palette: &Palette) -> Result<BlockView<'a>, Repor
             BlockView::Stories { stories: stories.iter().map(story_view).collect() }
         }
     })
+}
+
+fn answer_view(answer: &Answer) -> AnswerView {
+    AnswerView {
+        says: spans(&answer.says),
+        lines: answer.lines.iter().map(|line| spans(line)).collect(),
+        badge: badge(answer.badge),
+    }
 }
 
 fn story_view(story: &Story) -> StoryView<'_> {
@@ -217,7 +238,7 @@ fn timeline_view<'a>(
     timeline.charts.iter().enumerate().map(view).collect()
 }
 
-fn badge(badge: Badge) -> BadgeView {
+pub(super) fn badge(badge: Badge) -> BadgeView {
     BadgeView { badge, class: badge.name.replace(' ', "-") }
 }
 
@@ -393,32 +414,6 @@ fn ladder_view(ladder: &Ladder) -> DrawingView<'_> {
             rows: ladder.messages.iter().map(row).collect(),
         },
         svg: drawing.svg,
-    }
-}
-
-fn statements_view(s: &Statements) -> DrawingView<'_> {
-    let row = |r: &StatementRow| {
-        let readings = r.readings.map_or(String::new(), |[holds, half, against, undecided]| {
-            format!("{holds} of {}, {undecided} undecided", holds + half + against)
-        });
-        [r.label.as_str(), &r.paper, &r.ours, &readings, r.basis, r.badge.name]
-            .map(str::to_owned)
-            .to_vec()
-    };
-    let columns =
-        ["Statement", "Paper", "Ours [95 %]", "Reproduced in readings", "Rests on", "Verdict"];
-    DrawingView {
-        id: &s.id,
-        class: "statements",
-        caption: spans(&s.caption),
-        remark: statements::key(s),
-        label: &s.caption,
-        data: Data {
-            title: "Statements as a table".to_owned(),
-            columns: columns.map(str::to_owned).to_vec(),
-            rows: s.rows.iter().map(row).collect(),
-        },
-        svg: statements::draw(s),
     }
 }
 

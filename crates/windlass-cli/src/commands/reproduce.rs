@@ -209,6 +209,10 @@ pub fn show(
         let short = outcome.sections.iter().filter(|s| !LONG.contains(&s.id.as_str()));
         print(&text::tables(short, width))?;
     }
+    print(&text::answers(&outcome.answers, width))?;
+    if let Some(warning) = &outcome.warning {
+        chatter.say(warning);
+    }
     for findings in outcome.sections.iter().filter(|s| s.id == FINDINGS) {
         let told = if tables { findings } else { &shortened(findings) };
         print(&text::prose(told, width))?;

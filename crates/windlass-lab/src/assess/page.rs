@@ -109,6 +109,7 @@ fn head(card: &Scorecard, sections: Vec<Section>) -> Report {
             line("Command", card.command.clone()),
         ],
         sections,
+        ..Report::default()
     }
 }
 

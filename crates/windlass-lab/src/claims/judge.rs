@@ -1,7 +1,8 @@
 //! From evidence to verdicts.
 
+use super::sides::{self, identical_runs, sides};
 use super::value::Missing;
-use super::{Basis, Claim, Direction, Evidence, Judgement, Quantity, Statistic, Value, Verdict};
+use super::{Basis, Claim, Direction, Evidence, Judgement, Statistic, Value, Verdict};
 use crate::report::numbers::{interval, number};
 use crate::stats::Summary;
 use crate::stats::decision::{ALPHA, Decision, Location, Question, Runs, Sample};
@@ -20,7 +21,12 @@ mod tests;
 pub fn judge(claims: &[Claim], evidence: &Evidence) -> Vec<Judgement> {
     let cases: Vec<Case> = claims.iter().map(|c| Case::new(c, evidence)).collect();
     let levels = levels(&cases);
-    cases.iter().map(|case| case.judgement(levels.get(case.claim.statement()))).collect()
+    let judged = |case: &Case| {
+        let level = levels.get(case.claim.statement()).copied().unwrap_or(ALPHA);
+        let sides = sides::told(case.claim, evidence);
+        Judgement { sides, ..case.judgement(Terms { level, family: levels.len() }) }
+    };
+    cases.iter().map(judged).collect()
 }
 
 /// The level at which each measured statement is decided.
@@ -34,6 +40,15 @@ fn levels<'a>(cases: &[Case<'a>]) -> BTreeMap<&'a str, f64> {
     let p: Vec<f64> = family.values().copied().collect();
     let level = |h: crate::stats::multiple::Holm| 1.0 - h.confidence;
     family.into_keys().zip(holm(&p, ALPHA).into_iter().map(level)).collect()
+}
+
+/// How a claim is decided among a paper's statements.
+#[derive(Clone, Copy)]
+struct Terms {
+    /// Half of what its interval leaves out.
+    level: f64,
+    /// Number of statements that runs decide.
+    family: usize,
 }
 
 /// A claim with its evidence.
@@ -79,10 +94,10 @@ impl<'a> Case<'a> {
         Case { claim, measured: measured.ok().flatten(), asked }
     }
 
-    fn judgement(&self, level: Option<&f64>) -> Judgement {
+    fn judgement(&self, terms: Terms) -> Judgement {
         let claim = self.claim;
         let (verdict, why) = match &self.asked {
-            Ok(asked) => asked.answer(claim, *level.unwrap_or(&ALPHA)),
+            Ok(asked) => asked.answer(claim, terms),
             Err(missing) => missing.clone(),
         };
         let (measured, ci95) = self.summary();
@@ -103,6 +118,7 @@ impl<'a> Case<'a> {
             readings: None,
             decided_by: None,
             in_readings: Vec::new(),
+            sides: Vec::new(),
             note: reasons.iter().filter(|r| !r.is_empty()).cloned().collect::<Vec<_>>().join(" "),
         }
     }
@@ -114,13 +130,23 @@ impl<'a> Case<'a> {
             Some(Value::Exact { value, .. }) => return (Some(*value), None),
             Some(runs) => runs.values(),
         };
-        let told: Vec<f64> = runs.into_iter().filter(|v| !v.is_nan()).collect();
-        match (Summary::of(&told), self.claim.statistic) {
+        let known: Vec<f64> = runs.into_iter().filter(|v| !v.is_nan()).collect();
+        match (Summary::of(&known), self.claim.statistic) {
             (None, _) => (None, None),
             (Some(s), Statistic::Median) => (Some(s.median), s.ci95_median),
             (Some(s), Statistic::Mean) => (Some(s.mean), s.ci95_mean),
         }
     }
+}
+
+/// The median or mean of a value over its runs; none without a run that has one.
+pub(super) fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
+    let known: Vec<f64> = value.values().into_iter().filter(|v| !v.is_nan()).collect();
+    let summary = Summary::of(&known)?;
+    Some(match statistic {
+        Statistic::Median => summary.median,
+        Statistic::Mean => summary.mean,
+    })
 }
 
 impl Asked {
@@ -145,9 +171,9 @@ impl Asked {
         Ok(Asked { question, size, effect, runs })
     }
 
-    /// The verdict at a level, and why.
-    fn answer(&self, claim: &Claim, level: f64) -> (Verdict, String) {
-        let verdict = match self.question.decide(level) {
+    /// The verdict on these terms, and why.
+    fn answer(&self, claim: &Claim, terms: Terms) -> (Verdict, String) {
+        let verdict = match self.question.decide(terms.level) {
             // A figure without a tolerance is there to be seen: its size is not asked for.
             Decision::Agrees if claim.paper.is_some() && self.size.is_none() => {
                 Verdict::SameDirection
@@ -157,52 +183,75 @@ impl Asked {
             Decision::Contradicted => Verdict::Contradicted,
             Decision::Open => Verdict::Undecided,
         };
+        let name = verdict.badge().name;
         let words = [
-            self.size_in_words(claim, level),
-            self.effect_in_words(level),
-            if verdict == Verdict::Undecided { self.runs_in_words(level) } else { String::new() },
+            format!("{}{}.", name[..1].to_uppercase(), &name[1..]),
+            self.size_in_words(claim, terms),
+            self.effect_in_words(claim, terms),
+            if verdict == Verdict::Undecided { self.runs_in_words(terms) } else { String::new() },
         ];
         let words: Vec<String> = words.into_iter().filter(|w| !w.is_empty()).collect();
         (verdict, words.join(" "))
     }
 
-    fn size_in_words(&self, claim: &Claim, level: f64) -> String {
+    fn size_in_words(&self, claim: &Claim, terms: Terms) -> String {
         let Some((size, (sample, _))) = self.size.as_ref().zip(self.question.size.as_ref()) else {
             return String::new();
         };
-        let begin = if claim.basis() == Basis::Arithmetic { "Recomputed:" } else { "Ours is" };
-        let (ours, target) = (shown(sample, 1.0, level), number(size.target));
-        format!("{begin} {ours} against {target} ± {}.", number(size.allowed))
+        let begin = if claim.basis() == Basis::Arithmetic { "Recomputed" } else { "Measured" };
+        let (value, target) = (self.shown(sample, 1.0, claim, terms), number(size.target));
+        let unit = unit(claim);
+        format!("{begin} {value}; the claim is {target}{unit} ± {}.", number(size.allowed))
     }
 
-    fn effect_in_words(&self, level: f64) -> String {
-        let Some((effect, asked)) = self.effect.as_ref().zip(self.question.effect.clone()) else {
+    fn effect_in_words(&self, claim: &Claim, terms: Terms) -> String {
+        let Some((effect, asked)) = self.effect.as_ref().zip(self.question.effect.as_ref()) else {
             return String::new();
         };
-        let by = shown(&asked.0, effect.sign, level);
-        let (words, baseline) = (effect.words, number(effect.baseline));
-        let least = match effect.least {
-            least if least > 0.0 => format!(" by {} or more", number(least)),
-            _ => String::new(),
+        let (unit, least, baseline) = (unit(claim), number(effect.least), number(effect.baseline));
+        let needs = match (effect.least > 0.0, effect.baseline == 0.0) {
+            (true, true) if effect.sign > 0.0 => format!("+{least}{unit} or more"),
+            (true, true) => format!("−{least}{unit} or less"),
+            (true, false) => {
+                format!("at least {least}{unit} {} than {baseline}{unit}", effect.words)
+            }
+            (false, _) => format!("{} than {baseline}{unit}", effect.words),
         };
-        let begin = match (Question { size: None, effect: Some(asked) }).decide(level) {
-            Decision::Agrees => format!("It is {words} {baseline}{least}"),
-            Decision::Open => format!("Whether it is {words} {baseline}{least} is open"),
-            _ => format!("It is not {words} {baseline}{least}"),
-        };
-        format!("{begin}: the difference is {by}.")
+        let measured = self.shown(&asked.0, effect.sign, claim, terms);
+        let what = if effect.baseline == 0.0 { "measured" } else { "the measured difference is" };
+        format!("The claim needs {needs}; {what} {measured}.")
+    }
+
+    /// A quantity with its unit, interval and number of runs; its sign is turned back by `sign`.
+    fn shown(&self, sample: &Sample, sign: f64, claim: &Claim, terms: Terms) -> String {
+        let center = sign * sample.center();
+        // A run without a value counts as the worst, which is infinite.
+        if !center.is_finite() {
+            return "without bound, as in some runs one side has no value".to_owned();
+        }
+        let unit = unit(claim);
+        let ends = sample.interval(terms.level).map(|ends| ends.map(|end| sign * end));
+        match (sample, ends) {
+            (Sample::Runs(_), Some([a, b])) if (a - b).abs() > 1e-9 * center.abs() => {
+                let confidence = rounded(100.0 * (1.0 - 2.0 * terms.level));
+                let [value, low, high] = together([center, a.min(b), a.max(b)]);
+                format!("{value}{unit} ({confidence} % CI {low} to {high}; {} runs)", self.runs)
+            }
+            _ => format!("{}{unit}", number(center)),
+        }
     }
 
     /// How many runs would decide it; what is decided alone and not among the others says so.
-    fn runs_in_words(&self, level: f64) -> String {
+    fn runs_in_words(&self, terms: Terms) -> String {
         let alone = match self.question.decide(ALPHA) {
             Decision::Open => String::new(),
             _ => format!(
-                "By itself it would be decided (p = {}); among all that the paper states it is not. ",
-                number(self.question.p())
+                "p = {} alone; not significant after Holm correction for {} statements. ",
+                rounded(self.question.p()),
+                terms.family
             ),
         };
-        let wanted = match self.question.runs_wanted(level) {
+        let wanted = match self.question.runs_wanted(terms.level) {
             Some(wanted) if wanted > self.runs => format!("About {wanted} runs would decide it."),
             _ => "It is too close to the edge for any number of runs to decide it.".to_owned(),
         };
@@ -210,13 +259,48 @@ impl Asked {
     }
 }
 
+/// The unit of a claim with a space before it; nothing where it has none.
+fn unit(claim: &Claim) -> String {
+    if claim.unit == "1" { String::new() } else { format!(" {}", claim.unit) }
+}
+
+/// A number with two significant digits, or those of a percentage near 100.
+fn rounded(value: f64) -> String {
+    if value > 50.0 { number((value * 100.0).round() / 100.0) } else { number(two_digits(value)) }
+}
+
+fn two_digits(value: f64) -> f64 {
+    if value == 0.0 {
+        return 0.0;
+    }
+    let scale = 10f64.powi(1 - value.abs().log10().floor() as i32);
+    (value * scale).round() / scale
+}
+
+/// A value and the ends of its interval with the same decimals.
+fn together([value, low, high]: [f64; 3]) -> [String; 3] {
+    let text = interval(value, low, high);
+    let parts: Vec<&str> =
+        text.split(|c: char| "[], ".contains(c)).filter(|p| !p.is_empty()).collect();
+    match parts.as_slice() {
+        [value, low, high] => [value, low, high].map(|part| (*part).to_owned()),
+        _ => [value, low, high].map(number),
+    }
+}
+
 impl Effect {
     /// # Errors
     ///
-    /// A tie: nothing happened, on either side of the comparison, in any run. Nothing can be more or less than that.
+    /// A tie: both sides are the same packets, or nothing happened on either side in any run.
     fn new(claim: &Claim, direction: &Direction, evidence: &Evidence) -> Result<Effect, Missing> {
-        if let Some([a, b]) = sides(claim, direction) {
-            let [a, b] = [evidence.value(a)?, evidence.value(b)?];
+        if let Some(sides) = sides(claim, Some(direction)) {
+            if let Some(runs) = identical_runs(sides, evidence.records) {
+                let note = format!(
+                    "A tie: both sides have identical packets in all {runs} pairs of runs."
+                );
+                return Err((Verdict::Undecided, note));
+            }
+            let [a, b] = [evidence.value(sides[0])?, evidence.value(sides[1])?];
             if [&a, &b].iter().all(|v| v.values().iter().all(|v| *v == 0.0)) {
                 let note = format!("A tie: both are 0 in each of {} runs.", a.n().max(b.n()));
                 return Err((Verdict::Undecided, note));
@@ -225,28 +309,14 @@ impl Effect {
         let baseline =
             sample(&evidence.value(direction.baseline())?, claim, f64::INFINITY)?.center();
         let (sign, words) = match direction {
-            Direction::GreaterThan(_) => (1.0, "greater than"),
-            Direction::LessThan(_) => (-1.0, "less than"),
+            Direction::GreaterThan(_) => (1.0, "more"),
+            Direction::LessThan(_) => (-1.0, "less"),
         };
         // Arithmetic has no effects that are too small.
         let matters = claim.basis() != Basis::Arithmetic;
         let least = if matters { evidence.least.of(claim, baseline) } else { 0.0 };
         Ok(Effect { words, sign, baseline, least })
     }
-}
-
-/// What a direction compares, if it is two quantities of runs: a difference against zero and a ratio against one
-/// compare their parts.
-fn sides<'a>(claim: &'a Claim, direction: &'a Direction) -> Option<[&'a Quantity; 2]> {
-    let constant = |q: &Quantity| matches!(q, Quantity::Constant(_) | Quantity::Model(_));
-    let sides = match (claim.measure.as_ref()?, direction.baseline()) {
-        (Quantity::Difference(p) | Quantity::PercentChange(p), Quantity::Constant(0.0)) => {
-            [&p[0], &p[1]]
-        }
-        (Quantity::Ratio(p), Quantity::Constant(1.0)) => [&p[0], &p[1]],
-        (measure, baseline) => [measure, baseline],
-    };
-    (!sides.iter().any(|q| constant(q))).then_some(sides)
 }
 
 /// The values of a quantity for a decision; those that cannot be told count as `worst`.
@@ -269,22 +339,6 @@ fn sample(value: &Value, claim: &Claim, worst: f64) -> Result<Sample, Missing> {
             let values = runs.values().into_iter().map(told).collect();
             Runs::of(values, location).map(Sample::Runs).ok_or_else(unknown)
         }
-    }
-}
-
-/// A quantity with its interval, if chance has a part in it; its sign is turned back by `sign`.
-fn shown(sample: &Sample, sign: f64, level: f64) -> String {
-    let center = sign * sample.center();
-    // A run without a value counts as the worst, which is infinite.
-    if !center.is_finite() {
-        return "without bound, as in some runs one side has no value".to_owned();
-    }
-    match (sample, sample.interval(level).map(|ends| ends.map(|end| sign * end))) {
-        (Sample::Runs(_), Some([a, b])) if (a - b).abs() > 1e-9 * center.abs() => {
-            let confidence = number(100.0 * (1.0 - 2.0 * level));
-            format!("{} at {confidence} %", interval(center, a.min(b), a.max(b)))
-        }
-        _ => number(center),
     }
 }
 

@@ -40,6 +40,7 @@
 pub(crate) mod fixtures;
 mod judge;
 mod metric;
+mod sides;
 mod value;
 mod verdict;
 
@@ -54,6 +55,7 @@ pub use crate::run::fields::{Kind, jain_index};
 pub use judge::judge;
 pub use metric::Metric;
 pub(crate) use metric::matches;
+pub use sides::Side;
 pub(crate) use value::without_chance;
 pub use value::{Evidence, Value};
 pub use verdict::{
@@ -207,7 +209,7 @@ pub struct Tolerance {
 
 impl Tolerance {
     /// How far from a value it reaches.
-    fn about(&self, value: f64) -> f64 {
+    pub(crate) fn about(&self, value: f64) -> f64 {
         self.absolute.unwrap_or_default() + self.relative.unwrap_or_default() * value.abs()
     }
 
@@ -365,7 +367,7 @@ impl Claim {
     }
 
     /// What ours is compared with.
-    fn target(&self) -> Option<f64> {
+    pub(crate) fn target(&self) -> Option<f64> {
         self.compare_with.as_ref().map(|c| c.value).or(self.paper)
     }
 
@@ -377,6 +379,11 @@ impl Claim {
     /// Whether it belongs to the family of statements that runs decide.
     pub(crate) fn is_decided_by_runs(&self) -> bool {
         self.basis() == Basis::Measured && self.has_criterion()
+    }
+
+    /// The same claim wherever it stands in its file.
+    pub(crate) fn without_place(&self) -> Claim {
+        Claim { span: 0..0, ..self.clone() }
     }
 
     /// The statement that it is part of.

@@ -1,6 +1,6 @@
 //! How claims stand after the runs, and how many of a paper's statements do.
 
-use super::Basis;
+use super::{Basis, Side};
 use crate::report::model::{Badge, Tone};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -60,13 +60,19 @@ impl Verdict {
         matches!(self, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
     }
 
-    /// What one claim comes to in several readings of a paper, the headline's first: that it depends on the reading if
-    /// two decide it in different ways, else what it is in the headline's.
+    /// The verdict on a claim after several interpretations of a paper, the headline's first. It depends on them if two
+    /// decide the claim in different ways. It is undecided if more interpretations are open than decided: an interval
+    /// outside a narrow tolerance takes fewer runs than one inside, so that the decided ones alone would favour
+    /// *contradicted*. Else it is the headline's. Interpretations that cannot judge the claim do not count.
     pub(crate) fn over_readings(all: &[Verdict]) -> Verdict {
-        let mut decided = all.iter().copied().filter(|v| v.is_decided());
-        match decided.next() {
-            Some(first) if decided.any(|v| v != first) => Verdict::DependsOnReading,
-            _ => all.first().copied().unwrap_or(Verdict::Undecided),
+        let decided: Vec<Verdict> = all.iter().copied().filter(|v| v.is_decided()).collect();
+        let open = all.iter().filter(|v| **v == Verdict::Undecided).count();
+        match (decided.first(), all.first()) {
+            (Some(first), _) if decided.iter().any(|v| v != first) => Verdict::DependsOnReading,
+            (_, Some(headline)) if headline.is_decided() && open > decided.len() => {
+                Verdict::Undecided
+            }
+            (_, headline) => headline.copied().unwrap_or(Verdict::Undecided),
         }
     }
 
@@ -160,19 +166,52 @@ pub struct Judgement {
     /// The verdict in each reading of the paper, the headline's first; empty where it was read in one way.
     #[serde(skip)]
     pub in_readings: Vec<Verdict>,
+    /// Both sides of the comparison, where it compares two quantities of runs.
+    #[serde(default)]
+    pub sides: Vec<Side>,
     /// Why, and what differs.
     pub note: String,
 }
 
-/// In how many readings of a paper a claim holds.
+/// Number of interpretations of a paper by their verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Readings in which it is reproduced.
+    /// Interpretations in which it is reproduced.
     pub holds: usize,
-    /// Readings in which it is decided.
-    pub of: usize,
-    /// Readings in which it is not.
-    pub undecided: usize,
+    /// Interpretations in which only its direction is.
+    pub same_direction: usize,
+    /// Interpretations in which it is contradicted.
+    pub fails: usize,
+    /// Interpretations that leave it open.
+    pub open: usize,
+}
+
+impl Share {
+    /// Counts the verdicts; those that cannot judge the claim do not count.
+    pub fn of(verdicts: &[Verdict]) -> Share {
+        let count = |verdict| verdicts.iter().filter(|v| **v == verdict).count();
+        Share {
+            holds: count(Verdict::Reproduced),
+            same_direction: count(Verdict::SameDirection),
+            fails: count(Verdict::Contradicted),
+            open: count(Verdict::Undecided),
+        }
+    }
+
+    /// Interpretations that decide the claim.
+    pub fn decided(&self) -> usize {
+        self.holds + self.same_direction + self.fails
+    }
+}
+
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "holds in {}", self.holds)?;
+        if self.same_direction > 0 {
+            write!(f, ", in its direction only in {}", self.same_direction)?;
+        }
+        write!(f, ", fails in {}, open in {}", self.fails, self.open)
+    }
 }
 
 /// The JSON Schema of `verdicts.json`.
@@ -199,13 +238,24 @@ pub fn json_schema() -> Value {
         "verdict": { "enum": Verdict::ALL.map(|v| v.badge().name), "description": "How it stands" },
         "readings": {
             "type": ["object", "null"],
-            "description": "In how many readings of the paper it is reproduced, decided and undecided",
-            "required": ["holds", "of", "undecided"],
+            "description": "Number of interpretations in which it is reproduced, reproduced in its direction only, contradicted, and open",
+            "required": ["holds", "same_direction", "fails", "open"],
             "additionalProperties": { "type": "integer", "minimum": 0 },
         },
         "decided_by": {
             "type": ["string", "null"],
             "description": "The question whose answer decides, where it depends on the reading",
+        },
+        "sides": {
+            "type": "array",
+            "maxItems": 2,
+            "description": "Both sides of the comparison with their values; empty where none is made",
+            "items": {
+                "type": "object",
+                "required": ["name", "value", "unit"],
+                "properties": { "name": text("Coordinates or flow"), "value": number("Measured"), "unit": text("Unit of value") },
+                "additionalProperties": false,
+            },
         },
         "note": text("Why, and what differs"),
     });
@@ -229,7 +279,7 @@ pub fn json_schema() -> Value {
 pub struct Statement<'a> {
     /// What it rests on: runs, if any of its claims does.
     pub kind: Basis,
-    /// What its claims of that kind come to: the weakest of them. Where they were read in several ways, the weakest in
+    /// What its claims come to: the weakest of them. Where they were read in several ways, the weakest in
     /// each reading, and then what these come to.
     pub verdict: Verdict,
     /// Its verdict in each reading; empty where it was read in one way.
@@ -251,10 +301,14 @@ pub fn statements(judgements: &[Judgement]) -> Vec<Statement<'_>> {
 }
 
 impl<'a> Statement<'a> {
-    fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
+    /// What some claims come to as parts of one statement. Runs and the paper's own arithmetic count; what a scenario
+    /// fixes counts only if there is nothing else.
+    pub(crate) fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
         let has = |kind: &Basis| claims.iter().any(|j| j.kind == *kind);
         let kind = Basis::ALL.into_iter().find(has).unwrap_or(Basis::Measured);
-        let parts: Vec<&Judgement> = claims.iter().copied().filter(|j| j.kind == kind).collect();
+        let parts: Vec<&Judgement> = (claims.iter().copied())
+            .filter(|j| j.kind == kind || (kind == Basis::Measured && j.kind == Basis::Arithmetic))
+            .collect();
         let readings = parts.iter().map(|j| j.in_readings.len()).max().unwrap_or(0);
         // What rests on no run is the same in each.
         let part = |j: &&Judgement, at| j.in_readings.get(at).copied().unwrap_or(j.verdict);
@@ -315,6 +369,7 @@ mod tests {
             readings: None,
             decided_by: None,
             in_readings: Vec::new(),
+            sides: Vec::new(),
             note,
         }
     }

@@ -31,6 +31,7 @@ pub fn report(f: &Findings, command: &str) -> Report {
         counted: None,
         provenance,
         sections,
+        ..Report::default()
     }
 }
 

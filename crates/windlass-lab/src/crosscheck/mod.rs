@@ -253,6 +253,7 @@ impl Crosscheck {
                 line("Command", self.command.clone()),
             ],
             sections: sections::all(&names, comparisons, charts),
+            ..Report::default()
         };
         let page = report::html::render(&report)?;
         let write = |out: &mut dyn Write| out.write_all(page.as_bytes());

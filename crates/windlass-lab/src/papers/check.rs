@@ -66,7 +66,8 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     }
     let notes = found.notes();
     found.so_far()?;
-    found.errors.extend(Readings::of(paper, &plan).err());
+    found.errors.extend(Readings::check(paper, &plan));
+    found.errors.extend(crate::front::sentences(paper, &claims).err());
     let sections = report::sections(&m, Some(&scenarios));
     let mut sections = sections.map_err(|e| found.errors.push(e)).unwrap_or_default();
     found.page(&mut sections);

@@ -35,8 +35,9 @@ const NEW_TEXTS: [(&str, &str); 2] = [
 ];
 
 /// Files of a folder that are no scenario.
-pub(super) const OWN: [&str; 10] = [
+pub(super) const OWN: [&str; 11] = [
     "paper.toml",
+    crate::front::FILE,
     "experiments.toml",
     "claims.toml",
     "models.toml",

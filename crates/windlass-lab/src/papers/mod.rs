@@ -66,7 +66,7 @@ impl Paper {
     /// What the runs and verdicts follow from, as 16 hexadecimal digits: this program and the paper's files but those that
     /// only say what is shown.
     pub(crate) fn fingerprint(&self) -> String {
-        let shown = ["report.toml", "measures.toml", registered::FILE];
+        let shown = ["report.toml", "measures.toml", registered::FILE, crate::front::FILE];
         let decides = |name: &&String| name.ends_with(".toml") && !shown.contains(&name.as_str());
         let mut text = crate::run::VERSION.to_owned();
         for name in self.files.keys().filter(decides) {

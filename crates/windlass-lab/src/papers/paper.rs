@@ -32,7 +32,7 @@ pub struct Paper {
     pub fidelity: String,
     /// Scenarios: file name and text.
     pub scenarios: Vec<(String, String)>,
-    pub(super) files: BTreeMap<String, String>,
+    pub(crate) files: BTreeMap<String, String>,
     pub(super) folder: String,
     pub(super) posed: Option<Posed>,
 }

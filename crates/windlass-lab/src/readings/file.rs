@@ -13,6 +13,8 @@ use crate::scenario::{Scenario, did_you_mean};
 use crate::sweep::spelt_out_for;
 use crate::template::Vars;
 
+use super::symmetry::{Comparisons, Terms};
+
 /// Name of the file in a paper's folder.
 pub const FILE: &str = "readings.toml";
 
@@ -71,6 +73,11 @@ struct Raw {
     #[serde(default)]
     at: Vec<String>,
     fails: Option<String>,
+    one_side: Option<String>,
+    #[serde(default)]
+    keep: BTreeMap<String, String>,
+    #[serde(default)]
+    not_for: BTreeMap<String, String>,
 }
 
 /// One answer to a question.
@@ -89,13 +96,15 @@ pub struct Alternative {
     /// Scenario keys and values whatever the point sets.
     over: Vec<(String, String)>,
     /// Values for names in the `let` table of `claims.toml`.
-    claims: Vars,
+    pub(super) claims: Vars,
     /// Only where a flow runs this algorithm, and a `*` stands for those flows.
     algorithm: Option<String>,
     /// Only these experiments; all where it is empty.
     experiments: Vec<String>,
     /// Only points with one of these coordinates, such as `p=1%`; all where it is empty.
-    at: Vec<String>,
+    pub(super) at: Vec<String>,
+    /// What it may do to comparisons.
+    pub(super) terms: Terms,
     span: Range<usize>,
 }
 
@@ -125,12 +134,49 @@ impl Readings {
     pub fn of(paper: &Paper, plan: &Plan) -> Result<Option<Readings>, FileError> {
         let Some(text) = paper.file(FILE) else { return Ok(None) };
         let readings = parse(text, &paper.place(FILE), &paper.fidelity)?;
-        for axis in &readings.axes {
-            for alternative in &axis.alternatives {
-                alternative.check(paper, plan, text)?;
+        match readings.faults(paper, plan).into_iter().next() {
+            None => Ok(Some(readings)),
+            Some(fault) => Err(fault),
+        }
+    }
+
+    /// All that is wrong with a paper's file, as far as each mistake can be told apart.
+    pub(crate) fn check(paper: &Paper, plan: &Plan) -> Vec<FileError> {
+        let Some(text) = paper.file(FILE) else { return Vec::new() };
+        match parse(text, &paper.place(FILE), &paper.fidelity) {
+            Ok(readings) => readings.faults(paper, plan),
+            Err(error) => vec![error],
+        }
+    }
+
+    /// What is wrong with the answers.
+    fn faults(&self, paper: &Paper, plan: &Plan) -> Vec<FileError> {
+        let text = paper.file(FILE).unwrap_or_default();
+        let place = paper.place(FILE);
+        let comparisons = match Comparisons::of(paper, plan) {
+            Ok(comparisons) => comparisons,
+            Err(error) => return vec![error],
+        };
+        let known: Vec<&str> = plan.experiments.iter().map(|e| e.id.as_str()).collect();
+        let mut all = Vec::new();
+        for axis in &self.axes {
+            for at in axis.running().filter(|at| *at != axis.headline) {
+                let answer = &axis.alternatives[at];
+                let unknown = answer.experiments.iter().find(|id| !known.contains(&id.as_str()));
+                let wrong = match unknown {
+                    Some(id) => {
+                        vec![format!("there is no experiment `{id}`{}", did_you_mean(id, &known))]
+                    }
+                    None => comparisons.faults(answer),
+                };
+                let error = |why: String| {
+                    let message = format!("answer `{}` to {}: {why}", answer.name, axis.id);
+                    FileError::at(&place, text, answer.span.clone(), message)
+                };
+                all.extend(wrong.into_iter().map(error));
             }
         }
-        Ok(Some(readings))
+        all
     }
 }
 
@@ -256,6 +302,7 @@ impl Alternative {
             algorithm: raw.algorithm,
             experiments: raw.experiments,
             at: raw.at,
+            terms: Terms { one_side: raw.one_side, keep: raw.keep, not_for: raw.not_for },
             span,
         })
     }
@@ -272,61 +319,47 @@ impl Alternative {
 
     /// What it changes beneath a point's own settings, and what above them.
     fn changes(&self, experiment: &str, text: &str, point: &Point) -> Result<[Changes; 2], String> {
-        let mut coordinates =
-            point.coordinates.iter().map(|(axis, label)| format!("{axis}={label}"));
+        let coordinates: Vec<String> =
+            point.coordinates.iter().map(|(axis, label)| format!("{axis}={label}")).collect();
         let here = self.experiments.is_empty() || self.experiments.iter().any(|e| e == experiment);
-        if !here || !(self.at.is_empty() || coordinates.any(|c| self.at.contains(&c))) {
+        let meant = self.at.is_empty() || coordinates.iter().any(|c| self.at.contains(c));
+        let kept = coordinates.iter().any(|c| self.terms.keep.contains_key(c));
+        if !here || !meant || kept {
             return Ok([Changes::new(), Changes::new()]);
         }
         let spelt = |set| spelt_out_for(text, &point.overrides, self.algorithm.as_deref(), set);
         Ok([spelt(&self.set)?, spelt(&self.over)?])
     }
 
-    /// That it names what exists, and that every point still reads with it.
-    fn check(&self, paper: &Paper, plan: &Plan, text: &str) -> Result<(), FileError> {
-        let fail = |message: String| {
-            let message = format!("alternative `{}`: {message}", self.name);
-            Err(FileError::at(&paper.place(FILE), text, self.span.clone(), message))
+    /// A key of `set` that a point sets to another value itself, if there is one.
+    pub(super) fn hidden_key(
+        &self,
+        paper: &Paper,
+        (experiment, file): (&str, &str),
+        point: &Point,
+    ) -> Option<String> {
+        let text = paper.scenario(file)?;
+        let [set, _] = self.changes(experiment, text, point).ok()?;
+        let hash = |overrides: &[(String, String)]| {
+            Scenario::with_overrides(text, file, overrides).ok().map(|s| s.hash())
         };
-        let known: Vec<&str> = plan.experiments.iter().map(|e| e.id.as_str()).collect();
-        if let Some(id) = self.experiments.iter().find(|id| !known.contains(&id.as_str())) {
-            return fail(format!("there is no experiment `{id}`{}", did_you_mean(id, &known)));
-        }
-        if self.fails.is_some() {
-            return Ok(());
-        }
-        let mut moved = self.spares_runs();
-        for experiment in &plan.experiments {
-            for point in experiment.points() {
-                match one(paper, &experiment.id, &experiment.scenario, &point, &[self]) {
-                    Ok((changed, _)) => moved |= changed,
-                    Err(why) => {
-                        let place = format!("point `{}` of `{}`", point.id, experiment.id);
-                        return fail(format!("{place} cannot be read: {why}"));
-                    }
-                }
-            }
-        }
-        if !moved {
-            return fail("it changes no point of any experiment".to_owned());
-        }
-        let headline = paper.parsed_claims()?;
-        let claims = paper.claims_given(&self.claims)?;
-        match headline.iter().map(|c| &c.id).eq(claims.iter().map(|c| &c.id)) {
-            true => Ok(()),
-            false => fail("its claims are not those of the headline".to_owned()),
-        }
+        let hidden = |change: &&(String, String)| {
+            let one = [(*change).clone()];
+            let beneath = [&one[..], &point.overrides].concat();
+            let above = [&point.overrides, &one[..]].concat();
+            hash(&beneath) != hash(&above)
+        };
+        set.iter().find(hidden).map(|(key, _)| key.clone())
     }
 }
 
-/// The scenario of a point under these alternatives, and whether they change it.
-fn one(
+/// The scenario of a point under these answers; `at` is the experiment and its file.
+pub(super) fn scenario_of(
     paper: &Paper,
-    experiment: &str,
-    file: &str,
+    (experiment, file): (&str, &str),
     point: &Point,
     chosen: &[&Alternative],
-) -> Result<(bool, Scenario), String> {
+) -> Result<Scenario, String> {
     let text = paper.scenario(file).ok_or_else(|| format!("there is no {file}"))?;
     let (mut beneath, mut above) = (Changes::new(), Changes::new());
     for alternative in chosen {
@@ -334,11 +367,8 @@ fn one(
         beneath.extend(set);
         above.extend(over);
     }
-    let changed = !beneath.is_empty() || !above.is_empty();
     let overrides = [beneath, point.overrides.clone(), above].concat();
-    Scenario::with_overrides(text, &paper.place(file), &overrides)
-        .map(|scenario| (changed, scenario))
-        .map_err(|e| e.to_string())
+    Scenario::with_overrides(text, &paper.place(file), &overrides).map_err(|e| e.to_string())
 }
 
 /// A joint reading: for every axis the place of one of its alternatives.
@@ -368,12 +398,17 @@ impl Readings {
     pub(super) fn scenario(
         &self,
         paper: &Paper,
-        (experiment, file): (&str, &str),
+        at: (&str, &str),
         point: &Point,
         reading: &Reading,
     ) -> Result<Scenario, String> {
         let chosen: Vec<&Alternative> = self.chosen(reading).collect();
-        one(paper, experiment, file, point, &chosen).map(|(_, scenario)| scenario)
+        scenario_of(paper, at, point, &chosen)
+    }
+
+    /// Whether an answer of the reading excludes a claim.
+    pub(super) fn spares(&self, reading: &Reading, claim: &str) -> bool {
+        self.chosen(reading).any(|answer| answer.terms.spares(claim))
     }
 
     /// The values that a reading gives names in the `let` table of `claims.toml`.

@@ -34,12 +34,13 @@ mod file;
 mod order;
 mod outcome;
 mod page;
+mod symmetry;
 mod work;
 
 pub use file::{Alternative, Axis, FILE, Kind, Reading, Readings};
 pub use outcome::{Asked, Made, Outcome, Seen, Stage, Standing};
 pub use page::SECTION;
-pub(crate) use page::{glance, section};
+pub(crate) use page::section;
 pub use work::{Budget, Survey};
 
 #[cfg(test)]

@@ -7,18 +7,19 @@ use windlass_sim::random::{Purpose, Stream};
 use super::file::{Reading, Readings};
 
 impl Readings {
-    /// The headline, then every other alternative alone, axis by axis.
+    /// The headline, then every other alternative alone, axis by axis: first those that need no runs of their own.
     pub(super) fn alone(&self) -> Vec<Reading> {
         let headline = self.headline();
-        let mut all = vec![headline.clone()];
+        let mut all = Vec::new();
         for (i, axis) in self.axes.iter().enumerate() {
             for other in axis.running().filter(|at| *at != axis.headline) {
                 let mut reading = headline.clone();
                 reading.0[i] = other;
-                all.push(reading);
+                all.push((!axis.alternatives[other].spares_runs(), reading));
             }
         }
-        all
+        all.sort_by_key(|(runs, _)| *runs);
+        std::iter::once(headline).chain(all.into_iter().map(|(_, reading)| reading)).collect()
     }
 
     /// Every combination on the axes that are marked, the headline's answer on the others: those that differ from

@@ -54,6 +54,8 @@ pub struct Asked {
     pub headline: usize,
     /// Whether one of its alternatives alone moves a verdict.
     pub moves: bool,
+    /// Whether an interpretation with another answer than the headline's was run.
+    pub asked: bool,
 }
 
 /// Why a reading was made.
@@ -99,14 +101,8 @@ pub struct Seen {
 pub struct Standing {
     /// The claim.
     pub id: String,
-    /// Readings in which it is reproduced.
-    pub holds: usize,
-    /// Readings in which only its direction is.
-    pub same_direction: usize,
-    /// Readings in which it is decided.
-    pub of: usize,
-    /// Readings in which it is not.
-    pub undecided: usize,
+    /// Number of interpretations by their verdict.
+    pub share: Share,
     /// What the readings say together: the verdict of all decided ones where the headline is among them, else that it
     /// depends on the reading, or that it is undecided.
     pub verdict: Verdict,
@@ -140,6 +136,7 @@ impl Outcome {
                 alternatives: axis.alternatives.iter().map(one).collect(),
                 headline: axis.headline,
                 moves: moves(&made)[i],
+                asked: made.iter().any(|m| m.choice[i] != axis.headline),
             }
         };
         let axes: Vec<Asked> = readings.axes.iter().enumerate().map(asked).collect();
@@ -174,19 +171,15 @@ impl Outcome {
             let Some(at) = self.claims.iter().position(|c| c.id == j.id) else { continue };
             let s = &self.claims[at];
             j.in_readings = self.readings.iter().map(|made| made.seen[at].verdict).collect();
-            j.readings = Some(Share { holds: s.holds, of: s.of, undecided: s.undecided });
+            j.readings = Some(s.share);
             j.decided_by = s.decided_by.clone();
-            if s.verdict == Verdict::DependsOnReading {
+            if s.verdict != j.verdict {
                 let by =
-                    s.decided_by.as_ref().map_or(String::new(), |id| format!(", and {id} decides"));
-                let note = format!(
-                    "It is reproduced in {} of {} readings that decide it{by}; in the headline's it is {}. ",
-                    s.holds,
-                    s.of,
-                    j.verdict.badge().name
-                );
+                    s.decided_by.as_ref().map_or(String::new(), |id| format!("; {id} decides"));
+                let headline = j.verdict.badge().name;
+                let note = format!("It {}{by}. In the headline it is {headline}. ", s.share);
                 j.note.insert_str(0, &note);
-                j.verdict = Verdict::DependsOnReading;
+                j.verdict = s.verdict;
             }
         }
     }
@@ -224,7 +217,6 @@ pub(super) fn moves(made: &[Made]) -> Vec<bool> {
 fn standing(id: &str, claim: usize, axes: &[Asked], made: &[Made]) -> Standing {
     let verdicts: Vec<(&Made, Verdict)> =
         made.iter().filter_map(|m| Some((m, m.seen[claim].decided()?))).collect();
-    let count = |verdict| verdicts.iter().filter(|(_, v)| *v == verdict).count();
     let all: Vec<Verdict> = made.iter().map(|m| m.seen[claim].verdict).collect();
     let verdict = Verdict::over_readings(&all);
     let gains: Vec<f64> = (0..axes.len()).map(|axis| gain(axis, &verdicts)).collect();
@@ -233,10 +225,7 @@ fn standing(id: &str, claim: usize, axes: &[Asked], made: &[Made]) -> Standing {
     let decided_by = decides.filter(|_| verdict == Verdict::DependsOnReading);
     Standing {
         id: id.to_owned(),
-        holds: count(Verdict::Reproduced),
-        same_direction: count(Verdict::SameDirection),
-        of: verdicts.len(),
-        undecided: made.len() - verdicts.len(),
+        share: Share::of(&all),
         verdict,
         decided_by: decided_by.map(|axis| axes[axis].id.clone()),
         sensitivity: (0..axes.len()).map(|axis| spread(axis, &verdicts)).collect(),
@@ -297,6 +286,7 @@ mod tests {
             alternatives: Vec::new(),
             headline: 0,
             moves: false,
+            asked: true,
         };
         vec![axis("A"), axis("B")]
     }
@@ -311,7 +301,7 @@ mod tests {
             made([1, 1], Contradicted),
         ];
         let s = standing("c", 0, &axes(), &all);
-        assert_eq!((s.holds, s.of, s.undecided), (2, 4, 0));
+        assert_eq!((s.share.holds, s.share.decided(), s.share.open), (2, 4, 0));
         assert_eq!(s.verdict, Verdict::DependsOnReading);
         assert_eq!(s.decided_by.as_deref(), Some("B"));
         assert_eq!(s.sensitivity, [0.0, 1.0]);
@@ -327,11 +317,14 @@ mod tests {
             standing("c", 0, &axes(), &all)
         };
         let some = s([Reproduced, Undecided, Reproduced]);
-        assert_eq!((some.holds, some.of, some.undecided), (2, 2, 1));
+        assert_eq!((some.share.holds, some.share.decided(), some.share.open), (2, 2, 1));
         assert_eq!((some.verdict, some.decided_by), (Reproduced, None));
         assert_eq!(s([Contradicted; 3]).verdict, Contradicted);
         // What holds in other readings alone says nothing of the headline's.
         assert_eq!(s([Undecided, Reproduced, Reproduced]).verdict, Undecided);
         assert_eq!(s([Undecided; 3]).verdict, Undecided);
+        // The decided ones are the fewer: outside a narrow tolerance is decided sooner than inside.
+        assert_eq!(s([Contradicted, Undecided, Undecided]).verdict, Undecided);
+        assert_eq!(s([Contradicted, Undecided, Verdict::NotComparable]).verdict, Contradicted);
     }
 }

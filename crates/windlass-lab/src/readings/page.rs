@@ -1,63 +1,15 @@
 //! What a report shows of a paper's readings.
 
 use super::file::Kind;
-use super::outcome::{Made, Outcome, Stage};
-use crate::claims::{Basis, Claim, Judgement, Verdict, statements};
-use crate::papers::parts::cells::measured;
+use super::outcome::{Asked, Made, Outcome, Stage};
+use crate::claims::{Claim, Judgement, Verdict};
 use crate::papers::parts::tables::columns;
-use crate::report::model::{
-    Block, Curve, CurvePoint, Row, Section, StatementRow, Statements, Table,
-};
-use crate::report::numbers::printed;
+use crate::report::model::{Block, Curve, CurvePoint, Row, Section, Table};
 
 /// Anchor of the section on readings.
 pub const SECTION: &str = "readings";
 /// Specification curves at most: those of the claims that depend most on the reading.
 const CURVES: usize = 8;
-
-/// The opening picture: every statement of the paper as a row.
-pub(crate) fn glance(judgements: &[Judgement], outcome: Option<&Outcome>) -> Section {
-    let row = |s: crate::claims::Statement<'_>| {
-        let first = s.claims.iter().find(|j| j.kind == s.kind).unwrap_or(&s.claims[0]);
-        let share = |verdict| s.in_readings.iter().filter(|v| **v == verdict).count();
-        let shares =
-            [Verdict::Reproduced, Verdict::SameDirection, Verdict::Contradicted].map(share);
-        let [holds, same_direction, against] = shares;
-        let open = s.in_readings.len() - shares.iter().sum::<usize>();
-        let ratio = first.paper.zip(first.measured).and_then(|(paper, ours)| {
-            let [low, high] = first.ci95.unwrap_or([ours; 2]);
-            let all = [ours / paper, low / paper, high / paper];
-            (paper > 0.0 && all[0] > 0.0 && all.iter().all(|v| v.is_finite())).then_some(all)
-        });
-        let unit = if first.unit == "1" { "" } else { &first.unit };
-        let paper =
-            first.paper.map_or(String::new(), |_| format!("{} {unit}", printed(first.paper)));
-        StatementRow {
-            label: format!("{}: {}", first.source, first.quantity),
-            paper: paper.trim_end().to_owned(),
-            ours: first.measured.map_or(String::new(), |_| measured(first)),
-            ratio,
-            readings: (!s.in_readings.is_empty()).then_some([holds, same_direction, against, open]),
-            basis: s.kind.name(),
-            badge: s.verdict.badge(),
-        }
-    };
-    // What was measured comes first: arithmetic needs no picture.
-    let mut all = statements(judgements);
-    all.sort_by_key(|s| s.kind != Basis::Measured);
-    let rows: Vec<StatementRow> = all.into_iter().map(row).collect();
-    let of = outcome.map_or(String::new(), |o| {
-        format!(" Each was read in {} ways; the verdict is that of the headline's reading, unless others differ.", o.readings.len())
-    });
-    let caption =
-        format!("Every statement of the paper that can be checked, {} in all.{of}", rows.len());
-    let picture = Statements { id: "glance-picture".to_owned(), caption, rows };
-    Section {
-        id: "glance".to_owned(),
-        title: "At a glance".to_owned(),
-        blocks: vec![Block::Statements(picture)],
-    }
-}
 
 /// The section: what was read in which ways, what hangs on what, and a curve for each claim that does.
 pub(crate) fn section(outcome: &Outcome, claims: &[Claim], judgements: &[Judgement]) -> Section {
@@ -70,37 +22,44 @@ pub(crate) fn section(outcome: &Outcome, claims: &[Claim], judgements: &[Judgeme
 fn words(o: &Outcome) -> String {
     let count = |stage| o.readings.iter().filter(|r| r.stage == stage).count();
     let of = |verdict| o.claims.iter().filter(|c| c.verdict == verdict).count();
-    let moving: Vec<&str> = o.axes.iter().filter(|a| a.moves).map(|a| a.id.as_str()).collect();
-    let matter = match moving.as_slice() {
-        [] => "No answer alone moves a verdict.".to_owned(),
-        some => format!("Answers that move a verdict alone are those to {}.", some.join(", ")),
+    let list = |wanted: &dyn Fn(&Asked) -> bool| {
+        let ids: Vec<&str> = o.axes.iter().filter(|a| wanted(a)).map(|a| a.id.as_str()).collect();
+        ids.join(", ")
+    };
+    let matter = match list(&|a| a.moves).as_str() {
+        "" => "No answer alone changes a verdict.".to_owned(),
+        some => format!("Answers that change a verdict alone are those to {some}."),
+    };
+    let unasked = match list(&|a| !a.asked).as_str() {
+        "" => String::new(),
+        some => format!(" Not asked, since the budget ended before: {some}."),
     };
     let charitable = &o.readings[o.charitable];
     let reproduced = |m: &Made| m.seen.iter().filter(|s| s.verdict == Verdict::Reproduced).count();
     let departures = match o.departures(charitable) {
-        none if none.is_empty() => "the headline's itself".to_owned(),
+        none if none.is_empty() => "the headline".to_owned(),
         some => some.join(", "),
     };
     let left_out = match o.left_out {
         0 => String::new(),
-        n => format!(" The budget left {n} more out."),
+        n => format!(" The budget left out {n} more."),
     };
     let unfinished =
-        if o.finished { "" } else { " The command was ended before it had made them all." };
+        if o.finished { "" } else { " The command ended before it had run all of them." };
     let impossible = match o.impossible.len() {
         0 => String::new(),
         n => format!(" {n} combinations contradict themselves: {}.", o.impossible.join("; ")),
     };
     format!(
-        "The paper leaves {} questions open that can be answered in several ways, {} readings in all. \
-         Run were {}: the headline's, {} with one other answer, {} combinations of answers that matter, {} drawn \
-         with seed {}.{unfinished}{left_out}{impossible} {matter}\n\n\
-         Of {} claims that rest on runs, {} are reproduced in every reading that decides them, {} are \
-         contradicted in every one, {} depend on the reading, {} are undecided in the headline's. The headline \
-         is chosen without a look at results: the literal text where it runs, else what the paper's simulator does by \
-         default, else the standard of its year.\n\n\
-         The most charitable reading, under which most claims hold, is {departures}: {} hold, {} in the headline's. It \
-         was chosen by its results, and says how well the paper can be met, not how well it was.",
+        "The paper leaves {} questions open, which have {} interpretations in all. {} were run: the headline, {} \
+         with one other answer, {} combinations of answers that matter, and {} drawn with seed {}.\
+         {unfinished}{left_out}{impossible} {matter}{unasked}\n\n\
+         {} claims rest on runs. {} are reproduced, {} hold in their direction only, {} are contradicted, {} depend \
+         on the interpretation, and {} are undecided. A claim is undecided if its headline is, or if more \
+         interpretations are open than decided. The headline is chosen without results: the literal text if it \
+         runs, otherwise the default of the paper's simulator, otherwise the standard of its year.\n\n\
+         Most claims hold in this interpretation: {departures}. {} hold there and {} in the headline. Its results \
+         chose it, so that it shows how well the paper can be met.",
         o.axes.len(),
         o.total,
         o.readings.len(),
@@ -109,7 +68,8 @@ fn words(o: &Outcome) -> String {
         count(Stage::Drawn),
         o.drawn_from,
         o.claims.len(),
-        of(Verdict::Reproduced) + of(Verdict::SameDirection),
+        of(Verdict::Reproduced),
+        of(Verdict::SameDirection),
         of(Verdict::Contradicted),
         of(Verdict::DependsOnReading),
         of(Verdict::Undecided),
@@ -159,8 +119,9 @@ fn sensitivity(o: &Outcome, judgements: &[Judgement]) -> Option<Table> {
         });
         let first = [
             format!("{}: {}", j.source, j.quantity),
-            format!("{} of {}", s.holds, s.of),
-            s.undecided.to_string(),
+            s.share.holds.to_string(),
+            s.share.fails.to_string(),
+            s.share.open.to_string(),
             s.decided_by.clone().unwrap_or_default(),
         ];
         let cells = first.into_iter().chain(shares).collect();
@@ -170,7 +131,7 @@ fn sensitivity(o: &Outcome, judgements: &[Judgement]) -> Option<Table> {
     let rows: Vec<Row> = moved.filter_map(row).collect();
     let axes = o.axes.iter().map(|a| a.id.as_str());
     let heads: Vec<&str> =
-        ["claim", "reproduced in", "undecided in", "decided by"].into_iter().chain(axes).collect();
+        ["claim", "holds", "fails", "open", "decided by"].into_iter().chain(axes).collect();
     (!rows.is_empty()).then(|| Table {
         id: "readings-sensitivity".to_owned(),
         caption: "Claims that depend on the reading: by how many percentage points the share of readings in which \
@@ -192,7 +153,7 @@ fn curves<'a>(
         let s = &o.claims[c];
         // Those with a figure first, then those that split the readings most evenly.
         let figure = claims.iter().any(|claim| claim.id == s.id && claim.paper.is_some());
-        (!figure, usize::MAX - s.holds.min(s.of - s.holds))
+        (!figure, usize::MAX - s.share.holds.min(s.share.decided() - s.share.holds))
     };
     let mut moved: Vec<usize> =
         (0..o.claims.len()).filter(|c| o.claims[*c].verdict == Verdict::DependsOnReading).collect();
@@ -232,10 +193,10 @@ fn curve(o: &Outcome, place: usize, claims: &[Claim], judgements: &[Judgement]) 
     Some(Curve {
         id: format!("curve-{}", place + 1),
         caption: format!(
-            "{}: {}. It is reproduced in {} of {} readings.{decided}",
-            judgement.source, judgement.quantity, standing.holds, standing.of
+            "{}: {}. Interpretations: {}.{decided}",
+            judgement.source, judgement.quantity, standing.share
         ),
-        value: format!("ours{unit}"),
+        value: format!("measured{unit}"),
         band,
         points: o.readings.iter().filter_map(point).collect(),
         axes: o.axes.iter().map(answers).collect(),

@@ -114,7 +114,7 @@ fn each_claim_holds_in_so_many_readings_and_the_question_that_matters_decides() 
     let outcome = survey(&paper(dir.path(), READINGS), dir.path(), WHOLE);
     let said = |id: &str| {
         let s = outcome.standing(id).unwrap();
-        (s.holds, s.of, s.undecided, s.verdict, s.decided_by.clone())
+        (s.share.holds, s.share.decided(), s.share.open, s.verdict, s.decided_by.clone())
     };
     // The headline, each alternative alone; the only combination of the two is drawn.
     assert_eq!((outcome.readings.len(), outcome.total), (4, 4));
@@ -245,7 +245,7 @@ fn what_an_alternative_names_must_exist() {
         ),
         (
             READINGS.replace("set = { \"link.*", "algorithm = 'cubic'\nset = { \"link.*"),
-            "it changes no point of any experiment",
+            "it changes no point of any experiment, and no claim",
         ),
     ];
     for (text, expected) in cases {
@@ -264,4 +264,136 @@ fn quantities_know_the_traces_that_they_are_read_from() {
     assert_eq!(sources["cwnd_max.p=1%"], [3]);
     assert_eq!(sources["exchange.segments"], [8, 9]);
     assert!(sources.values().all(|at| !at.is_empty()), "{sources:?}");
+}
+
+/// What the check says of a shipped paper with another `readings.toml`.
+fn said_of(id: &str, axes: &str) -> Vec<String> {
+    let mut paper = Paper::by_id(id).unwrap().clone();
+    paper.files.insert(FILE.to_owned(), axes.to_owned());
+    let plan = paper.plan().unwrap();
+    Readings::check(&paper, &plan).iter().map(ToString::to_string).collect()
+}
+
+/// An axis of two answers, of which the second is `answer`.
+fn axis(id: &str, answer: &str) -> String {
+    format!(
+        "[[axis]]\nid = '{id}'\nquestion = 'q'\n\
+         [[axis.alternative]]\nname = 'first'\nwhy = 'w'\nkind = 'literal'\n\
+         [[axis.alternative]]\nname = 'second'\nwhy = 'w'\nkind = 'other'\n{answer}\n"
+    )
+}
+
+/// Five answers that published verdicts once rested on: three change one bound only, one makes both sides the same
+/// algorithm, two do not reach the point that a claim reads.
+#[test]
+fn answers_that_compare_unlike_or_same_things_are_refused() {
+    let one_side = "the answer changes the first only";
+    let cases = [
+        (
+            "ccm-ss",
+            axis("CS-6", "at = ['start=ccm-ss']\nover = { 'flow.*.slow_start.mode' = 'repaired' }"),
+            ["claim `sec6.bound` compares", one_side],
+        ),
+        (
+            "ccm-ss",
+            axis("CS-4", "at = ['start=ccm-ss']\nover = { 'flow.*.slow_start.clamp' = false }"),
+            ["claim `sec6.bound` compares", one_side],
+        ),
+        (
+            "reno-ber",
+            axis("RB-19", "algorithm = 'reno'\nset = { 'flow.*.stack.recovery' = 'newreno' }"),
+            ["claim `sec6.multiple` compares", one_side],
+        ),
+        (
+            "reno-ber",
+            axis("RB-12", "algorithm = 'reno'\nset = { 'flow.*.params.increase' = 'per-rtt' }"),
+            ["claim `sec5.2.rtts` reads point", "sets `flow.0.params.increase` itself"],
+        ),
+        (
+            "tcp-modified",
+            axis("TM-11", "set = { 'link.bottleneck.queue' = '1000pkt' }"),
+            ["claim `sec3.friendliness` reads point", "sets `link.bottleneck.queue` itself"],
+        ),
+    ];
+    for (paper, axes, expected) in cases {
+        let said = said_of(paper, &axes);
+        let found = said.iter().any(|line| expected.iter().all(|part| line.contains(part)));
+        assert!(found, "{paper}: {expected:?} is not in {said:#?}");
+    }
+}
+
+const PAIR: &str = "[[experiment.axis]]\nname = 'end'\nvalue = [{ label = 'fast' }, \
+    { label = 'slow', set = { 'link.wire.rate' = '500kbps' } }]\n";
+
+/// A paper whose claim compares two rates of the wire.
+fn pair(dir: &Path, answer: &str) -> Vec<String> {
+    paper(dir, &axis("X-1", answer));
+    let folder = dir.join("tiny");
+    std::fs::write(folder.join("experiments.toml"), format!("{EXPERIMENTS}{PAIR}")).unwrap();
+    let at = |end: &str| {
+        format!("{{ metric = {{ path = 'flow.download.completion_s', at = 'one/end={end}' }} }}")
+    };
+    let claim = format!(
+        "[let]\nbound = 0.0\n[[claim]]\nid = 'pair'\nsource = 's'\nquantity = 'q'\nunit = 's'\n\
+         measure = {{ difference = [{}, {}] }}\ndirection = {{ greater_than = {{ constant = '{{{{ bound }}}}' }} }}\n",
+        at("slow"),
+        at("fast")
+    );
+    std::fs::write(folder.join("claims.toml"), claim).unwrap();
+    let paper = Paper::read(&folder).unwrap();
+    let plan = paper.plan().unwrap();
+    Readings::check(&paper, &plan).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn each_fault_of_an_answer_has_its_message_and_its_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = "set = { 'link.wire.queue' = '10pkt' }";
+    let slow = "at = ['end=slow']\nset = { 'link.wire.queue' = '10pkt' }";
+    let cases = [
+        (queue.to_owned(), ""),
+        (slow.to_owned(), "write `one_side = \"reason\"`"),
+        (format!("{slow}\none_side = 'the text says so'"), ""),
+        (format!("{queue}\none_side = 'no'"), "`one_side` has no use"),
+        ("set = { 'link.wire.rate' = '2Mbps' }".to_owned(), "which sets `link.wire.rate` itself"),
+        (
+            "set = { 'link.wire.rate' = '2Mbps' }\nkeep = { 'end=slow' = 'as printed' }\n\
+             one_side = 'as printed'"
+                .to_owned(),
+            "",
+        ),
+        (
+            "over = { 'link.wire.rate' = '2Mbps' }".to_owned(),
+            "both sides of claim `pair` become the same runs; add `not_for",
+        ),
+        ("over = { 'link.wire.rate' = '2Mbps' }\nnot_for = { pair = 'one rate' }".to_owned(), ""),
+        (format!("{queue}\nnot_for = {{ pear = 'r' }}"), "there is no claim `pear`; did you mean"),
+        (format!("{queue}\nkeep = {{ 'end=slo' = 'r' }}"), "no point has the coordinate `end=slo`"),
+        ("set = { 'link.wire.queue' = '100pkt' }".to_owned(), "it changes no point"),
+        ("claims = { bound = 0.0 }".to_owned(), "it changes no point of any experiment, and no"),
+        ("claims = { bond = 1.0 }".to_owned(), "claims.toml has no `let` name `bond`"),
+        ("claims = { bound = 1.0 }".to_owned(), ""),
+    ];
+    for (answer, expected) in cases {
+        let said = pair(dir.path(), &answer);
+        let found = match expected {
+            "" => said.is_empty(),
+            expected => said.iter().any(|line| line.contains(expected)),
+        };
+        assert!(found, "{answer}: `{expected}` is not what was said: {said:#?}");
+    }
+}
+
+/// A reading in which an answer excludes a claim counts for none of its three numbers.
+#[test]
+fn a_claim_that_an_answer_excludes_is_not_counted_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let excluded = READINGS.replace(
+        "set = { \"link.wire.rate\" = \"4Mbps\" }",
+        "set = { \"link.wire.rate\" = \"4Mbps\" }\nnot_for = { slow = \"another rate\" }",
+    );
+    let outcome = survey(&paper(dir.path(), &excluded), dir.path(), WHOLE);
+    let share = outcome.standing("slow").unwrap().share;
+    assert_eq!((share.holds, share.decided(), share.open), (2, 2, 0));
+    assert_eq!(outcome.standing("slow").unwrap().verdict, Verdict::Reproduced);
 }

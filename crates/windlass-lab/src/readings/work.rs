@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::file::{Reading, Readings};
 use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
-use crate::claims::{At, Basis, Claim, Quantity, Value};
+use super::symmetry::Comparisons;
+use crate::claims::{At, Basis, Claim, Quantity, Value, Verdict};
 use crate::experiment::{Plan, Point, TraceRequest};
 use crate::papers::Paper;
 use crate::reproduce::budget::{all_seeds, read_by};
@@ -48,6 +49,7 @@ impl Budget {
 pub struct Survey<'p> {
     paper: &'p Paper,
     plan: Plan,
+    comparisons: Comparisons<'p>,
     readings: Readings,
     /// Claims that rest on runs, in their order.
     ids: Vec<String>,
@@ -124,8 +126,10 @@ impl<'p> Survey<'p> {
         let (main, _) = Batch::share(&dir)?;
         let (batch, _) = shard::batch(dir.join(DIR), shard)?;
         let traced = Traced::open(paper, &plan, &dir, shard)?;
+        let comparisons = Comparisons::of(paper, &plan)?;
         Ok(Some(Survey {
             paper,
+            comparisons,
             plan,
             readings,
             ids,
@@ -251,7 +255,14 @@ impl<'p> Survey<'p> {
             return Ok(());
         }
         let claims = self.paper.claims_given(&self.readings.claims(&reading))?;
-        let seeds = self.places(&claims, |_| true).into_iter().map(|p| (p, SEEDS[0])).collect();
+        let judged = |id: &str| !self.readings.spares(&reading, id);
+        let places = self.places(&claims, judged).into_iter();
+        // The headline has all runs that its points have already.
+        let kept = |place: &str| match stage {
+            Stage::Headline => self.kept(place).max(SEEDS[0]),
+            _ => SEEDS[0],
+        };
+        let seeds = places.map(|p| (p.clone(), kept(&p))).collect();
         let work = Work { reading, stage, claims, seeds, seen: Vec::new() };
         let name = self.name(&work.reading);
         match self.fill(runner, &work)? {
@@ -276,7 +287,7 @@ impl<'p> Survey<'p> {
         let work = &self.made[i];
         let open = |id: &str| {
             let at = self.ids.iter().position(|known| known == id);
-            at.is_some_and(|at| work.seen[at].decided().is_none())
+            at.is_some_and(|at| work.seen[at].verdict == Verdict::Undecided)
         };
         let mut more = work.seeds.clone();
         for place in self.places(&work.claims, open) {
@@ -311,6 +322,16 @@ impl<'p> Survey<'p> {
             .map(|(axis, (name, _))| format!("{} {name}", axis.id))
             .collect();
         if departures.is_empty() { "the headline".to_owned() } else { departures.join(", ") }
+    }
+
+    /// Runs of a point that the paper's reproduction has kept: as many seeds from 1 up.
+    fn kept(&self, place: &str) -> u64 {
+        let here = |r: &&RunRecord| {
+            Some((r.experiment.as_str(), r.point.as_str())) == place.split_once('/')
+        };
+        let seeds: BTreeSet<u64> =
+            self.main.records().iter().filter(here).map(|r| r.seed).collect();
+        (1..).take_while(|seed| seeds.contains(seed)).count() as u64
     }
 
     /// The points that claims read: those for which `wanted` holds, of all that are asked.
@@ -380,8 +401,28 @@ impl<'p> Survey<'p> {
             Err(why) => return Ok(Err(why)),
         };
         let judgements = self.paper.judge_on(&self.plan, &work.claims, &records, &traced)?;
-        let seen = |id: &String| judgements.iter().find(|j| j.id == *id).map(Seen::of);
+        let spared = self.spared(work, &tasks);
+        let seen = |id: &String| {
+            let seen = Seen::of(judgements.iter().find(|j| j.id == *id)?);
+            let spared = spared.contains(id).then_some(Verdict::NotComparable);
+            Some(Seen { verdict: spared.unwrap_or(seen.verdict), ..seen })
+        };
         Ok(Ok(self.ids.iter().filter_map(seen).collect()))
+    }
+
+    /// Claims that a reading does not judge: an answer excludes them, or the answers together make both sides of their
+    /// comparison the same runs.
+    fn spared(&self, work: &Work, tasks: &[Task]) -> BTreeSet<String> {
+        let hash = |place: &str| {
+            let here = |t: &&Task| {
+                Some((t.experiment.as_str(), t.point.as_str())) == place.split_once('/')
+            };
+            tasks.iter().find(here).map(|t| t.scenario.hash())
+        };
+        let mut spared = self.comparisons.collapsed(&work.claims, &hash);
+        let excluded = self.ids.iter().filter(|id| self.readings.spares(&work.reading, id));
+        spared.extend(excluded.cloned());
+        spared
     }
 
     /// What the traced runs of a reading yield; nothing where no claim asks for it.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::claims::{Claim, Quantity};
 use crate::experiment::{Experiment, Plan, Point};
 use crate::outlook;
+use crate::papers::Paper;
 use crate::run::World;
 use crate::scenario::{LossModel, Scenario, Traffic};
 use crate::stats::decision::MIN_RUNS;
@@ -190,6 +191,21 @@ fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
     }
 }
 
+/// Seconds that two processors take about for the runs with which the claims of these places begin.
+pub(crate) fn seconds_of(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) -> f64 {
+    let cost = |place: &String| {
+        let (id, point) = place.split_once('/')?;
+        let experiment = plan.experiment(id)?;
+        let point = experiment.points().into_iter().find(|p| p.id == point)?;
+        let text = paper.scenario(&experiment.scenario)?;
+        let scenario = Scenario::with_overrides(text, &paper.id, &point.overrides).ok()?;
+        let world = experiment.world(&point);
+        let runs = all_seeds(experiment, &point).min(first(world));
+        Some(runs as f64 * cost_in(world, &scenario))
+    };
+    places.iter().filter_map(cost).sum::<f64>() / SPEED
+}
+
 /// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
 pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
     let told = *experiment.seeds(point, false).end();
@@ -199,7 +215,7 @@ pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::{PAPERS, Paper};
+    use crate::papers::PAPERS;
     use crate::reproduce::tasks::{place, read_by_all};
     use crate::reproduce::{Options, Reproduction};
     use crate::run::store::Batch;

@@ -1,18 +1,21 @@
 //! The end of a reproduction: verdicts, tables and the report.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::Reproduction;
 use super::error::ReproduceError;
 use crate::claims::{Basis, Judgement, tally};
+use crate::front;
 use crate::papers::{Material, registered};
 use crate::readings;
 use crate::report::html::render_beside;
-use crate::report::model::{Report, Section};
+use crate::report::model::{Answer, Report, Section};
 use crate::run::store::export::export_records;
 use crate::run::store::{Format, StoreError, replace};
 use crate::run::{RunRecord, Runner, VERSION};
+use crate::stats::decision::{ALPHA, least_runs};
 
 /// The page of the laboratory in a browser, in the folder above a paper's: a report beside it has links by which its runs are made again
 /// there.
@@ -28,6 +31,10 @@ fn laboratory(dir: &Path) -> Option<String> {
 pub struct Outcome {
     /// The verdicts, in the order of the claims.
     pub judgements: Vec<Judgement>,
+    /// How each claim of the paper's abstract stands.
+    pub answers: Vec<Answer>,
+    /// That too few runs were made for any verdict on what is random, if so.
+    pub warning: Option<String>,
     /// Tables and figures.
     pub sections: Vec<Section>,
     /// The paper's folder.
@@ -57,11 +64,23 @@ impl Reproduction<'_> {
             judgements: &judgements,
             traces: &traces,
         })?;
-        let mut shown = vec![readings::glance(&judgements, outcome.as_ref())];
+        let answers = front::answers(&front::Asked {
+            paper: self.paper,
+            plan: &self.plan,
+            claims: &self.claims,
+            judgements: &judgements,
+            outcome: outcome.as_ref(),
+        })?;
+        let mut shown = vec![front::glance(&self.claims, &judgements, outcome.as_ref())];
         shown.extend(sections.iter().cloned());
         shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
         shown.push(registered::section(self.paper)?);
-        let page = self.report(&records, &judgements, &shown);
+        let warning = self.warning(&records);
+        let page = Report {
+            answers: answers.clone(),
+            sections: shown,
+            ..self.report(&records, &judgements, warning.as_deref())
+        };
         let page = render_beside(&page, laboratory(&dir).as_deref())?;
         let write = || {
             series?;
@@ -73,11 +92,11 @@ impl Reproduction<'_> {
             replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))
         };
         let report = write();
-        Ok(Outcome { judgements, sections, dir, report })
+        Ok(Outcome { judgements, answers, warning, sections, dir, report })
     }
 
     /// What the paper is about, and whether this is a hurried reproduction of it.
-    fn summary(&self) -> String {
+    fn summary(&self, warning: Option<&str>) -> String {
         let budget = match self.spent {
             0.0 => String::new(),
             _ => format!(
@@ -85,33 +104,48 @@ impl Reproduction<'_> {
                 self.spent.ceil()
             ),
         };
-        format!("{}{budget}", self.paper.summary)
+        let warning = warning.map(|w| format!("\n\n{w}")).unwrap_or_default();
+        format!("{}{budget}{warning}", self.paper.summary)
+    }
+
+    /// That no point has as many runs as a median takes to be decided among the paper's statements, if so.
+    fn warning(&self, records: &[RunRecord]) -> Option<String> {
+        let statements: BTreeSet<&str> = (self.claims.iter())
+            .filter(|c| c.is_decided_by_runs())
+            .map(|c| c.statement())
+            .collect();
+        let least = least_runs(ALPHA / statements.len().max(1) as f64) as u64;
+        let most = records.iter().map(|r| r.seed).max().unwrap_or(0);
+        (most < least && !statements.is_empty()).then(|| {
+            format!(
+                "Warning: {most} runs per point cannot decide a claim on a median. {} statements need at least {least} \
+                 runs (Holm correction), so that claims on random quantities stay undecided.",
+                statements.len()
+            )
+        })
     }
 
     fn report(
         &self,
         records: &[RunRecord],
         judgements: &[Judgement],
-        sections: &[Section],
+        warning: Option<&str>,
     ) -> Report {
         let seeds = records.iter().map(|r| r.seed).max().unwrap_or(0);
         let line = |label: &str, value: String| (label.to_string(), value);
         Report {
             title: self.paper.title.to_string(),
-            summary: self.summary(),
+            byline: format!("{}. {}.", self.paper.authors.join(", "), self.paper.published),
+            doi: self.paper.doi.clone(),
+            summary: self.summary(warning),
             verdicts: tally(judgements, Basis::Measured),
             counted: None,
             provenance: vec![
-                line(
-                    "Paper",
-                    format!("{}, {}", self.paper.authors.join(", "), self.paper.published),
-                ),
-                line("DOI", self.paper.doi.to_string()),
                 line("Windlass", VERSION.to_string()),
                 line("Runs", format!("{}, seeds 1 to {seeds}", records.len())),
                 line("Command", self.command.clone()),
             ],
-            sections: sections.to_vec(),
+            ..Report::default()
         }
     }
 }

@@ -81,6 +81,7 @@ pub fn report(
             line("Command", command.to_owned()),
         ],
         sections,
+        ..Report::default()
     }))
 }
 

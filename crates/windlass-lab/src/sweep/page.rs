@@ -45,6 +45,7 @@ impl Sweep {
                 line("Command", self.command.clone()),
             ],
             sections,
+            ..Report::default()
         }
     }
 

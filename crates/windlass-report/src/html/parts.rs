@@ -8,7 +8,7 @@ use crate::view::{
 };
 
 /// A text of pieces, one for each of these.
-pub(super) fn each<T>(all: &[T], piece: impl FnMut(&T) -> String) -> String {
+pub(crate) fn each<T>(all: &[T], piece: impl FnMut(&T) -> String) -> String {
     all.iter().map(piece).collect()
 }
 
@@ -18,7 +18,7 @@ pub(super) fn when(so: bool, text: &str) -> &str {
 }
 
 /// Text with code in it.
-pub(super) fn prose(spans: &[Span]) -> String {
+pub(crate) fn prose(spans: &[Span]) -> String {
     each(spans, |s| match s.code {
         true => format!("<code>{}</code>", escape(&s.text)),
         false => escape(&s.text),
@@ -37,8 +37,13 @@ pub(super) fn badge(view: &BadgeView) -> String {
     )
 }
 
+/// The same from its model.
+pub(crate) fn badge_of(one: crate::model::Badge) -> String {
+    badge(&crate::view::badge(one))
+}
+
 /// A link to a place of the page.
-pub(super) fn anchor(id: &str, label: &str) -> String {
+pub(crate) fn anchor(id: &str, label: &str) -> String {
     let label = escape(label);
     format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to {label}\">#</a>")
 }
@@ -67,6 +72,7 @@ fn block(block: &BlockView<'_>, laboratory: Option<&str>) -> String {
         BlockView::Table(view) => table(view),
         BlockView::Chart(view) => chart(view),
         BlockView::Drawing(view) => drawing(view),
+        BlockView::Statements(statements) => crate::statements::table(statements),
         BlockView::Timeline { charts } => each(charts, chart),
         BlockView::Stories { stories } => each(stories, story),
     }

@@ -16,6 +16,12 @@ pub use chart::{
 pub struct Report {
     /// Title of the page.
     pub title: String,
+    /// Authors, and where and when it appeared; may be empty.
+    pub byline: String,
+    /// Digital object identifier, shown as a link; may be empty.
+    pub doi: String,
+    /// What the page answers, a sentence each, before anything else.
+    pub answers: Vec<Answer>,
     /// One paragraph under the title.
     pub summary: String,
     /// Each verdict with the number of claims that have it, shown at the top of the page; empty when
@@ -192,6 +198,17 @@ pub struct NetworkMap {
     pub routes: Vec<Vec<usize>>,
 }
 
+/// One question and its answer, on the first screen.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// What is claimed, as one sentence.
+    pub says: String,
+    /// What was measured, in how many interpretations it holds, and what decides it, as one sentence each.
+    pub lines: Vec<String>,
+    /// The verdict.
+    pub badge: Badge,
+}
+
 /// The statements of a paper, a row each.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Statements {
@@ -203,19 +220,25 @@ pub struct Statements {
     pub rows: Vec<StatementRow>,
 }
 
-/// A statement, and how it stands.
+/// A statement, and how it stands: by its deciding part, if it has several.
 #[derive(Clone, Debug, Serialize)]
 pub struct StatementRow {
-    /// Where it stands, and what it says.
+    /// Where it stands in the paper.
+    pub source: String,
+    /// What it says.
     pub label: String,
-    /// The paper's value with its unit; may be empty.
+    /// Number of its parts, of which `label` and the values show the deciding one.
+    pub parts: usize,
+    /// The published value with its unit, and the value and tolerance that it is judged by; may be empty.
     pub paper: String,
-    /// Ours with its interval; may be empty.
-    pub ours: String,
-    /// Ours over the paper's value, with the ends of the interval; positive.
+    /// The measured value with its unit and interval, and both sides of a comparison; may be empty.
+    pub measured: String,
+    /// The measured value over the judged one, with the ends of its interval; positive.
     pub ratio: Option<[f64; 3]>,
-    /// Readings in which it is reproduced, in which its direction alone is, in which it is contradicted, and in which
-    /// it is undecided.
+    /// The ends of the tolerance over the judged value.
+    pub band: Option<[f64; 2]>,
+    /// Interpretations in which it is reproduced, in which its direction alone is, in which it is contradicted, and in
+    /// which it is open.
     pub readings: Option<[usize; 4]>,
     /// What the statement rests on, in a word: runs, the paper's own arithmetic, or what is given.
     pub basis: &'static str,

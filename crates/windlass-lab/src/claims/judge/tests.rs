@@ -74,7 +74,10 @@ fn an_interval_inside_the_band_is_reproduced_one_apart_contradicted_one_across_u
     let j = size("slow", 30.0, 9.0);
     assert_eq!((j.verdict, j.measured, j.n), (Verdict::Reproduced, Some(30.5), 20));
     assert_eq!(j.ci95, Some([26.0, 35.0]));
-    assert_eq!(j.note, "Ours is 30.5 [26.0, 35.0] at 90 % against 30 ± 9.");
+    assert_eq!(
+        j.note,
+        "Reproduced. Measured 30.5 s (90 % CI 26.0 to 35.0; 20 runs); the claim is 30 s ± 9."
+    );
     assert_eq!(size("slow", 50.0, 9.0).verdict, Verdict::Contradicted);
     // The median itself is inside; a noisier measurement is no reason to agree.
     let j = size("slow", 30.0, 2.0);
@@ -97,7 +100,7 @@ fn fewer_than_six_runs_decide_nothing_that_is_random() {
 #[test]
 fn a_difference_with_runs_that_have_no_value_is_told_in_words() {
     let j = order("stuck", "greater_than", "fast");
-    assert!(j.note.contains("the difference is without bound"), "{}", j.note);
+    assert!(j.note.contains("the measured difference is without bound"), "{}", j.note);
 }
 
 #[test]
@@ -130,7 +133,10 @@ fn an_effect_that_chance_may_have_made_is_undecided_and_one_too_small_is_none() 
     // 0.1 s in each pair is beyond chance; a fiftieth of 20.5 s is 0.41 s.
     let j = order("hardly", "greater_than", "fast");
     assert_eq!(j.verdict, Verdict::Contradicted);
-    assert_eq!(j.note, "It is not greater than 20.5 by 0.41 or more: the difference is 0.1.");
+    assert_eq!(
+        j.note,
+        "Contradicted. The claim needs at least 0.41 s more than 20.5 s; the measured difference is 0.1 s."
+    );
 }
 
 #[test]
@@ -185,7 +191,7 @@ fn arithmetic_has_no_runs_and_a_slip_is_contradicted_with_the_right_value() {
     assert_eq!((right.verdict, right.n, right.kind), (Verdict::Reproduced, 0, Basis::Arithmetic));
     let wrong = slip(46.66);
     assert_eq!((wrong.verdict, wrong.ci95), (Verdict::Contradicted, None));
-    assert_eq!(wrong.note, "Recomputed: 45.662 against 46.66 ± 0.005.");
+    assert_eq!(wrong.note, "Contradicted. Recomputed 45.662 s; the claim is 46.66 s ± 0.005.");
 }
 
 #[test]
@@ -195,7 +201,10 @@ fn a_corrected_value_is_what_counts_and_the_note_says_so() {
          measure = { trace = 'dup' }\ntolerance = { absolute = 0.0, reason = 'r' }\nnote = 'N.'",
     );
     assert_eq!((j.verdict, j.paper, j.n), (Verdict::Reproduced, Some(13.0), 1));
-    assert_eq!(j.note, "Ours is 3 against 3 ± 0. Compared with 3 (printed 13: less 10). N.");
+    assert_eq!(
+        j.note,
+        "Reproduced. Measured 3 s; the claim is 3 s ± 0. Compared with 3 (printed 13: less 10). N."
+    );
 }
 
 #[test]
@@ -306,7 +315,13 @@ fn what_is_decided_alone_may_not_be_among_many() {
     };
     let j = family("");
     assert_eq!(j.verdict, Verdict::Undecided);
-    assert!(j.note.contains("By itself it would be decided (p = 0.00097656)"), "{}", j.note);
+    assert!(
+        j.note.contains(
+            "p = 0.00098 alone; not significant after Holm correction for 101 statements."
+        ),
+        "{}",
+        j.note
+    );
     assert!(j.note.ends_with("About 11 runs would decide it."), "{}", j.note);
     assert_eq!(family("statement = 'the same'").verdict, Verdict::Reproduced);
 }

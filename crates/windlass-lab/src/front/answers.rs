@@ -1,0 +1,157 @@
+//! How the claims of a paper's abstract stand, in sentences.
+
+use std::collections::BTreeSet;
+
+use super::{deciding, file, found, published};
+use crate::claims::{Claim, Judgement, Share, Statement, Verdict, statements};
+use crate::experiment::{FileError, Plan};
+use crate::papers::Paper;
+use crate::readings::Outcome;
+use crate::report::model::Answer;
+use crate::reproduce::budget::{read_by, seconds_of};
+
+/// What a paper's answers are made of.
+pub(crate) struct Asked<'a> {
+    pub paper: &'a Paper,
+    pub plan: &'a Plan,
+    pub claims: &'a [Claim],
+    pub judgements: &'a [Judgement],
+    pub outcome: Option<&'a Outcome>,
+}
+
+/// An answer to each claim of the abstract.
+///
+/// # Errors
+///
+/// What is wrong with `abstract.toml`.
+pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
+    let all = file::sentences(asked.paper, asked.claims)?;
+    let sources =
+        if all.is_empty() { Default::default() } else { asked.paper.sources(asked.plan)? };
+    let answer = |sentence: &file::Sentence| {
+        let says = format!("The paper: {}", sentence.says.get_ref());
+        if let Some(reason) = &sentence.untested {
+            let lines = vec![format!("Not tested: {reason}")];
+            return Answer { says, lines, badge: Verdict::NotComparable.badge() };
+        }
+        let parts: Vec<&Judgement> = (asked.judgements.iter())
+            .filter(|j| sentence.is_tested_by(&j.id, &j.statement))
+            .collect();
+        let whole = Statement::of(parts);
+        let places = |j: &&Judgement| {
+            let claim = asked.claims.iter().find(|c| c.id == j.id);
+            claim.map(|c| read_by(c, asked.plan, &sources)).unwrap_or_default()
+        };
+        let unrun = whole.claims.iter().filter(|j| j.verdict == Verdict::NotRun);
+        let places: BTreeSet<String> = unrun.flat_map(places).collect();
+        let lines = vec![
+            measured(&whole, asked.claims),
+            interpretations(&whole, asked),
+            decides(sentence, &whole, asked, &places),
+        ];
+        let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        Answer { says, lines, badge: whole.verdict.badge() }
+    };
+    Ok(all.iter().map(answer).collect())
+}
+
+/// What was measured: of one test its value, of several how many came to which verdict, and the deciding one.
+fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
+    let part = deciding(whole);
+    let value = match found(part) {
+        none if none.is_empty() => String::new(),
+        value => {
+            let claim = claims.iter().find(|c| c.id == part.id);
+            let printed = published(part, claim);
+            let runs = match part.n {
+                0 => "recomputed".to_owned(),
+                1 => "1 run".to_owned(),
+                n => format!("{n} runs"),
+            };
+            let printed =
+                if printed.is_empty() { printed } else { format!("; published {printed}") };
+            format!("{value} ({runs}){printed}")
+        }
+    };
+    let own: Vec<Judgement> = whole.claims.iter().map(|j| (*j).clone()).collect();
+    let all = statements(&own);
+    match (all.len(), value.as_str()) {
+        (1, "") => String::new(),
+        (1, value) => format!("Measured: {}: {value}.", part.quantity),
+        (n, value) => {
+            let count = |verdict: &Verdict| all.iter().filter(|s| s.verdict == *verdict).count();
+            let counts: Vec<String> = (Verdict::ALL.iter())
+                .filter(|v| count(v) > 0)
+                .map(|v| format!("{} {}", count(v), v.badge().name))
+                .collect();
+            let weakest = if value.is_empty() {
+                String::new()
+            } else {
+                format!(" The weakest: {}: {value}.", part.quantity)
+            };
+            format!("{n} tests: {}.{weakest}", counts.join(", "))
+        }
+    }
+}
+
+/// In how many interpretations of the paper it holds.
+fn interpretations(whole: &Statement<'_>, asked: &Asked<'_>) -> String {
+    if !whole.in_readings.is_empty() {
+        return format!("Interpretations of the paper: {}.", Share::of(&whole.in_readings));
+    }
+    let several = asked.paper.file(crate::readings::FILE).is_some();
+    match whole.kind == crate::claims::Basis::Measured && several && asked.outcome.is_none() {
+        true => format!(
+            "One interpretation of the paper was run; `windlass reproduce {} --readings` runs the others.",
+            asked.paper.called()
+        ),
+        false => String::new(),
+    }
+}
+
+/// What decides it, or what would.
+fn decides(
+    sentence: &file::Sentence,
+    whole: &Statement<'_>,
+    asked: &Asked<'_>,
+    unrun: &BTreeSet<String>,
+) -> String {
+    let part = deciding(whole);
+    match whole.verdict {
+        Verdict::NotRun => {
+            let seconds = seconds_of(asked.paper, asked.plan, unrun);
+            format!(
+                "Not run yet: `windlass reproduce {}` runs it. These runs take {} on two processors, estimated.",
+                asked.paper.called(),
+                words(seconds)
+            )
+        }
+        Verdict::NotComparable => format!("Not comparable: {}", part.note),
+        _ if sentence.decides.is_some() => sentence.decides.clone().unwrap_or_default(),
+        Verdict::DependsOnReading => {
+            let axis = part
+                .decided_by
+                .as_ref()
+                .and_then(|id| asked.outcome?.axes.iter().find(|axis| axis.id == *id));
+            axis.map_or(String::new(), |axis| {
+                format!("The answer to {} decides: {}", axis.id, axis.question)
+            })
+        }
+        Verdict::Undecided => {
+            let ends = ["would decide it", "to decide it", "A tie"];
+            let says = |s: &&str| ends.iter().any(|end| s.contains(end));
+            part.note.split_inclusive(". ").find(says).unwrap_or_default().trim().to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// A time in words.
+fn words(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.5 => "about a second".to_owned(),
+        s if s < 90.0 => format!("about {s:.0} s"),
+        s if s < 5400.0 => format!("about {:.0} minutes", s / 60.0),
+        s => format!("about {:.0} hours", s / 3600.0),
+    }
+}

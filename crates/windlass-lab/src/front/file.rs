@@ -1,0 +1,82 @@
+//! `abstract.toml`: what a paper's abstract claims, a sentence each, and the claims that test it.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::claims::{Claim, matches};
+use crate::experiment::FileError;
+use crate::papers::Paper;
+use crate::scenario::what_there_is;
+
+/// Name of the file in a paper's folder.
+pub(crate) const FILE: &str = "abstract.toml";
+
+/// One claim of an abstract.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sentence {
+    /// What the paper says, as one sentence.
+    pub says: Spanned<String>,
+    /// Claims that test it, by identifier or statement; `*` stands for any text.
+    #[serde(default)]
+    pub tests: Vec<Spanned<String>>,
+    /// Why nothing tests it.
+    pub untested: Option<String>,
+    /// What decides it, as one sentence, where the verdicts do not tell.
+    pub decides: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sentences {
+    #[serde(default)]
+    claim: Vec<Sentence>,
+}
+
+impl Sentence {
+    /// Whether a claim tests it.
+    pub fn is_tested_by(&self, id: &str, statement: &str) -> bool {
+        let is = |pattern: &Spanned<String>| {
+            matches(pattern.get_ref(), id) || matches(pattern.get_ref(), statement)
+        };
+        self.tests.iter().any(is)
+    }
+}
+
+/// The sentences of a paper's abstract; none where its folder has no file of them.
+///
+/// # Errors
+///
+/// The file cannot be read, names no claim, or tests nothing without a reason.
+pub(crate) fn sentences(paper: &Paper, claims: &[Claim]) -> Result<Vec<Sentence>, FileError> {
+    let Some(text) = paper.file(FILE) else { return Ok(Vec::new()) };
+    let place = paper.place(FILE);
+    let all: Sentences = crate::template::read(text, &place)?;
+    for sentence in &all.claim {
+        let at = sentence.says.span();
+        if sentence.says.get_ref().trim().is_empty() {
+            return Err(FileError::at(
+                &place,
+                text,
+                at,
+                "`says` is empty; write what the paper says",
+            ));
+        }
+        if sentence.tests.is_empty() == sentence.untested.is_none() {
+            let message = "a claim of the abstract needs either `tests`, the claims that test it, or `untested`, the reason why none does";
+            return Err(FileError::at(&place, text, at, message));
+        }
+        for pattern in &sentence.tests {
+            let is = |c: &Claim| {
+                matches(pattern.get_ref(), &c.id) || matches(pattern.get_ref(), c.statement())
+            };
+            if !claims.iter().any(is) {
+                let known: Vec<&str> = claims.iter().map(|c| c.id.as_str()).collect();
+                let instead = what_there_is(pattern.get_ref(), &known);
+                let message = format!("claims.toml has no claim `{}`{instead}", pattern.get_ref());
+                return Err(FileError::at(&place, text, pattern.span(), message));
+            }
+        }
+    }
+    Ok(all.claim)
+}

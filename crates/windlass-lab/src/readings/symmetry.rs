@@ -1,0 +1,317 @@
+//! Whether an answer changes both sides of each comparison alike.
+//!
+//! A claim that compares two points says nothing of the paper once an answer has changed one of them only. So an answer
+//! must change both sides, or give the reason why it changes one ([`Terms::one_side`]). It must reach the points that it
+//! names: a key that a point sets itself hides it. And it must leave a comparison of two different runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::file::{Alternative, scenario_of};
+use crate::claims::{Claim, Direction, Kind, Metric, Quantity, matches};
+use crate::experiment::{Experiment, FileError, Plan, Point};
+use crate::papers::Paper;
+use crate::scenario::{Scenario, what_there_is};
+
+/// What an answer may do to comparisons, each with its reason.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+pub struct Terms {
+    /// Why it changes one side of a comparison only.
+    #[serde(default)]
+    pub one_side: Option<String>,
+    /// Coordinates, such as `increase=per-ack`, of points that it leaves as they are.
+    #[serde(default)]
+    pub keep: BTreeMap<String, String>,
+    /// Claims that are not judged under it: identifiers, in which `*` stands for any text.
+    #[serde(default)]
+    pub not_for: BTreeMap<String, String>,
+}
+
+impl Terms {
+    /// Whether a claim is not judged under the answer.
+    pub fn spares(&self, claim: &str) -> bool {
+        self.not_for.keys().any(|pattern| matches(pattern, claim))
+    }
+}
+
+/// A paper's comparisons as its files run them.
+pub(super) struct Comparisons<'p> {
+    paper: &'p Paper,
+    plan: Plan,
+    sources: BTreeMap<String, Vec<usize>>,
+    models: BTreeMap<String, f64>,
+    claims: Vec<Claim>,
+    /// The scenario of each point, by `experiment/point`.
+    scenarios: BTreeMap<String, Scenario>,
+}
+
+/// What a side of a comparison reads: a point, and a metric of its runs; traces have the name of no metric.
+type Read<'q> = (String, &'q str);
+
+impl<'p> Comparisons<'p> {
+    /// Those of a paper.
+    ///
+    /// # Errors
+    ///
+    /// A file of the paper cannot be read.
+    pub fn of(paper: &'p Paper, plan: &Plan) -> Result<Comparisons<'p>, FileError> {
+        let (plan, scenarios) = (plan.clone(), BTreeMap::new());
+        let claims = paper.parsed_claims()?;
+        let sources = paper.sources(&plan)?;
+        let models = paper.models()?;
+        let mut all = Comparisons { paper, plan, sources, models, claims, scenarios };
+        all.scenarios = all.read(&[]).map_err(|why| {
+            FileError::at(&paper.place("experiments.toml"), &paper.experiments, 0..0, why)
+        })?;
+        Ok(all)
+    }
+
+    /// The scenario of each point under some answers.
+    fn read(&self, answers: &[&Alternative]) -> Result<BTreeMap<String, Scenario>, String> {
+        let mut scenarios = BTreeMap::new();
+        for experiment in &self.plan.experiments {
+            for point in experiment.points() {
+                let at = (experiment.id.as_str(), experiment.scenario.as_str());
+                let scenario = scenario_of(self.paper, at, &point, answers);
+                let why = |e| format!("point `{}` of `{}` cannot be read: {e}", point.id, at.0);
+                scenarios.insert(format!("{}/{}", at.0, point.id), scenario.map_err(why)?);
+            }
+        }
+        Ok(scenarios)
+    }
+
+    fn find(&self, place: &str) -> Option<(&Experiment, Point)> {
+        let (id, point) = place.split_once('/')?;
+        let experiment = self.plan.experiment(id)?;
+        experiment.points().into_iter().find(|p| p.id == point).map(|p| (experiment, p))
+    }
+
+    /// What a quantity reads itself.
+    fn own<'q>(&self, quantity: &'q Quantity) -> Vec<Read<'q>> {
+        match quantity {
+            Quantity::Metric(at) => vec![(at.at.clone(), at.path.as_str())],
+            Quantity::Trace(name) => {
+                let traces = self.sources.get(name).into_iter().flatten();
+                traces.map(|at| (self.plan.traces[*at].place(), "")).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a side reads, those inside of it included.
+    fn reads<'q>(&self, side: &'q Quantity) -> Vec<Read<'q>> {
+        let mut all = Vec::new();
+        side.walk(&mut |q| all.extend(self.own(q)));
+        all
+    }
+
+    /// Claims whose sides are the same runs in a reading, and are not in the paper's own files.
+    pub fn collapsed(
+        &self,
+        claims: &[Claim],
+        scenario: &dyn Fn(&str) -> Option<String>,
+    ) -> BTreeSet<String> {
+        let before = |place: &str| self.scenarios.get(place).map(Scenario::hash);
+        let same = |sides: &[&Quantity; 2], hash: &dyn Fn(&str) -> Option<String>| {
+            let of = |side: &Quantity| -> BTreeSet<(Option<String>, String)> {
+                self.reads(side).iter().map(|(at, path)| (hash(at), (*path).to_owned())).collect()
+            };
+            let [a, b] = sides.map(of);
+            !a.is_empty() && a == b
+        };
+        let collapses =
+            |claim: &&Claim| sides(claim).iter().any(|s| same(s, scenario) && !same(s, &before));
+        claims.iter().filter(collapses).map(|c| c.id.clone()).collect()
+    }
+
+    /// All that is wrong with an answer.
+    pub fn faults(&self, answer: &Alternative) -> Vec<String> {
+        let claims = match self.paper.claims_given(&answer.claims) {
+            Ok(claims) => claims,
+            Err(error) => return vec![format!("its `claims` cannot be read: {error}")],
+        };
+        let mut wrong = self.unknown(answer, &claims);
+        let after = match self.read(&[answer]) {
+            Ok(after) => after,
+            Err(why) => return vec![why],
+        };
+        let moved = self.scenarios.iter().any(|(at, s)| after.get(at).is_some_and(|a| *a != *s));
+        let words = |all: &[Claim]| all.iter().map(Claim::without_place).collect::<Vec<_>>();
+        if !moved && words(&claims) == words(&self.claims) {
+            wrong.push("it changes no point of any experiment, and no claim".to_owned());
+        }
+        let effects: BTreeMap<&str, Effect> = (self.scenarios.iter())
+            .filter_map(|(at, s)| Some((at.as_str(), Effect::of(s, after.get(at)?))))
+            .collect();
+        let judged: Vec<&Claim> = claims.iter().filter(|c| !answer.terms.spares(&c.id)).collect();
+        let lone = judged.iter().find_map(|c| self.lone(c, &effects));
+        match (lone, &answer.terms.one_side) {
+            (Some(lone), None) => wrong.push(lone),
+            (None, Some(_)) => wrong.push(
+                "`one_side` has no use: the answer changes both sides of each comparison".into(),
+            ),
+            _ => {}
+        }
+        wrong.extend(self.hidden(answer, &judged));
+        let hash = |place: &str| after.get(place).map(Scenario::hash);
+        let same = self.collapsed(&claims, &hash);
+        wrong.extend(same.iter().find(|id| !answer.terms.spares(id)).map(|id| {
+            format!("both sides of claim `{id}` become the same runs; add `not_for = {{ \"{id}\" = \"reason\" }}`")
+        }));
+        wrong
+    }
+
+    /// Names that there are not.
+    fn unknown(&self, answer: &Alternative, claims: &[Claim]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let named = crate::template::let_names(&self.paper.claims);
+        let names: Vec<&str> = named.iter().map(String::as_str).collect();
+        for name in answer.claims.keys().filter(|n| !named.contains(n.as_str())) {
+            let instead = what_there_is(name, &names);
+            wrong.push(format!("`claims`: claims.toml has no `let` name `{name}`{instead}"));
+        }
+        if !self.claims.iter().map(|c| &c.id).eq(claims.iter().map(|c| &c.id)) {
+            wrong.push("its claims are not those of the headline".to_owned());
+        }
+        for claim in claims {
+            let lost = claim.quantities().into_iter().find_map(|q| match q {
+                Quantity::Metric(at) => self.plan.look_up(&at.at).err(),
+                Quantity::Model(name) if !self.models.contains_key(name) => {
+                    Some(format!("models.toml has no model `{name}`"))
+                }
+                Quantity::Trace(name) if !self.sources.contains_key(name) => {
+                    Some(format!("quantities.toml has no quantity `{name}`"))
+                }
+                _ => None,
+            });
+            wrong.extend(lost.map(|why| format!("claim `{}`: {why}", claim.id)));
+        }
+        let ids: Vec<&str> = claims.iter().map(|c| c.id.as_str()).collect();
+        for pattern in answer.terms.not_for.keys() {
+            if !ids.iter().any(|id| matches(pattern, id)) {
+                let instead = what_there_is(pattern, &ids);
+                wrong.push(format!("`not_for`: there is no claim `{pattern}`{instead}"));
+            }
+        }
+        let coordinates: BTreeSet<String> = (self.plan.experiments.iter())
+            .flat_map(|e| e.axes.iter())
+            .flat_map(|a| a.values.iter().map(move |v| format!("{}={}", a.name, v.label)))
+            .collect();
+        let known: Vec<&str> = coordinates.iter().map(String::as_str).collect();
+        for (key, one) in (answer.terms.keep.keys().map(|k| ("keep", k)))
+            .chain(answer.at.iter().map(|k| ("at", k)))
+            .filter(|(_, one)| !coordinates.contains(*one))
+        {
+            let instead = what_there_is(one, &known);
+            wrong.push(format!("`{key}`: no point has the coordinate `{one}`{instead}"));
+        }
+        wrong
+    }
+
+    /// The first comparison of which the answer changes one side only.
+    fn lone(&self, claim: &Claim, effects: &BTreeMap<&str, Effect>) -> Option<String> {
+        let changed = |read: &&Read<'_>| {
+            effects.get(read.0.as_str()).is_some_and(|effect| effect.reaches(read.1))
+        };
+        for [a, b] in sides(claim) {
+            let [a, b] = [self.reads(a), self.reads(b)];
+            if a.is_empty() || b.is_empty() || is_share(&a, &b) {
+                continue;
+            }
+            let [n, m] = [&a, &b].map(|side| side.iter().filter(changed).count());
+            if n == m || (n > 0 && m > 0 && a.len() != b.len()) {
+                continue;
+            }
+            let (more, less) = if n > m { (&a, &b) } else { (&b, &a) };
+            let told = |read: Option<&Read<'_>>| {
+                read.map_or(String::new(), |(place, path)| {
+                    let path = if path.is_empty() { "a traced run" } else { path };
+                    format!("{path} at `{place}`")
+                })
+            };
+            return Some(format!(
+                "claim `{}` compares {} with {}, and the answer changes the first only; change both, or write \
+                 `one_side = \"reason\"`",
+                claim.id,
+                told(more.iter().find(changed)),
+                told(less.iter().find(|read| !changed(read))),
+            ));
+        }
+        None
+    }
+
+    /// The first point that sets a key of the answer's `set` itself, so that the answer does not reach it.
+    fn hidden(&self, answer: &Alternative, claims: &[&Claim]) -> Option<String> {
+        let mut known = BTreeSet::new();
+        for claim in claims {
+            for (place, _) in claim.quantities().into_iter().flat_map(|q| self.own(q)) {
+                if !known.insert(place.clone()) {
+                    continue;
+                }
+                let Some((experiment, point)) = self.find(&place) else { continue };
+                if let Some(key) =
+                    answer.hidden_key(self.paper, (&experiment.id, &experiment.scenario), &point)
+                {
+                    return Some(format!(
+                        "claim `{}` reads point `{}` of `{}`, which sets `{key}` itself, so that the answer does not \
+                         reach it; use `over`, or write `keep = {{ \"{}\" = \"reason\" }}`",
+                        claim.id,
+                        point.id,
+                        experiment.id,
+                        point.id.split(',').next().unwrap_or_default()
+                    ));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The two sides of each comparison of a claim.
+fn sides(claim: &Claim) -> Vec<[&Quantity; 2]> {
+    let mut all = Vec::new();
+    let baseline = claim.direction.as_ref().map(Direction::baseline);
+    for quantity in claim.measure.iter().chain(baseline) {
+        quantity.walk(&mut |q| {
+            if let Quantity::Difference(p) | Quantity::Ratio(p) | Quantity::PercentChange(p) = q {
+                all.push([&p[0], &p[1]]);
+            }
+        });
+    }
+    all.extend(claim.measure.iter().zip(baseline).map(|(a, b)| [a, b]));
+    all
+}
+
+/// Whether the sides are a part of a run and the whole of the same run: a share, which compares no two treatments.
+fn is_share(a: &[Read<'_>], b: &[Read<'_>]) -> bool {
+    let places = |side: &[Read<'_>]| side.iter().map(|r| r.0.clone()).collect::<BTreeSet<_>>();
+    let whole = |side: &[Read<'_>]| side.iter().any(|r| r.1.starts_with("run."));
+    places(a) == places(b) && (whole(a) || whole(b))
+}
+
+/// What an answer changes in a scenario.
+struct Effect {
+    /// All that is not a flow.
+    network: bool,
+    /// Names of flows.
+    flows: BTreeSet<String>,
+}
+
+impl Effect {
+    fn of(before: &Scenario, after: &Scenario) -> Effect {
+        let network = |s: &Scenario| Scenario { flows: Vec::new(), ..s.clone() };
+        let differs = |flow: &&crate::scenario::FlowSpec| !before.flows.contains(flow);
+        Effect {
+            network: network(before) != network(after),
+            flows: after.flows.iter().filter(differs).map(|f| f.name.clone()).collect(),
+        }
+    }
+
+    /// Whether it changes the side of a comparison that reads this metric.
+    fn reaches(&self, path: &str) -> bool {
+        let of_flow = Metric::parse(path)
+            .ok()
+            .filter(|m| matches!(m.kind, Kind::Flow | Kind::Multipath | Kind::Subflow));
+        let flow = of_flow.and_then(|m| m.name.split(':').next().map(str::to_owned));
+        self.network || flow.map_or(!self.flows.is_empty(), |flow| self.flows.contains(&flow))
+    }
+}
