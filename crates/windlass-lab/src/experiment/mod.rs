@@ -31,11 +31,12 @@ mod error;
 pub(crate) mod file;
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 pub use error::FileError;
 
+use crate::claims::Metric;
 use crate::run::{RunRecord, World};
 use crate::scenario::what_there_is;
 use windlass_sim::Series;
@@ -104,9 +105,8 @@ pub struct TraceRequest {
     pub experiment: String,
     /// Point of the experiment.
     pub point: String,
-    /// Seed; 1 unless told.
-    #[serde(default = "one")]
-    pub seed: u64,
+    /// Seed of the run that figures show; [`Plan::shown_seed`] chooses it otherwise.
+    pub seed: Option<u64>,
     /// Series to record, by the names of [`windlass_sim::Series::known`].
     #[serde(default)]
     pub series: Vec<String>,
@@ -116,10 +116,6 @@ pub struct TraceRequest {
     /// Links whose packets are logged.
     #[serde(default)]
     pub capture: Vec<String>,
-}
-
-fn one() -> u64 {
-    1
 }
 
 fn every_change() -> String {
@@ -168,6 +164,14 @@ impl Plan {
         self.experiments.iter().find(|e| e.id == id)
     }
 
+    /// The seed of a traced run that figures show: the one given, else the typical one of all traced points of its
+    /// experiment, which they share.
+    pub(crate) fn shown_seed(&self, request: &TraceRequest, records: &[RunRecord]) -> u64 {
+        let traces = self.traces.iter().filter(|t| t.experiment == request.experiment);
+        let points: BTreeSet<&str> = traces.map(|t| t.point.as_str()).collect();
+        request.seed.unwrap_or_else(|| typical_seed(&request.experiment, &points, records))
+    }
+
     /// That a trace is there; otherwise what there is.
     pub(crate) fn look_up_trace(&self, id: &str) -> Result<(), String> {
         let known: Vec<&str> = self.traces.iter().map(|t| t.id.as_str()).collect();
@@ -193,6 +197,31 @@ impl Plan {
         let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
         Err(format!("experiment `{id}` has no point `{point}`{}", what_there_is(point, &known)))
     }
+}
+
+/// The seed whose goodput is closest to the median at each of these points: at the point where it is farthest, fewest
+/// runs are between. The first seed where there are no runs.
+pub(crate) fn typical_seed(
+    experiment: &str,
+    points: &BTreeSet<&str>,
+    records: &[RunRecord],
+) -> u64 {
+    let mut farthest: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
+    for point in points {
+        let here =
+            |r: &&RunRecord| (r.experiment.as_str(), r.point.as_str()) == (experiment, point);
+        let mut runs: Vec<(f64, u64)> = (records.iter().filter(here))
+            .map(|r| (Metric::of_run("goodput_bps", r).unwrap_or(0.0), r.seed))
+            .collect();
+        runs.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let middle = runs.len().saturating_sub(1) / 2;
+        for (place, (_, seed)) in runs.iter().enumerate() {
+            let (seen, far) = farthest.entry(*seed).or_default();
+            (*seen, *far) = (*seen + 1, (*far).max(place.abs_diff(middle)));
+        }
+    }
+    let common = farthest.iter().filter(|(_, (seen, _))| *seen == points.len());
+    common.min_by_key(|(seed, (_, far))| (*far, **seed)).map_or(1, |(seed, _)| *seed)
 }
 
 impl Experiment {
@@ -336,7 +365,31 @@ series = ["cwnd_bytes"]
         let plan = Plan::parse(PLAN, "f").unwrap();
         let overrides = plan.traces[0].overrides();
         assert_eq!(overrides[0], ("record.series".to_owned(), "[\"cwnd_bytes\"]".to_owned()));
-        assert_eq!(plan.traces[0].seed, 1);
+        assert_eq!(plan.traces[0].seed, None);
+    }
+
+    #[test]
+    fn figures_show_the_seed_whose_goodput_is_closest_to_the_median_at_every_traced_point() {
+        let second = "\n[[trace]]\nid = \"u\"\nexperiment = \"e\"\npoint = \"mode=a,p=1%\"\n";
+        let plan = Plan::parse(&format!("{PLAN}{second}"), "f").unwrap();
+        let run = |point: &str, seed: u64, goodput: f64| {
+            let mut record = crate::claims::fixtures::run("e", point, seed, 1.0);
+            record.flows[0].goodput_bps = goodput;
+            record
+        };
+        let of = |point: &str, all: [f64; 5]| {
+            all.into_iter().zip(1..).map(|(g, seed)| run(point, seed, g)).collect::<Vec<_>>()
+        };
+        // Seed 1 is an outlier at one point and seed 2 at the other; seed 4 is one place off at both.
+        let both = [
+            of("mode=b,p=1%", [9.0, 3.0, 1.0, 4.0, 2.0]),
+            of("mode=a,p=1%", [3.0, 9.0, 1.0, 4.0, 2.0]),
+        ]
+        .concat();
+        assert_eq!(plan.shown_seed(&plan.traces[0], &both), 4);
+        assert_eq!(plan.shown_seed(&plan.traces[0], &[]), 1);
+        let given = TraceRequest { seed: Some(7), ..plan.traces[0].clone() };
+        assert_eq!(plan.shown_seed(&given, &both), 7);
     }
 
     #[test]

@@ -290,7 +290,7 @@ mod tests {
         let window =
             |t: u64, value: u64| Sample { time: ms(t), flow: 0, series: Series::Cwnd, value };
         let samples = vec![window(0, 20_000), window(145, 8760), window(186, 4380)];
-        Trace { samples, packets: log }
+        Trace { seed: 1, samples, packets: log }
     }
 
     #[test]

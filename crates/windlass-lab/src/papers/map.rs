@@ -3,11 +3,12 @@
 use serde::Deserialize;
 
 use super::material::Material;
+use crate::experiment::typical_seed;
 use crate::report::model::NetworkMap;
 use crate::scenario::Scenario;
 use crate::stations::Stations;
 
-/// A map of the first seed's run of a point.
+/// A map of a typical run of a point: the one of median goodput.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MapFile {
@@ -19,15 +20,14 @@ pub(super) struct MapFile {
     to: String,
 }
 
-const SEED: u64 = 1;
-
 /// The map; none without the run or a cell in it.
 pub(super) fn map(m: &Material, f: MapFile) -> Option<NetworkMap> {
     let (experiment, point) = f.run.split_once('/')?;
+    let seed = typical_seed(experiment, &[point].into(), m.records);
     let record = m
         .records
         .iter()
-        .find(|r| (r.experiment.as_str(), r.point.as_str(), r.seed) == (experiment, point, SEED))?;
+        .find(|r| (r.experiment.as_str(), r.point.as_str(), r.seed) == (experiment, point, seed))?;
     let experiment = m.plan.experiment(experiment)?;
     let point = experiment.points().into_iter().find(|p| p.id == point)?;
     let text = m.paper.scenario(&experiment.scenario)?;

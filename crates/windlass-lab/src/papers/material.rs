@@ -16,19 +16,20 @@ pub const FINDINGS: &str = "findings";
 /// Time series and packets of one traced run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
+    /// Seed of the run.
+    pub seed: u64,
     /// Samples in order of time.
     pub samples: Vec<Sample>,
     /// Packets in order of time.
     pub packets: Vec<PacketEvent>,
 }
 
-impl From<RunResult> for Trace {
-    fn from(run: RunResult) -> Trace {
-        Trace { samples: run.samples, packets: run.packets }
-    }
-}
-
 impl Trace {
+    /// The samples and packets of a run with this seed.
+    pub fn of(seed: u64, run: RunResult) -> Trace {
+        Trace { seed, samples: run.samples, packets: run.packets }
+    }
+
     /// One series of the first flow.
     pub fn values(&self, series: Series) -> impl Iterator<Item = (Time, u64)> + '_ {
         self.values_of(0, series)

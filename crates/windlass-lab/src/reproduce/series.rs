@@ -20,11 +20,13 @@ impl Reproduction<'_> {
     /// only their series are kept, as far as there is room.
     pub(super) fn trace(&self) -> Result<(Traces, Result<(), StoreError>), ReproduceError> {
         let (mut traces, mut kept) = (Traces::new(), Ok(()));
+        let records = self.records();
         for request in &self.plan.traces {
             let scenario = self.traced_scenario(request)?;
-            let result = simulate(&scenario, request.seed)?;
-            kept = kept.and(self.keep_series(request, &scenario, &result));
-            traces.insert(request.id.clone(), Trace::from(result));
+            let seed = self.plan.shown_seed(request, &records);
+            let result = simulate(&scenario, seed)?;
+            kept = kept.and(self.keep_series((request, seed), &scenario, &result));
+            traces.insert(request.id.clone(), Trace::of(seed, result));
         }
         Ok((traces, kept))
     }
@@ -46,7 +48,7 @@ impl Reproduction<'_> {
 
     fn keep_series(
         &self,
-        request: &TraceRequest,
+        (request, seed): (&TraceRequest, u64),
         scenario: &Scenario,
         result: &RunResult,
     ) -> Result<(), StoreError> {
@@ -58,14 +60,14 @@ impl Reproduction<'_> {
         let form = form(scenario, &hash);
         let run = SeriesRun {
             place: Place { experiment: &request.experiment, point: &request.point, form: &form },
-            seed: request.seed,
+            seed,
             flows: &flows,
             samples: &result.samples,
         };
         let provenance = Provenance {
             versions: [VERSION.to_string()].into(),
             scenario_hashes: [hash].into(),
-            seeds: [request.seed].into(),
+            seeds: [seed].into(),
             command: self.command.clone(),
         };
         self.batch.write_series(run, &provenance).map(|_| ())

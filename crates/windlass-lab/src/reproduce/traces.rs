@@ -183,7 +183,10 @@ impl Group {
             (!without_chance(&runs)).then_some(runs.len().max(1) as u64)
         };
         let runs: Vec<Option<u64>> = sources.iter().map(runs).collect();
-        let first = sources.iter().zip(&runs).map(|(at, runs)| (request(at).seed, runs.is_some()));
+        let first = sources
+            .iter()
+            .zip(&runs)
+            .map(|(at, runs)| (request(at).seed.unwrap_or(1), runs.is_some()));
         let form = |at: &usize| {
             let scenario = &asked.scenarios[*at];
             crate::run::form(scenario, &scenario.hash())
@@ -241,7 +244,7 @@ fn run(tasks: &[((usize, u64), Task)], runner: &Runner) -> Result<Ran, Reproduce
     let plain: Vec<Task> = tasks.iter().map(|(_, task)| task.clone()).collect();
     let failed = runner.execute(&plain, |task, yielded, _| {
         let events = yielded.result.events;
-        let trace = Trace::from(yielded.result);
+        let trace = Trace::of(task.seed, yielded.result);
         let mut ran = ran.lock().unwrap_or_else(PoisonError::into_inner);
         for at in &at[&place(task)] {
             ran.insert(*at, (trace.clone(), events));

@@ -85,7 +85,11 @@ impl Traced {
 
 impl Object for Traced {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        (key.as_str()? == "end").then(|| self.end().into())
+        match key.as_str()? {
+            "end" => Some(self.end().into()),
+            "seed" => Some(self.trace.seed.into()),
+            _ => None,
+        }
     }
 
     fn call_method(

@@ -31,9 +31,10 @@ pub(crate) fn recording(
 ) -> Option<Block> {
     let request = m.plan.traces.iter().find(|t| t.id == trace)?;
     let (scenario, mut overrides) = setting(m, &request.experiment, &request.point)?;
-    let again = one(m, scenario, &overrides, request.seed);
+    let seed = m.plan.shown_seed(request, m.records);
+    let again = one(m, scenario, &overrides, seed);
     overrides.push((record.0.to_owned(), record.1.to_owned()));
-    let seed = if request.seed == 1 { String::new() } else { format!(" --seed {}", request.seed) };
+    let seed = if seed == 1 { String::new() } else { format!(" --seed {seed}") };
     let out = format!("{seed} --out out");
     Some(block(about, run(m, scenario, &overrides) + &out, again))
 }
