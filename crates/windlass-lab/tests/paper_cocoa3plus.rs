@@ -42,8 +42,8 @@ impl Setup {
             let point = (t.experiment.as_str(), t.point.as_str());
             let series = ("record.series", "[\"cwnd_bytes\"]");
             let short = [("duration", "4s"), ("flow.sensor.jitter", "1s"), series];
-            let result = simulate(&self.scenario_at(point.0, point.1, &short), t.seed).unwrap();
-            (t.id.clone(), Trace::from(result))
+            let result = simulate(&self.scenario_at(point.0, point.1, &short), 1).unwrap();
+            (t.id.clone(), Trace::of(1, result))
         };
         self.plan.traces.iter().map(one).collect()
     }

@@ -45,7 +45,7 @@ fn levels<'a>(cases: &[Case<'a>]) -> BTreeMap<&'a str, f64> {
 /// How a claim is decided among a paper's statements.
 #[derive(Clone, Copy)]
 struct Terms {
-    /// Half of what its interval leaves out.
+    /// Error level of each end of its interval.
     level: f64,
     /// Number of statements that runs decide.
     family: usize,
@@ -58,7 +58,7 @@ struct Case<'a> {
     asked: Result<Asked, Missing>,
 }
 
-/// What a claim asks of its evidence.
+/// The question of a claim to its evidence.
 struct Asked {
     question: Question,
     size: Option<Size>,
@@ -66,13 +66,13 @@ struct Asked {
     runs: u64,
 }
 
-/// The figure that ours is compared with.
+/// The value that the measured one is compared with.
 struct Size {
     target: f64,
     allowed: f64,
 }
 
-/// The direction that is asked for.
+/// The claimed direction.
 struct Effect {
     words: &'static str,
     sign: f64,
@@ -115,6 +115,7 @@ impl<'a> Case<'a> {
             ci95: ci95.filter(|ci| ci.iter().all(finite)),
             n: self.measured.as_ref().map_or(0, Value::n),
             verdict,
+            statement_verdict: verdict,
             readings: None,
             decided_by: None,
             in_readings: Vec::new(),
@@ -241,7 +242,7 @@ impl Asked {
         }
     }
 
-    /// How many runs would decide it; what is decided alone and not among the others says so.
+    /// The number of runs that would decide it, and a remark if it would be decided without the other statements.
     fn runs_in_words(&self, terms: Terms) -> String {
         let alone = match self.question.decide(ALPHA) {
             Decision::Open => String::new(),
@@ -259,7 +260,7 @@ impl Asked {
     }
 }
 
-/// The unit of a claim with a space before it; nothing where it has none.
+/// The unit of a claim after a space, or an empty text.
 fn unit(claim: &Claim) -> String {
     if claim.unit == "1" { String::new() } else { format!(" {}", claim.unit) }
 }
@@ -319,7 +320,7 @@ impl Effect {
     }
 }
 
-/// The values of a quantity for a decision; those that cannot be told count as `worst`.
+/// The values of a quantity for a decision; missing values count as `worst`.
 fn sample(value: &Value, claim: &Claim, worst: f64) -> Result<Sample, Missing> {
     let unknown = || {
         let note = "No run has a value on both sides.".to_owned();

@@ -11,7 +11,7 @@ use crate::run::RunRecord;
 /// One side of a comparison with its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// What distinguishes it from the other side: coordinates of its points, or its flow.
+    /// Coordinates or flow that distinguish it from the other side.
     pub name: String,
     /// Median or mean over the runs, as the claim's.
     pub value: f64,
@@ -19,7 +19,7 @@ pub struct Side {
     pub unit: String,
 }
 
-/// What a direction compares, if it is two quantities of runs: a difference against zero and a ratio against one
+/// The two quantities of runs that a direction compares, if any: a difference against zero and a ratio against one
 /// compare their parts.
 pub(super) fn sides<'a>(
     claim: &'a Claim,
@@ -88,7 +88,7 @@ fn unit(side: &Quantity) -> Option<String> {
     }
 }
 
-/// Whether two runs have the same packets, whatever the names of their algorithms.
+/// True if two runs have the same packets; the names of their algorithms may differ.
 fn same_packets(a: &RunRecord, b: &RunRecord) -> bool {
     let network = |r: &RunRecord| {
         (r.end_s.to_bits(), r.events, r.packet_hops, r.links.clone(), r.radios.clone(), r.messages)
@@ -104,8 +104,8 @@ fn same_packets(a: &RunRecord, b: &RunRecord) -> bool {
         && flows(a) == flows(b)
 }
 
-/// Whether both sides read the same number of points and the runs of each pair are equal in every event: they compare
-/// one thing with itself. The number of runs, if so.
+/// The number of compared pairs of runs, if both sides read the same number of points and each pair has identical
+/// packets.
 pub(super) fn identical_runs([a, b]: [&Quantity; 2], records: &[RunRecord]) -> Option<u64> {
     let places = |side: &Quantity| {
         let mut all = Vec::new();

@@ -1,32 +1,32 @@
-//! How claims stand after the runs, and how many of a paper's statements do.
+//! Verdicts on claims and statements, and their counts.
 
 use super::{Basis, Side};
 use crate::report::model::{Badge, Tone};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// How a claim stands after the runs.
+/// The verdict on a claim after the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// Ours agrees with the paper's figure within the claim's tolerance, and the direction holds.
+    /// The measured value agrees with the published one within the tolerance, and the direction holds.
     #[serde(rename = "reproduced")]
     Reproduced,
-    /// The effect points the paper's way beyond chance, its size differs.
+    /// The effect is significant in the published direction, but its size differs.
     #[serde(rename = "same direction")]
     SameDirection,
-    /// The effect is absent or points the other way beyond chance, or a derivation is wrong.
+    /// The effect is significantly absent or opposite, or a derivation is wrong.
     #[serde(rename = "contradicted")]
     Contradicted,
-    /// It holds in some readings of the paper and not in others.
-    #[serde(rename = "depends on the reading")]
+    /// It holds in some interpretations of the paper and not in others.
+    #[serde(rename = "depends on the interpretation", alias = "depends on the reading")]
     DependsOnReading,
-    /// The runs leave it open; the note says how many would tell.
+    /// The runs are too few to decide; the note estimates the number that would decide.
     #[serde(rename = "undecided")]
     Undecided,
-    /// Its runs have not been made; the note says what makes them.
+    /// Its runs are missing; the note has the command.
     #[serde(rename = "not run")]
     NotRun,
-    /// It cannot be decided here; the note says why.
+    /// Windlass cannot decide it; the note has the reason.
     #[serde(rename = "not comparable")]
     NotComparable,
 }
@@ -43,8 +43,8 @@ impl Verdict {
         Verdict::NotComparable,
     ];
 
-    /// What several verdicts on one statement come to: the first of these that is among them. What cannot be
-    /// decided here counts only if all are so.
+    /// Order of several verdicts on one statement: the first of these that occurs is the statement's. *Not comparable*
+    /// counts only if all are.
     const TOGETHER: [Verdict; 7] = [
         Verdict::Contradicted,
         Verdict::DependsOnReading,
@@ -55,7 +55,7 @@ impl Verdict {
         Verdict::NotComparable,
     ];
 
-    /// Whether it is one for or against the claim.
+    /// True if it is for or against the claim.
     pub fn is_decided(self) -> bool {
         matches!(self, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
     }
@@ -76,7 +76,7 @@ impl Verdict {
         }
     }
 
-    /// What several verdicts on one statement come to.
+    /// The verdict on a statement with these verdicts on its parts.
     fn together(all: &[Verdict]) -> Verdict {
         let found = Verdict::TOGETHER.into_iter().find(|v| all.contains(v));
         found.unwrap_or(Verdict::NotComparable)
@@ -89,43 +89,40 @@ impl Verdict {
                 Tone::Good,
                 "✓",
                 "reproduced",
-                "our figure agrees with the paper's within the claim's tolerance, and the direction holds",
+                "the measured value is within the claim's tolerance of the published value, and the direction holds",
             ),
             Verdict::SameDirection => (
                 Tone::Near,
                 "≈",
                 "same direction",
-                "the effect points the paper's way beyond chance, its size differs",
+                "the effect is significant in the published direction, but its size differs",
             ),
             Verdict::Contradicted => (
                 Tone::Bad,
                 "✗",
                 "contradicted",
-                "the effect is absent or points the other way beyond chance, or a derivation is wrong",
+                "the effect is significantly absent or opposite, or a derivation is wrong",
             ),
             Verdict::DependsOnReading => (
                 Tone::Near,
                 "◐",
-                "depends on the reading",
-                "it holds in some readings of the paper and not in others",
+                "depends on the interpretation",
+                "the claim holds in some interpretations of the paper and not in others",
             ),
             Verdict::Undecided => (
                 Tone::None,
                 "?",
                 "undecided",
-                "the runs leave it open; the row's note says how many would tell",
+                "the runs are too few to decide; the note estimates the number that would decide",
             ),
-            Verdict::NotRun => (
-                Tone::None,
-                "○",
-                "not run",
-                "its runs have not been made; the row's note says what makes them",
-            ),
+            Verdict::NotRun => {
+                (Tone::None, "○", "not run", "its runs are missing; the note has the command")
+            }
             Verdict::NotComparable => (
                 Tone::None,
                 "–",
                 "not comparable",
-                "it cannot be decided here; the row's note says why",
+                "Windlass cannot decide it; the note has the reason",
             ),
         };
         Badge { tone, sign, name, meaning }
@@ -139,9 +136,9 @@ pub struct Judgement {
     pub id: String,
     /// Where it stands: `Table 4`, `Fig. 6`, `Section 4.2`.
     pub source: String,
-    /// What is claimed, in words.
+    /// The claimed quantity, in words.
     pub quantity: String,
-    /// What it rests on.
+    /// Basis: runs, arithmetic, or the scenario.
     pub kind: Basis,
     /// The printed statement that it is part of; those with the same one count as one.
     pub statement: String,
@@ -149,27 +146,29 @@ pub struct Judgement {
     pub unit: String,
     /// The paper's value.
     pub paper: Option<f64>,
-    /// Ours.
+    /// The measured value.
     pub measured: Option<f64>,
-    /// 95 % confidence interval of ours; `None` without chance.
+    /// 95 % confidence interval of the measured value; `None` if nothing is random.
     pub ci95: Option<[f64; 2]>,
     /// Runs behind it; 0 for arithmetic.
     pub n: u64,
     /// The verdict.
     pub verdict: Verdict,
-    /// In how many readings of the paper it holds, where it was read in several.
+    /// The final verdict on its statement: after all interpretations, and of its weakest part.
+    pub statement_verdict: Verdict,
+    /// Number of interpretations by verdict, if several were run.
     #[serde(default)]
     pub readings: Option<Share>,
-    /// The question whose answer decides, where it depends on the reading.
+    /// The question whose answer decides, where it depends on the interpretation.
     #[serde(default)]
     pub decided_by: Option<String>,
-    /// The verdict in each reading of the paper, the headline's first; empty where it was read in one way.
+    /// The verdict in each interpretation, the headline's first; empty if only one was run.
     #[serde(skip)]
     pub in_readings: Vec<Verdict>,
     /// Both sides of the comparison, where it compares two quantities of runs.
     #[serde(default)]
     pub sides: Vec<Side>,
-    /// Why, and what differs.
+    /// The reason, and differences.
     pub note: String,
 }
 
@@ -187,7 +186,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Counts the verdicts; those that cannot judge the claim do not count.
+    /// Counts the verdicts, without *not comparable* and *not run*.
     pub fn of(verdicts: &[Verdict]) -> Share {
         let count = |verdict| verdicts.iter().filter(|v| **v == verdict).count();
         Share {
@@ -220,22 +219,26 @@ pub fn json_schema() -> Value {
     let number = |meaning: &str| json!({ "type": ["number", "null"], "description": meaning });
     let properties = json!({
         "id": text("Identifier, unique within the paper"),
-        "source": text("Where it stands in the paper"),
-        "quantity": text("What is claimed, in words"),
-        "kind": { "enum": Basis::ALL.map(Basis::name), "description": "What it rests on" },
+        "source": text("Place in the paper"),
+        "quantity": text("The claimed quantity, in words"),
+        "kind": { "enum": Basis::ALL.map(Basis::name), "description": "Basis of the verdict" },
         "statement": text("The printed statement that it is part of; claims with the same one count as one"),
         "unit": text("Unit of paper, measured and ci95"),
         "paper": number("The paper's value"),
-        "measured": number("Ours"),
+        "measured": number("The measured value"),
         "ci95": {
             "type": ["array", "null"],
             "items": { "type": "number" },
             "minItems": 2,
             "maxItems": 2,
-            "description": "95 % confidence interval of ours",
+            "description": "95 % confidence interval of measured",
         },
         "n": { "type": "integer", "minimum": 0, "description": "Runs behind it; 0 for arithmetic" },
-        "verdict": { "enum": Verdict::ALL.map(|v| v.badge().name), "description": "How it stands" },
+        "verdict": { "enum": Verdict::ALL.map(|v| v.badge().name), "description": "The verdict on the claim" },
+        "statement_verdict": {
+            "enum": Verdict::ALL.map(|v| v.badge().name),
+            "description": "The final verdict on its statement, which reports count",
+        },
         "readings": {
             "type": ["object", "null"],
             "description": "Number of interpretations in which it is reproduced, reproduced in its direction only, contradicted, and open",
@@ -244,12 +247,12 @@ pub fn json_schema() -> Value {
         },
         "decided_by": {
             "type": ["string", "null"],
-            "description": "The question whose answer decides, where it depends on the reading",
+            "description": "The question whose answer decides, where it depends on the interpretation",
         },
         "sides": {
             "type": "array",
             "maxItems": 2,
-            "description": "Both sides of the comparison with their values; empty where none is made",
+            "description": "Both sides of the comparison with their values; empty without a comparison",
             "items": {
                 "type": "object",
                 "required": ["name", "value", "unit"],
@@ -257,7 +260,7 @@ pub fn json_schema() -> Value {
                 "additionalProperties": false,
             },
         },
-        "note": text("Why, and what differs"),
+        "note": text("The reason, and differences"),
     });
     let required: Vec<&String> =
         properties.as_object().into_iter().flat_map(|o| o.keys()).collect();
@@ -277,15 +280,26 @@ pub fn json_schema() -> Value {
 /// One printed statement with the claims that it is checked by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement<'a> {
-    /// What it rests on: runs, if any of its claims does.
+    /// Basis: runs, if any of its claims reads one.
     pub kind: Basis,
-    /// What its claims come to: the weakest of them. Where they were read in several ways, the weakest in
-    /// each reading, and then what these come to.
+    /// The weakest of its claims; with several interpretations the weakest in each of them, and then the verdict over
+    /// all.
     pub verdict: Verdict,
-    /// Its verdict in each reading; empty where it was read in one way.
+    /// Its verdict in each interpretation; empty if only one was run.
     pub in_readings: Vec<Verdict>,
     /// Its claims.
     pub claims: Vec<&'a Judgement>,
+}
+
+/// Gives each judgement the final verdict on its statement.
+pub fn settle(judgements: &mut [Judgement]) {
+    let settled: Vec<(String, Verdict)> = (statements(judgements).iter())
+        .map(|s| (s.claims[0].statement.clone(), s.verdict))
+        .collect();
+    for j in judgements {
+        let own = settled.iter().find(|(statement, _)| *statement == j.statement);
+        j.statement_verdict = own.map_or(j.verdict, |(_, verdict)| *verdict);
+    }
 }
 
 /// The statements of a paper, in the order of their first claims.
@@ -301,8 +315,8 @@ pub fn statements(judgements: &[Judgement]) -> Vec<Statement<'_>> {
 }
 
 impl<'a> Statement<'a> {
-    /// What some claims come to as parts of one statement. Runs and the paper's own arithmetic count; what a scenario
-    /// fixes counts only if there is nothing else.
+    /// Some claims as parts of one statement. Measured and arithmetic parts count; a value that the scenario fixes counts
+    /// only without them.
     pub(crate) fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
         let has = |kind: &Basis| claims.iter().any(|j| j.kind == *kind);
         let kind = Basis::ALL.into_iter().find(has).unwrap_or(Basis::Measured);
@@ -366,6 +380,7 @@ mod tests {
             ci95,
             n,
             verdict,
+            statement_verdict: verdict,
             readings: None,
             decided_by: None,
             in_readings: Vec::new(),

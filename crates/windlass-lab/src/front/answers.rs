@@ -10,7 +10,7 @@ use crate::readings::Outcome;
 use crate::report::model::Answer;
 use crate::reproduce::budget::{read_by, seconds_of};
 
-/// What a paper's answers are made of.
+/// Input of the answers.
 pub(crate) struct Asked<'a> {
     pub paper: &'a Paper,
     pub plan: &'a Plan,
@@ -23,7 +23,7 @@ pub(crate) struct Asked<'a> {
 ///
 /// # Errors
 ///
-/// What is wrong with `abstract.toml`.
+/// The first error in `abstract.toml`.
 pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
     let all = file::sentences(asked.paper, asked.claims)?;
     let sources =
@@ -55,7 +55,7 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
     Ok(all.iter().map(answer).collect())
 }
 
-/// What was measured: of one test its value, of several how many came to which verdict, and the deciding one.
+/// The measured value of a single test, or the number of tests by verdict and the weakest test.
 fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
     let part = deciding(whole);
     let value = match found(part) {
@@ -109,7 +109,7 @@ fn interpretations(whole: &Statement<'_>, asked: &Asked<'_>) -> String {
     }
 }
 
-/// What decides it, or what would.
+/// The deciding question, number of runs or command.
 fn decides(
     sentence: &file::Sentence,
     whole: &Statement<'_>,

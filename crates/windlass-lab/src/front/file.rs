@@ -15,14 +15,14 @@ pub(crate) const FILE: &str = "abstract.toml";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Sentence {
-    /// What the paper says, as one sentence.
+    /// The claim as one sentence.
     pub says: Spanned<String>,
     /// Claims that test it, by identifier or statement; `*` stands for any text.
     #[serde(default)]
     pub tests: Vec<Spanned<String>>,
     /// Why nothing tests it.
     pub untested: Option<String>,
-    /// What decides it, as one sentence, where the verdicts do not tell.
+    /// One sentence on the cause, if the verdicts do not show it.
     pub decides: Option<String>,
 }
 
@@ -34,7 +34,7 @@ struct Sentences {
 }
 
 impl Sentence {
-    /// Whether a claim tests it.
+    /// True if the claim tests it.
     pub fn is_tested_by(&self, id: &str, statement: &str) -> bool {
         let is = |pattern: &Spanned<String>| {
             matches(pattern.get_ref(), id) || matches(pattern.get_ref(), statement)

@@ -1,4 +1,4 @@
-//! The first screen of a report: what the paper's abstract claims and how each claim stands, then every statement.
+//! The first screen of a report: the claims of the abstract with their verdicts, then every statement.
 
 mod answers;
 mod file;
@@ -19,12 +19,12 @@ fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
     own().find(decides).or_else(|| own().next()).unwrap_or(statement.claims[0])
 }
 
-/// A unit with a space before it; nothing where there is none.
+/// The unit after a space, or an empty text.
 fn unit(name: &str) -> String {
     if name == "1" || name.is_empty() { String::new() } else { format!(" {name}") }
 }
 
-/// The published value with its unit, and what it is judged by where that differs.
+/// The published value with its unit, the corrected value and the tolerance.
 fn published(j: &Judgement, claim: Option<&Claim>) -> String {
     let Some(paper) = j.paper else { return String::new() };
     let mut text = format!("{}{}", printed(Some(paper)), unit(&j.unit));

@@ -104,9 +104,9 @@ pub struct Standing {
     /// Number of interpretations by their verdict.
     pub share: Share,
     /// What the readings say together: the verdict of all decided ones where the headline is among them, else that it
-    /// depends on the reading, or that it is undecided.
+    /// depends on the interpretation, or that it is undecided.
     pub verdict: Verdict,
-    /// The axis whose answer says most of the verdict, where it depends on the reading.
+    /// The axis whose answer says most of the verdict, where it depends on the interpretation.
     pub decided_by: Option<String>,
     /// For every axis by how much the share of readings in which it holds differs between its answers, at most.
     pub sensitivity: Vec<f64>,
@@ -164,8 +164,7 @@ impl Outcome {
         (outcome.of == paper.fingerprint()).then_some(outcome)
     }
 
-    /// Says of each judgement in how many readings its claim holds; one that depends on the reading has that for its
-    /// verdict.
+    /// Gives each judgement its numbers of interpretations and the verdict over all of them.
     pub fn apply(&self, judgements: &mut [Judgement]) {
         for j in judgements {
             let Some(at) = self.claims.iter().position(|c| c.id == j.id) else { continue };
@@ -176,8 +175,10 @@ impl Outcome {
             if s.verdict != j.verdict {
                 let by =
                     s.decided_by.as_ref().map_or(String::new(), |id| format!("; {id} decides"));
-                let headline = j.verdict.badge().name;
-                let note = format!("It {}{by}. In the headline it is {headline}. ", s.share);
+                let name = s.verdict.badge().name;
+                let (first, rest) = name.split_at(1);
+                let note =
+                    format!("{}{rest}: {}{by}. In the headline: ", first.to_uppercase(), s.share);
                 j.note.insert_str(0, &note);
                 j.verdict = s.verdict;
             }

@@ -1,4 +1,4 @@
-//! What a report shows of a paper's readings.
+//! The section of a report on the interpretations of a paper.
 
 use super::file::Kind;
 use super::outcome::{Asked, Made, Outcome, Stage};
@@ -6,9 +6,9 @@ use crate::claims::{Claim, Judgement, Verdict};
 use crate::papers::parts::tables::columns;
 use crate::report::model::{Block, Curve, CurvePoint, Row, Section, Table};
 
-/// Anchor of the section on readings.
+/// Anchor of the section.
 pub const SECTION: &str = "readings";
-/// Specification curves at most: those of the claims that depend most on the reading.
+/// Maximum number of specification curves.
 const CURVES: usize = 8;
 
 /// The section: what was read in which ways, what hangs on what, and a curve for each claim that does.
@@ -16,7 +16,7 @@ pub(crate) fn section(outcome: &Outcome, claims: &[Claim], judgements: &[Judgeme
     let mut blocks = vec![Block::Text { text: words(outcome) }, Block::Table(questions(outcome))];
     blocks.extend(sensitivity(outcome, judgements).map(Block::Table));
     blocks.extend(curves(outcome, claims, judgements).map(Block::Curve));
-    Section { id: SECTION.to_owned(), title: "Readings of the paper".to_owned(), blocks }
+    Section { id: SECTION.to_owned(), title: "Interpretations of the paper".to_owned(), blocks }
 }
 
 fn words(o: &Outcome) -> String {
@@ -102,7 +102,7 @@ fn questions(o: &Outcome) -> Table {
     }
     Table {
         id: "readings-questions".to_owned(),
-        caption: "What the paper leaves open, and how it can be read".to_owned(),
+        caption: "Questions that the paper leaves open, and their answers".to_owned(),
         columns: columns(&["note", "question", "answer", "by", "why"]),
         rows,
         notes: vec![],
@@ -134,8 +134,8 @@ fn sensitivity(o: &Outcome, judgements: &[Judgement]) -> Option<Table> {
         ["claim", "holds", "fails", "open", "decided by"].into_iter().chain(axes).collect();
     (!rows.is_empty()).then(|| Table {
         id: "readings-sensitivity".to_owned(),
-        caption: "Claims that depend on the reading: by how many percentage points the share of readings in which \
-                  they are reproduced differs between the answers to each question"
+        caption: "Claims that depend on the interpretation: difference, in percentage points, between the shares of interpretations \
+                  that reproduce them, over the answers to each question"
             .to_owned(),
         columns: columns(&heads),
         rows,

@@ -1,6 +1,6 @@
-//! Whether an answer changes both sides of each comparison alike.
+//! The check that an answer changes both sides of each comparison.
 //!
-//! A claim that compares two points says nothing of the paper once an answer has changed one of them only. So an answer
+//! If an answer changes one of two compared points only, the verdict does not concern the paper. So an answer
 //! must change both sides, or give the reason why it changes one ([`Terms::one_side`]). It must reach the points that it
 //! names: a key that a point sets itself hides it. And it must leave a comparison of two different runs.
 
@@ -12,13 +12,13 @@ use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::papers::Paper;
 use crate::scenario::{Scenario, what_there_is};
 
-/// What an answer may do to comparisons, each with its reason.
+/// Exceptions of an answer, each with its reason.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 pub struct Terms {
     /// Why it changes one side of a comparison only.
     #[serde(default)]
     pub one_side: Option<String>,
-    /// Coordinates, such as `increase=per-ack`, of points that it leaves as they are.
+    /// Coordinates, such as `increase=per-ack`, of points that the answer does not change.
     #[serde(default)]
     pub keep: BTreeMap<String, String>,
     /// Claims that are not judged under it: identifiers, in which `*` stands for any text.
@@ -27,7 +27,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// Whether a claim is not judged under the answer.
+    /// True if the answer excludes the claim.
     pub fn spares(&self, claim: &str) -> bool {
         self.not_for.keys().any(|pattern| matches(pattern, claim))
     }
@@ -44,7 +44,7 @@ pub(super) struct Comparisons<'p> {
     scenarios: BTreeMap<String, Scenario>,
 }
 
-/// What a side of a comparison reads: a point, and a metric of its runs; traces have the name of no metric.
+/// One value that a side of a comparison reads: the point and the metric of its runs, which is empty for a trace.
 type Read<'q> = (String, &'q str);
 
 impl<'p> Comparisons<'p> {
@@ -85,7 +85,7 @@ impl<'p> Comparisons<'p> {
         experiment.points().into_iter().find(|p| p.id == point).map(|p| (experiment, p))
     }
 
-    /// What a quantity reads itself.
+    /// The values that a quantity reads itself.
     fn own<'q>(&self, quantity: &'q Quantity) -> Vec<Read<'q>> {
         match quantity {
             Quantity::Metric(at) => vec![(at.at.clone(), at.path.as_str())],
@@ -97,14 +97,14 @@ impl<'p> Comparisons<'p> {
         }
     }
 
-    /// What a side reads, those inside of it included.
+    /// The values that a side reads, including nested quantities.
     fn reads<'q>(&self, side: &'q Quantity) -> Vec<Read<'q>> {
         let mut all = Vec::new();
         side.walk(&mut |q| all.extend(self.own(q)));
         all
     }
 
-    /// Claims whose sides are the same runs in a reading, and are not in the paper's own files.
+    /// Claims whose sides become the same runs, although the paper's own files have different ones.
     pub fn collapsed(
         &self,
         claims: &[Claim],
@@ -281,14 +281,14 @@ fn sides(claim: &Claim) -> Vec<[&Quantity; 2]> {
     all
 }
 
-/// Whether the sides are a part of a run and the whole of the same run: a share, which compares no two treatments.
+/// True if one side is a part of a run and the other the whole run: a share, not a comparison of two treatments.
 fn is_share(a: &[Read<'_>], b: &[Read<'_>]) -> bool {
     let places = |side: &[Read<'_>]| side.iter().map(|r| r.0.clone()).collect::<BTreeSet<_>>();
     let whole = |side: &[Read<'_>]| side.iter().any(|r| r.1.starts_with("run."));
     places(a) == places(b) && (whole(a) || whole(b))
 }
 
-/// What an answer changes in a scenario.
+/// The parts of a scenario that an answer changes.
 struct Effect {
     /// All that is not a flow.
     network: bool,
@@ -306,7 +306,7 @@ impl Effect {
         }
     }
 
-    /// Whether it changes the side of a comparison that reads this metric.
+    /// True if it changes a side that reads this metric.
     fn reaches(&self, path: &str) -> bool {
         let of_flow = Metric::parse(path)
             .ok()

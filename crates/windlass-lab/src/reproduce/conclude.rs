@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::Reproduction;
 use super::error::ReproduceError;
-use crate::claims::{Basis, Judgement, tally};
+use serde_json::json;
+
+use crate::claims::{Basis, Judgement, settle, tally};
 use crate::front;
 use crate::papers::{Material, registered};
 use crate::readings;
@@ -26,14 +28,14 @@ fn laboratory(dir: &Path) -> Option<String> {
     dir.parent()?.join(LABORATORY).is_file().then(|| format!("../{LABORATORY}"))
 }
 
-/// What a reproduction came to.
+/// The result of a reproduction.
 #[derive(Debug)]
 pub struct Outcome {
     /// The verdicts, in the order of the claims.
     pub judgements: Vec<Judgement>,
     /// How each claim of the paper's abstract stands.
     pub answers: Vec<Answer>,
-    /// That too few runs were made for any verdict on what is random, if so.
+    /// A warning if the runs are too few for any verdict on a random quantity.
     pub warning: Option<String>,
     /// Tables and figures.
     pub sections: Vec<Section>,
@@ -56,6 +58,7 @@ impl Reproduction<'_> {
         let mut judgements = self.judged(&records, runner)?;
         let outcome = readings::Outcome::kept(&dir, self.paper);
         outcome.iter().for_each(|o| o.apply(&mut judgements));
+        settle(&mut judgements);
         let sections = self.paper.sections(&Material {
             paper: self.paper,
             plan: &self.plan,
@@ -89,18 +92,24 @@ impl Reproduction<'_> {
                 serde_json::to_writer_pretty(&mut *out, &judgements)?;
                 out.write_all(b"\n")
             })?;
+            replace(&dir, "answers.json", |out| {
+                let line = |a: &Answer| json!({ "says": a.says, "verdict": a.badge.name, "lines": a.lines });
+                let all: Vec<_> = answers.iter().map(line).collect();
+                serde_json::to_writer_pretty(&mut *out, &all)?;
+                out.write_all(b"\n")
+            })?;
             replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))
         };
         let report = write();
         Ok(Outcome { judgements, answers, warning, sections, dir, report })
     }
 
-    /// What the paper is about, and whether this is a hurried reproduction of it.
+    /// The paper's summary, with its budget and a warning.
     fn summary(&self, warning: Option<&str>) -> String {
         let budget = match self.spent {
             0.0 => String::new(),
             _ => format!(
-                "\n\nMade within a budget, of runs worth about {:.0} s: what these leave open is undecided or not run.",
+                "\n\nThis report used a budget of {:.0} s of runs. Claims that need more runs are undecided or not run.",
                 self.spent.ceil()
             ),
         };
@@ -108,7 +117,7 @@ impl Reproduction<'_> {
         format!("{}{budget}{warning}", self.paper.summary)
     }
 
-    /// That no point has as many runs as a median takes to be decided among the paper's statements, if so.
+    /// A warning if no point has enough runs to decide a claim on a median.
     fn warning(&self, records: &[RunRecord]) -> Option<String> {
         let statements: BTreeSet<&str> = (self.claims.iter())
             .filter(|c| c.is_decided_by_runs())
