@@ -172,9 +172,9 @@ pub(super) fn page(report: &Report) -> Result<Page<'_>, ReportError> {
 fn claims(judged: usize) -> Counted {
     Counted {
         caption: format!(
-            "How the {judged} claims stand that rest on runs; parts and copies of one printed statement count once."
+            "Verdicts on the {judged} statements that rest on runs. Parts and copies of one printed statement count once."
         ),
-        noun: "Claims".to_owned(),
+        noun: "Statements".to_owned(),
     }
 }
 
