@@ -221,10 +221,10 @@ fn findings_name_what_was_judged(outcome: &Outcome) {
         "A fast retransmit began ".to_owned(),
         "One loss repaired by fast retransmit adds ".to_owned(),
         format!(
-            "Contradicted are {} of {measured} measured statements:",
+            "{} of {measured} measured statements contradicted",
             all.iter().filter(wrong).count()
         ),
-        format!("Not comparable are {apart} statements:"),
+        format!("Not comparable ({apart} statements):"),
     ] {
         assert!(told.contains(&sentence), "{sentence} is not in {told}");
     }

@@ -52,8 +52,9 @@ fn row(row: &StatementRow, reach: f64, readings: bool) -> String {
         String::new()
     };
     format!(
-        "<tr>\n<td class=\"verdict\">{}</td>\n<th scope=\"row\">{}: {}{part}{basis}</th>\n\
+        "<tr data-basis=\"{}\">\n<td class=\"verdict\">{}</td>\n<th scope=\"row\">{}: {}{part}{basis}</th>\n\
          <td data-head=\"Published\">{}</td>\n<td data-head=\"Measured\">{}{}</td>\n{last}</tr>\n",
+        row.basis,
         badge_of(row.badge),
         escape(&row.source),
         prose(&spans(&row.label)),

@@ -189,7 +189,7 @@ fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
     {
         assert!(page.contains(&format!("data-count=\"{class}\">{claims}</td>")), "{class}");
     }
-    assert!(page.contains("the 3 claims"));
+    assert!(page.contains("the 3 statements"));
     // And on the first screen, those that there are.
     let (first, _) = page.split_once("<nav").unwrap();
     for (tone, claims, name) in

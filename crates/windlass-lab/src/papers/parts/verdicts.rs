@@ -1,11 +1,11 @@
-//! Which claims are contradicted and which cannot be decided, in sentences.
+//! The contradicted and the undecided statements, in sentences.
 
 use super::cells;
 use crate::claims::{Basis, Claim, Judgement, Statement, Verdict, headline, statements};
 use crate::papers::material::{FINDINGS, Material};
 use crate::report::model::{Block, Section};
 
-/// The section: what the runs say, how many statements have which verdict, what is contradicted, and what is not decided.
+/// The section: findings, the number of statements by verdict, the contradicted statements, and the undecided ones.
 pub(crate) fn findings(m: &Material, paragraphs: &[String]) -> Section {
     let mut blocks = Vec::new();
     if !paragraphs.is_empty() {
@@ -38,8 +38,13 @@ fn standing<'a>(
     verdict: Verdict,
 ) -> (usize, Vec<&'a Judgement>) {
     let with = all.iter().filter(|s| (s.kind, s.verdict) == (kind, verdict));
-    let decisive = |j: &&&'a Judgement| (j.kind, j.verdict) == (kind, verdict);
-    (with.clone().count(), with.flat_map(|s| s.claims.iter().filter(decisive).copied()).collect())
+    let decisive = |s: &Statement<'a>| -> Vec<&'a Judgement> {
+        let own: Vec<&Judgement> =
+            s.claims.iter().copied().filter(|j| j.verdict == verdict).collect();
+        // Parts that hold in different interpretations have this verdict together only.
+        if own.is_empty() { s.claims[..1].to_vec() } else { own }
+    };
+    (with.clone().count(), with.flat_map(decisive).collect())
 }
 
 /// Contradicted statements of a kind; neighbours in one table with one reason share a point.
@@ -54,7 +59,9 @@ fn contradicted(m: &Material, kind: Basis) -> Vec<Block> {
         .filter_map(|j| Some((m.claims.iter().find(|c| c.id == j.id)?, j)))
         .collect();
     let of = all.iter().filter(|s| s.kind == kind).count();
-    let text = format!("Contradicted are {count} of {of} {} statements:", kind.name());
+    let parts =
+        if wrong.len() == count { String::new() } else { format!(", in {} parts", wrong.len()) };
+    let text = format!("{count} of {of} {} statements contradicted{parts}:", kind.name());
     let same = |a: &(&Claim, &Judgement), b: &(&Claim, &Judgement)| {
         !a.0.note.is_empty() && (&a.0.source, &a.0.note) == (&b.0.source, &b.0.note)
     };
@@ -68,7 +75,11 @@ fn reason(group: &[(&Claim, &Judgement)]) -> String {
         return format!("{}: {}. {}", first.source, first.quantity, judgement.note);
     }
     let one = |(claim, j): &(&Claim, &Judgement)| {
-        format!("{} against {}", cells::optional(j.measured), cells::printed(claim.paper))
+        format!(
+            "{} measured, {} published",
+            cells::optional(j.measured),
+            cells::printed(claim.paper)
+        )
     };
     let values = listed(&group.iter().map(one).collect::<Vec<_>>());
     format!("{}: {} entries, {values}. {}", first.source, group.len(), first.note)
@@ -90,9 +101,7 @@ fn not_decided(m: &Material, verdict: Verdict) -> Vec<Block> {
     };
     let name = verdict.badge().name;
     let count: usize = counts.iter().sum();
-    let text = match count {
-        1 => format!("One statement is {name}:"),
-        n => format!("{}{} are {n} statements:", name[..1].to_uppercase(), &name[1..]),
-    };
+    let noun = if count == 1 { "statement" } else { "statements" };
+    let text = format!("{}{} ({count} {noun}):", name[..1].to_uppercase(), &name[1..]);
     vec![Block::Text { text }, Block::List { items: open.chunk_by(same).map(item).collect() }]
 }
