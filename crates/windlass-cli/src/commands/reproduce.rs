@@ -210,7 +210,7 @@ pub fn show(
         print(&text::tables(short, width))?;
     }
     print(&text::answers(&outcome.answers, width))?;
-    if let Some(warning) = &outcome.warning {
+    for warning in &outcome.warnings {
         chatter.say(warning);
     }
     for findings in outcome.sections.iter().filter(|s| s.id == FINDINGS) {

@@ -279,7 +279,7 @@ fn two_digits(value: f64) -> f64 {
 }
 
 /// A value and the ends of its interval with the same decimals.
-fn together([value, low, high]: [f64; 3]) -> [String; 3] {
+pub(crate) fn together([value, low, high]: [f64; 3]) -> [String; 3] {
     let text = interval(value, low, high);
     let parts: Vec<&str> =
         text.split(|c: char| "[], ".contains(c)).filter(|p| !p.is_empty()).collect();

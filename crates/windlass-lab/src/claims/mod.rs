@@ -53,6 +53,7 @@ use toml::Spanned;
 
 pub use crate::run::fields::{Kind, jain_index};
 pub use judge::judge;
+pub(crate) use judge::together;
 pub use metric::Metric;
 pub(crate) use metric::matches;
 pub use sides::Side;

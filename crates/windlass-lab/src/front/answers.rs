@@ -46,7 +46,7 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
         let places: BTreeSet<String> = unrun.flat_map(places).collect();
         let lines = vec![
             measured(&whole, asked.claims),
-            interpretations(&whole, asked),
+            interpretations(&whole),
             decides(sentence, &whole, asked, &places),
         ];
         let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
@@ -63,14 +63,9 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
         value => {
             let claim = claims.iter().find(|c| c.id == part.id);
             let printed = published(part, claim);
-            let runs = match part.n {
-                0 => "recomputed".to_owned(),
-                1 => "1 run".to_owned(),
-                n => format!("{n} runs"),
-            };
             let printed =
                 if printed.is_empty() { printed } else { format!("; published {printed}") };
-            format!("{value} ({runs}){printed}")
+            format!("{value}{printed}")
         }
     };
     let own: Vec<Judgement> = whole.claims.iter().map(|j| (*j).clone()).collect();
@@ -95,17 +90,10 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
 }
 
 /// In how many interpretations of the paper it holds.
-fn interpretations(whole: &Statement<'_>, asked: &Asked<'_>) -> String {
-    if !whole.in_readings.is_empty() {
-        return format!("Interpretations of the paper: {}.", Share::of(&whole.in_readings));
-    }
-    let several = asked.paper.file(crate::readings::FILE).is_some();
-    match whole.kind == crate::claims::Basis::Measured && several && asked.outcome.is_none() {
-        true => format!(
-            "One interpretation of the paper was run; `windlass reproduce {} --readings` runs the others.",
-            asked.paper.called()
-        ),
-        false => String::new(),
+fn interpretations(whole: &Statement<'_>) -> String {
+    match whole.in_readings.as_slice() {
+        [] => String::new(),
+        all => format!("Interpretations of the paper: {}.", Share::of(all)),
     }
 }
 

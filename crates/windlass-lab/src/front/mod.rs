@@ -8,8 +8,9 @@ pub(crate) use answers::{Asked, answers};
 pub(crate) use file::{FILE, sentences};
 pub(crate) use rows::glance;
 
+use crate::claims::together;
 use crate::claims::{Claim, Judgement, Side, Statement, Verdict};
-use crate::report::numbers::{interval, number, printed, rate_unit};
+use crate::report::numbers::{number, printed, rate_unit};
 
 /// The part of a statement that decides it: the first whose verdict is the statement's, else the first of its kind.
 fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
@@ -59,22 +60,27 @@ fn published(j: &Judgement, claim: Option<&Claim>) -> String {
     text
 }
 
-/// The measured value with its unit and interval, and both sides of a comparison; nothing without a run.
+/// The measured value with its unit, interval and runs, and both sides of a comparison; nothing without a run.
 fn found(j: &Judgement) -> String {
     let Some(measured) = j.measured.filter(|_| j.verdict != Verdict::NotRun) else {
         return String::new();
     };
     let written = Written::of(&j.unit, measured);
+    let runs = match j.n {
+        0 => "recomputed".to_owned(),
+        1 => "1 run".to_owned(),
+        n => format!("{n} runs"),
+    };
     let value = match j.ci95 {
         Some([low, high]) if low < high => {
-            let [value, low, high] = [measured, low, high].map(|v| v / written.by);
-            format!("{}{}", interval(value, low, high), written.unit)
+            let [value, low, high] = together([measured, low, high].map(|v| v / written.by));
+            format!("{value}{} (95 % CI {low} to {high}, {runs})", written.unit)
         }
-        _ => written.value(measured),
+        _ => format!("{} ({runs})", written.value(measured)),
     };
     let side = |s: &Side| {
         let written = Written::of(&s.unit, s.value);
-        format!("{} {}", s.name.replace('=', " = "), written.value(s.value))
+        format!("{}: {}", s.name.replace('=', " = "), written.value(s.value))
     };
     match j.sides.as_slice() {
         [a, b] => format!("{value}; {}; {}", side(a), side(b)),

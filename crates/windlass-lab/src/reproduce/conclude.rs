@@ -35,8 +35,8 @@ pub struct Outcome {
     pub judgements: Vec<Judgement>,
     /// How each claim of the paper's abstract stands.
     pub answers: Vec<Answer>,
-    /// A warning if the runs are too few for any verdict on a random quantity.
-    pub warning: Option<String>,
+    /// That the runs are too few for any verdict on a random quantity, or that one interpretation was run.
+    pub warnings: Vec<String>,
     /// Tables and figures.
     pub sections: Vec<Section>,
     /// The paper's folder.
@@ -78,11 +78,12 @@ impl Reproduction<'_> {
         shown.extend(sections.iter().cloned());
         shown.extend(outcome.iter().map(|o| readings::section(o, &self.claims, &judgements)));
         shown.push(registered::section(self.paper)?);
-        let warning = self.warning(&records);
+        let warnings = [self.warning(&records), self.unread(outcome.is_some())];
+        let warnings: Vec<String> = warnings.into_iter().flatten().collect();
         let page = Report {
             answers: answers.clone(),
             sections: shown,
-            ..self.report(&records, &judgements, warning.as_deref())
+            ..self.report(&records, &judgements, &warnings)
         };
         let page = render_beside(&page, laboratory(&dir).as_deref())?;
         let write = || {
@@ -101,11 +102,11 @@ impl Reproduction<'_> {
             replace(&dir, "report.html", |out| out.write_all(page.as_bytes()))
         };
         let report = write();
-        Ok(Outcome { judgements, answers, warning, sections, dir, report })
+        Ok(Outcome { judgements, answers, warnings, sections, dir, report })
     }
 
     /// The paper's summary, with its budget and a warning.
-    fn summary(&self, warning: Option<&str>) -> String {
+    fn summary(&self, warnings: &[String]) -> String {
         let budget = match self.spent {
             0.0 => String::new(),
             _ => format!(
@@ -113,8 +114,19 @@ impl Reproduction<'_> {
                 self.spent.ceil()
             ),
         };
-        let warning = warning.map(|w| format!("\n\n{w}")).unwrap_or_default();
-        format!("{}{budget}{warning}", self.paper.summary)
+        let warnings: String = warnings.iter().map(|w| format!("\n\n{w}")).collect();
+        format!("{}{budget}{warnings}", self.paper.summary)
+    }
+
+    /// That the verdicts are those of one interpretation, if the paper has several.
+    fn unread(&self, read: bool) -> Option<String> {
+        let several = self.paper.file(readings::FILE).is_some();
+        (several && !read).then(|| {
+            format!(
+                "One interpretation of the paper was run; `windlass reproduce {} --readings` runs the others.",
+                self.paper.called()
+            )
+        })
     }
 
     /// A warning if no point has enough runs to decide a claim on a median.
@@ -138,7 +150,7 @@ impl Reproduction<'_> {
         &self,
         records: &[RunRecord],
         judgements: &[Judgement],
-        warning: Option<&str>,
+        warnings: &[String],
     ) -> Report {
         let seeds = records.iter().map(|r| r.seed).max().unwrap_or(0);
         let line = |label: &str, value: String| (label.to_string(), value);
@@ -146,7 +158,7 @@ impl Reproduction<'_> {
             title: self.paper.title.to_string(),
             byline: format!("{}. {}.", self.paper.authors.join(", "), self.paper.published),
             doi: self.paper.doi.clone(),
-            summary: self.summary(warning),
+            summary: self.summary(warnings),
             verdicts: tally(judgements, Basis::Measured),
             counted: None,
             provenance: vec![
