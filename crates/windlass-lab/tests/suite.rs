@@ -9,6 +9,7 @@ mod messages;
 mod packet_train;
 mod paper_ccm_ss;
 mod paper_cocoa3plus;
+mod paper_folders;
 mod paper_mfvl;
 mod paper_reno_ber;
 mod paper_support;
