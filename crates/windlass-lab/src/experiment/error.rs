@@ -41,6 +41,12 @@ impl FileError {
         FileError { file, line, column, message, text, span }
     }
 
+    /// Errors as their places follow each other.
+    pub(crate) fn in_order(mut errors: Vec<FileError>) -> Vec<FileError> {
+        errors.sort_by_key(|e| (e.line, e.column));
+        errors
+    }
+
     /// An error in a line, from one, of a file whose text is not at hand.
     pub fn in_line(file: &str, line: usize, message: impl Into<String>) -> FileError {
         FileError { line, ..FileError::at(file, "", 0..0, message) }

@@ -3,18 +3,22 @@
 use std::ops::{Range, RangeInclusive};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use super::error::FileError;
 use super::{Axis, AxisValue, Experiment, Plan, TraceRequest};
-use crate::template::Vars;
+use crate::template::{Placed, Vars, expanded};
+use crate::units::{Duration, UnitError};
 
+/// The tables of the file, each of whose elements is read for itself.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanFile {
-    experiment: Vec<ExperimentFile>,
-    #[serde(default)]
-    trace: Vec<Spanned<TraceRequest>>,
+    #[serde(rename = "experiment")]
+    _experiment: Vec<IgnoredAny>,
+    #[serde(default, rename = "trace")]
+    _trace: Vec<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -44,39 +48,70 @@ impl Plan {
     ///
     /// The first thing wrong with the text, with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
-        Plan::parse_given(text, file, &Vars::new())
+        Plan::parse_every(text, file, &Vars::new()).map_err(|mut errors| errors.swap_remove(0))
     }
 
     /// The same with other values for some names of the file's `let` tables.
-    pub(crate) fn parse_given(text: &str, file: &str, given: &Vars) -> Result<Plan, FileError> {
-        let raw: PlanFile = crate::template::read_given(text, file, given)?;
+    ///
+    /// # Errors
+    ///
+    /// An error for each wrong experiment and trace.
+    pub(crate) fn parse_every(
+        text: &str,
+        file: &str,
+        given: &Vars,
+    ) -> Result<Plan, Vec<FileError>> {
+        let tree = expanded(text, file, given).map_err(|e| vec![e])?;
         let fail = |span, message: String| FileError::at(file, text, span, message);
+        let mut errors = tree.errors().to_vec();
         let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
-        for e in raw.experiment {
+        for placed in tree.elements::<ExperimentFile>("experiment", &mut errors) {
+            let e = placed.value;
             if plan.experiment(e.id.get_ref()).is_some() {
                 let message =
                     format!("experiment `{}` exists already, give it another id", e.id.get_ref());
-                return Err(fail(e.id.span(), message));
+                errors.push(fail(e.id.span(), message));
+                continue;
             }
-            plan.experiments.push(e.check(&fail)?);
+            match e.check(&fail) {
+                Ok(experiment) => plan.experiments.push(experiment),
+                Err(error) => errors.push(error),
+            }
         }
-        for t in raw.trace {
-            let span = t.span();
-            plan.check_trace(t.get_ref()).map_err(|message| fail(span, message))?;
-            plan.traces.push(t.into_inner());
+        // An experiment that is not there would be wrong in every trace of it.
+        let whole = errors.is_empty();
+        for Placed { value, span, places } in tree.elements::<TraceRequest>("trace", &mut errors) {
+            match plan.check_trace(&value) {
+                Err((key, message)) if whole || key != "experiment" => {
+                    errors.push(fail(places.of(key).unwrap_or(span), message));
+                }
+                _ => plan.traces.push(value),
+            }
         }
-        Ok(plan)
+        if errors.is_empty() {
+            tree.whole::<PlanFile>()?;
+            return Ok(plan);
+        }
+        Err(FileError::in_order(errors))
     }
 
-    fn check_trace(&self, t: &TraceRequest) -> Result<(), String> {
+    /// The key at which a trace is wrong, and why.
+    fn check_trace(&self, t: &TraceRequest) -> Result<(), (&'static str, String)> {
         if self.traces.iter().any(|other| other.id == t.id) {
-            return Err(format!("trace `{}` exists already, give it another id", t.id));
+            return Err(("id", format!("trace `{}` exists already, give it another id", t.id)));
         }
-        self.look_up(&t.place())?;
-        t.series.iter().try_for_each(|name| super::series(name).map(|_| ()))
+        let there = self.experiment(&t.experiment).is_some();
+        let key = if there { "point" } else { "experiment" };
+        self.look_up(&t.place()).map_err(|message| (key, message))?;
+        let known = |name: &String| super::series(name).map(|_| ());
+        t.series.iter().try_for_each(known).map_err(|message| ("series", message))?;
+        let time = |Duration(_)| ();
+        t.interval.parse().map(time).map_err(|e: UnitError| ("interval", e.to_string()))
     }
 }
 
+/// Points that an experiment may have: all are read when a paper is checked.
+const MOST_POINTS: usize = 10_000;
 /// Runs that a point may have.
 const SEEDS: RangeInclusive<u64> = 1..=100_000;
 
@@ -99,6 +134,14 @@ impl ExperimentFile {
                 return Err(fail(axis.name.span(), message));
             }
             axes.push(axis.check(fail)?);
+        }
+        let points = axes.iter().map(|a| a.values.len()).fold(1usize, usize::saturating_mul);
+        if points > MOST_POINTS {
+            let message = format!(
+                "experiment `{}` has {points} points; a paper has at most {MOST_POINTS} of an experiment, and `windlass sweep` runs more",
+                self.id.get_ref()
+            );
+            return Err(fail(self.id.span(), message));
         }
         Ok(Experiment {
             id: self.id.into_inner(),

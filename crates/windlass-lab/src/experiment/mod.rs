@@ -38,6 +38,7 @@ pub use error::FileError;
 
 use crate::run::{RunRecord, World};
 use crate::scenario::what_there_is;
+use crate::template::{text, texts};
 use windlass_sim::Series;
 
 /// Everything a paper runs.
@@ -77,10 +78,11 @@ pub struct Axis {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisValue {
-    /// Label, unique on its axis.
+    /// Label, unique on its axis; a number stands for its text.
+    #[serde(deserialize_with = "text")]
     pub label: String,
     /// Scenario keys with their values in TOML syntax (quotes may be left out), in order of key.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub set: BTreeMap<String, String>,
     /// What the value stands for, in words.
     #[serde(default)]
@@ -99,6 +101,7 @@ pub struct AxisValue {
 #[serde(deny_unknown_fields)]
 pub struct TraceRequest {
     /// Identifier, unique in the plan.
+    #[serde(deserialize_with = "text")]
     pub id: String,
     /// Experiment.
     pub experiment: String,

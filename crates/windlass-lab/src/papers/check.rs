@@ -8,13 +8,14 @@ use super::ask::Scenarios;
 use super::folder::OWN;
 use super::registered::Registered;
 use super::{Material, Paper, Traces, parts, report};
-use crate::claims::{Claim, Metric, Quantity, Statistic};
+use crate::claims::{At, Claim, Metric, Quantity, Statistic, Wrong};
 use crate::experiment::{FileError, Plan};
 use crate::readings::Readings;
 use crate::report::check_page;
 use crate::report::model::{Block, Section};
 use crate::scenario::{Scenario, did_you_mean, what_there_is};
 use crate::stats::decision::{ALPHA, least_runs};
+use crate::template::Vars;
 
 /// What a check has looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,13 +44,15 @@ pub struct Checked {
 ///
 /// Every mistake that can be told apart, each with its place and what would be right.
 pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
-    let plan = paper.plan().map_err(|e| vec![e])?;
-    let claims = paper.parsed_claims().map_err(|e| vec![e])?;
     let mut found = Found { paper, errors: Vec::new() };
-    // What is wrong with the points is wrong with all that reads them, and so on: it is said once.
+    let plan = found.all(paper.plan_every());
+    let claims = found.all(paper.claims_every(&Vars::new()));
+    let models = found.one(paper.models());
+    let notes = found.notes();
+    let (Some(plan), Some(claims)) = (plan, claims) else { return Err(found.said()) };
+    let before = found.errors.len();
     let scenarios = found.scenarios(&plan);
-    found.so_far()?;
-    let models = paper.models().map_err(|e| found.errors.push(e)).ok();
+    let readable = found.errors.len() == before;
     let traces = Traces::new();
     let m = Material {
         paper,
@@ -59,19 +62,21 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         judgements: &[],
         traces: &traces,
     };
-    let quantities =
-        report::quantities(&m, Some(&scenarios)).map_err(|e| found.errors.push(e)).ok();
+    let quantities = found.one(report::quantities(&m, Some(&scenarios)));
     for claim in &claims {
         found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }
-    let notes = found.notes();
-    found.so_far()?;
-    found.errors.extend(Readings::of(paper, &plan).err());
-    let sections = report::sections(&m, Some(&scenarios));
-    let mut sections = sections.map_err(|e| found.errors.push(e)).unwrap_or_default();
+    // What is wrong with the points is wrong with all that reads them: it is said once.
+    if !readable {
+        return Err(found.said());
+    }
+    found.one(Readings::of(paper, &plan));
+    let mut sections = found.all(report::sections(&m, Some(&scenarios))).unwrap_or_default();
     found.page(&mut sections);
     let unregistered = found.unregistered();
-    found.so_far()?;
+    if !found.errors.is_empty() {
+        return Err(found.said());
+    }
     let points = plan.experiments.iter().map(|e| e.points().len()).sum();
     let (undecidable, least_runs) = undecidable(&plan, &claims);
     Ok(Checked {
@@ -120,12 +125,19 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// What is wrong up to here.
-    fn so_far(&mut self) -> Result<(), Vec<FileError>> {
-        // Elements of one `for` share their mistake and its place.
+    fn one<T>(&mut self, read: Result<T, FileError>) -> Option<T> {
+        read.map_err(|e| self.errors.push(e)).ok()
+    }
+
+    fn all<T>(&mut self, read: Result<T, Vec<FileError>>) -> Option<T> {
+        read.map_err(|errors| self.errors.extend(errors)).ok()
+    }
+
+    /// What is wrong up to here. Elements of one `for` share their mistake and its place.
+    fn said(self) -> Vec<FileError> {
         let mut places = BTreeSet::new();
-        self.errors.retain(|e| places.insert((e.file.clone(), e.line, e.column)));
-        if self.errors.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.errors)) }
+        let new = |e: &FileError| places.insert((e.file.clone(), e.line, e.column));
+        self.errors.into_iter().filter(new).collect()
     }
 
     /// An error where a text first stands in a file; at its beginning if it does not.
@@ -225,29 +237,28 @@ impl Found<'_> {
         models: Option<&BTreeMap<String, f64>>,
         quantities: Option<&BTreeMap<String, f64>>,
     ) {
-        for quantity in claim.quantities() {
-            let wrong = match quantity {
-                Quantity::Metric(at) => plan.look_up(&at.at).err().or_else(|| {
-                    let metric = Metric::parse(&at.path).ok()?;
-                    let scenario = scenarios.get(at.place()?.0)?;
-                    metric.check(scenario, |name| name == metric.name).err()
-                }),
+        let mut wrong = Vec::new();
+        for (path, quantity) in claim.placed_quantities() {
+            let (key, message) = match quantity {
+                Quantity::Metric(at) => wrong_metric(at, plan, scenarios),
                 Quantity::Model(name) => {
-                    models.and_then(|m| unknown("model", name, m, "models.toml"))
+                    ("", models.and_then(|m| unknown("model", name, m, "models.toml")))
                 }
                 Quantity::Trace(name) => {
-                    quantities.and_then(|q| unknown("quantity", name, q, "quantities.toml"))
+                    ("", quantities.and_then(|q| unknown("quantity", name, q, "quantities.toml")))
                 }
-                _ => None,
+                _ => continue,
             };
-            if let Some(wrong) = wrong {
-                let text = &self.paper.claims;
-                let place = claim.span.clone();
-                let message = format!("claim `{}`: {wrong}", claim.id);
-                let error = FileError::at(&self.paper.place("claims.toml"), text, place, message);
-                self.errors.push(error);
+            if let Some(message) = message {
+                let path = format!("{path}.{}{key}", quantity.key());
+                wrong.push(Wrong::new(path, format!(": {message}")));
             }
         }
+        if let Some(models) = models.filter(|_| wrong.is_empty()) {
+            wrong = claim.check_with(models);
+        }
+        let (text, file) = (&self.paper.claims, self.paper.place("claims.toml"));
+        self.errors.extend(wrong.iter().map(|wrong| claim.error(text, &file, wrong)));
     }
 
     /// Every note is whole, and every note that any file cites is there; how many there are.
@@ -285,6 +296,19 @@ impl Found<'_> {
         }
         notes.len()
     }
+}
+
+/// The wrong key of a metric of a point, with the error.
+fn wrong_metric(at: &At, plan: &Plan, scenarios: &Scenarios) -> (&'static str, Option<String>) {
+    if let Err(message) = plan.look_up(&at.at) {
+        return (".at", Some(message));
+    }
+    let metric = Metric::parse(&at.path).ok();
+    let scenario = at.place().and_then(|(experiment, _)| scenarios.get(experiment));
+    let there = metric
+        .zip(scenario)
+        .map(|(metric, scenario)| metric.check(scenario, |name| name == metric.name));
+    (".path", there.and_then(Result::err))
 }
 
 /// Notes of a series that a text names.

@@ -86,7 +86,12 @@ impl Paper {
     ///
     /// The first thing wrong with the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
-        Plan::parse_given(&self.experiments, &self.place("experiments.toml"), &self.given())
+        self.plan_every().map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// The experiments, or an error for each wrong one.
+    pub(crate) fn plan_every(&self) -> Result<Plan, Vec<FileError>> {
+        Plan::parse_every(&self.experiments, &self.place("experiments.toml"), &self.given())
     }
 
     /// The claims.
@@ -100,9 +105,14 @@ impl Paper {
 
     /// The claims with other values for some names of the file's `let` tables.
     pub(crate) fn claims_given(&self, given: &Vars) -> Result<Vec<Claim>, FileError> {
+        self.claims_every(given).map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// The claims, or an error for each wrong one.
+    pub(crate) fn claims_every(&self, given: &Vars) -> Result<Vec<Claim>, Vec<FileError>> {
         let mut all = self.given();
         all.extend(given.clone());
-        let mut claims = claims::parse_given(&self.claims, &self.place("claims.toml"), &all)?;
+        let mut claims = claims::parse_every(&self.claims, &self.place("claims.toml"), &all)?;
         if let Some(posed) = self.posed.as_ref().filter(|p| !p.claims.is_empty()) {
             claims.retain(|c| posed.claims.iter().any(|begin| c.id.starts_with(begin)));
         }
@@ -236,6 +246,6 @@ impl Paper {
     ///
     /// What is wrong with the expressions of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
-        report::sections(material, None)
+        report::sections(material, None).map_err(|mut errors| errors.swap_remove(0))
     }
 }
