@@ -28,6 +28,7 @@ use toml::de::DeTable;
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 use crate::scenario::did_you_mean;
+pub(crate) use expand::COMPUTED;
 use expand::Expander;
 pub(crate) use scalar::{text, texts, two};
 pub(crate) use tree::{Placed, Places, Tree};
@@ -170,7 +171,18 @@ pub(crate) fn read_every<T: DeserializeOwned>(
     env: &Environment<'_>,
     keep: &dyn Fn(&Value) -> Option<String>,
 ) -> Result<T, Vec<FileError>> {
-    Reading { env, keep, given: &Vars::new() }.tree(text, file).map_err(|e| vec![e])?.whole()
+    let reading = Reading { env, keep, given: &Vars::new(), spelt: None };
+    reading.tree(text, file).map_err(|e| vec![e])?.whole()
+}
+
+/// A file after expansion in an environment, in which the texts of a key are not evaluated: they keep their expressions, with
+/// the values of the names in them.
+pub(crate) fn spelt_out<'a>(
+    (text, file): (&'a str, &'a str),
+    env: &Environment<'_>,
+    key: &str,
+) -> Result<Tree<'a>, FileError> {
+    Reading { env, keep: &|_| None, given: &Vars::new(), spelt: Some(key) }.tree(text, file)
 }
 
 fn first<T>(read: Result<T, Vec<FileError>>) -> Result<T, FileError> {
@@ -184,7 +196,7 @@ pub(crate) fn expanded<'a>(
     given: &Vars,
 ) -> Result<Tree<'a>, FileError> {
     let env = environment();
-    Reading { env: &env, keep: &|_| None, given }.tree(text, file)
+    Reading { env: &env, keep: &|_| None, given, spelt: None }.tree(text, file)
 }
 
 /// What a file is read with.
@@ -192,13 +204,14 @@ struct Reading<'a> {
     env: &'a Environment<'a>,
     keep: &'a dyn Fn(&Value) -> Option<String>,
     given: &'a Vars,
+    spelt: Option<&'a str>,
 }
 
 impl Reading<'_> {
     fn tree<'t>(&self, text: &'t str, file: &'t str) -> Result<Tree<'t>, FileError> {
         let parsed = DeTable::parse(text).map_err(|e| FileError::toml(file, text, &e))?;
-        let Reading { env, keep, given } = *self;
-        let expander = Expander { text, file, env, keep, given, errors: RefCell::default() };
+        let Reading { env, keep, given, spelt } = *self;
+        let expander = Expander { text, file, env, keep, given, spelt, errors: RefCell::default() };
         let entries = expander.table(parsed.get_ref(), &Vars::new())?;
         let errors = expander.errors.into_inner();
         Ok(Tree { text, file, span: parsed.span(), entries, errors })

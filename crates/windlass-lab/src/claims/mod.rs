@@ -22,7 +22,7 @@
 //! ```
 //!
 //! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
-//! a traced run (`{ trace = "exchange.duplicates" }`), a constant, or the `difference`, `ratio` or
+//! a traced run (`{ trace = "exchange.duplicates" }`) or a constant. It may also be the `difference`, `ratio` or
 //! `percent_change` of two measures, the `abs` of one, or the `sum`, `mean`, `median`, `largest`, `least` or `trend` of any
 //! number. `[[measure]]` names one (`name`, `is`) that claims read as `{ measure = "name" }`. Arithmetic is done run by run, matched by seed: all points
 //! share their random numbers, so a paired difference is far sharper than one of medians.

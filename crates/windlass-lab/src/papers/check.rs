@@ -32,6 +32,8 @@ pub struct Checked {
     pub notes: usize,
     /// What decides a verdict and is not registered as it is.
     pub unregistered: usize,
+    /// True if the registration has an older scheme, which covers less.
+    pub old_scheme: bool,
     /// Claims with a point of which fewer runs are made than may decide a median among all that the paper states.
     pub undecidable: usize,
     /// So many runs may.
@@ -73,10 +75,11 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     found.one(Readings::of(paper, &plan));
     let mut sections = found.all(report::sections(&m, Some(&scenarios))).unwrap_or_default();
     found.page(&mut sections);
-    let unregistered = found.unregistered();
     if !found.errors.is_empty() {
         return Err(found.said());
     }
+    let known = Registered::of(paper).map_err(|e| vec![e])?.unwrap_or_default();
+    let unregistered = known.open(paper).map_err(|e| vec![e])?.len();
     let points = plan.experiments.iter().map(|e| e.points().len()).sum();
     let (undecidable, least_runs) = undecidable(&plan, &claims);
     Ok(Checked {
@@ -86,6 +89,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         sections: sections.len(),
         notes,
         unregistered,
+        old_scheme: !known.since.is_empty() && known.is_old(),
         undecidable,
         least_runs,
     })
@@ -178,14 +182,6 @@ impl Found<'_> {
         // Of two that are alike the second is one too many.
         let start = self.paper.file(file).and_then(|text| text.rfind(&id)).unwrap_or(0);
         self.at_byte(file, start, &id, message);
-    }
-
-    /// How much that decides a verdict is not registered as it is.
-    fn unregistered(&mut self) -> usize {
-        let open = Registered::of(self.paper)
-            .and_then(|known| known.unwrap_or_default().open(self.paper))
-            .map_err(|e| self.errors.push(e));
-        open.map_or(0, |open| open.len())
     }
 
     /// Reads the scenario of every point; of each experiment the first is kept.

@@ -12,6 +12,7 @@ pub(crate) mod folder;
 mod forms;
 mod map;
 pub(crate) mod material;
+mod meaning;
 pub(crate) mod paper;
 pub(crate) mod parts;
 pub mod registered;

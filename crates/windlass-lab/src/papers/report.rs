@@ -20,7 +20,7 @@ use crate::experiment::FileError;
 use crate::report::model::{
     Block, Chart, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
-use crate::template::{environment, is_absent, read_every, read_with, said};
+use crate::template::{COMPUTED, environment, is_absent, read_every, read_with, said, spelt_out};
 use file::{
     BlockFile, Cell, ChartFile, CommandFile, ExchangeFile, HeatCellFile, HeatFile, PointFile,
     ReportFile, SectionFile, SeriesFile, TableFile,
@@ -32,6 +32,15 @@ use file::{
 struct Named {
     name: String,
     is: toml::Spanned<Number>,
+}
+
+/// A named value whose expression is not evaluated.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spelt {
+    name: String,
+    #[serde(deserialize_with = "crate::template::text")]
+    is: String,
 }
 
 /// A number, or the text of a template that comes to one.
@@ -80,6 +89,25 @@ pub(super) fn quantities(
     let read: QuantitiesFile = read_with(text, &file, &env, &|_| None)?;
     let all = probing.is_some() && m.traces.is_empty();
     numbers(read.quantity, text, &file, all.then_some(1.0))
+}
+
+/// The expressions of the quantities by name, with the values of the names in them, and the file's `let` table if a quantity
+/// may read what has no such value.
+pub(super) fn spelt_quantities(
+    m: &Material,
+    probing: &Scenarios,
+) -> Result<BTreeMap<String, String>, FileError> {
+    let Some(text) = m.paper.file("quantities.toml") else { return Ok(BTreeMap::new()) };
+    let (env, file) = (asking(m, Some(probing))?, m.paper.place("quantities.toml"));
+    let tree = spelt_out((text, &file), &env, "is")?;
+    let mut errors = tree.errors().to_vec();
+    let named =
+        text.parse::<toml::Table>().ok().and_then(|t| t.get("let").map(ToString::to_string));
+    let named = named.unwrap_or_default();
+    let all = tree.elements::<Spelt>("quantity", &mut errors);
+    let whole = |is: String| if is.contains(COMPUTED) { format!("{is} {named}") } else { is };
+    let told = all.into_iter().map(|q| (q.value.name, whole(q.value.is))).collect();
+    errors.into_iter().next().map_or(Ok(told), Err)
 }
 
 /// The numbers by name; `missing` stands for those that no run yields.

@@ -15,6 +15,8 @@ use super::{Missing, Vars, is_absent, is_missing, known_names, said};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 
+/// Replaces a value that only a run has.
+pub(crate) const COMPUTED: &str = "(let)";
 /// Elements that the lists of a `for` may make together.
 const MOST: usize = 100_000;
 
@@ -25,6 +27,8 @@ pub(super) struct Expander<'a> {
     pub(super) keep: &'a dyn Fn(&Value) -> Option<String>,
     /// Values that names of `let` have in place of the file's.
     pub(super) given: &'a Vars,
+    /// A key whose expressions are not evaluated: it keeps them, with the values of the names in them.
+    pub(super) spelt: Option<&'a str>,
     /// Elements of lists that could not be expanded.
     pub(super) errors: RefCell<Vec<FileError>>,
 }
@@ -64,9 +68,36 @@ impl Expander<'_> {
         let told = |key: &str| !["let", "for", "if"].contains(&key);
         let mut entries = Entries::new();
         for (key, value) in in_order(table).into_iter().filter(|(key, _)| told(key.get_ref())) {
-            entries.push((key.span(), key.get_ref().to_string(), self.value(value, &vars)?));
+            let node = match value.get_ref().as_str() {
+                Some(text) if self.spelt == Some(key.get_ref()) => {
+                    Node { span: value.span(), content: Content::Text(self.spelt_out(text, &vars)) }
+                }
+                _ => self.value(value, &vars)?,
+            };
+            entries.push((key.span(), key.get_ref().to_string(), node));
         }
         Ok(entries)
+    }
+
+    /// A text with the values of the names in its expressions; [`COMPUTED`] replaces a value other than text, numbers and lists.
+    fn spelt_out(&self, text: &str, vars: &Vars) -> String {
+        let template = self.env.template_from_str(text);
+        let mut names: Vec<String> = template
+            .map(|t| t.undeclared_variables(false).into_iter().collect())
+            .unwrap_or_default();
+        names.sort();
+        let plain = [ValueKind::String, ValueKind::Number, ValueKind::Bool, ValueKind::Seq];
+        let value = |name: &String| {
+            let value = vars.get(name)?;
+            let plain = plain.contains(&value.kind());
+            Some(if plain {
+                format!(" {name} = {value:?}")
+            } else {
+                format!(" {name} = {COMPUTED}")
+            })
+        };
+        let values: Vec<String> = names.iter().filter_map(value).collect();
+        format!("{text}{}", values.concat())
     }
 
     fn value(&self, value: &Spanned<DeValue>, vars: &Vars) -> Result<Node, FileError> {
