@@ -43,12 +43,17 @@ pub(crate) struct Absent;
 
 /// The error of a value without runs.
 pub(crate) fn absent() -> minijinja::Error {
-    minijinja::Error::new(ErrorKind::InvalidOperation, "there is no run of it").with_source(Absent)
+    absent_because("there is no run of it")
+}
+
+/// The error of a value that the runs do not have, with the reason.
+pub(crate) fn absent_because(why: impl Into<String>) -> minijinja::Error {
+    minijinja::Error::new(ErrorKind::InvalidOperation, why.into()).with_source(Absent)
 }
 
 /// What a name of `let` stands for whose value has no run to come from: so does all that is asked of it.
 #[derive(Debug)]
-pub(crate) struct Missing;
+pub(crate) struct Missing(pub(crate) String);
 
 impl Object for Missing {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
@@ -56,7 +61,7 @@ impl Object for Missing {
     }
 
     fn get_value(self: &Arc<Self>, _: &Value) -> Option<Value> {
-        Some(Value::from_object(Missing))
+        Some(Value::from_object(Missing(self.0.clone())))
     }
 
     fn is_true(self: &Arc<Self>) -> bool {
@@ -69,7 +74,7 @@ impl Object for Missing {
         _: &str,
         _: &[Value],
     ) -> Result<Value, minijinja::Error> {
-        Err(absent())
+        Err(absent_because(self.0.clone()))
     }
 
     fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -171,8 +176,18 @@ pub(crate) fn read_every<T: DeserializeOwned>(
     env: &Environment<'_>,
     keep: &dyn Fn(&Value) -> Option<String>,
 ) -> Result<T, Vec<FileError>> {
-    let reading = Reading { env, keep, given: &Vars::new(), spelt: None };
+    let reading = Reading { env, keep, given: &Vars::new(), spelt: None, gaps: false };
     reading.tree(text, file).map_err(|e| vec![e])?.whole()
+}
+
+/// Reads a file in an environment. An expression that fails is [`NONE`] with the reason after it: a value that a run lacks.
+pub(crate) fn read_with_gaps<T: DeserializeOwned>(
+    text: &str,
+    file: &str,
+    env: &Environment<'_>,
+) -> Result<T, FileError> {
+    let reading = Reading { env, keep: &|_| None, given: &Vars::new(), spelt: None, gaps: true };
+    first(reading.tree(text, file).map_err(|e| vec![e]).and_then(Tree::whole))
 }
 
 /// A file after expansion in an environment, in which the texts of a key are not evaluated: they keep their expressions, with
@@ -182,7 +197,8 @@ pub(crate) fn spelt_out<'a>(
     env: &Environment<'_>,
     key: &str,
 ) -> Result<Tree<'a>, FileError> {
-    Reading { env, keep: &|_| None, given: &Vars::new(), spelt: Some(key) }.tree(text, file)
+    let (keep, given) = (&|_: &Value| None, &Vars::new());
+    Reading { env, keep, given, spelt: Some(key), gaps: false }.tree(text, file)
 }
 
 fn first<T>(read: Result<T, Vec<FileError>>) -> Result<T, FileError> {
@@ -196,7 +212,7 @@ pub(crate) fn expanded<'a>(
     given: &Vars,
 ) -> Result<Tree<'a>, FileError> {
     let env = environment();
-    Reading { env: &env, keep: &|_| None, given, spelt: None }.tree(text, file)
+    Reading { env: &env, keep: &|_| None, given, spelt: None, gaps: false }.tree(text, file)
 }
 
 /// What a file is read with.
@@ -205,13 +221,15 @@ struct Reading<'a> {
     keep: &'a dyn Fn(&Value) -> Option<String>,
     given: &'a Vars,
     spelt: Option<&'a str>,
+    gaps: bool,
 }
 
 impl Reading<'_> {
     fn tree<'t>(&self, text: &'t str, file: &'t str) -> Result<Tree<'t>, FileError> {
         let parsed = DeTable::parse(text).map_err(|e| FileError::toml(file, text, &e))?;
-        let Reading { env, keep, given, spelt } = *self;
-        let expander = Expander { text, file, env, keep, given, spelt, errors: RefCell::default() };
+        let Reading { env, keep, given, spelt, gaps } = *self;
+        let expander =
+            Expander { text, file, env, keep, given, spelt, gaps, errors: RefCell::default() };
         let entries = expander.table(parsed.get_ref(), &Vars::new())?;
         let errors = expander.errors.into_inner();
         Ok(Tree { text, file, span: parsed.span(), entries, errors })

@@ -33,6 +33,8 @@ pub enum Value {
     },
     /// One value a seed. Not a number where it cannot be told.
     Runs(BTreeMap<u64, f64>),
+    /// No run has one, for this reason.
+    Missing(String),
 }
 
 /// Why there is no value.
@@ -51,8 +53,12 @@ impl Evidence<'_> {
                 value.ok_or_else(|| unknown(format!("There is no closed form `{name}`.")))
             }
             Quantity::Trace(name) => {
-                let value = self.traces.get(name).cloned();
-                value.ok_or_else(|| unknown(format!("No traced run yields `{name}`.")))
+                let why = match self.traces.get(name) {
+                    Some(Value::Missing(why)) => format!(": {}", why.trim_end_matches('.')),
+                    Some(value) => return Ok(value.clone()),
+                    None => String::new(),
+                };
+                Err(unknown(format!("No traced run yields `{name}`{why}.")))
             }
             Quantity::Metric(at) => {
                 let (experiment, point) = at.place().unwrap_or((&at.at, ""));
@@ -82,7 +88,7 @@ impl Evidence<'_> {
         let at = |seed: u64| -> Option<Vec<f64>> { values.iter().map(|v| v.at(seed)).collect() };
         let runs = values.iter().find_map(|v| match v {
             Value::Runs(runs) => Some(runs),
-            Value::Exact { .. } => None,
+            Value::Exact { .. } | Value::Missing(_) => None,
         });
         let Some(runs) = runs else {
             let row: Vec<f64> = values.iter().flat_map(Value::values).collect();
@@ -177,6 +183,7 @@ impl Value {
         match self {
             Value::Exact { n, .. } => *n,
             Value::Runs(runs) => runs.len() as u64,
+            Value::Missing(_) => 0,
         }
     }
 
@@ -185,6 +192,7 @@ impl Value {
         match self {
             Value::Exact { value, .. } => Some(*value),
             Value::Runs(runs) => runs.get(&seed).copied(),
+            Value::Missing(_) => None,
         }
     }
 
@@ -193,6 +201,7 @@ impl Value {
         match self {
             Value::Exact { value, .. } => vec![*value],
             Value::Runs(runs) => runs.values().copied().collect(),
+            Value::Missing(_) => Vec::new(),
         }
     }
 
@@ -202,8 +211,11 @@ impl Value {
         other: &Value,
         f: impl Fn(f64, f64) -> f64,
     ) -> Result<Value, Missing> {
-        use Value::{Exact, Runs};
+        use Value::{Exact, Missing, Runs};
         Ok(match (self, other) {
+            (Missing(why), _) | (_, Missing(why)) => {
+                return Err((Verdict::NotComparable, why.clone()));
+            }
             (Exact { value: a, n }, Exact { value: b, n: m }) => {
                 Exact { value: f(*a, *b), n: *n.max(m) }
             }

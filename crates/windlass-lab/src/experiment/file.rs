@@ -85,7 +85,7 @@ impl Plan {
                 Err((key, message)) if whole || key != "experiment" => {
                     errors.push(fail(places.of(key).unwrap_or(span), message));
                 }
-                _ => plan.traces.push(value),
+                _ => plan.traces.push(TraceRequest { places, ..value }),
             }
         }
         if errors.is_empty() {

@@ -38,7 +38,7 @@ pub use error::FileError;
 
 use crate::run::{RunRecord, World};
 use crate::scenario::what_there_is;
-use crate::template::{text, texts};
+use crate::template::{Places, text, texts};
 use windlass_sim::Series;
 
 /// Everything a paper runs.
@@ -119,6 +119,9 @@ pub struct TraceRequest {
     /// Links whose packets are logged.
     #[serde(default)]
     pub capture: Vec<String>,
+    /// Where its values are in the file.
+    #[serde(skip)]
+    pub(crate) places: Places,
 }
 
 fn one() -> u64 {
@@ -169,6 +172,13 @@ impl Plan {
     /// The experiment with this identifier.
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.id == id)
+    }
+
+    /// The changes of a trace's point to its scenario.
+    pub(crate) fn changes(&self, trace: &TraceRequest) -> Vec<(String, String)> {
+        let experiment = self.experiment(&trace.experiment);
+        let point = experiment.and_then(|e| e.points().into_iter().find(|p| p.id == trace.point));
+        point.map(|p| p.overrides).unwrap_or_default()
     }
 
     /// That a trace is there; otherwise what there is.

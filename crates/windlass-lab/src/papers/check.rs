@@ -64,7 +64,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         judgements: &[],
         traces: &traces,
     };
-    let quantities = found.one(report::quantities(&m, Some(&scenarios)));
+    let quantities = found.one(report::quantities(&m, Some(&scenarios))).map(|told| told.values);
     for claim in &claims {
         found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }
@@ -222,7 +222,34 @@ impl Found<'_> {
                 }
             }
         }
+        self.traces(plan);
         scenarios
+    }
+
+    /// Reads the scenario of every trace, with all that it records.
+    fn traces(&mut self, plan: &Plan) {
+        for t in &plan.traces {
+            let experiment = plan.experiment(&t.experiment);
+            let Some(text) = experiment.and_then(|e| self.paper.scenario(&e.scenario)) else {
+                continue;
+            };
+            let plain = plan.changes(t);
+            let recording = [plain.clone(), t.overrides()].concat();
+            let read = |changes: &[_]| Scenario::with_overrides(text, "the scenario", changes);
+            let Err(error) = read(&recording) else { continue };
+            // What is wrong with the point is said already.
+            if read(&plain).is_ok() {
+                let (file, experiments) = ("experiments.toml", &self.paper.experiments);
+                let said = error.to_string();
+                let keys = ["capture", "interval", "series"];
+                let key = keys.into_iter().find(|key| said.contains(&format!("record.{key}")));
+                let span = key.and_then(|key| t.places.of(key)).or(t.places.of("id"));
+                let message = format!("trace `{}` cannot be recorded: {said}", t.id);
+                let place = self.paper.place(file);
+                let span = span.unwrap_or_default();
+                self.errors.push(FileError::at(&place, experiments, span, message));
+            }
+        }
     }
 
     fn claim(

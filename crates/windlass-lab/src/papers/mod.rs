@@ -188,13 +188,14 @@ impl Paper {
         let exact = self.quantities(plan, claims, &certain.collect())?;
         let all = self.quantities(plan, claims, traces)?;
         let value = |(name, value): (String, f64)| {
-            let value = match exact.get(&name) {
+            let value = match exact.values.get(&name) {
                 Some(_) => Value::Exact { value, n: 1 },
                 None => Value::Runs([(1, value)].into()),
             };
             (name, value)
         };
-        Ok(all.into_iter().map(value).collect())
+        let gaps = all.gaps.into_iter().map(|(name, why)| (name, Value::Missing(why)));
+        Ok(gaps.chain(all.values.into_iter().map(value)).collect())
     }
 
     /// The numbers that traced runs yield, by the names that claims use.
@@ -203,7 +204,7 @@ impl Paper {
         plan: &Plan,
         claims: &[Claim],
         traces: &Traces,
-    ) -> Result<BTreeMap<String, f64>, FileError> {
+    ) -> Result<report::Told, FileError> {
         let (paper, judgements) = (self, &[][..]);
         let m = Material { paper, plan, claims, records: &[], judgements, traces };
         report::quantities(&m, None)
@@ -217,7 +218,7 @@ impl Paper {
         let told = |traces: &Traces| {
             let (paper, records, judgements) = (self, &[][..], &[][..]);
             let m = Material { paper, plan, claims: &claims, records, judgements, traces };
-            report::quantities(&m, Some(&ask::Scenarios::new()))
+            Ok::<_, FileError>(report::quantities(&m, Some(&ask::Scenarios::new()))?.values)
         };
         let all = told(&Traces::new())?;
         for at in 0..plan.traces.len() {

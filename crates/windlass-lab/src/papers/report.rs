@@ -20,7 +20,9 @@ use crate::experiment::FileError;
 use crate::report::model::{
     Block, Chart, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
-use crate::template::{COMPUTED, environment, is_absent, read_every, read_with, said, spelt_out};
+use crate::template::{
+    COMPUTED, environment, is_absent, read_every, read_with, read_with_gaps, said, spelt_out,
+};
 use file::{
     BlockFile, Cell, ChartFile, CommandFile, ExchangeFile, HeatCellFile, HeatFile, PointFile,
     ReportFile, SectionFile, SeriesFile, TableFile,
@@ -32,6 +34,13 @@ use file::{
 struct Named {
     name: String,
     is: toml::Spanned<Number>,
+}
+
+/// The numbers of a file by name, and the reasons for missing numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) values: BTreeMap<String, f64>,
+    pub(crate) gaps: BTreeMap<String, String>,
 }
 
 /// A named value whose expression is not evaluated.
@@ -71,22 +80,23 @@ pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> 
     super::ask::add_lists(&mut env);
     let file = paper.place("models.toml");
     let read: ModelsFile = read_with(text, &file, &env, &|_| None)?;
-    numbers(read.model, text, &file, None)
+    Ok(numbers(read.model, text, &file, None)?.values)
 }
 
 /// The quantities of `quantities.toml`, as far as the traces yield them. Where none is asked and no trace is given, all
 /// are there; else those that the given ones yield.
-pub(super) fn quantities(
-    m: &Material,
-    probing: Option<&Scenarios>,
-) -> Result<BTreeMap<String, f64>, FileError> {
-    let Some(text) = m.paper.file("quantities.toml") else { return Ok(BTreeMap::new()) };
+pub(super) fn quantities(m: &Material, probing: Option<&Scenarios>) -> Result<Told, FileError> {
+    let Some(text) = m.paper.file("quantities.toml") else { return Ok(Told::default()) };
     if m.traces.is_empty() && probing.is_none() {
-        return Ok(BTreeMap::new());
+        return Ok(Told::default());
     }
     let env = asking(m, probing)?;
     let file = m.paper.place("quantities.toml");
-    let read: QuantitiesFile = read_with(text, &file, &env, &|_| None)?;
+    let read: QuantitiesFile = match probing {
+        // The check has found the mistakes: what fails now is for the runs to say.
+        None => read_with_gaps(text, &file, &env)?,
+        Some(_) => read_with(text, &file, &env, &|_| None)?,
+    };
     let all = probing.is_some() && m.traces.is_empty();
     numbers(read.quantity, text, &file, all.then_some(1.0))
 }
@@ -116,22 +126,26 @@ fn numbers(
     text: &str,
     file: &str,
     missing: Option<f64>,
-) -> Result<BTreeMap<String, f64>, FileError> {
-    let mut found = BTreeMap::new();
+) -> Result<Told, FileError> {
+    let mut found = Told::default();
     for Named { name, is } in all {
         let fail = |message| Err(FileError::at(file, text, is.span(), message));
         let (shown, value) = match is.get_ref() {
             Number::Value(value) => (value.to_string(), Some(*value)),
-            Number::Text(t) if t.trim() == NONE => match missing {
+            Number::Text(t) if t.trim().starts_with(NONE) => match missing {
                 Some(value) => (String::new(), Some(value)),
-                None => continue,
+                None => {
+                    let why = t.trim().trim_start_matches(NONE).trim().to_owned();
+                    found.gaps.insert(name, why);
+                    continue;
+                }
             },
             Number::Text(t) => (t.clone(), t.trim().parse().ok()),
         };
         let Some(value) = value.filter(|v: &f64| v.is_finite()) else {
             return fail(format!("`{name}` comes to `{shown}`, which is no number"));
         };
-        if found.insert(name.clone(), value).is_some() {
+        if found.values.insert(name.clone(), value).is_some() {
             return fail(format!("`{name}` exists already, give it another name"));
         }
     }

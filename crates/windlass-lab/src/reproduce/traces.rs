@@ -36,6 +36,9 @@ pub(crate) struct Traced {
 struct Yield {
     events: u64,
     values: BTreeMap<String, f64>,
+    /// Reasons why quantities have no value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    gaps: BTreeMap<String, String>,
 }
 
 /// What is asked of traced runs.
@@ -108,7 +111,10 @@ impl Traced {
                 let of = |(seed, y): &(u64, &Yield)| Some((*seed, *y.values.get(&name)?));
                 let runs: BTreeMap<u64, f64> = told.iter().filter_map(of).collect();
                 let value = match (group.runs, runs.first_key_value()) {
-                    (_, None) => continue,
+                    (_, None) => match told.iter().find_map(|(_, y)| y.gaps.get(&name)) {
+                        Some(why) => Value::Missing(why.clone()),
+                        None => continue,
+                    },
                     (None, Some((_, value))) => Value::Exact { value: *value, n: 1 },
                     (Some(_), _) => Value::Runs(runs),
                 };
@@ -161,12 +167,12 @@ impl Traced {
         let here = group.runs_of(seed);
         let trace = |run: &(usize, u64)| (asked.plan.traces[run.0].id.clone(), ran[run].0.clone());
         let traces: Traces = here.iter().map(trace).collect();
-        let values = asked.paper.quantities(asked.plan, &[], &traces)?;
-        let mine = |(name, _): &(String, f64)| {
-            self.sources.get(name).is_some_and(|sources| *sources == group.sources)
-        };
-        let values = values.into_iter().filter(mine).collect();
-        Ok(Yield { events: here.iter().map(|run| ran[run].1).sum(), values })
+        let told = asked.paper.quantities(asked.plan, &[], &traces)?;
+        let mine =
+            |name: &String| self.sources.get(name).is_some_and(|sources| *sources == group.sources);
+        let values = told.values.into_iter().filter(|(name, _)| mine(name)).collect();
+        let gaps = told.gaps.into_iter().filter(|(name, _)| mine(name)).collect();
+        Ok(Yield { events: here.iter().map(|run| ran[run].1).sum(), values, gaps })
     }
 }
 

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::tree::{Content, Entries, Node};
-use super::{Missing, Vars, is_absent, is_missing, known_names, said};
+use super::{Missing, Vars, is_absent, known_names, said};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 
@@ -29,6 +29,8 @@ pub(super) struct Expander<'a> {
     pub(super) given: &'a Vars,
     /// A key whose expressions are not evaluated: it keeps them, with the values of the names in them.
     pub(super) spelt: Option<&'a str>,
+    /// True if an expression that fails is a value that a run lacks.
+    pub(super) gaps: bool,
     /// Elements of lists that could not be expanded.
     pub(super) errors: RefCell<Vec<FileError>>,
 }
@@ -212,7 +214,9 @@ impl Expander<'_> {
         Ok(match value.get_ref() {
             DeValue::String(text) => match self.evaluated(text, vars) {
                 Ok(value) => value,
-                Err(e) if is_absent(&e) => Value::from_object(Missing),
+                Err(e) if self.gaps || is_absent(&e) => {
+                    Value::from_object(Missing(self.reason(&e, vars)))
+                }
                 Err(e) => return Err(self.fail(value.span(), said(&e))),
             },
             DeValue::Integer(n) => n.to_string().parse::<i64>().map_or(Value::from(0), Value::from),
@@ -268,10 +272,18 @@ impl Expander<'_> {
     fn string(&self, text: &str, span: Range<usize>, vars: &Vars) -> Result<Node, FileError> {
         let content = match self.evaluated(text, vars) {
             Ok(value) => self.content(&value, &span)?,
+            Err(e) if self.gaps => Content::Text(format!("{NONE} {}", self.reason(&e, vars))),
             Err(e) if is_absent(&e) => Content::Text(NONE.to_owned()),
             Err(e) => return Err(self.fail(span, said(&e))),
         };
         Ok(Node { span, content })
+    }
+
+    /// The reason why a value is missing: that of a missing name in it, or else the error.
+    fn reason(&self, error: &minijinja::Error, vars: &Vars) -> String {
+        let missing = |v: &Value| v.downcast_object_ref::<Missing>().map(|m| m.0.clone());
+        let first = vars.values().find_map(missing).filter(|_| !is_absent(error));
+        first.unwrap_or_else(|| said(error))
     }
 
     /// A value as a file has it.
@@ -279,8 +291,9 @@ impl Expander<'_> {
         if let Some(kept) = (self.keep)(value) {
             return Ok(Content::Text(kept));
         }
-        if is_missing(value) {
-            return Ok(Content::Text(NONE.to_owned()));
+        if let Some(Missing(why)) = value.downcast_object_ref::<Missing>() {
+            let why = if self.gaps { format!(" {why}") } else { String::new() };
+            return Ok(Content::Text(format!("{NONE}{why}")));
         }
         Ok(match value.kind() {
             ValueKind::String => Content::Text(value.to_string()),

@@ -50,7 +50,7 @@ impl Node {
 }
 
 /// Places of the values of an element, by their keys with dots: `measure.ratio.1.metric.at`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places(BTreeMap<String, Range<usize>>);
 
 impl Places {

@@ -1,6 +1,6 @@
 //! Contents of a traced run as its request in `experiments.toml` fixes them: series, packets and names of flows.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use minijinja::{Error, Value};
 
@@ -13,26 +13,26 @@ use crate::template::mistake;
 #[derive(Debug)]
 pub(super) struct Recorded {
     request: TraceRequest,
-    /// Text of the scenario, and the point's changes.
-    scenario: Option<(String, Vec<(String, String)>)>,
+    plan: Arc<Plan>,
+    /// Text of the scenario.
+    scenario: String,
     /// Names by index: flows, then subflows as `flow:subflow`.
     tracks: OnceLock<Vec<String>>,
 }
 
 impl Recorded {
-    pub(super) fn of(paper: &Paper, plan: &Plan, request: &TraceRequest) -> Recorded {
+    pub(super) fn of(paper: &Paper, plan: &Arc<Plan>, request: &TraceRequest) -> Recorded {
         let experiment = plan.experiment(&request.experiment);
-        let scenario = experiment.and_then(|e| {
-            let point = e.points().into_iter().find(|p| p.id == request.point)?;
-            Some((paper.scenario(&e.scenario)?.to_owned(), point.overrides))
-        });
-        Recorded { request: request.clone(), scenario, tracks: OnceLock::new() }
+        let scenario = experiment.and_then(|e| paper.scenario(&e.scenario)).unwrap_or_default();
+        let (request, scenario) = (request.clone(), scenario.to_owned());
+        Recorded { request, plan: plan.clone(), scenario, tracks: OnceLock::new() }
     }
 
     fn tracks(&self) -> &[String] {
         self.tracks.get_or_init(|| {
-            let (text, changes) = self.scenario.as_ref().map_or(("", &[][..]), |(t, c)| (t, c));
-            Scenario::with_overrides(text, "", changes).map(|s| s.tracks()).unwrap_or_default()
+            let changes = self.plan.changes(&self.request);
+            let scenario = Scenario::with_overrides(&self.scenario, "", &changes);
+            scenario.map(|s| s.tracks()).unwrap_or_default()
         })
     }
 
@@ -43,12 +43,17 @@ impl Recorded {
         if let Some(name) = flow.as_str() {
             let found = tracks.iter().position(|track| track == name);
             let instead = what_there_is(name, &known);
-            let missing = || mistake(format!("trace `{}` has no flow `{name}`{instead}", self.request.id));
+            let missing =
+                || mistake(format!("trace `{}` has no flow `{name}`{instead}", self.request.id));
             return found.map(|at| at as u32).ok_or_else(missing);
         }
         let shown = known.join(", ");
         let index = u32::try_from(flow.clone());
-        index.map_err(|_| mistake(format!("`{flow}` is neither a flow's name nor its index; expected one of {shown}")))
+        index.map_err(|_| {
+            mistake(format!(
+                "`{flow}` is neither a flow's name nor its index; expected one of {shown}"
+            ))
+        })
     }
 
     /// That a run has a flow of this index.
