@@ -6,9 +6,11 @@ use std::path::Path;
 use crate::paper_support;
 use windlass_lab::papers::check::check;
 use windlass_lab::papers::{Paper, new};
+use windlass_lab::reproduce::{Options, Reproduction};
 
 /// A new paper's folder in which texts are replaced, and files added to.
 fn folder(dir: &Path, changes: &[(&str, &str, &str)], more: &[(&str, &str)]) -> Paper {
+    fs::create_dir_all(dir).unwrap();
     let folder = new(&dir.join("mine")).unwrap();
     for (file, from, to) in changes {
         let text = fs::read_to_string(folder.join(file)).unwrap();
@@ -158,4 +160,87 @@ fn a_quantity_without_a_value_has_the_reason_in_its_verdict() {
         let traced = outcome.judgements.iter().find(|j| j.id == "traced").unwrap();
         assert!(traced.note.contains(expected), "{quantity}: {}", traced.note);
     }
+}
+
+#[test]
+fn a_folder_with_the_name_of_a_built_in_paper_does_not_replace_its_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    let prepare = |paper: &Paper| {
+        let options = Options {
+            budget: Some(1.0),
+            seeds: None,
+            on: vec![],
+            shard: None,
+            out: out.clone(),
+            command: String::new(),
+        };
+        Reproduction::prepare(paper, &options).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let built_in = Paper::by_id("ccm-ss").unwrap();
+    prepare(built_in).unwrap();
+    let named = [("paper.toml", "name = \"mine\"", "name = \"ccm-ss\"")];
+    let said = prepare(&folder(dir.path(), &named, &[])).unwrap_err();
+    assert!(
+        said.contains("mine/paper.toml:4:9: ")
+            && said.contains("has results of the built-in paper; give this paper another `name`"),
+        "{said}"
+    );
+    // The folder of the built-in paper is that paper.
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/ccm-ss");
+    prepare(&Paper::read(&own).unwrap()).unwrap();
+}
+
+#[test]
+fn two_folders_of_one_name_do_not_share_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, other) = (dir.path().join("one"), dir.path().join("other"));
+    let out = dir.path().join("out");
+    let one = folder(&one, &[], &[]);
+    paper_support::quick(&one, &out);
+    let title = [("paper.toml", "title = \"", "title = \"Not ")];
+    let other = folder(&other, &title, &[]);
+    let said = Reproduction::revisit(&other, &out).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        said.contains("mine has results of the paper in") && said.contains("one/mine"),
+        "{said}"
+    );
+    Reproduction::revisit(&one, &out).map(|_| ()).unwrap();
+}
+
+#[test]
+fn a_sweep_in_a_paper_is_refused_before_its_points_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let many = [("experiments.toml", "[\"0.1%\", \"1%\"]", "\"{{ range(20000)|list }}\"")];
+    let paper = folder(dir.path(), &many, &[]);
+    let said = paper_support::said(&check(&paper).unwrap_err());
+    assert!(
+        said.contains(
+            "experiments.toml:4:6: experiment `loss` has 20000 points; a paper has at most 10000"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn numbers_are_labels_and_values_of_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let changes = [
+        ("experiments.toml", "[\"0.1%\", \"1%\"]", "[0.001, 0.01]"),
+        (
+            "experiments.toml",
+            "\"{{ p }}\" }",
+            "\"{{ p }}\", \"flow.transfer.start\" = 0, \"stack.delayed_ack_segments\" = 1 }",
+        ),
+    ];
+    let paper = folder(dir.path(), &changes, &[]);
+    let plan = paper.plan().unwrap();
+    let points = plan.experiments[0].points();
+    let ids: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
+    assert_eq!(ids, ["p=0.001", "p=0.01"]);
+    assert!(
+        points[0]
+            .overrides
+            .contains(&("link.path.loss.probability".to_owned(), "0.001".to_owned()))
+    );
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::ask::Scenarios;
 use super::folder::OWN;
 use super::registered::Registered;
-use super::{Material, Paper, Traces, parts, report};
+use super::{Material, Paper, Traces, numbers, parts, report};
 use crate::claims::{At, Claim, Metric, Quantity, Statistic, Wrong};
 use crate::experiment::{FileError, Plan};
 use crate::readings::Readings;
 use crate::report::check_page;
 use crate::report::model::{Block, Section};
-use crate::scenario::{Scenario, did_you_mean, what_there_is};
+use crate::scenario::{Document, Scenario, did_you_mean, what_there_is};
 use crate::stats::decision::{ALPHA, least_runs};
 use crate::template::Vars;
 
@@ -64,7 +64,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         judgements: &[],
         traces: &traces,
     };
-    let quantities = found.one(report::quantities(&m, Some(&scenarios))).map(|told| told.values);
+    let quantities = found.one(numbers::quantities(&m, Some(&scenarios))).map(|told| told.values);
     for claim in &claims {
         found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }
@@ -203,11 +203,12 @@ impl Found<'_> {
                 self.at("experiments.toml", &format!("\"{}\"", e.scenario), message);
                 continue;
             };
+            let place = self.paper.place(&e.scenario);
+            let document = Document::parse(text, &place).ok();
             for point in e.points() {
-                match Scenario::with_overrides(
-                    text,
-                    &self.paper.place(&e.scenario),
-                    &point.overrides,
+                match document.as_ref().map_or_else(
+                    || Scenario::with_overrides(text, &place, &point.overrides),
+                    |document| document.with(&point.overrides),
                 ) {
                     Ok(s) => {
                         scenarios.entry(e.id.clone()).or_insert_with(|| Arc::new(s));

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use super::ask::Scenarios;
 use super::paper::Paper;
 use super::registered::digits;
-use super::{Material, Traces, report};
+use super::{Material, Traces, numbers};
 use crate::claims::{Claim, Quantity};
 use crate::experiment::{FileError, Plan};
 
@@ -130,7 +130,7 @@ impl Read {
         read.points = scenarios(paper, plan, &places);
         let (records, judgements, traces) = (&[][..], &[][..], &Traces::new());
         let m = Material { paper, plan, claims, records, judgements, traces };
-        for (name, is) in report::spelt_quantities(&m, &Scenarios::new())? {
+        for (name, is) in numbers::spelt_quantities(&m, &Scenarios::new())? {
             let traces = sources.get(&name).map(Vec::as_slice).unwrap_or_default();
             let traced = traces.iter().map(|at| {
                 let t = &plan.traces[*at];

@@ -13,6 +13,7 @@ mod forms;
 mod map;
 pub(crate) mod material;
 mod meaning;
+mod numbers;
 pub(crate) mod paper;
 pub(crate) mod parts;
 pub mod registered;
@@ -62,6 +63,12 @@ impl Paper {
     /// One of the paper's own files.
     pub(crate) fn file(&self, name: &str) -> Option<&str> {
         self.files.get(name).map(String::as_str)
+    }
+
+    /// True if another paper has the same files.
+    pub(crate) fn has_files_of(&self, other: &Paper) -> bool {
+        let files = |p: &Paper| p.files.clone().into_iter().filter(|(f, _)| f != registered::FILE);
+        files(self).eq(files(other))
     }
 
     /// What the runs and verdicts follow from, as 16 hexadecimal digits: this program and the paper's files but those that
@@ -131,7 +138,7 @@ impl Paper {
     ///
     /// What is wrong with `models.toml`.
     pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
-        report::models(self)
+        numbers::models(self)
     }
 
     /// Judges the claims on these runs.
@@ -204,10 +211,10 @@ impl Paper {
         plan: &Plan,
         claims: &[Claim],
         traces: &Traces,
-    ) -> Result<report::Told, FileError> {
+    ) -> Result<numbers::Told, FileError> {
         let (paper, judgements) = (self, &[][..]);
         let m = Material { paper, plan, claims, records: &[], judgements, traces };
-        report::quantities(&m, None)
+        numbers::quantities(&m, None)
     }
 
     /// The traces that each quantity may be read from, by their places in the plan: those without which it has no value,
@@ -218,7 +225,7 @@ impl Paper {
         let told = |traces: &Traces| {
             let (paper, records, judgements) = (self, &[][..], &[][..]);
             let m = Material { paper, plan, claims: &claims, records, judgements, traces };
-            Ok::<_, FileError>(report::quantities(&m, Some(&ask::Scenarios::new()))?.values)
+            Ok::<_, FileError>(numbers::quantities(&m, Some(&ask::Scenarios::new()))?.values)
         };
         let all = told(&Traces::new())?;
         for at in 0..plan.traces.len() {

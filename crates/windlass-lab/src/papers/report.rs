@@ -3,15 +3,10 @@
 mod file;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-
-use minijinja::{Environment, Value};
-use serde::Deserialize;
 
 use super::ask::{Course, Said, Scenarios, Values, asking};
 use super::map::MapFile;
 use super::material::Material;
-use super::paper::Paper;
 use super::parts::cells::NONE;
 use super::parts::verdicts::findings;
 use super::parts::{commands, notes, tables};
@@ -20,137 +15,12 @@ use crate::experiment::FileError;
 use crate::report::model::{
     Block, Chart, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
-use crate::template::{
-    COMPUTED, environment, is_absent, read_every, read_with, read_with_gaps, said, spelt_out,
-};
+use crate::template::{is_absent, read_every, said};
 use file::{
     BlockFile, Cell, ChartFile, CommandFile, ExchangeFile, HeatCellFile, HeatFile, PointFile,
     ReportFile, SectionFile, SeriesFile, TableFile,
 };
-
-/// A named value of `models.toml` or `quantities.toml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Named {
-    name: String,
-    is: toml::Spanned<Number>,
-}
-
-/// The numbers of a file by name, and the reasons for missing numbers.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    pub(crate) values: BTreeMap<String, f64>,
-    pub(crate) gaps: BTreeMap<String, String>,
-}
-
-/// A named value whose expression is not evaluated.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Spelt {
-    name: String,
-    #[serde(deserialize_with = "crate::template::text")]
-    is: String,
-}
-
-/// A number, or the text of a template that comes to one.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Value(f64),
-    Text(String),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelsFile {
-    model: Vec<Named>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuantitiesFile {
-    quantity: Vec<Named>,
-}
-
-/// The closed forms of `models.toml`.
-pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> {
-    let Some(text) = paper.file("models.toml") else { return Ok(BTreeMap::new()) };
-    let mut env = environment();
-    super::forms::add(&mut env);
-    super::ask::add_lists(&mut env);
-    let file = paper.place("models.toml");
-    let read: ModelsFile = read_with(text, &file, &env, &|_| None)?;
-    Ok(numbers(read.model, text, &file, None)?.values)
-}
-
-/// The quantities of `quantities.toml`, as far as the traces yield them. Where none is asked and no trace is given, all
-/// are there; else those that the given ones yield.
-pub(super) fn quantities(m: &Material, probing: Option<&Scenarios>) -> Result<Told, FileError> {
-    let Some(text) = m.paper.file("quantities.toml") else { return Ok(Told::default()) };
-    if m.traces.is_empty() && probing.is_none() {
-        return Ok(Told::default());
-    }
-    let env = asking(m, probing)?;
-    let file = m.paper.place("quantities.toml");
-    let read: QuantitiesFile = match probing {
-        // The check has found the mistakes: what fails now is for the runs to say.
-        None => read_with_gaps(text, &file, &env)?,
-        Some(_) => read_with(text, &file, &env, &|_| None)?,
-    };
-    let all = probing.is_some() && m.traces.is_empty();
-    numbers(read.quantity, text, &file, all.then_some(1.0))
-}
-
-/// The expressions of the quantities by name, with the values of the names in them, and the file's `let` table if a quantity
-/// may read what has no such value.
-pub(super) fn spelt_quantities(
-    m: &Material,
-    probing: &Scenarios,
-) -> Result<BTreeMap<String, String>, FileError> {
-    let Some(text) = m.paper.file("quantities.toml") else { return Ok(BTreeMap::new()) };
-    let (env, file) = (asking(m, Some(probing))?, m.paper.place("quantities.toml"));
-    let tree = spelt_out((text, &file), &env, "is")?;
-    let mut errors = tree.errors().to_vec();
-    let named =
-        text.parse::<toml::Table>().ok().and_then(|t| t.get("let").map(ToString::to_string));
-    let named = named.unwrap_or_default();
-    let all = tree.elements::<Spelt>("quantity", &mut errors);
-    let whole = |is: String| if is.contains(COMPUTED) { format!("{is} {named}") } else { is };
-    let told = all.into_iter().map(|q| (q.value.name, whole(q.value.is))).collect();
-    errors.into_iter().next().map_or(Ok(told), Err)
-}
-
-/// The numbers by name; `missing` stands for those that no run yields.
-fn numbers(
-    all: Vec<Named>,
-    text: &str,
-    file: &str,
-    missing: Option<f64>,
-) -> Result<Told, FileError> {
-    let mut found = Told::default();
-    for Named { name, is } in all {
-        let fail = |message| Err(FileError::at(file, text, is.span(), message));
-        let (shown, value) = match is.get_ref() {
-            Number::Value(value) => (value.to_string(), Some(*value)),
-            Number::Text(t) if t.trim().starts_with(NONE) => match missing {
-                Some(value) => (String::new(), Some(value)),
-                None => {
-                    let why = t.trim().trim_start_matches(NONE).trim().to_owned();
-                    found.gaps.insert(name, why);
-                    continue;
-                }
-            },
-            Number::Text(t) => (t.clone(), t.trim().parse().ok()),
-        };
-        let Some(value) = value.filter(|v: &f64| v.is_finite()) else {
-            return fail(format!("`{name}` comes to `{shown}`, which is no number"));
-        };
-        if found.values.insert(name.clone(), value).is_some() {
-            return fail(format!("`{name}` exists already, give it another name"));
-        }
-    }
-    Ok(found)
-}
+use minijinja::{Environment, Value};
 
 /// Values on their way through a file of text.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::tree::{Content, Entries, Node};
-use super::{Missing, Vars, is_absent, known_names, said};
+use super::{Missing, Vars, is_absent, is_missing, known_names, said};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 
@@ -214,7 +214,7 @@ impl Expander<'_> {
         Ok(match value.get_ref() {
             DeValue::String(text) => match self.evaluated(text, vars) {
                 Ok(value) => value,
-                Err(e) if self.gaps || is_absent(&e) => {
+                Err(e) if self.gaps || is_absent(&e) || self.missing(text, vars) => {
                     Value::from_object(Missing(self.reason(&e, vars)))
                 }
                 Err(e) => return Err(self.fail(value.span(), said(&e))),
@@ -273,10 +273,17 @@ impl Expander<'_> {
         let content = match self.evaluated(text, vars) {
             Ok(value) => self.content(&value, &span)?,
             Err(e) if self.gaps => Content::Text(format!("{NONE} {}", self.reason(&e, vars))),
-            Err(e) if is_absent(&e) => Content::Text(NONE.to_owned()),
+            Err(e) if is_absent(&e) || self.missing(text, vars) => Content::Text(NONE.to_owned()),
             Err(e) => return Err(self.fail(span, said(&e))),
         };
         Ok(Node { span, content })
+    }
+
+    /// True if an expression reads a name whose value is missing.
+    fn missing(&self, text: &str, vars: &Vars) -> bool {
+        let names = self.env.template_from_str(text).map(|t| t.undeclared_variables(false));
+        let missing = |name: &String| vars.get(name).is_some_and(is_missing);
+        names.is_ok_and(|names| names.iter().any(missing))
     }
 
     /// The reason why a value is missing: that of a missing name in it, or else the error.
