@@ -109,7 +109,10 @@ pub(crate) fn said(error: &minijinja::Error) -> String {
     let said = match (error.kind(), error.detail()) {
         (ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
         (kind, Some(detail)) => match detail.strip_suffix(" is unknown") {
-            Some(name) => format!("{kind} `{name}`"),
+            Some(name) => {
+                let word = kind.to_string().replace("unknown ", "");
+                format!("{kind} `{}`", name.trim_start_matches(&format!("{word} ")))
+            }
             None => format!("{kind}: {detail}"),
         },
         (kind, None) => kind.to_string(),

@@ -194,13 +194,13 @@ const MISTAKES: &[Mistake] = &[
         "experiments.toml",
         "link.path.loss",
         "link.peth.loss",
-        "experiments.toml:4:6: point `p=0.1%` of `loss` cannot be read",
+        "experiments.toml:17:10: point `p=0.1%` of `loss` cannot be read",
     ),
     (
         "network.toml",
         "\"drop\"",
         "\"drip\"",
-        "experiments.toml:4:6: point `p=0.1%` of `loss` cannot be read",
+        "network.toml:19:18: `model`: unknown value `drip`; did you mean `drop`?",
     ),
     (
         "claims.toml",

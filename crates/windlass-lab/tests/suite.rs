@@ -11,6 +11,7 @@ mod paper_ccm_ss;
 mod paper_cocoa3plus;
 mod paper_folders;
 mod paper_mfvl;
+mod paper_mistakes;
 mod paper_reno_ber;
 mod paper_support;
 mod paper_tcp_modified;

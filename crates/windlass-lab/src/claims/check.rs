@@ -296,6 +296,11 @@ impl LeastEffect {
         if !all.all(|v| v.is_finite() && *v >= 0.0) {
             return Err("`least_effect` takes finite numbers from zero up".to_owned());
         }
+        if self.reason.trim().is_empty() {
+            return Err(
+                "`least_effect` has an empty `reason`; give the reason for this size".to_owned()
+            );
+        }
         fraction(Some(self.relative)).map_err(|message| format!("`least_effect` is {message}"))
     }
 }

@@ -48,7 +48,7 @@ mod value;
 mod verdict;
 
 use crate::scenario::what_there_is;
-use crate::template::Places;
+use crate::template::{Places, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,7 +70,8 @@ pub use verdict::{
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Identifier, unique within the paper.
+    /// Identifier, unique within the paper; a number stands for its text.
+    #[serde(deserialize_with = "text")]
     pub id: String,
     /// Where it stands: `Table 4`, `Section 5.2`.
     pub source: String,

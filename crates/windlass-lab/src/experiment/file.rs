@@ -67,6 +67,10 @@ impl Plan {
         let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
         for placed in tree.elements::<ExperimentFile>("experiment", &mut errors) {
             let e = placed.value;
+            if let Some(message) = unusable("experiment's id", e.id.get_ref(), &['/']) {
+                errors.push(fail(e.id.span(), message));
+                continue;
+            }
             if plan.experiment(e.id.get_ref()).is_some() {
                 let message =
                     format!("experiment `{}` exists already, give it another id", e.id.get_ref());
@@ -75,7 +79,9 @@ impl Plan {
             }
             match e.check(&fail) {
                 Ok(experiment) => plan.experiments.push(experiment),
-                Err(error) => errors.push(error),
+                // Without its wrong values an axis may be empty.
+                Err(error) if tree.errors().is_empty() => errors.push(error),
+                Err(_) => {}
             }
         }
         // An experiment that is not there would be wrong in every trace of it.
@@ -97,6 +103,9 @@ impl Plan {
 
     /// The key at which a trace is wrong, and why.
     fn check_trace(&self, t: &TraceRequest) -> Result<(), (&'static str, String)> {
+        if let Some(message) = unusable("trace's id", &t.id, &[]) {
+            return Err(("id", message));
+        }
         if self.traces.iter().any(|other| other.id == t.id) {
             return Err(("id", format!("trace `{}` exists already, give it another id", t.id)));
         }
@@ -114,6 +123,15 @@ impl Plan {
 const MOST_POINTS: usize = 10_000;
 /// Runs that a point may have.
 const SEEDS: RangeInclusive<u64> = 1..=100_000;
+
+/// The error of an unusable name.
+fn unusable(what: &str, name: &str, but: &[char]) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some(format!("the {what} is empty; give one"));
+    }
+    let wrong = but.iter().find(|c| name.contains(**c))?;
+    Some(format!("{what} `{name}` must not contain `{wrong}`; leave it out"))
+}
 
 fn seeds_of(what: &str) -> String {
     format!("{what} needs at least one seed, and at most {}", SEEDS.end())
@@ -161,6 +179,9 @@ impl AxisFile {
         fail: &impl Fn(Range<usize>, String) -> FileError,
     ) -> Result<Axis, FileError> {
         let name = self.name.get_ref().clone();
+        if let Some(message) = unusable("axis's name", &name, &[',', '=', '/']) {
+            return Err(fail(self.name.span(), message));
+        }
         if self.value.is_empty() {
             return Err(fail(self.name.span(), format!("axis `{name}` needs at least one value")));
         }
@@ -170,8 +191,7 @@ impl AxisFile {
             if value.seeds.is_some_and(|n| !SEEDS.contains(&n)) {
                 return Err(fail(span, seeds_of(&format!("value `{}`", value.label))));
             }
-            if value.label.contains([',', '=']) {
-                let message = format!("label `{}` must not contain `,` or `=`", value.label);
+            if let Some(message) = unusable("label", &value.label, &[',', '=']) {
                 return Err(fail(span, message));
             }
             if values.iter().any(|v| v.label == value.label) {

@@ -362,7 +362,7 @@ series = ["cwnd_bytes"]
                 PLAN.replace("label = \"b\"", "label = \"a\""),
                 "axis `mode` has the value `a` already",
             ),
-            (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain"),
+            (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain `=`"),
             (PLAN.replace("cwnd_bytes", "cwnd"), "no series `cwnd`; did you mean `cwnd_bytes`?"),
             (PLAN.replace("mode=b,p", "mode=c,p"), "experiment `e` has no point `mode=c,p=1%`"),
             (
@@ -370,7 +370,10 @@ series = ["cwnd_bytes"]
                 "no experiment `f`; did you mean `e`?",
             ),
             (format!("{PLAN}{}", &PLAN[..PLAN.find("[[trace]]").unwrap()]), "`e` exists already"),
-            ("experiment = 3".to_owned(), "1:14: invalid type"),
+            (
+                "experiment = 3".to_owned(),
+                "1:1: `experiment` is a list of tables; write `[[experiment]]`",
+            ),
         ];
         for (text, expected) in cases {
             let message = error(&text);

@@ -9,11 +9,11 @@ use super::folder::OWN;
 use super::registered::Registered;
 use super::{Material, Paper, Traces, numbers, parts, report};
 use crate::claims::{At, Claim, Metric, Quantity, Statistic, Wrong};
-use crate::experiment::{FileError, Plan};
+use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::readings::Readings;
 use crate::report::check_page;
 use crate::report::model::{Block, Section};
-use crate::scenario::{Document, Scenario, did_you_mean, what_there_is};
+use crate::scenario::{Document, Scenario, ScenarioError, did_you_mean, what_there_is};
 use crate::stats::decision::{ALPHA, least_runs};
 use crate::template::Vars;
 
@@ -214,10 +214,7 @@ impl Found<'_> {
                         scenarios.entry(e.id.clone()).or_insert_with(|| Arc::new(s));
                     }
                     Err(error) => {
-                        let said = error.to_string();
-                        let message =
-                            format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
-                        self.at("experiments.toml", &format!("\"{}\"", e.id), message);
+                        self.point(e, &point, &error);
                         break;
                     }
                 }
@@ -225,6 +222,31 @@ impl Found<'_> {
         }
         self.traces(plan);
         scenarios
+    }
+
+    /// The error of a point, in its scenario or at the key that its values set.
+    fn point(&mut self, e: &Experiment, point: &Point, error: &ScenarioError) {
+        let said = error.to_string();
+        let place = self.paper.place(&e.scenario);
+        if let (Some((line, column)), Some(message)) =
+            (error.line_and_column(), said.strip_prefix(&format!("{place}:")))
+        {
+            let text = self.paper.scenario(&e.scenario).unwrap_or_default();
+            let before: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let rest = text.get(before..).unwrap_or_default();
+            let start = before + rest.chars().take(column - 1).map(char::len_utf8).sum::<usize>();
+            let message = message.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+            let error = FileError::at(&place, text, start..start, message.trim_start());
+            if !self.errors.contains(&error) {
+                self.errors.push(error);
+            }
+            return;
+        }
+        let key = said.strip_prefix("--set ").and_then(|rest| rest.split('=').next());
+        let there = |key: &&str| self.paper.experiments.contains(*key);
+        let needle = key.filter(there).map_or(format!("\"{}\"", e.id), str::to_owned);
+        let message = format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
+        self.at("experiments.toml", &needle, message);
     }
 
     /// Reads the scenario of every trace, with all that it records.
@@ -300,6 +322,14 @@ impl Found<'_> {
                 self.at("fidelity.md", &format!("## {}:", note.id), message);
             }
         }
+        for line in self.paper.fidelity.lines().filter(|line| is_note_without_colon(line)) {
+            let name = line[3..].split_whitespace().next().unwrap_or_default();
+            self.at(
+                "fidelity.md",
+                line,
+                format!("this is no note; write `## {name}: ` before its title"),
+            );
+        }
         let mut known = BTreeSet::new();
         for note in &notes {
             if !known.insert(note.id.as_str()) {
@@ -333,6 +363,16 @@ fn wrong_metric(at: &At, plan: &Plan, scenarios: &Scenarios) -> (&'static str, O
         .zip(scenario)
         .map(|(metric, scenario)| metric.check(scenario, |name| name == metric.name));
     (".path", there.and_then(Result::err))
+}
+
+/// True if a heading begins with a note's name, such as `EX-1`, and has no colon after it.
+fn is_note_without_colon(line: &str) -> bool {
+    let name = line.strip_prefix("## ").and_then(|rest| rest.split_whitespace().next());
+    name.and_then(|name| name.split_once('-')).is_some_and(|(series, number)| {
+        let upper = !series.is_empty()
+            && series.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+        upper && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    })
 }
 
 /// Notes of a series that a text names.

@@ -42,7 +42,7 @@ struct Spelt {
 
 /// A number, or the text of a template that comes to one.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a number, or an expression that has one")]
 enum Number {
     Value(f64),
     Text(String),

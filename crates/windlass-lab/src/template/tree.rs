@@ -154,8 +154,14 @@ impl Tree<'_> {
         errors: &mut Vec<FileError>,
     ) -> Vec<Placed<T>> {
         let found = self.entries.iter().find(|(_, key, _)| key == list);
-        let Some((_, _, Node { content: Content::List(all), .. })) = found else {
-            return Vec::new();
+        let all = match found {
+            Some((_, _, Node { content: Content::List(all), .. })) => all,
+            Some((key, ..)) => {
+                let message = format!("`{list}` is a list of tables; write `[[{list}]]`");
+                errors.push(FileError::at(self.file, self.text, key.clone(), message));
+                return Vec::new();
+            }
+            None => return Vec::new(),
         };
         let mut elements = Vec::new();
         for Node { span, content } in all {

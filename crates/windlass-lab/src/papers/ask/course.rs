@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Object, ObjectRepr, from_args};
-use minijinja::{Error, ErrorKind, State, Value};
+use minijinja::{Error, State, Value};
 use windlass_sim::PacketFate;
 
 use super::recorded::Recorded;
@@ -15,6 +15,7 @@ use crate::papers::material::Trace;
 use crate::papers::parts::series::seconds;
 use crate::report::model::ChartPoint;
 use crate::run::RunRecord;
+use crate::scenario::what_there_is;
 use crate::template::{Missing, absent_because, mistake};
 
 /// A traced run.
@@ -112,7 +113,8 @@ impl Traced {
 
 impl Object for Traced {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        (key.as_str()? == "end").then(|| self.end().into())
+        let key = key.as_str()?;
+        Some(if key == "end" { self.end().into() } else { unknown("a trace", key, &METHODS) })
     }
 
     fn call_method(
@@ -145,9 +147,49 @@ impl Object for Traced {
                 let (flows, fate): (Vec<Value>, &str) = from_args(args)?;
                 Ok(Value::from_object(self.counted(&flows, fate, method == "bytes")?))
             }
-            _ => Err(Error::from(ErrorKind::UnknownMethod)),
+            _ => Err(no_such("a trace", method, &METHODS)),
         }
     }
+}
+
+/// Names in expressions of a trace.
+const METHODS: [&str; 6] = ["end", "series", "flows", "exchange", "packets", "bytes"];
+/// Names in expressions of a value over time.
+const OF_COURSES: [&str; 25] = [
+    "n",
+    "max",
+    "min",
+    "last",
+    "start",
+    "end",
+    "changes",
+    "pairs",
+    "at",
+    "mean",
+    "within",
+    "until",
+    "before",
+    "since",
+    "over",
+    "most",
+    "positive",
+    "reaches",
+    "ever_below",
+    "averages",
+    "share_of",
+    "pauses",
+    "regrowth",
+    "rates",
+    "rest_after_peak",
+];
+
+fn no_such(what: &str, name: &str, known: &[&str]) -> Error {
+    mistake(format!("{what} has no `{name}`{}", what_there_is(name, known)))
+}
+
+/// A value that is an error wherever it is used.
+fn unknown(what: &str, name: &str, known: &[&str]) -> Value {
+    Value::from(no_such(what, name, known))
 }
 
 /// A value over time: seconds and values, each of which holds until the next.
@@ -272,7 +314,7 @@ impl Object for Course {
                 Some(Value::from_object(Course(later.collect())))
             }
             "pairs" => Some(self.0.iter().map(|(t, v)| Value::from(vec![*t, *v])).collect()),
-            _ => None,
+            _ => Some(unknown("a value over time", key, &OF_COURSES)),
         }
     }
 
@@ -365,7 +407,7 @@ impl Object for Course {
                 let points = crate::papers::parts::series::rates(&self.points(), step);
                 Value::from_object(Course(points.iter().map(|p| (p.x, p.y)).collect()))
             }
-            _ => return Err(Error::from(ErrorKind::UnknownMethod)),
+            _ => return Err(no_such("a value over time", method, &OF_COURSES)),
         })
     }
 

@@ -55,7 +55,7 @@ pub(super) struct RowFile {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a number")]
 pub(super) enum Cell {
     Text(String),
     Whole(i64),
