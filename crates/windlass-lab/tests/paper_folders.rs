@@ -244,3 +244,51 @@ fn numbers_are_labels_and_values_of_keys() {
             .contains(&("link.path.loss.probability".to_owned(), "0.001".to_owned()))
     );
 }
+
+#[test]
+fn steady_metrics_leave_the_warm_up_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let claim = r#"
+[[claim]]
+id = "steady"
+source = "x"
+quantity = "goodput after 10 s over goodput after all"
+unit = "1"
+measure = { ratio = [
+  { metric = { path = "flow.transfer.steady_goodput_bps", at = "loss/p=0.1%" } },
+  { metric = { path = "flow.transfer.goodput_bps", at = "loss/p=0.1%" } },
+] }
+direction = { greater_than = { constant = 0.1 } }
+"#;
+    let more = [("claims.toml", claim)];
+    let warm = |warm_up: &str, name: &str| {
+        let seeds = format!("seeds = 20\nwarmup = \"{warm_up}\"");
+        let changes =
+            [("experiments.toml", "seeds = 20", &*seeds), ("network.toml", "200s", "30s")];
+        folder(&dir.path().join(name), &changes, &more)
+    };
+    let paper = warm("10s", "a");
+    check(&paper).unwrap_or_else(|e| panic!("{}", paper_support::said(&e)));
+    let out = dir.path().join("out");
+    let measured = |paper: &Paper| {
+        let outcome = paper_support::quick(paper, &out);
+        let steady = outcome.judgements.iter().find(|j| j.id == "steady").unwrap();
+        assert!(steady.n >= 6, "{}", steady.note);
+        steady.measured.unwrap()
+    };
+    // Runs with another warm-up are other runs.
+    let (after_10s, after_25s) = (measured(&paper), measured(&warm("25s", "b")));
+    assert!(
+        after_10s > 0.5 && after_25s > 0.1 && after_10s != after_25s,
+        "{after_10s} {after_25s}"
+    );
+    let said = |paper: &Paper| paper_support::said(&check(paper).unwrap_err());
+    let long = said(&warm("30s", "c"));
+    assert!(long.contains("the warm-up leaves nothing of a run"), "{long}");
+    assert!(said(&warm("soon", "d")).contains("experiments.toml:8:10: `soon` is no warm-up"));
+    let without = said(&folder(&dir.path().join("e"), &[], &more));
+    assert!(
+        without.contains("experiment `loss` has no warm-up in the simulator; give it `warmup"),
+        "{without}"
+    );
+}

@@ -29,6 +29,7 @@ struct ExperimentFile {
     scenario: String,
     seeds: Spanned<u64>,
     quick_seeds: u64,
+    warmup: Option<Spanned<String>>,
     #[serde(default)]
     axis: Vec<AxisFile>,
 }
@@ -161,7 +162,10 @@ impl ExperimentFile {
             );
             return Err(fail(self.id.span(), message));
         }
+        let warm_up = |w: &Spanned<String>| w.get_ref().parse().map_err(|e| fail(w.span(), e));
+        let warm_up = self.warmup.as_ref().map(warm_up).transpose()?;
         Ok(Experiment {
+            warm_up,
             id: self.id.into_inner(),
             title: self.title,
             scenario: self.scenario,

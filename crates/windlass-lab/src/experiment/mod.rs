@@ -36,8 +36,10 @@ use std::ops::RangeInclusive;
 
 pub use error::FileError;
 
-use crate::run::{RunRecord, World};
-use crate::scenario::what_there_is;
+use crate::papers::registered::digits;
+use crate::run::{Ran, RunError, RunRecord, Task, World};
+use crate::scenario::{RecordSpec, Scenario, what_there_is};
+use crate::sweep::{WarmUp, recorded};
 use crate::template::{Places, text, texts};
 use windlass_sim::Series;
 
@@ -61,6 +63,8 @@ pub struct Experiment {
     pub scenario: String,
     /// Axes; without any there is one point, called `all`.
     pub axes: Vec<Axis>,
+    /// Beginning of each flow that `steady` metrics leave out.
+    pub(crate) warm_up: Option<WarmUp>,
     seeds: u64,
     quick_seeds: u64,
 }
@@ -169,6 +173,16 @@ pub(crate) fn series(name: &str) -> Result<Series, String> {
 }
 
 impl Plan {
+    /// The record of a run, with the flows after the warm-up of its experiment.
+    ///
+    /// # Errors
+    ///
+    /// The scenario of the task cannot be run.
+    pub(crate) fn record(&self, task: &Task, ran: &Ran) -> Result<RunRecord, RunError> {
+        let warm_up = self.experiment(&task.experiment).and_then(|e| e.warm_up);
+        recorded(task, ran, warm_up.filter(|_| task.world == World::Sim))
+    }
+
     /// The experiment with this identifier.
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.id == id)
@@ -212,7 +226,23 @@ impl Experiment {
     /// An experiment outside of a paper, in which `seeds` runs are made at a point.
     pub(crate) fn new(id: String, axes: Vec<Axis>, seeds: u64) -> Experiment {
         let [title, scenario] = [String::new(), String::new()];
-        Experiment { id, title, scenario, axes, seeds, quick_seeds: seeds }
+        Experiment { id, title, scenario, axes, warm_up: None, seeds, quick_seeds: seeds }
+    }
+
+    /// The scenario of a point with all that its metrics need recorded, and the hash by which its runs are kept: runs with a
+    /// warm-up and runs without one are different runs.
+    pub(crate) fn prepared(&self, mut scenario: Scenario, world: World) -> (Scenario, String) {
+        let hash = world.hash(&scenario);
+        let Some(warm_up) = self.warm_up.filter(|_| world == World::Sim) else {
+            return (scenario, hash);
+        };
+        scenario.record = RecordSpec {
+            capture: scenario.record.capture.clone(),
+            bins: scenario.record.bins,
+            delays: scenario.record.delays,
+            ..warm_up.record(scenario.duration)
+        };
+        (scenario, digits(format!("{hash} warm-up {warm_up}").as_bytes()))
     }
 
     /// All points: the cartesian product of the axes, the last axis varying fastest.

@@ -13,8 +13,10 @@ use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::readings::Readings;
 use crate::report::check_page;
 use crate::report::model::{Block, Section};
+use crate::run::World;
 use crate::scenario::{Document, Scenario, ScenarioError, did_you_mean, what_there_is};
 use crate::stats::decision::{ALPHA, least_runs};
+use crate::sweep::Measure;
 use crate::template::Vars;
 
 /// What a check has looked at.
@@ -285,17 +287,17 @@ impl Found<'_> {
     ) {
         let mut wrong = Vec::new();
         for (path, quantity) in claim.placed_quantities() {
-            let (key, message) = match quantity {
-                Quantity::Metric(at) => wrong_metric(at, plan, scenarios),
+            let found = match quantity {
+                Quantity::Metric(at) => wrong_metric(self.paper, at, plan, scenarios),
                 Quantity::Model(name) => {
-                    ("", models.and_then(|m| unknown("model", name, m, "models.toml")))
+                    models.and_then(|m| unknown("model", name, m, "models.toml")).map(|m| ("", m))
                 }
-                Quantity::Trace(name) => {
-                    ("", quantities.and_then(|q| unknown("quantity", name, q, "quantities.toml")))
-                }
-                _ => continue,
+                Quantity::Trace(name) => quantities
+                    .and_then(|q| unknown("quantity", name, q, "quantities.toml"))
+                    .map(|m| ("", m)),
+                _ => None,
             };
-            if let Some(message) = message {
+            if let Some((key, message)) = found {
                 let path = format!("{path}.{}{key}", quantity.key());
                 wrong.push(Wrong::new(path, format!(": {message}")));
             }
@@ -353,16 +355,37 @@ impl Found<'_> {
 }
 
 /// The wrong key of a metric of a point, with the error.
-fn wrong_metric(at: &At, plan: &Plan, scenarios: &Scenarios) -> (&'static str, Option<String>) {
+fn wrong_metric(
+    paper: &Paper,
+    at: &At,
+    plan: &Plan,
+    scenarios: &Scenarios,
+) -> Option<(&'static str, String)> {
     if let Err(message) = plan.look_up(&at.at) {
-        return (".at", Some(message));
+        return Some((".at", message));
     }
-    let metric = Metric::parse(&at.path).ok();
-    let scenario = at.place().and_then(|(experiment, _)| scenarios.get(experiment));
-    let there = metric
-        .zip(scenario)
-        .map(|(metric, scenario)| metric.check(scenario, |name| name == metric.name));
-    (".path", there.and_then(Result::err))
+    let metric = Metric::parse(&at.path).ok()?;
+    let (id, point) = at.place()?;
+    let there = metric.check(scenarios.get(id)?, |name| name == metric.name);
+    let why = there.err().or_else(|| lacks(paper, &at.path, plan.experiment(id)?, point));
+    why.map(|why| (".path", why))
+}
+
+/// Why no run of a point can have a metric.
+fn lacks(paper: &Paper, path: &str, experiment: &Experiment, point: &str) -> Option<String> {
+    let measure = Measure::parse(path).ok()?;
+    let point = experiment.points().into_iter().find(|p| p.id == point)?;
+    let (world, warm_up) = (experiment.world(&point), experiment.warm_up);
+    if measure.needs_warm_up() && (warm_up.is_none() || world != World::Sim) {
+        let id = &experiment.id;
+        return Some(format!(
+            "experiment `{id}` has no warm-up in the simulator; give it `warmup = \"10s\"`"
+        ));
+    }
+    let text = paper.scenario(&experiment.scenario)?;
+    let scenario = Scenario::with_overrides(text, "", &point.overrides).ok()?;
+    let why = measure.lacks(&scenario, world, warm_up)?;
+    Some(format!("no run of the point has `{path}`: {why}"))
 }
 
 /// True if a heading begins with a note's name, such as `EX-1`, and has no colon after it.

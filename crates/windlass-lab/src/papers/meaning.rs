@@ -170,7 +170,10 @@ fn scenarios(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) -> BTreeMap<
             let place = format!("{}/{}", experiment.id, point.id);
             if places.contains(&place) {
                 let written = with(&keys, &point.overrides);
-                all.insert(place, format!("on {}\n{written}", experiment.world(&point)));
+                let warm_up =
+                    experiment.warm_up.map(|w| format!(", warm-up {w}")).unwrap_or_default();
+                let on = experiment.world(&point);
+                all.insert(place, format!("on {on}{warm_up}\n{written}"));
             }
         }
     }

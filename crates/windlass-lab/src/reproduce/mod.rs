@@ -194,7 +194,8 @@ impl<'p> Reproduction<'p> {
             seeds.into_iter().collect(),
         ))?;
         self.keep_scenarios(missing)?;
-        let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
+        let plan = &self.plan;
+        let record = |task: &Task, ran: &Ran| plan.record(task, ran);
         Ok(runner.fill(missing, &mut self.batch, record, |_, record, _| done(record))?)
     }
 
