@@ -12,6 +12,8 @@ pub(crate) mod folder;
 mod forms;
 mod map;
 pub(crate) mod material;
+mod meaning;
+mod numbers;
 pub(crate) mod paper;
 pub(crate) mod parts;
 pub mod registered;
@@ -63,6 +65,12 @@ impl Paper {
         self.files.get(name).map(String::as_str)
     }
 
+    /// True if another paper has the same files.
+    pub(crate) fn has_files_of(&self, other: &Paper) -> bool {
+        let files = |p: &Paper| p.files.clone().into_iter().filter(|(f, _)| f != registered::FILE);
+        files(self).eq(files(other))
+    }
+
     /// What the runs and verdicts follow from, as 16 hexadecimal digits: this program and the paper's files but those that
     /// only say what is shown.
     pub(crate) fn fingerprint(&self) -> String {
@@ -86,7 +94,12 @@ impl Paper {
     ///
     /// The first thing wrong with the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
-        Plan::parse_given(&self.experiments, &self.place("experiments.toml"), &self.given())
+        self.plan_every().map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// The experiments, or an error for each wrong one.
+    pub(crate) fn plan_every(&self) -> Result<Plan, Vec<FileError>> {
+        Plan::parse_every(&self.experiments, &self.place("experiments.toml"), &self.given())
     }
 
     /// The claims.
@@ -100,9 +113,14 @@ impl Paper {
 
     /// The claims with other values for some names of the file's `let` tables.
     pub(crate) fn claims_given(&self, given: &Vars) -> Result<Vec<Claim>, FileError> {
+        self.claims_every(given).map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// The claims, or an error for each wrong one.
+    pub(crate) fn claims_every(&self, given: &Vars) -> Result<Vec<Claim>, Vec<FileError>> {
         let mut all = self.given();
         all.extend(given.clone());
-        let mut claims = claims::parse_given(&self.claims, &self.place("claims.toml"), &all)?;
+        let mut claims = claims::parse_every(&self.claims, &self.place("claims.toml"), &all)?;
         if let Some(posed) = self.posed.as_ref().filter(|p| !p.claims.is_empty()) {
             claims.retain(|c| posed.claims.iter().any(|begin| c.id.starts_with(begin)));
         }
@@ -120,7 +138,7 @@ impl Paper {
     ///
     /// What is wrong with `models.toml`.
     pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
-        report::models(self)
+        numbers::models(self)
     }
 
     /// Judges the claims on these runs.
@@ -177,13 +195,14 @@ impl Paper {
         let exact = self.quantities(plan, claims, &certain.collect())?;
         let all = self.quantities(plan, claims, traces)?;
         let value = |(name, value): (String, f64)| {
-            let value = match exact.get(&name) {
+            let value = match exact.values.get(&name) {
                 Some(_) => Value::Exact { value, n: 1 },
                 None => Value::Runs([(1, value)].into()),
             };
             (name, value)
         };
-        Ok(all.into_iter().map(value).collect())
+        let gaps = all.gaps.into_iter().map(|(name, why)| (name, Value::Missing(why)));
+        Ok(gaps.chain(all.values.into_iter().map(value)).collect())
     }
 
     /// The numbers that traced runs yield, by the names that claims use.
@@ -192,10 +211,10 @@ impl Paper {
         plan: &Plan,
         claims: &[Claim],
         traces: &Traces,
-    ) -> Result<BTreeMap<String, f64>, FileError> {
+    ) -> Result<numbers::Told, FileError> {
         let (paper, judgements) = (self, &[][..]);
         let m = Material { paper, plan, claims, records: &[], judgements, traces };
-        report::quantities(&m, None)
+        numbers::quantities(&m, None)
     }
 
     /// The traces that each quantity may be read from, by their places in the plan: those without which it has no value,
@@ -206,7 +225,7 @@ impl Paper {
         let told = |traces: &Traces| {
             let (paper, records, judgements) = (self, &[][..], &[][..]);
             let m = Material { paper, plan, claims: &claims, records, judgements, traces };
-            report::quantities(&m, Some(&ask::Scenarios::new()))
+            Ok::<_, FileError>(numbers::quantities(&m, Some(&ask::Scenarios::new()))?.values)
         };
         let all = told(&Traces::new())?;
         for at in 0..plan.traces.len() {
@@ -236,6 +255,6 @@ impl Paper {
     ///
     /// What is wrong with the expressions of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
-        report::sections(material, None)
+        report::sections(material, None).map_err(|mut errors| errors.swap_remove(0))
     }
 }
