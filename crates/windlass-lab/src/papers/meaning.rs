@@ -135,7 +135,7 @@ impl Read {
             let traced = traces.iter().map(|at| {
                 let t = &plan.traces[*at];
                 let scenario = read.points.get(&t.place()).cloned().unwrap_or_default();
-                format!("{} {:?} {} {:?}\n{scenario}", t.seed, t.series, t.interval, t.capture)
+                format!("{:?} {:?} {} {:?}\n{scenario}", t.seed, t.series, t.interval, t.capture)
             });
             let traced: Vec<String> = traced.collect();
             let models = if is.contains("model(") { read.forms() } else { String::new() };
