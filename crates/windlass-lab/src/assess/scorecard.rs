@@ -396,7 +396,7 @@ impl Seen<'_> {
         let words = |place: &&str| -> Option<String> {
             let (experiment, point) = place.split_once('/')?;
             let experiment = self.plan.experiment(experiment)?;
-            let point = experiment.points().into_iter().find(|p| p.id == point)?;
+            let point = experiment.point(point)?;
             let of = |(axis, label): &(String, String)| {
                 let axis = experiment.axes.iter().find(|a| a.name == *axis)?;
                 let value = axis.values.iter().find(|v| v.label == *label)?;

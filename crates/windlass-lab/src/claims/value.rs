@@ -122,7 +122,7 @@ impl Evidence<'_> {
             return (Verdict::NotComparable, note);
         };
         let found = plan.experiment(experiment);
-        let at = found.and_then(|e| e.points().into_iter().find(|p| p.id == point));
+        let at = found.and_then(|e| e.point(point));
         let world = found.zip(at).map(|(e, p)| e.world(&p)).filter(|w| *w != World::Sim);
         let on = world.map(|w| format!(" --on {w}")).unwrap_or_default();
         let note = format!("{experiment}/{point} was not run; `{command}{on}` does.");

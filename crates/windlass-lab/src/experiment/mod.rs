@@ -195,8 +195,7 @@ impl Plan {
     /// The changes of a trace's point to its scenario.
     pub(crate) fn changes(&self, trace: &TraceRequest) -> Vec<(String, String)> {
         let experiment = self.experiment(&trace.experiment);
-        let point = experiment.and_then(|e| e.points().into_iter().find(|p| p.id == trace.point));
-        point.map(|p| p.overrides).unwrap_or_default()
+        experiment.and_then(|e| e.point(&trace.point)).map(|p| p.overrides).unwrap_or_default()
     }
 
     /// That a trace is there; otherwise what there is.
@@ -217,10 +216,10 @@ impl Plan {
             let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
             return Err(format!("there is no experiment `{id}`{}", what_there_is(id, &known)));
         };
-        let points = experiment.points();
-        if points.iter().any(|p| p.id == point) {
+        if experiment.point(point).is_some() {
             return Ok(());
         }
+        let points = experiment.points();
         let known: Vec<&str> = points.iter().map(|p| p.id.as_str()).collect();
         Err(format!("experiment `{id}` has no point `{point}`{}", what_there_is(point, &known)))
     }
@@ -287,6 +286,24 @@ impl Experiment {
             points[0].id = "all".to_owned();
         }
         points
+    }
+
+    /// The point with this identifier; labels have neither `,` nor `=`, so that it names one value per axis.
+    pub fn point(&self, id: &str) -> Option<Point> {
+        let whole = Point { id: String::new(), coordinates: vec![], overrides: vec![] };
+        if self.axes.is_empty() {
+            return (id == "all").then(|| Point { id: id.to_owned(), ..whole });
+        }
+        let parts: Vec<&str> = id.split(',').collect();
+        let value = |(axis, part): (&'_ Axis, &&str)| {
+            let label = part.strip_prefix(axis.name.as_str())?.strip_prefix('=')?;
+            axis.values.iter().find(|v| v.label == label).cloned()
+        };
+        let values: Vec<AxisValue> =
+            self.axes.iter().zip(&parts).map(value).collect::<Option<_>>()?;
+        let named = self.axes.iter().zip(&values);
+        let point = named.fold(whole, |point, (axis, value)| point.extended(&axis.name, value));
+        (parts.len() == self.axes.len()).then_some(point)
     }
 
     /// The seeds to run at a point: 1 up to the number that the experiment, or the last of the
@@ -372,6 +389,11 @@ series = ["cwnd_bytes"]
         let pair = |k: &str, v: &str| (k.to_owned(), v.to_owned());
         assert_eq!(points[3].overrides, [pair("x.y", "both"), pair("x.p", "1%")]);
         assert_eq!(points[3].coordinates, [pair("mode", "b"), pair("p", "1%")]);
+        let found: Vec<_> = ids.iter().filter_map(|id| plan.experiments[0].point(id)).collect();
+        assert_eq!(found, points);
+        for id in ["mode=a", "mode=a,p=0%,q=1", "p=0%,mode=a", "mode=c,p=0%", "all", ""] {
+            assert_eq!(plan.experiments[0].point(id), None, "{id}");
+        }
     }
 
     #[test]

@@ -375,7 +375,7 @@ fn wrong_metric(
 /// Why no run of a point can have a metric.
 fn lacks(paper: &Paper, path: &str, experiment: &Experiment, point: &str) -> Option<String> {
     let measure = Measure::parse(path).ok()?;
-    let point = experiment.points().into_iter().find(|p| p.id == point)?;
+    let point = experiment.point(point)?;
     let (world, warm_up) = (experiment.world(&point), experiment.warm_up);
     if measure.needs_warm_up() && (warm_up.is_none() || world != World::Sim) {
         let id = &experiment.id;

@@ -29,7 +29,7 @@ pub(super) fn map(m: &Material, f: MapFile) -> Option<NetworkMap> {
         .iter()
         .find(|r| (r.experiment.as_str(), r.point.as_str(), r.seed) == (experiment, point, seed))?;
     let experiment = m.plan.experiment(experiment)?;
-    let point = experiment.points().into_iter().find(|p| p.id == point)?;
+    let point = experiment.point(point)?;
     let text = m.paper.scenario(&experiment.scenario)?;
     let scenario = Scenario::with_overrides(text, &experiment.scenario, &point.overrides).ok()?;
     let stations = Stations::of(&scenario, record, 0, Some(&f.to))?;

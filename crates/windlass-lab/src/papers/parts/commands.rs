@@ -72,7 +72,7 @@ fn setting<'a>(
     point: &str,
 ) -> Option<(&'a str, Vec<Override>)> {
     let experiment = m.plan.experiment(experiment)?;
-    let point: Point = experiment.points().into_iter().find(|p| p.id == point)?;
+    let point: Point = experiment.point(point)?;
     let text = m.paper.scenario(&experiment.scenario)?;
     let document = Document::parse(text, &experiment.scenario).ok()?;
     let hash = |set: &[Override]| document.with(set).ok().map(|s| s.hash());
