@@ -284,7 +284,7 @@ impl Claim {
 
     /// The same claim wherever it stands in its file.
     pub(crate) fn without_place(&self) -> Claim {
-        Claim { span: 0..0, ..self.clone() }
+        Claim { span: 0..0, places: Places::default(), ..self.clone() }
     }
 
     /// The statement that it is part of.
