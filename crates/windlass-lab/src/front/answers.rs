@@ -47,7 +47,8 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
         let lines = vec![
             measured(&whole, asked.claims),
             interpretations(&whole),
-            decides(sentence, &whole, asked, &places),
+            decides(&whole, asked, &places),
+            sentence.decides.clone().unwrap_or_default(),
         ];
         let lines = lines.into_iter().filter(|line| !line.is_empty()).collect();
         Answer { says, lines, badge: whole.verdict.badge() }
@@ -98,12 +99,7 @@ fn interpretations(whole: &Statement<'_>) -> String {
 }
 
 /// The deciding question, number of runs or command.
-fn decides(
-    sentence: &file::Sentence,
-    whole: &Statement<'_>,
-    asked: &Asked<'_>,
-    unrun: &BTreeSet<String>,
-) -> String {
+fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -> String {
     let part = deciding(whole);
     match whole.verdict {
         Verdict::NotRun => {
@@ -115,7 +111,6 @@ fn decides(
             )
         }
         Verdict::NotComparable => format!("Not comparable: {}", part.note),
-        _ if sentence.decides.is_some() => sentence.decides.clone().unwrap_or_default(),
         Verdict::DependsOnReading => {
             let axis = part
                 .decided_by

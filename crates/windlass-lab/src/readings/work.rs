@@ -22,7 +22,7 @@ use crate::{Shard, shard};
 /// Folder of the readings' runs in that of the paper.
 const DIR: &str = "readings";
 /// Seeds of a point at first, and where claims are undecided.
-const SEEDS: [u64; 3] = [12, 20, 40];
+const SEEDS: [u64; 4] = [12, 20, 40, 80];
 /// Readings drawn over all axes, and the seed of the draw.
 const DRAWN: usize = 24;
 const DRAWN_FROM: u64 = 1;
