@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::ask::Scenarios;
 use super::folder::OWN;
 use super::registered::Registered;
-use super::{Material, Paper, Traces, parts, report};
+use super::{Material, Paper, Traces, parts, quantities, report};
 use crate::claims::{Claim, Metric, Quantity, Statistic};
 use crate::experiment::{FileError, Plan};
 use crate::readings::Readings;
@@ -60,7 +60,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         traces: &traces,
     };
     let quantities =
-        report::quantities(&m, Some(&scenarios)).map_err(|e| found.errors.push(e)).ok();
+        quantities::quantities(&m, Some(&scenarios)).map_err(|e| found.errors.push(e)).ok();
     for claim in &claims {
         found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }

@@ -3,15 +3,12 @@
 mod file;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use minijinja::{Environment, Value};
-use serde::Deserialize;
 
 use super::ask::{Course, Said, Scenarios, Values, asking};
 use super::map::MapFile;
 use super::material::Material;
-use super::paper::Paper;
 use super::parts::cells::NONE;
 use super::parts::verdicts::findings;
 use super::parts::{commands, notes, tables};
@@ -20,95 +17,11 @@ use crate::experiment::FileError;
 use crate::report::model::{
     Block, Chart, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
-use crate::template::{environment, is_absent, read_with, said};
+use crate::template::{is_absent, read_with, said};
 use file::{
     BlockFile, Cell, ChartFile, CommandFile, ExchangeFile, HeatCellFile, HeatFile, PointFile,
     ReportFile, SectionFile, SeriesFile, TableFile,
 };
-
-/// A named value of `models.toml` or `quantities.toml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Named {
-    name: String,
-    is: toml::Spanned<Number>,
-}
-
-/// A number, or the text of a template that comes to one.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Value(f64),
-    Text(String),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ModelsFile {
-    model: Vec<Named>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct QuantitiesFile {
-    quantity: Vec<Named>,
-}
-
-/// The closed forms of `models.toml`.
-pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> {
-    let Some(text) = paper.file("models.toml") else { return Ok(BTreeMap::new()) };
-    let mut env = environment();
-    super::forms::add(&mut env);
-    super::ask::add_lists(&mut env);
-    let file = paper.place("models.toml");
-    let read: ModelsFile = read_with(text, &file, &env, &|_| None)?;
-    numbers(read.model, text, &file, None)
-}
-
-/// The quantities of `quantities.toml`, as far as the traces yield them. Where none is asked and no trace is given, all
-/// are there; else those that the given ones yield.
-pub(super) fn quantities(
-    m: &Material,
-    probing: Option<&Scenarios>,
-) -> Result<BTreeMap<String, f64>, FileError> {
-    let Some(text) = m.paper.file("quantities.toml") else { return Ok(BTreeMap::new()) };
-    if m.traces.is_empty() && probing.is_none() {
-        return Ok(BTreeMap::new());
-    }
-    let env = asking(m, probing)?;
-    let file = m.paper.place("quantities.toml");
-    let read: QuantitiesFile = read_with(text, &file, &env, &|_| None)?;
-    let all = probing.is_some() && m.traces.is_empty();
-    numbers(read.quantity, text, &file, all.then_some(1.0))
-}
-
-/// The numbers by name; `missing` stands for those that no run yields.
-fn numbers(
-    all: Vec<Named>,
-    text: &str,
-    file: &str,
-    missing: Option<f64>,
-) -> Result<BTreeMap<String, f64>, FileError> {
-    let mut found = BTreeMap::new();
-    for Named { name, is } in all {
-        let fail = |message| Err(FileError::at(file, text, is.span(), message));
-        let (shown, value) = match is.get_ref() {
-            Number::Value(value) => (value.to_string(), Some(*value)),
-            Number::Text(t) if t.trim() == NONE => match missing {
-                Some(value) => (String::new(), Some(value)),
-                None => continue,
-            },
-            Number::Text(t) => (t.clone(), t.trim().parse().ok()),
-        };
-        let Some(value) = value.filter(|v: &f64| v.is_finite()) else {
-            return fail(format!("`{name}` comes to `{shown}`, which is no number"));
-        };
-        if found.insert(name.clone(), value).is_some() {
-            return fail(format!("`{name}` exists already, give it another name"));
-        }
-    }
-    Ok(found)
-}
 
 /// Values on their way through a file of text.
 #[derive(Default)]
