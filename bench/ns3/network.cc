@@ -8,6 +8,8 @@
 //   segment PAYLOAD_BYTES
 //   nodes N                link A B BITS_PER_S DELAY_NS MTU LIMIT_FORWARD LIMIT_BACKWARD      LIMIT: 100p, 15000B
 //   mark LINK DIRECTION PACKETS               what finds so many waiting is marked, where it can be
+//   above LINK DIRECTION DEVICE FLOWS QUANTUM TARGET_NS INTERVAL_NS ECN       FqCoDel with the link's limit, above a device
+//                                             that holds DEVICE packets
 //   lose LINK DIRECTION N,N,...               numbers of the frames lost on the wire, from 1 on
 //   flow FROM TO TYPE START_NS BYTES          0 bytes: endless
 //   sample INTERVAL_NS NAME,NAME,...          series of every flow
@@ -69,19 +71,38 @@ struct Flow
     uint32_t cwnd = 0;
 };
 
+// FqCoDel above a device's queue of so many packets.
+struct Above
+{
+    uint32_t device = 0, flows = 0, quantum = 0;
+    int64_t target = 0, interval = 0;
+    bool ecn = false;
+};
+
 // One direction of a link.
 struct Direction
 {
     std::string limit;
     uint32_t mark = 0;
+    Above above;
     std::vector<uint64_t> lost;
     Ptr<NetDevice> device;
     // What came of it.
     uint64_t handed = 0, delivered = 0, drops_queue = 0, drops_error = 0, marks = 0, bytes = 0, begun = 0, bits = 0;
-    uint64_t max_waiting = 0;
+    uint64_t drops_early = 0, max_waiting = 0;
     double area = 0; // packets times seconds
     Time since;
     uint32_t waits[2] = {0, 0}; // in the discipline, in the device
+
+    bool HasDisc() const
+    {
+        return mark || above.device;
+    }
+
+    std::string DeviceLimit() const
+    {
+        return mark ? "1p" : above.device ? std::to_string(above.device) + "p" : limit;
+    }
 
     void Waits(int place, uint32_t now)
     {
@@ -160,6 +181,13 @@ Read(std::istream& in)
             words >> link.ends[0] >> link.ends[1] >> link.rate >> link.delay >> link.mtu;
             words >> link.directions[0].limit >> link.directions[1].limit;
             g_links.push_back(link);
+        }
+        else if (what == "above")
+        {
+            size_t link, direction;
+            words >> link >> direction;
+            Above& above = DirectionAt(link, direction).above;
+            words >> above.device >> above.flows >> above.quantum >> above.target >> above.interval >> above.ecn;
         }
         else if (what == "mark" || what == "lose")
         {
@@ -300,6 +328,15 @@ DiscDrop(Direction* of, Ptr<const QueueDiscItem> item)
 {
     ++of->handed;
     ++of->drops_queue;
+    CountLoss(item->GetPacket(), false);
+}
+
+void
+DiscDropLater(Direction* of, Ptr<const QueueDiscItem> item, const char* reason)
+{
+    ++of->drops_queue;
+    of->drops_early += std::string(reason) != FqCoDelQueueDisc::OVERLIMIT_DROP;
+    of->bytes -= item->GetSize();
     CountLoss(item->GetPacket(), false);
 }
 
@@ -454,6 +491,14 @@ WatchSocket(Ptr<BulkSendApplication> app, size_t i, bool own)
     number("AdvWND", "rwnd_bytes");
 }
 
+void
+WatchDisc(Direction& of, Ptr<QueueDisc> disc)
+{
+    disc->TraceConnectWithoutContext("PacketsInQueue", MakeBoundCallback(&DiscLength, &of));
+    disc->TraceConnectWithoutContext("Enqueue", MakeBoundCallback(&DiscHanded, &of));
+    disc->TraceConnectWithoutContext("Mark", MakeBoundCallback(&DiscMark, &of));
+}
+
 // A RED queue that marks every arrival from so many waiting packets on, as RFC 8257 section 5 wants of a switch. The
 // device keeps one of the waiting packets for itself.
 void
@@ -471,10 +516,26 @@ InstallMarking(Direction& of, uint32_t mtu)
                              "MaxTh", DoubleValue(of.mark - 1),
                              "MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, waiting - 1)));
     Ptr<QueueDisc> disc = control.Install(of.device).Get(0);
-    disc->TraceConnectWithoutContext("PacketsInQueue", MakeBoundCallback(&DiscLength, &of));
-    disc->TraceConnectWithoutContext("Enqueue", MakeBoundCallback(&DiscHanded, &of));
+    WatchDisc(of, disc);
     disc->TraceConnectWithoutContext("Drop", MakeBoundCallback(&DiscDrop, &of));
-    disc->TraceConnectWithoutContext("Mark", MakeBoundCallback(&DiscMark, &of));
+}
+
+// FqCoDel, which drops only what it took before.
+void
+InstallAbove(Direction& of)
+{
+    const Above& above = of.above;
+    TrafficControlHelper control;
+    control.SetRootQueueDisc("ns3::FqCoDelQueueDisc",
+                             "MaxSize", QueueSizeValue(QueueSize(of.limit)),
+                             "Flows", UintegerValue(above.flows),
+                             "Target", StringValue(std::to_string(above.target) + "ns"),
+                             "Interval", StringValue(std::to_string(above.interval) + "ns"),
+                             "UseEcn", BooleanValue(above.ecn));
+    Ptr<FqCoDelQueueDisc> disc = DynamicCast<FqCoDelQueueDisc>(control.Install(of.device).Get(0));
+    disc->SetQuantum(above.quantum);
+    WatchDisc(of, disc);
+    disc->TraceConnectWithoutContext("DropAfterDequeue", MakeBoundCallback(&DiscDropLater, &of));
 }
 
 void
@@ -482,7 +543,7 @@ WatchDirection(Direction& of, Ptr<NetDevice> far)
 {
     Ptr<PointToPointNetDevice> device = DynamicCast<PointToPointNetDevice>(of.device);
     Ptr<Queue<Packet>> queue = device->GetQueue();
-    if (!of.mark)
+    if (!of.HasDisc())
     {
         device->TraceConnectWithoutContext("MacTx", MakeBoundCallback(&Handed, &of));
         queue->TraceConnectWithoutContext("Enqueue", MakeBoundCallback(&Enqueued, &of));
@@ -505,9 +566,9 @@ BuildLink(Link& link, const NodeContainer& nodes, Ipv4AddressHelper& addresses)
     helper.SetDeviceAttribute("Mtu", UintegerValue(link.mtu));
     helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(link.rate)));
     helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(link.delay)));
-    bool marks = link.directions[0].mark || link.directions[1].mark;
+    bool discs = link.directions[0].HasDisc() || link.directions[1].HasDisc();
     // Without a discipline above, the device's queue takes and drops by itself.
-    if (!marks)
+    if (!discs)
     {
         helper.DisableFlowControl();
     }
@@ -515,7 +576,7 @@ BuildLink(Link& link, const NodeContainer& nodes, Ipv4AddressHelper& addresses)
     addresses.Assign(devices);
     addresses.NewNetwork();
     // Assigning addresses gives a device with flow control a discipline (FqCoDel).
-    if (marks)
+    if (discs)
     {
         TrafficControlHelper().Uninstall(devices);
     }
@@ -523,10 +584,14 @@ BuildLink(Link& link, const NodeContainer& nodes, Ipv4AddressHelper& addresses)
     {
         Direction& of = link.directions[d];
         of.device = devices.Get(d);
-        DynamicCast<PointToPointNetDevice>(of.device)->GetQueue()->SetMaxSize(QueueSize(of.mark ? "1p" : of.limit));
+        DynamicCast<PointToPointNetDevice>(of.device)->GetQueue()->SetMaxSize(QueueSize(of.DeviceLimit()));
         if (of.mark)
         {
             InstallMarking(of, link.mtu);
+        }
+        else if (of.above.device)
+        {
+            InstallAbove(of);
         }
         WatchDirection(of, devices.Get(1 - d));
     }
@@ -577,10 +642,10 @@ PrintDirection(const Link& link, Direction& of)
 {
     of.Waits(1, of.waits[1]);
     double seconds = g_duration / 1e9;
-    std::printf("{\"sent\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"drops_queue\":%" PRIu64 ",\"drops_error\":%" PRIu64
-                ",\"marks\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"begun\":%" PRIu64 ",\"utilisation\":%.9f"
+    std::printf("{\"sent\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"drops_queue\":%" PRIu64 ",\"drops_early\":%" PRIu64
+                ",\"drops_error\":%" PRIu64 ",\"marks\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"begun\":%" PRIu64 ",\"utilisation\":%.9f"
                 ",\"mean_queue_packets\":%.9f,\"max_queue_packets\":%" PRIu64 "}",
-                of.handed, of.delivered, of.drops_queue, of.drops_error, of.marks, of.bytes, of.begun,
+                of.handed, of.delivered, of.drops_queue, of.drops_early, of.drops_error, of.marks, of.bytes, of.begun,
                 std::min(1.0, double(of.bits) / link.rate / seconds), of.area / seconds, of.max_waiting);
 }
 

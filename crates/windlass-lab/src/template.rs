@@ -12,20 +12,25 @@
 //!
 //! Everything keeps its place in the file, so that errors say where they are.
 
-use std::borrow::Cow;
+mod expand;
+mod scalar;
+mod tree;
+
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::Range;
 use std::sync::Arc;
 
-use minijinja::value::{Object, ObjectRepr, ValueKind};
+use minijinja::value::{Object, ObjectRepr};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use serde::de::DeserializeOwned;
-use toml::Spanned;
-use toml::de::{DeArray, DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 use crate::scenario::did_you_mean;
+use expand::Expander;
+pub(crate) use scalar::{text, texts, two};
+pub(crate) use tree::{Placed, Places, Tree};
 
 /// Values by name.
 pub(crate) type Vars = BTreeMap<String, Value>;
@@ -37,12 +42,17 @@ pub(crate) struct Absent;
 
 /// The error of a value without runs.
 pub(crate) fn absent() -> minijinja::Error {
-    minijinja::Error::new(ErrorKind::InvalidOperation, "there is no run of it").with_source(Absent)
+    absent_because("there is no run of it")
+}
+
+/// The error of a value that the runs do not have, with the reason.
+pub(crate) fn absent_because(why: impl Into<String>) -> minijinja::Error {
+    minijinja::Error::new(ErrorKind::InvalidOperation, why.into()).with_source(Absent)
 }
 
 /// What a name of `let` stands for whose value has no run to come from: so does all that is asked of it.
 #[derive(Debug)]
-pub(crate) struct Missing;
+pub(crate) struct Missing(pub(crate) String);
 
 impl Object for Missing {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
@@ -50,7 +60,7 @@ impl Object for Missing {
     }
 
     fn get_value(self: &Arc<Self>, _: &Value) -> Option<Value> {
-        Some(Value::from_object(Missing))
+        Some(Value::from_object(Missing(self.0.clone())))
     }
 
     fn is_true(self: &Arc<Self>) -> bool {
@@ -63,7 +73,7 @@ impl Object for Missing {
         _: &str,
         _: &[Value],
     ) -> Result<Value, minijinja::Error> {
-        Err(absent())
+        Err(absent_because(self.0.clone()))
     }
 
     fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -98,7 +108,10 @@ pub(crate) fn said(error: &minijinja::Error) -> String {
     let said = match (error.kind(), error.detail()) {
         (ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
         (kind, Some(detail)) => match detail.strip_suffix(" is unknown") {
-            Some(name) => format!("{kind} `{name}`"),
+            Some(name) => {
+                let word = kind.to_string().replace("unknown ", "");
+                format!("{kind} `{}`", name.trim_start_matches(&format!("{word} ")))
+            }
             None => format!("{kind}: {detail}"),
         },
         (kind, None) => kind.to_string(),
@@ -165,18 +178,33 @@ pub(crate) fn read_given<T: DeserializeOwned>(
     file: &str,
     given: &Vars,
 ) -> Result<T, FileError> {
-    let env = environment();
-    Reading { env: &env, keep: &|_| None, given }.read(text, file)
+    first(expanded(text, file, given).map_err(|e| vec![e]).and_then(Tree::whole))
 }
 
-/// Reads a file in an environment; `keep` says what stands in a file for a value that TOML has not.
-pub(crate) fn read_with<T: DeserializeOwned>(
+/// Reads a file in an environment, with an error for each wrong element of a list; `keep` says what stands in a file for a
+/// value that TOML has not.
+pub(crate) fn read_every<T: DeserializeOwned>(
     text: &str,
     file: &str,
     env: &Environment<'_>,
     keep: &dyn Fn(&Value) -> Option<String>,
-) -> Result<T, FileError> {
-    Reading { env, keep, given: &Vars::new() }.read(text, file)
+) -> Result<T, Vec<FileError>> {
+    let reading = Reading { env, keep, given: &Vars::new() };
+    reading.tree(text, file).map_err(|e| vec![e])?.whole()
+}
+
+fn first<T>(read: Result<T, Vec<FileError>>) -> Result<T, FileError> {
+    read.map_err(|mut errors| errors.swap_remove(0))
+}
+
+/// A file after expansion, in an environment without functions.
+pub(crate) fn expanded<'a>(
+    text: &'a str,
+    file: &'a str,
+    given: &Vars,
+) -> Result<Tree<'a>, FileError> {
+    let env = environment();
+    Reading { env: &env, keep: &|_| None, given }.tree(text, file)
 }
 
 /// What a file is read with.
@@ -187,290 +215,12 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn read<T: DeserializeOwned>(&self, text: &str, file: &str) -> Result<T, FileError> {
-        let fail = |e: &toml::de::Error| FileError::toml(file, text, e);
-        let parsed = DeTable::parse(text).map_err(|e| fail(&e))?;
+    fn tree<'t>(&self, text: &'t str, file: &'t str) -> Result<Tree<'t>, FileError> {
+        let parsed = DeTable::parse(text).map_err(|e| FileError::toml(file, text, &e))?;
         let Reading { env, keep, given } = *self;
-        let expander = Expander { text, file, env, keep, given };
-        let expanded = expander.table(parsed.get_ref(), &Vars::new())?;
-        let source = toml::de::Deserializer::from(Spanned::new(parsed.span(), in_toml(&expanded)));
-        T::deserialize(source).map_err(|e| fail(&e))
-    }
-}
-
-/// A value after expansion, with its place in the file.
-struct Node {
-    span: Range<usize>,
-    content: Content,
-}
-
-enum Content {
-    Text(String),
-    /// A number, truth value or date as TOML spells it.
-    Plain(String),
-    List(Vec<Node>),
-    Table(Entries),
-}
-
-/// Keys with their places, and values.
-type Entries = Vec<(Range<usize>, String, Node)>;
-
-fn in_toml(entries: &Entries) -> DeTable<'_> {
-    let mut table = DeTable::new();
-    for (span, key, node) in entries {
-        table.insert(Spanned::new(span.clone(), key.clone().into()), node.in_toml());
-    }
-    table
-}
-
-impl Node {
-    fn in_toml(&self) -> Spanned<DeValue<'_>> {
-        let value = match &self.content {
-            Content::Text(text) => DeValue::String(text.as_str().into()),
-            Content::Plain(text) => match DeValue::parse(text) {
-                Ok(value) => value.into_inner(),
-                Err(_) => DeValue::String(text.as_str().into()),
-            },
-            Content::List(all) => DeValue::Array(all.iter().map(Node::in_toml).collect()),
-            Content::Table(entries) => DeValue::Table(in_toml(entries)),
-        };
-        Spanned::new(self.span.clone(), value)
-    }
-}
-
-struct Expander<'a> {
-    text: &'a str,
-    file: &'a str,
-    env: &'a Environment<'a>,
-    keep: &'a dyn Fn(&Value) -> Option<String>,
-    /// Values that names of `let` have in place of the file's.
-    given: &'a Vars,
-}
-
-type Entry<'t, 'i> = (&'t Spanned<Cow<'i, str>>, &'t Spanned<DeValue<'i>>);
-
-/// The entries of a table as the file has them one after another.
-fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
-    let mut all: Vec<Entry> = table.iter().collect();
-    all.sort_by_key(|(key, _)| key.span().start);
-    all
-}
-
-fn entry<'t, 'i>(table: &'t DeTable<'i>, name: &str) -> Option<Entry<'t, 'i>> {
-    table.iter().find(|(key, _)| key.get_ref() == name)
-}
-
-impl Expander<'_> {
-    fn fail(&self, span: Range<usize>, message: impl Into<String>) -> FileError {
-        FileError::at(self.file, self.text, span, message)
-    }
-
-    fn table(&self, table: &DeTable, vars: &Vars) -> Result<Entries, FileError> {
-        let mut vars = vars.clone();
-        if let Some((_, named)) = entry(table, "let") {
-            let Some(named) = named.get_ref().as_table() else {
-                return Err(self.fail(named.span(), "`let` must be a table of names and values"));
-            };
-            for (key, value) in in_order(named) {
-                let value = match self.given.get(key.get_ref().as_ref()) {
-                    Some(given) => given.clone(),
-                    None => self.bound(value, &vars)?,
-                };
-                vars.insert(key.get_ref().to_string(), value);
-            }
-        }
-        let told = |key: &str| !["let", "for", "if"].contains(&key);
-        let mut entries = Entries::new();
-        for (key, value) in in_order(table).into_iter().filter(|(key, _)| told(key.get_ref())) {
-            entries.push((key.span(), key.get_ref().to_string(), self.value(value, &vars)?));
-        }
-        Ok(entries)
-    }
-
-    fn value(&self, value: &Spanned<DeValue>, vars: &Vars) -> Result<Node, FileError> {
-        let span = value.span();
-        let content = match value.get_ref() {
-            DeValue::String(text) => return self.string(text, span, vars),
-            DeValue::Array(all) => Content::List(self.array(all, vars)?),
-            DeValue::Table(table) => Content::Table(self.table(table, vars)?),
-            DeValue::Integer(n) => Content::Plain(n.to_string()),
-            DeValue::Float(v) => Content::Plain(v.to_string()),
-            DeValue::Boolean(b) => Content::Plain(b.to_string()),
-            DeValue::Datetime(d) => Content::Plain(d.to_string()),
-        };
-        Ok(Node { span, content })
-    }
-
-    fn array(&self, all: &DeArray, vars: &Vars) -> Result<Vec<Node>, FileError> {
-        let mut out = Vec::new();
-        for element in all {
-            let Some(table) = element.get_ref().as_table() else {
-                out.push(self.value(element, vars)?);
-                continue;
-            };
-            for vars in self.turns(table, vars)? {
-                if self.wanted(table, &vars)? {
-                    let content = Content::Table(self.table(table, &vars)?);
-                    out.push(Node { span: element.span(), content });
-                }
-            }
-        }
-        Ok(out)
-    }
-
-    /// The variables of each of the elements that one with `for` stands for.
-    fn turns(&self, table: &DeTable, vars: &Vars) -> Result<Vec<Vars>, FileError> {
-        let Some((_, given)) = entry(table, "for") else { return Ok(vec![vars.clone()]) };
-        let Some(lists) = given.get_ref().as_table() else {
-            return Err(self.fail(given.span(), "`for` must be a table of names and lists"));
-        };
-        let mut turns = vec![vars.clone()];
-        for (names, list) in in_order(lists) {
-            let names: Vec<&str> = names.get_ref().split(',').map(str::trim).collect();
-            let mut more = Vec::new();
-            for turn in &turns {
-                for item in self.items(list, turn)? {
-                    let mut turn = turn.clone();
-                    self.bind(&names, &item, &mut turn, list.span())?;
-                    more.push(turn);
-                }
-            }
-            turns = more;
-        }
-        Ok(turns)
-    }
-
-    fn items(&self, list: &Spanned<DeValue>, vars: &Vars) -> Result<Vec<Value>, FileError> {
-        let value = self.bound(list, vars)?;
-        match (value.kind(), value.try_iter()) {
-            (ValueKind::Seq | ValueKind::Iterable, Ok(items)) => Ok(items.collect()),
-            _ => Err(self.fail(list.span(), "`for` needs a list of values for each name")),
-        }
-    }
-
-    fn bind(
-        &self,
-        names: &[&str],
-        item: &Value,
-        vars: &mut Vars,
-        span: Range<usize>,
-    ) -> Result<(), FileError> {
-        if let [name] = names {
-            vars.insert((*name).to_owned(), item.clone());
-            return Ok(());
-        }
-        let values: Vec<Value> = item.try_iter().map(Iterator::collect).unwrap_or_default();
-        if values.len() != names.len() {
-            let (n, all) = (names.len(), names.join(", "));
-            let message = format!("{item} must be a row of {n} values, for {all}");
-            return Err(self.fail(span, message));
-        }
-        vars.extend(names.iter().map(|n| (*n).to_owned()).zip(values));
-        Ok(())
-    }
-
-    fn wanted(&self, table: &DeTable, vars: &Vars) -> Result<bool, FileError> {
-        let Some((_, condition)) = entry(table, "if") else { return Ok(true) };
-        Ok(self.bound(condition, vars)?.is_true())
-    }
-
-    /// What a name of `let` or `for` stands for.
-    fn bound(&self, value: &Spanned<DeValue>, vars: &Vars) -> Result<Value, FileError> {
-        Ok(match value.get_ref() {
-            DeValue::String(text) => match self.evaluated(text, vars) {
-                Ok(value) => value,
-                Err(e) if is_absent(&e) => Value::from_object(Missing),
-                Err(e) => return Err(self.fail(value.span(), said(&e))),
-            },
-            DeValue::Integer(n) => n.to_string().parse::<i64>().map_or(Value::from(0), Value::from),
-            DeValue::Float(v) => v.to_string().parse::<f64>().map_or(Value::from(0), Value::from),
-            DeValue::Boolean(b) => Value::from(*b),
-            DeValue::Datetime(d) => Value::from(d.to_string()),
-            DeValue::Array(all) => {
-                let mut values = Vec::new();
-                for element in all {
-                    match element.get_ref().as_table() {
-                        None => values.push(self.bound(element, vars)?),
-                        Some(table) => {
-                            for vars in self.turns(table, vars)? {
-                                values.push(self.bound_table(table, &vars)?);
-                            }
-                        }
-                    }
-                }
-                Value::from(values)
-            }
-            DeValue::Table(table) => self.bound_table(table, vars)?,
-        })
-    }
-
-    fn bound_table(&self, table: &DeTable, vars: &Vars) -> Result<Value, FileError> {
-        let mut all = BTreeMap::new();
-        for (key, value) in table.iter().filter(|(key, _)| key.get_ref() != "for") {
-            all.insert(key.get_ref().to_string(), self.bound(value, vars)?);
-        }
-        Ok(Value::from(all))
-    }
-
-    fn evaluated(&self, text: &str, vars: &Vars) -> Result<Value, minijinja::Error> {
-        if !text.contains("{{") && !text.contains("{%") {
-            return Ok(Value::from(text));
-        }
-        let context = Value::from(vars.clone());
-        let inner = text.trim().strip_prefix("{{").and_then(|t| t.strip_suffix("}}"));
-        match inner.filter(|t| !t.contains("{{") && !t.contains("}}")) {
-            Some(expression) => {
-                let expression = self.env.compile_expression_owned(expression.to_owned())?;
-                known_names(self.env, expression.undeclared_variables(false), vars)?;
-                expression.eval(context)
-            }
-            None => {
-                let template = self.env.template_from_str(text)?;
-                known_names(self.env, template.undeclared_variables(false), vars)?;
-                template.render(context).map(Value::from)
-            }
-        }
-    }
-
-    fn string(&self, text: &str, span: Range<usize>, vars: &Vars) -> Result<Node, FileError> {
-        let content = match self.evaluated(text, vars) {
-            Ok(value) => self.content(&value, &span)?,
-            Err(e) if is_absent(&e) => Content::Text(NONE.to_owned()),
-            Err(e) => return Err(self.fail(span, said(&e))),
-        };
-        Ok(Node { span, content })
-    }
-
-    /// A value as a file has it.
-    fn content(&self, value: &Value, span: &Range<usize>) -> Result<Content, FileError> {
-        if let Some(kept) = (self.keep)(value) {
-            return Ok(Content::Text(kept));
-        }
-        if is_missing(value) {
-            return Ok(Content::Text(NONE.to_owned()));
-        }
-        Ok(match value.kind() {
-            ValueKind::String => Content::Text(value.to_string()),
-            ValueKind::Bool | ValueKind::Number => Content::Plain(value.to_string().to_lowercase()),
-            ValueKind::Seq | ValueKind::Iterable => {
-                let node =
-                    |v: Value| Ok(Node { span: span.clone(), content: self.content(&v, span)? });
-                let items = value.try_iter().into_iter().flatten();
-                Content::List(items.map(node).collect::<Result<_, FileError>>()?)
-            }
-            ValueKind::Map if value.downcast_object_ref::<BTreeMap<String, Value>>().is_some() => {
-                let mut entries = Entries::new();
-                for key in value.try_iter().into_iter().flatten() {
-                    let item = value.get_item(&key).unwrap_or_default();
-                    let node = Node { span: span.clone(), content: self.content(&item, span)? };
-                    entries.push((span.clone(), key.to_string(), node));
-                }
-                Content::Table(entries)
-            }
-            kind => {
-                let message = format!("this comes to {kind}, where a value is needed");
-                return Err(self.fail(span.clone(), message));
-            }
-        })
+        let expander = Expander { text, file, env, keep, given, errors: RefCell::default() };
+        let entries = expander.table(parsed.get_ref(), &Vars::new())?;
+        let errors = expander.errors.into_inner();
+        Ok(Tree { text, file, span: parsed.span(), entries, errors })
     }
 }

@@ -177,7 +177,7 @@ fn the_report_of_short_runs_is_whole_and_its_map_leads_to_the_base_station() {
         assert_eq!(ends, [Role::Sender, Role::Base]);
     }
     let findings = sections.iter().find(|s| s.id == FINDINGS).expect("findings");
-    assert!(matches!(&findings.blocks[0], Block::Text { text } if text.contains("Jain's index")));
+    assert!(matches!(&findings.blocks[0], Block::Text { text } if text.contains("All routes")));
     let report = Report { sections, ..Report::default() };
     let page = render(&report).unwrap_or_else(|e| panic!("{e}"));
     for id in ["ablation-forest", "grid-load", "fig-5", "fig-14", "table-3", "table-4"] {

@@ -127,9 +127,8 @@ fn claims_without_evidence_are_not_run_and_say_what_is_missing() {
     let time = &judged["table4.p1"];
     assert_eq!((time.verdict, time.n, time.paper), (Verdict::NotRun, 0, Some(76.83)));
     assert!(
-        time.note.contains(
-            "download/mode=both,p=1% was not run; `windlass reproduce reno-ber` does."
-        )
+        time.note
+            .contains("download/mode=both,p=1% was not run; `windlass reproduce reno-ber` does.")
     );
     assert!(judged["table8.p1"].note.contains("testbed"));
 }

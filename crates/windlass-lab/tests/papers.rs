@@ -12,7 +12,7 @@ use windlass_lab::papers::{PAPERS, Paper, new};
 fn every_built_in_paper_is_right() {
     assert_eq!(PAPERS.len(), 6);
     for paper in PAPERS.iter() {
-        let checked = check(paper).unwrap_or_else(|e| panic!("{}: {e:?}", paper.id));
+        let checked = check(paper).unwrap_or_else(|e| panic!("{}", paper_support::said(&e)));
         assert!(checked.claims >= 5 && checked.notes >= 5, "{}: {checked:?}", paper.id);
         assert_eq!(checked.undecidable, 0, "{}: {checked:?}", paper.id);
     }
@@ -58,7 +58,7 @@ fn a_new_paper_is_right_as_it_is_and_reproduces_its_claims() {
     let dir = tempfile::tempdir().unwrap();
     let folder = new(&dir.path().join("mine")).unwrap();
     let paper = Paper::read(&folder).unwrap();
-    check(&paper).unwrap_or_else(|e| panic!("{e:?}"));
+    check(&paper).unwrap_or_else(|e| panic!("{}", paper_support::said(&e)));
     let outcome = paper_support::quick(&paper, &dir.path().join("out"));
     assert_eq!(outcome.judgements.len(), 3);
     for j in &outcome.judgements {
@@ -229,37 +229,37 @@ const MISTAKES: &[Mistake] = &[
         "experiments.toml",
         "link.path.loss",
         "link.peth.loss",
-        "experiments.toml:4:6: point `p=0.1%` of `loss` cannot be read",
+        "experiments.toml:17:10: point `p=0.1%` of `loss` cannot be read",
     ),
     (
         "network.toml",
         "\"drop\"",
         "\"drip\"",
-        "experiments.toml:4:6: point `p=0.1%` of `loss` cannot be read",
+        "network.toml:19:18: `model`: unknown value `drip`; did you mean `drop`?",
     ),
     (
         "claims.toml",
         "at = \"loss/p=1%\" } },\n] }\ndirection",
         "at = \"loss/p=2%\" } },\n] }\ndirection",
-        "claims.toml:16:1: claim `order`: experiment `loss` has no point `p=2%`; did you mean `p=1%`?",
+        "claims.toml:23:52: claim `order`: experiment `loss` has no point `p=2%`; did you mean `p=1%`?",
     ),
     (
         "claims.toml",
         "\"flow.transfer.goodput_bps\", at = \"loss/p=0.1%\"",
         "\"flow.transfre.goodput_bps\", at = \"loss/p=0.1%\"",
-        "claims.toml:16:1: claim `order`: there is no flow `transfre`; did you mean `transfer`?",
+        "claims.toml:22:16: claim `order`: there is no flow `transfre`; did you mean `transfer`?",
     ),
     (
         "claims.toml",
         "\"flow.transfer.goodput_bps\", at = \"loss/p=0.1%\"",
         "\"flow.transfer.godput_bps\", at = \"loss/p=0.1%\"",
-        "claims.toml:16:1: claim `order` metric `flow.transfer.godput_bps` ends in an unknown field",
+        "claims.toml:22:16: claim `order` metric `flow.transfer.godput_bps` ends in an unknown field",
     ),
     (
         "claims.toml",
         "rate.{{ p }}",
         "rete.{{ p }}",
-        "claims.toml:3:1: claim `model.0.1%`: models.toml has no model `rete.0.1%`; did you mean `rate.0.1%`?",
+        "claims.toml:12:5: claim `model.0.1%`: models.toml has no model `rete.0.1%`; did you mean `rate.0.1%`?",
     ),
     (
         "claims.toml",
@@ -313,9 +313,9 @@ const MISTAKES: &[Mistake] = &[
     ),
     (
         "experiments.toml",
-        "[\"0.1%\", \"1%\"]",
-        "[\"0.1kbps\", \"1%\"]",
-        "point `p=0.1kbps` of `loss` cannot be read: --set link.path.loss.probability=0.1kbps: ",
+        "= \"{{ p }}\" }",
+        "= \"{{ p }}bps\" }",
+        "point `p=0.1%` of `loss` cannot be read: --set link.path.loss.probability=0.1%bps: ",
     ),
     ("report.toml", "caption = \"Goodput by", "captoin = \"Goodput by", "unknown field `captoin`"),
     (
@@ -351,7 +351,7 @@ fn mistaken(folder: &Path, file: &str, right: &str, wrong: &str) -> String {
         Err(e) => e.to_string(),
         Ok(paper) => {
             let errors = check(&paper).expect_err("a mistake is found");
-            errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
+            paper_support::said(&errors)
         }
     }
 }
@@ -393,7 +393,7 @@ fn the_tutorial_holds_when_it_is_followed_to_the_letter() {
         fs::write(folder.join(name), text).unwrap();
     }
     let paper = Paper::read(&folder).unwrap();
-    check(&paper).unwrap_or_else(|e| panic!("{e:?}"));
+    check(&paper).unwrap_or_else(|e| panic!("{}", paper_support::said(&e)));
     let outcome = paper_support::quick(&paper, &dir.path().join("out"));
     let verdicts: Vec<(&str, &str)> =
         outcome.judgements.iter().map(|j| (j.id.as_str(), j.verdict.badge().name)).collect();

@@ -107,7 +107,7 @@ pub use problem::{did_you_mean, listed, nearest, what_there_is};
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
-pub use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
+pub use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
 use windlass_sim::routing::link_of;
 
 pub use crate::units::QueueLimit;

@@ -1,17 +1,17 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
+use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
 
 use crate::codec::{Codec, table};
 use crate::fields::{
-    Field, Fields, boolean, choice, number, positive_span, probability, queue, size_u32, span,
-    threshold,
+    Field, Fields, boolean, choice, number, packets, positive_span, probability, queue, size_u32,
+    span, threshold,
 };
 use crate::problem::Problem;
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Shape, section, shape};
 use crate::tree::Value;
-use crate::units::QueueLimit;
+use crate::units::{Packets, QueueLimit};
 
 /// A length, or a table.
 pub(super) fn queues() -> Shape {
@@ -22,6 +22,7 @@ section! {
     /// Beside the discipline of a queue.
     LIMIT, "limit":
     limit Of(Queue), "most that may wait, what is being transmitted not counted", "`\"100pkt\"`";
+    device Of(Packets), "packets that the device below the discipline holds, `1pkt` to `1000000pkt`, in the order in which they come", "none";
 }
 
 /// A queue that is more than its length.
@@ -169,7 +170,24 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     let what = format!("`queue` with the discipline `{}`", discipline.id());
     let fields = Fields::open(field.node, &what, &QUEUE.names(discipline.id()))?;
     let limit = fields.or("limit", queue, Queue::DEFAULT.limit)?;
-    Ok(Queue { limit, discipline: parameters(&fields, discipline, rate_bps)? })
+    let discipline = parameters(&fields, discipline, rate_bps)?;
+    let discipline = match fields.field("device") {
+        Some(field) => {
+            Discipline::Device(Box::new(Device { discipline, packets: device(&field)? }))
+        }
+        None => discipline,
+    };
+    Ok(Queue { limit, discipline })
+}
+
+/// The size of a device's queue.
+fn device(field: &Field) -> Result<u64, Problem> {
+    let (held, most) = (packets(field)?, Device::MAX_PACKETS);
+    match held {
+        0 => Err(field.error("must be at least `1pkt`; leave it out for a queue without a device")),
+        held if held > most => Err(field.error(format!("{held}pkt is more than {most}pkt"))),
+        held => Ok(held),
+    }
 }
 
 /// The discipline with the parameters of the table in place of its defaults.
@@ -179,7 +197,7 @@ fn parameters(
     rate_bps: u64,
 ) -> Result<Discipline<QueueLimit>, Problem> {
     match &mut discipline {
-        Discipline::DropTail | Discipline::Custom(_) => {}
+        Discipline::DropTail | Discipline::Device(_) | Discipline::Custom(_) => {}
         Discipline::Red(red) => read_red(fields, red, rate_bps)?,
         Discipline::CoDel(codel) => apply_codel(codel, fields)?,
         Discipline::FqCoDel(fq) => apply_fq_codel(fq, fields)?,
@@ -221,16 +239,24 @@ fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Pro
     Ok(())
 }
 
-/// The table of a queue with a discipline, as keys and TOML text; `None` for drop-tail, which its
+/// The table of a queue with a discipline or a device, as keys and TOML text; `None` for drop-tail, which its
 /// length says in full.
 fn written(
     limit: QueueLimit,
     discipline: &Discipline<QueueLimit>,
 ) -> Option<Vec<(&'static str, String)>> {
-    let own = own_written(discipline)?;
+    let own = own_written(discipline);
+    let device = match discipline {
+        Discipline::Device(device) => Some(("device", quote(Packets(device.packets)))),
+        _ => None,
+    };
+    if own.is_none() && device.is_none() {
+        return None;
+    }
     let mut all =
         vec![("discipline", format!("\"{}\"", discipline.id())), ("limit", format!("\"{limit}\""))];
-    all.extend(own);
+    all.extend(device);
+    all.extend(own.into_iter().flatten());
     Some(all)
 }
 
@@ -255,5 +281,6 @@ pub(super) fn own_written(
         Discipline::Pie(pie) => Some(written_pie(pie)),
         Discipline::Threshold(t) => Some(written_threshold(t)),
         Discipline::Policer(policer) => Some(written_policer(policer)),
+        Discipline::Device(device) => own_written(&device.discipline),
     }
 }

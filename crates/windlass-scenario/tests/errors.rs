@@ -186,7 +186,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay",
         "queue = { discipline = \"codel\", alpha = 1 }\ndelay",
-        "s.toml:6:33: unknown key `alpha` in `queue` with the discipline `codel`; the keys of `queue` with the discipline `codel` are `discipline`, `limit`, `target`, `interval`, `ecn`",
+        "s.toml:6:33: unknown key `alpha` in `queue` with the discipline `codel`; the keys of `queue` with the discipline `codel` are `discipline`, `limit`, `device`, `target`, `interval`, `ecn`",
     ),
     (
         "delay",

@@ -77,7 +77,10 @@ fn line() -> impl Strategy<Value = String> {
     ];
     let queue = prop_oneof![
         2 => queue.clone().prop_map(|limit| format!("\"{limit}\"")),
-        1 => (queue, disciplines()).prop_map(|(limit, rest)| format!("{{ limit = \"{limit}\", {rest} }}")),
+        1 => (queue.clone(), disciplines()).prop_map(|(limit, rest)| format!("{{ limit = \"{limit}\", {rest} }}")),
+        1 => (queue, disciplines(), 1u64..1_000_000).prop_map(|(limit, rest, device)| {
+            format!("{{ limit = \"{limit}\", device = \"{device}pkt\", {rest} }}")
+        }),
     ];
     let framing = prop::sample::select(vec!["none", "ethernet", "ppp"]);
     let errors = (proptest::option::of(losses()), proptest::collection::vec(1u64..1 << 50, 0..3));

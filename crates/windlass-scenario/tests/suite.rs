@@ -2,6 +2,7 @@
 
 mod canonical;
 mod courses;
+mod device;
 mod draw;
 mod errors;
 mod errors_of_overrides;

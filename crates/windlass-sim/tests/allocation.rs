@@ -11,7 +11,7 @@ use windlass_cc::Time;
 use windlass_sim::Simulation;
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
+use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Level, Pie, Red, Threshold};
 use windlass_sim::radio::{FrameErrors, Hops, Phy, RtsThreshold};
 use windlass_tcp::InitialWindow;
 use windlass_tcp::stack::LINUX;
@@ -112,6 +112,10 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
         Discipline::CoDel(CoDel::DEFAULT),
         Discipline::FqCoDel(FqCoDel::DEFAULT),
         Discipline::Pie(Pie::DEFAULT),
+        Discipline::Device(Box::new(Device {
+            discipline: Discipline::FqCoDel(FqCoDel::DEFAULT),
+            packets: 100,
+        })),
         Discipline::Threshold(Threshold { mark: Level::Packets(20) }),
     ] {
         let mut config = dumbbell(20, "newreno", Time::ZERO);

@@ -8,7 +8,9 @@ use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, ReadPolicy};
 use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Reorder};
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, Bursts, LossModel};
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
+use windlass_sim::queue::{
+    CoDel, Device, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold,
+};
 use windlass_sim::{RunResult, Series};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
 
@@ -43,8 +45,9 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
     let span = || (1u64..300_000_000).prop_map(Span);
     let level =
         || prop_oneof![(0u64..40).prop_map(Level::Packets), (0u64..40_000).prop_map(Level::Bytes)];
+    let device = prop_oneof![3 => Just(None), 1 => (1u64..80).prop_map(Some)];
     let red = (level(), 0u64..60, 1e-4..1.0f64, 0.0..=1.0f64, any::<[bool; 3]>(), 1u32..2000);
-    prop_oneof![
+    let above = prop_oneof![
         5 => Just(Discipline::DropTail),
         1 => red.prop_map(|(min, more, weight, max_probability, switches, mean_packet)| {
             let max_threshold = match min {
@@ -78,7 +81,11 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
         1 => level().prop_map(|mark| Discipline::Threshold(Threshold { mark })),
         1 => (1_000u64..10_000_000, 1u64..100_000)
             .prop_map(|(rate, burst)| Discipline::Policer(Policer { rate, burst })),
-    ]
+    ];
+    (above, device).prop_map(|(discipline, device)| match device {
+        Some(packets) => Discipline::Device(Box::new(Device { discipline, packets })),
+        None => discipline,
+    })
 }
 
 /// What makes delays differ, packets change places and acknowledgements wait; mostly nothing.
@@ -277,7 +284,7 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
     for (i, l) in config.links.iter().enumerate() {
         for r in &r.links[2 * i..2 * i + 2] {
             if let QueueLimit::Packets(n) = l.queue {
-                prop_assert!(r.max_queue_packets <= n);
+                prop_assert!(r.max_queue_packets <= n + l.discipline.device_packets());
             }
         }
     }

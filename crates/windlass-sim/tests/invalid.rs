@@ -7,7 +7,7 @@ use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::config::{Coap, Config, ReadPolicy};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red};
+use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Level, Pie, Red};
 use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RadioConfig};
 use windlass_sim::{ConfigError, Simulation};
 
@@ -102,6 +102,10 @@ fn disciplines_have_bounds() {
         (Discipline::FqCoDel(FqCoDel { flows: 0, ..FqCoDel::DEFAULT }), "1 to 65536"),
         (Discipline::FqCoDel(FqCoDel { quantum: 0, ..FqCoDel::DEFAULT }), "at least 1 byte"),
         (Discipline::FqCoDel(FqCoDel { interval: Span::ZERO, ..FqCoDel::DEFAULT }), "1 ns"),
+        (
+            Discipline::Device(Box::new(Device { discipline: Discipline::DropTail, packets: 0 })),
+            "1 to 1000000 packets, not 0",
+        ),
         (Discipline::Pie(Pie { update: Span::ZERO, ..Pie::DEFAULT }), "at least 1 ns"),
         (Discipline::Pie(Pie { alpha: -1.0, ..Pie::DEFAULT }), "from 0 to 1000"),
         (Discipline::Pie(Pie { mark_limit: 2.0, ..Pie::DEFAULT }), "between 0 and 1"),

@@ -16,6 +16,7 @@ mod coupled;
 mod courses;
 mod delays;
 mod determinism;
+mod device_queue;
 mod ecn;
 mod effects;
 mod error_model;

@@ -71,6 +71,36 @@ fn both_simulators_do_the_same_work() {
     assert!(theirs.links[0].drops_queue > 0);
 }
 
+/// FQ-CoDel above a device of so many packets, on a lossless link of 10 Mbit/s.
+fn above(device: &str) -> String {
+    let queue = "{ discipline = \"fq-codel\", limit = \"10240pkt\", quantum = \"1500B\", ecn = false, device = \"DEVICE\" }";
+    WIRE.replace("loss = { model = \"list\", packets = [40, 300, 301] }", "")
+        .replace("2Mbps", "10Mbps")
+        .replace("\"13pkt\"", &queue.replace("DEVICE", device))
+        .replace("\"30s\"", "\"60s\"")
+}
+
+#[test]
+fn fq_codel_above_a_device_does_the_same_work() {
+    if !available() {
+        return;
+    }
+    // The mean queue follows the saw-tooth of one flow; 100 packets take 0.12 s.
+    for (device, queue) in [("1pkt", 0.2), ("20pkt", 1.0), ("100pkt", 6.0)] {
+        let file = above(device);
+        let (theirs, ours) = (on_ns3(&file), simulated(&file));
+        let ratio = theirs.flows[0].goodput_bps / ours.flows[0].goodput_bps;
+        assert!((0.98..1.02).contains(&ratio), "{device}: {ratio}");
+        let (t, o) = (&theirs.links[0], &ours.links[0]);
+        assert_eq!(t.sent, t.delivered + t.drops + t.inside, "{device}");
+        assert_eq!((t.drops_early, o.drops_early), (t.drops, o.drops), "{device}: CoDel's drops");
+        let apart = (t.mean_queue_packets - o.mean_queue_packets).abs();
+        assert!(apart < queue, "{device}: {t:?} {o:?}");
+        assert!(t.max_queue_packets.abs_diff(o.max_queue_packets) <= 2, "{device}: {t:?} {o:?}");
+        assert!(o.drops_queue > 5 && t.drops_queue.abs_diff(o.drops_queue) <= 4, "{t:?} {o:?}");
+    }
+}
+
 #[test]
 fn flows_of_one_node_keep_their_own_algorithms() {
     if !available() {
@@ -119,6 +149,11 @@ fn what_ns3_is_not_told_of_is_refused_before_anything_is_built() {
         (
             "queue = \"13pkt\"",
             "queue = { discipline = \"codel\", limit = \"13pkt\" }",
+            "a queue drops its tail",
+        ),
+        (
+            "queue = \"13pkt\"",
+            "queue = { discipline = \"red\", limit = \"13pkt\", device = \"5pkt\" }",
             "a queue drops its tail",
         ),
         ("queue = \"13pkt\"", "down = [[\"1s\", \"2s\"]]", "always up"),

@@ -55,7 +55,8 @@ fn register(folder: &Path) -> Result<(), Failure> {
     let paper = Paper::read(folder).map_err(Failure::of_folder)?;
     let mut now = Invocation::now("", String::new(), Vec::new()).started;
     now.truncate("2026-01-31".len());
-    let registered = Registered::renewed(&paper, &now).map_err(Failure::input)?;
+    let registered =
+        Registered::renewed(&paper, &now, registered::commit_of(folder)).map_err(Failure::input)?;
     let written =
         replace(folder, registered::FILE, |out| out.write_all(registered.text().as_bytes()));
     let path = written.map_err(Failure::work)?;
@@ -75,6 +76,10 @@ fn said(paper: &Paper, c: Checked) -> String {
             "note: {n} claims or questions are not registered; `windlass paper register` does\n"
         ),
     };
+    if c.old_scheme {
+        warning += "note: registered.toml has an older scheme, which covers neither models nor scenarios nor traced runs; \
+                    `windlass paper register` renews it\n";
+    }
     if c.undecidable > 0 {
         let (n, least) = (several(c.undecidable, "claim"), c.least_runs);
         warning += &format!(

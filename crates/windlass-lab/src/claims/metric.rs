@@ -42,6 +42,14 @@ impl Metric {
         Ok(Metric { kind, name: name.to_owned(), field })
     }
 
+    /// Its unit as claims spell it; empty for a count or fraction.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self.field.unit() {
+            "bps" => "bit/s",
+            unit => unit,
+        }
+    }
+
     /// That runs of the scenario have something of a name that is `meant`; else what they have.
     pub fn check(&self, scenario: &Scenario, meant: impl Fn(&str) -> bool) -> Result<(), String> {
         let nodes = &scenario.nodes;

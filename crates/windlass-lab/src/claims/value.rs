@@ -33,6 +33,8 @@ pub enum Value {
     },
     /// One value a seed. Not a number where it cannot be told.
     Runs(BTreeMap<u64, f64>),
+    /// No run has one, for this reason.
+    Missing(String),
 }
 
 /// Why there is no value.
@@ -51,47 +53,51 @@ impl Evidence<'_> {
                 value.ok_or_else(|| unknown(format!("There is no closed form `{name}`.")))
             }
             Quantity::Trace(name) => {
-                let value = self.traces.get(name).cloned();
-                value.ok_or_else(|| unknown(format!("No traced run yields `{name}`.")))
+                let why = match self.traces.get(name) {
+                    Some(Value::Missing(why)) => format!(": {}", why.trim_end_matches('.')),
+                    Some(value) => return Ok(value.clone()),
+                    None => String::new(),
+                };
+                Err(unknown(format!("No traced run yields `{name}`{why}.")))
             }
             Quantity::Metric(at) => {
                 let (experiment, point) = at.place().unwrap_or((&at.at, ""));
                 self.runs(&Metric::parse(&at.path).map_err(unknown)?, experiment, point)
             }
+            Quantity::Measure(name) => Err(unknown(format!("Measure `{name}` not found."))),
             Quantity::Difference(p) => pair(p, |a, b| a - b),
             Quantity::Ratio(p) => pair(p, |a, b| if alike(a, b) { 1.0 } else { a / b }),
             Quantity::PercentChange(p) => {
                 pair(p, |a, b| if alike(a, b) { 0.0 } else { (a - b) / b * 100.0 })
             }
+            Quantity::Abs(one) => self.value(one)?.combine(&Value::exact(0.0), |a, _| a.abs()),
+            Quantity::Sum(all) => self.of_all(all, |row| row.iter().sum()),
             Quantity::Mean(all) => {
-                let sum = self.fold(all, |a, b| a + b)?;
-                sum.combine(&Value::exact(all.len() as f64), |sum, n| sum / n)
+                self.of_all(all, |row| row.iter().sum::<f64>() / row.len() as f64)
             }
-            Quantity::Largest(all) => self.fold(all, f64::max),
-            Quantity::Least(all) => self.fold(all, f64::min),
-            Quantity::Trend(all) => self.trend(all),
+            Quantity::Median(all) => self.of_all(all, median),
+            Quantity::Largest(all) => self.of_all(all, |row| extreme(row, f64::max)),
+            Quantity::Least(all) => self.of_all(all, |row| extreme(row, f64::min)),
+            Quantity::Trend(all) => self.of_all(all, trend),
         }
     }
 
-    /// Kendall's rank correlation with the order, run by run.
-    fn trend(&self, all: &[Quantity]) -> Result<Value, Missing> {
+    /// The result of `f` for the values of each run.
+    fn of_all(&self, all: &[Quantity], f: impl Fn(&[f64]) -> f64) -> Result<Value, Missing> {
         let values: Vec<Value> = all.iter().map(|q| self.value(q)).collect::<Result<_, _>>()?;
-        let (mut sum, mut pairs) = (Value::exact(0.0), 0.0);
-        for (i, before) in values.iter().enumerate() {
-            for after in &values[i + 1..] {
-                let rises = |a: f64, b: f64| f64::from(i8::from(b > a) - i8::from(b < a));
-                sum = sum.combine(&before.combine(after, rises)?, |sum, rise| sum + rise)?;
-                pairs += 1.0;
-            }
-        }
-        sum.combine(&Value::exact(pairs), |sum, pairs| sum / pairs)
-    }
-
-    /// One value of several, run by run.
-    fn fold(&self, all: &[Quantity], f: fn(f64, f64) -> f64) -> Result<Value, Missing> {
-        let nothing = || (Verdict::NotComparable, "There is nothing to take this of.".to_owned());
-        let (first, rest) = all.split_first().ok_or_else(nothing)?;
-        rest.iter().try_fold(self.value(first)?, |so_far, q| so_far.combine(&self.value(q)?, f))
+        let at = |seed: u64| -> Option<Vec<f64>> { values.iter().map(|v| v.at(seed)).collect() };
+        let runs = values.iter().find_map(|v| match v {
+            Value::Runs(runs) => Some(runs),
+            Value::Exact { .. } | Value::Missing(_) => None,
+        });
+        let Some(runs) = runs else {
+            let row: Vec<f64> = values.iter().flat_map(Value::values).collect();
+            let n = values.iter().map(Value::n).max().unwrap_or(0);
+            return Ok(Value::Exact { value: f(&row), n });
+        };
+        let rows = runs.keys().filter_map(|seed| Some((*seed, f(&at(*seed)?))));
+        let rows: BTreeMap<u64, f64> = rows.collect();
+        if rows.is_empty() { Err(no_seed_in_common()) } else { Ok(Value::Runs(rows)) }
     }
 
     /// A metric in every run of a point. A run without a value has the worst, where more or less is better.
@@ -124,6 +130,32 @@ impl Evidence<'_> {
     }
 }
 
+fn no_seed_in_common() -> Missing {
+    (Verdict::NotRun, "The points have no seed in common.".to_owned())
+}
+
+fn extreme(row: &[f64], f: fn(f64, f64) -> f64) -> f64 {
+    row.iter().copied().reduce(f).unwrap_or(f64::NAN)
+}
+
+/// The median; NaN if a value of the row is NaN.
+fn median(row: &[f64]) -> f64 {
+    let (mut row, n) = (row.to_vec(), row.len());
+    if row.is_empty() || row.iter().any(|v| v.is_nan()) {
+        return f64::NAN;
+    }
+    row.sort_by(f64::total_cmp);
+    (row[(n - 1) / 2] + row[n / 2]) / 2.0
+}
+
+/// Kendall's rank correlation with the order.
+fn trend(row: &[f64]) -> f64 {
+    let rises = |a: f64, b: f64| f64::from(i8::from(b > a) - i8::from(b < a));
+    let all =
+        || row.iter().enumerate().flat_map(|(i, a)| row[i + 1..].iter().map(move |b| (*a, *b)));
+    all().map(|(a, b)| rises(a, b)).sum::<f64>() / all().count() as f64
+}
+
 /// Neither is more, zeros included: the ratio is one, the change none.
 fn alike(a: f64, b: f64) -> bool {
     a == b && a.is_finite()
@@ -151,6 +183,16 @@ impl Value {
         match self {
             Value::Exact { n, .. } => *n,
             Value::Runs(runs) => runs.len() as u64,
+            Value::Missing(_) => 0,
+        }
+    }
+
+    /// Its value with a seed; a single value goes with every run.
+    fn at(&self, seed: u64) -> Option<f64> {
+        match self {
+            Value::Exact { value, .. } => Some(*value),
+            Value::Runs(runs) => runs.get(&seed).copied(),
+            Value::Missing(_) => None,
         }
     }
 
@@ -159,6 +201,7 @@ impl Value {
         match self {
             Value::Exact { value, .. } => vec![*value],
             Value::Runs(runs) => runs.values().copied().collect(),
+            Value::Missing(_) => Vec::new(),
         }
     }
 
@@ -168,8 +211,11 @@ impl Value {
         other: &Value,
         f: impl Fn(f64, f64) -> f64,
     ) -> Result<Value, Missing> {
-        use Value::{Exact, Runs};
+        use Value::{Exact, Missing, Runs};
         Ok(match (self, other) {
+            (Missing(why), _) | (_, Missing(why)) => {
+                return Err((Verdict::NotComparable, why.clone()));
+            }
             (Exact { value: a, n }, Exact { value: b, n: m }) => {
                 Exact { value: f(*a, *b), n: *n.max(m) }
             }
@@ -183,11 +229,24 @@ impl Value {
                 let matched = |(seed, a): (&u64, &f64)| Some((*seed, f(*a, *b.get(seed)?)));
                 let both: BTreeMap<u64, f64> = a.iter().filter_map(matched).collect();
                 if both.is_empty() {
-                    let note = "The two points have no seed in common.".to_owned();
-                    return Err((Verdict::NotRun, note));
+                    return Err(no_seed_in_common());
                 }
                 Runs(both)
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_values_are_taken_together_run_by_run() {
+        let rows = [[3.0, 1.0, 2.0, 8.0], [5.0, 5.0, 5.0, 5.0]];
+        assert_eq!(rows.map(|row| median(&row)), [2.5, 5.0]);
+        assert_eq!(rows.map(|row| extreme(&row, f64::max)), [8.0, 5.0]);
+        assert_eq!(rows.map(|row| trend(&row)), [(4.0 - 2.0) / 6.0, 0.0]);
+        assert!(median(&[1.0, f64::NAN]).is_nan());
     }
 }

@@ -41,6 +41,12 @@ impl FileError {
         FileError { file, line, column, message, text, span }
     }
 
+    /// Errors as their places follow each other.
+    pub(crate) fn in_order(mut errors: Vec<FileError>) -> Vec<FileError> {
+        errors.sort_by_key(|e| (e.line, e.column));
+        errors
+    }
+
     /// An error in a line, from one, of a file whose text is not at hand.
     pub fn in_line(file: &str, line: usize, message: impl Into<String>) -> FileError {
         FileError { line, ..FileError::at(file, "", 0..0, message) }
@@ -52,12 +58,28 @@ impl FileError {
         for (type_of_rust, word) in WORDS {
             message = message.replace(type_of_rust, word);
         }
-        let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        let quoted: Vec<String> =
+            message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        let mut span = error.span().unwrap_or(0..0);
         if let ([wrong, known @ ..], true) = (&*quoted, message.starts_with("unknown ")) {
-            message += &did_you_mean(wrong, known);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            span = within(text, &span, wrong, &message).unwrap_or(span);
+            message += &did_you_mean(wrong, &known);
         }
-        FileError::at(file, text, error.span().unwrap_or(0..0), message)
+        FileError::at(file, text, span, message)
     }
+}
+
+/// The place of an unknown word behind the table that the reader blames for it.
+fn within(text: &str, table: &Range<usize>, word: &str, message: &str) -> Option<Range<usize>> {
+    let rest = text.get(table.start..).filter(|rest| rest.starts_with('['))?;
+    let spelt = match message {
+        m if m.starts_with("unknown field ") => format!("{word} ="),
+        m if m.starts_with("unknown variant ") => format!("\"{word}\""),
+        _ => return None,
+    };
+    let start = table.start + rest.find(&spelt)?;
+    Some(start..start + spelt.trim_end_matches(" =").len())
 }
 
 impl std::fmt::Display for FileError {

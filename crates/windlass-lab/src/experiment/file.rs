@@ -3,18 +3,22 @@
 use std::ops::{Range, RangeInclusive};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use super::error::FileError;
 use super::{Axis, AxisValue, Experiment, Plan, TraceRequest};
-use crate::template::Vars;
+use crate::template::{Placed, Vars, expanded};
+use crate::units::{Duration, UnitError};
 
+/// The tables of the file, each of whose elements is read for itself.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanFile {
-    experiment: Vec<ExperimentFile>,
-    #[serde(default)]
-    trace: Vec<Spanned<TraceRequest>>,
+    #[serde(rename = "experiment")]
+    _experiment: Vec<IgnoredAny>,
+    #[serde(default, rename = "trace")]
+    _trace: Vec<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -25,6 +29,7 @@ struct ExperimentFile {
     scenario: String,
     seeds: Spanned<u64>,
     quick_seeds: u64,
+    warmup: Option<Spanned<String>>,
     #[serde(default)]
     axis: Vec<AxisFile>,
 }
@@ -44,41 +49,90 @@ impl Plan {
     ///
     /// The first thing wrong with the text, with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
-        Plan::parse_given(text, file, &Vars::new())
+        Plan::parse_every(text, file, &Vars::new()).map_err(|mut errors| errors.swap_remove(0))
     }
 
     /// The same with other values for some names of the file's `let` tables.
-    pub(crate) fn parse_given(text: &str, file: &str, given: &Vars) -> Result<Plan, FileError> {
-        let raw: PlanFile = crate::template::read_given(text, file, given)?;
+    ///
+    /// # Errors
+    ///
+    /// An error for each wrong experiment and trace.
+    pub(crate) fn parse_every(
+        text: &str,
+        file: &str,
+        given: &Vars,
+    ) -> Result<Plan, Vec<FileError>> {
+        let tree = expanded(text, file, given).map_err(|e| vec![e])?;
         let fail = |span, message: String| FileError::at(file, text, span, message);
+        let mut errors = tree.errors().to_vec();
         let mut plan = Plan { experiments: Vec::new(), traces: Vec::new() };
-        for e in raw.experiment {
+        for placed in tree.elements::<ExperimentFile>("experiment", &mut errors) {
+            let e = placed.value;
+            if let Some(message) = unusable("experiment's id", e.id.get_ref(), &['/']) {
+                errors.push(fail(e.id.span(), message));
+                continue;
+            }
             if plan.experiment(e.id.get_ref()).is_some() {
                 let message =
                     format!("experiment `{}` exists already, give it another id", e.id.get_ref());
-                return Err(fail(e.id.span(), message));
+                errors.push(fail(e.id.span(), message));
+                continue;
             }
-            plan.experiments.push(e.check(&fail)?);
+            match e.check(&fail) {
+                Ok(experiment) => plan.experiments.push(experiment),
+                // Without its wrong values an axis may be empty.
+                Err(error) if tree.errors().is_empty() => errors.push(error),
+                Err(_) => {}
+            }
         }
-        for t in raw.trace {
-            let span = t.span();
-            plan.check_trace(t.get_ref()).map_err(|message| fail(span, message))?;
-            plan.traces.push(t.into_inner());
+        // An experiment that is not there would be wrong in every trace of it.
+        let whole = errors.is_empty();
+        for Placed { value, span, places } in tree.elements::<TraceRequest>("trace", &mut errors) {
+            match plan.check_trace(&value) {
+                Err((key, message)) if whole || key != "experiment" => {
+                    errors.push(fail(places.of(key).unwrap_or(span), message));
+                }
+                _ => plan.traces.push(TraceRequest { places, ..value }),
+            }
         }
-        Ok(plan)
+        if errors.is_empty() {
+            tree.whole::<PlanFile>()?;
+            return Ok(plan);
+        }
+        Err(FileError::in_order(errors))
     }
 
-    fn check_trace(&self, t: &TraceRequest) -> Result<(), String> {
-        if self.traces.iter().any(|other| other.id == t.id) {
-            return Err(format!("trace `{}` exists already, give it another id", t.id));
+    /// The key at which a trace is wrong, and why.
+    fn check_trace(&self, t: &TraceRequest) -> Result<(), (&'static str, String)> {
+        if let Some(message) = unusable("trace's id", &t.id, &[]) {
+            return Err(("id", message));
         }
-        self.look_up(&t.place())?;
-        t.series.iter().try_for_each(|name| super::series(name).map(|_| ()))
+        if self.traces.iter().any(|other| other.id == t.id) {
+            return Err(("id", format!("trace `{}` exists already, give it another id", t.id)));
+        }
+        let there = self.experiment(&t.experiment).is_some();
+        let key = if there { "point" } else { "experiment" };
+        self.look_up(&t.place()).map_err(|message| (key, message))?;
+        let known = |name: &String| super::series(name).map(|_| ());
+        t.series.iter().try_for_each(known).map_err(|message| ("series", message))?;
+        let time = |Duration(_)| ();
+        t.interval.parse().map(time).map_err(|e: UnitError| ("interval", e.to_string()))
     }
 }
 
+/// Points that an experiment may have: all are read when a paper is checked.
+const MOST_POINTS: usize = 10_000;
 /// Runs that a point may have.
 const SEEDS: RangeInclusive<u64> = 1..=100_000;
+
+/// The error of an unusable name.
+fn unusable(what: &str, name: &str, but: &[char]) -> Option<String> {
+    if name.trim().is_empty() {
+        return Some(format!("the {what} is empty; give one"));
+    }
+    let wrong = but.iter().find(|c| name.contains(**c))?;
+    Some(format!("{what} `{name}` must not contain `{wrong}`; leave it out"))
+}
 
 fn seeds_of(what: &str) -> String {
     format!("{what} needs at least one seed, and at most {}", SEEDS.end())
@@ -100,7 +154,18 @@ impl ExperimentFile {
             }
             axes.push(axis.check(fail)?);
         }
+        let points = axes.iter().map(|a| a.values.len()).fold(1usize, usize::saturating_mul);
+        if points > MOST_POINTS {
+            let message = format!(
+                "experiment `{}` has {points} points; a paper has at most {MOST_POINTS} of an experiment, and `windlass sweep` runs more",
+                self.id.get_ref()
+            );
+            return Err(fail(self.id.span(), message));
+        }
+        let warm_up = |w: &Spanned<String>| w.get_ref().parse().map_err(|e| fail(w.span(), e));
+        let warm_up = self.warmup.as_ref().map(warm_up).transpose()?;
         Ok(Experiment {
+            warm_up,
             id: self.id.into_inner(),
             title: self.title,
             scenario: self.scenario,
@@ -118,6 +183,9 @@ impl AxisFile {
         fail: &impl Fn(Range<usize>, String) -> FileError,
     ) -> Result<Axis, FileError> {
         let name = self.name.get_ref().clone();
+        if let Some(message) = unusable("axis's name", &name, &[',', '=', '/']) {
+            return Err(fail(self.name.span(), message));
+        }
         if self.value.is_empty() {
             return Err(fail(self.name.span(), format!("axis `{name}` needs at least one value")));
         }
@@ -127,8 +195,7 @@ impl AxisFile {
             if value.seeds.is_some_and(|n| !SEEDS.contains(&n)) {
                 return Err(fail(span, seeds_of(&format!("value `{}`", value.label))));
             }
-            if value.label.contains([',', '=']) {
-                let message = format!("label `{}` must not contain `,` or `=`", value.label);
+            if let Some(message) = unusable("label", &value.label, &[',', '=']) {
                 return Err(fail(span, message));
             }
             if values.iter().any(|v| v.label == value.label) {

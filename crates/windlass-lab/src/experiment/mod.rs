@@ -37,8 +37,11 @@ use std::ops::RangeInclusive;
 pub use error::FileError;
 
 use crate::claims::Metric;
-use crate::run::{RunRecord, World};
-use crate::scenario::what_there_is;
+use crate::papers::registered::digits;
+use crate::run::{Ran, RunError, RunRecord, Task, World};
+use crate::scenario::{RecordSpec, Scenario, what_there_is};
+use crate::sweep::{WarmUp, recorded};
+use crate::template::{Places, text, texts};
 use windlass_sim::Series;
 
 /// Everything a paper runs.
@@ -61,6 +64,8 @@ pub struct Experiment {
     pub scenario: String,
     /// Axes; without any there is one point, called `all`.
     pub axes: Vec<Axis>,
+    /// Beginning of each flow that `steady` metrics leave out.
+    pub(crate) warm_up: Option<WarmUp>,
     seeds: u64,
     quick_seeds: u64,
 }
@@ -78,10 +83,11 @@ pub struct Axis {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisValue {
-    /// Label, unique on its axis.
+    /// Label, unique on its axis; a number stands for its text.
+    #[serde(deserialize_with = "text")]
     pub label: String,
     /// Scenario keys with their values in TOML syntax (quotes may be left out), in order of key.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "texts")]
     pub set: BTreeMap<String, String>,
     /// What the value stands for, in words.
     #[serde(default)]
@@ -100,6 +106,7 @@ pub struct AxisValue {
 #[serde(deny_unknown_fields)]
 pub struct TraceRequest {
     /// Identifier, unique in the plan.
+    #[serde(deserialize_with = "text")]
     pub id: String,
     /// Experiment.
     pub experiment: String,
@@ -116,6 +123,9 @@ pub struct TraceRequest {
     /// Links whose packets are logged.
     #[serde(default)]
     pub capture: Vec<String>,
+    /// Where its values are in the file.
+    #[serde(skip)]
+    pub(crate) places: Places,
 }
 
 fn every_change() -> String {
@@ -159,6 +169,16 @@ pub(crate) fn series(name: &str) -> Result<Series, String> {
 }
 
 impl Plan {
+    /// The record of a run, with the flows after the warm-up of its experiment.
+    ///
+    /// # Errors
+    ///
+    /// The scenario of the task cannot be run.
+    pub(crate) fn record(&self, task: &Task, ran: &Ran) -> Result<RunRecord, RunError> {
+        let warm_up = self.experiment(&task.experiment).and_then(|e| e.warm_up);
+        recorded(task, ran, warm_up.filter(|_| task.world == World::Sim))
+    }
+
     /// The experiment with this identifier.
     pub fn experiment(&self, id: &str) -> Option<&Experiment> {
         self.experiments.iter().find(|e| e.id == id)
@@ -170,6 +190,13 @@ impl Plan {
         let traces = self.traces.iter().filter(|t| t.experiment == request.experiment);
         let points: BTreeSet<&str> = traces.map(|t| t.point.as_str()).collect();
         request.seed.unwrap_or_else(|| typical_seed(&request.experiment, &points, records))
+    }
+
+    /// The changes of a trace's point to its scenario.
+    pub(crate) fn changes(&self, trace: &TraceRequest) -> Vec<(String, String)> {
+        let experiment = self.experiment(&trace.experiment);
+        let point = experiment.and_then(|e| e.points().into_iter().find(|p| p.id == trace.point));
+        point.map(|p| p.overrides).unwrap_or_default()
     }
 
     /// That a trace is there; otherwise what there is.
@@ -228,7 +255,23 @@ impl Experiment {
     /// An experiment outside of a paper, in which `seeds` runs are made at a point.
     pub(crate) fn new(id: String, axes: Vec<Axis>, seeds: u64) -> Experiment {
         let [title, scenario] = [String::new(), String::new()];
-        Experiment { id, title, scenario, axes, seeds, quick_seeds: seeds }
+        Experiment { id, title, scenario, axes, warm_up: None, seeds, quick_seeds: seeds }
+    }
+
+    /// The scenario of a point with all that its metrics need recorded, and the hash by which its runs are kept: runs with a
+    /// warm-up and runs without one are different runs.
+    pub(crate) fn prepared(&self, mut scenario: Scenario, world: World) -> (Scenario, String) {
+        let hash = world.hash(&scenario);
+        let Some(warm_up) = self.warm_up.filter(|_| world == World::Sim) else {
+            return (scenario, hash);
+        };
+        scenario.record = RecordSpec {
+            capture: scenario.record.capture.clone(),
+            bins: scenario.record.bins,
+            delays: scenario.record.delays,
+            ..warm_up.record(scenario.duration)
+        };
+        (scenario, digits(format!("{hash} warm-up {warm_up}").as_bytes()))
     }
 
     /// All points: the cartesian product of the axes, the last axis varying fastest.
@@ -402,7 +445,7 @@ series = ["cwnd_bytes"]
                 PLAN.replace("label = \"b\"", "label = \"a\""),
                 "axis `mode` has the value `a` already",
             ),
-            (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain"),
+            (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain `=`"),
             (PLAN.replace("cwnd_bytes", "cwnd"), "no series `cwnd`; did you mean `cwnd_bytes`?"),
             (PLAN.replace("mode=b,p", "mode=c,p"), "experiment `e` has no point `mode=c,p=1%`"),
             (
@@ -410,7 +453,10 @@ series = ["cwnd_bytes"]
                 "no experiment `f`; did you mean `e`?",
             ),
             (format!("{PLAN}{}", &PLAN[..PLAN.find("[[trace]]").unwrap()]), "`e` exists already"),
-            ("experiment = 3".to_owned(), "1:14: invalid type"),
+            (
+                "experiment = 3".to_owned(),
+                "1:1: `experiment` is a list of tables; write `[[experiment]]`",
+            ),
         ];
         for (text, expected) in cases {
             let message = error(&text);

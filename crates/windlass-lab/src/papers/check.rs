@@ -8,13 +8,16 @@ use super::ask::Scenarios;
 use super::folder::OWN;
 use super::registered::Registered;
 use super::{Material, Paper, Traces, parts, quantities, report};
-use crate::claims::{Claim, Metric, Quantity, Statistic};
-use crate::experiment::{FileError, Plan};
+use crate::claims::{At, Claim, Metric, Quantity, Statistic, Wrong};
+use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::readings::Readings;
 use crate::report::check_page;
 use crate::report::model::{Block, Section};
-use crate::scenario::{Scenario, did_you_mean, what_there_is};
+use crate::run::World;
+use crate::scenario::{Document, Scenario, ScenarioError, did_you_mean, what_there_is};
 use crate::stats::decision::{ALPHA, least_runs};
+use crate::sweep::Measure;
+use crate::template::Vars;
 
 /// What a check has looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub struct Checked {
     pub notes: usize,
     /// What decides a verdict and is not registered as it is.
     pub unregistered: usize,
+    /// True if the registration has an older scheme, which covers less.
+    pub old_scheme: bool,
     /// Claims with a point of which fewer runs are made than may decide a median among all that the paper states.
     pub undecidable: usize,
     /// So many runs may.
@@ -43,13 +48,15 @@ pub struct Checked {
 ///
 /// Every mistake that can be told apart, each with its place and what would be right.
 pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
-    let plan = paper.plan().map_err(|e| vec![e])?;
-    let claims = paper.parsed_claims().map_err(|e| vec![e])?;
     let mut found = Found { paper, errors: Vec::new() };
-    // What is wrong with the points is wrong with all that reads them, and so on: it is said once.
+    let plan = found.all(paper.plan_every());
+    let claims = found.all(paper.claims_every(&Vars::new()));
+    let models = found.one(paper.models());
+    let notes = found.notes();
+    let (Some(plan), Some(claims)) = (plan, claims) else { return Err(found.said()) };
+    let before = found.errors.len();
     let scenarios = found.scenarios(&plan);
-    found.so_far()?;
-    let models = paper.models().map_err(|e| found.errors.push(e)).ok();
+    let readable = found.errors.len() == before;
     let traces = Traces::new();
     let m = Material {
         paper,
@@ -59,20 +66,23 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         judgements: &[],
         traces: &traces,
     };
-    let quantities =
-        quantities::quantities(&m, Some(&scenarios)).map_err(|e| found.errors.push(e)).ok();
+    let quantities = found.one(quantities::names(&m));
     for claim in &claims {
         found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }
-    let notes = found.notes();
-    found.so_far()?;
+    // What is wrong with the points is wrong with all that reads them: it is said once.
+    if !readable {
+        return Err(found.said());
+    }
     found.errors.extend(Readings::check(paper, &plan));
-    found.errors.extend(crate::front::sentences(paper, &claims).err());
-    let sections = report::sections(&m, Some(&scenarios));
-    let mut sections = sections.map_err(|e| found.errors.push(e)).unwrap_or_default();
+    found.one(crate::front::sentences(paper, &claims));
+    let mut sections = found.all(report::sections(&m, Some(&scenarios))).unwrap_or_default();
     found.page(&mut sections);
-    let unregistered = found.unregistered();
-    found.so_far()?;
+    if !found.errors.is_empty() {
+        return Err(found.said());
+    }
+    let known = Registered::of(paper).map_err(|e| vec![e])?.unwrap_or_default();
+    let unregistered = known.open(paper).map_err(|e| vec![e])?.len();
     let points = plan.experiments.iter().map(|e| e.points().len()).sum();
     let (undecidable, least_runs) = undecidable(&plan, &claims);
     Ok(Checked {
@@ -82,6 +92,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
         sections: sections.len(),
         notes,
         unregistered,
+        old_scheme: !known.since.is_empty() && known.is_old(),
         undecidable,
         least_runs,
     })
@@ -121,12 +132,19 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// What is wrong up to here.
-    fn so_far(&mut self) -> Result<(), Vec<FileError>> {
-        // Elements of one `for` share their mistake and its place.
+    fn one<T>(&mut self, read: Result<T, FileError>) -> Option<T> {
+        read.map_err(|e| self.errors.push(e)).ok()
+    }
+
+    fn all<T>(&mut self, read: Result<T, Vec<FileError>>) -> Option<T> {
+        read.map_err(|errors| self.errors.extend(errors)).ok()
+    }
+
+    /// What is wrong up to here. Elements of one `for` share their mistake and its place.
+    fn said(self) -> Vec<FileError> {
         let mut places = BTreeSet::new();
-        self.errors.retain(|e| places.insert((e.file.clone(), e.line, e.column)));
-        if self.errors.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.errors)) }
+        let new = |e: &FileError| places.insert((e.file.clone(), e.line, e.column));
+        self.errors.into_iter().filter(new).collect()
     }
 
     /// An error where a text first stands in a file; at its beginning if it does not.
@@ -169,14 +187,6 @@ impl Found<'_> {
         self.at_byte(file, start, &id, message);
     }
 
-    /// How much that decides a verdict is not registered as it is.
-    fn unregistered(&mut self) -> usize {
-        let open = Registered::of(self.paper)
-            .and_then(|known| known.unwrap_or_default().open(self.paper))
-            .map_err(|e| self.errors.push(e));
-        open.map_or(0, |open| open.len())
-    }
-
     /// Reads the scenario of every point; of each experiment the first is kept.
     fn scenarios(&mut self, plan: &Plan) -> Scenarios {
         let mut scenarios = Scenarios::new();
@@ -196,26 +206,76 @@ impl Found<'_> {
                 self.at("experiments.toml", &format!("\"{}\"", e.scenario), message);
                 continue;
             };
+            let place = self.paper.place(&e.scenario);
+            let document = Document::parse(text, &place).ok();
             for point in e.points() {
-                match Scenario::with_overrides(
-                    text,
-                    &self.paper.place(&e.scenario),
-                    &point.overrides,
+                match document.as_ref().map_or_else(
+                    || Scenario::with_overrides(text, &place, &point.overrides),
+                    |document| document.with(&point.overrides),
                 ) {
                     Ok(s) => {
                         scenarios.entry(e.id.clone()).or_insert_with(|| Arc::new(s));
                     }
                     Err(error) => {
-                        let said = error.to_string();
-                        let message =
-                            format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
-                        self.at("experiments.toml", &format!("\"{}\"", e.id), message);
+                        self.point(e, &point, &error);
                         break;
                     }
                 }
             }
         }
+        self.traces(plan);
         scenarios
+    }
+
+    /// The error of a point, in its scenario or at the key that its values set.
+    fn point(&mut self, e: &Experiment, point: &Point, error: &ScenarioError) {
+        let said = error.to_string();
+        let place = self.paper.place(&e.scenario);
+        if let (Some((line, column)), Some(message)) =
+            (error.line_and_column(), said.strip_prefix(&format!("{place}:")))
+        {
+            let text = self.paper.scenario(&e.scenario).unwrap_or_default();
+            let before: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+            let rest = text.get(before..).unwrap_or_default();
+            let start = before + rest.chars().take(column - 1).map(char::len_utf8).sum::<usize>();
+            let message = message.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+            let error = FileError::at(&place, text, start..start, message.trim_start());
+            if !self.errors.contains(&error) {
+                self.errors.push(error);
+            }
+            return;
+        }
+        let key = said.strip_prefix("--set ").and_then(|rest| rest.split('=').next());
+        let there = |key: &&str| self.paper.experiments.contains(*key);
+        let needle = key.filter(there).map_or(format!("\"{}\"", e.id), str::to_owned);
+        let message = format!("point `{}` of `{}` cannot be read: {said}", point.id, e.id);
+        self.at("experiments.toml", &needle, message);
+    }
+
+    /// Reads the scenario of every trace, with all that it records.
+    fn traces(&mut self, plan: &Plan) {
+        for t in &plan.traces {
+            let experiment = plan.experiment(&t.experiment);
+            let Some(text) = experiment.and_then(|e| self.paper.scenario(&e.scenario)) else {
+                continue;
+            };
+            let plain = plan.changes(t);
+            let recording = [plain.clone(), t.overrides()].concat();
+            let read = |changes: &[_]| Scenario::with_overrides(text, "the scenario", changes);
+            let Err(error) = read(&recording) else { continue };
+            // What is wrong with the point is said already.
+            if read(&plain).is_ok() {
+                let (file, experiments) = ("experiments.toml", &self.paper.experiments);
+                let said = error.to_string();
+                let keys = ["capture", "interval", "series"];
+                let key = keys.into_iter().find(|key| said.contains(&format!("record.{key}")));
+                let span = key.and_then(|key| t.places.of(key)).or(t.places.of("id"));
+                let message = format!("trace `{}` cannot be recorded: {said}", t.id);
+                let place = self.paper.place(file);
+                let span = span.unwrap_or_default();
+                self.errors.push(FileError::at(&place, experiments, span, message));
+            }
+        }
     }
 
     fn claim(
@@ -226,29 +286,28 @@ impl Found<'_> {
         models: Option<&BTreeMap<String, f64>>,
         quantities: Option<&BTreeMap<String, f64>>,
     ) {
-        for quantity in claim.quantities() {
-            let wrong = match quantity {
-                Quantity::Metric(at) => plan.look_up(&at.at).err().or_else(|| {
-                    let metric = Metric::parse(&at.path).ok()?;
-                    let scenario = scenarios.get(at.place()?.0)?;
-                    metric.check(scenario, |name| name == metric.name).err()
-                }),
+        let mut wrong = Vec::new();
+        for (path, quantity) in claim.placed_quantities() {
+            let found = match quantity {
+                Quantity::Metric(at) => wrong_metric(self.paper, at, plan, scenarios),
                 Quantity::Model(name) => {
-                    models.and_then(|m| unknown("model", name, m, "models.toml"))
+                    models.and_then(|m| unknown("model", name, m, "models.toml")).map(|m| ("", m))
                 }
-                Quantity::Trace(name) => {
-                    quantities.and_then(|q| unknown("quantity", name, q, "quantities.toml"))
-                }
+                Quantity::Trace(name) => quantities
+                    .and_then(|q| unknown("quantity", name, q, "quantities.toml"))
+                    .map(|m| ("", m)),
                 _ => None,
             };
-            if let Some(wrong) = wrong {
-                let text = &self.paper.claims;
-                let place = claim.span.clone();
-                let message = format!("claim `{}`: {wrong}", claim.id);
-                let error = FileError::at(&self.paper.place("claims.toml"), text, place, message);
-                self.errors.push(error);
+            if let Some((key, message)) = found {
+                let path = format!("{path}.{}{key}", quantity.key());
+                wrong.push(Wrong::new(path, format!(": {message}")));
             }
         }
+        if let Some(models) = models.filter(|_| wrong.is_empty()) {
+            wrong = claim.check_with(models);
+        }
+        let (text, file) = (&self.paper.claims, self.paper.place("claims.toml"));
+        self.errors.extend(wrong.iter().map(|wrong| claim.error(text, &file, wrong)));
     }
 
     /// Every note is whole, and every note that any file cites is there; how many there are.
@@ -265,6 +324,14 @@ impl Found<'_> {
                     format!("note {} has no paragraph that begins with `{word}: `", note.id);
                 self.at("fidelity.md", &format!("## {}:", note.id), message);
             }
+        }
+        for line in self.paper.fidelity.lines().filter(|line| is_note_without_colon(line)) {
+            let name = line[3..].split_whitespace().next().unwrap_or_default();
+            self.at(
+                "fidelity.md",
+                line,
+                format!("this is no note; write `## {name}: ` before its title"),
+            );
         }
         let mut known = BTreeSet::new();
         for note in &notes {
@@ -286,6 +353,50 @@ impl Found<'_> {
         }
         notes.len()
     }
+}
+
+/// The wrong key of a metric of a point, with the error.
+fn wrong_metric(
+    paper: &Paper,
+    at: &At,
+    plan: &Plan,
+    scenarios: &Scenarios,
+) -> Option<(&'static str, String)> {
+    if let Err(message) = plan.look_up(&at.at) {
+        return Some((".at", message));
+    }
+    let metric = Metric::parse(&at.path).ok()?;
+    let (id, point) = at.place()?;
+    let there = metric.check(scenarios.get(id)?, |name| name == metric.name);
+    let why = there.err().or_else(|| lacks(paper, &at.path, plan.experiment(id)?, point));
+    why.map(|why| (".path", why))
+}
+
+/// Why no run of a point can have a metric.
+fn lacks(paper: &Paper, path: &str, experiment: &Experiment, point: &str) -> Option<String> {
+    let measure = Measure::parse(path).ok()?;
+    let point = experiment.points().into_iter().find(|p| p.id == point)?;
+    let (world, warm_up) = (experiment.world(&point), experiment.warm_up);
+    if measure.needs_warm_up() && (warm_up.is_none() || world != World::Sim) {
+        let id = &experiment.id;
+        return Some(format!(
+            "experiment `{id}` has no warm-up in the simulator; give it `warmup = \"10s\"`"
+        ));
+    }
+    let text = paper.scenario(&experiment.scenario)?;
+    let scenario = Scenario::with_overrides(text, "", &point.overrides).ok()?;
+    let why = measure.lacks(&scenario, world, warm_up)?;
+    Some(format!("no run of the point has `{path}`: {why}"))
+}
+
+/// True if a heading begins with a note's name, such as `EX-1`, and has no colon after it.
+fn is_note_without_colon(line: &str) -> bool {
+    let name = line.strip_prefix("## ").and_then(|rest| rest.split_whitespace().next());
+    name.and_then(|name| name.split_once('-')).is_some_and(|(series, number)| {
+        let upper = !series.is_empty()
+            && series.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+        upper && !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    })
 }
 
 /// Notes of a series that a text names.

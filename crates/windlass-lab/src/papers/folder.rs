@@ -85,12 +85,12 @@ struct Described {
     name: toml::Spanned<String>,
     #[serde(default)]
     order: u32,
-    title: String,
-    authors: Vec<String>,
-    published: String,
+    title: toml::Spanned<String>,
+    authors: toml::Spanned<Vec<String>>,
+    published: toml::Spanned<String>,
     #[serde(default)]
     doi: String,
-    summary: String,
+    summary: toml::Spanned<String>,
     least_effect: toml::Spanned<LeastEffect>,
 }
 
@@ -124,6 +124,13 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
     let d: Described = crate::template::read(&text, &place)?;
     let wrong = |span, message| FileError::at(&place, &text, span, message);
     d.least_effect.get_ref().check().map_err(|message| wrong(d.least_effect.span(), message))?;
+    let texts = [("title", &d.title), ("published", &d.published), ("summary", &d.summary)];
+    if let Some((key, text)) = texts.iter().find(|(_, text)| text.get_ref().trim().is_empty()) {
+        return Err(wrong(text.span(), format!("`{key}` is empty; write the paper's own")).into());
+    }
+    if d.authors.get_ref().is_empty() {
+        return Err(wrong(d.authors.span(), "`authors` is empty; name them".to_owned()).into());
+    }
     if !is_name(d.name.get_ref()) {
         let message = FolderError::Name(d.name.get_ref().clone()).to_string();
         return Err(wrong(d.name.span(), message).into());
@@ -132,12 +139,12 @@ fn described(files: BTreeMap<String, String>, folder: String) -> Result<(u32, Pa
     let scenarios = files.keys().filter(scenario).map(|n| (n.clone(), files[n].clone())).collect();
     let paper = Paper {
         id: d.name.into_inner(),
-        title: d.title,
-        authors: d.authors,
-        published: d.published,
+        title: d.title.into_inner(),
+        authors: d.authors.into_inner(),
+        published: d.published.into_inner(),
         doi: d.doi,
         citation: files.get("citation.bib").cloned().unwrap_or_default(),
-        summary: d.summary,
+        summary: d.summary.into_inner(),
         least_effect: d.least_effect.into_inner(),
         experiments: need("experiments.toml")?,
         claims: need("claims.toml")?,

@@ -12,6 +12,7 @@ pub(crate) mod folder;
 mod forms;
 mod map;
 pub(crate) mod material;
+mod meaning;
 mod models;
 pub(crate) mod paper;
 pub(crate) mod parts;
@@ -65,6 +66,12 @@ impl Paper {
         self.files.get(name).map(String::as_str)
     }
 
+    /// True if another paper has the same files.
+    pub(crate) fn has_files_of(&self, other: &Paper) -> bool {
+        let files = |p: &Paper| p.files.clone().into_iter().filter(|(f, _)| f != registered::FILE);
+        files(self).eq(files(other))
+    }
+
     /// What the runs and verdicts follow from, as 16 hexadecimal digits: this program and the paper's files but those that
     /// only say what is shown.
     pub(crate) fn fingerprint(&self) -> String {
@@ -88,7 +95,12 @@ impl Paper {
     ///
     /// The first thing wrong with the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
-        Plan::parse_given(&self.experiments, &self.place("experiments.toml"), &self.given())
+        self.plan_every().map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// The experiments, or an error for each wrong one.
+    pub(crate) fn plan_every(&self) -> Result<Plan, Vec<FileError>> {
+        Plan::parse_every(&self.experiments, &self.place("experiments.toml"), &self.given())
     }
 
     /// The claims.
@@ -102,9 +114,14 @@ impl Paper {
 
     /// The claims with other values for some names of the file's `let` tables.
     pub(crate) fn claims_given(&self, given: &Vars) -> Result<Vec<Claim>, FileError> {
+        self.claims_every(given).map_err(|mut errors| errors.swap_remove(0))
+    }
+
+    /// The claims, or an error for each wrong one.
+    pub(crate) fn claims_every(&self, given: &Vars) -> Result<Vec<Claim>, Vec<FileError>> {
         let mut all = self.given();
         all.extend(given.clone());
-        let mut claims = claims::parse_given(&self.claims, &self.place("claims.toml"), &all)?;
+        let mut claims = claims::parse_every(&self.claims, &self.place("claims.toml"), &all)?;
         if let Some(posed) = self.posed.as_ref().filter(|p| !p.claims.is_empty()) {
             claims.retain(|c| posed.claims.iter().any(|begin| c.id.starts_with(begin)));
         }
@@ -179,13 +196,14 @@ impl Paper {
         let exact = self.quantities(plan, claims, &certain.collect())?;
         let all = self.quantities(plan, claims, traces)?;
         let value = |(name, value): (String, f64)| {
-            let value = match exact.get(&name) {
+            let value = match exact.values.get(&name) {
                 Some(_) => Value::Exact { value, n: 1 },
                 None => Value::Runs([(1, value)].into()),
             };
             (name, value)
         };
-        Ok(all.into_iter().map(value).collect())
+        let gaps = all.gaps.into_iter().map(|(name, why)| (name, Value::Missing(why)));
+        Ok(gaps.chain(all.values.into_iter().map(value)).collect())
     }
 
     /// The numbers that traced runs yield, by the names that claims use.
@@ -194,10 +212,10 @@ impl Paper {
         plan: &Plan,
         claims: &[Claim],
         traces: &Traces,
-    ) -> Result<BTreeMap<String, f64>, FileError> {
+    ) -> Result<quantities::Told, FileError> {
         let (paper, judgements) = (self, &[][..]);
         let m = Material { paper, plan, claims, records: &[], judgements, traces };
-        quantities::quantities(&m, None)
+        quantities::quantities(&m)
     }
 
     /// The traces that each quantity is read from, by their places in the plan.
@@ -219,6 +237,6 @@ impl Paper {
     ///
     /// What is wrong with the expressions of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
-        report::sections(material, None)
+        report::sections(material, None).map_err(|mut errors| errors.swap_remove(0))
     }
 }

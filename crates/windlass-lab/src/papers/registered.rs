@@ -1,24 +1,30 @@
 //! What was fixed before the runs, and when: `registered.toml`.
 //!
-//! Each claim's criterion, each question with its answers and the least effect that matters have a hash there, with the
-//! date at which they were registered. What is registered again with another content, added or taken away after the
-//! first date stays in the file as a change, and the report lists it. Words that decide nothing (quantity, source, note
-//! and reasons) do not count.
+//! Each claim, each question with its answers and the smallest relevant effect have a hash there, with the date at which
+//! they were registered. A claim's hash covers its criterion and its meaning: the values of closed forms that it reads,
+//! its quantities of traced runs with these runs, and the scenarios of its points. What is registered again with another
+//! content, added or taken away after the first date stays in the file as a change, and the report lists it. Words that
+//! decide nothing (quantity, source, note and reasons) do not count.
 
 use std::collections::BTreeMap;
 
+use std::path::Path;
+use std::process::Command;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use toml::{Table, Value};
 
+use super::meaning;
 use super::paper::Paper;
 use crate::experiment::FileError;
 use crate::report::model::{Block, Section};
 
 /// Name of the file in a paper's folder.
 pub const FILE: &str = "registered.toml";
-/// Keys of claims and answers that decide nothing.
-const WORDS: [&str; 6] = ["quantity", "source", "note", "reason", "why", "question"];
+/// Number of the rule by which hashes are made. The first covered no more than the text of a claim.
+const SCHEME: u32 = 2;
+/// The change of a file to another rule.
+const OF_SCHEME: &str = "scheme";
 
 /// The file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,6 +32,12 @@ const WORDS: [&str; 6] = ["quantity", "source", "note", "reason", "why", "questi
 pub struct Registered {
     /// Date of the first registration, `2026-01-31`.
     pub since: String,
+    /// Rule by which the hashes are made.
+    #[serde(default = "first_scheme")]
+    pub scheme: u32,
+    /// Commit that the folder was at in the first registration; `-dirty` at its end if the folder had further changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// Hashes by `claim ID`, `question ID` and `least effect`.
     pub hash: BTreeMap<String, String>,
     /// What has changed since, in order.
@@ -43,6 +55,13 @@ pub struct Change {
     pub what: String,
     /// How.
     pub how: How,
+    /// Commit that the folder was at; `-dirty` at its end if the folder had further changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+fn first_scheme() -> u32 {
+    1
 }
 
 /// How something has changed.
@@ -78,52 +97,66 @@ impl Registered {
         text.map(|text| crate::template::read(text, &paper.place(FILE))).transpose()
     }
 
-    /// The file after a registration of the paper as it is on this date.
+    /// The file after a registration of the paper as it is on this date, at this commit if it is in a repository.
     ///
     /// # Errors
     ///
-    /// What is wrong with the paper's files.
-    pub fn renewed(paper: &Paper, date: &str) -> Result<Registered, FileError> {
-        let now = hashes(paper)?;
+    /// An error in the paper's files.
+    pub fn renewed(
+        paper: &Paper,
+        date: &str,
+        commit: Option<String>,
+    ) -> Result<Registered, FileError> {
+        let now = meaning::hashes(paper)?;
         let Some(mut known) = Registered::of(paper)? else {
-            return Ok(Registered { since: date.to_owned(), hash: now, change: Vec::new() });
+            let (since, change) = (date.to_owned(), Vec::new());
+            return Ok(Registered { since, scheme: SCHEME, commit, hash: now, change });
         };
-        let changes = known.changes(&now, date);
-        known.change.extend(changes);
-        known.hash = now;
-        Ok(known)
+        let mut changes = known.open(paper)?;
+        if known.scheme != SCHEME {
+            changes.push(change(OF_SCHEME, How::Changed));
+        }
+        let dated = |c: Change| Change { date: date.to_owned(), commit: commit.clone(), ..c };
+        known.change.extend(changes.into_iter().map(dated));
+        Ok(Registered { scheme: SCHEME, hash: now, ..known })
     }
 
-    /// What differs between this and the paper as it is.
+    /// True if an older rule made it, which covers less.
+    pub fn is_old(&self) -> bool {
+        self.scheme < SCHEME
+    }
+
+    /// The differences between the registration and the paper.
     ///
     /// # Errors
     ///
-    /// What is wrong with the paper's files.
+    /// An error in the paper's files.
     pub fn open(&self, paper: &Paper) -> Result<Vec<Change>, FileError> {
-        Ok(self.changes(&hashes(paper)?, ""))
-    }
-
-    fn changes(&self, now: &BTreeMap<String, String>, date: &str) -> Vec<Change> {
-        let change = |what: &String, how| Change { date: date.to_owned(), what: what.clone(), how };
+        let now = if self.is_old() { meaning::texts(paper)? } else { meaning::hashes(paper)? };
         let new = now.iter().filter_map(|(what, hash)| match self.hash.get(what) {
             None => Some(change(what, How::Added)),
             Some(known) if known != hash => Some(change(what, How::Changed)),
             Some(_) => None,
         });
         let gone = self.hash.keys().filter(|what| !now.contains_key(*what));
-        new.chain(gone.map(|what| change(what, How::Removed))).collect()
+        Ok(new.chain(gone.map(|what| change(what, How::Removed))).collect())
     }
 
     /// The text of the file.
     pub fn text(&self) -> String {
         let mut out = format!(
             "# Written by `windlass paper register`: what decides a verdict, by its hash, since the first date.\n\
-             since = {:?}\n",
-            self.since
+             since = {:?}\nscheme = {}\n",
+            self.since, self.scheme
         );
-        for Change { date, what, how } in &self.change {
+        let commit = |commit: &Option<String>| {
+            commit.as_ref().map(|c| format!("commit = {c:?}\n")).unwrap_or_default()
+        };
+        out += &commit(&self.commit);
+        for Change { date, what, how, commit: at } in &self.change {
             let how = how.word();
             out += &format!("\n[[change]]\ndate = {date:?}\nwhat = {what:?}\nhow = {how:?}\n");
+            out += &commit(at);
         }
         out += "\n[hash]\n";
         for (what, hash) in &self.hash {
@@ -133,31 +166,8 @@ impl Registered {
     }
 }
 
-/// The hash of everything in a paper that decides a verdict.
-fn hashes(paper: &Paper) -> Result<BTreeMap<String, String>, FileError> {
-    let mut all = BTreeMap::new();
-    let files = [("claims.toml", "claim", "claim"), (crate::readings::FILE, "axis", "question")];
-    for (file, list, word) in files {
-        let Some(text) = paper.file(file) else { continue };
-        let table: Table = crate::template::read(text, &paper.place(file))?;
-        for element in table.get(list).and_then(Value::as_array).into_iter().flatten() {
-            let id = element.get("id").and_then(Value::as_str).unwrap_or_default();
-            all.insert(format!("{word} {id}"), hash(element));
-        }
-    }
-    let text = paper.file("paper.toml").unwrap_or_default();
-    let table: Table = crate::template::read(text, &paper.place("paper.toml"))?;
-    if let Some(least) = table.get("least_effect") {
-        all.insert("least effect".to_owned(), hash(least));
-    }
-    Ok(all)
-}
-
-/// Sixteen hexadecimal digits of a content, whatever its spelling and order of keys.
-fn hash(value: &Value) -> String {
-    let mut text = String::new();
-    canonical(value, &mut text);
-    digits(text.as_bytes())
+fn change(what: &str, how: How) -> Change {
+    Change { date: String::new(), what: what.to_owned(), how, commit: None }
 }
 
 /// Sixteen hexadecimal digits of a text (SHA-256, its beginning).
@@ -165,27 +175,20 @@ pub(crate) fn digits(text: &[u8]) -> String {
     Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Table(table) => {
-            let mut keys: Vec<&String> =
-                table.keys().filter(|k| !WORDS.contains(&k.as_str())).collect();
-            keys.sort();
-            for key in keys {
-                *out += &format!("{key:?}:");
-                canonical(&table[key], out);
-            }
-            out.push(';');
-        }
-        Value::Array(all) => {
-            all.iter().for_each(|v| canonical(v, out));
-            out.push('.');
-        }
-        other => *out += &format!("{other} "),
-    }
+/// The commit that a folder is at, with `-dirty` at its end if a file other than `registered.toml` has changed since; `None`
+/// without a repository or without git.
+pub fn commit_of(folder: &Path) -> Option<String> {
+    let git = |words: &[&str]| {
+        let said = Command::new("git").arg("-C").arg(folder).args(words).output().ok()?;
+        said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "HEAD"]).filter(|c| !c.is_empty())?;
+    let status = git(&["status", "--porcelain", "--", "."])?;
+    let dirty = status.lines().any(|line| !line.ends_with(FILE));
+    Some(format!("{commit}{}", if dirty { "-dirty" } else { "" }))
 }
 
-/// What the report says of it.
+/// The report's section of registered criteria.
 pub(crate) fn section(paper: &Paper) -> Result<Section, FileError> {
     let blocks = match Registered::of(paper)? {
         None => vec![Block::Text {
@@ -195,17 +198,18 @@ pub(crate) fn section(paper: &Paper) -> Result<Section, FileError> {
         }],
         Some(known) => {
             let count = |word: &str| known.hash.keys().filter(|k| k.starts_with(word)).count();
+            let commit = known.commit.as_ref().map(|c| format!(" at commit {c}")).unwrap_or_default();
             let mut text = format!(
-                "{} claims and {} questions are registered, the first on {}.",
+                "{} claims and {} questions are registered, the first on {}{commit}.",
                 count("claim "),
                 count("question "),
                 known.since
             );
+            if known.is_old() {
+                text += " The registration has an older scheme, which covers neither models nor scenarios nor traced \
+                         runs: `windlass paper register` registers them.";
+            }
             let open = known.open(paper)?;
-            let line = |c: &Change| match c.date.as_str() {
-                "" => format!("not registered yet: {} {}", c.what, c.how.word()),
-                date => format!("{date}: {} {}", c.what, c.how.word()),
-            };
             let items: Vec<String> = known.change.iter().chain(&open).map(line).collect();
             text += if items.is_empty() { " Nothing has changed since." } else { " Changed since:" };
             let list = (!items.is_empty()).then_some(Block::List { items });
@@ -214,6 +218,18 @@ pub(crate) fn section(paper: &Paper) -> Result<Section, FileError> {
     };
     let title = "What was fixed, and what has changed since".to_owned();
     Ok(Section { id: "registered".to_owned(), title, blocks })
+}
+
+/// A change in words.
+fn line(c: &Change) -> String {
+    let commit = c.commit.as_ref().map(|c| format!(" at commit {c}")).unwrap_or_default();
+    match (c.date.as_str(), c.what.as_str()) {
+        ("", what) => format!("not registered yet: {what} {}", c.how.word()),
+        (date, OF_SCHEME) => format!(
+            "{date}: registered under scheme {SCHEME}, which also covers models, scenarios and traced runs{commit}"
+        ),
+        (date, what) => format!("{date}: {what} {}{commit}", c.how.word()),
+    }
 }
 
 #[cfg(test)]
@@ -234,9 +250,125 @@ mod tests {
     }
 
     fn keep(paper: &Paper, dir: &std::path::Path, date: &str) -> Registered {
-        let registered = Registered::renewed(paper, date).unwrap();
+        let registered = Registered::renewed(paper, date, None).unwrap();
         std::fs::write(dir.join("p").join(FILE), registered.text()).unwrap();
         registered
+    }
+
+    /// Changes a file and returns the criteria that differ from the registered ones.
+    fn open(dir: &Path, file: &str, from: &str, to: &str) -> Vec<String> {
+        let path = dir.join("p").join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        let paper = Paper::read(&dir.join("p")).unwrap();
+        let known = Registered::of(&paper).unwrap().unwrap().open(&paper).unwrap();
+        std::fs::write(&path, text).unwrap();
+        known.into_iter().map(|c| c.what).collect()
+    }
+
+    #[test]
+    fn a_changed_model_scenario_or_trace_changes_the_claims_that_read_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let first = paper(
+            path,
+            "[[claim]]\nid",
+            "[[measure]]\nname = \"one\"\nis = { constant = 1 }\n\n[[claim]]\nid",
+        );
+        drop(first);
+        let trace = "\n[[trace]]\nid = \"t\"\nexperiment = \"loss\"\npoint = \"p=1%\"\nseries = [\"cwnd_bytes\"]\n";
+        let quantity = "[[quantity]]\nfor = { k = [1, 2] }\nname = \"q.{{ k }}\"\ntrace = \"t\"\nis = { of = \"cwnd_bytes\", take = \"max\", unit = \"{{ k }}\" }\n";
+        let claim = "\n[[claim]]\nid = \"w\"\nsource = \"s\"\nquantity = \"q\"\nunit = \"1\"\nmeasure = { ratio = [{ trace = \"q.1\" }, { measure = \"one\" }] }\ndirection = { greater_than = { constant = 1.0 } }\n";
+        for (file, more) in
+            [("experiments.toml", trace), ("quantities.toml", quantity), ("claims.toml", claim)]
+        {
+            let file = path.join("p").join(file);
+            let before = std::fs::read_to_string(&file).unwrap_or_default();
+            std::fs::write(file, before + more).unwrap();
+        }
+        keep(&Paper::read(&path.join("p")).unwrap(), path, "2026-01-31");
+        let (models, all) = (
+            ["claim model.0.1%", "claim model.1%"],
+            ["claim model.0.1%", "claim model.1%", "claim order", "claim w"],
+        );
+        assert_eq!(open(path, "models.toml", "1460 * 8", "2 * 1460 * 8"), models);
+        assert_eq!(open(path, "network.toml", "1Gbps", "10Gbps"), all);
+        assert_eq!(
+            open(
+                path,
+                "experiments.toml",
+                "\"link.path.loss.probability\" =",
+                "\"link.path.delay\" = \"1ms\", \"link.path.loss.probability\" ="
+            ),
+            all
+        );
+        assert_eq!(open(path, "quantities.toml", "\"max\"", "\"min\""), ["claim w"]);
+        assert_eq!(open(path, "quantities.toml", "[1, 2]", "[1, 3]"), [""; 0]);
+        assert_eq!(
+            open(path, "experiments.toml", "id = \"t\"\n", "id = \"t\"\nseed = 2\n"),
+            ["claim w"]
+        );
+        assert_eq!(open(path, "claims.toml", "constant = 1 }", "constant = 2 }"), ["claim w"]);
+        assert_eq!(open(path, "network.toml", "name = \"p\"", "name = \"q\""), [""; 0]);
+        assert_eq!(open(path, "models.toml", "1460 * 8", "8 * 1460"), [""; 0]);
+        assert_eq!(open(path, "experiments.toml", "seeds = 20", "seeds = 40"), [""; 0]);
+    }
+
+    #[test]
+    fn renewing_an_older_scheme_keeps_its_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path();
+        let first = paper(path, "relative = 0.25", "relative = 0.25");
+        let old = Registered {
+            since: "2025-01-01".to_owned(),
+            hash: meaning::texts(&first).unwrap(),
+            scheme: 1,
+            ..Registered::default()
+        };
+        let text = old.text().replace("scheme = 1\n", "");
+        std::fs::write(path.join("p").join(FILE), text).unwrap();
+        let wider = paper(path, "relative = 0.25", "relative = 0.5");
+        let known = Registered::of(&wider).unwrap().unwrap();
+        assert!(known.is_old() && known.open(&wider).unwrap().len() == 2);
+        let said = crate::report::text::prose(&section(&wider).unwrap(), usize::MAX);
+        assert!(said.contains("has an older scheme"), "{said}");
+        let new = keep(&wider, path, "2026-02-01");
+        let changes: Vec<&str> = new.change.iter().map(|c| c.what.as_str()).collect();
+        assert_eq!(
+            (changes.as_slice(), new.is_old()),
+            (&["claim model.0.1%", "claim model.1%", "scheme"][..], false)
+        );
+        let again = Paper::read(&path.join("p")).unwrap();
+        assert_eq!(Registered::of(&again).unwrap().unwrap().open(&again).unwrap(), []);
+    }
+
+    #[test]
+    fn a_registration_names_the_commit_of_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path();
+        assert_eq!(commit_of(&folder.join("none")), None);
+        let git = |words: &[&str]| {
+            let mut git = Command::new("git");
+            let who = ["-c", "user.name=n", "-c", "user.email=e"];
+            git.arg("-C")
+                .arg(folder)
+                .args(who)
+                .args(words)
+                .output()
+                .is_ok_and(|o| o.status.success())
+        };
+        if !git(&["init", "-q"]) {
+            return;
+        }
+        assert_eq!(commit_of(folder), None);
+        std::fs::write(folder.join("a"), "a").unwrap();
+        assert!(git(&["add", "."]) && git(&["commit", "-qm", "a"]));
+        std::fs::write(folder.join(FILE), "").unwrap();
+        let clean = commit_of(folder).unwrap();
+        assert!(clean.len() >= 40 && clean.chars().all(|c| c.is_ascii_hexdigit()), "{clean}");
+        std::fs::write(folder.join("a"), "b").unwrap();
+        assert_eq!(commit_of(folder), Some(format!("{clean}-dirty")));
     }
 
     #[test]

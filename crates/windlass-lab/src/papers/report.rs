@@ -4,8 +4,6 @@ mod file;
 
 use std::cell::RefCell;
 
-use minijinja::{Environment, Value};
-
 use super::ask::{Course, Said, Scenarios, Values, asking};
 use super::map::MapFile;
 use super::material::Material;
@@ -17,11 +15,12 @@ use crate::experiment::FileError;
 use crate::report::model::{
     Block, Chart, ChartPoint, ChartSeries, HeatCell, HeatMap, Mark, Row, Section, Table,
 };
-use crate::template::{is_absent, read_with, said};
+use crate::template::{is_absent, read_every, said};
 use file::{
     BlockFile, Cell, ChartFile, CommandFile, ExchangeFile, HeatCellFile, HeatFile, PointFile,
     ReportFile, SectionFile, SeriesFile, TableFile,
 };
+use minijinja::{Environment, Value};
 
 /// Values on their way through a file of text.
 #[derive(Default)]
@@ -60,23 +59,35 @@ struct Drawing<'a> {
 }
 
 /// The sections: findings, those of `report.toml`, all claims, all notes.
+///
+/// # Errors
+///
+/// An error for the measures, the findings and each section.
 pub(super) fn sections(
     m: &Material,
     probing: Option<&Scenarios>,
-) -> Result<Vec<Section>, FileError> {
-    let env = asking(m, probing)?;
-    let mut all = vec![findings(m, &paragraphs(m, &env)?)];
+) -> Result<Vec<Section>, Vec<FileError>> {
+    let env = asking(m, probing).map_err(|e| vec![e])?;
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    match paragraphs(m, &env) {
+        Ok(told) => all.push(findings(m, &told)),
+        Err(e) => errors.push(e),
+    }
     if let Some(text) = m.paper.file("report.toml") {
         let (kept, probing) = (Kept::default(), probing.is_some());
         let d = Drawing { m, kept, text, file: m.paper.place("report.toml"), probing };
-        let read: ReportFile = read_with(text, &d.file, &env, &|v| d.kept.keep(v))?;
-        for section in read.section {
-            all.push(d.section(section)?);
+        match read_every::<ReportFile>(text, &d.file, &env, &|v| d.kept.keep(v)) {
+            Err(wrong) => errors.extend(wrong),
+            Ok(read) => {
+                for section in read.section {
+                    d.section(section).map_or_else(|e| errors.push(e), |section| all.push(section));
+                }
+            }
         }
     }
     all.push(tables::every_claim(m));
     all.push(notes::section(&m.paper.fidelity));
-    Ok(all)
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
 /// What stands before the paragraphs of `findings.md` and belongs to none.

@@ -6,18 +6,18 @@
 //!
 //! ```toml
 //! [[axis]]
-//! id = "TM-8"                       # the fidelity note
-//! question = "Which window remains after three duplicate acknowledgements?"
+//! id = "TM-11"                      # the fidelity note
+//! question = "Which queue is at the bottleneck?"
 //! [[axis.alternative]]
-//! name = "section-3"
-//! why = "The algorithm's own steps"
-//! kind = "literal"                  # or simulator, standard, other
+//! name = "traffic-control"
+//! why = "The simulator's default"
+//! kind = "simulator"                # or literal, standard, other
 //! [[axis.alternative]]
-//! name = "one-segment"
-//! why = "Section 4.1 says so of timeouts and duplicates alike"
+//! name = "device"
+//! why = "The device queue alone"
 //! kind = "other"
-//! algorithm = "tcp-modified"        # only where a flow runs it, and flow.* means these flows
-//! set = { "flow.*.stack.recovery" = "tahoe" }
+//! algorithm = "cubic"               # only if a flow runs it, and flow.* means these flows
+//! set = { "link.bottleneck.queue" = "100pkt" }
 //! ```
 //!
 //! `set` lies beneath what a point sets itself, `over` above it; `claims` gives names in the `let` table of

@@ -190,7 +190,7 @@ impl Outcome {
         self.claims.iter().find(|c| c.id == claim)
     }
 
-    /// Answers of a reading that are not the headline's: `TM-8 one-segment`; none for the headline.
+    /// Answers of a reading that are not the headline's: `TM-11 device`; none for the headline.
     pub fn departures(&self, made: &Made) -> Vec<String> {
         let pairs = self.axes.iter().zip(&made.choice).filter(|(axis, at)| **at != axis.headline);
         pairs.map(|(axis, at)| format!("{} {}", axis.id, axis.alternatives[*at].0)).collect()

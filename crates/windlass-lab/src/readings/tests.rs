@@ -267,10 +267,27 @@ fn quantities_know_the_traces_that_they_are_read_from() {
     assert!(sources.values().all(|at| !at.is_empty()), "{sources:?}");
 }
 
-/// What the check says of a shipped paper with another `readings.toml`.
+/// A claim on points that set the queue themselves.
+const PINNED: &str = "
+[[claim]]
+id = 'pinned'
+source = 's'
+quantity = 'q'
+unit = '1'
+measure = { ratio = [
+  { metric = { path = 'flow.f3.goodput_bps', at = 'ablation/variant=as-printed,queue=100pkt,rate=1Mbps' } },
+  { metric = { path = 'flow.f3.goodput_bps', at = 'ablation/variant=newreno,queue=100pkt,rate=1Mbps' } },
+] }
+direction = { greater_than = { constant = 1.0 } }
+";
+
+/// Messages of the check for a shipped paper with another `readings.toml`.
 fn said_of(id: &str, axes: &str) -> Vec<String> {
     let mut paper = Paper::by_id(id).unwrap().clone();
     paper.files.insert(FILE.to_owned(), axes.to_owned());
+    if id == "tcp-modified" {
+        paper.claims += PINNED;
+    }
     let plan = paper.plan().unwrap();
     Readings::check(&paper, &plan).iter().map(ToString::to_string).collect()
 }
@@ -284,7 +301,8 @@ fn axis(id: &str, answer: &str) -> String {
     )
 }
 
-/// Answers that published verdicts once rested on: each changes one side of a comparison only.
+/// Answers that published verdicts once rested on: three change one bound only, and one does not reach the point that a
+/// claim reads.
 #[test]
 fn answers_that_compare_unlike_or_same_things_are_refused() {
     let one_side = "the answer changes the first only";
@@ -303,6 +321,11 @@ fn answers_that_compare_unlike_or_same_things_are_refused() {
             "reno-ber",
             axis("RB-19", "algorithm = 'reno'\nset = { 'flow.*.stack.recovery' = 'newreno' }"),
             ["claim `sec6.multiple` compares", one_side],
+        ),
+        (
+            "tcp-modified",
+            axis("TM-11", "set = { 'link.bottleneck.queue' = '1000pkt' }"),
+            ["claim `pinned` reads point", "sets `link.bottleneck.queue` itself"],
         ),
     ];
     for (paper, axes, expected) in cases {

@@ -358,7 +358,9 @@ impl<'p> Survey<'p> {
             let experiment = place.split('/').next().unwrap_or_default();
             let at = (experiment, file.as_str());
             let scenario = self.readings.scenario(self.paper, at, &point, &work.reading)?;
-            let (hash, scenario) = (World::Sim.hash(&scenario).into(), Arc::new(scenario));
+            let Some(planned) = self.plan.experiment(experiment) else { continue };
+            let (scenario, hash) = planned.prepared(scenario, World::Sim);
+            let (hash, scenario) = (hash.into(), Arc::new(scenario));
             let task = Task {
                 experiment: experiment.to_owned(),
                 point: point.id,
@@ -384,7 +386,8 @@ impl<'p> Survey<'p> {
         };
         let known = |t: &&Task| self.main.has(&t.key()) || self.batch.has(&t.key());
         let missing: Vec<Task> = tasks.iter().filter(|t| !known(t)).cloned().collect();
-        let record = |task: &Task, ran: &run::Ran| Ok(task.record(ran));
+        let plan = &self.plan;
+        let record = |task: &Task, ran: &run::Ran| plan.record(task, ran);
         self.failed.extend(runner.fill(&missing, &mut self.batch, record, |_, _, _| ())?);
         let mut records: Vec<RunRecord> = Vec::new();
         for key in tasks.iter().map(Task::key) {

@@ -7,6 +7,7 @@ pub(crate) mod budget;
 mod conclude;
 pub(crate) mod error;
 mod looks;
+mod owner;
 mod series;
 mod tasks;
 pub(crate) mod traces;
@@ -23,6 +24,7 @@ use crate::run::store::{Batch, Format, Invocation, JOURNAL, Notice, RunKey, Stor
 use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
 use crate::shard;
 use budget::{FIRST, LOOKS, all_seeds};
+use owner::Owner;
 use tasks::{draw_up, place, read_by_all, within};
 
 pub use conclude::{LABORATORY, Outcome};
@@ -72,7 +74,9 @@ impl<'p> Reproduction<'p> {
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
         let dir = options.out.join(&paper.id);
+        let owner = Owner::claim(paper, &dir)?;
         let (batch, mut notices) = shard::batch(dir, options.shard)?;
+        owner.keep(batch.dir())?;
         let (granted, spent) = match (options.seeds, options.budget) {
             (None, Some(seconds)) => within(paper, &plan, &claims, seconds)?,
             _ => (BTreeMap::new(), 0.0),
@@ -119,6 +123,7 @@ impl<'p> Reproduction<'p> {
         if !dir.join(JOURNAL).is_file() {
             return Err(none());
         }
+        Owner::claim(paper, &dir)?;
         let plan = paper.plan()?;
         let claims = paper.parsed_claims()?;
         let (batch, mut notices) = Batch::open(&dir)?;
@@ -189,7 +194,8 @@ impl<'p> Reproduction<'p> {
             seeds.into_iter().collect(),
         ))?;
         self.keep_scenarios(missing)?;
-        let record = |task: &Task, ran: &Ran| Ok(task.record(ran));
+        let plan = &self.plan;
+        let record = |task: &Task, ran: &Ran| plan.record(task, ran);
         Ok(runner.fill(missing, &mut self.batch, record, |_, record, _| done(record))?)
     }
 

@@ -77,8 +77,7 @@ impl Reproduction<'_> {
         let Some(experiment) = self.plan.experiment(&request.experiment) else {
             unreachable!("the plan's parser checks that a trace names an experiment")
         };
-        let point = experiment.points().into_iter().find(|p| p.id == request.point);
-        let mut overrides = point.map(|p| p.overrides).unwrap_or_default();
+        let mut overrides = self.plan.changes(request);
         overrides.extend(request.overrides());
         load(self.paper, &experiment.scenario, &overrides)
     }

@@ -84,9 +84,10 @@ pub(super) fn draw_up(
     let mut tasks = Vec::new();
     for experiment in &plan.experiments {
         for point in experiment.points() {
-            let scenario = Arc::new(load(paper, &experiment.scenario, &point.overrides)?);
             let world = experiment.world(&point);
-            let scenario_hash: Arc<str> = world.hash(&scenario).into();
+            let scenario = load(paper, &experiment.scenario, &point.overrides)?;
+            let (scenario, hash) = experiment.prepared(scenario, world);
+            let (scenario, scenario_hash): (_, Arc<str>) = (Arc::new(scenario), hash.into());
             tasks.extend(seeds(experiment, &point).into_iter().map(|seed| Task {
                 experiment: experiment.id.clone(),
                 point: point.id.clone(),

@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 
 /// The file in a paper's folder of results; a shard has its own beside it, `traced-2-4.json`.
 const FILE: &str = "traced";
-/// Seeds whose traces are in memory together.
+/// Groups and seeds whose traces are in memory together.
 const TOGETHER: usize = 8;
 
 /// The quantities that traced runs have yielded.
@@ -36,6 +36,9 @@ pub(crate) struct Traced {
 struct Yield {
     events: u64,
     values: BTreeMap<String, f64>,
+    /// Reasons why quantities have no value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    gaps: BTreeMap<String, String>,
 }
 
 /// What is asked of traced runs.
@@ -94,10 +97,13 @@ impl Traced {
                 groups.entry(sources.clone()).or_default().insert(name.clone());
             }
         }
+        let groups: Vec<(Group, BTreeSet<String>)> = groups
+            .into_iter()
+            .map(|(sources, names)| (Group::of(self, asked, sources), names))
+            .collect();
+        self.fill(asked, &groups, runner)?;
         let (mut values, mut events) = (BTreeMap::new(), 0);
-        for (sources, names) in groups {
-            let group = Group::of(self, asked, sources);
-            self.fill(asked, &group, runner)?;
+        for (group, names) in groups {
             let told: Vec<(u64, &Yield)> =
                 group.seeds().map(|seed| (seed, &self.kept[&group.key(seed)])).collect();
             events += told.iter().map(|(_, y)| y.events).sum::<u64>();
@@ -105,7 +111,10 @@ impl Traced {
                 let of = |(seed, y): &(u64, &Yield)| Some((*seed, *y.values.get(&name)?));
                 let runs: BTreeMap<u64, f64> = told.iter().filter_map(of).collect();
                 let value = match (group.runs, runs.first_key_value()) {
-                    (_, None) => continue,
+                    (_, None) => match told.iter().find_map(|(_, y)| y.gaps.get(&name)) {
+                        Some(why) => Value::Missing(why.clone()),
+                        None => continue,
+                    },
                     (None, Some((_, value))) => Value::Exact { value: *value, n: 1 },
                     (Some(_), _) => Value::Runs(runs),
                 };
@@ -115,41 +124,55 @@ impl Traced {
         Ok((values, events))
     }
 
-    /// Makes what is missing of a group, and keeps it.
+    /// Makes what is missing of the groups, and keeps it. Groups that read the same run share it as far as they are filled
+    /// together.
     fn fill(
         &mut self,
         asked: &Asked,
-        group: &Group,
+        groups: &[(Group, BTreeSet<String>)],
         runner: &Runner,
     ) -> Result<(), ReproduceError> {
-        let missing: Vec<u64> =
-            group.seeds().filter(|seed| !self.kept.contains_key(&group.key(*seed))).collect();
-        for seeds in missing.chunks(TOGETHER) {
+        let mut missing: Vec<(u64, &Group)> = Vec::new();
+        for (group, _) in groups {
+            let new = |seed: &u64| !self.kept.contains_key(&group.key(*seed));
+            missing.extend(group.seeds().filter(new).map(|seed| (seed, group)));
+        }
+        missing.sort_by_key(|(seed, _)| *seed);
+        for some in missing.chunks(TOGETHER) {
             let mut tasks: BTreeMap<(usize, u64), Task> = BTreeMap::new();
-            for (at, seed) in seeds.iter().flat_map(|seed| group.runs_of(*seed)) {
+            for (at, seed) in some.iter().flat_map(|(seed, group)| group.runs_of(*seed)) {
                 let task = || task(&asked.plan.traces[at], &asked.scenarios[at], seed);
                 tasks.entry((at, seed)).or_insert_with(task);
             }
             let tasks: Vec<((usize, u64), Task)> = tasks.into_iter().collect();
             let ran = run(&tasks, runner)?;
-            for seed in seeds {
-                let here = group.runs_of(*seed);
-                let trace = |(at, seed): &(usize, u64)| {
-                    (asked.plan.traces[*at].id.clone(), ran[&(*at, *seed)].0.clone())
-                };
-                let traces: Traces = here.iter().map(trace).collect();
-                let values = asked.paper.quantities(asked.plan, &[], &traces)?;
-                let mine = |(name, _): &(String, f64)| {
-                    self.sources.get(name).is_some_and(|sources| *sources == group.sources)
-                };
-                let values = values.into_iter().filter(mine).collect();
-                let events = here.iter().map(|run| ran[run].1).sum();
-                self.kept.insert(group.key(*seed), Yield { events, values });
+            for (seed, group) in some {
+                let told = self.told(asked, group, *seed, &ran)?;
+                self.kept.insert(group.key(*seed), told);
             }
             let all = &self.kept;
             replace(&self.dir, &self.file, |out| Ok(serde_json::to_writer(out, all)?))?;
         }
         Ok(())
+    }
+
+    /// What the runs of a seed yield for a group.
+    fn told(
+        &self,
+        asked: &Asked,
+        group: &Group,
+        seed: u64,
+        ran: &Ran,
+    ) -> Result<Yield, ReproduceError> {
+        let here = group.runs_of(seed);
+        let trace = |run: &(usize, u64)| (asked.plan.traces[run.0].id.clone(), ran[run].0.clone());
+        let traces: Traces = here.iter().map(trace).collect();
+        let told = asked.paper.quantities(asked.plan, &[], &traces)?;
+        let mine =
+            |name: &String| self.sources.get(name).is_some_and(|sources| *sources == group.sources);
+        let values = told.values.into_iter().filter(|(name, _)| mine(name)).collect();
+        let gaps = told.gaps.into_iter().filter(|(name, _)| mine(name)).collect();
+        Ok(Yield { events: here.iter().map(|run| ran[run].1).sum(), values, gaps })
     }
 }
 
@@ -171,7 +194,7 @@ struct Group {
     first: Vec<(u64, bool)>,
     /// Runs of each, if anything is random.
     runs: Option<u64>,
-    /// Program, quantities and scenarios.
+    /// Program, quantities, and the traces with their scenarios.
     of: String,
 }
 
@@ -187,9 +210,10 @@ impl Group {
             .iter()
             .zip(&runs)
             .map(|(at, runs)| (request(at).seed.unwrap_or(1), runs.is_some()));
+        // Two traces of one run are asked for different quantities.
         let form = |at: &usize| {
             let scenario = &asked.scenarios[*at];
-            crate::run::form(scenario, &scenario.hash())
+            format!("{:?} {}", request(at).id, crate::run::form(scenario, &scenario.hash()))
         };
         let forms: Vec<String> = sources.iter().map(form).collect();
         Group {
@@ -241,7 +265,9 @@ fn run(tasks: &[((usize, u64), Task)], runner: &Runner) -> Result<Ran, Reproduce
             all.entry(place(task)).or_insert_with(Vec::new).push(*at);
             all
         });
-    let plain: Vec<Task> = tasks.iter().map(|(_, task)| task.clone()).collect();
+    // Traces of one run share it.
+    let first = |(own, task): &&((usize, u64), Task)| at[&place(task)].first() == Some(own);
+    let plain: Vec<Task> = tasks.iter().filter(first).map(|(_, task)| task.clone()).collect();
     let failed = runner.execute(&plain, |task, yielded, _| {
         let events = yielded.result.events;
         let trace = Trace::of(task.seed, yielded.result);

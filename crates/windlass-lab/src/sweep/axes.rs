@@ -59,6 +59,14 @@ struct Item {
     meant: bool,
     /// Datagrams have no algorithm.
     datagrams: bool,
+    /// CoAP, whose timer is its algorithm.
+    coap: bool,
+}
+
+/// The algorithm of CoAP's timer, `rto` in its traffic.
+fn timer(rto: Option<&toml::Value>) -> String {
+    let named = rto.and_then(|rto| rto.get("algorithm")).and_then(toml::Value::as_str);
+    named.unwrap_or("coap").to_owned()
 }
 
 impl Item {
@@ -68,20 +76,34 @@ impl Item {
         };
         let of_traffic = |key| word(flow.get("traffic").and_then(|t| t.get(key)));
         let [kind, transport] = ["kind", "transport"].map(of_traffic);
+        let algorithm = match kind.as_str() {
+            "coap" => timer(flow.get("traffic").and_then(|t| t.get("rto"))),
+            _ => word(flow.get("algorithm")),
+        };
         Item {
             name: word(flow.get("name")),
-            algorithm: word(flow.get("algorithm")),
+            algorithm,
             meant: true,
             datagrams: transport.eq_ignore_ascii_case("udp") || kind == "coap",
+            coap: kind == "coap",
         }
     }
 
     /// Runs what the changes of a point let it run; `i` is its place in the file.
     fn change(&mut self, i: usize, overrides: &[(String, String)]) {
         for (key, value) in overrides {
-            let of = key.strip_prefix("flow.").and_then(|rest| rest.strip_suffix(".algorithm"));
-            if of.is_some_and(|flow| flow == self.name || flow == i.to_string()) {
-                self.algorithm = value.trim_matches('"').to_owned();
+            let rest = |flow: &str| key.strip_prefix(&format!("flow.{flow}."));
+            let Some(key) = rest(&self.name).or_else(|| rest(&i.to_string())) else { continue };
+            match key {
+                "algorithm" if !self.coap => self.algorithm = value.trim_matches('"').to_owned(),
+                "traffic.rto.algorithm" if self.coap => {
+                    self.algorithm = value.trim_matches('"').to_owned();
+                }
+                "traffic.rto" if self.coap => {
+                    let table: Option<toml::Table> = toml::from_str(&format!("rto = {value}")).ok();
+                    self.algorithm = timer(table.as_ref().and_then(|t| t.get("rto")));
+                }
+                _ => {}
             }
         }
     }
@@ -367,5 +389,27 @@ mod tests {
         assert_eq!(axis.values[1].on, Some(World::Linux));
         let twice = worlds(&[World::Sim, World::Sim]).unwrap_err();
         assert_eq!(twice, "the world `sim` stands there twice");
+    }
+
+    #[test]
+    fn a_coap_timer_is_the_algorithm_of_its_flows() {
+        let flow = |name: &str, rto: &str| {
+            format!("[[flow]]\nname = '{name}'\ntraffic = {{ kind = 'coap'{rto} }}\n")
+        };
+        let text = flow("a", "") + &flow("b", ", rto = { algorithm = 'cocoa' }");
+        let set = [pair("flow.*.traffic.nstart", "2")];
+        let of = |timer: &str, changes: &[(String, String)]| {
+            let all = spelt_out_for(&text, changes, Some(timer), &set).unwrap();
+            all.into_iter().map(|(key, _)| key.replace(".traffic.nstart", "")).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (of("coap", &[]), of("cocoa", &[])),
+            (vec!["flow.0".into()], vec!["flow.1".into()])
+        );
+        let change = [pair("flow.a.traffic.rto.algorithm", "\"cocoa\"")];
+        assert_eq!(of("cocoa", &change), ["flow.0", "flow.1"]);
+        let change = [pair("flow.1.traffic.rto", "{ algorithm = \"fasor\" }")];
+        assert_eq!(of("fasor", &change), ["flow.1"]);
+        assert_eq!(of("reno", &[]), [""; 0]);
     }
 }

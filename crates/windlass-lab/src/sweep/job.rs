@@ -95,7 +95,7 @@ impl Job {
 }
 
 /// What is kept of a run of a sweep.
-pub(super) fn recorded(
+pub(crate) fn recorded(
     task: &Task,
     ran: &Ran,
     warm_up: Option<WarmUp>,

@@ -28,6 +28,7 @@ use std::path::PathBuf;
 
 pub use axes::spelt_out;
 pub(crate) use axes::spelt_out_for;
+pub(crate) use job::recorded;
 pub use job::{Job, Made};
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};

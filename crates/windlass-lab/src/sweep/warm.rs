@@ -50,7 +50,7 @@ impl fmt::Display for WarmUp {
 impl WarmUp {
     /// What a run of this length has to record for it: the bytes delivered, so often that
     /// intervals are told apart without holding every packet of a long run in memory.
-    pub(super) fn record(self, duration: Span) -> RecordSpec {
+    pub(crate) fn record(self, duration: Span) -> RecordSpec {
         let interval = Span(duration.0 / (10 * INTERVALS as u64));
         RecordSpec { series: vec![Series::Delivered], interval, ..RecordSpec::default() }
     }

@@ -386,10 +386,14 @@ fn was_down(case: &Case, i: &Incident) -> bool {
 fn full(case: &Case, i: &Incident) -> String {
     let Some(backlog) = &i.backlog else { return "what waited is not known".to_owned() };
     let Backlog { packets, bytes: held, by_flow, flows } = backlog;
-    let limit = i.link.map(|l| case.config.links[l as usize / 2].queue);
-    let held = match limit {
-        Some(QueueLimit::Packets(n)) => format!("{packets} of at most {n} packets waited"),
-        Some(QueueLimit::Bytes(n)) => {
+    let link = i.link.map(|l| &case.config.links[l as usize / 2]);
+    // What a device below the discipline holds waits as well.
+    let device = link.map_or(0, |link| link.discipline.device_packets());
+    let held = match link.map(|link| link.queue) {
+        Some(QueueLimit::Packets(n)) => {
+            format!("{packets} of at most {} packets waited", n.saturating_add(device))
+        }
+        Some(QueueLimit::Bytes(n)) if device == 0 => {
             format!("{packets} packets of {} B waited, of at most {} B", bytes(*held), bytes(n))
         }
         _ => format!(

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_lab::claims::Claim;
-use windlass_lab::experiment::Plan;
+use windlass_lab::experiment::{FileError, Plan};
 use windlass_lab::papers::Paper;
 use windlass_lab::reproduce::{Options, Outcome, Reproduction};
 use windlass_lab::run::store::Format;
@@ -57,6 +57,11 @@ impl Setup {
         };
         task.record(&Runner::new(1).run(&task).expect("it runs"))
     }
+}
+
+/// Errors of a check, one per line.
+pub fn said(errors: &[FileError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
 }
 
 /// Seconds of a quick reproduction here.

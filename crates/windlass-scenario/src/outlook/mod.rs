@@ -253,13 +253,15 @@ fn on_link(config: &Config, direction: Direction, ip_bytes: u32) -> Span {
 
 fn queue(config: &Config, hop: Hop, packet_bytes: u32) -> Option<Queue> {
     let size = u64::from(packet_bytes.max(1));
-    let (limit, each) = match hop {
+    let (limit, device, each) = match hop {
         Hop::Link(direction) => {
-            (on_its_way(config, direction).queue, on_link(config, direction, packet_bytes).0)
+            let own = on_its_way(config, direction);
+            let each = on_link(config, direction, packet_bytes).0;
+            (own.queue, own.discipline.device_packets(), each)
         }
         Hop::Air { cell, from, .. } => {
             let rate = rate_of(config, hop, packet_bytes).max(1);
-            (config.radios[cell].stations[from].queue, 8_000_000_000 * size / rate)
+            (config.radios[cell].stations[from].queue, 0, 8_000_000_000 * size / rate)
         }
     };
     let (packets, bytes) = match limit {
@@ -267,6 +269,9 @@ fn queue(config: &Config, hop: Hop, packet_bytes: u32) -> Option<Queue> {
         QueueLimit::Bytes(n) => (n / size, n),
         QueueLimit::Unlimited => return None,
     };
+    // What a device holds waits as well.
+    let packets = packets.saturating_add(device);
+    let bytes = bytes.saturating_add(device.saturating_mul(size));
     Some(Queue { packets, bytes, drain: Span(each.saturating_mul(packets)) })
 }
 

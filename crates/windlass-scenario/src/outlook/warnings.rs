@@ -66,7 +66,7 @@ fn of_link(link: &LinkConfig) -> Option<String> {
         QueueLimit::Unlimited => Some(format!(
             "link {name} has an unlimited queue: nothing is ever dropped there for want of room"
         )),
-        QueueLimit::Packets(0) | QueueLimit::Bytes(0) => {
+        QueueLimit::Packets(0) | QueueLimit::Bytes(0) if link.discipline.device_packets() == 0 => {
             Some(format!("link {name} has no queue: a packet that finds the link busy is dropped"))
         }
         _ => None,

@@ -11,6 +11,7 @@
 //! divisions and square roots alone, which every machine rounds alike.
 
 mod codel;
+mod device;
 mod fifo;
 mod fq_codel;
 mod pie;
@@ -28,6 +29,7 @@ use crate::link::QueueLimit;
 use crate::random::{Purpose, Stream};
 
 pub use codel::CoDel;
+pub use device::Device;
 pub use fq_codel::FqCoDel;
 pub use pie::Pie;
 pub use policer::Policer;
@@ -36,6 +38,8 @@ pub use threshold::Threshold;
 pub use waiting::{Dropped, Level, Waiting};
 
 use codel::CoDelQueue;
+use device::DeviceQueue;
+use fifo::Fifo;
 use fq_codel::FqCoDelQueue;
 use pie::PieQueue;
 use policer::PolicerQueue;
@@ -60,6 +64,8 @@ pub enum Discipline<L = Level> {
     Threshold(Threshold<L>),
     /// Drops what exceeds a token bucket.
     Policer(Policer),
+    /// One of the others above the transmit queue of a device.
+    Device(Box<Device<L>>),
     /// One that another crate defines.
     Custom(Custom<dyn QueueDiscipline>),
 }
@@ -100,7 +106,7 @@ cloneable! {
 }
 
 impl<L> Discipline<L> {
-    /// Identifier as a user types it.
+    /// Identifier as a user types it; above a device's queue that of the discipline there.
     pub fn id(&self) -> &'static str {
         match self {
             Discipline::DropTail => "drop-tail",
@@ -110,12 +116,25 @@ impl<L> Discipline<L> {
             Discipline::Pie(_) => "pie",
             Discipline::Threshold(_) => "threshold",
             Discipline::Policer(_) => "policer",
+            Discipline::Device(device) => device.discipline.id(),
             Discipline::Custom(_) => "custom",
+        }
+    }
+
+    /// Packets that a device below the discipline holds; 0 without one.
+    pub fn device_packets(&self) -> u64 {
+        match self {
+            Discipline::Device(device) => device.packets,
+            _ => 0,
         }
     }
 
     /// The same with queue lengths told in another way.
     pub fn map<M>(self, told: impl Fn(L) -> M) -> Discipline<M> {
+        self.map_levels(&told)
+    }
+
+    fn map_levels<M>(self, told: &dyn Fn(L) -> M) -> Discipline<M> {
         match self {
             Discipline::DropTail => Discipline::DropTail,
             Discipline::Red(red) => Discipline::Red(red.map(told)),
@@ -124,6 +143,10 @@ impl<L> Discipline<L> {
             Discipline::Pie(pie) => Discipline::Pie(pie),
             Discipline::Threshold(t) => Discipline::Threshold(Threshold { mark: told(t.mark) }),
             Discipline::Policer(policer) => Discipline::Policer(policer),
+            Discipline::Device(device) => Discipline::Device(Box::new(Device {
+                discipline: device.discipline.map_levels(told),
+                packets: device.packets,
+            })),
             Discipline::Custom(discipline) => Discipline::Custom(discipline),
         }
     }
@@ -139,6 +162,7 @@ impl Discipline {
             Discipline::FqCoDel(fq) => fq.check(),
             Discipline::Pie(pie) => pie.check(),
             Discipline::Policer(policer) => policer.check(),
+            Discipline::Device(device) => device.check(),
         }
     }
 }
@@ -149,12 +173,15 @@ pub struct Queue(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
+    /// Only above a device's queue: otherwise the link decides.
+    DropTail(Fifo),
     Red(RedQueue),
     CoDel(CoDelQueue),
     FqCoDel(FqCoDelQueue),
     Pie(PieQueue),
     Threshold(ThresholdQueue),
     Policer(PolicerQueue),
+    Device(Box<DeviceQueue>),
     Custom(Box<dyn CustomQueue>),
 }
 
@@ -167,8 +194,15 @@ impl Queue {
         entity: u64,
     ) -> Option<Queue> {
         let draws = || Stream::new(seed, entity, Purpose::Queue);
-        Some(Queue(match discipline {
-            Discipline::DropTail => return None,
+        match discipline {
+            Discipline::DropTail => None,
+            _ => Some(Queue::at_work(discipline, limit, &draws)),
+        }
+    }
+
+    fn at_work(discipline: &Discipline, limit: QueueLimit, draws: &dyn Fn() -> Stream) -> Queue {
+        Queue(match discipline {
+            Discipline::DropTail => Kind::DropTail(Fifo::new(limit)),
             Discipline::Red(red) => Kind::Red(RedQueue::new(*red, limit, draws())),
             Discipline::CoDel(codel) => Kind::CoDel(CoDelQueue::new(*codel, limit)),
             Discipline::FqCoDel(fq) => {
@@ -177,8 +211,12 @@ impl Queue {
             Discipline::Pie(pie) => Kind::Pie(PieQueue::new(*pie, limit, draws())),
             Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit)),
             Discipline::Policer(policer) => Kind::Policer(PolicerQueue::new(*policer, limit)),
+            Discipline::Device(device) => {
+                let above = Queue::at_work(&device.discipline, limit, draws);
+                Kind::Device(Box::new(DeviceQueue::new(above, device.packets)))
+            }
             Discipline::Custom(discipline) => Kind::Custom(discipline.start(limit, draws())),
-        }))
+        })
     }
 
     /// A packet comes. The link has been idle for so long, or is busy with `None`. What is dropped,
@@ -191,12 +229,17 @@ impl Queue {
         drops: &mut Vec<Dropped>,
     ) -> bool {
         match &mut self.0 {
+            Kind::DropTail(q) => {
+                q.push(packet, idle.is_none(), drops);
+                false
+            }
             Kind::Red(q) => q.enqueue(now, packet, idle, drops),
             Kind::CoDel(q) => q.enqueue(packet, idle, drops),
             Kind::FqCoDel(q) => q.enqueue(packet, idle, drops),
             Kind::Pie(q) => q.enqueue(now, packet, idle, drops),
             Kind::Threshold(q) => q.enqueue(packet, idle, drops),
             Kind::Policer(q) => q.enqueue(now, packet, idle, drops),
+            Kind::Device(q) => q.enqueue(now, packet, drops),
             Kind::Custom(q) => q.enqueue(now, packet, idle, drops),
         }
     }
@@ -204,12 +247,14 @@ impl Queue {
     /// The link is idle: the packet to transmit, and whether it is to be marked.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         match &mut self.0 {
+            Kind::DropTail(q) => q.pop().map(|packet| (packet, false)),
             Kind::Red(q) => q.dequeue(),
             Kind::CoDel(q) => q.dequeue(now, drops),
             Kind::FqCoDel(q) => q.dequeue(now, drops),
             Kind::Pie(q) => q.dequeue(now),
             Kind::Threshold(q) => q.dequeue(),
             Kind::Policer(q) => q.dequeue(),
+            Kind::Device(q) => q.dequeue(now, drops),
             Kind::Custom(q) => q.dequeue(now, drops),
         }
     }
@@ -217,12 +262,14 @@ impl Queue {
     /// Packets that wait.
     pub fn len(&self) -> u64 {
         match &self.0 {
+            Kind::DropTail(q) => q.len(),
             Kind::Red(q) => q.fifo().len(),
             Kind::CoDel(q) => q.fifo().len(),
             Kind::FqCoDel(q) => q.len(),
             Kind::Pie(q) => q.fifo().len(),
             Kind::Threshold(q) => q.fifo().len(),
             Kind::Policer(q) => q.fifo().len(),
+            Kind::Device(q) => q.len(),
             Kind::Custom(q) => q.len(),
         }
     }
@@ -230,12 +277,14 @@ impl Queue {
     /// IP bytes that wait.
     pub fn bytes(&self) -> u64 {
         match &self.0 {
+            Kind::DropTail(q) => q.bytes(),
             Kind::Red(q) => q.fifo().bytes(),
             Kind::CoDel(q) => q.fifo().bytes(),
             Kind::FqCoDel(q) => q.bytes(),
             Kind::Pie(q) => q.fifo().bytes(),
             Kind::Threshold(q) => q.fifo().bytes(),
             Kind::Policer(q) => q.fifo().bytes(),
+            Kind::Device(q) => q.bytes(),
             Kind::Custom(q) => q.bytes(),
         }
     }

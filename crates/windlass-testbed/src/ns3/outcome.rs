@@ -36,6 +36,9 @@ struct Direction {
     sent: u64,
     delivered: u64,
     drops_queue: u64,
+    /// Of `drops_queue`: there was room. Programs that know no FqCoDel leave it out.
+    #[serde(default)]
+    drops_early: u64,
     drops_error: u64,
     marks: u64,
     bytes: u64,
@@ -116,7 +119,7 @@ fn link(config: &Config, index: usize, d: &Direction) -> LinkResult {
         delivered: d.delivered,
         drops,
         drops_queue: d.drops_queue,
-        drops_early: 0,
+        drops_early: d.drops_early,
         drops_error: d.drops_error,
         drops_thinned: 0,
         marks: d.marks,

@@ -10,7 +10,7 @@ use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Traffic};
 use windlass_sim::course::Course;
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{LossModel, LossProcess};
-use windlass_sim::queue::{Discipline, Level};
+use windlass_sim::queue::{Discipline, FqCoDel, Level};
 use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::results::Series;
 use windlass_tcp::StackConfig;
@@ -222,9 +222,9 @@ fn write_link(
     let [a, b] = link.ends;
     let (rate, delay) = (link.rate_bps, link.delay.as_nanos());
     let _ = writeln!(lines, "link {a} {b} {rate} {delay} {mtu} {limit} {limit}");
-    if let Some(mark) = marks_from(link).map_err(refuse)? {
+    if let Some((word, values)) = discipline(link).map_err(refuse)? {
         for direction in 0..2 {
-            let _ = writeln!(lines, "mark {index} {direction} {mark}");
+            let _ = writeln!(lines, "{word} {index} {direction} {values}");
         }
     }
     for (direction, loss) in link.loss.iter().enumerate() {
@@ -237,26 +237,42 @@ fn write_link(
     Ok(())
 }
 
-/// How many waiting packets an arrival finds that is marked, if the queue marks; an error is a sentence.
-fn marks_from(link: &LinkConfig) -> Result<Option<u64>, String> {
+/// The word of a queue that does more than drop its tail, and its values; an error is a sentence.
+fn discipline(link: &LinkConfig) -> Result<Option<(&'static str, String)>, String> {
     match (&link.discipline, link.queue) {
         (Discipline::DropTail, _) => Ok(None),
-        (Discipline::Threshold(threshold), QueueLimit::Packets(limit)) => match threshold.mark {
-            // The queue that marks there keeps one packet less than it holds.
-            Level::Packets(mark) if mark + 1 >= LEAST_MARK && mark + 1 < limit => {
-                Ok(Some(mark + 1))
-            }
-            _ => Err(format!(
-                "ns-3's RED marks from {LEAST_MARK} waiting packets on and below the limit: mark must be in packets, \
-                 at least {}, and under {}",
-                LEAST_MARK - 1,
-                limit.saturating_sub(1)
-            )),
+        (Discipline::Threshold(threshold), QueueLimit::Packets(limit)) => {
+            marks_from(threshold.mark, limit).map(|mark| Some(("mark", mark.to_string())))
+        }
+        (Discipline::Device(device), QueueLimit::Packets(_)) => match device.discipline {
+            Discipline::FqCoDel(fq) => Ok(Some(("above", above(device.packets, fq)))),
+            _ => Err(KNOWN.to_owned()),
         },
-        _ => Err(
-            "on ns-3 a queue drops its tail, or marks by \"threshold\" with its limit in packets"
-                .to_owned(),
-        ),
+        _ => Err(KNOWN.to_owned()),
+    }
+}
+
+/// The queues that ns-3 is told of.
+const KNOWN: &str = "on ns-3 a queue drops its tail, marks by \"threshold\", or is \"fq-codel\" with a `device`, the last two with \
+                     their limit in packets";
+
+fn above(device: u64, fq: FqCoDel) -> String {
+    let FqCoDel { flows, quantum, target, interval, ecn } = fq;
+    let [target, interval] = [target, interval].map(Span::as_nanos);
+    format!("{device} {flows} {quantum} {target} {interval} {}", u8::from(ecn))
+}
+
+/// How many waiting packets an arrival finds that is marked; an error is a sentence.
+fn marks_from(mark: Level, limit: u64) -> Result<u64, String> {
+    match mark {
+        // The queue that marks there keeps one packet less than it holds.
+        Level::Packets(mark) if mark + 1 >= LEAST_MARK && mark + 1 < limit => Ok(mark + 1),
+        _ => Err(format!(
+            "ns-3's RED marks from {LEAST_MARK} waiting packets on and below the limit: mark must be in packets, \
+             at least {}, and under {}",
+            LEAST_MARK - 1,
+            limit.saturating_sub(1)
+        )),
     }
 }
 

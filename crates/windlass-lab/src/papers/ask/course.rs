@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::value::{Object, ObjectRepr, from_args};
-use minijinja::{Error, ErrorKind, State, Value};
+use minijinja::{Error, State, Value};
 use windlass_sim::PacketFate;
 
+use super::recorded::Recorded;
 use crate::experiment::series;
 use crate::papers::exchange;
 use crate::papers::material::Trace;
@@ -15,7 +16,7 @@ use crate::papers::parts::series::seconds;
 use crate::report::model::ChartPoint;
 use crate::run::RunRecord;
 use crate::scenario::what_there_is;
-use crate::template::{absent, mistake};
+use crate::template::{Missing, absent_because, mistake};
 
 /// The fate of packets with this name.
 pub(crate) fn fate(name: &str) -> Result<PacketFate, String> {
@@ -37,26 +38,45 @@ pub(crate) fn fate(name: &str) -> Result<PacketFate, String> {
 #[derive(Debug)]
 pub(super) struct Traced {
     trace: Arc<Trace>,
+    recorded: Arc<Recorded>,
     probing: bool,
+    /// True if the trace must record each requested value.
+    strict: bool,
 }
 
 impl Traced {
-    pub(super) fn of(trace: Arc<Trace>) -> Traced {
-        Traced { trace, probing: false }
+    pub(super) fn of(trace: Arc<Trace>, recorded: Arc<Recorded>) -> Traced {
+        Traced { trace, recorded, probing: false, strict: false }
     }
 
-    /// A trace that there is not, of which everything may be asked.
-    pub(super) fn probe() -> Traced {
-        Traced { trace: Arc::default(), probing: true }
+    /// A stand-in that has every value, or with `strict` every value that the trace records.
+    pub(super) fn probe(recorded: Arc<Recorded>, strict: bool) -> Traced {
+        Traced { trace: Arc::default(), recorded, probing: true, strict }
     }
 
-    fn series(&self, name: &str, flow: u32) -> Result<Course, Error> {
-        let series = series(name).map_err(mistake)?;
+    fn series(&self, name: &str, flow: &Value) -> Result<Course, Error> {
+        let known = series(name).map_err(mistake)?;
+        let flow = self.flow(flow)?;
+        if self.strict {
+            self.recorded.has_series(name)?;
+        }
         if self.probing {
             return Ok(Course((0..5).map(|i| (f64::from(i), f64::from(5 - i))).collect()));
         }
-        let values = self.trace.values_of(flow, series);
+        let values = self.trace.values_of(flow, known);
         Ok(Course(values.map(|(t, v)| (seconds(t), v as f64)).collect()))
+    }
+
+    /// The index of a flow; the first flow if no flow is given.
+    fn flow(&self, flow: &Value) -> Result<u32, Error> {
+        if flow.is_undefined() || flow.is_none() {
+            return Ok(0);
+        }
+        let index = self.recorded.flow(flow)?;
+        if self.strict {
+            self.recorded.has_flow(index)?;
+        }
+        Ok(index)
     }
 
     fn end(&self) -> f64 {
@@ -66,6 +86,9 @@ impl Traced {
     /// The flows that have a series.
     fn flows(&self, name: &str) -> Result<Vec<u32>, Error> {
         let series = series(name).map_err(mistake)?;
+        if self.strict {
+            self.recorded.has_series(name)?;
+        }
         if self.probing {
             return Ok(vec![0]);
         }
@@ -74,8 +97,12 @@ impl Traced {
     }
 
     /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
-    fn counted(&self, flows: &[u32], name: &str, bytes: bool) -> Result<Course, Error> {
+    fn counted(&self, flows: &[Value], name: &str, bytes: bool) -> Result<Course, Error> {
         let fate = fate(name).map_err(mistake)?;
+        let flows: Vec<u32> = flows.iter().map(|f| self.flow(f)).collect::<Result<_, _>>()?;
+        if self.strict {
+            self.recorded.has_packets()?;
+        }
         if self.probing {
             return Ok(Course(vec![(1.0, 1.0), (2.0, 2.0)]));
         }
@@ -92,11 +119,11 @@ impl Traced {
 
 impl Object for Traced {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        match key.as_str()? {
-            "end" => Some(self.end().into()),
-            "seed" => Some(self.trace.seed.into()),
-            _ => None,
-        }
+        Some(match key.as_str()? {
+            "end" => self.end().into(),
+            "seed" => self.trace.seed.into(),
+            key => unknown("a trace", key, &METHODS),
+        })
     }
 
     fn call_method(
@@ -107,25 +134,48 @@ impl Object for Traced {
     ) -> Result<Value, Error> {
         match method {
             "series" => {
-                let (name, flow): (&str, Option<u32>) = from_args(args)?;
-                Ok(Value::from_object(self.series(name, flow.unwrap_or(0))?))
+                let (name, flow): (&str, Option<Value>) = from_args(args)?;
+                Ok(Value::from_object(self.series(name, &flow.unwrap_or_default())?))
             }
             "flows" => {
                 let (name,): (&str,) = from_args(args)?;
                 Ok(self.flows(name)?.into())
             }
-            "exchange" if self.probing => Ok(Value::from_object(exchange::Asked::probe())),
+            "exchange" if self.probing => {
+                if self.strict {
+                    self.recorded.has_packets()?;
+                }
+                Ok(Value::from_object(exchange::Asked::probe()))
+            }
             "exchange" => {
-                let asked = exchange::Asked::of(&self.trace).ok_or_else(absent)?;
+                let none = || absent_because("the captured packets have no loss with its repair");
+                let asked = exchange::Asked::of(&self.trace).ok_or_else(none)?;
                 Ok(Value::from_object(asked))
             }
             "packets" | "bytes" => {
-                let (flows, fate): (Vec<u32>, &str) = from_args(args)?;
+                let (flows, fate): (Vec<Value>, &str) = from_args(args)?;
                 Ok(Value::from_object(self.counted(&flows, fate, method == "bytes")?))
             }
-            _ => Err(Error::from(ErrorKind::UnknownMethod)),
+            _ => Err(no_such("a trace", method, &METHODS)),
         }
     }
+}
+
+/// Names in expressions of a trace.
+const METHODS: [&str; 6] = ["end", "series", "flows", "exchange", "packets", "bytes"];
+/// Names in expressions of a value over time.
+const OF_COURSES: [&str; 19] = [
+    "n", "max", "min", "last", "start", "end", "pairs", "at", "mean", "within", "until", "since",
+    "over", "most", "positive", "averages", "share_of", "pauses", "rates",
+];
+
+fn no_such(what: &str, name: &str, known: &[&str]) -> Error {
+    mistake(format!("{what} has no `{name}`{}", what_there_is(name, known)))
+}
+
+/// A value that is an error wherever it is used.
+fn unknown(what: &str, name: &str, known: &[&str]) -> Value {
+    Value::from(no_such(what, name, known))
 }
 
 /// A value over time: seconds and values, each of which holds until the next.
@@ -136,6 +186,19 @@ impl Course {
     /// As points of a chart.
     pub(crate) fn points(&self) -> Vec<ChartPoint> {
         self.0.iter().map(|(x, y)| ChartPoint { x: *x, y: *y, ..ChartPoint::default() }).collect()
+    }
+
+    /// Why a method has no value.
+    fn without(&self, method: &str, args: &[Value]) -> String {
+        let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+        let call = format!("`.{method}({})`", args.join(", "));
+        match self.0.first() {
+            None => format!("{call} of a series without a value"),
+            Some((first, _)) if method == "at" || method == "mean" => {
+                format!("{call} is before the first value, at {first} s")
+            }
+            Some(_) => format!("{call} has no value in this series"),
+        }
     }
 
     /// The value that holds at a moment.
@@ -199,14 +262,19 @@ impl Object for Course {
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let values = || self.0.iter().map(|(_, v)| *v);
-        match key.as_str()? {
+        let key = key.as_str()?;
+        match key {
             "n" => Some(self.0.len().into()),
+            "max" | "min" | "last" | "end" | "start" if self.0.is_empty() => {
+                Some(Value::from_object(Missing(format!("`.{key}` of a series without a value"))))
+            }
             "max" => values().reduce(f64::max).map(Value::from),
             "min" => values().reduce(f64::min).map(Value::from),
             "last" => values().next_back().map(Value::from),
             "end" => self.0.last().map(|(t, _)| (*t).into()),
+            "start" => self.0.first().map(|(t, _)| (*t).into()),
             "pairs" => Some(self.0.iter().map(|(t, v)| Value::from(vec![*t, *v])).collect()),
-            _ => None,
+            _ => Some(unknown("a value over time", key, &OF_COURSES)),
         }
     }
 
@@ -220,7 +288,9 @@ impl Object for Course {
         method: &str,
         args: &[Value],
     ) -> Result<Value, Error> {
-        let number = |v: Option<f64>| v.map(Value::from).ok_or_else(absent);
+        let number = |v: Option<f64>| {
+            v.map(Value::from).ok_or_else(|| absent_because(self.without(method, args)))
+        };
         let one = || from_args::<(f64,)>(args).map(|(a,)| a);
         Ok(match method {
             "at" => return number(self.at(one()?)),
@@ -233,6 +303,12 @@ impl Object for Course {
                 let end = one()?;
                 let kept = self.0.iter().take_while(|(t, _)| *t <= end).copied();
                 Value::from_object(Course(kept.collect()))
+            }
+            "since" => {
+                let start = one()?;
+                Value::from_object(Course(
+                    self.0.iter().filter(|(t, _)| *t >= start).copied().collect(),
+                ))
             }
             "over" => {
                 let k = one()?;
@@ -268,7 +344,7 @@ impl Object for Course {
                 let points = crate::papers::parts::series::rates(&self.points(), step);
                 Value::from_object(Course(points.iter().map(|p| (p.x, p.y)).collect()))
             }
-            _ => return Err(Error::from(ErrorKind::UnknownMethod)),
+            _ => return Err(no_such("a value over time", method, &OF_COURSES)),
         })
     }
 

@@ -1,12 +1,14 @@
 //! What the expressions of a paper may ask: runs, traces, claims, and what is computed of them.
 
 mod course;
+mod recorded;
 mod summing;
 mod values;
 
 use summing::Summing;
 
 pub(crate) use course::{Course, fate};
+pub(crate) use recorded::Recorded;
 pub(crate) use values::Values;
 
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ use super::parts::cells::{self, printed, signed};
 use super::parts::significance::{Tested, probability, tested};
 use super::parts::verdicts::listed;
 use crate::claims::{Claim, Judgement, Kind, Metric, look_up, matches};
-use crate::experiment::{FileError, Plan};
+use crate::experiment::{FileError, Plan, TraceRequest};
 use crate::report::numbers::number;
 use crate::run::RunRecord;
 use crate::scenario::{Scenario, what_there_is};
@@ -54,10 +56,12 @@ struct Measure {
 /// Evidence that expressions share.
 #[derive(Debug)]
 struct Source {
-    plan: Plan,
+    plan: Arc<Plan>,
     claims: Vec<Claim>,
     judgements: Vec<Judgement>,
     traces: BTreeMap<String, Arc<Trace>>,
+    /// The request of each trace of the plan.
+    recorded: BTreeMap<String, Arc<Recorded>>,
     runs: BTreeMap<String, Vec<Arc<RunRecord>>>,
     summing: Summing,
     /// No run is asked: everything that exists answers, so that only mistakes are left. Where traces are given, only they
@@ -83,8 +87,11 @@ pub(crate) fn asking(
     for r in m.records {
         runs.entry(format!("{}/{}", r.experiment, r.point)).or_default().push(Arc::new(r.clone()));
     }
+    let plan = Arc::new(m.plan.clone());
+    let recorded = |t: &TraceRequest| (t.id.clone(), Arc::new(Recorded::of(m.paper, &plan, t)));
     let source = Arc::new(Source {
-        plan: m.plan.clone(),
+        recorded: m.plan.traces.iter().map(recorded).collect(),
+        plan: plan.clone(),
         claims: m.claims.to_vec(),
         judgements: m.judgements.to_vec(),
         traces: m.traces.iter().map(|(id, t)| (id.clone(), Arc::new(t.clone()))).collect(),
@@ -267,11 +274,15 @@ impl Source {
 
     fn trace(&self, id: &str) -> Result<Value, Error> {
         self.plan.look_up_trace(id).map_err(mistake)?;
-        if self.probing.is_some() && (self.traces.is_empty() || self.traces.contains_key(id)) {
-            return Ok(Value::from_object(course::Traced::probe()));
+        let recorded = self.recorded[id].clone();
+        if let Some(scenarios) = &self.probing
+            && (self.traces.is_empty() || self.traces.contains_key(id))
+        {
+            let strict = !scenarios.is_empty();
+            return Ok(Value::from_object(course::Traced::probe(recorded, strict)));
         }
         let trace = self.traces.get(id).ok_or_else(absent)?;
-        Ok(Value::from_object(course::Traced::of(trace.clone())))
+        Ok(Value::from_object(course::Traced::of(trace.clone(), recorded)))
     }
 
     /// Of the seeds that two points have in common, in how many the runs are the same to the last packet,

@@ -49,8 +49,8 @@ pub(crate) fn every_claim(m: &Material) -> Section {
     let table = Table {
         id: "claims-table".to_owned(),
         caption:
-            "Every claim, with the tolerance that was fixed before the runs. Ours is compared \
-            with the corrected value where there is one"
+            "Every claim with its tolerance. A corrected value replaces the published one in the comparison. \
+            The last section lists the claims that were written or changed after results were known"
                 .to_owned(),
         columns: columns(&[
             "where",
@@ -58,7 +58,7 @@ pub(crate) fn every_claim(m: &Material) -> Section {
             "unit",
             "paper",
             "corrected",
-            "ours [95 %]",
+            "measured [95 %]",
             "tolerance and its reason",
         ]),
         rows: rows.collect(),

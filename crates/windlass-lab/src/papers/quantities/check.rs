@@ -8,10 +8,12 @@ use toml::Spanned;
 
 use super::file::{Amount, Element, Flows, Item, Term, When};
 use super::formula;
-use crate::experiment::{FileError, Plan, TraceRequest, series};
-use crate::papers::ask::{Scenarios, fate};
+use super::told::{Recordings, flow_of};
+use crate::experiment::{FileError, Plan, series};
+use crate::papers::ask::{Recorded, fate};
 use crate::papers::exchange;
 use crate::scenario::what_there_is;
+use crate::template::said;
 
 /// Names of `read` within one another.
 const DEEPEST: usize = 12;
@@ -23,7 +25,7 @@ pub(super) struct Check<'a, 'e> {
     pub(super) text: &'a str,
     pub(super) file: &'a str,
     pub(super) plan: &'a Plan,
-    pub(super) scenarios: Option<&'a Scenarios>,
+    pub(super) recorded: &'a Recordings,
     pub(super) env: &'a Environment<'static>,
     pub(super) element: &'e Element,
 }
@@ -105,39 +107,31 @@ impl<'a, 'e> Check<'a, 'e> {
         }
         match e.flows.as_ref().map(|f| (f.get_ref(), f.span())) {
             Some((Flows::Word(word), span)) if word != "all" => {
-                let message = format!("`flows`: invalid `{word}`; expected \"all\" or indexes");
+                let message =
+                    format!("`flows`: invalid `{word}`; expected \"all\" or a list of flows");
                 self.fail(span, message)
             }
-            Some((Flows::These(all), span)) => {
-                all.iter().try_for_each(|f| self.flow(&e.trace, *f, span.clone()))
+            Some((Flows::These(all), _)) => {
+                all.iter().try_for_each(|flow| self.flow(&e.trace, flow))
             }
             _ => Ok(()),
         }
     }
 
-    fn trace(&self, id: &Spanned<String>) -> Result<&'a TraceRequest, FileError> {
-        if let Err(message) = self.plan.look_up_trace(id.get_ref()) {
-            return self.fail(id.span(), format!("`trace`: {message}"));
-        }
-        match self.plan.traces.iter().find(|t| t.id == *id.get_ref()) {
-            Some(request) => Ok(request),
-            None => self.fail(id.span(), "`trace`: not found"),
+    fn trace(&self, id: &Spanned<String>) -> Result<&'a Recorded, FileError> {
+        match (self.plan.look_up_trace(id.get_ref()), self.recorded.get(id.get_ref())) {
+            (Ok(()), Some(recorded)) => Ok(recorded),
+            (Err(message), _) => self.fail(id.span(), format!("`trace`: {message}")),
+            (Ok(()), None) => self.fail(id.span(), "`trace`: not found"),
         }
     }
 
     /// That the trace's scenario has this flow.
-    fn flow(&self, trace: &Spanned<String>, flow: u32, span: Range<usize>) -> Checked {
-        let request = self.trace(trace)?;
-        let scenario = self.scenarios.and_then(|all| all.get(&request.experiment));
-        let Some(tracks) = scenario.map(|s| s.tracks()) else { return Ok(()) };
-        if (flow as usize) < tracks.len() {
-            return Ok(());
+    fn flow(&self, trace: &Spanned<String>, flow: &Spanned<Amount>) -> Checked {
+        match flow_of(self.recorded, trace.get_ref(), flow.get_ref()) {
+            Ok(_) => Ok(()),
+            Err(message) => self.fail(flow.span(), message),
         }
-        let all: Vec<String> =
-            tracks.iter().enumerate().map(|(i, name)| format!("{i} ({name})")).collect();
-        let id = trace.get_ref();
-        let all = all.join(", ");
-        self.fail(span, format!("flow {flow} not found; trace `{id}` has {all}"))
     }
 
     fn term(&self, term: &Spanned<Term>) -> Checked {
@@ -165,14 +159,14 @@ impl<'a, 'e> Check<'a, 'e> {
 
     fn item(&self, item: &Item, span: Range<usize>) -> Checked {
         let trace = item.trace.as_ref().unwrap_or(&self.element.trace);
-        let request = self.trace(trace)?;
+        let recorded = self.trace(trace)?;
         self.form(item, span)?;
         if let Some(flow) = &item.flow {
-            self.flow(trace, *flow.get_ref(), flow.span())?;
+            self.flow(trace, flow)?;
         }
         match (&item.of, item.packets.as_ref().or(item.exchange.as_ref())) {
-            (Some(of), _) => self.course(of.get_ref(), of.span(), request)?,
-            (None, Some(what)) => self.packets(item, what, request)?,
+            (Some(of), _) => self.course(of.get_ref(), of.span(), recorded)?,
+            (None, Some(what)) => self.packets(item, what, recorded)?,
             (None, None) => {}
         }
         for (key, amount) in item.amounts() {
@@ -187,7 +181,7 @@ impl<'a, 'e> Check<'a, 'e> {
             item.take.as_ref().and_then(|t| Some((t, t.get_ref().other()?)))
         {
             let place = formula::place(self.text, take.span(), other);
-            self.course(other, place, request)?;
+            self.course(other, place, recorded)?;
         }
         Ok(())
     }
@@ -231,7 +225,7 @@ impl<'a, 'e> Check<'a, 'e> {
     }
 
     /// That a name is one of a course, or a series that the trace records.
-    fn course(&self, name: &str, span: Range<usize>, request: &TraceRequest) -> Checked {
+    fn course(&self, name: &str, span: Range<usize>, recorded: &Recorded) -> Checked {
         let read = &self.element.read;
         if let Some(term) = read.get(name) {
             if self.is_course(term.get_ref()) {
@@ -239,45 +233,28 @@ impl<'a, 'e> Check<'a, 'e> {
             }
             return self.fail(span, format!("`{name}` of `read` is a number, not a course"));
         }
-        let recorded = |s: &String| s == name || name.starts_with(&format!("{s}."));
-        if series(name).is_ok() && request.series.iter().any(recorded) {
-            return Ok(());
+        if series(name).is_ok() {
+            return recorded.has_series(name).or_else(|e| self.fail(span, said(&e)));
         }
         let courses = read.iter().filter(|(_, term)| self.is_course(term.get_ref()));
-        let known: Vec<&str> =
-            courses.map(|(n, _)| n).chain(&request.series).map(String::as_str).collect();
-        let message = match series(name) {
-            Ok(_) => format!(
-                "trace `{}` does not record `{name}`; it records {}: add it to `series` in experiments.toml",
-                request.id,
-                request.series.join(", ")
-            ),
-            Err(_) => format!("series `{name}` not found{}", what_there_is(name, &known)),
-        };
-        self.fail(span, message)
+        let series = windlass_sim::Series::known();
+        let names = courses.map(|(n, _)| n.as_str()).chain(series.iter().map(|(n, _)| n.as_str()));
+        let known: Vec<&str> = names.collect();
+        self.fail(span, format!("there is no series `{name}`{}", what_there_is(name, &known)))
     }
 
-    fn packets(&self, item: &Item, what: &Spanned<String>, request: &TraceRequest) -> Checked {
+    fn packets(&self, item: &Item, what: &Spanned<String>, recorded: &Recorded) -> Checked {
         let name = what.get_ref();
         let wrong = match item.packets {
             Some(_) => fate(name).err(),
             None if exchange::KNOWN.contains(&name.as_str()) => None,
-            None => Some(format!(
-                "exchange `{name}` not found{}",
-                what_there_is(name, &exchange::KNOWN)
-            )),
+            None => {
+                let instead = what_there_is(name, &exchange::KNOWN);
+                Some(format!("there is no exchange `{name}`{instead}"))
+            }
         };
-        if let Some(message) = wrong {
-            return self.fail(what.span(), message);
-        }
-        if request.capture.is_empty() {
-            let id = &request.id;
-            let message = format!(
-                "trace `{id}` captures no packets: add a link to `capture` in experiments.toml"
-            );
-            return self.fail(what.span(), message);
-        }
-        Ok(())
+        let wrong = wrong.or_else(|| recorded.has_packets().err().map(|e| said(&e)));
+        wrong.map_or(Ok(()), |message| self.fail(what.span(), message))
     }
 
     /// That an amount is a number, or the name of one.

@@ -43,8 +43,8 @@ pub(super) struct Element {
 pub(super) enum Flows {
     /// `all`: each flow that has a sample.
     Word(String),
-    /// Indexes.
-    These(Vec<u32>),
+    /// Indexes or names.
+    These(Vec<Spanned<Amount>>),
 }
 
 /// Summary of a term over flows and events.
@@ -79,7 +79,8 @@ pub(super) struct Item {
     pub(super) exchange: Option<Spanned<String>>,
     /// Another trace than the quantity's.
     pub(super) trace: Option<Spanned<String>>,
-    pub(super) flow: Option<Spanned<u32>>,
+    /// Index or name of a flow.
+    pub(super) flow: Option<Spanned<Amount>>,
     /// Values are divided by it.
     pub(super) unit: Option<Spanned<f64>>,
     /// Greater values count as this one.
@@ -242,7 +243,7 @@ impl<'de> Deserialize<'de> for Flows {
             type Value = Flows;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"all\" or a list of indexes of flows")
+                f.write_str("\"all\" or a list of flows")
             }
 
             fn visit_str<E: Error>(self, v: &str) -> Result<Flows, E> {
@@ -264,7 +265,7 @@ impl<'de> Deserialize<'de> for Amount {
             type Value = Amount;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number or a name of `read`")
+                f.write_str("a number or a name")
             }
 
             fn visit_f64<E: Error>(self, v: f64) -> Result<Amount, E> {

@@ -34,7 +34,7 @@ flows = [0]
 over = 'share'
 
 [quantity.read]
-window = { of = 'cwnd_bytes', flow = 0 }
+window = { of = 'cwnd_bytes', flow = 'transfer' }
 cut = { of = 'ssthresh_bytes', when = { change = 1 }, otherwise = 'end' }
 top = { of = 'window', before = 'cut', take = 'max' }
 rise = { of = 'window', since = 'cut', take = { rise_from = 'ssthresh_bytes' } }
@@ -57,12 +57,12 @@ const MISTAKES: &[[&str; 3]] = &[
     [
         "'cwnd_bytes', take",
         "'cwnd_byte', take",
-        "4:13: series `cwnd_byte` not found; did you mean `cwnd_bytes`?",
+        "4:13: there is no series `cwnd_byte`; did you mean `cwnd_bytes`?",
     ],
     [
         "trace = 't'",
         "trace = 'bare'",
-        "4:13: trace `bare` does not record `cwnd_bytes`; it records srtt_ns: add it",
+        "4:13: trace `bare` does not record `cwnd_bytes`; it records srtt_ns: add it to `series`",
     ],
     ["'max', unit", "'mx', unit", "4:34: unknown variant `mx`, expected one of"],
     ["take = 'max', unit", "tak = 'max', unit", "4:27: unknown field `tak`, expected one of"],
@@ -83,7 +83,11 @@ const MISTAKES: &[[&str; 3]] = &[
         "packets = 'sent'",
         "4:6: a measure needs one of `of`, `packets` and `exchange`",
     ],
-    ["unit = 1460", "flow = 7", "4:48: flow 7 not found; trace `t` has 0 (transfer)"],
+    [
+        "unit = 1460",
+        "flow = 7",
+        "4:48: trace `t` has no flow 7; expected an index from 0 to 0, or a name: transfer",
+    ],
     [
         "unit = 1460",
         "from = 'start'",
@@ -110,12 +114,13 @@ const MISTAKES: &[[&str; 3]] = &[
     [
         "{ of = 'cwnd_bytes', take = 'max', unit = 1460 }",
         "{ exchange = 'lst' }",
-        "4:19: exchange `lst` not found; did you mean `lost`?",
+        "4:19: there is no exchange `lst`; did you mean `lost`?",
     ],
-    ["[0]", "[0, 3]", "9:9: flow 3 not found; trace `t` has 0 (transfer)"],
-    ["[0]", "[-1]", "9:10: invalid value: integer `-1`, expected u32"],
-    ["[0]", "7", "9:9: invalid type: integer `7`, expected \"all\" or a list of indexes of flows"],
-    ["[0]", "'every'", "9:9: `flows`: invalid `every`; expected \"all\" or indexes"],
+    ["[0]", "[0, 3]", "9:13: trace `t` has no flow 3; expected an index"],
+    ["[0]", "['trnsfer']", "9:10: trace `t` has no flow `trnsfer`; did you mean `transfer`?"],
+    ["[0]", "[-1]", "9:10: `-1` is neither a flow's name nor its index; expected one of transfer"],
+    ["[0]", "7", "9:9: invalid type: integer `7`, expected \"all\" or a list of flows"],
+    ["[0]", "'every'", "9:9: `flows`: invalid `every`; expected \"all\" or a list of flows"],
     ["over = 'share'\n", "", "7:8: `flows` and `each` need `over`"],
     ["flows = [0]\n", "", "9:8: `over` needs `flows` or `each`"],
     ["flows = [0]", "each = { of = 'cwnd_bytes' }", "9:8: `each` needs `when`"],
@@ -139,7 +144,7 @@ const MISTAKES: &[[&str; 3]] = &[
     [
         "rise_from = 'ssthresh_bytes'",
         "rise_from = 'ssthresh_byte'",
-        "16:62: series `ssthresh_byte` not found; did you mean `ssthresh_bytes`?",
+        "16:62: there is no series `ssthresh_byte`; did you mean `ssthresh_bytes`?",
     ],
     [
         "'dropped_error'",
@@ -199,7 +204,9 @@ fn a_trace_without_samples_has_no_value_and_no_error() {
     let traces = Traces::from([("t".to_owned(), Trace::default())]);
     let (records, judgements, claims) = (&[][..], &[][..], &[][..]);
     let m = Material { paper: &paper, plan: &plan, claims, records, judgements, traces: &traces };
-    let told = super::quantities(&m, None).unwrap();
+    let told = super::quantities(&m).unwrap();
+    assert_eq!(told.gaps["largest"], "`max`: `cwnd_bytes` has no value there");
+    let told = told.values;
     // Of no flow it is true that its window is small.
     assert_eq!(
         told.into_iter().collect::<Vec<_>>(),

@@ -55,7 +55,7 @@ pub(super) struct RowFile {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a number")]
 pub(super) enum Cell {
     Text(String),
     Whole(i64),
@@ -137,8 +137,13 @@ pub(super) struct CommandFile {
     /// The traced run that it makes.
     pub(super) trace: Option<String>,
     /// What of the traced run is recorded, as `key = value` of the scenario's `record`.
+    #[serde(default, deserialize_with = "pair")]
     pub(super) record: Option<[String; 2]>,
     /// Options at the end of the line.
     #[serde(default)]
     pub(super) more: String,
+}
+
+fn pair<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<[String; 2]>, D::Error> {
+    crate::template::two(from).map(Some)
 }
