@@ -28,7 +28,6 @@ use toml::de::DeTable;
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 use crate::scenario::did_you_mean;
-pub(crate) use expand::COMPUTED;
 use expand::Expander;
 pub(crate) use scalar::{text, texts, two};
 pub(crate) use tree::{Placed, Places, Tree};
@@ -182,46 +181,16 @@ pub(crate) fn read_given<T: DeserializeOwned>(
     first(expanded(text, file, given).map_err(|e| vec![e]).and_then(Tree::whole))
 }
 
-/// Reads a file in an environment; `keep` says what stands in a file for a value that TOML has not.
-pub(crate) fn read_with<T: DeserializeOwned>(
-    text: &str,
-    file: &str,
-    env: &Environment<'_>,
-    keep: &dyn Fn(&Value) -> Option<String>,
-) -> Result<T, FileError> {
-    first(read_every(text, file, env, keep))
-}
-
-/// Reads a file in an environment, with an error for each wrong element of a list.
+/// Reads a file in an environment, with an error for each wrong element of a list; `keep` says what stands in a file for a
+/// value that TOML has not.
 pub(crate) fn read_every<T: DeserializeOwned>(
     text: &str,
     file: &str,
     env: &Environment<'_>,
     keep: &dyn Fn(&Value) -> Option<String>,
 ) -> Result<T, Vec<FileError>> {
-    let reading = Reading { env, keep, given: &Vars::new(), spelt: None, gaps: false };
+    let reading = Reading { env, keep, given: &Vars::new() };
     reading.tree(text, file).map_err(|e| vec![e])?.whole()
-}
-
-/// Reads a file in an environment. An expression that fails is [`NONE`] with the reason after it: a value that a run lacks.
-pub(crate) fn read_with_gaps<T: DeserializeOwned>(
-    text: &str,
-    file: &str,
-    env: &Environment<'_>,
-) -> Result<T, FileError> {
-    let reading = Reading { env, keep: &|_| None, given: &Vars::new(), spelt: None, gaps: true };
-    first(reading.tree(text, file).map_err(|e| vec![e]).and_then(Tree::whole))
-}
-
-/// A file after expansion in an environment, in which the texts of a key are not evaluated: they keep their expressions, with
-/// the values of the names in them.
-pub(crate) fn spelt_out<'a>(
-    (text, file): (&'a str, &'a str),
-    env: &Environment<'_>,
-    key: &str,
-) -> Result<Tree<'a>, FileError> {
-    let (keep, given) = (&|_: &Value| None, &Vars::new());
-    Reading { env, keep, given, spelt: Some(key), gaps: false }.tree(text, file)
 }
 
 fn first<T>(read: Result<T, Vec<FileError>>) -> Result<T, FileError> {
@@ -235,7 +204,7 @@ pub(crate) fn expanded<'a>(
     given: &Vars,
 ) -> Result<Tree<'a>, FileError> {
     let env = environment();
-    Reading { env: &env, keep: &|_| None, given, spelt: None, gaps: false }.tree(text, file)
+    Reading { env: &env, keep: &|_| None, given }.tree(text, file)
 }
 
 /// What a file is read with.
@@ -243,16 +212,13 @@ struct Reading<'a> {
     env: &'a Environment<'a>,
     keep: &'a dyn Fn(&Value) -> Option<String>,
     given: &'a Vars,
-    spelt: Option<&'a str>,
-    gaps: bool,
 }
 
 impl Reading<'_> {
     fn tree<'t>(&self, text: &'t str, file: &'t str) -> Result<Tree<'t>, FileError> {
         let parsed = DeTable::parse(text).map_err(|e| FileError::toml(file, text, &e))?;
-        let Reading { env, keep, given, spelt, gaps } = *self;
-        let expander =
-            Expander { text, file, env, keep, given, spelt, gaps, errors: RefCell::default() };
+        let Reading { env, keep, given } = *self;
+        let expander = Expander { text, file, env, keep, given, errors: RefCell::default() };
         let entries = expander.table(parsed.get_ref(), &Vars::new())?;
         let errors = expander.errors.into_inner();
         Ok(Tree { text, file, span: parsed.span(), entries, errors })

@@ -38,7 +38,8 @@ const THEIR_QUANTITIES: &str = r#"
 [[quantity]]
 for = { id = ["t1", "t2"] }
 name = "q.{{ id }}"
-is = "{{ trace(id).series('cwnd_bytes', 0).mean(20) / 1460 }}"
+trace = "{{ id }}"
+is = { of = "cwnd_bytes", until = 20, take = "mean", unit = 1460 }
 "#;
 
 const THEIR_CLAIMS: &str = r#"
@@ -92,7 +93,7 @@ direction = { greater_than = { constant = 1.0 } }
 
 /// The paper with one trace, and one quantity of it that a claim reads.
 fn traced(dir: &Path, quantity: &str) -> Paper {
-    let quantity = format!("[[quantity]]\nname = \"q\"\nis = \"{{{{ {quantity} }}}}\"\n");
+    let quantity = format!("[[quantity]]\nname = \"q\"\ntrace = \"t\"\nis = {{ {quantity} }}\n");
     let more =
         [("experiments.toml", TRACE), ("quantities.toml", &quantity), ("claims.toml", CLAIM)];
     folder(dir, &[("network.toml", "200s", "5s")], &more)
@@ -102,56 +103,53 @@ fn traced(dir: &Path, quantity: &str) -> Paper {
 fn a_quantity_that_its_trace_cannot_have_is_an_error() {
     for (quantity, expected) in [
         (
-            "trace('t').series('srtt_ns').max",
-            "does not record `srtt_ns`; it records cwnd_bytes, rto_ns: add it to `series`",
+            "of = 'srtt_ns', take = 'max'",
+            "13: trace `t` does not record `srtt_ns`; it records cwnd_bytes, rto_ns: add it to `series`",
         ),
         (
-            "trace('t').series('cwnd_bytes', 9).max",
-            "trace `t` has no flow 9; expected an index from 0 to 0, or a name: transfer",
+            "of = 'cwnd_bytes', flow = 9, take = 'max'",
+            "34: trace `t` has no flow 9; expected an index from 0 to 0, or a name: transfer",
         ),
         (
-            "trace('t').series('cwnd_bytes', 'trnsfer').max",
-            "trace `t` has no flow `trnsfer`; did you mean `transfer`?",
+            "of = 'cwnd_bytes', flow = 'trnsfer', take = 'max'",
+            "34: trace `t` has no flow `trnsfer`; did you mean `transfer`?",
         ),
         (
-            "trace('t').series('cwnd_bytes', -1).max",
-            "`-1` is neither a flow's name nor its index; expected one of transfer",
+            "of = 'cwnd_bytes', flow = -1, take = 'max'",
+            "34: `-1` is neither a flow's name nor its index; expected one of transfer",
         ),
-        ("trace('t').series('cwnd').max", "there is no series `cwnd`; did you mean `cwnd_bytes`?"),
+        ("of = 'cwnd', take = 'max'", "13: there is no series `cwnd`; did you mean `cwnd_bytes`?"),
         (
-            "trace('t').packets([0], 'delivered').n",
-            "trace `t` captures no packets: add a link to `capture`",
+            "packets = 'delivered', take = 'count'",
+            "18: trace `t` captures no packets: add a link to `capture`",
         ),
-        ("trace('t').exchange().rtt", "trace `t` captures no packets"),
-        ("trace('u').series('cwnd_bytes').max", "there is no trace `u`; did you mean `t`?"),
+        ("exchange = 'lost'", "19: trace `t` captures no packets"),
+        (
+            "trace = 'u', of = 'cwnd_bytes', take = 'max'",
+            "16: `trace`: there is no trace `u`; did you mean `t`?",
+        ),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let errors = check(&traced(dir.path(), quantity)).expect_err(quantity);
         let said = paper_support::said(&errors);
-        assert!(
-            said.contains("quantities.toml:3:6: ") && said.contains(expected),
-            "{quantity}: {said}"
-        );
+        assert!(said.contains(&format!("quantities.toml:4:{expected}")), "{quantity}: {said}");
     }
     let dir = tempfile::tempdir().unwrap();
-    check(&traced(dir.path(), "trace('t').series('cwnd_bytes', 'transfer').max")).unwrap();
+    check(&traced(dir.path(), "of = 'cwnd_bytes', flow = 'transfer', take = 'max'")).unwrap();
 }
 
 #[test]
 fn a_quantity_without_a_value_has_the_reason_in_its_verdict() {
     for (quantity, expected) in [
         (
-            "trace('t').series('cwnd_bytes', 'transfer').at(-1)",
-            "No traced run yields `q`: `.at(-1)` is before the first value, at 0 s.",
+            "of = 'cwnd_bytes', flow = 'transfer', at = -1",
+            "No traced run yields `q`: `at` -1 s is before the first value of `cwnd_bytes`, at 0 s.",
         ),
         (
-            "trace('t').series('cwnd_bytes').since(99).max",
-            "No traced run yields `q`: `.max` of a series without a value.",
+            "of = 'cwnd_bytes', since = 99, take = 'max'",
+            "No traced run yields `q`: `max`: `cwnd_bytes` has no value there.",
         ),
-        (
-            "trace('t').series('cwnd_bytes').since(99).mean(5)",
-            "`.mean(5)` of a series without a value.",
-        ),
+        ("of = 'cwnd_bytes', when = { change = 99999 }", "`cwnd_bytes` has no such moment."),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let paper = traced(dir.path(), quantity);

@@ -19,7 +19,7 @@ const MORE: [(&str, &str); 3] = [
     ),
     (
         "quantities.toml",
-        "[[quantity]]\nname = \"q\"\nis = \"{{ trace('t').series('cwnd_bytes').max / 1460 }}\"\n",
+        "[[quantity]]\nname = \"q\"\ntrace = \"t\"\nis = { of = \"cwnd_bytes\", take = \"max\", unit = 1460 }\n",
     ),
     (
         "claims.toml",

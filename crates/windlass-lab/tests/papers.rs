@@ -23,6 +23,22 @@ fn every_built_in_paper_is_right() {
     }
 }
 
+/// Changes of this file are changes of what papers are compared with.
+#[test]
+fn closed_forms_of_built_in_papers_keep_their_values() {
+    let known = include_str!("golden/models.txt").lines().filter(|line| !line.starts_with('#'));
+    let mut now: Vec<String> = Vec::new();
+    for paper in PAPERS.iter() {
+        let all = paper.models().expect("its closed forms");
+        now.extend(all.iter().map(|(name, value)| format!("{} {name} {value:?}", paper.id)));
+    }
+    let (mut known, mut now): (Vec<&str>, Vec<&str>) =
+        (known.collect(), now.iter().map(String::as_str).collect());
+    known.sort_unstable();
+    now.sort_unstable();
+    assert_eq!(known, now);
+}
+
 #[test]
 fn too_few_runs_to_decide_a_claim_are_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -105,6 +121,25 @@ const MISTAKES: &[Mistake] = &[
         "`rate.0.1%` comes to `NaN`, which is no number",
     ),
     ("models.toml", "rate.{{ name }}", "rate", "models.toml:7:6: `rate` exists already"),
+    (
+        "models.toml",
+        "rate.{{ name }}",
+        "*.{{ name }}",
+        "models.toml:6:8: `*` in `name` needs `values`",
+    ),
+    (
+        "models.toml",
+        "is = \"",
+        "values = { a = 1 }\ncount = [{ is = true }]\nis = \"",
+        "needs one of `is`, `values`",
+    ),
+    ("models.toml", "is = \"", "iz = \"", "models.toml:7:1: unknown field `iz`"),
+    (
+        "models.toml",
+        "{{ 1460",
+        "{% set a = 1 %}{{ 1460",
+        "models.toml:7:7: this file has no template statements",
+    ),
     (
         "models.toml",
         "mathis(0.1, p, 1.0)",

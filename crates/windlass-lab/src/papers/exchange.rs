@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use minijinja::Value;
-use minijinja::value::{Object, ObjectRepr};
+use minijinja::value::{Object, ObjectRepr, ValueKind};
 use windlass_cc::{Span, Time};
 use windlass_sim::Series;
 use windlass_tcp::{Flags, Seq};
@@ -16,6 +16,19 @@ use crate::report::model::{Ladder, Message};
 
 /// How long before the loss the drawing begins: a little more than a round trip.
 const BEFORE: Span = Span::from_millis(48);
+/// Properties of an exchange.
+pub(super) const KNOWN: [&str; 10] = [
+    "lost",
+    "lost_segment",
+    "duplicates",
+    "repeats",
+    "window_low",
+    "window_high",
+    "cwnd_after",
+    "between",
+    "fresh",
+    "closed",
+];
 /// Packets shown after the retransmission has arrived: its acknowledgement, a window update, the
 /// next flight and its acknowledgement.
 const AFTER: usize = 6;
@@ -51,6 +64,12 @@ impl Exchange {
     /// The lost segment's number as Wireshark counts: the first data byte is 1.
     fn lost_number(&self) -> u32 {
         self.relative(self.passages[self.lost].segment.seq)
+    }
+
+    /// The lost segment's ordinal number, if all before it are as long; the first is 1.
+    fn lost_segment(&self) -> u32 {
+        let length = self.passages[self.lost].segment.len.max(1);
+        self.lost_number().saturating_sub(1) / length + 1
     }
 
     /// A sequence number of the server's relative to its first.
@@ -113,6 +132,15 @@ impl Asked {
         Asked { exchange: None, cwnd_after: Some(1.0) }
     }
 
+    /// A property as a number; none if the exchange has none.
+    pub(super) fn number(self, name: &str) -> Option<f64> {
+        let value = Arc::new(self).get_value(&Value::from(name))?;
+        if value.kind() == ValueKind::Bool {
+            return Some(f64::from(u8::from(value.is_true())));
+        }
+        f64::try_from(value).ok()
+    }
+
     /// Drawn as a ladder.
     pub(super) fn ladder(&self, id: String, caption: String, ends: [String; 2]) -> Option<Ladder> {
         let e = self.exchange.as_ref()?;
@@ -129,17 +157,6 @@ impl Object for Asked {
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
         let key = key.as_str()?;
-        const KNOWN: [&str; 9] = [
-            "lost",
-            "duplicates",
-            "repeats",
-            "window_low",
-            "window_high",
-            "cwnd_after",
-            "between",
-            "fresh",
-            "closed",
-        ];
         let Some(e) = &self.exchange else {
             return KNOWN.contains(&key).then(|| Value::from(1.0));
         };
@@ -147,6 +164,7 @@ impl Object for Asked {
         let data = |i: &usize| e.passages[*i].forward && e.passages[*i].segment.len > 0;
         Some(match key {
             "lost" => f64::from(e.lost_number()).into(),
+            "lost_segment" => f64::from(e.lost_segment()).into(),
             "duplicates" => (e.duplicates().len() as f64).into(),
             "repeats" => e.repeats().into(),
             "window_low" => windows().reduce(f64::min)?.into(),
@@ -314,6 +332,7 @@ mod tests {
         let asked = Value::from_object(Asked::of(&exchange()).unwrap());
         for (name, value) in [
             ("lost", 1461.0),
+            ("lost_segment", 2.0),
             ("duplicates", 3.0),
             ("window_low", 2920.0),
             ("window_high", 8760.0),

@@ -17,6 +17,7 @@ pub(crate) fn add(env: &mut Environment<'static>) {
     env.add_function("mathis", mathis);
     env.add_function("window_bound", window_bound);
     env.add_function("growth_per_ack", growth_per_ack);
+    env.add_function("growth_per_round_trip", growth_per_round_trip);
     env.add_function("pftk", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
         Pftk { rtt_s, t0_s, w_max, b }.throughput(p)
     });
@@ -26,6 +27,11 @@ pub(crate) fn add(env: &mut Environment<'static>) {
     env.add_function("pftk_approximate", |p: f64, rtt_s: f64, t0_s: f64, w_max: f64, b: f64| {
         Pftk { rtt_s, t0_s, w_max, b }.approximate(p)
     });
+}
+
+/// The window, bytes, after so many round trips in which additive increase is applied once per round trip.
+fn growth_per_round_trip(start: f64, mss: f64, round_trips: usize) -> f64 {
+    (0..round_trips).fold(start, |w, _| w + mss * mss / w)
 }
 
 /// The window, bytes, after so many round trips in which additive increase is applied once per

@@ -4,10 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::{Table, Value};
 
-use super::ask::Scenarios;
 use super::paper::Paper;
 use super::registered::digits;
-use super::{Material, Traces, numbers};
+use super::{Material, Traces, quantities};
 use crate::claims::{Claim, Quantity};
 use crate::experiment::{FileError, Plan};
 
@@ -109,7 +108,7 @@ struct Read {
     points: BTreeMap<String, String>,
     /// The value of each closed form.
     models: BTreeMap<String, String>,
-    /// The expression of each quantity of traced runs, with these runs.
+    /// The declaration of each quantity of traced runs, with these runs.
     quantities: BTreeMap<String, String>,
 }
 
@@ -130,7 +129,7 @@ impl Read {
         read.points = scenarios(paper, plan, &places);
         let (records, judgements, traces) = (&[][..], &[][..], &Traces::new());
         let m = Material { paper, plan, claims, records, judgements, traces };
-        for (name, is) in numbers::spelt_quantities(&m, &Scenarios::new())? {
+        for (name, is) in quantities::meanings(&m)? {
             let traces = sources.get(&name).map(Vec::as_slice).unwrap_or_default();
             let traced = traces.iter().map(|at| {
                 let t = &plan.traces[*at];
@@ -138,14 +137,9 @@ impl Read {
                 format!("{:?} {:?} {} {:?}\n{scenario}", t.seed, t.series, t.interval, t.capture)
             });
             let traced: Vec<String> = traced.collect();
-            let models = if is.contains("model(") { read.forms() } else { String::new() };
-            read.quantities.insert(name, format!("{is}\n{models}{}", traced.join("\n")));
+            read.quantities.insert(name, format!("{is}\n{}", traced.join("\n")));
         }
         Ok(read)
-    }
-
-    fn forms(&self) -> String {
-        self.models.iter().map(|(name, value)| format!("{name} {value}\n")).collect()
     }
 
     /// All that a claim reads.

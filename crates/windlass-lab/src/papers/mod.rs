@@ -1,9 +1,9 @@
 //! Papers and what reproduces them.
 //!
 //! A paper is a folder: `paper.toml` says what it is, `experiments.toml` what runs, `claims.toml` what it
-//! states, `models.toml` its closed forms, `measures.toml`, `report.toml` and `findings.md` the report,
-//! `fidelity.md` what it leaves open. The folders under `papers/` are built into the program; any other
-//! can be read from a disk.
+//! states, `models.toml` its closed forms, `quantities.toml` the numbers of traced runs, `measures.toml`,
+//! `report.toml` and `findings.md` the report, `fidelity.md` what it leaves open. The folders under `papers/`
+//! are built into the program; any other can be read from a disk.
 
 mod ask;
 pub mod check;
@@ -13,9 +13,10 @@ mod forms;
 mod map;
 pub(crate) mod material;
 mod meaning;
-mod numbers;
+mod models;
 pub(crate) mod paper;
 pub(crate) mod parts;
+mod quantities;
 pub mod registered;
 mod report;
 
@@ -138,7 +139,7 @@ impl Paper {
     ///
     /// What is wrong with `models.toml`.
     pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
-        numbers::models(self)
+        models::models(self)
     }
 
     /// Judges the claims on these runs.
@@ -211,41 +212,22 @@ impl Paper {
         plan: &Plan,
         claims: &[Claim],
         traces: &Traces,
-    ) -> Result<numbers::Told, FileError> {
+    ) -> Result<quantities::Told, FileError> {
         let (paper, judgements) = (self, &[][..]);
         let m = Material { paper, plan, claims, records: &[], judgements, traces };
-        numbers::quantities(&m, None)
+        quantities::quantities(&m)
     }
 
-    /// The traces that each quantity may be read from, by their places in the plan: those without which it has no value,
-    /// or all where that cannot be told without a run.
+    /// The traces that each quantity is read from, by their places in the plan.
     pub(crate) fn sources(&self, plan: &Plan) -> Result<BTreeMap<String, Vec<usize>>, FileError> {
-        let mut sources: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        let claims = self.parsed_claims()?;
-        let told = |traces: &Traces| {
-            let (paper, records, judgements) = (self, &[][..], &[][..]);
-            let m = Material { paper, plan, claims: &claims, records, judgements, traces };
-            Ok::<_, FileError>(numbers::quantities(&m, Some(&ask::Scenarios::new()))?.values)
-        };
-        let all = told(&Traces::new())?;
-        for at in 0..plan.traces.len() {
-            let others = plan.traces.iter().enumerate().filter(|(i, _)| *i != at);
-            let others = others.map(|(_, t)| t.id.clone()).chain([String::new()]);
-            // Where something cannot be told without it, which quantity that is remains open: each may be.
-            let without = told(&others.map(|id| (id, Trace::default())).collect()).ok();
-            let spared =
-                |name: &String| without.as_ref().is_some_and(|told| told.contains_key(name));
-            for name in all.keys().filter(|name| !spared(name)) {
-                sources.entry(name.clone()).or_default().push(at);
-            }
-        }
-        Ok(sources)
+        let traces = Traces::new();
+        let (paper, claims, records, judgements) = (self, &[][..], &[][..], &[][..]);
+        quantities::sources(&Material { paper, plan, claims, records, judgements, traces: &traces })
     }
 
     /// What the quantities of traced runs follow from, as 16 hexadecimal digits.
     pub(crate) fn quantities_hash(&self) -> String {
-        let files = ["quantities.toml", "models.toml"].map(|name| self.file(name));
-        let all = [crate::run::VERSION].into_iter().chain(files.into_iter().flatten());
+        let all = [crate::run::VERSION].into_iter().chain(self.file("quantities.toml"));
         registered::digits(all.collect::<Vec<_>>().join("\n").as_bytes())
     }
 

@@ -278,7 +278,7 @@ mod tests {
         );
         drop(first);
         let trace = "\n[[trace]]\nid = \"t\"\nexperiment = \"loss\"\npoint = \"p=1%\"\nseries = [\"cwnd_bytes\"]\n";
-        let quantity = "[[quantity]]\nfor = { k = [1, 2] }\nname = \"q.{{ k }}\"\nis = \"{{ trace('t').series('cwnd_bytes').max / k }}\"\n";
+        let quantity = "[[quantity]]\nfor = { k = [1, 2] }\nname = \"q.{{ k }}\"\ntrace = \"t\"\nis = { of = \"cwnd_bytes\", take = \"max\", unit = \"{{ k }}\" }\n";
         let claim = "\n[[claim]]\nid = \"w\"\nsource = \"s\"\nquantity = \"q\"\nunit = \"1\"\nmeasure = { ratio = [{ trace = \"q.1\" }, { measure = \"one\" }] }\ndirection = { greater_than = { constant = 1.0 } }\n";
         for (file, more) in
             [("experiments.toml", trace), ("quantities.toml", quantity), ("claims.toml", claim)]
@@ -303,7 +303,7 @@ mod tests {
             ),
             all
         );
-        assert_eq!(open(path, "quantities.toml", ".max", ".min"), ["claim w"]);
+        assert_eq!(open(path, "quantities.toml", "\"max\"", "\"min\""), ["claim w"]);
         assert_eq!(open(path, "quantities.toml", "[1, 2]", "[1, 3]"), [""; 0]);
         assert_eq!(
             open(path, "experiments.toml", "id = \"t\"\n", "id = \"t\"\nseed = 2\n"),

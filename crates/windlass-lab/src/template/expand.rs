@@ -15,8 +15,6 @@ use super::{Missing, Vars, is_absent, is_missing, known_names, said};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 
-/// Replaces a value that only a run has.
-pub(crate) const COMPUTED: &str = "(let)";
 /// Elements that the lists of a `for` may make together.
 const MOST: usize = 100_000;
 
@@ -27,10 +25,6 @@ pub(super) struct Expander<'a> {
     pub(super) keep: &'a dyn Fn(&Value) -> Option<String>,
     /// Values that names of `let` have in place of the file's.
     pub(super) given: &'a Vars,
-    /// A key whose expressions are not evaluated: it keeps them, with the values of the names in them.
-    pub(super) spelt: Option<&'a str>,
-    /// True if an expression that fails is a value that a run lacks.
-    pub(super) gaps: bool,
     /// Elements of lists that could not be expanded.
     pub(super) errors: RefCell<Vec<FileError>>,
 }
@@ -70,36 +64,9 @@ impl Expander<'_> {
         let told = |key: &str| !["let", "for", "if"].contains(&key);
         let mut entries = Entries::new();
         for (key, value) in in_order(table).into_iter().filter(|(key, _)| told(key.get_ref())) {
-            let node = match value.get_ref().as_str() {
-                Some(text) if self.spelt == Some(key.get_ref()) => {
-                    Node { span: value.span(), content: Content::Text(self.spelt_out(text, &vars)) }
-                }
-                _ => self.value(value, &vars)?,
-            };
-            entries.push((key.span(), key.get_ref().to_string(), node));
+            entries.push((key.span(), key.get_ref().to_string(), self.value(value, &vars)?));
         }
         Ok(entries)
-    }
-
-    /// A text with the values of the names in its expressions; [`COMPUTED`] replaces a value other than text, numbers and lists.
-    fn spelt_out(&self, text: &str, vars: &Vars) -> String {
-        let template = self.env.template_from_str(text);
-        let mut names: Vec<String> = template
-            .map(|t| t.undeclared_variables(false).into_iter().collect())
-            .unwrap_or_default();
-        names.sort();
-        let plain = [ValueKind::String, ValueKind::Number, ValueKind::Bool, ValueKind::Seq];
-        let value = |name: &String| {
-            let value = vars.get(name)?;
-            let plain = plain.contains(&value.kind());
-            Some(if plain {
-                format!(" {name} = {value:?}")
-            } else {
-                format!(" {name} = {COMPUTED}")
-            })
-        };
-        let values: Vec<String> = names.iter().filter_map(value).collect();
-        format!("{text}{}", values.concat())
     }
 
     fn value(&self, value: &Spanned<DeValue>, vars: &Vars) -> Result<Node, FileError> {
@@ -214,7 +181,7 @@ impl Expander<'_> {
         Ok(match value.get_ref() {
             DeValue::String(text) => match self.evaluated(text, vars) {
                 Ok(value) => value,
-                Err(e) if self.gaps || is_absent(&e) || self.missing(text, vars) => {
+                Err(e) if is_absent(&e) || self.missing(text, vars) => {
                     Value::from_object(Missing(self.reason(&e, vars)))
                 }
                 Err(e) => return Err(self.fail(value.span(), said(&e))),
@@ -272,7 +239,6 @@ impl Expander<'_> {
     fn string(&self, text: &str, span: Range<usize>, vars: &Vars) -> Result<Node, FileError> {
         let content = match self.evaluated(text, vars) {
             Ok(value) => self.content(&value, &span)?,
-            Err(e) if self.gaps => Content::Text(format!("{NONE} {}", self.reason(&e, vars))),
             Err(e) if is_absent(&e) || self.missing(text, vars) => Content::Text(NONE.to_owned()),
             Err(e) => return Err(self.fail(span, said(&e))),
         };
@@ -298,9 +264,8 @@ impl Expander<'_> {
         if let Some(kept) = (self.keep)(value) {
             return Ok(Content::Text(kept));
         }
-        if let Some(Missing(why)) = value.downcast_object_ref::<Missing>() {
-            let why = if self.gaps { format!(" {why}") } else { String::new() };
-            return Ok(Content::Text(format!("{NONE}{why}")));
+        if is_missing(value) {
+            return Ok(Content::Text(NONE.to_owned()));
         }
         Ok(match value.kind() {
             ValueKind::String => Content::Text(value.to_string()),

@@ -18,6 +18,22 @@ use crate::run::RunRecord;
 use crate::scenario::what_there_is;
 use crate::template::{Missing, absent_because, mistake};
 
+/// The fate of packets with this name.
+pub(crate) fn fate(name: &str) -> Result<PacketFate, String> {
+    const FATES: [(&str, PacketFate); 5] = [
+        ("sent", PacketFate::Sent),
+        ("delivered", PacketFate::Delivered),
+        ("dropped_queue", PacketFate::DroppedQueue),
+        ("dropped_error", PacketFate::DroppedError),
+        ("dropped_thinned", PacketFate::DroppedThinned),
+    ];
+    let found = FATES.iter().find(|(known, _)| *known == name).map(|(_, fate)| *fate);
+    found.ok_or_else(|| {
+        let known = FATES.map(|(name, _)| name);
+        format!("no packet is `{name}`{}", what_there_is(name, &known))
+    })
+}
+
 /// A traced run.
 #[derive(Debug)]
 pub(super) struct Traced {
@@ -81,18 +97,8 @@ impl Traced {
     }
 
     /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
-    fn counted(&self, flows: &[Value], fate: &str, bytes: bool) -> Result<Course, Error> {
-        const FATES: [(&str, PacketFate); 5] = [
-            ("sent", PacketFate::Sent),
-            ("delivered", PacketFate::Delivered),
-            ("dropped_queue", PacketFate::DroppedQueue),
-            ("dropped_error", PacketFate::DroppedError),
-            ("dropped_thinned", PacketFate::DroppedThinned),
-        ];
-        let Some((_, fate)) = FATES.iter().find(|(name, _)| *name == fate) else {
-            let all = FATES.map(|(name, _)| name).join(", ");
-            return Err(mistake(format!("no packet is `{fate}`; there are {all}")));
-        };
+    fn counted(&self, flows: &[Value], name: &str, bytes: bool) -> Result<Course, Error> {
+        let fate = fate(name).map_err(mistake)?;
         let flows: Vec<u32> = flows.iter().map(|f| self.flow(f)).collect::<Result<_, _>>()?;
         if self.strict {
             self.recorded.has_packets()?;
@@ -101,7 +107,7 @@ impl Traced {
             return Ok(Course(vec![(1.0, 1.0), (2.0, 2.0)]));
         }
         let mine = self.trace.packets.iter();
-        let mine = mine.filter(|p| flows.contains(&p.flow) && p.forward && p.fate == *fate);
+        let mine = mine.filter(|p| flows.contains(&p.flow) && p.forward && p.fate == fate);
         let mut so_far = 0.0;
         let point = |p: &windlass_sim::PacketEvent| {
             so_far += if bytes { f64::from(p.ip_len) } else { 1.0 };
@@ -158,32 +164,9 @@ impl Object for Traced {
 /// Names in expressions of a trace.
 const METHODS: [&str; 6] = ["end", "series", "flows", "exchange", "packets", "bytes"];
 /// Names in expressions of a value over time.
-const OF_COURSES: [&str; 25] = [
-    "n",
-    "max",
-    "min",
-    "last",
-    "start",
-    "end",
-    "changes",
-    "pairs",
-    "at",
-    "mean",
-    "within",
-    "until",
-    "before",
-    "since",
-    "over",
-    "most",
-    "positive",
-    "reaches",
-    "ever_below",
-    "averages",
-    "share_of",
-    "pauses",
-    "regrowth",
-    "rates",
-    "rest_after_peak",
+const OF_COURSES: [&str; 19] = [
+    "n", "max", "min", "last", "start", "end", "pairs", "at", "mean", "within", "until", "since",
+    "over", "most", "positive", "averages", "share_of", "pauses", "rates",
 ];
 
 fn no_such(what: &str, name: &str, known: &[&str]) -> Error {
@@ -197,7 +180,7 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> Value {
 
 /// A value over time: seconds and values, each of which holds until the next.
 #[derive(Clone, Debug)]
-pub(crate) struct Course(pub(super) Vec<(f64, f64)>);
+pub(crate) struct Course(pub(crate) Vec<(f64, f64)>);
 
 impl Course {
     /// As points of a chart.
@@ -218,12 +201,14 @@ impl Course {
         }
     }
 
-    fn at(&self, moment: f64) -> Option<f64> {
-        self.0.iter().take_while(|(t, _)| *t <= moment).last().map(|(_, v)| *v)
+    /// The value that holds at a moment.
+    pub(crate) fn at(&self, moment: f64) -> Option<f64> {
+        let n = self.0.partition_point(|(t, _)| *t <= moment);
+        n.checked_sub(1).map(|last| self.0[last].1)
     }
 
     /// What held at any moment of an interval, its beginning included.
-    fn within(&self, from: f64, until: f64) -> Course {
+    pub(crate) fn within(&self, from: f64, until: f64) -> Course {
         let first = self.at(from).map(|v| (from, v));
         let later = self.0.iter().filter(|(t, _)| *t > from && *t <= until).copied();
         Course(first.into_iter().chain(later).collect())
@@ -231,11 +216,11 @@ impl Course {
 
     /// What a growing count has come to at a moment.
     fn held(&self, moment: f64) -> f64 {
-        let n = self.0.partition_point(|(t, _)| *t <= moment);
-        n.checked_sub(1).map_or(0.0, |last| self.0[last].1)
+        self.at(moment).unwrap_or(0.0)
     }
 
-    fn pauses(&self, least: f64) -> Option<f64> {
+    /// Share of the time in pauses of at least so many seconds without growth.
+    pub(crate) fn pauses(&self, least: f64) -> Option<f64> {
         let (mut last, mut highest, mut paused) = (0.0, 0.0, 0.0);
         for (time, value) in self.0.iter().filter(|(_, v)| *v > 0.0) {
             if *value > highest {
@@ -247,40 +232,17 @@ impl Course {
         (last > 0.0).then(|| paused / last)
     }
 
-    fn regrowth(&self, low: f64, high: f64, unit: &Course) -> Option<f64> {
-        let start = 1 + self.0.windows(2).position(|w| w[0].1 > low && w[1].1 == low)?;
-        let (from, to) = (nanoseconds(self.0[start].0), {
-            let (t, _) = self.0[start..].iter().find(|(_, v)| *v >= high)?;
-            nanoseconds(*t)
-        });
-        let (_, unit) = unit.0.iter().take_while(|(t, _)| nanoseconds(*t) <= to).last()?;
-        (*unit > 0.0).then(|| (to - from) / unit)
-    }
-
-    /// Where it comes to rest when it first falls after its largest value.
-    fn rest_after_peak(&self) -> Option<f64> {
-        let top = self.0.iter().map(|(_, v)| *v).reduce(f64::max)?;
-        let peak = self.0.iter().rposition(|(_, v)| *v == top)?;
-        let falls = self.0[peak..].windows(2).take_while(|pair| pair[1].1 <= pair[0].1);
-        falls.last().map(|pair| pair[1].1)
-    }
-
-    fn mapped(&self, f: impl Fn(f64) -> f64) -> Course {
+    pub(crate) fn mapped(&self, f: impl Fn(f64) -> f64) -> Course {
         Course(self.0.iter().map(|(t, v)| (*t, f(*v))).collect())
     }
 
     /// Mean up to `end`, each value counting for as long as it held.
-    fn mean(&self, end: f64) -> Option<f64> {
+    pub(crate) fn mean(&self, end: f64) -> Option<f64> {
         let (first, _) = self.0.first()?;
         let ends = self.0.iter().skip(1).map(|(t, _)| *t).chain([end]);
         let sum: f64 = self.0.iter().zip(ends).map(|((t, v), until)| v * (until - t)).sum();
         (end > *first).then(|| sum / (end - first))
     }
-}
-
-/// Seconds as the whole nanoseconds that they come from.
-fn nanoseconds(seconds: f64) -> f64 {
-    (seconds * 1e9).round()
 }
 
 fn course(value: &Value) -> Result<&Course, Error> {
@@ -311,11 +273,6 @@ impl Object for Course {
             "last" => values().next_back().map(Value::from),
             "end" => self.0.last().map(|(t, _)| (*t).into()),
             "start" => self.0.first().map(|(t, _)| (*t).into()),
-            // The moments at which it became another, with what it became.
-            "changes" => {
-                let later = self.0.windows(2).filter(|w| w[0].1 != w[1].1).map(|w| w[1]);
-                Some(Value::from_object(Course(later.collect())))
-            }
             "pairs" => Some(self.0.iter().map(|(t, v)| Value::from(vec![*t, *v])).collect()),
             _ => Some(unknown("a value over time", key, &OF_COURSES)),
         }
@@ -337,7 +294,6 @@ impl Object for Course {
         let one = || from_args::<(f64,)>(args).map(|(a,)| a);
         Ok(match method {
             "at" => return number(self.at(one()?)),
-            "rest_after_peak" => return number(self.rest_after_peak()),
             "mean" => return number(self.mean(one()?)),
             "within" => {
                 let (from, until) = from_args(args)?;
@@ -347,12 +303,6 @@ impl Object for Course {
                 let end = one()?;
                 let kept = self.0.iter().take_while(|(t, _)| *t <= end).copied();
                 Value::from_object(Course(kept.collect()))
-            }
-            "before" => {
-                let end = one()?;
-                Value::from_object(Course(
-                    self.0.iter().take_while(|(t, _)| *t < end).copied().collect(),
-                ))
             }
             "since" => {
                 let start = one()?;
@@ -370,17 +320,6 @@ impl Object for Course {
             }
             "positive" => {
                 Value::from_object(Course(self.0.iter().filter(|p| p.1 > 0.0).copied().collect()))
-            }
-            // When it first is at most so much; the second if it never is.
-            "reaches" => {
-                let (most, never): (f64, f64) = from_args(args)?;
-                self.0.iter().find(|(_, v)| *v <= most).map_or(never, |(t, _)| *t).into()
-            }
-            "ever_below" => {
-                let (other,): (&Value,) = from_args(args)?;
-                let other = course(other)?;
-                let below = |(t, v): &(f64, f64)| other.at(*t).is_some_and(|o| *v < o);
-                f64::from(u8::from(self.0.iter().any(below))).into()
             }
             // A growing count over the time since a start, at steps.
             "averages" => {
@@ -400,11 +339,6 @@ impl Object for Course {
             }
             // Share of the time in pauses of at least so long during which it did not grow.
             "pauses" => return number(self.pauses(one()?)),
-            // How many of the other course's last value it takes to grow from where it falls to `low` to `high`.
-            "regrowth" => {
-                let (low, high, unit): (f64, f64, &Value) = from_args(args)?;
-                return number(self.regrowth(low, high, course(unit)?));
-            }
             "rates" => {
                 let step = one()?;
                 let points = crate::papers::parts::series::rates(&self.points(), step);
@@ -444,13 +378,6 @@ mod tests {
     use crate::run::{Course as Bins, Drops};
 
     #[test]
-    fn a_fall_from_the_largest_value_ends_where_it_grows_again() {
-        let all = [(0.0, 2.0), (2.0, 8.0), (3.0, 6.0), (4.0, 4.0), (5.0, 5.0), (6.0, 1.0)];
-        assert_eq!(Course(all.to_vec()).rest_after_peak(), Some(4.0));
-        assert_eq!(Course(all[..2].to_vec()).rest_after_peak(), None);
-    }
-
-    #[test]
     fn what_holds_at_the_beginning_of_an_interval_belongs_to_it() {
         let course = Course(vec![(1.0, 10.0), (4.0, 80.0), (6.0, 4.0), (20.0, 50.0)]);
         assert_eq!((course.at(5.0), course.at(0.5)), (Some(80.0), None));
@@ -459,11 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_counted_from_the_end_of_recovery_and_pauses_where_nothing_grows() {
-        let cwnd = [(0.0, 2920.0), (0.02, 4380.0), (0.04, 20_000.0), (0.1, 4380.0), (0.34, 9000.0)];
-        let srtt = Course(vec![(0.01, 99e6), (0.03, 40e6)]);
-        // On the way up in slow start 4380 is not the start.
-        assert_eq!(Course(cwnd.to_vec()).regrowth(4380.0, 8760.0, &srtt), Some(6.0));
+    fn pauses_count_where_nothing_grows() {
         let acks = [(0.1, 1.0), (1.2, 1.0), (2.1, 2.0), (2.9, 3.0), (4.0, 4.0)];
         let share = Course(acks.to_vec()).pauses(1.0).unwrap();
         assert!((share - 3.1 / 4.0).abs() < 1e-12, "{share}");

@@ -5,10 +5,10 @@ mod recorded;
 mod summing;
 mod values;
 
-use recorded::Recorded;
 use summing::Summing;
 
-pub(crate) use course::Course;
+pub(crate) use course::{Course, fate};
+pub(crate) use recorded::Recorded;
 pub(crate) use values::Values;
 
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub(crate) type Scenarios = BTreeMap<String, Arc<Scenario>>;
 /// Stand-ins for three runs.
 const PROBES: [f64; 3] = [1.0, 2.0, 3.0];
 
-/// The environment in which a paper's report, findings and quantities are evaluated.
+/// The environment in which a paper's report and findings are evaluated.
 pub(crate) fn asking(
     m: &Material,
     probing: Option<&Scenarios>,
@@ -400,18 +400,13 @@ fn evaluate(state: &State, expression: &str) -> Result<Value, Error> {
     each(state, expression, "", vec![Value::from(0)])?.pop().ok_or_else(absent)
 }
 
-/// Adds what evaluates expressions for the items of a list.
-pub(crate) fn add_lists(env: &mut Environment<'static>) {
-    env.add_function("each", each);
-    env.add_function("evaluate", evaluate);
-}
-
 fn add_functions(
     env: &mut Environment<'static>,
     source: &Arc<Source>,
     models: &BTreeMap<String, f64>,
 ) {
-    add_lists(env);
+    env.add_function("each", each);
+    env.add_function("evaluate", evaluate);
     env.add_function("metric", metric);
     env.add_function("count", count);
     env.add_function("dropped_until", dropped_until);

@@ -11,7 +11,7 @@ use crate::template::mistake;
 
 /// The request of a traced run, and its scenario.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(crate) struct Recorded {
     request: TraceRequest,
     plan: Arc<Plan>,
     /// Text of the scenario.
@@ -21,7 +21,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    pub(super) fn of(paper: &Paper, plan: &Arc<Plan>, request: &TraceRequest) -> Recorded {
+    pub(crate) fn of(paper: &Paper, plan: &Arc<Plan>, request: &TraceRequest) -> Recorded {
         let experiment = plan.experiment(&request.experiment);
         let scenario = experiment.and_then(|e| paper.scenario(&e.scenario)).unwrap_or_default();
         let (request, scenario) = (request.clone(), scenario.to_owned());
@@ -37,7 +37,7 @@ impl Recorded {
     }
 
     /// The index of a flow that a name or an index means.
-    pub(super) fn flow(&self, flow: &Value) -> Result<u32, Error> {
+    pub(crate) fn flow(&self, flow: &Value) -> Result<u32, Error> {
         let tracks = self.tracks();
         let known: Vec<&str> = tracks.iter().map(String::as_str).collect();
         if let Some(name) = flow.as_str() {
@@ -57,7 +57,7 @@ impl Recorded {
     }
 
     /// That a run has a flow of this index.
-    pub(super) fn has_flow(&self, flow: u32) -> Result<(), Error> {
+    pub(crate) fn has_flow(&self, flow: u32) -> Result<(), Error> {
         let tracks = self.tracks();
         if tracks.is_empty() || (flow as usize) < tracks.len() {
             return Ok(());
@@ -69,7 +69,7 @@ impl Recorded {
     }
 
     /// That a run records this series.
-    pub(super) fn has_series(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn has_series(&self, name: &str) -> Result<(), Error> {
         series(name).map_err(mistake)?;
         let TraceRequest { id, series, .. } = &self.request;
         let within = |known: &String| known == name || name.starts_with(&format!("{known}."));
@@ -86,7 +86,7 @@ impl Recorded {
     }
 
     /// That a run records packets.
-    pub(super) fn has_packets(&self) -> Result<(), Error> {
+    pub(crate) fn has_packets(&self) -> Result<(), Error> {
         if !self.request.capture.is_empty() {
             return Ok(());
         }
