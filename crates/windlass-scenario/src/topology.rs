@@ -25,7 +25,7 @@ section! {
 section! {
     /// The air between the senders of a dumbbell.
     WIRELESS, "wireless" with AIR:
-    backhaul Table(&LINE), "table with the keys of a link from `rate` on: the access point is a node of its own", "the access point is `r1`";
+    backhaul Table(&LINE), "table with the keys of a link from `rate` on: the access point is a separate node", "the access point is `r1`";
 }
 
 section! {
@@ -41,7 +41,7 @@ section! {
     TWO_PATH, "two-path":
     paths list(Table(&LINE)), "two tables with the keys of a link from `rate` on: the bottleneck of each path", "required";
     access Table(&LINE), "the same: the links on both sides of each bottleneck", "`1Gbps`, no delay, `1000pkt`";
-    shared Table(&LINE), "the same: a link that both paths go on over", "none";
+    shared Table(&LINE), "the same: a link that both paths use after the bottlenecks", "none";
 }
 
 /// The shapes that expand to links and cells.

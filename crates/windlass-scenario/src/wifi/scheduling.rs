@@ -13,8 +13,8 @@ use crate::tree::Value;
 section! {
     /// Of the schedulers that look at rates.
     FAIR, "fair":
-    window Whole(2, 1_000_000), "packets served over which a throughput is averaged, 2 to 1000000", "`256`";
-    users words(&Users::ALL), "between whom: each end of a flow (`flow`) or each node that sends (`source`)", "`\"flow\"`";
+    window Whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
+    users words(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
 }
 
 section! {
