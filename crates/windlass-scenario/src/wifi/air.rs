@@ -33,7 +33,7 @@ section! {
     control_rate Of(Rate), "rate of RTS, CTS and acknowledgements, one of the standard's", "the highest mandatory rate not above `rate`";
     broadcast_rate Of(Rate), "rate of broadcasts, one of the standard's", "the lowest mandatory rate";
     radius Of(Distance), "radius of the circle about the access point, or the origin, for stations without a place; they have equal angles", "`\"10m\"`";
-    queue Of(Queue), "maximum number of packets or bytes of a station, **including the packet in transmission**; not in `bdp`", "`\"100pkt\"`";
+    queue Of(Queue), "capacity of a station in packets or bytes, **including the packet in transmission**; not in `bdp`", "`\"100pkt\"`";
     mtu Of(Size), "largest IP packet, `68B` to `2296B`, for `802.15.4` to `2027B`", "`\"1500B\"`, for `802.15.4` `\"1260B\"`: the minimum MTU of IPv6, less the 20 B by which its header is longer";
     lowpan Table(&LOWPAN), "table, for `802.15.4` only: [`lowpan`](#lowpan)", "the standard's defaults";
     rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "frames for which RTS and CTS reserve the channel: `never`, `always`, or frames larger than a size (IP packet and 36 B, for `802.11n` 38 B, or an aggregate)", "`\"never\"`";
