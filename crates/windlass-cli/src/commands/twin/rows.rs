@@ -48,7 +48,8 @@ pub fn filled(page: &str, end: &str, twins: &Twins) -> Option<String> {
         (rank, row.clone())
     };
     rows.sort_by_key(place);
-    let summary = summary(&rows, if twins.recorded { "in the host stacks" } else { "in the kernel" });
+    let summary =
+        summary(&rows, if twins.recorded { "in the host stacks" } else { "in the kernel" });
     Some(format!("{}{}\n{end}\n{summary}{after}", &before[..head], rows.join("\n")))
 }
 
