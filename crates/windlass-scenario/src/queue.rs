@@ -22,7 +22,7 @@ section! {
     /// Beside the discipline of a queue.
     LIMIT, "limit":
     limit Of(Queue), "maximum length, without the packet in transmission", "`\"100pkt\"`";
-    device Of(Packets), "packets that the device below the discipline holds, `1pkt` to `1000000pkt`, in the order in which they come", "none";
+    device Of(Packets), "capacity of the device below the discipline, a FIFO of `1pkt` to `1000000pkt`", "none";
 }
 
 /// A queue that is more than its length.
@@ -100,8 +100,8 @@ table!(CODEL, "codel", apply_codel, written_codel, CoDel {
 table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
     flows: Codec::whole(1, 65_536), "queues that flows are hashed into, 1 to 65536", "`1024`";
     quantum: Codec::size_u32(1, u32::MAX), "bytes that a queue may send per turn, at least `1B`", "`\"1514B\"`";
-    target: Codec::time(span), "as CoDel's, for each queue", "`\"5ms\"`";
-    interval: Codec::time(interval), "as CoDel's, for each queue", "`\"100ms\"`";
+    target: Codec::time(span), "acceptable standing delay of each queue", "`\"5ms\"`";
+    interval: Codec::time(interval), "maximum time for which the delay of a queue may exceed `target`", "`\"100ms\"`";
     ecn: Codec::flag(), "mark instead of dropping", "`true`";
 });
 

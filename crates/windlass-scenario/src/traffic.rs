@@ -33,7 +33,7 @@ section! {
     CBR, "cbr":
     rate Of(Rate), "payload rate", "required";
     packet Of(Size), "payload of a packet", "required";
-    spread Of(Time), "for datagrams: variation of the time between two, uniformly up to this time shorter or longer, drawn from the seed; less than their mean, `packet` over `rate`", "`\"0s\"`";
+    spread Of(Time), "for datagrams: variation of the time between two datagrams, uniformly up to this time shorter or longer, drawn from the seed; less than the mean time, `packet` over `rate`", "`\"0s\"`";
     transport words(&Transport::ALL), "`tcp` or `udp`", "`\"tcp\"`";
     stop Of(Time), "simulated time of the end", "the end of the run";
     on list(list(Of(Time))), "for datagrams: intervals of simulated time with traffic, such as `[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]`, in place of `start` and `stop`; the flow's `jitter` shifts all of them, and `active_s` counts only them", "from `start` to `stop`";

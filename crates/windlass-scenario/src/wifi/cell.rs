@@ -27,7 +27,7 @@ section! {
     name Name, "unique name", "`wifi`, then `wifi-2` ...";
     mode Words(vec!["infrastructure", "ad-hoc"]), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
     access_point station_form(), "a station, in a cell with `infrastructure` only", "required there";
-    stations Either(vec![Text, list(station_form())]), "array of the others, at least one; or a pattern such as `\"s*\"`, where `*` stands for 1, 2, ... up to `count`", "required";
+    stations Either(vec![Text, list(station_form())]), "array of the other stations, at least one; or a pattern such as `\"s*\"`, in which `*` means 1, 2, ... up to `count`", "required";
     count Whole(1, MAX_STATIONS as u64), "number of stations of a pattern", "required with a pattern";
     hops Either(vec![Words(vec!["in-range"]), list(list(Name))]), "pairs of stations of an ad-hoc cell that may be a hop of a route: `in-range` for all pairs that receive each other, or pairs such as `[[\"a\", \"b\"], [\"b\", \"c\"]]`", "`\"in-range\"`";
 }

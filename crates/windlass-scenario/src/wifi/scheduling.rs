@@ -20,7 +20,7 @@ section! {
 section! {
     /// Of the scheduler that looks at fitness.
     FITNESS, "fitness":
-    reading words(&Reading::ALL), "the queue counts by its length, as printed (`literal`), or by the room that is left (`repaired`)", "`\"literal\"`";
+    reading words(&Reading::ALL), "measure of the queue: its length, as printed (`literal`), or its free space (`repaired`)", "`\"literal\"`";
 }
 
 /// Whose packet a station sends next.
