@@ -35,7 +35,7 @@ section! {
     start Of(Time), "time at which the flow begins, before the end of the run", "`\"0s\"`";
     count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs or devices when `*` is used";
     stagger Of(Time), "delay between the starts of consecutive flows", "`\"0s\"`";
-    jitter Of(Time), "maximum random delay of the start: each run draws it from zero to this time, equal for every algorithm. Two simulated flows over one drop-tail queue without random losses lock in phase, so that a small change of the start does not change their shares: compare several offsets", "`\"0s\"`";
+    jitter Of(Time), "maximum random delay of the start: each run draws it from zero to this time, equal for every algorithm. Two simulated flows over one drop-tail queue without random losses lock in phase, and the phase determines their shares: compare several offsets", "`\"0s\"`";
     traffic Kinds(&TRAFFIC), "table: what the applications send", "`{ kind = \"bulk\" }`";
     read Kinds(&READ), "table: reading by the receiving application", "`{ kind = \"immediate\" }`";
     multipath Table(&MULTIPATH), "table: the subflows of a Multipath TCP connection (RFC 8684): [`multipath`](#multipath)", "one ordinary connection";
