@@ -34,19 +34,19 @@ section! {
     /// A rate by a trace, or by steps that repeat.
     RATE_TRACE, "rate_trace":
     trace Text, "file of delivery opportunities or of times and rates, relative to the scenario's folder; or delivery opportunities with spaces between them", "none; `trace` or `steps` is required";
-    steps list(list(Text)), "in place of `trace`: rates from moments on, `[[\"0s\", \"10Mbps\"], [\"20s\", \"0bps\"]]`; 0 stops the transmission", "none";
-    repeat Of(Time), "time after which the steps begin again", "never; the last rate holds";
+    steps list(list(Text)), "in place of `trace`: rates from given times on, `[[\"0s\", \"10Mbps\"], [\"20s\", \"0bps\"]]`; 0 stops the transmission", "none";
+    repeat Of(Time), "time after which the steps repeat", "never; the last rate holds";
 }
 
 section! {
     /// What the backward direction of a link has to itself.
     BACK, "back":
     rate rates(), "rate of the backward direction", "as forward";
-    delay delays(), "its delay", "as forward";
-    queue queues(), "its queue", "as forward";
-    jitter Either(vec![Of(Time), Table(&JITTER)]), "its jitter, `\"0s\"` for none", "as forward";
-    reorder Table(&REORDER), "its reordering, `{ share = 0 }` for none", "as forward";
-    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "what becomes of acknowledgements there", "as forward";
+    delay delays(), "delay of the backward direction", "as forward";
+    queue queues(), "queue of the backward direction", "as forward";
+    jitter Either(vec![Of(Time), Table(&JITTER)]), "jitter of the backward direction, `\"0s\"` for none", "as forward";
+    reorder Table(&REORDER), "reordering in the backward direction, `{ share = 0 }` for none", "as forward";
+    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "treatment of acknowledgements in the backward direction, `\"none\"` for none", "as forward";
 }
 
 /// Most acknowledgements that a link holds, and most packets that one is overtaken by.
@@ -60,21 +60,21 @@ const ACKS_DEFAULT: AckShaping =
     AckShaping { rule: AckRule::Thin, count: 4, within: Span::from_millis(10) };
 
 table!(JITTER, "jitter", apply_jitter, written_jitter, Jitter {
-    distribution: Codec::word(&Distribution::ALL), "`uniform`: evenly up to `by` shorter or longer than the delay; `normal`: about the delay with the standard deviation `by`, no more than three of them away; `exponential`: longer than the delay, by `by` in the mean", "`\"uniform\"`";
+    distribution: Codec::word(&Distribution::ALL), "`uniform`: up to `by` shorter or longer than the delay; `normal`: around the delay with the standard deviation `by`, at most three standard deviations away; `exponential`: longer than the delay, by `by` on average", "`\"uniform\"`";
     by: Codec::time(span), "size of the variation; `0s` for none", "required";
-    overtaking: Codec::flag(), "whether a packet may come out before one that was sent before it; otherwise it waits for that", "`false`";
+    overtaking: Codec::flag(), "whether a packet may arrive before a packet that was sent earlier; otherwise it waits for the earlier packet", "`false`";
 });
 
 table!(REORDER, "reorder", apply_reorder, written_reorder, Reorder {
     share: Codec::share(probability), "share of the packets that are held back", "required";
-    packets: Codec::whole(1, MAX_COUNT), "how many others pass a packet before it goes on, 1 to 10000 (its reordering extent, RFC 4737)", "`3`";
-    within: Codec::time(countable_span), "how long it is held back at most", "`\"100ms\"`";
+    packets: Codec::whole(1, MAX_COUNT), "number of later packets that overtake a held packet, 1 to 10000 (its reordering extent, RFC 4737)", "`3`";
+    within: Codec::time(countable_span), "maximum time for which a packet is held back", "`\"100ms\"`";
 });
 
 table!(ACKS, "acks", apply_acks, written_acks, AckShaping {
-    rule: Codec::word(&AckRule::ALL), "`thin`: the newest goes on in place of all, but those that repeat the number before, have SACK blocks or echo a mark go on as they are; `gather`: all go on together", "`\"thin\"`";
-    count: Codec::whole(2, MAX_COUNT), "after how many of a connection, 2 to 10000", "`4`";
-    within: Codec::time(positive_span), "after which time at the latest, counted from the first that is held", "`\"10ms\"`";
+    rule: Codec::word(&AckRule::ALL), "`thin`: the newest acknowledgement replaces all earlier ones, except duplicates, acknowledgements with SACK blocks and acknowledgements that echo a mark, which are forwarded; `gather`: all are forwarded together", "`\"thin\"`";
+    count: Codec::whole(2, MAX_COUNT), "number of held acknowledgements per connection that causes forwarding, 2 to 10000", "`4`";
+    within: Codec::time(positive_span), "maximum time from the first held acknowledgement to forwarding", "`\"10ms\"`";
 });
 
 /// The rate that stands for all, and the rate over time unless it is that.

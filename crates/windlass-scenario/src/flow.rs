@@ -26,20 +26,20 @@ section! {
     name Name, "unique name", "`from-to`, with `-2`, `-3` ... if taken";
     from Text, "node that sends the data", "required";
     to Text, "node that receives it", "required";
-    algorithm Either(vec![algorithms(), KernelName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is what a kernel has under this name, for runs on that kernel only", "required, but for datagrams `none`";
-    params Params, "table: parameters of the algorithm", "those of the algorithm";
-    slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the one that the algorithm wants";
-    flavour Words(Flavour::WORDS.to_vec()), "whose version of the algorithm and its slow start runs: `rfc` (the paper's or RFC's), `linux` or `ns3`", "that of `stack`";
-    home words(&Home::ALL), "whose build of the algorithm runs in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, its own; `\"bpf\"`, this one, put into the kernel as a BPF program, parameters and all (`windlass kernel build` first). Other worlds have one build only", "`\"kernel\"`";
+    algorithm Either(vec![algorithms(), KernelName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is the kernel's algorithm of this name, for runs on that kernel only", "required, but for datagrams `none`";
+    params Params, "table: parameters of the algorithm", "the algorithm's";
+    slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the algorithm's";
+    flavour Words(Flavour::WORDS.to_vec()), "implementation of the algorithm and its slow start: `rfc` (the paper's or RFC's), `linux` or `ns3`", "the `stack`'s";
+    home words(&Home::ALL), "build of the algorithm in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, the kernel's own; `\"bpf\"`, Windlass's algorithm as a BPF program, with its parameters (`windlass kernel build` first). Other backends have one build only", "`\"kernel\"`";
     stack Table(&STACK_TABLE), "table: endpoint behaviour, merged over `[stack]`", "`[stack]`";
     start Of(Time), "time at which the flow begins, before the end of the run", "`\"0s\"`";
     count Whole(1, 10_000), "number of flows like this one, 1 to 10000", "`1`, or the topology's pairs or devices when `*` is used";
-    stagger Of(Time), "how much later each of them starts than the one before", "`\"0s\"`";
-    jitter Of(Time), "longest further delay of the start: each run draws one from zero up to it, the same for every algorithm. Two flows over one drop-tail queue without random losses lock in phase in a simulation, and have one share whatever the start: compare them over several offsets", "`\"0s\"`";
+    stagger Of(Time), "delay between the starts of consecutive flows", "`\"0s\"`";
+    jitter Of(Time), "maximum random delay of the start: each run draws it from zero to this time, equal for every algorithm. Two simulated flows over one drop-tail queue without random losses lock in phase, and the phase determines their shares: compare several offsets", "`\"0s\"`";
     traffic Kinds(&TRAFFIC), "table: what the applications send", "`{ kind = \"bulk\" }`";
-    read Kinds(&READ), "table: how the receiving application reads", "`{ kind = \"immediate\" }`";
+    read Kinds(&READ), "table: reading by the receiving application", "`{ kind = \"immediate\" }`";
     multipath Table(&MULTIPATH), "table: the subflows of a Multipath TCP connection (RFC 8684): [`multipath`](#multipath)", "one ordinary connection";
-    draw Either(vec![Flag, list(Text)]), "`true`: each run draws the sending nodes, no two the same, among all that `from` stands for with any text in place of its `*` (`to` left out); or the nodes to draw from, as an array", "senders are as `from` says";
+    draw Either(vec![Flag, list(Text)]), "`true`: each run draws different sending nodes, from all nodes whose names match `from` with any text for its `*` (except `to`); or an array of the nodes to draw from", "the senders of `from`";
 }
 
 /// Headers of IPv4 with TCP, bytes.

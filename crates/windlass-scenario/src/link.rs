@@ -27,19 +27,19 @@ section! {
 section! {
     /// What a link has in common with the parts of a topology.
     LINE, "line":
-    rate rates(), "rate, more than zero; or rates from moments on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`; or a trace: [`rate`](#rate)", "required";
-    delay delays(), "propagation delay of one direction, at most 73 years; or delays from moments on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "`\"0s\"`";
-    queue queues(), "most that may wait, what is being transmitted not counted, or a table: [`queue`](#queue)", "`\"100pkt\"`";
-    bdp_rtt Of(Time), "round trip that `bdp` refers to", "the longest of the flows that cross the link";
+    rate rates(), "rate, more than zero; or rates from given times on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`; or a trace: [`rate`](#rate)", "required";
+    delay delays(), "propagation delay of one direction, at most 73 years; or delays from given times on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "`\"0s\"`";
+    queue queues(), "maximum length, without the packet in transmission, or a table: [`queue`](#queue)", "`\"100pkt\"`";
+    bdp_rtt Of(Time), "RTT that converts `bdp` to bytes", "the largest base RTT of the flows that cross the link";
     mtu Of(Size), "largest IP packet, `68B` to `65535B`", "`\"1500B\"`";
-    framing words(&Framing::ALL), "`none`, `ethernet` (18 B of header and check sequence in the frame, which has 64 B at least, 20 B of preamble and gap beside it) or `ppp` (2 B in the frame)", "`\"none\"`";
-    loss Either(vec![Kinds(&LOSS), list(Kinds(&LOSS))]), "a loss model, or an array of at most one for each direction", "none";
-    down list(list(Of(Time))), "when the link is down: pairs of times such as `[[\"10s\", \"20s\"]]`, ascending", "`[]`";
-    quick_start Either(vec![Flag, Table(&QUICK_START)]), "whether the routers at both ends answer Quick-Start requests for what they put on the link: `true`, `false` or a table: [`quick_start`](#quick_start)", "`false`";
-    jitter Either(vec![Of(Time), Table(&JITTER)]), "by how much the delay differs from packet to packet: a time, evenly so much shorter or longer, or a table: [`jitter`](#jitter-reorder-and-acks)", "none";
+    framing words(&Framing::ALL), "`none`, `ethernet` (18 B of header and check sequence per frame, at least 64 B per frame, and 20 B of preamble and gap between frames) or `ppp` (2 B per frame)", "`\"none\"`";
+    loss Either(vec![Kinds(&LOSS), list(Kinds(&LOSS))]), "a loss model, or an array with at most one loss model per direction", "none";
+    down list(list(Of(Time))), "times at which the link is down: ascending pairs such as `[[\"10s\", \"20s\"]]`", "`[]`";
+    quick_start Either(vec![Flag, Table(&QUICK_START)]), "whether the router before the link answers Quick-Start requests, in both directions: `true`, `false` or a table: [`quick_start`](#quick_start)", "`false`";
+    jitter Either(vec![Of(Time), Table(&JITTER)]), "variation of the delay between packets: a time (uniformly up to this time shorter or longer), or a table: [`jitter`](#jitter-reorder-and-acks)", "none";
     reorder Table(&REORDER), "table: packets that others overtake: [`reorder`](#jitter-reorder-and-acks)", "none";
-    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "table: acknowledgements that the link thins out or lets go in bursts: [`acks`](#jitter-reorder-and-acks)", "none";
-    back Table(&BACK), "table: what is otherwise in the backward direction: [`back`](#back)", "as forward";
+    acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "table: acknowledgements that the link thins out or forwards in bursts: [`acks`](#jitter-reorder-and-acks)", "none";
+    back Table(&BACK), "table: keys with another value in the backward direction: [`back`](#back)", "as forward";
 }
 
 /// Reads a `[[link]]` and adds it to the network.

@@ -34,14 +34,14 @@ section! {
 section! {
     /// Of a link's bursts: their lengths in time.
     BURSTS, "bursts":
-    mean_good Of(Time), "in place of `good_to_bad`: mean time in the good state, exponentially distributed, whether or not packets come", "none";
-    mean_bad Of(Time), "in place of `bad_to_good`: mean time in the bad state; a packet is hit if the state is bad during its transmission", "required with `mean_good`";
+    mean_good Of(Time), "in place of `good_to_bad`: mean time in the good state, exponentially distributed, independent of packets", "none";
+    mean_bad Of(Time), "in place of `bad_to_good`: mean time in the bad state; `loss_bad` applies to a packet if the state is bad during its transmission", "required with `mean_good`";
 }
 
 section! {
     /// A loss model.
     LIST, "list":
-    packets list(Whole(1, i64::MAX as u64)), "numbers of the packets to lose, the direction's first being 1. Our sender's first data carry the handshake's last acknowledgement, which Linux sends by itself: there the numbers of the same data are one higher", "required";
+    packets list(Whole(1, i64::MAX as u64)), "numbers of the packets to lose; the first packet of the direction is 1. The first data segment of Windlass's sender also has the last acknowledgement of the handshake. Linux sends this acknowledgement separately, so that the same data have numbers one higher", "required";
 }
 
 section! {

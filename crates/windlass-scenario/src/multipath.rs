@@ -30,22 +30,22 @@ section! {
     /// A subflow.
     SUBFLOW, "subflow":
     name Name, "unique name within the flow", "`1`, `2`, ...";
-    via list(Text), "nodes that the subflow leads over from the flow's `from` to its `to`, by the fewest links from one to the next; a `*` as in `from`", "`[]`";
+    via list(Text), "nodes on the subflow's path from the flow's `from` to its `to`, with the fewest links between them; a `*` as in `from`", "`[]`";
     algorithm algorithms(), "congestion control", "the flow's";
-    params Params, "as of a flow: parameters to change", "the flow's, or those of `algorithm`";
-    slow_start SlowStart, "as of a flow", "the flow's, or that of `algorithm`";
+    params Params, "as for a flow: parameters to change", "the flow's, or those of `algorithm`";
+    slow_start SlowStart, "as for a flow", "the flow's, or that of `algorithm`";
 }
 
 table!(MULTIPATH_CONFIG, "connection", apply, written_config, MultipathConfig {
-    scheduler: Codec::word(&Scheduler::ALL), "which subflow carries the next data: `lowest-rtt`, `round-robin`, `redundant` (all of them), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue that would be sent soonest), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`; `\"linux\"` with the stack's Linux flavour";
-    receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer that all subflows share; what waits for earlier data of another subflow stays in it", "that of the `stack`";
-    send_buffer: Codec::size(1, MAX_WINDOW), "send buffer that all subflows share", "that of the `stack`";
-    penalise: Codec::flag(), "reduce the window of a subflow that holds up the receive window, at most once in its round trip", "`true`; `false` with the Linux flavour";
-    opportunistic: Codec::flag(), "send data that hold up the receive window again on a subflow that has room", "`true`; `false` with the Linux flavour";
+    scheduler: Codec::word(&Scheduler::ALL), "choice of the subflow for the next data: `lowest-rtt`, `round-robin`, `redundant` (all subflows), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue with the earliest sending time), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`; `\"linux\"` with `flavour = \"linux\"` in the stack";
+    receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer that all subflows share; data that wait for earlier data of another subflow stay in it", "the `stack`'s";
+    send_buffer: Codec::size(1, MAX_WINDOW), "send buffer that all subflows share", "the `stack`'s";
+    penalise: Codec::flag(), "reduce the cwnd of a subflow that holds up the receive window, at most once per RTT", "`true`; `false` with `flavour = \"linux\"`";
+    opportunistic: Codec::flag(), "retransmit data that hold up the receive window on another subflow with room", "`true`; `false` with `flavour = \"linux\"`";
     checksum: Codec::flag(), "checksum in each mapping, two bytes of option", "`false`";
     peer_capable: Codec::flag(), "whether both ends speak Multipath TCP; otherwise the connection falls back to ordinary TCP on the first path that comes up", "`true`";
-    timeouts_to_fail: Codec::whole(1, u32::MAX), "consecutive timeouts after which a subflow gets no more data until it is heard of again", "`3`";
-    join_retry: Codec::time(positive_span), "time from the failure of a subflow, or of an attempt to join, to the next attempt; twice as long after each that fails too", "`\"1s\"`";
+    timeouts_to_fail: Codec::whole(1, u32::MAX), "consecutive timeouts after which a subflow gets no more data, until an acknowledgement arrives on it", "`3`";
+    join_retry: Codec::time(positive_span), "time from the failure of a subflow, or of an attempt to join, to the next attempt; doubled after each further failure", "`\"1s\"`";
 });
 
 const SUBFLOWS: &str = "subflows";

@@ -21,8 +21,8 @@ pub(super) fn queues() -> Shape {
 section! {
     /// Beside the discipline of a queue.
     LIMIT, "limit":
-    limit Of(Queue), "most that may wait, what is being transmitted not counted", "`\"100pkt\"`";
-    device Of(Packets), "packets that the device below the discipline holds, `1pkt` to `1000000pkt`, in the order in which they come", "none";
+    limit Of(Queue), "maximum length, without the packet in transmission", "`\"100pkt\"`";
+    device Of(Packets), "capacity of the device below the discipline, a FIFO of `1pkt` to `1000000pkt`", "none";
 }
 
 /// A queue that is more than its length.
@@ -81,27 +81,27 @@ type RedSpec = Red<QueueLimit>;
 type ThresholdSpec = Threshold<QueueLimit>;
 
 table!(RED, "red", apply_red, written_red, RedSpec {
-    min_threshold: Codec::level(threshold), "threshold: average below which nothing is dropped", "`\"5pkt\"`";
-    max_threshold: Codec::level(threshold), "threshold of the same kind, no less: average at which `max_probability` is reached", "`\"15pkt\"`";
+    min_threshold: Codec::level(threshold), "threshold: average length below which no packet is dropped", "`\"5pkt\"`";
+    max_threshold: Codec::level(threshold), "threshold in the same unit, at least `min_threshold`: average length with the drop probability `max_probability`", "`\"15pkt\"`";
     weight: Codec::share(weight), "weight of the newest length in the average, more than 0, at most 1", "`0.002`";
     max_probability: Codec::share(probability), "probability at `max_threshold`", "`0.1`";
-    gentle: Codec::flag(), "beyond `max_threshold` grow to 1 at twice that, not at once", "`true`";
-    ecn: Codec::flag(), "mark where chance decides; beyond all chance drop", "`false`";
+    gentle: Codec::flag(), "increase the probability linearly to 1 at twice `max_threshold`, not immediately to 1", "`true`";
+    ecn: Codec::flag(), "mark instead of dropping at random; drop where the probability is 1", "`false`";
     adaptive: Codec::flag(), "adapt `max_probability` every 500 ms so that the average stays in the middle", "`false`";
     mean_packet: Codec::size_u32(1, 65_535), "size of a typical packet, `1B` to `65535B`, by which idle time is counted", "`\"500B\"`";
 });
 
 table!(CODEL, "codel", apply_codel, written_codel, CoDel {
     target: Codec::time(span), "acceptable standing delay", "`\"5ms\"`";
-    interval: Codec::time(interval), "how long the delay may exceed it, more than zero, at most `24h`", "`\"100ms\"`";
+    interval: Codec::time(interval), "maximum time for which the delay may exceed `target`, more than zero, at most `24h`", "`\"100ms\"`";
     ecn: Codec::flag(), "mark instead of dropping", "`false`";
 });
 
 table!(FQ_CODEL, "fq-codel", apply_fq_codel, written_fq_codel, FqCoDel {
     flows: Codec::whole(1, 65_536), "queues that flows are hashed into, 1 to 65536", "`1024`";
-    quantum: Codec::size_u32(1, u32::MAX), "what a queue may send in its turn, at least `1B`", "`\"1514B\"`";
-    target: Codec::time(span), "as CoDel's, for each queue", "`\"5ms\"`";
-    interval: Codec::time(interval), "as CoDel's, for each queue", "`\"100ms\"`";
+    quantum: Codec::size_u32(1, u32::MAX), "bytes that a queue may send per turn, at least `1B`", "`\"1514B\"`";
+    target: Codec::time(span), "acceptable standing delay of each queue", "`\"5ms\"`";
+    interval: Codec::time(interval), "maximum time for which the delay of a queue may exceed `target`", "`\"100ms\"`";
     ecn: Codec::flag(), "mark instead of dropping", "`true`";
 });
 
@@ -110,18 +110,18 @@ table!(PIE, "pie", apply_pie, written_pie, Pie {
     update: Codec::time(positive_span), "time between adjustments, T_UPDATE, more than zero", "`\"15ms\"`";
     alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000", "`0.125`";
     beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000", "`1.25`";
-    max_burst: Codec::time(span), "how long a burst passes untouched, MAX_BURST", "`\"150ms\"`";
+    max_burst: Codec::time(span), "length of a burst without drops, MAX_BURST", "`\"150ms\"`";
     ecn: Codec::flag(), "mark while the probability is below `mark_limit`", "`false`";
     mark_limit: Codec::share(probability), "probability from which marking ends", "`0.1`";
 });
 
 table!(THRESHOLD, "threshold", apply_threshold, written_threshold, ThresholdSpec {
-    mark: Codec::level(threshold), "threshold: what finds more waiting is marked if it can be, else left alone", "`\"65pkt\"`";
+    mark: Codec::level(threshold), "threshold: a packet that finds a longer queue is marked if it is ECN-capable, and otherwise not changed", "`\"65pkt\"`";
 });
 
 table!(POLICER, "policer", apply_policer, written_policer, Policer {
-    rate: Codec::rate(), "rate of the token bucket: what comes faster is dropped, also before an idle link", "`\"1Mbps\"`";
-    burst: Codec::size(1_500, 1 << 40), "what the bucket holds, at least `1500B`, full at the beginning", "`\"30kB\"`";
+    rate: Codec::rate(), "rate of the token bucket: packets above this rate are dropped, even if the link is idle", "`\"1Mbps\"`";
+    burst: Codec::size(1_500, 1 << 40), "size of the bucket, at least `1500B`; it is full at the beginning", "`\"30kB\"`";
 });
 
 /// Every discipline at its defaults.

@@ -12,7 +12,7 @@ const INTERVALS: std::ops::RangeInclusive<u64> = 1_000_000..=3_600_000_000_000;
 
 table!(QUICK_START, "quick_start", apply, pairs, QuickStart {
     share: Codec::share(share), "share of the rate up to which requests are approved, more than zero", "`1`";
-    interval: Codec::time(interval), "use is that of the busier of the last two whole intervals of this length; what was approved in this one and the one before counts as used; from `1ms` to `1h`", "`\"150ms\"`";
+    interval: Codec::time(interval), "interval for the rate in use, from `1ms` to `1h`: the busier of the last two whole intervals counts, and rates approved in the current and the previous interval count as used", "`\"150ms\"`";
 });
 
 fn share(field: &Field) -> Result<f64, Problem> {

@@ -40,24 +40,24 @@ section! {
     link list(Table(&LINK)), "tables: links", "none";
     wifi list(Table(&CELL)), "tables: Wi-Fi cells", "none";
     flow list(Table(&FLOW)), "tables: flows, at least one", "required";
-    record Table(&RECORD), "table: what to record beside the totals", "nothing";
-    testbed Table(&TESTBED), "table: what only kernels are told", "the defaults";
+    record Table(&RECORD), "table: data to record in addition to the totals", "nothing";
+    testbed Table(&TESTBED), "table: settings for kernels only", "the defaults";
 }
 
 section! {
     /// `[record]`.
     RECORD, "record":
     series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rto_ns`, `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
-    interval Of(Time), "least time between two samples of a series; `0s` records every change", "`\"0s\"`";
-    capture list(Text), "names of links whose packets are written as a pcapng file", "`[]`";
-    bins Of(Time), "length of the intervals by which drops of links and progress of flows are counted, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, at most a million of them a run, in the simulator only; `0s` counts none", "`\"0s\"`";
+    interval Of(Time), "minimum time between two samples of a series; `0s` records every change", "`\"0s\"`";
+    capture list(Text), "names of links whose packets are written to a pcapng file", "`[]`";
+    bins Of(Time), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`; at most a million intervals per run, in the simulator only; `0s` counts nothing", "`\"0s\"`";
     delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
 }
 
 section! {
     /// `[testbed]`.
     TESTBED, "testbed":
-    receive_window words(&ReceiveWindow::ALL), "what holds the window to `receive_buffer` where `window_scaling` is off: `\"pinned\"`, the emulator lowers the window field of passing segments, so that the sender sees what the simulator's would; `\"buffer\"`, the kernel's own buffer of twice the size (`tcp_rmem`), whose bookkeeping shrinks the window while segments wait behind a hole", "`\"pinned\"`";
+    receive_window words(&ReceiveWindow::ALL), "limit of the window to `receive_buffer` without `window_scaling`: `\"pinned\"`, the emulator reduces the window field of passing segments, so that the sender sees the simulator's window; `\"buffer\"`, the kernel's own buffer of twice the size (`tcp_rmem`), whose accounting reduces the window while segments wait behind a hole", "`\"pinned\"`";
 }
 
 /// Reads a whole document.

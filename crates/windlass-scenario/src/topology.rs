@@ -18,14 +18,14 @@ section! {
     DUMBBELL, "dumbbell":
     pairs Whole(1, 10_000), "number of senders and of receivers, 1 to 10000", "required";
     access Table(&LINE), "links of the senders and the receivers: table with the keys of a link from `rate` on", "required";
-    bottleneck Table(&LINE), "the same", "required";
+    bottleneck Table(&LINE), "link between the routers: table with the keys of a link from `rate` on", "required";
     wireless Table(&WIRELESS), "table: the senders are stations of a Wi-Fi cell; the keys of [`[[wifi]]`](#wifi) from `standard` on, and `backhaul`", "senders on `access` links";
 }
 
 section! {
     /// The air between the senders of a dumbbell.
     WIRELESS, "wireless" with AIR:
-    backhaul Table(&LINE), "table with the keys of a link from `rate` on: the access point is a node of its own", "the access point is `r1`";
+    backhaul Table(&LINE), "table with the keys of a link from `rate` on: the access point is a separate node", "the access point is `r1`";
 }
 
 section! {
@@ -33,15 +33,15 @@ section! {
     STAR, "star":
     count Whole(1, 10_000), "number of devices, 1 to 10000", "required";
     access Table(&LINE), "links of the devices: table with the keys of a link from `rate` on", "required";
-    bottleneck Table(&LINE), "the same: the link from the hub to the server", "none; the server is the hub";
+    bottleneck Table(&LINE), "link from the hub to the server: table with the keys of a link from `rate` on", "none; the server is the hub";
 }
 
 section! {
     /// A client and a server with two paths between them.
     TWO_PATH, "two-path":
     paths list(Table(&LINE)), "two tables with the keys of a link from `rate` on: the bottleneck of each path", "required";
-    access Table(&LINE), "the same: the links on both sides of each bottleneck", "`1Gbps`, no delay, `1000pkt`";
-    shared Table(&LINE), "the same: a link that both paths go on over", "none";
+    access Table(&LINE), "links on both sides of each bottleneck: table with the keys of a link from `rate` on", "`1Gbps`, no delay, `1000pkt`";
+    shared Table(&LINE), "link that both paths use after the bottlenecks: table with the keys of a link from `rate` on", "none";
 }
 
 /// The shapes that expand to links and cells.

@@ -23,7 +23,7 @@ section! {
     /// Questions and answers.
     REQUESTS, "request-response":
     request Of(Size), "size of a request; `to` connects and asks, `from` answers", "required";
-    response Of(Size), "size of a response; the last one closes the connection", "required";
+    response Of(Size), "size of a response; the last response closes the connection", "required";
     requests Whole(1, 1_000_000), "number of requests", "`1`";
     think Of(Time), "time from a response to the next request", "`\"0s\"`";
 }
@@ -33,11 +33,11 @@ section! {
     CBR, "cbr":
     rate Of(Rate), "payload rate", "required";
     packet Of(Size), "payload of a packet", "required";
-    spread Of(Time), "of datagrams: each time between two is up to so much shorter or longer, drawn evenly from the seed; less than their mean, `packet` over `rate`", "`\"0s\"`";
+    spread Of(Time), "for datagrams: variation of the time between two datagrams, uniformly up to this time shorter or longer, drawn from the seed; less than the mean time, `packet` over `rate`", "`\"0s\"`";
     transport words(&Transport::ALL), "`tcp` or `udp`", "`\"tcp\"`";
     stop Of(Time), "simulated time of the end", "the end of the run";
-    on list(list(Of(Time))), "of datagrams: intervals of simulated time in which they are sent, such as `[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]`, in place of `start` and `stop`; the flow's `jitter` moves them all, and `active_s` counts them only", "from `start` to `stop`";
-    deadline Of(Time), "over TCP: each packet is a message that the other application should have read whole so long after it was written; the results then say how many were late (`messages_late`) and how long they took", "none";
+    on list(list(Of(Time))), "for datagrams: intervals of simulated time with traffic, such as `[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]`, in place of `start` and `stop`; the flow's `jitter` shifts all of them, and `active_s` counts only them", "from `start` to `stop`";
+    deadline Of(Time), "over TCP: each packet is a message, and the other application should read it completely within this time after its writing; the results then have the number of late messages (`messages_late`) and their latency", "none";
 }
 
 section! {
@@ -45,13 +45,13 @@ section! {
     MESSAGES, "messages":
     every Of(Time), "mean time from one message to the next, and from the start to the first", "required";
     size Of(Size), "mean size of a message, at most `1GiB`", "required";
-    gaps words(&Law::ALL), "how the times between messages are distributed: `constant`, `exponential` (a Poisson process) or `pareto`", "`\"exponential\"`";
-    sizes words(&Law::ALL), "how sizes are distributed", "`\"constant\"`";
-    shape Number, "shape of Pareto distributions, in thousandths at the finest, above 1, at most 1000", "`1.5`";
-    most Of(Size), "largest size; what is drawn larger is cut to it", "a thousand times `size`";
-    phases list(Of(Time)), "mean lengths of phases of sending and of silence that take turns, exponentially distributed, such as `[\"2s\", \"58s\"]`; silence does not count into `every`", "always sending";
+    gaps words(&Law::ALL), "distribution of the times between messages: `constant`, `exponential` (a Poisson process) or `pareto`", "`\"exponential\"`";
+    sizes words(&Law::ALL), "distribution of the sizes", "`\"constant\"`";
+    shape Number, "shape of Pareto distributions, with at most three decimals, above 1, at most 1000", "`1.5`";
+    most Of(Size), "maximum size; larger values are reduced to it", "a thousand times `size`";
+    phases list(Of(Time)), "mean lengths of alternating phases of sending and of silence, exponentially distributed, such as `[\"2s\", \"58s\"]`; `every` does not count the silence", "always sending";
     stop Of(Time), "simulated time of the end", "the end of the run";
-    deadline Of(Time), "as of `cbr`: the results then say how many messages were late, how long they took and how old the newest one at the receiver was (`message_age_ms`)", "none";
+    deadline Of(Time), "as for `cbr`: the results then have the number of late messages, the latency, and the age of the newest message at the receiver (`message_age_ms`)", "none";
 }
 
 section! {
@@ -59,24 +59,24 @@ section! {
     COAP, "coap":
     every Of(Time), "mean time from one request to the next, and from the start to the first", "required";
     size Of(Size), "payload of a request", "required";
-    gaps words(&Law::ALL), "how the times between requests are distributed", "`\"exponential\"`";
-    shape Number, "shape of a Pareto distribution, in thousandths at the finest, above 1, at most 1000", "`1.5`";
-    response Of(Size), "payload of a response, which the acknowledgement of its request carries", "none";
+    gaps words(&Law::ALL), "distribution of the times between requests", "`\"exponential\"`";
+    shape Number, "shape of a Pareto distribution, with at most three decimals, above 1, at most 1000", "`1.5`";
+    response Of(Size), "payload of a response, which is in the acknowledgement of its request", "none";
     token Of(Size), "the token that a request and its response carry, at most `8B`", "`\"4B\"`";
-    options Of(Size), "options of a request, at most `1000B`; a response has none", "`\"8B\"`";
-    confirmable Flag, "whether requests are confirmable; others are sent once and not answered", "`true`";
+    options Of(Size), "options of a request, at most `1000B`; a response has no options", "`\"8B\"`";
+    confirmable Flag, "whether requests are confirmable; other requests are sent once, without a response", "`true`";
     nstart Whole(1, 1_000), "exchanges that are open at a time (`NSTART`); further requests wait", "`1`";
     max_retransmit Whole(0, 20), "retransmissions before a request is given up (`MAX_RETRANSMIT`)", "`4`";
     rto Timer, "the retransmission timer: table with its `algorithm`, such as `coap`, `cocoa`, `cocoa+` or `fasor`, and its parameters", "`{ algorithm = \"coap\" }`";
-    phases list(Of(Time)), "as of `messages`", "always sending";
+    phases list(Of(Time)), "as for `messages`", "always sending";
     stop Of(Time), "simulated time of the end", "the end of the run";
-    deadline Of(Time), "as of `messages`: time within which a request should have come to the server", "none";
+    deadline Of(Time), "as for `messages`: time within which a request should arrive at the server", "none";
 }
 
 section! {
     /// Reading some time after data became readable.
     DELAYED, "delayed":
-    after Of(Time), "everything there is, this long after data became readable", "required";
+    after Of(Time), "everything, at this time after data became readable", "required";
 }
 
 section! {

@@ -59,21 +59,21 @@ impl Quantity {
     /// What the table calls it.
     pub fn label(self) -> &'static str {
         match self {
-            Quantity::OneWayMin => "one-way time, least",
-            Quantity::OneWayMedian => "one-way time, median",
-            Quantity::OneWayP99 => "one-way time, p99",
-            Quantity::OneWayMax => "one-way time, greatest",
+            Quantity::OneWayMin => "one-way delay, minimum",
+            Quantity::OneWayMedian => "one-way delay, median",
+            Quantity::OneWayP99 => "one-way delay, 99th percentile",
+            Quantity::OneWayMax => "one-way delay, maximum",
             Quantity::Rate => "rate",
             Quantity::SpacingMedian => "spacing at full rate, median",
             Quantity::Lost => "lost to the error model",
-            Quantity::LostDifferently => "lost, but not as drawn",
-            Quantity::BurstPassed => "burst: passed",
-            Quantity::BurstWait => "burst: last arrives after first",
-            Quantity::OutOfOrder => "out of order or twice",
-            Quantity::LostBeside => "lost beside the link",
+            Quantity::LostDifferently => "losses other than the draws",
+            Quantity::BurstPassed => "burst: delivered",
+            Quantity::BurstWait => "burst: time from first to last arrival",
+            Quantity::OutOfOrder => "reordered or duplicate",
+            Quantity::LostBeside => "lost outside the link",
             Quantity::LatenessMedian => "emulator's lateness, median",
-            Quantity::LatenessP99 => "emulator's lateness, p99",
-            Quantity::LatenessMax => "emulator's lateness, greatest",
+            Quantity::LatenessP99 => "emulator's lateness, 99th percentile",
+            Quantity::LatenessMax => "emulator's lateness, maximum",
         }
     }
 

@@ -29,14 +29,14 @@ fn write_point(out: &mut String, point: &Measured) {
     let _ = writeln!(out, "{}", point.asked);
     let _ = writeln!(
         out,
-        "  {:<32} {:>14} {:>14} {:>14} {:>22}",
+        "  {:<38} {:>14} {:>14} {:>14} {:>22}",
         "", "asked", "delivered", "error", "bound"
     );
     for row in &point.rows {
         let [asked, delivered] = [row.asked, row.delivered].map(|v| value(row.quantity, v));
         let _ = writeln!(
             out,
-            "  {:<32} {asked:>14} {delivered:>14} {:>14} {:>22}  {}",
+            "  {:<38} {asked:>14} {delivered:>14} {:>14} {:>22}  {}",
             row.quantity.label(),
             error(row, row.error()),
             bound(row),

@@ -32,7 +32,7 @@ impl<'a, R> Columns<'a, R> {
                 Some(f.scenario_hash.clone())
             })
             .text("version", "Version of Windlass", |_| Some(f.version.clone()))
-            .text("world", "World of the runs: sim, linux, linux-vt=6.12", |_| {
+            .text("world", "Backend of the runs: sim, linux, linux-vt=6.12", |_| {
                 Some(f.world.clone())
             })
             .integer("first_seed", "Seed of the first run", |_| f.seeds.first().copied())
@@ -97,30 +97,48 @@ fn ranking(findings: &Findings) -> Table {
         move |(_, e): &(Measure, &Entry)| e.versus.as_ref().and_then(f)
     };
     let columns = Columns::of(findings, entries.collect())
-        .text("measure", "What is ranked, with its unit", |(m, _)| Some(m.id().to_owned()))
+        .text("measure", "Measure of the ranking, with its unit", |(m, _)| Some(m.id().to_owned()))
         .algorithm("algorithm", "The algorithm", |(_, e)| Some(e.algorithm))
-        .integer("rank", "One more than the number of algorithms better beyond chance", |(_, e)| {
+        .integer("rank", "One plus the number of significantly better algorithms", |(_, e)| {
             e.rank.map(|r| r as u64)
         })
         .integer("missing", "Runs without a value, or unfinished", |(_, e)| Some(e.missing as u64))
         .real("mean", "Mean over the seeds", |(_, e)| e.mean)
-        .real("mean_low", "Lower end of its 95 % interval", |(_, e)| e.ci95.map(|c| c[0]))
-        .real("mean_high", "Upper end of its 95 % interval", |(_, e)| e.ci95.map(|c| c[1]))
-        .algorithm("versus", "The algorithm it is compared with; null for that one", |(_, e)| {
-            e.versus.as_ref().map(|v| v.algorithm)
-        })
-        .text("outcome", "better, worse, tie, identical or unknown", |(_, e)| {
+        .real("mean_low", "Lower end of the 95 % interval of mean", |(_, e)| e.ci95.map(|c| c[0]))
+        .real("mean_high", "Upper end of the 95 % interval of mean", |(_, e)| e.ci95.map(|c| c[1]))
+        .algorithm(
+            "versus",
+            "Algorithm of the comparison; null for this algorithm itself",
+            |(_, e)| e.versus.as_ref().map(|v| v.algorithm),
+        )
+        .text("outcome", "`better`, `worse`, `tie`, `identical` or `unknown`", |(_, e)| {
             e.versus.as_ref().map(|v| outcome(v.outcome).to_owned())
         })
         .real("difference", "Mean paired difference", of(|v| Some(v.difference)))
-        .real("difference_low", "Lower end of its interval", of(|v| v.ci.map(|c| c[0])))
-        .real("difference_high", "Upper end of its interval", of(|v| v.ci.map(|c| c[1])))
-        .real("confidence", "Confidence of that interval", of(|v| Some(v.confidence)))
+        .real(
+            "difference_low",
+            "Lower end of the interval of difference",
+            of(|v| v.ci.map(|c| c[0])),
+        )
+        .real(
+            "difference_high",
+            "Upper end of the interval of difference",
+            of(|v| v.ci.map(|c| c[1])),
+        )
+        .real("confidence", "Confidence of the interval of difference", of(|v| Some(v.confidence)))
         .real("p_t", "p of the paired t-test after Holm's correction", of(|v| v.p_t))
-        .real("p_wilcoxon", "p of the signed-rank test after it", of(|v| v.p_wilcoxon))
-        .real("cohen_dz", "Mean difference over its standard deviation", of(|v| v.cohen_dz))
-        .real("hodges_lehmann", "Hodges and Lehmann's estimate", of(|v| v.hodges_lehmann))
-        .real("superiority", "Share of seeds in which it is larger", of(|v| v.superiority));
+        .real(
+            "p_wilcoxon",
+            "p of the signed-rank test after Holm's correction",
+            of(|v| v.p_wilcoxon),
+        )
+        .real("cohen_dz", "Mean paired difference over its standard deviation", of(|v| v.cohen_dz))
+        .real(
+            "hodges_lehmann",
+            "Hodges–Lehmann estimate of the paired difference",
+            of(|v| v.hodges_lehmann),
+        )
+        .real("superiority", "Share of seeds with a larger value", of(|v| v.superiority));
     Table { name: "ranking", columns: columns.columns }
 }
 
@@ -129,19 +147,31 @@ fn harm(findings: &Findings) -> Table {
     let cells = findings.harm.iter().flat_map(|h| h.cells.iter().map(|c| (h.measure, c)));
     type Row<'a> = (Measure, &'a Cell);
     let columns = Columns::of(findings, cells.collect::<Vec<Row>>())
-        .text("measure", "What is harmed, with its unit", |(m, _)| Some(m.id().to_owned()))
+        .text("measure", "Harmed measure, with its unit", |(m, _)| Some(m.id().to_owned()))
         .algorithm("by", "The algorithm that harms", |(_, c)| Some(c.by))
         .algorithm("to", "The algorithm that is harmed", |(_, c)| Some(c.to))
-        .real("alone", "Mean performance of the harmed one alone", |(_, c)| c.alone)
-        .real("beside", "Mean performance beside the other", |(_, c)| c.beside)
-        .real("harm", "Mean harm: 0 is none, 1 is all", |(_, c)| c.harm)
-        .real("harm_low", "Lower end of its 95 % interval", |(_, c)| c.ci95.map(|c| c[0]))
-        .real("harm_high", "Upper end of its 95 % interval", |(_, c)| c.ci95.map(|c| c[1]))
-        .real("excess", "Harm beyond what the harmed one does to itself", |(_, c)| c.excess)
-        .real("excess_low", "Lower end of its interval", |(_, c)| c.excess_ci.map(|c| c[0]))
-        .real("excess_high", "Upper end of its interval", |(_, c)| c.excess_ci.map(|c| c[1]))
+        .real("alone", "Mean performance of the harmed algorithm alone", |(_, c)| c.alone)
+        .real("beside", "Mean performance of the harmed algorithm with the other", |(_, c)| {
+            c.beside
+        })
+        .real("harm", "Mean harm: 0 without effect, 1 for the loss of all performance", |(_, c)| {
+            c.harm
+        })
+        .real("harm_low", "Lower end of the 95 % interval of harm", |(_, c)| c.ci95.map(|c| c[0]))
+        .real("harm_high", "Upper end of the 95 % interval of harm", |(_, c)| c.ci95.map(|c| c[1]))
+        .real("excess", "Harm minus the harm of the harmed algorithm to itself", |(_, c)| c.excess)
+        .real("excess_low", "Lower end of the interval of excess", |(_, c)| {
+            c.excess_ci.map(|c| c[0])
+        })
+        .real("excess_high", "Upper end of the interval of excess", |(_, c)| {
+            c.excess_ci.map(|c| c[1])
+        })
         .real("p", "p of the paired t-test of the excess after Holm's correction", |(_, c)| c.p)
-        .text("bar", "own, more, less, alike or unknown", |(_, c)| Some(bar(c.bar).to_owned()));
+        .text(
+            "bar",
+            "`own`, `more`, `less`, `alike` or `unknown`: harm compared with the limit",
+            |(_, c)| Some(bar(c.bar).to_owned()),
+        );
     Table { name: "harm", columns: columns.columns }
 }
 

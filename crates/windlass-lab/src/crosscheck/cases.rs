@@ -20,8 +20,8 @@ impl Measure {
     /// The heading of a column with both values.
     pub fn heading(self) -> &'static str {
         match self {
-            Measure::Goodput => "Mbps kernel / ours",
-            Measure::Time => "ms kernel / ours",
+            Measure::Goodput => "Mbps, kernel / simulator",
+            Measure::Time => "ms, kernel / simulator",
         }
     }
 
@@ -63,8 +63,8 @@ pub struct Grid {
 /// Small transfers, requests and periodic messages.
 pub const MESSAGES: Grid = Grid {
     id: "messages",
-    about: "Messages: distance of our response or completion time from the kernel's, in parts of the kernel's time and \
-            of 100 ms for shorter times, so that 2 % of a short time are 2 ms.",
+    about: "Messages: difference of response or completion time from the kernel's, relative to the kernel's time or to \
+            100 ms for shorter times, so that 2 % of a short time are 2 ms.",
     measure: Measure::Time,
     goal: Goal { median: 0.02, p95: 0.05 },
 };
@@ -72,7 +72,7 @@ pub const MESSAGES: Grid = Grid {
 /// Many random losses on fast links.
 pub const DENSE_LOSS: Grid = Grid {
     id: "dense-loss",
-    about: "Dense loss: distance of our goodput from the kernel's, means over the seeds.",
+    about: "Dense loss: difference of goodput from the kernel's, means over the seeds.",
     measure: Measure::Goodput,
     goal: Goal { median: 0.02, p95: 0.08 },
 };
@@ -80,7 +80,7 @@ pub const DENSE_LOSS: Grid = Grid {
 /// Links and receivers that stop, stall or reorder.
 pub const ADVERSE: Grid = Grid {
     id: "adverse",
-    about: "Outages, slow readers, small receive buffers and reordering jitter: distance of our goodput from the \
+    about: "Outages, slow readers, small receive buffers and reordering jitter: difference of goodput from the \
             kernel's.",
     measure: Measure::Goodput,
     goal: Goal { median: 0.02, p95: 0.08 },

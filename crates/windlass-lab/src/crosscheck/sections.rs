@@ -16,9 +16,9 @@ use crate::report::model::{
 
 /// What the report is about.
 pub(super) const SUMMARY: &str = "Every congestion control that Linux and Windlass both have, over \
-    the same bottleneck, with the same packets lost at random: the kernel's own TCP beside \
-    Windlass's with the stack preset `linux`. A difference is our goodput over the kernel's, less \
-    one; goodput is what the receiving applications have read.";
+    the same bottleneck, with the same packets lost at random: the kernel's own TCP compared with \
+    Windlass's with the stack preset `linux`. A difference is the simulator's goodput over the kernel's, less \
+    one. Goodput is the data that the receiving applications have read.";
 
 /// The tables for terminal and page.
 pub(super) fn tables(names: &[&str], comparisons: &[Comparison]) -> Vec<Table> {
@@ -71,9 +71,9 @@ fn summary(lines: &[Line]) -> Table {
     table(
         "single",
         &format!(
-            "Single flows: distance of our goodput from the kernel's. The goal is a median of at most \
-             {} and a 95th percentile of at most {} in all, and of at most {} for each algorithm. The \
-             segments resent in all cells should differ by at most {}.",
+            "Single flows: difference of goodput from the kernel's. The goal is a median of at most \
+             {} and a 95th percentile of at most {} for all cells, and a 95th percentile of at most {} for each \
+             algorithm. The retransmitted segments of all cells should differ by at most {}.",
             finely(MEDIAN_GOAL),
             percent(P95_GOAL),
             percent(ALGORITHM_GOAL),
@@ -86,7 +86,7 @@ fn summary(lines: &[Line]) -> Table {
             "median",
             "95th percentile",
             "within 5 %",
-            "resent kernel / ours",
+            "retransmitted, kernel / simulator",
             "met",
         ],
         lines.iter().map(row).collect(),
@@ -115,17 +115,17 @@ fn shares(shares: &[Shares]) -> Option<Table> {
         "flows",
         "network",
         "starts",
-        "share kernel",
-        "its quartiles",
-        "share ours",
-        "quartiles",
+        "share, kernel",
+        "quartiles, kernel",
+        "share, simulator",
+        "quartiles, simulator",
         "points",
         "goodput of both",
     ];
     let caption = format!(
-        "Two flows over one bottleneck: the share of the first, median over starts of the second. The \
-         shares differ by {:.1} points at the median and {:.1} at most; the goals are {:.0} and {:.0}. From quartile to quartile the \
-         kernel's own reach over {:.1} points.",
+        "Two flows over one bottleneck: share of the first flow, median over the starts of the second. The \
+         shares differ by {:.1} points at the median and by at most {:.1} points; the goals are {:.0} and {:.0}. The \
+         interquartile range of the kernel's own shares is {:.1} points at the median.",
         100.0 * middle,
         100.0 * largest,
         100.0 * SHARE_GOAL,
@@ -153,17 +153,17 @@ fn two_paths(comparisons: &[Comparison]) -> Option<Table> {
     };
     let columns = [
         "paths",
-        "Mbps kernel",
-        "ours",
+        "Mbps, kernel",
+        "Mbps, simulator",
         "difference",
-        "first path's share kernel",
-        "ours",
+        "share of first path, kernel",
+        "share, simulator",
         "points",
     ];
     let caption = format!(
-        "Multipath connections over two paths, CUBIC on each, the kernel's own scheduler and no \
-         coupling. At the median goodput differs by {}, and the first path's share by {:.1} points; \
-         the goal is {} of each.",
+        "Multipath connections over two paths, with CUBIC on each path, the kernel's own scheduler and no \
+         coupling. At the median, goodput differs by {} and the share of the first path by {:.1} points; \
+         the goal is {} for each.",
         percent(apart),
         100.0 * shares,
         percent(PATHS_GOAL)
@@ -199,17 +199,20 @@ fn beyond(comparisons: &[Comparison]) -> Option<Table> {
     let columns = [
         "flows",
         "network",
-        "Mbps kernel / ours",
+        "Mbps, kernel / simulator",
         "difference",
         "dropped",
         "lost",
-        "resent",
+        "retransmitted",
         "timeouts",
         "srtt (ms)",
         "mean queue",
     ];
     let rows: Vec<Vec<String>> = far.iter().map(row).collect();
-    let caption = format!("Cells more than {} apart, kernel / ours.", percent(ALGORITHM_GOAL));
+    let caption = format!(
+        "Cells with a difference of more than {}, kernel / simulator.",
+        percent(ALGORITHM_GOAL)
+    );
     (!rows.is_empty()).then(|| table("beyond", &caption, &columns, rows))
 }
 
@@ -245,7 +248,7 @@ fn of_grid(grid: &Grid, comparisons: &[Comparison]) -> Vec<Table> {
         "median",
         "95th percentile",
         "largest",
-        "resent kernel / ours",
+        "retransmitted, kernel / simulator",
         "met",
     ];
     let lines = grid_lines(grid, &cells).iter().map(row).collect();
@@ -274,10 +277,17 @@ fn furthest(grid: &Grid, far: &[&Comparison]) -> Option<Table> {
             pair(c, &|m| m.timeouts, 0),
         ]
     };
-    let columns =
-        ["flow", "network", grid.measure.heading(), "difference", "lost", "resent", "timeouts"];
+    let columns = [
+        "flow",
+        "network",
+        grid.measure.heading(),
+        "difference",
+        "lost",
+        "retransmitted",
+        "timeouts",
+    ];
     let caption = format!(
-        "{} cells more than {} apart, kernel / ours; at most {FURTHEST} are shown.",
+        "{} cells with a difference of more than {}, kernel / simulator; the table has at most {FURTHEST}.",
         far.len(),
         percent(grid.goal.p95)
     );
@@ -309,7 +319,7 @@ fn spread(comparisons: &[Comparison]) -> Chart {
     let series = series.into_iter().filter(|(_, cells)| !cells.is_empty());
     Chart {
         id: "spread".to_string(),
-        caption: "Difference of goodput in every cell: above zero we are faster than the kernel."
+        caption: "Difference of goodput in every cell: above zero the simulator is faster than the kernel."
             .to_string(),
         x: ChartAxis { label: "Algorithm".to_string(), scale: Scale::Category },
         y: ChartAxis { label: "Difference (%)".to_string(), scale: Scale::Linear },
@@ -335,8 +345,8 @@ fn parameters(names: &[&str]) -> Table {
     });
     table(
         "asked",
-        "Where the kernel's algorithm is not the paper's or RFC's: what the preset brings by itself.",
-        &["algorithm", "what", "paper or RFC", "Linux", "because"],
+        "Differences of the kernel's algorithms from papers and RFCs, which the preset sets.",
+        &["algorithm", "parameter", "paper or RFC", "Linux", "reason"],
         rows.collect(),
     )
 }

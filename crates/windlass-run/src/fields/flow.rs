@@ -20,7 +20,7 @@ fields! {
     real throughput_bps: "Payload sent, retransmissions included, per second";
     real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less), needs(Connection);
-    real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less), needs(Connection);
+    real_or_null min_rtt_ms: "Minimum RTT; null without a sample", better(Less), needs(Connection);
     real_or_null completion_s: "Time to the last byte delivered; null if unfinished", better(Less), or_never();
     integer retransmits: "Data segments retransmitted", better(Less);
     integer fast_retransmits: "Entries into fast retransmit", better(Less);
@@ -30,10 +30,10 @@ fields! {
     integer peer_packets_sent: "Packets of any kind from the data receiver";
     integer cwnd_bytes: "Congestion window at the end";
     real_or_null delay_ms: "Mean one-way delay of data packets; null unless recorded", better(Less), needs(Delays) = flow.transit.as_ref()?.mean_ms;
-    real_or_null delay_min_ms: "Least one-way delay", better(Less), needs(Delays) = flow.transit.as_ref()?.min_ms;
-    real_or_null delay_max_ms: "Largest one-way delay", better(Less), needs(Delays) = flow.transit.as_ref()?.max_ms;
+    real_or_null delay_min_ms: "Minimum one-way delay of data packets", better(Less), needs(Delays) = flow.transit.as_ref()?.min_ms;
+    real_or_null delay_max_ms: "Maximum one-way delay of data packets", better(Less), needs(Delays) = flow.transit.as_ref()?.max_ms;
     real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays) = flow.transit.as_ref()?.jitter_ms;
-    real_or_null jitter_smoothed_ms: "The same smoothed as in RFC 3550, at the end", better(Less), needs(Delays) = flow.transit.as_ref()?.jitter_smoothed_ms;
+    real_or_null jitter_smoothed_ms: "Smoothed jitter at the end, as in RFC 3550", better(Less), needs(Delays) = flow.transit.as_ref()?.jitter_smoothed_ms;
     real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays) = flow.transit.as_ref()?.gap_ms;
     real_or_null messages_sent: "Messages written; null without a deadline", needs(Deadline) = flow.messages.as_ref()?.sent as f64;
     real_or_null messages_arrived: "Messages read", better(More), needs(Deadline) = flow.messages.as_ref()?.arrived as f64;
@@ -42,37 +42,37 @@ fields! {
     real_or_null message_mean_ms: "Mean latency of messages; infinite (null in files) if one never arrived", better(Less), needs(Deadline) = latency(flow, |m| m.mean_ms);
     real_or_null message_p99_ms: "99th percentile of message latency; infinite (null in files) if it falls among messages that never arrived", better(Less), needs(Deadline) = latency(flow, |m| m.p99_ms);
     real_or_null message_max_ms: "Largest message latency; infinite (null in files) if a message never arrived", better(Less), needs(Deadline) = latency(flow, |m| m.max_ms);
-    real_or_null sender_radio_s: "Radio time of the sending node; null without one", better(Less), needs(Radio) = flow.radio?.sender_s;
-    real_or_null receiver_radio_s: "The same of the receiving node", better(Less), needs(Radio) = flow.radio?.receiver_s;
+    real_or_null sender_radio_s: "Radio time of the sending node; null without a radio", better(Less), needs(Radio) = flow.radio?.sender_s;
+    real_or_null receiver_radio_s: "Radio time of the receiving node; null without a radio", better(Less), needs(Radio) = flow.radio?.receiver_s;
     real_or_null sender_energy_j: "Energy that the sending node's radios spent", better(Less), needs(Power) = flow.radio?.sender_j;
-    real_or_null receiver_energy_j: "The same of the receiving node", better(Less), needs(Power) = flow.radio?.receiver_j;
+    real_or_null receiver_energy_j: "Energy that the receiving node's radios spent", better(Less), needs(Power) = flow.radio?.receiver_j;
     reals responses_s: "Completion time of each request, in order" = flow.responses_s.as_slice();
-    text_or_null failure: "Why the connection failed; null if it did not" = flow.failure.as_deref();
+    text_or_null failure: "Reason for the failure of the connection; null without a failure" = flow.failure.as_deref();
     real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(flow.loss_rate, flow.packets_sent);
     real_or_null messages_undelivered: "Messages that had not arrived when their deadline had passed", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.undelivered as f64;
     real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = late_fraction(flow.messages.as_deref()?);
     real_or_null message_p95_ms: "95th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p95_ms);
-    real_or_null delay_p50_ms: "One-way delay that half of the data packets do not exceed", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p50_ms;
-    real_or_null delay_p95_ms: "The same of 95 % of them", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p95_ms;
-    real_or_null delay_p99_ms: "The same of 99 % of them", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p99_ms;
+    real_or_null delay_p50_ms: "Median one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p50_ms;
+    real_or_null delay_p95_ms: "95th percentile of one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p95_ms;
+    real_or_null delay_p99_ms: "99th percentile of one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p99_ms;
     real_or_null message_p50_ms: "Median message latency; infinite if half of the messages never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p50_ms);
-    real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_mean_ms;
-    real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p50_ms;
-    real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p95_ms;
-    real_or_null message_age_max_ms: "Largest such age", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_max_ms;
-    real_or_null exchanges_begun: "Exchanges of CoAP begun; null of other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
-    real_or_null exchanges_completed: "Of these: answered", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;
-    real_or_null exchanges_given_up: "Of these: given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;
-    real_or_null exchange_given_up_fraction: "Exchanges given up over exchanges that ended", share(), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
-    real_or_null exchange_duplicates: "Requests that came to the server again", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.duplicates as f64;
-    real_or_null exchange_mean_ms: "Mean time from request due time to response; infinite if an exchange was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.mean_ms);
+    real_or_null message_age_ms: "Mean over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_mean_ms;
+    real_or_null message_age_p50_ms: "Median over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p50_ms;
+    real_or_null message_age_p95_ms: "95th percentile over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p95_ms;
+    real_or_null message_age_max_ms: "Maximum age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_max_ms;
+    real_or_null exchanges_begun: "CoAP exchanges begun; null for other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
+    real_or_null exchanges_completed: "CoAP exchanges with a response", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;
+    real_or_null exchanges_given_up: "CoAP exchanges given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;
+    real_or_null exchange_given_up_fraction: "CoAP exchanges given up over CoAP exchanges that ended", share(), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
+    real_or_null exchange_duplicates: "Duplicate requests at the server", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.duplicates as f64;
+    real_or_null exchange_mean_ms: "Mean time from the due time of a request to its response; infinite if an exchange was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.mean_ms);
     real_or_null exchange_p50_ms: "Median time of an exchange; infinite if half of them were given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p50_ms);
     real_or_null exchange_p95_ms: "95th percentile of the time of an exchange; infinite if it falls among exchanges given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p95_ms);
     real_or_null exchange_p99_ms: "99th percentile of the time of an exchange; infinite if it falls among exchanges given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p99_ms);
     real_or_null exchange_max_ms: "Longest time of an exchange; infinite if one was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.max_ms);
     real_or_null radio_per_byte_ns: "sender_radio_s over delivered_bytes", better(Less), needs(Radio), metric_only() = per_byte(flow.radio?.sender_s, flow.delivered_bytes);
     real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);
-    real_or_null steady_goodput_bps: "Goodput after the warm-up, of a sweep that has one", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;
+    real_or_null steady_goodput_bps: "Goodput after the warm-up of a sweep; null without a warm-up", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;
 }
 
 /// A latency of a flow's messages.
@@ -112,20 +112,20 @@ fields! {
     /// What a multipath flow has that others do not.
     MULTIPATH, |row, multipath|
     text flow: "Name of the flow" = row.flow()?.name.as_str();
-    integer fallen_back: "1 if it went on as an ordinary connection, else 0", better(Less) = u64::from(multipath.fallen_back);
-    integer reinjections: "Pieces given to another subflow once more", better(Less);
-    integer reinjected_bytes: "Their bytes", better(Less);
-    integer opportunistic: "Of reinjections: they held up the receive window";
-    integer penalties: "Windows reduced for holding up the receive window";
-    integer redundant_bytes: "Bytes given to a further subflow as scheduled";
-    integer duplicate_bytes: "Bytes that had come by another subflow before", better(Less);
-    integer max_out_of_order_bytes: "Most bytes that waited for others before them", better(Less);
-    integer joins: "Times that a subflow beside the first came up";
+    integer fallen_back: "1 if the connection fell back to ordinary TCP, else 0", better(Less) = u64::from(multipath.fallen_back);
+    integer reinjections: "Pieces of data given to another subflow again", better(Less);
+    integer reinjected_bytes: "Bytes given to another subflow again", better(Less);
+    integer opportunistic: "Reinjections of data that held up the receive window; part of reinjections";
+    integer penalties: "Reductions of the cwnd of a subflow that held up the receive window";
+    integer redundant_bytes: "Bytes that the scheduler gave to a further subflow";
+    integer duplicate_bytes: "Bytes that had already arrived on another subflow", better(Less);
+    integer max_out_of_order_bytes: "Maximum number of bytes that waited for earlier bytes", better(Less);
+    integer joins: "Times that a subflow after the first was established";
     integer failed_joins: "Attempts to join that failed", better(Less);
-    integer suspensions: "Times that a subflow was put aside after timeouts", better(Less);
-    integer returns: "Times that one came back after that";
+    integer suspensions: "Times that a subflow was suspended after timeouts", better(Less);
+    integer returns: "Times that a suspended subflow resumed";
     integer lost_subflows: "Subflows that ended before the connection", better(Less);
-    real arrived_bps: "Payload that arrived on all subflows, what came twice counted once, · 8 over the flow's active_s", better(More), metric_only() = arrived_bps(multipath, row.flow()?.active_s);
+    real arrived_bps: "Payload that arrived on all subflows, duplicates counted once, · 8 over the flow's active_s", better(More), metric_only() = arrived_bps(multipath, row.flow()?.active_s);
 }
 
 /// What arrived on all subflows, in whatever order, a second: goodput as the sum of the subflows'.
@@ -146,11 +146,11 @@ fields! {
     text algorithm: "Congestion control of the data sender" = subflow.algorithm.as_str();
     integer delivered_bytes: "Payload that arrived on the subflow", better(More);
     real goodput_bps: "delivered_bytes · 8 over the flow's active_s", better(More);
-    real share: "delivered_bytes over that of all the flow's subflows", share();
+    real share: "delivered_bytes over the sum of the flow's subflows", share();
     real throughput_bps: "Payload sent, retransmissions included, per second";
     real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less);
-    real_or_null min_rtt_ms: "Least RTT seen; null without a sample", better(Less);
+    real_or_null min_rtt_ms: "Minimum RTT; null without a sample", better(Less);
     integer retransmits: "Data segments retransmitted", better(Less);
     integer fast_retransmits: "Entries into fast retransmit", better(Less);
     integer rto_count: "Expiries of the retransmission timer, SYN included", better(Less);
@@ -158,7 +158,7 @@ fields! {
     integer packets_sent: "Packets of any kind from the data sender";
     integer peer_packets_sent: "Packets of any kind from the data receiver";
     integer cwnd_bytes: "Congestion window at the end";
-    integer mode: "What the coordinator decided last; 0 without one";
-    text_or_null failure: "Why it failed; null if it did not" = subflow.failure.as_deref();
+    integer mode: "Last decision of the coordinator; 0 without a coordinator";
+    text_or_null failure: "Reason for the failure of the subflow; null without a failure" = subflow.failure.as_deref();
     real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(subflow.loss_rate, subflow.packets_sent);
 }

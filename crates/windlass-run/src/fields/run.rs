@@ -16,8 +16,8 @@ fields! {
     integer seed: "Seed of the run";
     text scenario_hash: "Hash of the resolved scenario" = run.scenario_hash.as_str();
     text version: "Windlass version that made the run" = run.version.as_str();
-    text world: "World of the run: sim, linux, linux-vt=6.12" = run.world.as_str();
-    text_or_null kernel: "Release of the kernel it ran on, if one did" = run.kernel.as_deref();
+    text world: "Backend of the run: sim, linux, linux-vt=6.12" = run.world.as_str();
+    text_or_null kernel: "Release of the kernel of the run; null without a kernel" = run.kernel.as_deref();
 }
 
 fields! {
@@ -29,7 +29,7 @@ fields! {
     integer packet_hops: "Frames put on a link";
     real goodput_bps: "Sum of the flows' goodputs", better(More), metric_only() = run.flows.iter().map(|f| f.goodput_bps).sum::<f64>();
     real throughput_bps: "Sum of the flows' throughputs", metric_only() = run.flows.iter().map(|f| f.throughput_bps).sum::<f64>();
-    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n, one has all, to 1, all have the same", share(), better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
+    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n (one flow has all) to 1 (all flows have the same)", share(), better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
     real_or_null goodput_mean_bps: "Mean of the flows' goodputs", better(More), metric_only() = {
         let n = run.flows.len();
         (n > 0).then(|| run.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / n as f64)
@@ -37,7 +37,7 @@ fields! {
     real_or_null hop_throughput_bps: "IP bits that all link directions carried and all stations delivered, each hop counted, per second", better(More), metric_only() = hop_throughput(run);
     real_or_null loss_rate: "Senders' packets dropped by the network over those sent", share(), better(Less), metric_only() = by_packets(run, |f| f.packets_sent, |f| Some(f.loss_rate));
     real_or_null delay_ms: "Mean one-way delay of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms));
-    real_or_null delay_excess_ms: "Mean one-way delay above the least of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms - f.transit.as_ref()?.min_ms));
+    real_or_null delay_excess_ms: "Mean one-way delay above the minimum of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms - f.transit.as_ref()?.min_ms));
     real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.jitter_ms);
     real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.gap_ms);
     real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = {
@@ -55,21 +55,21 @@ fields! {
     real_or_null message_p95_ms: "95th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.p95_ms);
     real_or_null message_p99_ms: "99th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.p99_ms);
     real_or_null message_max_ms: "Largest message latency; infinite if a message never arrived", better(Less), needs(Deadline), metric_only() = run.messages?.latency(run.messages?.max_ms);
-    real_or_null message_age_ms: "Mean age at the receiver of the newest message that it has, over the flows' time", better(Less), needs(Deadline), metric_only() = run.messages?.age_mean_ms;
-    real_or_null message_age_p50_ms: "Such an age that is not exceeded for half of the time", better(Less), needs(Deadline), metric_only() = run.messages?.age_p50_ms;
-    real_or_null message_age_p95_ms: "The same for 95 % of it", better(Less), needs(Deadline), metric_only() = run.messages?.age_p95_ms;
-    real_or_null message_age_max_ms: "Largest such age", better(Less), needs(Deadline), metric_only() = run.messages?.age_max_ms;
+    real_or_null message_age_ms: "Mean over the flows' time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = run.messages?.age_mean_ms;
+    real_or_null message_age_p50_ms: "Median over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = run.messages?.age_p50_ms;
+    real_or_null message_age_p95_ms: "95th percentile over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = run.messages?.age_p95_ms;
+    real_or_null message_age_max_ms: "Maximum age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = run.messages?.age_max_ms;
     real retransmits: "Data segments retransmitted", better(Less), metric_only() = run.flows.iter().map(|f| f.retransmits as f64).sum::<f64>();
     real rto_count: "Expiries of retransmission timers", better(Less), metric_only() = run.flows.iter().map(|f| f.rto_count as f64).sum::<f64>();
-    real_or_null convergence_cwnd_s: "How long the second of two flows takes to four fifths of the first one's window; infinite if it does not get there", better(Less), needs(Bins), or_never(), metric_only() = run.course.as_ref()?.convergence_cwnd_s;
-    real_or_null convergence_rate_s: "The same of their rates", better(Less), needs(Bins), or_never(), metric_only() = run.course.as_ref()?.convergence_rate_s;
+    real_or_null convergence_cwnd_s: "Time from the start of the second of two flows until its cwnd reaches four fifths of the first flow's; infinite if it does not", better(Less), needs(Bins), or_never(), metric_only() = run.course.as_ref()?.convergence_cwnd_s;
+    real_or_null convergence_rate_s: "Time from the start of the second of two flows until its rate reaches four fifths of the first flow's; infinite if it does not", better(Less), needs(Bins), or_never(), metric_only() = run.course.as_ref()?.convergence_rate_s;
     real_or_null radio_s: "Radio time: transmitting and receiving", better(Less), needs(Radio), metric_only() = sum_of(run, |s| Some(s.transmit_s + s.receive_s));
     real_or_null energy_j: "Energy that the radios spent", better(Less), needs(Power), metric_only() = sum_of(run, |s| s.energy_j);
     real_or_null radio_per_byte_ns: "radio_s over the payload bytes delivered", better(Less), needs(Radio), metric_only() = per_byte(sum_of(run, |s| Some(s.transmit_s + s.receive_s))?, delivered(run));
     real_or_null energy_per_byte_nj: "energy_j over the payload bytes delivered", better(Less), needs(Power), metric_only() = per_byte(sum_of(run, |s| s.energy_j)?, delivered(run));
-    real_or_null battery_left_j: "Least that a battery holds at the end", better(More), needs(Battery), metric_only() = least_of(run, |s| s.battery_left_j);
-    real_or_null battery_life_s: "How long the first battery lasts at the mean power of the run", better(More), needs(Battery), metric_only() = least_of(run, |s| battery_life_s(s, run.end_s));
-    real_or_null first_death_s: "When the first station went off; infinite if none did", better(More), needs(Radio), metric_only() = least_of(run, |s| Some(s.died_s.unwrap_or(f64::INFINITY)));
+    real_or_null battery_left_j: "Lowest energy left in a battery at the end", better(More), needs(Battery), metric_only() = least_of(run, |s| s.battery_left_j);
+    real_or_null battery_life_s: "Shortest battery life at the mean power of the run", better(More), needs(Battery), metric_only() = least_of(run, |s| battery_life_s(s, run.end_s));
+    real_or_null first_death_s: "Time at which the first station went off; infinite if none did", better(More), needs(Radio), metric_only() = least_of(run, |s| Some(s.died_s.unwrap_or(f64::INFINITY)));
 }
 
 /// Data packets of a flow that arrived, where their delay was measured.

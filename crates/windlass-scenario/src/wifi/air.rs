@@ -27,33 +27,33 @@ section! {
     AIR, "air":
     standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11n` (20 MHz, one stream), `802.11ah-1mhz`, `802.11ah-2mhz`, or `802.15.4` with 6LoWPAN", "required";
     rate Of(Rate), "rate of data frames, one of the standard's; with `rate_adaptation` the highest that stations try", "the highest";
-    rate_adaptation used::word_or("minstrel", &MINSTREL), "how stations choose the rate of data frames: `none`, `minstrel`, or a table: [`rate_adaptation`](#rate_adaptation-aggregation-and-beacons)", "`\"none\"`: `rate`, whatever comes of it";
-    aggregation used::word_or("a-mpdu", &AGGREGATION), "of `802.11n`: several packets go in one frame under block acknowledgement: `none`, `a-mpdu`, or a table of limits", "`\"none\"`";
-    beacons used::word_or("usual", &BEACONS), "what the access point announces: `none`, `usual`, or a table", "`\"none\"`";
+    rate_adaptation used::word_or("minstrel", &MINSTREL), "choice of the rate of data frames: `none`, `minstrel`, or a table: [`rate_adaptation`](#rate_adaptation-aggregation-and-beacons)", "`\"none\"`: always `rate`";
+    aggregation used::word_or("a-mpdu", &AGGREGATION), "for `802.11n`: several packets per frame with a block acknowledgement: `none`, `a-mpdu`, or a table of limits", "`\"none\"`";
+    beacons used::word_or("usual", &BEACONS), "beacons of the access point: `none`, `usual`, or a table", "`\"none\"`";
     control_rate Of(Rate), "rate of RTS, CTS and acknowledgements, one of the standard's", "the highest mandatory rate not above `rate`";
     broadcast_rate Of(Rate), "rate of broadcasts, one of the standard's", "the lowest mandatory rate";
-    radius Of(Distance), "stations without a place stand at equal angles on a circle of this radius about the access point, or the origin", "`\"10m\"`";
-    queue Of(Queue), "most packets or bytes that a station holds, **the packet being sent included**; no share of a `bdp`", "`\"100pkt\"`";
-    mtu Of(Size), "largest IP packet, `68B` to `2296B`, of `802.15.4` to `2027B`", "`\"1500B\"`, of `802.15.4` `\"1260B\"`: IPv6's least, whose header is 20 B longer";
-    lowpan Table(&LOWPAN), "table, of `802.15.4` only: [`lowpan`](#lowpan)", "the standard's defaults";
-    rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "before which frames the channel is reserved by RTS and CTS: `never`, `always`, or those larger than a size (IP packet and 36 B, of `802.11n` 38 B, or an aggregate)", "`\"never\"`";
+    radius Of(Distance), "radius of the circle about the access point, or the origin, for stations without a place; they have equal angles", "`\"10m\"`";
+    queue Of(Queue), "capacity of a station in packets or bytes, **including the packet in transmission**; not in `bdp`", "`\"100pkt\"`";
+    mtu Of(Size), "largest IP packet, `68B` to `2296B`, for `802.15.4` to `2027B`", "`\"1500B\"`, for `802.15.4` `\"1260B\"`: the minimum MTU of IPv6, less the 20 B by which its header is longer";
+    lowpan Table(&LOWPAN), "table, for `802.15.4` only: [`lowpan`](#lowpan)", "the standard's defaults";
+    rts Either(vec![Words(vec!["never", "always"]), Of(Size)]), "frames for which RTS and CTS reserve the channel: `never`, `always`, or frames larger than a size (IP packet and 36 B, for `802.11n` 38 B, or an aggregate)", "`\"never\"`";
     short_retry_limit Whole(1, 255), "attempts of an RTS, or of a data frame without one, 1 to 255", "`7`";
     long_retry_limit Whole(1, 255), "attempts of a data frame after RTS and CTS, 1 to 255", "`4`";
-    power Of(Power), "power that stations transmit with, antenna gains included", "`\"16dBm\"`, of `802.15.4` `\"0dBm\"`";
-    path_loss Kinds(&PATH_LOSS), "table: how power falls with distance", "`{ model = \"log-distance\" }`";
-    carrier_sense Of(Power), "least power that makes the channel busy", "what the standard demands: `-82dBm`, `-98dBm` for `802.11ah-1mhz`, `-92dBm` for `802.11ah-2mhz`, `-85dBm` for `802.15.4`";
-    sensitivity Of(Power), "least power that a frame is received with", "the same";
+    power Of(Power), "transmit power of the stations, including antenna gains", "`\"16dBm\"`, for `802.15.4` `\"0dBm\"`";
+    path_loss Kinds(&PATH_LOSS), "table: reduction of power with distance", "`{ model = \"log-distance\" }`";
+    carrier_sense Of(Power), "minimum power at which the channel is busy", "the standard's requirement: `-82dBm`, `-98dBm` for `802.11ah-1mhz`, `-92dBm` for `802.11ah-2mhz`, `-85dBm` for `802.15.4`";
+    sensitivity Of(Power), "minimum power at which a frame is received", "as `carrier_sense`";
     noise_figure Of(Decibels), "noise of the receivers above thermal noise, for `loss = { model = \"snr\" }`", "`\"7dB\"`";
-    capture Either(vec![Words(vec!["none"]), Of(Decibels)]), "a frame survives others on the air if it is stronger than their sum by this; `none`: never", "`\"none\"`";
-    late_capture words(&LateCapture::ALL), "with `capture`: when a receiver turns from a frame to a stronger one: `always`, or only during the `preamble` of the first", "`\"always\"`";
-    loss Kinds(&FRAME_LOSS), "frames that are received in error: `{ model = \"snr\" }` by modulation and signal-to-noise ratio, or a model of [`loss`](#loss) without `direction`, applied to every frame at every receiver", "none";
-    eifs Flag, "wait for an extended interframe space after a frame in error, as the standard says", "`true`";
-    routing Either(vec![Words(vec!["static", "aodv"]), Kinds(&ROUTING)]), "how packets cross an ad-hoc cell: `static` (over its `hops`, the fewest), `aodv`, or a table: [`routing`](#routing)", "`\"static\"`";
-    sleep Table(&CELL_SLEEP), "table, of `802.15.4` only: stations that are off most of the time: [`sleep`](#sleep)", "all are always ready to receive";
-    off list(list(Text)), "stations that go off for ever, and when: `[[\"n5\", \"20s\"]]`; as if their battery ran out", "none";
-    consumption Either(vec![words(&Consumption::ALL), Table(&CONSUMPTION)]), "what the radio of each station draws: a preset, `wavelan-11mbps`, `wavelan-2mbps`, `esp32-c3` or `cc2420`, or a table of powers", "energy is not counted";
-    battery Of(Energy), "what the battery of each station but the access point holds, such as `20J` or `2.6Wh`", "all are on the mains";
-    scheduling Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]), "whose packet a station sends next: `fifo`, `pf`, `fpf`, or a table", "`\"fifo\"`";
+    capture Either(vec![Words(vec!["none"]), Of(Decibels)]), "ratio by which a frame must exceed the sum of overlapping frames to survive; `none`: no frame survives", "`\"none\"`";
+    late_capture words(&LateCapture::ALL), "with `capture`: time at which a receiver may change to a stronger frame: `always`, or only during the `preamble` of the first frame", "`\"always\"`";
+    loss Kinds(&FRAME_LOSS), "errors of received frames: `{ model = \"snr\" }` by modulation and signal-to-noise ratio, or a model of [`loss`](#loss) without `direction`, applied to each frame at each receiver", "none";
+    eifs Flag, "wait for an extended interframe space after a frame in error, as in the standard", "`true`";
+    routing Either(vec![Words(vec!["static", "aodv"]), Kinds(&ROUTING)]), "routes in an ad-hoc cell: `static` (the fewest of its `hops`), `aodv`, or a table: [`routing`](#routing)", "`\"static\"`";
+    sleep Table(&CELL_SLEEP), "table, for `802.15.4` only: stations that sleep between requests: [`sleep`](#sleep)", "all stations are always ready to receive";
+    off list(list(Text)), "stations that go off permanently, and the times: `[[\"n5\", \"20s\"]]`; as with an empty battery", "none";
+    consumption Either(vec![words(&Consumption::ALL), Table(&CONSUMPTION)]), "power that the radio of each station uses: a preset, `wavelan-11mbps`, `wavelan-2mbps`, `esp32-c3` or `cc2420`, or a table of powers", "energy is not counted";
+    battery Of(Energy), "energy in the battery of each station except the access point, such as `20J` or `2.6Wh`", "no batteries";
+    scheduling Either(vec![Words(vec!["fifo", "pf", "fpf"]), Kinds(&SCHEDULING)]), "choice of the next packet of a station: `fifo`, `pf`, `fpf`, or a table", "`\"fifo\"`";
 }
 
 section! {
@@ -70,14 +70,14 @@ section! {
     /// How power falls with distance: by a power of it.
     LOG_DISTANCE, "log-distance":
     exponent Number, "path-loss exponent, 0.1 to 20", "`3`";
-    reference Of(Decibels), "loss at 1 m", "that of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
+    reference Of(Decibels), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
 }
 
 section! {
     /// All within a distance, and none beyond.
     DISC, "disc":
-    receive Of(Distance), "frames are received up to this distance", "required";
-    sense Of(Distance), "and sensed up to this one", "`receive`";
+    receive Of(Distance), "maximum distance at which frames are received", "required";
+    sense Of(Distance), "maximum distance at which frames are sensed", "`receive`";
 }
 
 /// How power falls with distance.

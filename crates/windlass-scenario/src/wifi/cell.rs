@@ -27,9 +27,9 @@ section! {
     name Name, "unique name", "`wifi`, then `wifi-2` ...";
     mode Words(vec!["infrastructure", "ad-hoc"]), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
     access_point station_form(), "a station, in a cell with `infrastructure` only", "required there";
-    stations Either(vec![Text, list(station_form())]), "array of the others, at least one; or a pattern such as `\"s*\"`, where `*` stands for 1, 2, ... up to `count`", "required";
-    count Whole(1, MAX_STATIONS as u64), "how many stations a pattern makes", "required with a pattern";
-    hops Either(vec![Words(vec!["in-range"]), list(list(Name))]), "between which stations of an ad-hoc cell packets may be routed: `in-range` for all that receive each other, or pairs such as `[[\"a\", \"b\"], [\"b\", \"c\"]]`", "`\"in-range\"`";
+    stations Either(vec![Text, list(station_form())]), "array of the other stations, at least one; or a pattern such as `\"s*\"`, in which `*` means 1, 2, ... up to `count`", "required";
+    count Whole(1, MAX_STATIONS as u64), "number of stations of a pattern", "required with a pattern";
+    hops Either(vec![Words(vec!["in-range"]), list(list(Name))]), "pairs of stations of an ad-hoc cell that may be a hop of a route: `in-range` for all pairs that receive each other, or pairs such as `[[\"a\", \"b\"], [\"b\", \"c\"]]`", "`\"in-range\"`";
 }
 
 section! {
@@ -37,9 +37,9 @@ section! {
     STATION, "station":
     node Name, "name of the node", "required";
     at list(Of(Distance)), "place: two coordinates, east and north", "the access point at `[\"0m\", \"0m\"]`, others on the circle";
-    queue Of(Queue), "as above, for this station", "that of the cell";
-    sleep Table(&SLEEP), "as above, for this station", "that of the cell";
-    battery Of(Energy), "as above, for this station; an access point may have one too", "that of the cell";
+    queue Of(Queue), "queue of this station, as for a cell", "the cell's";
+    sleep Table(&SLEEP), "sleep of this station, as for a cell", "the cell's";
+    battery Of(Energy), "battery of this station, as for a cell; also for an access point", "the cell's";
 }
 
 /// Who talks to whom.

@@ -30,11 +30,11 @@ section! {
 section! {
     /// What grids and chains have in common.
     STATIONS, "stations":
-    spacing Of(Distance), "from one station to the next", "`\"150m\"`";
-    range Of(Distance), "frames are received up to this distance", "1.2 times `spacing`: only the four nearest hear each other";
-    sense Of(Distance), "frames are sensed up to this distance and disturb", "2.2 times `range`";
-    base Either(vec![Text, list(Of(Distance))]), "a base station: `centre`, one more station named `base` in the middle; a place such as `[\"0m\", \"0m\"]`, the same there; one of the stations, such as `n1`; or `none`. It has no battery", "`\"centre\"`, of a chain `\"none\"`";
-    wireless Table(&AIR), "table: the keys of [`[[wifi]]`](#wifi) from `standard` on but `radius`; here `queue` is `\"30pkt\"` by default, and `path_loss` stands in place of `range` and `sense`", "required";
+    spacing Of(Distance), "distance between neighbouring stations", "`\"150m\"`";
+    range Of(Distance), "maximum distance at which frames are received", "1.2 times `spacing`: only the four nearest stations receive each other";
+    sense Of(Distance), "maximum distance at which frames are sensed and disturb", "2.2 times `range`";
+    base Either(vec![Text, list(Of(Distance))]), "a base station without a battery: `centre`, an additional station `base` in the middle; a place such as `[\"0m\", \"0m\"]` for it; one of the stations, such as `n1`; or `none`", "`\"centre\"`, for a chain `\"none\"`";
+    wireless Table(&AIR), "table: the keys of [`[[wifi]]`](#wifi) from `standard` on except `radius`; `queue` has the default `\"30pkt\"`, and `path_loss` replaces `range` and `sense`", "required";
 }
 
 /// Space for a hundred nodes on 1500 m by 1500 m.

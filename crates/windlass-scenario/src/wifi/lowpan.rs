@@ -15,14 +15,14 @@ use crate::quote::inline;
 const MTU: ((u32, u32), u32) = ((68, MAX_IP_BYTES), 1_260);
 
 table!(LOWPAN, "lowpan", apply, pairs, Lowpan {
-    max_backoffs: Codec::whole(0, MAX_TRIES), "how often a busy channel is assessed again before the access fails (macMaxCSMABackoffs), 0 to 255", "`4`";
-    max_retries: Codec::whole(0, MAX_TRIES), "how often a frame is tried again (macMaxFrameRetries), 0 to 255", "`3`";
-    retry_busy: Codec::flag(), "whether a failed access counts as one of these and is repeated, as in many stacks; by the standard it ends the packet", "`false`";
-    retry_delay: Codec::time(delay), "a frame is tried again after a random time up to this, at most `10s`; TCPlp's remedy for hidden stations", "`\"0s\"`";
-    prepare: Codec::time(delay), "what a station needs before each frame, to load it into its radio for example, at most `10s`", "`\"0s\"`";
-    mac_header: Codec::size_u32(5, MAX_FRAME_BYTES), "MAC header and check sequence: `11B` with short addresses, `23B` with extended ones, and what security adds (`10B` for Thread's)", "`\"11B\"`";
-    ip_header: Codec::size_u32(2, MAX_FRAME_BYTES), "compressed IP header: `7B` with short addresses and prefixes from a context, `19B` with extended ones, `3B` if the addresses follow from the frame's (RFC 6282)", "`\"7B\"`";
-    udp_header: Codec::size_u32(2, UDP_HEADER), "UDP's header: `8B` as it is; compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is of 61440 to 61695, `4B` if both are of 61616 to 61631, and 2 bytes less without checksum; the IP header is then a byte shorter", "`\"8B\"`";
+    max_backoffs: Codec::whole(0, MAX_TRIES), "further assessments of a busy channel before the access fails (macMaxCSMABackoffs), 0 to 255", "`4`";
+    max_retries: Codec::whole(0, MAX_TRIES), "retries of a frame (macMaxFrameRetries), 0 to 255", "`3`";
+    retry_busy: Codec::flag(), "whether a failed access counts as a retry and is repeated, as in many stacks; in the standard it ends the packet", "`false`";
+    retry_delay: Codec::time(delay), "maximum of the random time before a retry, at most `10s`; TCPlp's remedy for hidden stations", "`\"0s\"`";
+    prepare: Codec::time(delay), "time that a station needs before each frame, for example to load it into the radio, at most `10s`", "`\"0s\"`";
+    mac_header: Codec::size_u32(5, MAX_FRAME_BYTES), "MAC header and check sequence: `11B` with short addresses, `23B` with extended addresses, plus the bytes of security (`10B` for Thread's)", "`\"11B\"`";
+    ip_header: Codec::size_u32(2, MAX_FRAME_BYTES), "compressed IP header: `7B` with short addresses and prefixes from a context, `19B` with extended addresses, `3B` if the addresses follow from the frame's (RFC 6282)", "`\"7B\"`";
+    udp_header: Codec::size_u32(2, UDP_HEADER), "UDP header: `8B` uncompressed; compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is in 61440 to 61695, `4B` if both ports are in 61616 to 61631, and 2 bytes less without checksum; with compression the IP header is a byte shorter", "`\"8B\"`";
 });
 
 fn delay(field: &Field) -> Result<Span, Problem> {

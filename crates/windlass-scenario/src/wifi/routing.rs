@@ -17,8 +17,8 @@ use crate::units::Duration;
 section! {
     /// A table `routing`, beside the constants of AODV.
     AODV, "aodv" with AODV_CONSTANTS:
-    preset words(&AodvParams::ALL), "where the values below come from: `rfc3561`, or `ns3` for what ns-3 3.44 does by default (`my_route_timeout = \"11.2s\"`, `detection = \"both\"`, `hello_always = true`)", "`\"rfc3561\"`";
-    disjoint list(list(Text)), "pairs of flows with the same ends that take routes without a common station: `[[\"a\", \"b\"]]`", "none";
+    preset words(&AodvParams::ALL), "defaults of the keys below: `rfc3561`, or `ns3` for the defaults of ns-3 3.44 (`my_route_timeout = \"11.2s\"`, `detection = \"both\"`, `hello_always = true`)", "`\"rfc3561\"`";
+    disjoint list(list(Text)), "pairs of flows with the same ends and routes without a common station: `[[\"a\", \"b\"]]`", "none";
 }
 
 /// How packets cross an ad-hoc cell.
@@ -30,26 +30,26 @@ pub(crate) static ROUTING: Kinds = Kinds {
 };
 
 table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {
-    active_route_timeout: Codec::time(positive_span), "how long a route lives that nobody uses", "`\"3s\"`";
-    my_route_timeout: Codec::time(positive_span), "how long one lives that its destination has just answered for", "`\"6s\"`";
-    net_diameter: Codec::whole(1, MOST), "most hops between two stations, 1 to 64", "`35`";
-    node_traversal_time: Codec::time(positive_span), "what a message is reckoned to take for a hop", "`\"40ms\"`";
-    rreq_retries: Codec::whole(0, MOST), "how often a request through the whole network is repeated", "`2`";
-    rreq_rate_limit: Codec::whole(1, MOST), "requests that a station originates in a second at most", "`10`";
-    rerr_rate_limit: Codec::whole(1, MOST), "errors that it originates in a second at most", "`10`";
+    active_route_timeout: Codec::time(positive_span), "lifetime of an unused route", "`\"3s\"`";
+    my_route_timeout: Codec::time(positive_span), "lifetime of a route after an answer from its destination", "`\"6s\"`";
+    net_diameter: Codec::whole(1, MOST), "maximum number of hops between two stations, 1 to 64", "`35`";
+    node_traversal_time: Codec::time(positive_span), "estimated time of a message per hop", "`\"40ms\"`";
+    rreq_retries: Codec::whole(0, MOST), "repetitions of a request through the whole network", "`2`";
+    rreq_rate_limit: Codec::whole(1, MOST), "maximum number of requests that a station originates per second", "`10`";
+    rerr_rate_limit: Codec::whole(1, MOST), "maximum number of errors that a station originates per second", "`10`";
     ttl_start: Codec::whole(1, MOST), "hops of the first request", "`1`";
-    ttl_increment: Codec::whole(1, MOST), "how many hops farther each next one goes", "`2`";
-    ttl_threshold: Codec::whole(0, MOST), "hops beyond which it goes through the whole network", "`7`";
-    timeout_buffer: Codec::whole(0, MOST), "hops that the wait for an answer is longer than the way there and back", "`2`";
+    ttl_increment: Codec::whole(1, MOST), "increase in hops of each further request", "`2`";
+    ttl_threshold: Codec::whole(0, MOST), "hops beyond which a request goes through the whole network", "`7`";
+    timeout_buffer: Codec::whole(0, MOST), "hops added to the way there and back for the waiting time", "`2`";
     hello_interval: Codec::time(positive_span), "time between HELLO messages of a station", "`\"1s\"`";
-    allowed_hello_loss: Codec::whole(1, MOST), "intervals without a sign of life after which a neighbour is lost", "`2`";
-    hello_always: Codec::flag(), "every station sends them, not only those that forward data", "`false`";
-    detection: Codec::word(&Detection::ALL), "how a lost neighbour is noticed: `feedback`, its acknowledgements fail to come; `hello`, its HELLO messages do; `both`", "`\"feedback\"`";
-    gratuitous: Codec::flag(), "who answers in place of a destination tells that one of the way back", "`true`";
+    allowed_hello_loss: Codec::whole(1, MOST), "intervals without a message after which a neighbour is lost", "`2`";
+    hello_always: Codec::flag(), "all stations send HELLO messages, not only stations that forward data", "`false`";
+    detection: Codec::word(&Detection::ALL), "detection of a lost neighbour: `feedback`, by missing acknowledgements; `hello`, by missing HELLO messages; `both`", "`\"feedback\"`";
+    gratuitous: Codec::flag(), "a station that answers for a destination also sends the destination the way back", "`true`";
     destination_only: Codec::flag(), "only the destination itself answers", "`false`";
-    buffer_packets: Codec::whole(1, MOST), "packets that a station keeps while it looks for routes, the oldest making room", "`64`";
-    buffer_time: Codec::time(positive_span), "for how long it keeps them", "`\"30s\"`";
-    jitter: Codec::time(span), "each broadcast waits for a random time up to this, so that those who repeat a request do not collide", "`\"10ms\"`";
+    buffer_packets: Codec::whole(1, MOST), "packets that a station buffers while it searches for routes; a full buffer drops the oldest", "`64`";
+    buffer_time: Codec::time(positive_span), "maximum time of a packet in this buffer", "`\"30s\"`";
+    jitter: Codec::time(span), "maximum of the random delay of each broadcast, so that stations that repeat a request do not collide", "`\"10ms\"`";
 });
 
 /// `disjoint`, which stands beside the constants.

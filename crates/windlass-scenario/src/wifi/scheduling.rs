@@ -13,14 +13,14 @@ use crate::tree::Value;
 section! {
     /// Of the schedulers that look at rates.
     FAIR, "fair":
-    window Whole(2, 1_000_000), "packets served over which a throughput is averaged, 2 to 1000000", "`256`";
-    users words(&Users::ALL), "between whom: each end of a flow (`flow`) or each node that sends (`source`)", "`\"flow\"`";
+    window Whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
+    users words(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
 }
 
 section! {
     /// Of the scheduler that looks at fitness.
     FITNESS, "fitness":
-    reading words(&Reading::ALL), "the queue counts by its length, as printed (`literal`), or by the room that is left (`repaired`)", "`\"literal\"`";
+    reading words(&Reading::ALL), "measure of the queue: its length, as printed (`literal`), or its free space (`repaired`)", "`\"literal\"`";
 }
 
 /// Whose packet a station sends next.

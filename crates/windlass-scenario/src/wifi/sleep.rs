@@ -14,14 +14,14 @@ use crate::units::Duration;
 section! {
     /// How a station sleeps.
     SLEEP, "sleep":
-    poll_interval Of(Time), "time from one request to the next, `1ms` to `24h`", "required";
-    fast_poll Of(Time), "the same while an exchange of its node is open: TCP has sent what is not acknowledged, asked what is not answered or closed and awaits the peer's FIN, or a confirmable request of CoAP is not answered", "`poll_interval`";
+    poll_interval Of(Time), "time between requests, `1ms` to `24h`", "required";
+    fast_poll Of(Time), "time between requests while an exchange of the node is open: TCP has unacknowledged data, an open request, or has closed and waits for the peer's FIN; or a confirmable CoAP request has no response", "`poll_interval`";
 }
 
 section! {
     /// How the stations of a cell sleep.
     CELL_SLEEP, "cell_sleep" with SLEEP:
-    stations list(Name), "of a cell: which stations sleep", "all but the access point or base";
+    stations list(Name), "stations that sleep, in a table of a cell", "all except the access point or base";
 }
 
 /// A way to sleep, and where the file says so.

@@ -14,20 +14,20 @@ use crate::tree::Value;
 type Pairs = Vec<(&'static str, String)>;
 
 table!(MINSTREL, "rate_adaptation", apply_minstrel, minstrel_pairs, Minstrel {
-    interval: Codec::time(span), "from one update of the averages to the next, `1ms` to `60s`", "`\"100ms\"`";
-    memory: Codec::share(probability), "weight of what was known before in the average, up to `99%`", "`0.75`";
-    lookaround: Codec::share(probability), "share of the frames that sample another rate, `1%` to `50%`; with `aggregation` one is sent each 16 frames and twice the mean length of an aggregate instead", "`0.1`";
+    interval: Codec::time(span), "time between updates of the averages, `1ms` to `60s`", "`\"100ms\"`";
+    memory: Codec::share(probability), "weight of the previous value in the average, up to `99%`", "`0.75`";
+    lookaround: Codec::share(probability), "share of the frames that sample another rate, `1%` to `50%`; with `aggregation` one sample per 16 frames plus twice the mean length of an aggregate", "`0.1`";
 });
 
 table!(AGGREGATION, "aggregation", apply_aggregation, aggregation_pairs, Aggregation {
     max_frames: Codec::whole(1, WINDOW), "frames of an aggregate, 1 to 64", "`64`";
-    max_size: Codec::size_u32(1, MAX_BYTES), "its bytes, delimiters and padding included", "`\"65535B\"`";
-    max_airtime: Codec::time(span), "its time on the air, at most `10ms`", "`\"5484us\"`";
+    max_size: Codec::size_u32(1, MAX_BYTES), "bytes of an aggregate, including delimiters and padding", "`\"65535B\"`";
+    max_airtime: Codec::time(span), "time of an aggregate on the air, at most `10ms`", "`\"5484us\"`";
 });
 
 table!(BEACONS, "beacons", apply_beacons, beacons_pairs, Beacons {
-    interval: Codec::time(span), "from one target time to the next, `1ms` to `67s`", "`\"102.4ms\"`";
-    size: Codec::size_u32(SIZES[0], SIZES[1]), "of a beacon, from MAC header to check sequence, `40B` to `2332B`", "`\"150B\"`";
+    interval: Codec::time(span), "time between beacons, `1ms` to `67s`", "`\"102.4ms\"`";
+    size: Codec::size_u32(SIZES[0], SIZES[1]), "size of a beacon, from MAC header to check sequence, `40B` to `2332B`", "`\"150B\"`";
     networks: Codec::whole(1, MAX_NETWORKS), "beacons at each target time, one for each network that the access point announces, 1 to 32", "`1`";
 });
 

@@ -105,7 +105,7 @@ fn replay(network: &Network, seeds: u64, seconds: u64) {
 fn closed_loop(network: &Network, seeds: u64, seconds: u64) {
     println!("\n## Closed loop: {}\n", network.about);
     println!(
-        "| timer | goodput, kbit/s | timeouts per minute | sent again in vain, % |\n\
+        "| timer | goodput, kbit/s | timeouts per minute | unnecessary retransmissions, % |\n\
          | --- | ---: | ---: | ---: |"
     );
     for (name, params) in timers() {

@@ -35,9 +35,9 @@ const FACTS: [(&str, Unit); 13] = [
     ("delivered", Unit::Bytes),
     ("lost", Unit::Bytes),
     ("marked", Unit::Bytes),
-    ("sample of the round trip", Unit::Time),
-    ("smoothed round trip", Unit::Time),
-    ("least round trip", Unit::Time),
+    ("RTT sample", Unit::Time),
+    ("SRTT", Unit::Time),
+    ("minimum RTT", Unit::Time),
     ("in flight", Unit::Bytes),
     ("in flight before", Unit::Bytes),
     ("window in use", Unit::Flag),
@@ -267,6 +267,6 @@ mod tests {
         let late = |by| told(move |_, _, ack| ack.rtt = Span(ack.rtt.0 + by));
         assert_eq!(differ(&late(2_000_000), &own, false), None);
         let found = differ(&late(3_000_000), &own, false).expect("a difference").to_string();
-        assert!(found.contains("sample of the round trip 83.00 ms, simulated 80.00 ms"), "{found}");
+        assert!(found.contains("RTT sample 83.00 ms, simulated 80.00 ms"), "{found}");
     }
 }

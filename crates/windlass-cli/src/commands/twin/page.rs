@@ -80,20 +80,20 @@ fn head(twins: &Twins) -> String {
     let (id, name) = (twins.algorithm, name(twins.algorithm));
     let anchor = anchor(&format!("{id}: {name}"));
     let (parted, networks) = if is_coupled(twins) {
-        let networks = "The networks of coupled algorithms are described in [Coupled paths](../twins.md#coupled-paths).";
+        let networks = "[Coupled paths](../twins.md#coupled-paths) describes the networks.";
         ("", networks)
     } else {
         (
-            "; and where the two part first",
-            "The six networks are described in [Twins](../twins.md).",
+            ", and the first difference",
+            "[Replay check: Linux](../twins.md) describes the six networks.",
         )
     };
     format!(
-        "What [{name}](../../reference/algorithms.md#{anchor}) came to in each host that runs it and in the simulator, one network a \
-         row{parted}.\n\
-         All algorithms, and what the figures mean, stand in [Twins: kernel and core](../twins.md) and \
-         [Twins: ns-3 and QUIC](../twin-hosts.md).\n\n\
-         Each row is of one seed, for 20 s. {networks}"
+        "This page has the results of [{name}](../../reference/algorithms.md#{anchor}) in each host stack and in the simulator: \
+         one row per network{parted}.\n\
+         [Replay check: Linux](../twins.md) and [Replay check: ns-3 and QUIC](../twin-hosts.md) explain the figures and \
+         list all algorithms.\n\n\
+         Each row is one run of 20 s with one seed. {networks}"
     )
 }
 
@@ -228,7 +228,7 @@ mod tests {
             "{page}"
         );
         assert!(
-            !page.contains("part first")
+            !page.contains("first difference")
                 && !page.contains("windows part")
                 && !page.contains("first fact"),
             "{page}"

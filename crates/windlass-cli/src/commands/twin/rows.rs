@@ -48,7 +48,8 @@ pub fn filled(page: &str, end: &str, twins: &Twins) -> Option<String> {
         (rank, row.clone())
     };
     rows.sort_by_key(place);
-    let summary = summary(&rows, if twins.recorded { "in the hosts" } else { "in the kernel" });
+    let summary =
+        summary(&rows, if twins.recorded { "in the host stacks" } else { "in the kernel" });
     Some(format!("{}{}\n{end}\n{summary}{after}", &before[..head], rows.join("\n")))
 }
 
@@ -102,9 +103,9 @@ fn summary(rows: &[String], place: &str) -> String {
     };
     let rows = several(cells.len(), "row");
     let mut told = format!("**{rows}, {events} events, {equal}.** ");
-    let _ = write!(told, "Goodputs {place} and simulated differ by {}", of(None));
+    let _ = write!(told, "Goodputs {place} and in the simulator differ by {}", of(None));
     for host in hosts {
-        let _ = write!(told, ";\n{host}: {}", of(Some(host)));
+        let _ = write!(told, ".\n{host}: {}", of(Some(host)));
     }
     told + "."
 }
@@ -141,7 +142,7 @@ mod tests {
         let rows = [row("6.1", "all", "+0.1 | -3.0"), row("6.12", "all but 2", "-0.2 | +9.0")];
         let told = summary(&rows, "in the kernel");
         assert!(told.starts_with("**2 rows, 20 events, 1 row not equal.** "), "{told}");
-        let all = "differ by 0.2 % at the median, 9.0 % at the 95th percentile;";
+        let all = "differ by 0.2 % at the median, 9.0 % at the 95th percentile.";
         assert!(told.contains(all), "{told}");
         assert!(told.contains("6.1: 0.1 % at the median, 3.0 % at the 95th percentile"), "{told}");
     }
