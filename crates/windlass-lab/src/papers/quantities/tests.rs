@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use windlass_cc::Time;
+use windlass_sim::{Sample, Series};
+
 use crate::papers::check::check;
 use crate::papers::material::{Material, Trace, Traces};
 use crate::papers::{Paper, new};
@@ -194,6 +197,40 @@ fn names_are_unique_in_the_file() {
     let text = QUANTITIES.replace("'window.*'", "'*'").replace("small =", "largest =");
     let said = check(&paper(dir.path(), &text)).unwrap_err()[0].to_string();
     assert!(said.contains("20:11: `largest` exists already; give it another name"), "{said}");
+}
+
+#[test]
+fn no_text_that_is_cut_or_repeated_panics() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut paper = paper(dir.path(), QUANTITIES);
+    let plan = paper.plan().unwrap();
+    let samples = (0..4).map(|i| Sample {
+        time: Time::from_millis(i * 100),
+        flow: 0,
+        series: if i % 2 == 0 { Series::Cwnd } else { Series::Ssthresh },
+        value: (i * 70_000) % 90_000,
+    });
+    let trace = Trace { samples: samples.collect(), ..Trace::default() };
+    let traces = Traces::from([("t".to_owned(), trace)]);
+    let (records, judgements, claims) = (&[][..], &[][..], &[][..]);
+    let mut right = 0;
+    for at in 0..QUANTITIES.len() {
+        let (before, after) = QUANTITIES.split_at(at);
+        let skipped = after.get(7..).unwrap_or_default();
+        for text in [before.to_owned(), format!("{before}{skipped}"), format!("{before}9{after}")] {
+            paper.files.insert("quantities.toml".to_owned(), text);
+            let m = Material {
+                paper: &paper,
+                plan: &plan,
+                claims,
+                records,
+                judgements,
+                traces: &traces,
+            };
+            right += usize::from(super::quantities(&m).is_ok());
+        }
+    }
+    assert!(right > 50, "{right}");
 }
 
 #[test]
