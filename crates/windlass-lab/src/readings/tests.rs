@@ -301,8 +301,8 @@ fn axis(id: &str, answer: &str) -> String {
     )
 }
 
-/// Answers that published verdicts once rested on: three change one bound only, and one does not reach the point that a
-/// claim reads.
+/// Five answers that published verdicts once rested on: two change one bound only, one changes the algorithm of one side,
+/// and two do not reach the point that a claim reads.
 #[test]
 fn answers_that_compare_unlike_or_same_things_are_refused() {
     let one_side = "the answer changes the first only";
@@ -321,6 +321,11 @@ fn answers_that_compare_unlike_or_same_things_are_refused() {
             "reno-ber",
             axis("RB-19", "algorithm = 'reno'\nset = { 'flow.*.stack.recovery' = 'newreno' }"),
             ["claim `sec6.multiple` compares", one_side],
+        ),
+        (
+            "reno-ber",
+            axis("RB-12", "algorithm = 'reno'\nset = { 'flow.*.params.increase' = 'per-byte' }"),
+            ["claim `sec5.2.rtts.per-rtt` reads point", "sets `flow.0.params.increase` itself"],
         ),
         (
             "tcp-modified",
