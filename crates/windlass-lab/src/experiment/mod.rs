@@ -112,7 +112,7 @@ pub struct TraceRequest {
     pub experiment: String,
     /// Point of the experiment.
     pub point: String,
-    /// Seed of the run that figures show; [`Plan::shown_seed`] chooses it otherwise.
+    /// Seed of the run that figures show; none for the run of median goodput.
     pub seed: Option<u64>,
     /// Series to record, by the names of [`windlass_sim::Series::known`].
     #[serde(default)]

@@ -1,8 +1,8 @@
 //! What is run where not everything can be: a budget, spent where it decides most.
 //!
 //! A run's cost is foretold from its scenario, in packet-hops, and not measured, so that the same budget makes the same
-//! runs on every machine. First come the claims, the cheapest first, each with so many runs as may decide it; then the
-//! points that no claim reads, with few runs; then more of both.
+//! runs on every machine. First come the claims that test the abstract, then the others, the cheapest first, each with as
+//! many runs as may decide it; then the points that no claim reads, with few runs; then more of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,18 +73,26 @@ pub(crate) fn read_by(
     places
 }
 
-/// Grants runs for so many seconds of two processors, and returns how many of these they take; `read` are the places that
-/// each claim reads.
-pub(super) fn spend(sites: &mut [Site], read: &[BTreeSet<String>], seconds: f64) -> f64 {
+/// The places that a claim reads, and their rank in a budget: claims that test the abstract are first.
+pub(super) struct Reads {
+    /// False for a claim that tests the abstract.
+    pub later: bool,
+    /// `experiment/point`.
+    pub places: BTreeSet<String>,
+}
+
+/// Grants runs for so many seconds of two processors, and returns the seconds that they take.
+pub(super) fn spend(sites: &mut [Site], read: &[Reads], seconds: f64) -> f64 {
     let mut purse = Purse { sites, left: seconds * SPEED };
     let at: BTreeMap<String, usize> =
         purse.sites.iter().enumerate().map(|(i, s)| (s.place.clone(), i)).collect();
     let known = |place: &String| at.get(place).copied();
-    let mut read: Vec<Vec<usize>> =
-        read.iter().map(|places| places.iter().filter_map(known).collect()).collect();
-    read.retain(|places: &Vec<usize>| !places.is_empty());
     let cost = |places: &[usize]| places.iter().map(|i| purse.sites[*i].cost).sum::<f64>();
-    read.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let mut ranked: Vec<(bool, Vec<usize>)> =
+        read.iter().map(|r| (r.later, r.places.iter().filter_map(known).collect())).collect();
+    ranked.retain(|(_, places): &(bool, Vec<usize>)| !places.is_empty());
+    ranked.sort_by(|(a, one), (b, other)| a.cmp(b).then(cost(one).total_cmp(&cost(other))));
+    let read: Vec<Vec<usize>> = ranked.into_iter().map(|(_, places)| places).collect();
     let mut others: Vec<usize> =
         (0..purse.sites.len()).filter(|i| !read.iter().any(|places| places.contains(i))).collect();
     others.sort_by(|a, b| purse.sites[*a].cost.total_cmp(&purse.sites[*b].cost));
@@ -237,7 +245,8 @@ mod tests {
             [["e/a", "e/b"], ["e/b", "e/c"]].map(|all| all.map(str::to_owned).into());
         let mut sites =
             [site("e/a", 0.01), site("e/b", 0.01), site("e/c", 1.0), site("e/unread", 0.02)];
-        spend(&mut sites, &[cheap, dear], seconds);
+        let read = [cheap, dear].map(|places| Reads { later: true, places });
+        spend(&mut sites, &read, seconds);
         sites.map(|s| s.granted)
     }
 
@@ -249,6 +258,15 @@ mod tests {
         assert_eq!(granted(0.3), [12, 12, 0, 2]);
         assert_eq!(granted(13.0), [40, 40, 12, 2]);
         assert_eq!(granted(100.0), [40, 40, 40, FIRST]);
+    }
+
+    #[test]
+    fn claims_that_test_the_abstract_have_their_runs_before_cheaper_ones() {
+        let mut sites = [site("e/cheap", 0.01), site("e/dear", 0.05)];
+        let of = |later, place: &str| Reads { later, places: [place.to_owned()].into() };
+        // Twelve runs of the dear point are 0.6 s, which leaves nothing for the other.
+        spend(&mut sites, &[of(true, "e/cheap"), of(false, "e/dear")], 0.65);
+        assert_eq!(sites.map(|s| s.granted), [0, 12]);
     }
 
     #[test]

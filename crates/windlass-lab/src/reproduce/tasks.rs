@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::budget::{Site, all_seeds, cost_in, first, read_by, spend};
+use super::budget::{Reads, Site, all_seeds, cost_in, first, read_by, spend};
 use super::error::ReproduceError;
 use crate::claims::{Claim, Quantity};
 use crate::experiment::{Experiment, Plan, Point};
@@ -61,7 +61,13 @@ pub(super) fn within(
             });
         }
     }
-    let spent = spend(&mut sites, &read, seconds);
+    let sentences = crate::front::sentences(paper, claims)?;
+    let reads = |(claim, places): (&Claim, BTreeSet<String>)| Reads {
+        later: !sentences.iter().any(|s| s.is_tested_by(&claim.id, claim.statement())),
+        places,
+    };
+    let reads: Vec<Reads> = claims.iter().zip(read).map(reads).collect();
+    let spent = spend(&mut sites, &reads, seconds);
     Ok((sites.into_iter().map(|s| (s.place, s.granted)).collect(), spent))
 }
 
