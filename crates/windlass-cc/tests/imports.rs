@@ -347,7 +347,7 @@ fn cubic_with_the_standard_slow_start_drags_in_nothing_but_what_it_uses() {
 
 #[test]
 fn the_page_has_the_files_of_the_core_layer_by_layer() {
-    let table = PAGE.split_once("| | files | know |\n").expect("the table").1;
+    let table = PAGE.split_once("| | files | import |\n").expect("the table").1;
     let rows: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
     assert_eq!(rows.len(), LAYERS.len());
     for (row, layer) in rows.iter().zip(LAYERS) {

@@ -96,6 +96,8 @@ fn verdicts_are_a_list_of_exactly_the_agreed_fields() {
         "note",
         "readings",
         "decided_by",
+        "sides",
+        "statement_verdict",
     ]);
     let words = Verdict::ALL.map(|v| v.badge().name);
     let mut ids = BTreeSet::new();

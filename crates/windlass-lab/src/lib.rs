@@ -64,6 +64,7 @@ pub mod diff;
 mod error;
 pub mod experiment;
 mod front;
+mod hash;
 pub mod hindsight;
 pub mod overview;
 pub mod papers;

@@ -15,137 +15,23 @@
 mod expand;
 mod scalar;
 mod tree;
+mod values;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use minijinja::value::{Object, ObjectRepr};
-use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
+use minijinja::{Environment, Value};
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
 use crate::experiment::FileError;
-use crate::report::numbers::NONE;
-use crate::scenario::did_you_mean;
 use expand::Expander;
 pub(crate) use scalar::{text, texts, two};
 pub(crate) use tree::{Placed, Places, Tree};
-
-/// Values by name.
-pub(crate) type Vars = BTreeMap<String, Value>;
-
-/// That a value has no run to come from: no mistake, its place stays empty.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no run of it")]
-pub(crate) struct Absent;
-
-/// The error of a value without runs.
-pub(crate) fn absent() -> minijinja::Error {
-    absent_because("there is no run of it")
-}
-
-/// The error of a value that the runs do not have, with the reason.
-pub(crate) fn absent_because(why: impl Into<String>) -> minijinja::Error {
-    minijinja::Error::new(ErrorKind::InvalidOperation, why.into()).with_source(Absent)
-}
-
-/// What a name of `let` stands for whose value has no run to come from: so does all that is asked of it.
-#[derive(Debug)]
-pub(crate) struct Missing(pub(crate) String);
-
-impl Object for Missing {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Plain
-    }
-
-    fn get_value(self: &Arc<Self>, _: &Value) -> Option<Value> {
-        Some(Value::from_object(Missing(self.0.clone())))
-    }
-
-    fn is_true(self: &Arc<Self>) -> bool {
-        false
-    }
-
-    fn call_method(
-        self: &Arc<Self>,
-        _: &mut minijinja::State<'_, '_>,
-        _: &str,
-        _: &[Value],
-    ) -> Result<Value, minijinja::Error> {
-        Err(absent_because(self.0.clone()))
-    }
-
-    fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(NONE)
-    }
-}
-
-/// Whether a value is one that is not there.
-pub(crate) fn is_missing(value: &Value) -> bool {
-    value.downcast_object_ref::<Missing>().is_some()
-}
-
-/// Whether this error says only that runs are missing.
-pub(crate) fn is_absent(error: &minijinja::Error) -> bool {
-    let mut next = std::error::Error::source(error);
-    while let Some(source) = next {
-        if source.is::<Absent>() {
-            return true;
-        }
-        next = source.source();
-    }
-    false
-}
-
-/// A mistake in an expression.
-pub(crate) fn mistake(message: impl Into<String>) -> minijinja::Error {
-    minijinja::Error::new(ErrorKind::InvalidOperation, message.into())
-}
-
-/// What is wrong with an expression, on one line.
-pub(crate) fn said(error: &minijinja::Error) -> String {
-    let said = match (error.kind(), error.detail()) {
-        (ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
-        (kind, Some(detail)) => match detail.strip_suffix(" is unknown") {
-            Some(name) => {
-                let word = kind.to_string().replace("unknown ", "");
-                format!("{kind} `{}`", name.trim_start_matches(&format!("{word} ")))
-            }
-            None => format!("{kind}: {detail}"),
-        },
-        (kind, None) => kind.to_string(),
-    };
-    match std::error::Error::source(error).and_then(|s| s.downcast_ref::<minijinja::Error>()) {
-        Some(inner) => format!("{said}: {}", self::said(inner)),
-        None => said,
-    }
-}
-
-/// An environment whose expressions must name what exists.
-pub(crate) fn environment() -> Environment<'static> {
-    let mut env = Environment::new();
-    env.set_undefined_behavior(UndefinedBehavior::Strict);
-    env
-}
-
-/// Whether every name of an expression stands for something: the template language takes one that does not for a value that
-/// is undefined, and a condition on it for false.
-pub(crate) fn known_names(
-    env: &Environment<'_>,
-    asked: HashSet<String>,
-    vars: &Vars,
-) -> Result<(), minijinja::Error> {
-    let global: Vec<&str> = env.globals().map(|(name, _)| name).collect();
-    let known: Vec<&str> = vars.keys().map(String::as_str).chain(global).collect();
-    // Sets have an order of their own each time.
-    match asked.iter().filter(|name| !known.contains(&name.as_str())).min() {
-        None => Ok(()),
-        Some(name) => {
-            Err(mistake(format!("nothing is called `{name}` here{}", did_you_mean(name, &known))))
-        }
-    }
-}
+pub(crate) use values::{
+    Missing, Vars, absent, absent_because, environment, is_absent, is_missing, known_names,
+    mistake, said,
+};
 
 /// The names of all `let` tables of a file; none where it is no TOML.
 pub(crate) fn let_names(text: &str) -> BTreeSet<String> {

@@ -1,9 +1,10 @@
 //! The page itself.
 
+pub(crate) mod elements;
 mod parts;
 
-pub(crate) use parts::{anchor, badge_of, each, prose};
-use parts::{badge, section};
+use elements::{anchor, badge, each, prose};
+use parts::section;
 
 use super::ReportError;
 use super::check::check;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::html::{anchor, badge_of, each, prose};
+use super::html::elements::{anchor, badge_of, each, prose};
 use super::ladder::escape;
 use super::model::{StatementRow, Statements};
 use super::prose::spans;

@@ -1,6 +1,8 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
-use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
+use windlass_sim::queue::{
+    CoDel, Device, Discipline, FqCoDel, MAX_DEVICE_PACKETS, Pie, Policer, Red, Threshold,
+};
 
 use crate::codec::{Codec, table};
 use crate::fields::{
@@ -182,7 +184,7 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
 
 /// The size of a device's queue.
 fn device(field: &Field) -> Result<u64, Problem> {
-    let (held, most) = (packets(field)?, Device::MAX_PACKETS);
+    let (held, most) = (packets(field)?, MAX_DEVICE_PACKETS);
     match held {
         0 => Err(field.error("must be at least `1pkt`; leave it out for a queue without a device")),
         held if held > most => Err(field.error(format!("{held}pkt is more than {most}pkt"))),

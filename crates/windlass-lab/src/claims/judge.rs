@@ -140,16 +140,6 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The median or mean of a value over its runs; none without a run that has one.
-pub(super) fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
-    let known: Vec<f64> = value.values().into_iter().filter(|v| !v.is_nan()).collect();
-    let summary = Summary::of(&known)?;
-    Some(match statistic {
-        Statistic::Median => summary.median,
-        Statistic::Mean => summary.mean,
-    })
-}
-
 impl Asked {
     fn new(claim: &Claim, value: &Value, evidence: &Evidence) -> Result<Asked, Missing> {
         let size = claim.target().zip(claim.tolerance.as_ref());

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::judge::median_or_mean;
-use super::{Claim, Direction, Evidence, Metric, Quantity};
+use super::{Claim, Direction, Evidence, Metric, Quantity, Statistic, Value};
 use crate::run::RunRecord;
+use crate::stats::Summary;
 
 /// One side of a comparison with its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,16 @@ pub(super) fn sides<'a>(
         (_, None) => return None,
     };
     (!sides.iter().any(|q| constant(q))).then_some(sides)
+}
+
+/// The median or mean of a value over its runs; none without a run that has one.
+fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
+    let known: Vec<f64> = value.values().into_iter().filter(|v| !v.is_nan()).collect();
+    let summary = Summary::of(&known)?;
+    Some(match statistic {
+        Statistic::Median => summary.median,
+        Statistic::Mean => summary.mean,
+    })
 }
 
 /// Both sides with their values; none if the claim compares no two quantities of runs, or one has no value.

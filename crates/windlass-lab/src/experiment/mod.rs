@@ -37,10 +37,10 @@ use std::ops::RangeInclusive;
 pub use error::FileError;
 
 use crate::claims::Metric;
-use crate::papers::registered::digits;
+use crate::hash::digits;
 use crate::run::{Ran, RunError, RunRecord, Task, World};
 use crate::scenario::{RecordSpec, Scenario, what_there_is};
-use crate::sweep::{WarmUp, recorded};
+use crate::sweep::warm::{WarmUp, recorded};
 use crate::template::{Places, text, texts};
 use windlass_sim::Series;
 

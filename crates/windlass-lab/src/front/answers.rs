@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{deciding, file, found, published};
+use super::file;
+use super::values::{deciding, found, published};
 use crate::claims::{Claim, Judgement, Share, Statement, Verdict, statements};
 use crate::experiment::{FileError, Plan};
 use crate::papers::Paper;

@@ -3,87 +3,8 @@
 mod answers;
 mod file;
 mod rows;
+mod values;
 
 pub(crate) use answers::{Asked, answers};
 pub(crate) use file::{FILE, sentences};
 pub(crate) use rows::glance;
-
-use crate::claims::together;
-use crate::claims::{Claim, Judgement, Side, Statement, Verdict};
-use crate::report::numbers::{number, printed, rate_unit};
-
-/// The part of a statement that decides it: the first whose verdict is the statement's, else the first of its kind.
-fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
-    let own = || statement.claims.iter().copied().filter(|j| j.kind == statement.kind);
-    let decides = |j: &&Judgement| j.verdict == statement.verdict;
-    own().find(decides).or_else(|| own().next()).unwrap_or(statement.claims[0])
-}
-
-/// How values of a unit are written: divided by a power of ten for rates, and followed by the unit.
-struct Written {
-    by: f64,
-    unit: String,
-}
-
-impl Written {
-    /// For values about as large as this one.
-    fn of(unit: &str, value: f64) -> Written {
-        let (by, unit) = match unit {
-            "bit/s" => rate_unit([value.abs()].into_iter()),
-            unit => (1.0, unit),
-        };
-        let unit = if unit == "1" || unit.is_empty() { String::new() } else { format!(" {unit}") };
-        Written { by, unit }
-    }
-
-    fn value(&self, value: f64) -> String {
-        format!("{}{}", number(value / self.by), self.unit)
-    }
-}
-
-/// The published value with its unit, the corrected value and the tolerance.
-fn published(j: &Judgement, claim: Option<&Claim>) -> String {
-    let Some(paper) = j.paper else { return String::new() };
-    let written = Written::of(&j.unit, paper);
-    let mut text = match written.by == 1.0 {
-        true => format!("{}{}", printed(Some(paper)), written.unit),
-        false => written.value(paper),
-    };
-    let corrected = claim.and_then(|c| c.compare_with.as_ref());
-    if let Some(corrected) = corrected {
-        text += &format!(", judged as {}", written.value(corrected.value));
-    }
-    if let Some(tolerance) = claim.and_then(|c| c.tolerance.as_ref()) {
-        let target = corrected.map_or(paper, |c| c.value);
-        text += &format!(" ± {}", number(tolerance.about(target) / written.by));
-    }
-    text
-}
-
-/// The measured value with its unit, interval and runs, and both sides of a comparison; nothing without a run.
-fn found(j: &Judgement) -> String {
-    let Some(measured) = j.measured.filter(|_| j.verdict != Verdict::NotRun) else {
-        return String::new();
-    };
-    let written = Written::of(&j.unit, measured);
-    let runs = match j.n {
-        0 => "recomputed".to_owned(),
-        1 => "1 run".to_owned(),
-        n => format!("{n} runs"),
-    };
-    let value = match j.ci95 {
-        Some([low, high]) if low < high => {
-            let [value, low, high] = together([measured, low, high].map(|v| v / written.by));
-            format!("{value}{} (95 % CI {low} to {high}, {runs})", written.unit)
-        }
-        _ => format!("{} ({runs})", written.value(measured)),
-    };
-    let side = |s: &Side| {
-        let written = Written::of(&s.unit, s.value);
-        format!("{}: {}", s.name.replace('=', " = "), written.value(s.value))
-    };
-    match j.sides.as_slice() {
-        [a, b] => format!("{value}; {}; {}", side(a), side(b)),
-        _ => value,
-    }
-}

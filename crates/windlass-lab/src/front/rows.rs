@@ -1,6 +1,6 @@
 //! Every statement of a paper as a row.
 
-use super::{deciding, found, published};
+use super::values::{deciding, found, published};
 use crate::claims::{Basis, Claim, Judgement, Share, Statement, Verdict, statements};
 use crate::readings::Outcome;
 use crate::report::model::{Block, Section, StatementRow, Statements};

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 use super::paper::Paper;
-use super::registered::digits;
 use super::{Material, Traces, quantities};
 use crate::claims::{Claim, Quantity};
 use crate::experiment::{FileError, Plan};
+use crate::hash::digits;
 
 /// Keys of claims and answers that decide nothing.
 const WORDS: [&str; 6] = ["quantity", "source", "note", "reason", "why", "question"];

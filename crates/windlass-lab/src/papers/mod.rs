@@ -81,7 +81,7 @@ impl Paper {
         for name in self.files.keys().filter(decides) {
             text = text + "\n" + name + "\n" + &self.files[name];
         }
-        registered::digits(text.as_bytes())
+        crate::hash::digits(text.as_bytes())
     }
 
     /// Where a file of the paper stands.
@@ -228,7 +228,7 @@ impl Paper {
     /// What the quantities of traced runs follow from, as 16 hexadecimal digits.
     pub(crate) fn quantities_hash(&self) -> String {
         let all = [crate::run::VERSION].into_iter().chain(self.file("quantities.toml"));
-        registered::digits(all.collect::<Vec<_>>().join("\n").as_bytes())
+        crate::hash::digits(all.collect::<Vec<_>>().join("\n").as_bytes())
     }
 
     /// The paper's tables, figures and notes with ours beside them.

@@ -12,7 +12,6 @@ use std::path::Path;
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::meaning;
 use super::paper::Paper;
@@ -168,11 +167,6 @@ impl Registered {
 
 fn change(what: &str, how: How) -> Change {
     Change { date: String::new(), what: what.to_owned(), how, commit: None }
-}
-
-/// Sixteen hexadecimal digits of a text (SHA-256, its beginning).
-pub(crate) fn digits(text: &[u8]) -> String {
-    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The commit that a folder is at, with `-dirty` at its end if a file other than `registered.toml` has changed since; `None`

@@ -7,13 +7,12 @@ use minijinja::Value;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::experiment::{FileError, Plan, Point};
+use crate::claims::matches;
+use crate::experiment::{FileError, Point};
 use crate::papers::paper::Paper;
-use crate::scenario::{Scenario, did_you_mean};
+use crate::scenario::Scenario;
 use crate::sweep::spelt_out_for;
 use crate::template::Vars;
-
-use super::symmetry::{Comparisons, Terms};
 
 /// Name of the file in a paper's folder.
 pub const FILE: &str = "readings.toml";
@@ -100,12 +99,12 @@ pub struct Alternative {
     /// Only where a flow runs this algorithm, and a `*` stands for those flows.
     algorithm: Option<String>,
     /// Only these experiments; all where it is empty.
-    experiments: Vec<String>,
+    pub(super) experiments: Vec<String>,
     /// Only points with one of these coordinates, such as `p=1%`; all where it is empty.
     pub(super) at: Vec<String>,
     /// What it may do to comparisons.
     pub(super) terms: Terms,
-    span: Range<usize>,
+    pub(super) span: Range<usize>,
 }
 
 #[derive(Deserialize)]
@@ -122,66 +121,32 @@ struct RawFile {
     axis: Vec<RawAxis>,
 }
 
-/// Changes of keys to values, as `--set` takes them.
-pub(super) type Changes = Vec<(String, String)>;
+/// Exceptions of an answer, each with its reason.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+pub struct Terms {
+    /// Why it changes one side of a comparison only.
+    #[serde(default)]
+    pub one_side: Option<String>,
+    /// Coordinates, such as `increase=per-ack`, of points that the answer does not change.
+    #[serde(default)]
+    pub keep: BTreeMap<String, String>,
+    /// Claims that are not judged under it: identifiers, in which `*` stands for any text.
+    #[serde(default)]
+    pub not_for: BTreeMap<String, String>,
+}
 
-impl Readings {
-    /// Those of a paper; none where its folder has no `readings.toml`.
-    ///
-    /// # Errors
-    ///
-    /// The first thing wrong with the file, with its line and column.
-    pub fn of(paper: &Paper, plan: &Plan) -> Result<Option<Readings>, FileError> {
-        let Some(text) = paper.file(FILE) else { return Ok(None) };
-        let readings = parse(text, &paper.place(FILE), &paper.fidelity)?;
-        match readings.faults(paper, plan).into_iter().next() {
-            None => Ok(Some(readings)),
-            Some(fault) => Err(fault),
-        }
-    }
-
-    /// All that is wrong with a paper's file, as far as each mistake can be told apart.
-    pub(crate) fn check(paper: &Paper, plan: &Plan) -> Vec<FileError> {
-        let Some(text) = paper.file(FILE) else { return Vec::new() };
-        match parse(text, &paper.place(FILE), &paper.fidelity) {
-            Ok(readings) => readings.faults(paper, plan),
-            Err(error) => vec![error],
-        }
-    }
-
-    /// What is wrong with the answers.
-    fn faults(&self, paper: &Paper, plan: &Plan) -> Vec<FileError> {
-        let text = paper.file(FILE).unwrap_or_default();
-        let place = paper.place(FILE);
-        let comparisons = match Comparisons::of(paper, plan) {
-            Ok(comparisons) => comparisons,
-            Err(error) => return vec![error],
-        };
-        let known: Vec<&str> = plan.experiments.iter().map(|e| e.id.as_str()).collect();
-        let mut all = Vec::new();
-        for axis in &self.axes {
-            for at in axis.running().filter(|at| *at != axis.headline) {
-                let answer = &axis.alternatives[at];
-                let unknown = answer.experiments.iter().find(|id| !known.contains(&id.as_str()));
-                let wrong = match unknown {
-                    Some(id) => {
-                        vec![format!("there is no experiment `{id}`{}", did_you_mean(id, &known))]
-                    }
-                    None => comparisons.faults(answer),
-                };
-                let error = |why: String| {
-                    let message = format!("answer `{}` to {}: {why}", answer.name, axis.id);
-                    FileError::at(&place, text, answer.span.clone(), message)
-                };
-                all.extend(wrong.into_iter().map(error));
-            }
-        }
-        all
+impl Terms {
+    /// True if the answer excludes the claim.
+    pub fn spares(&self, claim: &str) -> bool {
+        self.not_for.keys().any(|pattern| matches(pattern, claim))
     }
 }
 
+/// Changes of keys to values, as `--set` takes them.
+pub(super) type Changes = Vec<(String, String)>;
+
 /// Reads the file; `file` names it in errors, and `fidelity` is the text of the notes.
-fn parse(text: &str, file: &str, fidelity: &str) -> Result<Readings, FileError> {
+pub(super) fn parse(text: &str, file: &str, fidelity: &str) -> Result<Readings, FileError> {
     let raw: RawFile = crate::template::read(text, file)?;
     let fail = |span: Range<usize>, message: String| Err(FileError::at(file, text, span, message));
     let mut axes: Vec<Axis> = Vec::new();

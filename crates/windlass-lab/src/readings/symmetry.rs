@@ -6,32 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::file::{Alternative, scenario_of};
+use super::file::{Alternative, FILE, Readings, parse, scenario_of};
 use crate::claims::{Claim, Direction, Kind, Metric, Quantity, matches};
 use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::papers::Paper;
-use crate::scenario::{Scenario, what_there_is};
-
-/// Exceptions of an answer, each with its reason.
-#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
-pub struct Terms {
-    /// Why it changes one side of a comparison only.
-    #[serde(default)]
-    pub one_side: Option<String>,
-    /// Coordinates, such as `increase=per-ack`, of points that the answer does not change.
-    #[serde(default)]
-    pub keep: BTreeMap<String, String>,
-    /// Claims that are not judged under it: identifiers, in which `*` stands for any text.
-    #[serde(default)]
-    pub not_for: BTreeMap<String, String>,
-}
-
-impl Terms {
-    /// True if the answer excludes the claim.
-    pub fn spares(&self, claim: &str) -> bool {
-        self.not_for.keys().any(|pattern| matches(pattern, claim))
-    }
-}
+use crate::scenario::{Scenario, did_you_mean, what_there_is};
 
 /// A paper's comparisons as its files run them.
 pub(super) struct Comparisons<'p> {
@@ -313,5 +292,60 @@ impl Effect {
             .filter(|m| matches!(m.kind, Kind::Flow | Kind::Multipath | Kind::Subflow));
         let flow = of_flow.and_then(|m| m.name.split(':').next().map(str::to_owned));
         self.network || flow.map_or(!self.flows.is_empty(), |flow| self.flows.contains(&flow))
+    }
+}
+
+impl Readings {
+    /// Those of a paper; none where its folder has no `readings.toml`.
+    ///
+    /// # Errors
+    ///
+    /// The first thing wrong with the file, with its line and column.
+    pub fn of(paper: &Paper, plan: &Plan) -> Result<Option<Readings>, FileError> {
+        let Some(text) = paper.file(FILE) else { return Ok(None) };
+        let readings = parse(text, &paper.place(FILE), &paper.fidelity)?;
+        match readings.faults(paper, plan).into_iter().next() {
+            None => Ok(Some(readings)),
+            Some(fault) => Err(fault),
+        }
+    }
+
+    /// All that is wrong with a paper's file, as far as each mistake can be told apart.
+    pub(crate) fn check(paper: &Paper, plan: &Plan) -> Vec<FileError> {
+        let Some(text) = paper.file(FILE) else { return Vec::new() };
+        match parse(text, &paper.place(FILE), &paper.fidelity) {
+            Ok(readings) => readings.faults(paper, plan),
+            Err(error) => vec![error],
+        }
+    }
+
+    /// What is wrong with the answers.
+    fn faults(&self, paper: &Paper, plan: &Plan) -> Vec<FileError> {
+        let text = paper.file(FILE).unwrap_or_default();
+        let place = paper.place(FILE);
+        let comparisons = match Comparisons::of(paper, plan) {
+            Ok(comparisons) => comparisons,
+            Err(error) => return vec![error],
+        };
+        let known: Vec<&str> = plan.experiments.iter().map(|e| e.id.as_str()).collect();
+        let mut all = Vec::new();
+        for axis in &self.axes {
+            for at in axis.running().filter(|at| *at != axis.headline) {
+                let answer = &axis.alternatives[at];
+                let unknown = answer.experiments.iter().find(|id| !known.contains(&id.as_str()));
+                let wrong = match unknown {
+                    Some(id) => {
+                        vec![format!("there is no experiment `{id}`{}", did_you_mean(id, &known))]
+                    }
+                    None => comparisons.faults(answer),
+                };
+                let error = |why: String| {
+                    let message = format!("answer `{}` to {}: {why}", answer.name, axis.id);
+                    FileError::at(&place, text, answer.span.clone(), message)
+                };
+                all.extend(wrong.into_iter().map(error));
+            }
+        }
+        all
     }
 }

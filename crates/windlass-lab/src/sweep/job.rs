@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::warm::WarmUp;
+use super::warm::{WarmUp, recorded};
 use crate::Error;
-use crate::compile::compile;
-use crate::run::{Failed, Ran, RunError, RunRecord, Runner, Task, VERSION, World};
+use crate::run::{Failed, RunRecord, Runner, Task, VERSION, World};
 use crate::scenario::Scenario;
 
 /// A run to be made, with all that it takes.
@@ -92,18 +91,4 @@ impl Job {
             world,
         })
     }
-}
-
-/// What is kept of a run of a sweep.
-pub(crate) fn recorded(
-    task: &Task,
-    ran: &Ran,
-    warm_up: Option<WarmUp>,
-) -> Result<RunRecord, RunError> {
-    let mut record = task.record(ran);
-    if let Some(warm_up) = warm_up {
-        let config = compile(&task.scenario, task.seed)?;
-        record.steady = warm_up.steady(&config.flows, &ran.result);
-    }
-    Ok(record)
 }

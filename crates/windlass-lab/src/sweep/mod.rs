@@ -20,7 +20,7 @@ mod plan;
 mod points;
 mod progress;
 mod range;
-mod warm;
+pub(crate) mod warm;
 mod work;
 
 use std::io::Write;
@@ -28,7 +28,6 @@ use std::path::PathBuf;
 
 pub use axes::spelt_out;
 pub(crate) use axes::spelt_out_for;
-pub(crate) use job::recorded;
 pub use job::{Job, Made};
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};

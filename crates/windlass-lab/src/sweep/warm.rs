@@ -7,7 +7,8 @@ use windlass_cc::{Span, Time};
 use windlass_sim::config::FlowConfig;
 use windlass_sim::{RunResult, Series};
 
-use crate::run::Steady;
+use crate::compile::compile;
+use crate::run::{Ran, RunError, RunRecord, Steady, Task};
 use crate::scenario::RecordSpec;
 use crate::stats::warmup::mser5;
 use crate::units::Duration;
@@ -127,6 +128,20 @@ impl Activity {
 
 fn seconds(t: Time) -> f64 {
     t.as_nanos() as f64 / 1e9
+}
+
+/// The record of a run, with the flows after the warm-up.
+pub(crate) fn recorded(
+    task: &Task,
+    ran: &Ran,
+    warm_up: Option<WarmUp>,
+) -> Result<RunRecord, RunError> {
+    let mut record = task.record(ran);
+    if let Some(warm_up) = warm_up {
+        let config = compile(&task.scenario, task.seed)?;
+        record.steady = warm_up.steady(&config.flows, &ran.result);
+    }
+    Ok(record)
 }
 
 #[cfg(test)]

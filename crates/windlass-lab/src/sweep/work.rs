@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::job::{Job, Made, recorded};
+use super::job::{Job, Made};
 use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use super::progress::{Desk, Progress, slowest};
+use super::warm::recorded;
 use crate::Error;
 use crate::run::store::{Batch, Invocation, Notice, RunKey, Store};
 use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};

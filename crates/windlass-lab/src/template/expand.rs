@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::tree::{Content, Entries, Node};
-use super::{Missing, Vars, is_absent, is_missing, known_names, said};
+use super::values::{Missing, Vars, is_absent, is_missing, known_names, said};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 

@@ -1,52 +1,11 @@
 //! The sections of a page as HTML.
 
+use super::elements::{anchor, badge, each, prose, when};
 use crate::ladder::escape;
 use crate::prose::Span;
 use crate::view::{
-    BadgeView, BlockView, ChartView, Column, Data, DrawingView, RowView, SectionView, StoryView,
-    TableView,
+    BlockView, ChartView, Column, Data, DrawingView, RowView, SectionView, StoryView, TableView,
 };
-
-/// A text of pieces, one for each of these.
-pub(crate) fn each<T>(all: &[T], piece: impl FnMut(&T) -> String) -> String {
-    all.iter().map(piece).collect()
-}
-
-/// The text where something is so, and nothing where not.
-pub(super) fn when(so: bool, text: &str) -> &str {
-    if so { text } else { "" }
-}
-
-/// Text with code in it.
-pub(crate) fn prose(spans: &[Span]) -> String {
-    each(spans, |s| match s.code {
-        true => format!("<code>{}</code>", escape(&s.text)),
-        false => escape(&s.text),
-    })
-}
-
-/// A verdict.
-pub(super) fn badge(view: &BadgeView) -> String {
-    let BadgeView { badge, class } = view;
-    format!(
-        "<span class=\"badge {} {}\"><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</span>",
-        badge.tone.class(),
-        escape(class),
-        escape(badge.sign),
-        escape(badge.name)
-    )
-}
-
-/// The same from its model.
-pub(crate) fn badge_of(one: crate::model::Badge) -> String {
-    badge(&crate::view::badge(one))
-}
-
-/// A link to a place of the page.
-pub(crate) fn anchor(id: &str, label: &str) -> String {
-    let label = escape(label);
-    format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to {label}\">#</a>")
-}
 
 /// A section; `laboratory` is the address of the laboratory's page, if there is one.
 pub(super) fn section(section: &SectionView<'_>, laboratory: Option<&str>) -> String {

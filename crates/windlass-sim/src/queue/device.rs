@@ -2,12 +2,11 @@
 
 use std::collections::VecDeque;
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
-use super::waiting::{Dropped, Level, Waiting};
-use super::{Discipline, Queue};
+use super::waiting::{Dropped, Waiting};
 
-/// A discipline above the transmit queue of a device, which is first in, first out.
+/// A discipline of type `D` above the transmit queue of a device, which is first in, first out.
 ///
 /// The discipline hands packets over as long as the device has room, and holds the rest. It drops and marks by its own
 /// queue alone: a packet's wait in the device is no part of the delay that CoDel compares with its target. The device
@@ -19,33 +18,49 @@ use super::{Discipline, Queue};
 /// Linux has such a queue in each driver without byte queue limits, and ns-3 in each device. With the defaults of ns-3
 /// 3.31 and later a point-to-point device has FQ-CoDel above 100 packets, without byte queue limits.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Device<L = Level> {
+pub struct Device<D> {
     /// The discipline; not another device.
-    pub discipline: Discipline<L>,
-    /// Packets that the device holds, 1 to [`Device::MAX_PACKETS`], the one in transmission not counted.
+    pub discipline: D,
+    /// Packets that the device holds, 1 to [`MAX_DEVICE_PACKETS`], the one in transmission not counted.
     pub packets: u64,
 }
 
-impl Device {
-    /// Largest transmit queue, packets.
-    pub const MAX_PACKETS: u64 = 1_000_000;
+/// Largest transmit queue of a device, packets.
+pub const MAX_DEVICE_PACKETS: u64 = 1_000_000;
 
-    pub(super) fn check(&self) -> Result<(), String> {
-        if !(1..=Device::MAX_PACKETS).contains(&self.packets) {
-            let (most, packets) = (Device::MAX_PACKETS, self.packets);
-            return Err(format!("a device queue holds 1 to {most} packets, not {packets}"));
-        }
-        match self.discipline {
-            Discipline::Device(_) => Err("a device queue cannot be below another".to_string()),
-            _ => self.discipline.check(),
+impl<D> Device<D> {
+    /// That the size is possible.
+    pub(super) fn check_size(&self) -> Result<(), String> {
+        match (1..=MAX_DEVICE_PACKETS).contains(&self.packets) {
+            true => Ok(()),
+            false => Err(format!(
+                "a device queue holds 1 to {MAX_DEVICE_PACKETS} packets, not {}",
+                self.packets
+            )),
         }
     }
 }
 
+/// A queue that hands packets to a device.
+pub(super) trait Above {
+    /// Adds a packet; `idle` is the time without a packet to hand over, if there is none. True if it was marked.
+    fn add(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool;
+    /// The next packet, and whether it was marked.
+    fn next(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)>;
+    /// Packets and bytes in it.
+    fn holds(&self) -> (u64, u64);
+}
+
 /// Both queues at work.
 #[derive(Clone, Debug)]
-pub struct DeviceQueue {
-    above: Queue,
+pub struct DeviceQueue<Q> {
+    above: Q,
     /// Packets in the device, each with whether it leaves with a mark.
     packets: VecDeque<(Waiting, bool)>,
     bytes: u64,
@@ -55,17 +70,17 @@ pub struct DeviceQueue {
     ready: Time,
 }
 
-impl DeviceQueue {
-    pub fn new(above: Queue, room: u64) -> DeviceQueue {
+impl<Q: Above> DeviceQueue<Q> {
+    pub fn new(above: Q, room: u64) -> DeviceQueue<Q> {
         DeviceQueue { above, packets: VecDeque::new(), bytes: 0, room, ready: Time::ZERO }
     }
 
     pub fn len(&self) -> u64 {
-        self.above.len() + self.packets.len() as u64
+        self.above.holds().0 + self.packets.len() as u64
     }
 
     pub fn bytes(&self) -> u64 {
-        self.above.bytes() + self.bytes
+        self.above.holds().1 + self.bytes
     }
 
     fn has_room(&self) -> bool {
@@ -75,7 +90,7 @@ impl DeviceQueue {
     /// The discipline's transmitter is the device, which is idle while it has room.
     pub fn enqueue(&mut self, now: Time, packet: Waiting, drops: &mut Vec<Dropped>) -> bool {
         let idle = self.has_room().then(|| now.since(self.ready));
-        let marked = self.above.enqueue(now, packet, idle, drops);
+        let marked = self.above.add(now, packet, idle, drops);
         self.fill(now, drops);
         marked
     }
@@ -92,8 +107,8 @@ impl DeviceQueue {
 
     /// Hands packets over until the device is full or nothing waits above it.
     fn fill(&mut self, now: Time, drops: &mut Vec<Dropped>) {
-        while self.has_room() && !self.above.is_empty() {
-            let Some((packet, marked)) = self.above.dequeue(now, drops) else { return };
+        while self.has_room() && self.above.holds().0 > 0 {
+            let Some((packet, marked)) = self.above.next(now, drops) else { return };
             self.bytes += u64::from(packet.handle.size);
             self.packets.push_back((packet, marked));
             self.ready = now;
@@ -104,10 +119,10 @@ impl DeviceQueue {
 #[cfg(test)]
 mod tests {
     use super::super::support::{capable, plain};
-    use super::super::{CoDel, Fifo, Kind, Threshold};
+    use super::super::waiting::Level;
+    use super::super::{CoDel, Discipline, Fifo, Kind, Queue, Threshold};
     use super::*;
     use crate::link::QueueLimit;
-    use windlass_cc::Span;
 
     fn queue(discipline: Discipline, limit: u64, packets: u64) -> Queue {
         let device = Discipline::Device(Box::new(Device { discipline, packets }));
@@ -203,13 +218,17 @@ mod tests {
     #[test]
     fn sizes_and_disciplines_that_cannot_be_are_refused() {
         let device = |discipline, packets| Device { discipline, packets };
-        let refused = |device: Device| device.check().expect_err("refused");
+        let refused = |device: Device<Discipline>| {
+            Discipline::Device(Box::new(device)).check().expect_err("refused")
+        };
         assert!(refused(device(Discipline::DropTail, 0)).contains("1 to 1000000 packets, not 0"));
         assert!(refused(device(Discipline::DropTail, 1_000_001)).contains("not 1000001"));
         let inner = Discipline::Device(Box::new(device(Discipline::DropTail, 1)));
         assert!(refused(device(inner, 1)).contains("below another"));
         let codel = CoDel { interval: Span::ZERO, ..CoDel::DEFAULT };
         assert!(refused(device(Discipline::CoDel(codel), 1)).contains("interval"));
-        assert_eq!(device(Discipline::DropTail, Device::MAX_PACKETS).check(), Ok(()));
+        let largest =
+            Discipline::Device(Box::new(device(Discipline::DropTail, MAX_DEVICE_PACKETS)));
+        assert_eq!(largest.check(), Ok(()));
     }
 }

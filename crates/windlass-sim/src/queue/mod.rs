@@ -29,7 +29,7 @@ use crate::link::QueueLimit;
 use crate::random::{Purpose, Stream};
 
 pub use codel::CoDel;
-pub use device::Device;
+pub use device::{Device, MAX_DEVICE_PACKETS};
 pub use fq_codel::FqCoDel;
 pub use pie::Pie;
 pub use policer::Policer;
@@ -38,7 +38,7 @@ pub use threshold::Threshold;
 pub use waiting::{Dropped, Level, Waiting};
 
 use codel::CoDelQueue;
-use device::DeviceQueue;
+use device::{Above, DeviceQueue};
 use fifo::Fifo;
 use fq_codel::FqCoDelQueue;
 use pie::PieQueue;
@@ -65,7 +65,7 @@ pub enum Discipline<L = Level> {
     /// Drops what exceeds a token bucket.
     Policer(Policer),
     /// One of the others above the transmit queue of a device.
-    Device(Box<Device<L>>),
+    Device(Box<Device<Discipline<L>>>),
     /// One that another crate defines.
     Custom(Custom<dyn QueueDiscipline>),
 }
@@ -162,7 +162,10 @@ impl Discipline {
             Discipline::FqCoDel(fq) => fq.check(),
             Discipline::Pie(pie) => pie.check(),
             Discipline::Policer(policer) => policer.check(),
-            Discipline::Device(device) => device.check(),
+            Discipline::Device(device) => match device.discipline {
+                Discipline::Device(_) => Err("a device queue cannot be below another".to_string()),
+                _ => device.check_size().and_then(|()| device.discipline.check()),
+            },
         }
     }
 }
@@ -181,8 +184,28 @@ enum Kind {
     Pie(PieQueue),
     Threshold(ThresholdQueue),
     Policer(PolicerQueue),
-    Device(Box<DeviceQueue>),
+    Device(Box<DeviceQueue<Queue>>),
     Custom(Box<dyn CustomQueue>),
+}
+
+impl Above for Queue {
+    fn add(
+        &mut self,
+        now: Time,
+        packet: Waiting,
+        idle: Option<Span>,
+        drops: &mut Vec<Dropped>,
+    ) -> bool {
+        self.enqueue(now, packet, idle, drops)
+    }
+
+    fn next(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
+        self.dequeue(now, drops)
+    }
+
+    fn holds(&self) -> (u64, u64) {
+        (self.len(), self.bytes())
+    }
 }
 
 impl Queue {
