@@ -43,7 +43,7 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
 
 /// Names, without their endings, of what is written over whenever there are more runs.
 const WRITTEN_OVER: &str = "report meta failures runs summary links cells stations multipath subflows \
-    routing points pace ranking harm scorecard verdicts readings looks traced";
+    routing points pace ranking harm scorecard verdicts answers readings looks traced";
 
 /// That a folder that is no batch yet has nothing that would be written over.
 pub(super) fn spare_others(dir: &Path) -> Result<(), StoreError> {
