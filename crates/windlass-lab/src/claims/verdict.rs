@@ -82,6 +82,11 @@ impl Verdict {
         found.unwrap_or(Verdict::NotComparable)
     }
 
+    /// Place in the order by which the parts of a statement decide it: 0 for the weakest.
+    pub(crate) fn weakness(self) -> usize {
+        Verdict::TOGETHER.iter().position(|v| *v == self).unwrap_or(usize::MAX)
+    }
+
     /// How a report shows it; its name is the word of `verdicts.json`.
     pub fn badge(self) -> Badge {
         let (tone, sign, name, meaning) = match self {

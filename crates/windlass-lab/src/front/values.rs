@@ -8,7 +8,11 @@ use crate::report::numbers::{number, printed, rate_unit};
 pub(super) fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
     let own = || statement.claims.iter().copied().filter(|j| j.kind == statement.kind);
     let decides = |j: &&Judgement| j.verdict == statement.verdict;
-    own().find(decides).or_else(|| own().next()).unwrap_or(statement.claims[0])
+    // Parts that hold in different interpretations have the statement's verdict together only.
+    let weakest = |j: &&Judgement| {
+        (j.verdict.weakness(), std::cmp::Reverse(j.readings.map_or(0, |share| share.fails)))
+    };
+    own().find(decides).or_else(|| own().min_by_key(weakest)).unwrap_or(statement.claims[0])
 }
 
 /// How values of a unit are written: divided by a power of ten for rates, and followed by the unit.
