@@ -118,6 +118,22 @@ fn seeds_put_off_starts_alike_for_every_slow_start() {
     }
 }
 
+/// The runs of the baseline as written in the folder, and as the built-in slow start of that name (CS-27).
+#[test]
+fn ccm_ss_without_its_parts_makes_the_runs_of_hystart() {
+    let s = setup();
+    let outcome = |start: &str, more: &[(&str, &str)]| {
+        let short = [("link.bottleneck.rate", "25Mbps"), ("duration", "20s")];
+        let run =
+            s.run_at("long", &format!("start={start},path=100-90"), &[&short, more].concat(), 1);
+        serde_json::to_value((&run.flows, &run.links)).unwrap()
+    };
+    let built_in = [("flow.one.slow_start", "hystart"), ("flow.two.slow_start", "hystart")];
+    let written = outcome("hystart", &[]);
+    assert_eq!(written, outcome("hystart", &built_in));
+    assert_ne!(written, outcome("ccm-ss", &[]));
+}
+
 fn chart<'a>(sections: &'a [Section], id: &str) -> &'a Chart {
     let blocks = sections.iter().flat_map(|s| &s.blocks);
     let found = blocks.filter_map(|b| if let Block::Chart(c) = b { Some(c) } else { None });

@@ -47,10 +47,34 @@ pub fn printed(value: Option<f64>) -> String {
 /// significant digits; for counts and the halves between them, as many as they need; with a power of ten where all are
 /// small.
 pub fn interval(value: f64, low: f64, high: f64) -> String {
-    let all = [value, low, high];
-    if all.iter().any(|v| v.is_infinite()) {
-        return format!("{} [{}, {}]", number(value), number(low), number(high));
+    let ([value, low, high], power) = aligned([value, low, high]);
+    format!("{value} [{low}, {high}]{power}")
+}
+
+/// A value and the ends of its interval, for a sentence: as [`interval`] has them, small ones each with its own power.
+pub fn together(all: [f64; 3]) -> [String; 3] {
+    match aligned(all) {
+        (all, power) if power.is_empty() => all,
+        _ => all.map(number),
     }
+}
+
+/// A number with two significant digits; one above 50 with two decimals, so that a percentage near 100 is not rounded to it.
+pub fn rounded(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v > 50.0 || v == 0.0 => 2.0,
+        v => 1.0 - libm::floor(libm::log10(v)),
+    };
+    let scale = libm::exp10(decimals);
+    number(libm::round(value * scale) / scale)
+}
+
+/// The three with the same decimals, and the power of ten that they have in common, which is mostly empty.
+fn aligned(all: [f64; 3]) -> ([String; 3], String) {
+    if all.iter().any(|v| v.is_infinite()) {
+        return (all.map(number), String::new());
+    }
+    let [_, low, high] = all;
     let whole = |factor: f64| all.iter().all(|v| (v * factor).fract() == 0.0);
     let digits = if whole(1.0) {
         0
@@ -62,24 +86,22 @@ pub fn interval(value: f64, low: f64, high: f64) -> String {
     if digits > 5 {
         return in_powers_of_ten(all, digits);
     }
-    let [value, low, high] = all.map(|v| format!("{v:.digits$}"));
-    format!("{value} [{low}, {high}]")
+    (all.map(|v| format!("{v:.digits$}")), String::new())
 }
 
 /// Small values with a power of ten in common, to so many decimals in all: `0.0 [0.0, 8.0]e-5`.
-fn in_powers_of_ten(all: [f64; 3], digits: usize) -> String {
+fn in_powers_of_ten(all: [f64; 3], digits: usize) -> ([String; 3], String) {
     let largest = all.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()));
     let exponent = largest.log10().floor();
     if exponent > -3.0 {
-        let [value, low, high] = all.map(|v| format!("{v:.digits$}"));
-        return format!("{value} [{low}, {high}]");
+        return (all.map(|v| format!("{v:.digits$}")), String::new());
     }
     let digits = (digits as f64 + exponent).max(0.0) as usize;
-    let [value, low, high] = all.map(|v| {
+    let shown = all.map(|v| {
         let v = v / 10f64.powf(exponent);
         if v == 0.0 { "0".to_owned() } else { format!("{v:.digits$}") }
     });
-    format!("{value} [{low}, {high}]e{exponent}")
+    (shown, format!("e{exponent}"))
 }
 
 /// A unit for these rates, in bits per second, and its name as scenarios spell it: the largest rate's, or a smaller one in

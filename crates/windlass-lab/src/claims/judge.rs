@@ -1,9 +1,9 @@
 //! From evidence to verdicts.
 
-use super::sides::{self, identical_runs, sides};
+use super::sides::{self, identical_runs, rivals};
 use super::value::Missing;
 use super::{Basis, Claim, Direction, Evidence, Judgement, Statistic, Value, Verdict};
-use crate::report::numbers::{interval, number};
+use crate::report::numbers::{number, rounded, together};
 use crate::stats::Summary;
 use crate::stats::decision::{ALPHA, Decision, Location, Question, Runs, Sample};
 use crate::stats::multiple::holm;
@@ -96,10 +96,11 @@ impl<'a> Case<'a> {
 
     fn judgement(&self, terms: Terms) -> Judgement {
         let claim = self.claim;
-        let (verdict, why) = match &self.asked {
+        let (verdict, why, open) = match &self.asked {
             Ok(asked) => asked.answer(claim, terms),
-            Err(missing) => missing.clone(),
+            Err((verdict, why)) => (*verdict, why.clone(), why.clone()),
         };
+        let open = if verdict == Verdict::Undecided { open } else { String::new() };
         let (measured, ci95) = self.summary();
         let finite = |v: &f64| v.is_finite();
         let reasons = [why, reason(claim), claim.note.trim().to_owned()];
@@ -120,6 +121,7 @@ impl<'a> Case<'a> {
             decided_by: None,
             in_readings: Vec::new(),
             sides: Vec::new(),
+            open,
             note: reasons.iter().filter(|r| !r.is_empty()).cloned().collect::<Vec<_>>().join(" "),
         }
     }
@@ -162,8 +164,8 @@ impl Asked {
         Ok(Asked { question, size, effect, runs })
     }
 
-    /// The verdict on these terms, and why.
-    fn answer(&self, claim: &Claim, terms: Terms) -> (Verdict, String) {
+    /// The verdict on these terms, why, and what an open one waits for.
+    fn answer(&self, claim: &Claim, terms: Terms) -> (Verdict, String, String) {
         let verdict = match self.question.decide(terms.level) {
             // A figure without a tolerance is there to be seen: its size is not asked for.
             Decision::Agrees if claim.paper.is_some() && self.size.is_none() => {
@@ -174,15 +176,16 @@ impl Asked {
             Decision::Contradicted => Verdict::Contradicted,
             Decision::Open => Verdict::Undecided,
         };
-        let name = verdict.badge().name;
+        let open =
+            if verdict == Verdict::Undecided { self.runs_in_words(terms) } else { String::new() };
         let words = [
-            format!("{}{}.", name[..1].to_uppercase(), &name[1..]),
+            format!("{}.", verdict.badge().heading()),
             self.size_in_words(claim, terms),
             self.effect_in_words(claim, terms),
-            if verdict == Verdict::Undecided { self.runs_in_words(terms) } else { String::new() },
+            open.clone(),
         ];
         let words: Vec<String> = words.into_iter().filter(|w| !w.is_empty()).collect();
-        (verdict, words.join(" "))
+        (verdict, words.join(" "), open)
     }
 
     fn size_in_words(&self, claim: &Claim, terms: Terms) -> String {
@@ -255,36 +258,12 @@ fn unit(claim: &Claim) -> String {
     if claim.unit == "1" { String::new() } else { format!(" {}", claim.unit) }
 }
 
-/// A number with two significant digits, or those of a percentage near 100.
-fn rounded(value: f64) -> String {
-    if value > 50.0 { number((value * 100.0).round() / 100.0) } else { number(two_digits(value)) }
-}
-
-fn two_digits(value: f64) -> f64 {
-    if value == 0.0 {
-        return 0.0;
-    }
-    let scale = 10f64.powi(1 - value.abs().log10().floor() as i32);
-    (value * scale).round() / scale
-}
-
-/// A value and the ends of its interval with the same decimals.
-pub(crate) fn together([value, low, high]: [f64; 3]) -> [String; 3] {
-    let text = interval(value, low, high);
-    let parts: Vec<&str> =
-        text.split(|c: char| "[], ".contains(c)).filter(|p| !p.is_empty()).collect();
-    match parts.as_slice() {
-        [value, low, high] => [value, low, high].map(|part| (*part).to_owned()),
-        _ => [value, low, high].map(number),
-    }
-}
-
 impl Effect {
     /// # Errors
     ///
     /// A tie: both sides are the same packets, or nothing happened on either side in any run.
     fn new(claim: &Claim, direction: &Direction, evidence: &Evidence) -> Result<Effect, Missing> {
-        if let Some(sides) = sides(claim, Some(direction)) {
+        if let Some(sides) = rivals(claim) {
             if let Some(runs) = identical_runs(sides, evidence.records) {
                 let note = format!(
                     "A tie: both sides have identical packets in all {runs} pairs of runs."

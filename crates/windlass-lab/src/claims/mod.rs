@@ -49,16 +49,16 @@ mod value;
 mod verdict;
 
 use crate::scenario::what_there_is;
+use crate::stats::decision::{ALPHA, least_runs};
 use crate::template::{Places, text};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use crate::run::fields::{Kind, jain_index};
 pub(crate) use check::Wrong;
 pub use file::parse;
 pub(crate) use file::parse_every;
 pub use judge::judge;
-pub(crate) use judge::together;
 pub use metric::Metric;
 pub(crate) use metric::matches;
 pub use quantity::{At, Quantity};
@@ -232,6 +232,14 @@ impl Direction {
             Direction::GreaterThan(q) | Direction::LessThan(q) => q,
         }
     }
+}
+
+/// The number of statements that runs decide, and the runs of a point that a median needs at least to be decided among
+/// them (Holm correction).
+pub(crate) fn family(claims: &[Claim]) -> (usize, u64) {
+    let decided = claims.iter().filter(|c| c.is_decided_by_runs());
+    let statements = decided.map(Claim::statement).collect::<BTreeSet<&str>>().len();
+    (statements, least_runs(ALPHA / statements.max(1) as f64) as u64)
 }
 
 /// The claim of this identifier; else those that there are.

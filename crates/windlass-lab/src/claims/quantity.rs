@@ -97,7 +97,7 @@ impl Quantity {
     }
 
     /// The two quantities of a difference or ratio.
-    pub(super) fn pair(&self) -> Option<&[Quantity; 2]> {
+    pub(crate) fn pair(&self) -> Option<&[Quantity; 2]> {
         match self {
             Quantity::Difference(pair) | Quantity::Ratio(pair) | Quantity::PercentChange(pair) => {
                 Some(pair)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use windlass_sim::FlowResult;
 
 use super::{Claim, Direction, Evidence, Metric, Quantity, Statistic, Value};
 use crate::run::RunRecord;
@@ -19,23 +20,27 @@ pub struct Side {
     pub unit: String,
 }
 
-/// The two quantities of runs that a direction compares, if any: a difference against zero and a ratio against one
-/// compare their parts.
-pub(super) fn sides<'a>(
-    claim: &'a Claim,
-    direction: Option<&'a Direction>,
-) -> Option<[&'a Quantity; 2]> {
+/// The two quantities of runs that a claim compares, if any: its measure and the baseline of its direction, or the parts of
+/// a difference or ratio if the baseline is a number.
+pub(super) fn sides(claim: &Claim) -> Option<[&Quantity; 2]> {
     let constant = |q: &Quantity| matches!(q, Quantity::Constant(_) | Quantity::Model(_));
-    let sides = match (claim.measure.as_ref()?, direction.map(Direction::baseline)) {
-        (
-            Quantity::Difference(p) | Quantity::PercentChange(p),
-            None | Some(Quantity::Constant(_)),
-        ) => [&p[0], &p[1]],
-        (Quantity::Ratio(p), None | Some(Quantity::Constant(_))) => [&p[0], &p[1]],
-        (measure, Some(baseline)) => [measure, baseline],
-        (_, None) => return None,
+    let measure = claim.measure.as_ref()?;
+    let sides = match claim.direction.as_ref().map(Direction::baseline) {
+        Some(baseline) if !constant(baseline) => [measure, baseline],
+        _ => measure.pair().map(|[a, b]| [a, b])?,
     };
     (!sides.iter().any(|q| constant(q))).then_some(sides)
+}
+
+/// The same if the claim holds for neither of two equal sides: more or less than the other, not at least or at most as much.
+pub(super) fn rivals(claim: &Claim) -> Option<[&Quantity; 2]> {
+    let neutral = match (claim.measure.as_ref()?, claim.direction.as_ref()?.baseline()) {
+        (Quantity::Ratio(_), Quantity::Constant(value)) => *value == 1.0,
+        (_, Quantity::Constant(value)) => *value == 0.0,
+        (_, Quantity::Model(_)) => false,
+        _ => true,
+    };
+    sides(claim).filter(|_| neutral)
 }
 
 /// The median or mean of a value over its runs; none without a run that has one.
@@ -50,12 +55,12 @@ fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
 
 /// Both sides with their values; none if the claim compares no two quantities of runs, or one has no value.
 pub(super) fn told(claim: &Claim, evidence: &Evidence) -> Vec<Side> {
-    let Some(sides) = sides(claim, claim.direction.as_ref()) else { return Vec::new() };
+    let Some(sides) = sides(claim) else { return Vec::new() };
     let labels = sides.map(labels);
     let side = |i: usize| {
         let value = median_or_mean(&evidence.value(sides[i]).ok()?, claim.statistic)?;
         let own: Vec<&str> = labels[i].difference(&labels[1 - i]).map(String::as_str).collect();
-        let unit = unit(sides[i]).unwrap_or_default();
+        let unit = sides[i].unit("").ok().flatten().unwrap_or_default().to_owned();
         value.is_finite().then(|| Side { name: own.join(", "), value, unit })
     };
     let told: Vec<Side> = (0..2).filter_map(side).collect();
@@ -86,32 +91,14 @@ fn labels(side: &Quantity) -> BTreeSet<String> {
     common.unwrap_or_default()
 }
 
-/// The unit of a side, where all that it reads has one and it is a mean, the largest or the least of these.
-fn unit(side: &Quantity) -> Option<String> {
-    match side {
-        Quantity::Metric(at) => Some(match Metric::parse(&at.path).ok()?.field.unit() {
-            "bps" => "bit/s".to_owned(),
-            unit => unit.to_owned(),
-        }),
-        Quantity::Mean(all) | Quantity::Largest(all) | Quantity::Least(all) => unit(all.first()?),
-        _ => None,
-    }
-}
-
 /// True if two runs have the same packets; the names of their algorithms may differ.
 fn same_packets(a: &RunRecord, b: &RunRecord) -> bool {
-    let network = |r: &RunRecord| {
-        (r.end_s.to_bits(), r.events, r.packet_hops, r.links.clone(), r.radios.clone(), r.messages)
-    };
-    let flows = |r: &RunRecord| -> Vec<_> {
-        let of = |f: &windlass_sim::FlowResult| {
-            (f.name.clone(), f.completion_s, f.delivered_bytes, f.goodput_bps, f.retransmits)
-        };
-        r.flows.iter().map(of).collect()
-    };
-    (a.events, a.packet_hops) == (b.events, b.packet_hops)
-        && network(a) == network(b)
-        && flows(a) == flows(b)
+    let flow = |f: &FlowResult| (f.completion_s, f.delivered_bytes, f.goodput_bps, f.retransmits);
+    (a.events, a.packet_hops, a.end_s, &a.messages)
+        == (b.events, b.packet_hops, b.end_s, &b.messages)
+        && (&a.links, &a.radios) == (&b.links, &b.radios)
+        && a.flows.iter().map(|f| &f.name).eq(b.flows.iter().map(|f| &f.name))
+        && a.flows.iter().map(flow).eq(b.flows.iter().map(flow))
 }
 
 /// The number of compared pairs of runs, if both sides read the same number of points and each pair has identical

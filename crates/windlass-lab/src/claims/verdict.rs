@@ -173,6 +173,9 @@ pub struct Judgement {
     /// Both sides of the comparison, where it compares two quantities of runs.
     #[serde(default)]
     pub sides: Vec<Side>,
+    /// What an undecided claim waits for: a number of runs, or the reason why none decides it.
+    #[serde(skip)]
+    pub open: String,
     /// The reason, and differences.
     pub note: String,
 }
@@ -298,7 +301,7 @@ pub struct Statement<'a> {
 
 /// Gives each judgement the final verdict on its statement.
 pub fn settle(judgements: &mut [Judgement]) {
-    let settled: Vec<(String, Verdict)> = (statements(judgements).iter())
+    let settled: Vec<(String, Verdict)> = (statements(judgements.iter()).iter())
         .map(|s| (s.claims[0].statement.clone(), s.verdict))
         .collect();
     for j in judgements {
@@ -308,7 +311,7 @@ pub fn settle(judgements: &mut [Judgement]) {
 }
 
 /// The statements of a paper, in the order of their first claims.
-pub fn statements(judgements: &[Judgement]) -> Vec<Statement<'_>> {
+pub fn statements<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Vec<Statement<'a>> {
     let mut groups: Vec<Vec<&Judgement>> = Vec::new();
     for j in judgements {
         match groups.iter_mut().find(|g| g[0].statement == j.statement) {
@@ -390,6 +393,7 @@ mod tests {
             decided_by: None,
             in_readings: Vec::new(),
             sides: Vec::new(),
+            open: String::new(),
             note,
         }
     }

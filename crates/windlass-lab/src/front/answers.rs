@@ -70,8 +70,7 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
             format!("{value}{printed}")
         }
     };
-    let own: Vec<Judgement> = whole.claims.iter().map(|j| (*j).clone()).collect();
-    let all = statements(&own);
+    let all = statements(whole.claims.iter().copied());
     match (all.len(), value.as_str()) {
         (1, "") => String::new(),
         (1, value) => format!("Measured: {}: {value}.", part.quantity),
@@ -121,11 +120,7 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
                 format!("The answer to {} decides: {}", axis.id, axis.question)
             })
         }
-        Verdict::Undecided => {
-            let ends = ["would decide it", "to decide it", "A tie"];
-            let says = |s: &&str| ends.iter().any(|end| s.contains(end));
-            part.note.split_inclusive(". ").find(says).unwrap_or_default().trim().to_owned()
-        }
+        Verdict::Undecided => part.open.clone(),
         _ => String::new(),
     }
 }

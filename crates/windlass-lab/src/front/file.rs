@@ -36,11 +36,13 @@ struct Sentences {
 impl Sentence {
     /// True if the claim tests it.
     pub fn is_tested_by(&self, id: &str, statement: &str) -> bool {
-        let is = |pattern: &Spanned<String>| {
-            matches(pattern.get_ref(), id) || matches(pattern.get_ref(), statement)
-        };
-        self.tests.iter().any(is)
+        self.tests.iter().any(|pattern| names(pattern.get_ref(), id, statement))
     }
+}
+
+/// True if a pattern of `tests` names a claim.
+fn names(pattern: &str, id: &str, statement: &str) -> bool {
+    matches(pattern, id) || matches(pattern, statement)
 }
 
 /// The sentences of a paper's abstract; none where its folder has no file of them.
@@ -67,10 +69,7 @@ pub(crate) fn sentences(paper: &Paper, claims: &[Claim]) -> Result<Vec<Sentence>
             return Err(FileError::at(&place, text, at, message));
         }
         for pattern in &sentence.tests {
-            let is = |c: &Claim| {
-                matches(pattern.get_ref(), &c.id) || matches(pattern.get_ref(), c.statement())
-            };
-            if !claims.iter().any(is) {
+            if !claims.iter().any(|c| names(pattern.get_ref(), &c.id, c.statement())) {
                 let known: Vec<&str> = claims.iter().map(|c| c.id.as_str()).collect();
                 let instead = what_there_is(pattern.get_ref(), &known);
                 let message = format!("claims.toml has no claim `{}`{instead}", pattern.get_ref());

@@ -3,6 +3,8 @@
 mod answers;
 mod file;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod values;
 
 pub(crate) use answers::{Asked, answers};

@@ -1,8 +1,7 @@
 //! Published and measured values in words.
 
-use crate::claims::together;
 use crate::claims::{Claim, Judgement, Side, Statement, Verdict};
-use crate::report::numbers::{number, printed, rate_unit};
+use crate::report::numbers::{number, printed, rate_unit, together};
 
 /// The part of a statement that decides it: the first whose verdict is the statement's, else the first of its kind.
 pub(super) fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {

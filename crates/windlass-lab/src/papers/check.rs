@@ -15,7 +15,6 @@ use crate::report::check_page;
 use crate::report::model::{Block, Section};
 use crate::run::World;
 use crate::scenario::{Document, Scenario, ScenarioError, did_you_mean, what_there_is};
-use crate::stats::decision::{ALPHA, least_runs};
 use crate::sweep::Measure;
 use crate::template::Vars;
 
@@ -102,8 +101,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
 /// a single run has no chance in it.
 fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
     let asked: Vec<&Claim> = claims.iter().filter(|c| c.is_decided_by_runs()).collect();
-    let statements: BTreeSet<&str> = asked.iter().map(|c| c.statement()).collect();
-    let least = least_runs(ALPHA / statements.len().max(1) as f64);
+    let (_, least) = crate::claims::family(claims);
     let runs: BTreeMap<String, u64> = (plan.experiments.iter())
         .flat_map(|e| {
             e.points()
@@ -114,13 +112,11 @@ fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
     let too_few = |claim: &&&Claim| {
         claim.statistic == Statistic::Median
             && claim.quantities().into_iter().any(|quantity| match quantity {
-                Quantity::Metric(at) => {
-                    runs.get(&at.at).is_some_and(|n| (2..least as u64).contains(n))
-                }
+                Quantity::Metric(at) => runs.get(&at.at).is_some_and(|n| (2..least).contains(n)),
                 _ => false,
             })
     };
-    (asked.iter().filter(too_few).count(), least)
+    (asked.iter().filter(too_few).count(), least as usize)
 }
 
 /// Anchors of the sections that a report has beside the paper's own.

@@ -148,14 +148,17 @@ impl Registered {
              since = {:?}\nscheme = {}\n",
             self.since, self.scheme
         );
-        let commit = |commit: &Option<String>| {
-            commit.as_ref().map(|c| format!("commit = {c:?}\n")).unwrap_or_default()
-        };
-        out += &commit(&self.commit);
-        for Change { date, what, how, commit: at } in &self.change {
+        out += &self.commit.as_ref().map(|c| format!("commit = {c:?}\n")).unwrap_or_default();
+        if !self.change.is_empty() {
+            out += "change = [\n";
+        }
+        for Change { date, what, how, commit } in &self.change {
             let how = how.word();
-            out += &format!("\n[[change]]\ndate = {date:?}\nwhat = {what:?}\nhow = {how:?}\n");
-            out += &commit(at);
+            let commit = commit.as_ref().map(|c| format!(", commit = {c:?}")).unwrap_or_default();
+            out += &format!("  {{ date = {date:?}, what = {what:?}, how = {how:?}{commit} }},\n");
+        }
+        if !self.change.is_empty() {
+            out += "]\n";
         }
         out += "\n[hash]\n";
         for (what, hash) in &self.hash {

@@ -122,16 +122,13 @@ struct RawFile {
 }
 
 /// Exceptions of an answer, each with its reason.
-#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Terms {
     /// Why it changes one side of a comparison only.
-    #[serde(default)]
     pub one_side: Option<String>,
     /// Coordinates, such as `increase=per-ack`, of points that the answer does not change.
-    #[serde(default)]
     pub keep: BTreeMap<String, String>,
     /// Claims that are not judged under it: identifiers, in which `*` stands for any text.
-    #[serde(default)]
     pub not_for: BTreeMap<String, String>,
 }
 
@@ -282,14 +279,19 @@ impl Alternative {
         self.set.is_empty() && self.over.is_empty()
     }
 
-    /// What it changes beneath a point's own settings, and what above them.
-    fn changes(&self, experiment: &str, text: &str, point: &Point) -> Result<[Changes; 2], String> {
+    /// True if it may change the scenario of a point.
+    pub(super) fn touches(&self, experiment: &str, point: &Point) -> bool {
         let coordinates: Vec<String> =
             point.coordinates.iter().map(|(axis, label)| format!("{axis}={label}")).collect();
         let here = self.experiments.is_empty() || self.experiments.iter().any(|e| e == experiment);
         let meant = self.at.is_empty() || coordinates.iter().any(|c| self.at.contains(c));
         let kept = coordinates.iter().any(|c| self.terms.keep.contains_key(c));
-        if !here || !meant || kept {
+        !self.spares_runs() && here && meant && !kept
+    }
+
+    /// What it changes beneath a point's own settings, and what above them.
+    fn changes(&self, experiment: &str, text: &str, point: &Point) -> Result<[Changes; 2], String> {
+        if !self.touches(experiment, point) {
             return Ok([Changes::new(), Changes::new()]);
         }
         let spelt = |set| spelt_out_for(text, &point.overrides, self.algorithm.as_deref(), set);

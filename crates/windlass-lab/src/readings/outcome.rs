@@ -175,10 +175,8 @@ impl Outcome {
             if s.verdict != j.verdict {
                 let by =
                     s.decided_by.as_ref().map_or(String::new(), |id| format!("; {id} decides"));
-                let name = s.verdict.badge().name;
-                let (first, rest) = name.split_at(1);
-                let note =
-                    format!("{}{rest}: {}{by}. In the headline: ", first.to_uppercase(), s.share);
+                let name = s.verdict.badge().heading();
+                let note = format!("{name}: {}{by}. In the headline: ", s.share);
                 j.note.insert_str(0, &note);
                 j.verdict = s.verdict;
             }

@@ -50,6 +50,14 @@ impl<'p> Comparisons<'p> {
         for experiment in &self.plan.experiments {
             for point in experiment.points() {
                 let at = (experiment.id.as_str(), experiment.scenario.as_str());
+                // Most answers leave most points alone, and reading a scenario is dear.
+                let kept = self.scenarios.get(&format!("{}/{}", at.0, point.id));
+                if let Some(kept) =
+                    kept.filter(|_| !answers.iter().any(|a| a.touches(at.0, &point)))
+                {
+                    scenarios.insert(format!("{}/{}", at.0, point.id), kept.clone());
+                    continue;
+                }
                 let scenario = scenario_of(self.paper, at, &point, answers);
                 let why = |e| format!("point `{}` of `{}` cannot be read: {e}", point.id, at.0);
                 scenarios.insert(format!("{}/{}", at.0, point.id), scenario.map_err(why)?);
@@ -61,7 +69,7 @@ impl<'p> Comparisons<'p> {
     fn find(&self, place: &str) -> Option<(&Experiment, Point)> {
         let (id, point) = place.split_once('/')?;
         let experiment = self.plan.experiment(id)?;
-        experiment.points().into_iter().find(|p| p.id == point).map(|p| (experiment, p))
+        experiment.point(point).map(|p| (experiment, p))
     }
 
     /// The values that a quantity reads itself.
@@ -251,9 +259,7 @@ fn sides(claim: &Claim) -> Vec<[&Quantity; 2]> {
     let baseline = claim.direction.as_ref().map(Direction::baseline);
     for quantity in claim.measure.iter().chain(baseline) {
         quantity.walk(&mut |q| {
-            if let Quantity::Difference(p) | Quantity::Ratio(p) | Quantity::PercentChange(p) = q {
-                all.push([&p[0], &p[1]]);
-            }
+            all.extend(q.pair().map(|[a, b]| [a, b]));
         });
     }
     all.extend(claim.measure.iter().zip(baseline).map(|(a, b)| [a, b]));
@@ -296,16 +302,20 @@ impl Effect {
 }
 
 impl Readings {
-    /// Those of a paper; none where its folder has no `readings.toml`.
+    /// Those of a paper with its comparisons; none where its folder has no `readings.toml`.
     ///
     /// # Errors
     ///
     /// The first thing wrong with the file, with its line and column.
-    pub fn of(paper: &Paper, plan: &Plan) -> Result<Option<Readings>, FileError> {
+    pub(super) fn of<'p>(
+        paper: &'p Paper,
+        plan: &Plan,
+    ) -> Result<Option<(Readings, Comparisons<'p>)>, FileError> {
         let Some(text) = paper.file(FILE) else { return Ok(None) };
         let readings = parse(text, &paper.place(FILE), &paper.fidelity)?;
-        match readings.faults(paper, plan).into_iter().next() {
-            None => Ok(Some(readings)),
+        let comparisons = Comparisons::of(paper, plan)?;
+        match readings.faults(&comparisons).into_iter().next() {
+            None => Ok(Some((readings, comparisons))),
             Some(fault) => Err(fault),
         }
     }
@@ -313,20 +323,18 @@ impl Readings {
     /// All that is wrong with a paper's file, as far as each mistake can be told apart.
     pub(crate) fn check(paper: &Paper, plan: &Plan) -> Vec<FileError> {
         let Some(text) = paper.file(FILE) else { return Vec::new() };
-        match parse(text, &paper.place(FILE), &paper.fidelity) {
-            Ok(readings) => readings.faults(paper, plan),
+        let read = parse(text, &paper.place(FILE), &paper.fidelity);
+        match read.and_then(|readings| Ok(readings.faults(&Comparisons::of(paper, plan)?))) {
+            Ok(faults) => faults,
             Err(error) => vec![error],
         }
     }
 
     /// What is wrong with the answers.
-    fn faults(&self, paper: &Paper, plan: &Plan) -> Vec<FileError> {
+    fn faults(&self, comparisons: &Comparisons) -> Vec<FileError> {
+        let Comparisons { paper, plan, .. } = comparisons;
         let text = paper.file(FILE).unwrap_or_default();
         let place = paper.place(FILE);
-        let comparisons = match Comparisons::of(paper, plan) {
-            Ok(comparisons) => comparisons,
-            Err(error) => return vec![error],
-        };
         let known: Vec<&str> = plan.experiments.iter().map(|e| e.id.as_str()).collect();
         let mut all = Vec::new();
         for axis in &self.axes {

@@ -118,7 +118,7 @@ impl<'p> Survey<'p> {
         shard: Option<Shard>,
     ) -> Result<Option<Survey<'p>>, ReproduceError> {
         let plan = paper.plan()?;
-        let Some(readings) = Readings::of(paper, &plan)? else { return Ok(None) };
+        let Some((readings, comparisons)) = Readings::of(paper, &plan)? else { return Ok(None) };
         let claims = paper.parsed_claims()?;
         let asked = claims.iter().filter(|c| is_asked(c) && is_simulated(c, &plan));
         let ids = asked.map(|c| c.id.clone()).collect();
@@ -126,7 +126,6 @@ impl<'p> Survey<'p> {
         let (main, _) = Batch::share(&dir)?;
         let (batch, _) = shard::batch(dir.join(DIR), shard)?;
         let traced = Traced::open(paper, &plan, &dir, shard)?;
-        let comparisons = Comparisons::of(paper, &plan)?;
         Ok(Some(Survey {
             paper,
             comparisons,

@@ -1,6 +1,5 @@
 //! The end of a reproduction: verdicts, tables and the report.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use super::Reproduction;
 use super::error::ReproduceError;
 use serde_json::json;
 
-use crate::claims::{Basis, Judgement, settle, tally};
+use crate::claims::{Basis, Judgement, family, settle, tally};
 use crate::front;
 use crate::papers::{Material, registered};
 use crate::readings;
@@ -17,7 +16,6 @@ use crate::report::model::{Answer, Report, Section};
 use crate::run::store::export::export_records;
 use crate::run::store::{Format, StoreError, replace};
 use crate::run::{RunRecord, Runner, VERSION};
-use crate::stats::decision::{ALPHA, least_runs};
 
 /// The page of the laboratory in a browser, in the folder above a paper's: a report beside it has links by which its runs are made again
 /// there.
@@ -131,17 +129,12 @@ impl Reproduction<'_> {
 
     /// A warning if no point has enough runs to decide a claim on a median.
     fn warning(&self, records: &[RunRecord]) -> Option<String> {
-        let statements: BTreeSet<&str> = (self.claims.iter())
-            .filter(|c| c.is_decided_by_runs())
-            .map(|c| c.statement())
-            .collect();
-        let least = least_runs(ALPHA / statements.len().max(1) as f64) as u64;
+        let (statements, least) = family(&self.claims);
         let most = records.iter().map(|r| r.seed).max().unwrap_or(0);
-        (most < least && !statements.is_empty()).then(|| {
+        (most < least && statements > 0).then(|| {
             format!(
-                "Warning: {most} runs per point cannot decide a claim on a median. {} statements need at least {least} \
-                 runs (Holm correction), so that claims on random quantities stay undecided.",
-                statements.len()
+                "Warning: {most} runs per point cannot decide a claim on a median. {statements} statements need at least \
+                 {least} runs (Holm correction), so that claims on random quantities stay undecided."
             )
         })
     }

@@ -15,6 +15,14 @@ pub struct Badge {
     pub meaning: &'static str,
 }
 
+impl Badge {
+    /// The name with a capital, as the beginning of a sentence.
+    pub fn heading(&self) -> String {
+        let mut letters = self.name.chars();
+        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    }
+}
+
 /// The colour of a badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -17,6 +17,7 @@ fn records() -> Vec<RunRecord> {
         all.push(run("e", "hardly", seed, 10.1 + s));
         all.push(run("e", "stuck", seed, if seed < 5 { s } else { f64::INFINITY }));
         all.push(equal("fixed", seed));
+        all.push(equal("copy", seed));
     }
     for seed in 1..=5 {
         all.push(run("e", "few", seed, 2.0 + seed as f64 / 10.0));
@@ -255,6 +256,20 @@ fn nothing_against_nothing_is_a_tie() {
         drops("slow")
     );
     assert_eq!(judged(&body).verdict, Verdict::Contradicted);
+}
+
+/// Equal packets are neither more nor less, and they are at most as much.
+#[test]
+fn identical_packets_are_a_tie_unless_equality_is_enough() {
+    let ratio = format!("measure = {{ ratio = [{}, {}] }}", metric("fixed"), metric("copy"));
+    let of = |baseline: f64| {
+        judged(&format!("{ratio}\ndirection = {{ less_than = {{ constant = {baseline:?} }} }}"))
+    };
+    let tie = of(1.0);
+    assert_eq!(tie.verdict, Verdict::Undecided);
+    assert_eq!(tie.open, "A tie: both sides have identical packets in all 20 pairs of runs.");
+    let most = of(1.05);
+    assert_eq!((most.verdict, most.open.as_str()), (Verdict::Reproduced, ""));
 }
 
 #[test]

@@ -99,9 +99,9 @@ fn not_decided(m: &Material, verdict: Verdict) -> Vec<Block> {
         [one] => format!("{}: {}. {}", one.source, one.quantity, one.note),
         more => format!("{}: {} entries. {}", more[0].source, more.len(), more[0].note),
     };
-    let name = verdict.badge().name;
+    let name = verdict.badge().heading();
     let count: usize = counts.iter().sum();
     let noun = if count == 1 { "statement" } else { "statements" };
-    let text = format!("{}{} ({count} {noun}):", name[..1].to_uppercase(), &name[1..]);
+    let text = format!("{name} ({count} {noun}):");
     vec![Block::Text { text }, Block::List { items: open.chunk_by(same).map(item).collect() }]
 }

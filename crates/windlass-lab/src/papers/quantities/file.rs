@@ -206,6 +206,7 @@ impl Item {
     }
 }
 
+// Written out for the three types below, because serde's `untagged` loses the place of a mistake in the file.
 impl<'de> Deserialize<'de> for Term {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Term, D::Error> {
         struct Any;
