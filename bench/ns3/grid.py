@@ -26,7 +26,7 @@ from differences import Comparison, summarise, table, write_csv, write_page
 from program import ended
 from runs import Kept
 
-# Raised when network.cc or a cell changes what ns-3 simulates: results of another version are run again.
+# Raised when network.cc, a part of it or a cell changes what ns-3 simulates: results of another version are run again.
 NS3_VERSION = 2
 LONGEST_CPU_S = 300
 NS3_RESULTS = setup.CACHE / "grid-ns3.jsonl"

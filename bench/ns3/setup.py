@@ -105,9 +105,10 @@ def unpack(wheel):
 def build(compiler, ns3, source, more=()):
     """Path of the program, compiled again only when its sources, flags or compiler change.
 
-    `more` are headers, sources and static libraries that go into it.
+    `more` are headers, sources and static libraries that go into it. Its own headers are in a folder of its name.
     """
     libraries = ns3 / "lib64"
+    own = sorted((source.parent / source.stem).glob("*.h"))
     # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
     folders = dict.fromkeys(f"-I{file.parent}" for file in more if file.suffix == ".h")
     linked = [*folders, *(str(file) for file in more if file.suffix != ".h")]
@@ -115,7 +116,7 @@ def build(compiler, ns3, source, more=()):
     command += [f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
     command += [f"-lns3.44-{module}" for module in [*MORE_MODULES.get(source.stem, []), *MODULES]]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in more]
+    digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in [*own, *more]]
     words = [version, *command, source.read_text(), *digests]
     key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
     program = CACHE / f"{source.stem}-{key}"

@@ -13,12 +13,20 @@ use nix::fcntl::{Flock, FlockArg};
 use crate::vm::cache;
 
 /// What builds it, as it lies in the repository under `bench`.
-const SOURCES: [(&str, &str); 3] = [
+const BUILDER: [(&str, &str); 2] = [
     ("program.py", include_str!("../../../../bench/program.py")),
     ("ns3/setup.py", include_str!("../../../../bench/ns3/setup.py")),
-    ("ns3/network.cc", NETWORK),
 ];
-const NETWORK: &str = include_str!("../../../../bench/ns3/network.cc");
+/// Its own text, as it lies there: a main file and its parts.
+const NETWORK: [(&str, &str); 7] = [
+    ("ns3/network.cc", include_str!("../../../../bench/ns3/network.cc")),
+    ("ns3/network/flows.h", include_str!("../../../../bench/ns3/network/flows.h")),
+    ("ns3/network/links.h", include_str!("../../../../bench/ns3/network/links.h")),
+    ("ns3/network/print.h", include_str!("../../../../bench/ns3/network/print.h")),
+    ("ns3/network/probes.h", include_str!("../../../../bench/ns3/network/probes.h")),
+    ("ns3/network/read.h", include_str!("../../../../bench/ns3/network/read.h")),
+    ("ns3/network/run.h", include_str!("../../../../bench/ns3/network/run.h")),
+];
 const DIGEST_DIGITS: usize = 8;
 /// Names a program that is asked instead: `network.cc` built against an ns-3 of the user's own, or with classes added.
 const OWN_PROGRAM: &str = "WINDLASS_NS3_PROGRAM";
@@ -46,7 +54,10 @@ pub(super) fn release() -> String {
         |what: &str, bytes: &[u8]| format!("{what} {}", &cache::sha256(bytes)[..DIGEST_DIGITS]);
     match own().and_then(|path| fs::read(path).ok()) {
         Some(program) => format!("ns-3 ({})", named(OWN_PROGRAM, &program)),
-        None => format!("ns-3.44 ({})", named("network.cc", NETWORK.as_bytes())),
+        None => {
+            let text = NETWORK.map(|(_, text)| text).concat();
+            format!("ns-3.44 ({})", named("network.cc", text.as_bytes()))
+        }
     }
 }
 
@@ -83,12 +94,12 @@ pub(super) fn path() -> Result<PathBuf, Error> {
 
 fn build() -> Result<PathBuf, Error> {
     let folder = cache::folder().map_err(|e| Error::Missing(e.to_string()))?.join("ns3");
-    make(&folder.join("ns3"))?;
+    make(&folder.join("ns3/network"))?;
     let lock = system("cannot lock", &folder, File::create(folder.join("lock")))?;
     // Two processes at once would build into the same files.
     let _alone = Flock::lock(lock, FlockArg::LockExclusive)
         .map_err(|(_, e)| failed("cannot lock", &folder, e.into()))?;
-    for (name, text) in SOURCES {
+    for (name, text) in BUILDER.iter().chain(&NETWORK) {
         let path = folder.join(name);
         system("cannot write", &path, fs::write(&path, text))?;
     }
@@ -144,4 +155,19 @@ fn system<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T, Err
 
 fn failed(what: &str, path: &Path, source: std::io::Error) -> Error {
     Error::System { what: format!("{what} {}", path.display()), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_the_program_is_written_out_and_named() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/ns3/network");
+        let parts = fs::read_dir(folder).expect("a folder").flatten();
+        let parts = parts.map(|part| format!("ns3/network/{}", part.file_name().display()));
+        let mut there: Vec<String> = parts.chain(["ns3/network.cc".to_owned()]).collect();
+        there.sort();
+        assert_eq!(there, NETWORK.map(|(name, _)| name));
+    }
 }
