@@ -77,8 +77,8 @@ pub struct Setup<P, S = ()> {
     pub initial_ssthresh: u64,
     /// Loss recovery that the host runs, `None` for the one that the algorithm wants.
     pub recovery: Option<LossRecovery>,
-    /// Most segments that one acknowledgement counts for: 1 in RFC 5681, 2 in RFC 3465,
-    /// [`u32::MAX`] for all of them, as Linux does.
+    /// Maximum number of segments that one acknowledgement counts, instead of the stack's limit; a
+    /// paced sender may have no limit.
     pub ack_limit: u32,
     /// In what the window is kept. Only algorithms made of [`CongestionAvoidance`](crate::congestion_avoidance::CongestionAvoidance) know
     /// fractions to begin with.

@@ -39,15 +39,15 @@ pub use sweep::Sweep;
 pub use twin::Twin;
 
 const AFTER_HELP: &str = "\
-Begin with:
-  windlass reproduce --quick            a smoke run of every paper, some minutes
-  windlass reproduce reno-ber           the whole first paper: tables, verdicts, report
+First commands:
+  windlass reproduce --quick            a short run of every paper, some minutes
+  windlass reproduce reno-ber           the first paper in full: tables, verdicts, report
   windlass run scenarios/lossy-download.toml
   windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr --jitter 1s
   windlass algorithms reno              origin, parameters, units and ranges
 
 Exit codes: 0 done; 1 a run failed, a metric of a sweep has no value, or a file could not be
-written; 2 the command line, a scenario or a paper is not right.";
+written; 2 the command line, a scenario or a paper has a mistake.";
 
 const DIFF_HELP: &str = "\
 Examples:
@@ -61,16 +61,16 @@ Examples:
 
 const REPRODUCE_HELP: &str = "\
 Examples:
-  windlass reproduce --quick              a smoke run of every paper into ./results
-  windlass reproduce reno-ber --out r     the whole paper; again after an interruption: goes on
+  windlass reproduce --quick              a short run of every paper, into ./results
+  windlass reproduce reno-ber --out r     the paper in full; the same command resumes it
   windlass reproduce reno-ber --seeds 5   five replications of each point";
 
 const RUN_HELP: &str = "\
 Examples:
   windlass run scenarios/lossy-download.toml
   windlass run scenarios/lossy-download.toml --set flow.download.algorithm=reno --seeds 30
-  windlass run scenarios/lossy-download.toml --on linux      over this machine's kernel
-  windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows; no run
+  windlass run scenarios/lossy-download.toml --on linux      on this machine's kernel
+  windlass run scenarios/dumbbell.toml --dry-run             paths, queues and windows, without a run
   windlass run scenarios/dumbbell.toml --json | jq '.flows[].goodput_bps'
   windlass run scenarios/lossy-download.toml --out download  Parquet tables, series, captures";
 
@@ -83,14 +83,14 @@ const ALGORITHMS_HELP: &str = "\
 Examples:
   windlass algorithms             the list
   windlass algorithms newreno     origin, parameters, units and ranges
-  windlass algorithms hystart     a slow start; timers are there too
-  windlass algorithms --markdown  all of it as a page";
+  windlass algorithms hystart     a slow start; the list also has timers
+  windlass algorithms --markdown  all entries as a page";
 
 const PRESETS_HELP: &str = "\
 Examples:
   windlass presets            the list
-  windlass presets riverbed   value by value, as a scenario spells it
-  windlass presets 802.11g    what a Wi-Fi standard fixes";
+  windlass presets riverbed   every value, as a scenario writes it
+  windlass presets 802.11g    the values that a Wi-Fi standard fixes";
 
 const PAPERS_HELP: &str = "\
 Examples:
@@ -110,131 +110,144 @@ Examples:
 #[derive(Parser)]
 #[command(name = "windlass", version = windlass_lab::run::VERSION, about, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
-    /// Say nothing but results and errors.
+    /// Print only results and errors.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more: each finished run.
+    /// Print more: each finished run.
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// What to do.
+    /// The command to execute.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run a paper's experiments, print its tables beside ours with verdicts, write the report.
+    /// Run a paper's experiments, compare its tables with the measured values, and write verdicts
+    /// and a report.
     ///
-    /// Finished runs are kept in OUT/PAPER/journal.jsonl: a command that was interrupted goes on
-    /// where it stopped. OUT/PAPER/verdicts.json holds the verdicts, OUT/PAPER/report.html the report.
+    /// OUT/PAPER/journal.jsonl keeps finished runs, so that an interrupted command resumes.
+    /// OUT/PAPER/verdicts.json has the verdicts, and OUT/PAPER/report.html the report.
     #[command(after_help = REPRODUCE_HELP)]
     Reproduce(Reproduce),
-    /// Begin with a scenario file that runs: list the templates, or write one.
+    /// List the templates of scenario files, or write a scenario file that runs.
     #[command(after_help = NEW_HELP)]
     New(New),
     /// Run a scenario file.
     ///
-    /// One run prints a table of flows and links. With --seeds, they follow each other from the
-    /// scenario's own, and medians with 95 % intervals are printed. Finished runs are kept in
-    /// --out's folder: a command that was interrupted goes on where it stopped.
+    /// One run prints a table of flows and links. With --seeds, the runs use consecutive seeds from
+    /// the scenario's seed, and the tables have medians with 95 % intervals. The folder of --out
+    /// keeps finished runs, so that an interrupted command resumes.
     #[command(after_help = RUN_HELP)]
     Run(Run),
-    /// Compare algorithms on a scenario: which does best, and who harms whom.
+    /// Compare algorithms on a scenario: rank them, and measure the harm of each to each.
     ///
-    /// Every algorithm crosses the same network with the same seeds. First all compared flows run one
-    /// algorithm: the ranking, by differences paired by seed and corrected for many comparisons. Then
-    /// half of them run one and half another (flows alternate, both ways round; a single flow gets a
-    /// twin): the harm of A to B is how much worse B does beside A than with A's flows taken away, as a
-    /// fraction (Ware and others, HotNets 2019); the bar is what B does to itself. With --out, finished
-    /// runs are kept: a command that was interrupted goes on where it stopped.
+    /// Every algorithm uses the same network and the same seeds. First, all compared flows run one
+    /// algorithm. The ranking uses differences that are paired by seed and corrected for multiple
+    /// comparisons. Then half of the flows run one algorithm and half another. The flows alternate,
+    /// in both orders; a single flow gets a copy. The harm of A to B is the fraction by which B is
+    /// worse in competition with A than without A's flows (Ware and others, HotNets 2019). Its
+    /// reference is the harm of B to itself. With --out, finished runs are kept, so that an
+    /// interrupted command resumes.
     #[command(after_help = compare::HELP)]
     Compare(Compare),
-    /// Say which algorithm to run on a network that is not known exactly.
+    /// Recommend an algorithm for a network that is not known exactly.
     ///
-    /// Every candidate crosses the same networks, drawn around the one that is given; the advice is the best by the aim, with
-    /// what cannot be told from it, and where it would turn.
+    /// Every candidate uses the same networks, which are drawn around the given network. The
+    /// recommended algorithm is best by --aim. The output also lists the candidates without a
+    /// significant difference, and the networks for which another candidate is better.
     #[command(after_help = choose::HELP)]
     Choose(Choose),
-    /// Put an algorithm through an examination: what RFC 9743 asks of a new congestion control.
+    /// Test an algorithm against the criteria of RFC 9743 for new congestion control.
     ///
-    /// Each family of criteria comes out as pass, concern, fail or undecided on its worst network. Finished runs are kept in
-    /// OUT/EXAMINATION/ALGORITHM/journal.jsonl: a command that was interrupted goes on where it stopped. scorecard.html,
-    /// .md and .json there are one page, report.html has every network.
+    /// The result of each family of criteria is pass, concern, fail or undecided, on its worst
+    /// network. OUT/EXAMINATION/ALGORITHM/journal.jsonl keeps finished runs, so that an interrupted
+    /// command resumes. In the same folder, scorecard.html, .md and .json are a summary of one
+    /// page, and report.html has every network.
     #[command(after_help = assess::HELP)]
     Assess(Assess),
-    /// Search for the worst that can be done to an algorithm, and keep the smallest scenario that shows it.
+    /// Search for the network conditions that damage an algorithm most, and write the smallest
+    /// scenario that shows the damage.
     ///
-    /// Within the bounds an adversary chooses losses, bursts of other traffic, outages and the queue of one path. The same seed
-    /// finds the same attack.
+    /// An adversary chooses losses, bursts of other traffic, outages and the queue of one path,
+    /// within the bounds. The same seed finds the same attack.
     #[command(after_help = adversary::HELP)]
     Break(Break),
-    /// Run a scenario at every combination of values, as many seeds as it takes.
+    /// Run a scenario at every combination of values, with a fixed number of seeds or until an
+    /// interval is narrow enough.
     ///
-    /// FILE is a scenario or a sweep file. Only runs that are missing are made; finished runs are kept
-    /// in OUT/journal.jsonl, and a command that was interrupted goes on where it stopped.
-    /// OUT/points.csv, OUT/points.parquet and OUT/report.html hold the means with 95 % intervals.
+    /// FILE is a scenario or a sweep file. Only missing runs are executed. OUT/journal.jsonl keeps
+    /// finished runs, so that an interrupted command resumes. OUT/points.csv, OUT/points.parquet
+    /// and OUT/report.html have the means with 95 % intervals.
     #[command(after_help = sweep::HELP)]
     Sweep(Sweep),
-    /// Say why a window fell: the event, the rule, the packets, and what the network did to them.
+    /// Explain each cwnd reduction: the event, the rule, the packets, and the treatment of these
+    /// packets by the network.
     ///
-    /// RESULT is the folder of a `run --out`, or of another command that keeps runs, or a scenario file.
+    /// RESULT is the folder of `run --out` or of another command that keeps runs, or a scenario
+    /// file.
     #[command(after_help = explain::HELP)]
     Explain(Explain),
-    /// Open the laboratory in a browser: drag a network's values and watch the windows.
+    /// Open the simulator in a browser: change the values of a network and watch the windows.
     ///
-    /// Serves one page to this machine alone. The page runs the simulator itself and needs no network; its address holds the
-    /// scenario.
+    /// Serves one page, to this machine only. The page contains the simulator and needs no network;
+    /// its address contains the scenario.
     #[command(after_help = play::HELP)]
     Play(Play),
-    /// Hold two folders of results against each other: of two versions, settings or worlds.
+    /// Compare two folders of results, from two versions, settings or backends.
     ///
-    /// Says which runs are the same in every field, which metrics moved beyond chance, and which verdicts changed.
-    /// Runs are paired by experiment, point and seed.
+    /// Reports the runs that are equal in every field, the metrics with a significant change, and
+    /// the verdicts that changed. Runs are paired by experiment, point and seed.
     #[command(after_help = DIFF_HELP)]
     Diff(Diff),
-    /// Hold the algorithms against the kernel's own, over the same links.
+    /// Compare the algorithms with the kernel's own algorithms, over the same links.
     ///
-    /// Every congestion control that Linux has too crosses the same networks in the simulator and on a
-    /// kernel; the goodputs are compared. Finished runs are kept in OUT/crosscheck/journal.jsonl: a
-    /// command that was interrupted goes on where it stopped. OUT/crosscheck/report.html shows the
-    /// congestion windows of both.
+    /// Every congestion control that Linux also has runs on the same networks in the simulator and
+    /// on a kernel, and the goodputs are compared. OUT/crosscheck/journal.jsonl keeps finished
+    /// runs, so that an interrupted command resumes. OUT/crosscheck/report.html shows the
+    /// congestion windows of simulator and kernel.
     #[command(after_help = crosscheck::HELP)]
     Crosscheck(Crosscheck),
-    /// Put algorithms into a Linux kernel, from the same source.
+    /// Load algorithms into a Linux kernel, from the same source.
     ///
-    /// Each becomes a congestion control by BPF struct_ops. A flow with `home = "bpf"` has its algorithm loaded for the
-    /// time of a run; `load` leaves one in this machine's kernel for any program.
+    /// Each algorithm becomes a congestion control by BPF struct_ops. The algorithm of a flow with
+    /// `home = "bpf"` is loaded for the time of a run. `load` loads an algorithm into this
+    /// machine's kernel for any program.
     #[command(after_help = kernel::HELP)]
     Kernel(Kernel),
-    /// Prove that an algorithm in a kernel or another host is its native twin, and say how far host and simulator are apart.
+    /// Check that an algorithm in a kernel or another host gives the same answers as the native
+    /// core (replay check), and measure the differences between host and simulator.
     ///
-    /// Six networks are crossed by a flow each with the algorithm in the kernel (`kernel build` first). Each event that
-    /// the kernel tells it is recorded with the answer and replayed on the native core: every answer must be the same to
-    /// the bit. The same networks are simulated: goodput, segments sent again and round trip of both, and the first
-    /// window (segments) that only one of them had. ns-3 hands over a recording of such events, and so can any host.
+    /// On each of six networks, one flow runs the algorithm in the kernel (run `kernel build`
+    /// first). Each event of the kernel is recorded with the algorithm's answer and replayed on the
+    /// native core. Every answer must be equal to the bit. The same networks are simulated. The
+    /// output compares goodput, retransmitted segments and RTT of host and simulator, and gives the
+    /// first window (segments) that only one of them had. ns-3 records such events too, and any
+    /// other host can.
     #[command(after_help = twin::HELP)]
     Twin(Twin),
-    /// Say what this machine can do, and what to do about what it cannot.
+    /// List the capabilities of this machine, and a remedy for each missing one.
     Doctor,
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
     #[command(after_help = REPORT_HELP)]
     Report(Report),
-    /// List the congestion-control algorithms, slow starts and timers, or describe one.
+    /// List the congestion-control algorithms, slow starts and timers, or describe one of them.
     #[command(after_help = ALGORITHMS_HELP)]
     Algorithms(Algorithms),
-    /// List the stack presets and radio standards, or print one value by value.
+    /// List the stack presets and radio standards, or print every value of one of them.
     #[command(after_help = PRESETS_HELP)]
     Presets(Named),
-    /// List the papers, or print one's citation.
+    /// List the papers, or print the citation of one paper.
     #[command(after_help = PAPERS_HELP)]
     Papers(Named),
-    /// Begin a paper of one's own as a folder, or check one.
+    /// Create the folder of your own paper, or check a paper.
     ///
-    /// docs/src/guides/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs it.
+    /// docs/src/guides/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs the paper.
     #[command(after_help = paper::HELP)]
     Paper(PaperArgs),
-    /// Print the JSON Schema of scenario files, by which editors complete and check them, or of verdicts.json.
+    /// Print the JSON Schema of scenario files, with which editors complete and check them, or of
+    /// verdicts.json.
     #[command(after_help = SCHEMA_HELP)]
     Schema(Schema),
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
@@ -245,12 +258,12 @@ pub enum Command {
 /// Arguments of `diff`.
 #[derive(Args)]
 pub struct Diff {
-    /// A results folder.
+    /// Folder with the first results.
     pub first: PathBuf,
-    /// The folder to hold against it.
+    /// Folder with the results to compare with the first.
     pub second: PathBuf,
-    /// Compare this metric instead of goodput, losses, retransmissions, timeouts and round trip, as in `sweep`; may
-    /// be given several times.
+    /// Compare this metric, as in `sweep`, instead of goodput, losses, retransmissions, timeouts
+    /// and RTT (may be repeated).
     #[arg(long, value_name = "METRIC", value_parser = known::measure(), hide_possible_values = true)]
     pub metric: Vec<Measure>,
 }
@@ -258,22 +271,22 @@ pub struct Diff {
 /// Arguments of `new`.
 #[derive(Args)]
 pub struct New {
-    /// A template; without one they are listed.
+    /// Name of a template; without a name, the command lists the templates.
     #[arg(value_parser = known::TEMPLATE, hide_possible_values = true)]
     pub template: Option<String>,
-    /// The file, which must not be there yet; TEMPLATE.toml unless named.
+    /// File to write, which must not exist [default: TEMPLATE.toml].
     pub file: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.
 #[derive(Clone, Debug, Args)]
 pub struct Schema {
-    /// What the schema is of.
+    /// Subject of the schema.
     #[arg(default_value = "scenario", value_enum)]
     pub of: SchemaOf,
 }
 
-/// What there are schemas of.
+/// Subjects of schemas.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum SchemaOf {
     /// A scenario file.
@@ -285,50 +298,58 @@ pub enum SchemaOf {
 /// Arguments of `reproduce`.
 #[derive(Args)]
 pub struct Reproduce {
-    /// Papers, by identifier or folder; all that are built in when none is named.
+    /// Papers, by identifier or folder [default: all built-in papers].
     #[arg(value_parser = known::PAPER, hide_possible_values = true)]
     pub papers: Vec<String>,
-    /// As much as takes about two minutes, `--budget 2min`; what that leaves open is undecided or not run.
+    /// Limit the runs to about two minutes, as `--budget 2min`; the remaining claims are undecided
+    /// or not run.
     #[arg(long, conflicts_with = "budget")]
     pub quick: bool,
-    /// Time for the runs of all papers, each with an equal part of what those before it left, about and on two processors; it is spent where it
-    /// decides most. The same budget makes the same runs on every machine.
+    /// Limit the time for the runs of all papers, as an approximate time on two processors. Each
+    /// paper gets an equal share of the time that the earlier papers left. Runs are added where
+    /// they decide most. The same budget executes the same runs on every machine.
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Duration>,
-    /// Replications of each point, instead of as many as it takes to decide, or as the experiment has at most.
+    /// Set the number of replications per point. Without it, runs are added until the verdicts are
+    /// decided or the experiment's maximum is reached.
     #[arg(long, value_name = "N", conflicts_with_all = ["quick", "budget"], value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: Option<u32>,
-    /// Judge after so many runs of each point that a claim reads, such as 6,12,20,40, and say whether a verdict changes
-    /// its side as they are added; OUT/PAPER/looks.json has them all. Nothing else is made.
+    /// Judge after each of these numbers of runs per point (interim analyses), such as 6,12,20,40,
+    /// and report whether a verdict changes its side. Runs only the points that claims read.
+    /// OUT/PAPER/looks.json has all interim analyses; no other result is written.
     #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "readings"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub looks: Vec<u64>,
-    /// Also run the paper's experiments in these worlds: linux (this machine's kernel; needs root),
-    /// linux-vt=6.12 and linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), ns3.
+    /// Also run the paper's experiments on these backends. linux is this machine's kernel and needs
+    /// root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in virtual time and need QEMU. The
+    /// last backend is ns3.
     #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
-    /// Make one part of the runs, such as 3/8, whatever is decided before, and judge nothing: shards may share a folder on a network disk,
-    /// and the same command without this takes their runs together. Of readings it makes those that do not depend on
-    /// what others yield, within a budget of its own.
+    /// Execute one part of the runs, such as 3/8, independent of earlier verdicts, and judge
+    /// nothing. Shards may share a folder on a network disk; the same command without --shard
+    /// combines their runs. With --readings, a shard executes the interpretations that do not
+    /// depend on the results of others, within a separate budget.
     #[arg(long, value_name = "I/N", conflicts_with = "looks")]
     pub shard: Option<Shard>,
-    /// Also read the papers in other ways, as their readings.toml has them, and say in how many each claim holds: in the
-    /// time of --budget or --quick again, or in half an hour.
+    /// Also run the other interpretations of the papers in their readings.toml, and report in how
+    /// many of them each claim holds. They take the time of --budget or --quick once more, or half
+    /// an hour.
     #[arg(long)]
     pub readings: bool,
-    /// Print the tables too, and what is said of each statement that is contradicted or open; the report has them in any case.
+    /// Also print the tables, and the explanation of each statement that is contradicted or open.
+    /// The report always contains them.
     #[arg(long)]
     pub tables: bool,
     #[command(flatten)]
     pub work: Work,
 }
 
-/// Where results go and how many runs go side by side.
+/// Folder for results and number of parallel runs.
 #[derive(Args)]
 pub struct Work {
-    /// Folder for results.
+    /// Set the folder for results.
     #[arg(short, long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,
-    /// Runs side by side; 0 takes one for each processor.
+    /// Set the number of parallel runs; 0 is one run per processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
 }
@@ -336,20 +357,20 @@ pub struct Work {
 /// Arguments of `run`.
 #[derive(Args)]
 pub struct Run {
-    /// The scenario.
+    /// Scenario file.
     pub file: PathBuf,
     /// Change a value: `--set link.0.rate=2Mbps`, `--set flow.download.algorithm=newreno`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
-    /// Where to run it: sim, linux (this machine's kernel over emulated links, in real time; needs
-    /// root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time; needs QEMU), or ns3 (ns-3 3.44
-    /// from PyPI; needs g++).
+    /// Run on this backend. sim is the simulator. linux is this machine's kernel over emulated
+    /// links, in real time, and needs root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in
+    /// virtual time and need QEMU. ns3 is ns-3 3.44 from PyPI and needs g++.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
-    /// First seed, instead of the scenario's.
+    /// Set the first seed, instead of the scenario's seed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Replications over consecutive seeds.
+    /// Set the number of replications over consecutive seeds.
     #[arg(long, alias = "runs", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub seeds: u32,
     /// Print one JSON document with `flows` and `links` instead of tables.
@@ -358,15 +379,16 @@ pub struct Run {
     /// Print the flows as CSV instead of tables.
     #[arg(long)]
     pub csv: bool,
-    /// Print the scenario with every default filled in, and on standard error each flow's path,
-    /// round trip, bandwidth-delay product, queue and window; run nothing.
+    /// Print the scenario with every default filled in, without running it. Standard error has the
+    /// path, RTT, bandwidth-delay product, queue and window of each flow.
     #[arg(long)]
     pub dry_run: bool,
-    /// Also write a folder with a page of the first run (report.html), Parquet tables, the resolved scenario and,
-    /// where the scenario records them, time series and captures of every run.
+    /// Also write a folder with a page of the first run (report.html), Parquet tables and the
+    /// resolved scenario. If the scenario records time series and captures, the folder has them for
+    /// every run.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs side by side; 0 takes one for each processor.
+    /// Set the number of parallel runs; 0 is one run per processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
 }
@@ -374,21 +396,22 @@ pub struct Run {
 /// Arguments of `report`.
 #[derive(Args)]
 pub struct Report {
-    /// Papers, by identifier or folder; all that OUT holds when none is named.
+    /// Papers, by identifier or folder [default: all papers in OUT].
     #[arg(value_parser = known::PAPER, hide_possible_values = true)]
     pub papers: Vec<String>,
-    /// Folder of an earlier `reproduce --out`.
+    /// Read the folder of an earlier `reproduce --out`.
     #[arg(short, long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,
-    /// Also write the tables in this form, beside the Parquet files.
+    /// Also write the tables in this format, in addition to the Parquet files.
     #[arg(long, value_enum)]
     pub export: Option<Export>,
-    /// Print the tables too, and what is said of each statement that is contradicted or open; the report has them in any case.
+    /// Also print the tables, and the explanation of each statement that is contradicted or open.
+    /// The report always contains them.
     #[arg(long)]
     pub tables: bool,
 }
 
-/// Forms of exported tables.
+/// Formats of exported tables.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Export {
     /// Comma-separated values.
@@ -400,7 +423,7 @@ pub enum Export {
 /// Arguments of `algorithms`.
 #[derive(Args)]
 pub struct Algorithms {
-    /// Which one; the list when left out.
+    /// Name of an algorithm, slow start or timer; without a name, the command lists all of them.
     #[arg(value_parser = known::PART, hide_possible_values = true)]
     pub name: Option<String>,
     /// Print the page docs/src/reference/algorithms.md.
@@ -408,16 +431,16 @@ pub struct Algorithms {
     pub markdown: bool,
 }
 
-/// A list, or one of it by name.
+/// A list, or one of its entries by name.
 #[derive(Args)]
 pub struct Named {
-    /// Which one; the list when left out.
+    /// Name of an entry; without a name, the command lists all entries.
     pub name: Option<String>,
 }
 
 /// Arguments of `completions`.
 #[derive(Args)]
 pub struct Completions {
-    /// The shell.
+    /// Shell of the script.
     pub shell: Shell,
 }

@@ -23,7 +23,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// How the load of paths is compared (MF-19).
+    /// Comparison of the load of paths: by retransmitted segments, or by their share (MF-19).
     pub enum Compare {
         /// By segments sent again: Algorithm 1 as printed.
         Counts = "literal",
@@ -45,7 +45,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Whether matches are counted anew in each cycle (MF-12).
+    /// Reset of the number of matches in each cycle (MF-12).
     pub enum Reset {
         /// They are not: Algorithm 1 as printed.
         Literal = "literal",
@@ -55,7 +55,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What runs in the first cycle (MF-18).
+    /// Algorithm of the first cycle (MF-18).
     pub enum First {
         /// MVegas on every path: Algorithm 1 as printed.
         MVegas = "mvegas",
@@ -80,37 +80,36 @@ crate::parameters! {
         cycle: Span = Span::from_secs(50),
             ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(1_000_000) },
             "Mudassir and Baig 2021, Table 3";
-        /// Events on two paths less than this apart match.
+        /// Time between events on two paths below which the events match.
         interval: Span = Span::from_millis(200),
             ParamKind::Time { min: Span(1), max: Span::from_secs(100) },
             "Mudassir and Baig 2021, Table 3";
-        /// Two paths share a bottleneck when their matches, divided by the lesser number of
-        /// events, exceed this (delta, bn_thresh).
+        /// Number of matches divided by the smaller number of events above which two paths share a
+        /// bottleneck (delta, bn_thresh).
         delta: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1_000, 1) },
             "Mudassir and Baig 2021, Table 3 and equation 14";
-        /// Whether an event may match many others or one at most (MF-13).
+        /// Matching of an event with many other events, or with at most one (MF-13).
         matching: Matching = Matching::Pairs,
             Matching::KIND,
             "Mudassir and Baig 2021, Algorithm 1 lines 22 to 28; Zhang et al. 2004";
-        /// Which events are matched: every segment sent again, or each beginning of fast recovery
-        /// (MF-17).
+        /// Matched events: every retransmitted segment, or each start of fast recovery (MF-17).
         events: Events = Events::Literal,
             Events::KIND,
             "Mudassir and Baig 2021, Algorithm 1 lines 9 to 18; section 3.3";
-        /// Whether matches are counted anew in each cycle (MF-12).
+        /// Reset of the number of matches in each cycle (MF-12).
         reset: Reset = Reset::Literal,
             Reset::KIND,
             "Mudassir and Baig 2021, Algorithm 1 line 7";
-        /// How the load of paths is compared: by segments sent again, or by their share (MF-19).
+        /// Comparison of the load of paths: by retransmitted segments, or by their share (MF-19).
         compare: Compare = Compare::Counts,
             Compare::KIND,
             "Mudassir and Baig 2021, Algorithm 1 lines 33 to 40";
-        /// Whether the comparison overwrites the decision to couple (MF-15).
+        /// Precedence of the comparison over the decision to couple (MF-15).
         selection: Selection = Selection::Literal,
             Selection::KIND,
             "Mudassir and Baig 2021, Algorithm 1 lines 30 to 40; section 3.4";
-        /// What runs in the first cycle (MF-18).
+        /// Algorithm of the first cycle (MF-18).
         first: First = First::MVegas,
             First::KIND,
             "Mudassir and Baig 2021, Algorithm 1 lines 4 and 5; section 4";

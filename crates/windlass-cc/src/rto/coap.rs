@@ -11,9 +11,9 @@ crate::parameters! {
     pub struct CoapParams {
         /// Timeout of a message sent once.
         initial: Span = Span::from_secs(2), POSITIVE_TIME, "RFC 7252 section 4.8, ACK_TIMEOUT";
-        /// Largest timeout, back-off included; CoAP has none but by the number of retransmissions.
+        /// Maximum timeout, including back-off; CoAP limits only the number of retransmissions.
         max: Span = Span::from_secs(86_400), POSITIVE_TIME, "RFC 7252 section 4.2 (none)";
-        /// Each timer is set to between once and so many times the timeout, at random.
+        /// Maximum random factor on the timeout of each timer; the minimum is 1.
         dither: Ratio = Ratio::of(3, 2), DITHER, "RFC 7252 section 4.8, ACK_RANDOM_FACTOR";
         /// Factor by which each expiry multiplies the timeout; 1 turns back-off off.
         backoff: u64 = 2, FACTOR, "RFC 7252 section 4.2";
@@ -36,10 +36,10 @@ impl RtoEstimator for Coap {
         name: "CoAP",
         origin: "RFC 7252, The Constrained Application Protocol, section 4.2",
         citation: "rfc7252",
-        description: "A constant timeout of 2 s, spread at random up to 1.5 times of itself and \
-            doubled with each expiry, without any estimate of the round-trip time. An exchange of \
-            CoAP draws its random factor once; a TCP that uses this timer draws one each time that \
-            it sets it, and backs off until new data is acknowledged.",
+        description: "A constant timeout of 2 s, multiplied by a random factor of up to 1.5 and \
+            doubled at each expiry, without any estimate of the RTT. A CoAP exchange draws its \
+            random factor once. A TCP with this timer draws a factor each time that it sets the \
+            timer, and backs off until new data is acknowledged.",
         params: CoapParams::TABLE,
         trace: &[],
     };

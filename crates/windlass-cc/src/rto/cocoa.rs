@@ -8,7 +8,7 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// How an expiry lengthens the timeout.
+    /// Increase of the timeout at an expiry.
     pub enum Backoff {
         /// By 3, 2 or 1.5 for a timeout below 1 s, up to 3 s, above 3 s: the timeout that has just
         /// expired decides, as in the draft's pseudocode.
@@ -37,9 +37,9 @@ macro_rules! cocoa_parameters {
         crate::parameters! {
             $(#[$meta])*
             pub struct $name {
-                /// Timeout before the first sample, and what both estimates begin with.
+                /// Timeout before the first sample, and initial value of both estimates.
                 initial: Span = Span::from_secs(2), POSITIVE_TIME, "draft-ietf-core-cocoa-03 section 4.1";
-                /// Largest timeout, back-off included.
+                /// Maximum timeout, including back-off.
                 max: Span = Span::from_secs(32), POSITIVE_TIME, "draft-ietf-core-cocoa-03 section 4.2.1";
                 /// Weight of the deviation for segments sent once.
                 k_strong: u64 = 4, WEIGHT, "RFC 6298 section 2.3, K";
@@ -49,15 +49,15 @@ macro_rules! cocoa_parameters {
                 strong: Ratio = Ratio::of(1, 2), GAIN, "draft-ietf-core-cocoa-03 section 4.2";
                 /// Share of the weak estimate in the timeout.
                 weak: Ratio = $weak, GAIN, $source;
-                /// Most retransmissions of a segment whose sample counts.
+                /// Maximum retransmissions of a segment with a sample that counts.
                 most_retransmits: u64 = $most, ParamKind::Count { min: 0, max: 255 }, $source;
-                /// How an expiry lengthens the timeout.
+                /// Increase of the timeout at an expiry.
                 backoff: Backoff = $backoff, Backoff::KIND, $source;
-                /// Whether an estimate that is not renewed moves towards the middle: below 1 s it
-                /// doubles after 16 times itself, above 3 s it becomes 1 s and half of itself
-                /// after 4 times itself.
+                /// Move an estimate that is not renewed towards the middle. Below 1 s it doubles
+                /// after 16 times itself. Above 3 s it becomes 1 s plus half of itself after 4
+                /// times itself.
                 ageing: bool = $ageing, ParamKind::Flag, $source;
-                /// Each timer is set to between once and so many times the timeout, at random.
+                /// Maximum random factor on the timeout of each timer; the minimum is 1.
                 dither: Ratio = Ratio::of(3, 2), DITHER, "RFC 7252 section 4.8, ACK_RANDOM_FACTOR";
             }
         }
@@ -270,13 +270,13 @@ cocoa!(
         origin: "A. Betzler, C. Gomez, I. Demirkol, J. Paradells, Congestion control in reliable \
             CoAP communication, MSWiM 2013",
         citation: "betzler2013congestion",
-        description: "Two estimators after RFC 6298: a strong one for segments sent once and a weak \
-            one for retransmitted segments, measured from their first transmission, against Karn's \
-            rule. The timeout is the mean of itself and of the estimator that had the last sample, \
-            doubles with each expiry up to 32 s, and each timer is set to between once and 1.5 \
-            times of it at random. Made for CoAP's exchanges; here back-off ends when new data is \
-            acknowledged, and the timeout of parallel exchanges without a sample has no \
-            counterpart.",
+        description: "Two estimators after RFC 6298. The strong estimator has the segments sent \
+            once. The weak estimator has retransmitted segments, measured from their first \
+            transmission, against Karn's rule. The timeout is the mean of itself and of the \
+            estimator with the last sample, and doubles at each expiry up to 32 s. Each timer is \
+            set at random to between once and 1.5 times the timeout. CoCoA is made for CoAP's \
+            exchanges. Here back-off ends when new data is acknowledged, and the timeout of \
+            parallel exchanges without a sample has no counterpart.",
         params: CocoaParams::TABLE,
         trace: &[],
     }
@@ -292,14 +292,15 @@ cocoa!(
             al., CoCoA+: an Advanced Congestion Control Mechanism for CoAP, Ad Hoc Networks 33, \
             2015",
         citation: "betzler2015cocoa",
-        description: "CoCoA with a weak estimator that counts its deviation once, enters the \
-            timeout with a quarter and takes samples after at most two retransmissions; a \
-            variable back-off, by 3 below 1 s, by 1.5 above 3 s and by 2 between, up to 32 s; and \
-            ageing of estimates that are not renewed, made up for when the next timer is set. The \
-            draft chooses the factor by the timeout that expired; with backoff = \"estimate\" the \
-            first one decides, as in some implementations. Made for CoAP's exchanges; here back-off \
-            ends when new data is acknowledged, and the timeout of parallel exchanges without a \
-            sample has no counterpart.",
+        description: "CoCoA with three changes. The weak estimator counts its deviation once, \
+            enters the timeout with a quarter, and takes samples after at most two \
+            retransmissions. Back-off is variable: by 3 below 1 s, by 1.5 above 3 s and by 2 \
+            between, up to 32 s. Estimates that are not renewed age, and the ageing is computed \
+            when the next timer is set. The draft chooses the back-off factor by the timeout that \
+            expired. With backoff = \"estimate\" the first timeout decides, as in some \
+            implementations. CoCoA+ is made for CoAP's exchanges. Here back-off ends when new data \
+            is acknowledged, and the timeout of parallel exchanges without a sample has no \
+            counterpart.",
         params: CocoaPlusParams::TABLE,
         trace: &[],
     }

@@ -20,7 +20,7 @@ crate::parameters! {
     pub struct FasorParams {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(2), POSITIVE_TIME, "draft-ietf-core-fasor-02, normal RTO";
-        /// Largest timeout, back-off included.
+        /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "draft-ietf-core-fasor-02, normal RTO (at least 60 s)";
         /// Weight of the deviation; the first sample counts as deviating by itself over twice this.
         k: u64 = 4, WEIGHT, "RFC 6298 section 2.3, K";
@@ -28,7 +28,8 @@ crate::parameters! {
         slow_factor: Ratio = Ratio::of(3, 2), SLOW, "draft-ietf-core-fasor-02, Slow RTO";
         /// Factor by which each expiry multiplies the fast timeout; 1 turns back-off off.
         backoff: u64 = 2, FACTOR, "draft-ietf-core-fasor-02, retransmission state machine";
-        /// Whether timers from the fast timeout are spread at random, by a quarter to the whole of the smoothed round-trip time.
+        /// Increase timers from the fast timeout at random, by a quarter to the whole of the
+        /// smoothed RTT.
         dither: bool = true, ParamKind::Flag, "draft-ietf-core-fasor-02, normal RTO";
     }
 }
@@ -91,15 +92,17 @@ impl RtoEstimator for Fasor {
         origin: "I. Jarvinen, M. Kojo, I. Raitahila, Z. Cao, Fast-Slow Retransmission Timeout and \
             Congestion Control Algorithm for CoAP, draft-ietf-core-fasor-02, 2023",
         citation: "jarvinen2023fasor",
-        description: "A fast timeout after RFC 6298, without a floor of 1 s and from messages sent once \
-            only, and a slow one: 1.5 times what the last exchange with retransmissions took. An \
-            exchange backs the fast one off by 2 as long as none had to be sent again. After one that \
-            had, the next tries the fast timeout once and then the slow one, in case the loss was not \
-            of congestion; if it had to be sent again too, the following begin with the slow one, until \
-            one is answered at once. The fast timeout is spread between a quarter and the whole of the smoothed \
-            round-trip time above itself. Without the Retransmission Count option, by which a \
-            sample after retransmissions would be unambiguous; a TCP that uses this timer takes an \
-            acknowledgement of new data for the end of an exchange.",
+        description: "A fast and a slow timeout. The fast timeout is computed as in RFC 6298, \
+            without a minimum of 1 s and only from messages sent once. The slow timeout is 1.5 \
+            times the duration of the last exchange with retransmissions. An exchange backs off \
+            the fast timeout by 2 as long as no exchange needed a retransmission. After an \
+            exchange with retransmissions, the next exchange tries the fast timeout once and then \
+            the slow timeout, in case congestion did not cause the loss. If this exchange needs a \
+            retransmission too, the following exchanges begin with the slow timeout, until one is \
+            answered at once. The fast timeout is increased at random by a quarter to the whole of \
+            the smoothed RTT. The Retransmission Count option, which would make a sample after \
+            retransmissions unambiguous, is not included. A TCP with this timer treats an \
+            acknowledgement of new data as the end of an exchange.",
         params: FasorParams::TABLE,
         trace: &[],
     };

@@ -16,14 +16,14 @@ const LONG: u64 = 3_000_000_000;
 crate::parameters! {
     /// Parameters of ICC-TCP's timer.
     pub struct IccParams {
-        /// Timeout before the first sample, and what the estimate begins with.
+        /// Timeout before the first sample, and initial value of the estimate.
         initial: Span = Span::from_secs(2), POSITIVE_TIME, "draft-ietf-core-cocoa-03 section 4.1";
-        /// Largest timeout, back-off included.
+        /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
-        /// Learn from segments that were sent again, too.
+        /// Learn from retransmitted segments too.
         weak: bool = true, ParamKind::Flag, "Lim 2020 (weak estimation)";
-        /// Bound the back-off: 8 times an estimate below 1 s, 4 times one up to 3 s, twice a longer
-        /// one. Otherwise each expiry doubles the timeout up to `max`.
+        /// Limit the back-off: 8 times an estimate below 1 s, 4 times an estimate up to 3 s, twice
+        /// a longer estimate. Without this option, each expiry doubles the timeout up to `max`.
         limits: bool = true, ParamKind::Flag, "Lim 2020 (variable limits); the limits are assumed";
         /// Set each timer to between once and 1.5 times the timeout, at random.
         dithering: bool = true, ParamKind::Flag, "Lim 2020 (dithering); the range is assumed";
@@ -71,13 +71,14 @@ impl RtoEstimator for Icc {
         origin: "C. Lim, Improving Congestion Control of TCP for Constrained IoT Networks, Sensors \
             20:4774, 2020",
         citation: "lim2020improving",
-        description: "An approximation: what is public of ICC-TCP is that its timer learns from \
+        description: "An approximation. The public part of ICC-TCP is that its timer learns from \
             retransmitted segments as CoCoA does, backs off by powers of two up to a variable \
-            limit, and is dithered. Weights, limits and range are assumed here: the strong and \
-            weak estimators of CoCoA+, at most 8 times an estimate below 1 s, 4 times one up to \
-            3 s and twice a longer one, and timers between once and 1.5 times the timeout. Each of \
-            the three parts has a switch. Made for stacks with one segment outstanding such as \
-            uIP; with a window it is the timer alone that is compared (C3-23).",
+            limit, and is dithered. Weights, limits and range are assumptions. The weights are \
+            those in CoCoA+'s strong and weak estimators. The limits are 8 times an estimate below \
+            1 s, 4 times an estimate up to 3 s, and twice a longer estimate. Timers are between \
+            once and 1.5 times the timeout. Each of the three parts has a switch. ICC-TCP is made \
+            for stacks with one outstanding segment, such as uIP; with a window, a comparison \
+            covers the timer only (C3-23).",
         params: IccParams::TABLE,
         trace: &[],
     };

@@ -12,9 +12,10 @@ crate::parameters! {
     pub struct LinuxParams {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "Linux TCP_TIMEOUT_INIT";
-        /// Least variance term: the timeout is always longer than the smoothed RTT by this.
+        /// Minimum variance term; the timeout always exceeds the smoothed RTT by at least this
+        /// time.
         min: Span = Span::from_millis(200), TIME, "Linux TCP_RTO_MIN";
-        /// Largest timeout, back-off included.
+        /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(120), POSITIVE_TIME, "Linux TCP_RTO_MAX";
         /// Factor by which each expiry multiplies the timeout; 1 turns back-off off.
         backoff: u64 = 2, FACTOR, "RFC 6298 rule 5.5; Linux tcp_retransmit_timer";
@@ -87,12 +88,11 @@ impl RtoEstimator for Linux {
         origin: "Linux, tcp_rtt_estimator and tcp_set_rto in net/ipv4/tcp_input.c; P. Sarolahti and \
             A. Kuznetsov, Congestion Control in Linux TCP, USENIX 2002",
         citation: "sarolahti2002linux",
-        description: "Smoothed round-trip time plus a variance term that rises at once to the \
-            largest deviation of the round trip, falls by a quarter of the difference per round \
-            trip and is never below 200 ms, so that the timeout is always longer than the smoothed \
-            round-trip time by that much. A sample far below the average hardly counts as \
-            deviation. Departures: nanoseconds in place of microseconds, and no rounding up to the \
-            kernel's tick.",
+        description: "Smoothed RTT plus a variance term. The term rises at once to the largest \
+            deviation of the RTT, and falls by a quarter of the difference per RTT. It is never \
+            below 200 ms, so that the timeout always exceeds the smoothed RTT by at least this \
+            time. A sample far below the average hardly counts as deviation. Differences from \
+            Linux: nanoseconds instead of microseconds, and no rounding up to the kernel's tick.",
         params: LinuxParams::TABLE,
         trace: &[],
     };

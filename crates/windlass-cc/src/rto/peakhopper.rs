@@ -15,16 +15,16 @@ crate::parameters! {
     pub struct PeakhopperParams {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
-        /// Least timeout.
+        /// Minimum timeout.
         min: Span = Span::ZERO, TIME, "Ekstr\u{f6}m and Ludwig 2004 (none of its own)";
-        /// Largest timeout, back-off included.
+        /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
-        /// Clock granularity; the timeout is longer than the peak by twice this.
+        /// Clock granularity; the timeout exceeds the peak by twice this time.
         granularity: Span = Span::from_millis(50), TIME, "Californium PeakhopperRto";
-        /// The timeout and its boost fade by one part in so many with each sample.
+        /// Divisor of the timeout and its boost that gives their decrease per sample.
         fade: u64 = 24, ParamKind::Count { min: 1, max: 1 << 20 },
             "Ekstr\u{f6}m and Ludwig 2004, F; Californium PeakhopperRto";
-        /// Largest boost over the peak.
+        /// Maximum boost over the peak.
         boost_max: Ratio = Ratio::ONE, BOOST, "Ekstr\u{f6}m and Ludwig 2004, B_max";
         /// Boost of the first sample.
         boost_first: Ratio = Ratio::of(3, 4), BOOST, "Californium PeakhopperRto";
@@ -77,13 +77,14 @@ impl RtoEstimator for Peakhopper {
         origin: "H. Ekstr\u{f6}m and R. Ludwig, The peak-hopper: a new end-to-end retransmission \
             timer for reliable unicast transport, INFOCOM 2004",
         citation: "ekstrom2004peakhopper",
-        description: "The timeout hops over the peak of the last two samples by a boost, twice the \
-            relative change of the sample, at most one, and fades by one part in 24 with each \
-            sample, the boost alike; it stays above the peak by two clock ticks. The first sample \
-            counts 1.75 times. After the implementation in Eclipse Californium, which is the public \
-            text of it, with two differences: the first sample is what the second is compared \
-            with, and the relative change keeps its fraction, where that implementation divides \
-            whole milliseconds. Expiries double the timeout until the next sample.",
+        description: "The timeout exceeds the peak of the last two samples by a boost. The boost \
+            is twice the relative change of the sample, and at most one. Timeout and boost fade by \
+            one part in 24 with each sample. The timeout stays above the peak by two clock ticks. \
+            The first sample counts 1.75 times. The source is the implementation in Eclipse \
+            Californium, the public text of the algorithm, with two differences. The second sample \
+            is compared with the first sample, and the relative change keeps its fraction, while \
+            Californium divides whole milliseconds. Expiries double the timeout until the next \
+            sample.",
         params: PeakhopperParams::TABLE,
         trace: &[],
     };

@@ -12,11 +12,11 @@ crate::parameters! {
     pub struct Rfc6298Params {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
-        /// Least timeout.
+        /// Minimum timeout.
         min: Span = Span::from_secs(1), TIME, "RFC 6298 section 2.4";
-        /// Largest timeout, back-off included.
+        /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
-        /// Clock granularity, the least variance term.
+        /// Clock granularity, which is the minimum variance term.
         granularity: Span = Span::from_millis(1), TIME, "RFC 6298 section 2.3, G";
         /// Gain of the smoothed RTT.
         alpha: Ratio = Ratio::of(1, 8), GAIN, "RFC 6298 section 2.3, alpha";
@@ -46,9 +46,9 @@ impl RtoEstimator for Rfc6298 {
         name: "RFC 6298",
         origin: "RFC 6298, Computing TCP's Retransmission Timer",
         citation: "rfc6298",
-        description: "Smoothed round-trip time plus four times its mean deviation, at least a \
-            second, doubled with each expiry. The larger value stays until the next sample, since \
-            nothing else tells a slow path from a lossy one (Karn and Partridge 1987).",
+        description: "Smoothed RTT plus four times its mean deviation, at least a second, doubled \
+            at each expiry. The larger value stays until the next sample, because nothing else \
+            distinguishes a slow path from a lossy path (Karn and Partridge 1987).",
         params: Rfc6298Params::TABLE,
         trace: &[],
     };

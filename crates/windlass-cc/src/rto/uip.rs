@@ -12,10 +12,10 @@ crate::parameters! {
         /// Period of the routine that counts the timer down.
         tick: Span = Span::from_millis(500),
             ParamKind::Time { min: Span(1), max: Span::from_secs(60) }, "uIP, UIP_CONF periodic timer";
-        /// Timeout before the first sample and where back-off begins, ticks.
+        /// Timeout before the first sample and start of back-off, ticks.
         constant: u64 = 3, ParamKind::Count { min: 1, max: 255 }, "uIP, UIP_RTO";
-        /// Deviation before the first sample, ticks: 16 for the side that connects, 4 for the one
-        /// that listens.
+        /// Deviation before the first sample, ticks: 16 for the connecting side, 4 for the
+        /// listening side.
         deviation: u64 = 16, ParamKind::Count { min: 0, max: 255 }, "uIP, uip_connect (sv)";
         /// Expiries that still double the timeout.
         doublings: u64 = 4, ParamKind::Count { min: 0, max: 8 }, "uIP, back-off of UIP_RTO";
@@ -54,11 +54,11 @@ impl RtoEstimator for Uip {
         origin: "A. Dunkels, uIP 0.9 and 1.0, uip.c",
         citation: "dunkels2003full",
         description: "Van Jacobson's estimator in whole ticks of half a second, loaded into the \
-            timer with each acknowledgement of new data. The back-off does not start from it: the \
-            first expiry sets the timer to the constant of three ticks, the following ones to \
-            twice the last, up to 48 ticks. Departures: elapsed time is measured and cut to whole \
-            ticks, where uIP infers it from the countdown; values stop at 255 ticks where uIP's \
-            bytes wrap.",
+            timer with each acknowledgement of new data. The back-off does not start from the \
+            estimate. The first expiry sets the timer to the constant of three ticks, and each \
+            later expiry to twice the last value, up to 48 ticks. Deviations: elapsed time is \
+            measured and cut to whole ticks, while uIP infers it from the countdown. Values stop \
+            at 255 ticks, where uIP's bytes wrap.",
         params: UipParams::TABLE,
         trace: &[],
     };

@@ -11,7 +11,7 @@ use crate::time::{Span, Time};
 crate::parameters! {
     /// Parameters of the adaptive start.
     pub struct AdaptiveParams {
-        /// Time constant of the filter that smooths the rate, as a share of the round-trip time.
+        /// Time constant of the filter that smooths the rate, as a share of the RTT.
         memory: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(0), max: Ratio(64 * Ratio::ONE.0) },
             "Wang et al. 2002 (TCPW ABSE), without the part that grows with the path's instability";
@@ -131,14 +131,14 @@ impl Described for Adaptive {
         origin: "R. Wang, G. Pau, K. Yamada, M. Y. Sanadidi, M. Gerla, TCP Startup Performance in \
             Large Bandwidth Delay Networks, INFOCOM 2004 (Westwood's Astart)",
         citation: "wang2004startup",
-        description: "During start-up the threshold is raised, again and again, to the eligible \
-            rate times the least round-trip time: below it the window grows as in slow start, at \
-            or above it as the algorithm's congestion avoidance does, until the first loss or idle \
-            time. The first estimate sets the threshold. The rate is sampled over the round-trip \
-            time less the share of it for which the last round's rate explains the window, and \
-            smoothed. Departures, where the papers were not at hand or need more state: samples \
-            follow each other and end with the round in place of a sliding interval, and the \
-            filter's time constant is a fixed share of the round-trip time.",
+        description: "During start-up, the threshold is repeatedly raised to the eligible rate \
+            times the minimum RTT. Below the threshold the window grows as in slow start, and at \
+            or above it as in the algorithm's congestion avoidance, until the first loss or idle \
+            time. The first estimate sets the threshold. The rate is sampled over the RTT minus \
+            the share of it for which the last round's rate explains the window, and is smoothed. \
+            There are two deviations, because the papers were not available or need more state. \
+            Samples follow each other and end with the round, instead of a sliding interval. The \
+            filter's time constant is a fixed share of the RTT.",
         params: AdaptiveParams::TABLE,
         trace: &[],
     };

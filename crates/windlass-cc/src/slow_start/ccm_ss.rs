@@ -36,43 +36,44 @@ const FACTOR: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio(4 * Ratio
 crate::parameters! {
     /// Parameters of CCM-SS; those from `detect` on are HyStart's.
     pub struct CcmSsParams {
-        /// The delay that makes a rate a window: the least round-trip time, or half of it.
+        /// Delay that converts a rate into a window: the minimum RTT, or half of it.
         mode: Mode = Mode::Repaired, Mode::KIND, "Ahmad et al. 2018, equation 18 (CS-6)";
         /// Factor on beta in the lower bound.
         mu: Ratio = Ratio::of(3, 2), FACTOR, "Ahmad et al. 2018, section VI.B";
-        /// Lower bound as a share of rate times delay, before mu. Not the share by which a loss cuts
-        /// the window.
+        /// Lower bound as a share of rate times delay, before mu. It is not the share by which a
+        /// loss cuts the window.
         beta: Ratio = Ratio::of(1, 5), FACTOR, "Ahmad et al. 2018, section VI.B (CS-8)";
-        /// Where the room in the buffer is taken from.
+        /// Source of the free space in the buffer.
         buffer: Buffer = Buffer::Estimated, Buffer::KIND, "Ahmad et al. 2018, equation 9 (CS-5)";
-        /// The room in the bottleneck's buffer, payload; of buffer oracle only.
+        /// Free space in the bottleneck's buffer, payload; used by buffer oracle only.
         buffer_bytes: u64 = 0, ParamKind::Bytes { min: 0, max: MAX_WINDOW },
             "Ahmad et al. 2018, equation 9 (CS-5)";
-        /// Slow start ends when the window reaches the upper bound.
+        /// End slow start when the window reaches the upper bound.
         upper: bool = true, ParamKind::Flag, "Ahmad et al. 2018, equation 19 (CS-4 a)";
-        /// HyStart's signs do not count while the window is below the lower bound.
+        /// Ignore HyStart's signs while the window is below the lower bound.
         lower: bool = true, ParamKind::Flag, "Ahmad et al. 2018, equation 19 (CS-4 b)";
-        /// The threshold that an exit or a loss in slow start leaves is kept between the bounds.
+        /// Keep the threshold after an exit or a loss in slow start between the bounds.
         clamp: bool = true, ParamKind::Flag, "Ahmad et al. 2018, equation 19 (CS-4 c)";
         /// Acknowledgements of a train before it shows a rate.
         train_acks: u64 = 3, ParamKind::Count { min: 2, max: 255 },
             "Ahmad et al. 2018, section VI.B (N > 2)";
-        /// Signs of a full pipe that are looked for.
+        /// Signs of a full path that HyStart detects.
         detect: Detect = Detect::Both, Detect::KIND, "Ha and Rhee 2011; Linux hystart_detect";
-        /// Least window in which they count.
+        /// Minimum window in which the signs count.
         low_window: u64 = 16, ParamKind::Segments { min: 0, max: 1 << 20 },
             "Linux hystart_low_window";
-        /// Longest gap between acknowledgements of one train, those that show the rate too.
+        /// Maximum gap between acknowledgements of one train, also of the trains that show the
+        /// rate.
         ack_delta: Span = Span::from_millis(2), TIME, "Linux hystart_ack_delta_us";
-        /// Longest train that the pipe holds, as a share of the least round-trip time.
+        /// Longest train that the path holds, as a share of the minimum RTT.
         train_share: Ratio = Ratio::of(1, 2), FACTOR, "Linux hystart_update";
-        /// Round-trip samples of a round before its delay counts.
+        /// RTT samples of a round before its delay counts.
         min_samples: u64 = 8, ParamKind::Count { min: 1, max: 255 }, "Linux HYSTART_MIN_SAMPLES";
-        /// Tolerated delay as a share of the least round-trip time.
+        /// Tolerated delay as a share of the minimum RTT.
         delay_share: Ratio = Ratio::of(1, 8), FACTOR, "Linux HYSTART_DELAY_THRESH";
-        /// Least tolerated delay.
+        /// Minimum tolerated delay.
         delay_min: Span = Span::from_millis(4), TIME, "Linux HYSTART_DELAY_MIN";
-        /// Largest tolerated delay.
+        /// Maximum tolerated delay.
         delay_max: Span = Span::from_millis(16), TIME, "Linux HYSTART_DELAY_MAX";
     }
 }
@@ -200,19 +201,21 @@ impl Described for CcmSs {
         origin: "M. Ahmad et al., End-to-End Loss Based TCP Congestion Control Mechanism as a Secured \
             Communication Technology for Smart Healthcare Enterprises, IEEE Access 6, 2018",
         citation: "ahmad2018endtoend",
-        description: "HyStart between two bounds. Trains of acknowledgements, each at most ack_delta \
-            after the one before, show a rate B: the bytes of all but the first over the time from \
-            first to last. Slow start ends when the window reaches B\u{b7}minD + S, or at a sign of \
-            HyStart's in a window of at least mu\u{b7}beta\u{b7}B\u{b7}minD; the threshold is kept \
-            between the two, also after a loss in slow start, where it does not rise above the window \
-            that lost. The paper gives the bounds but not what they do: this is the reading CS-4, and \
-            upper, lower and clamp turn its parts off. minD is the least round-trip time, in mode \
-            literal half of it (CS-6); S is what the largest delay seen has queued, or, as an oracle, \
-            buffer_bytes (CS-5). Equation 17, printed upside down, is read as B = cwnd/minD (CS-1), \
-            which is what the train shows on an otherwise empty path. A train begins anew after a gap \
-            and with each round; without one of train_acks acknowledgements HyStart acts alone. \
-            CongestionAvoidance in congestion avoidance is the algorithm's own, not that of equation 3 or \
-            Algorithm 1 (CS-2, CS-3). The largest round-trip time is kept in units of 1.024 \u{b5}s.",
+        description: "HyStart between two bounds. Trains of acknowledgements, each at most \
+            ack_delta after the one before, show a rate B: the bytes of all acknowledgements \
+            except the first, divided by the time from first to last. Slow start ends when the \
+            window reaches B·minD + S. It also ends at a sign of HyStart in a window of at least \
+            mu·beta·B·minD. The threshold is kept between the two bounds. This also applies after \
+            a loss in slow start, where the threshold does not exceed the window with the loss. \
+            The paper gives the bounds but not their use. This is the interpretation CS-4, and \
+            upper, lower and clamp turn its parts off. The delay minD is the minimum RTT, or half \
+            of it in mode literal (CS-6). S is the queue at the largest delay so far or, as an \
+            oracle, buffer_bytes (CS-5). Equation 17, printed upside down, is interpreted as B = \
+            cwnd/minD (CS-1), which is the rate of the train on an otherwise empty path. A train \
+            restarts after a gap and with each round. Without a train of train_acks \
+            acknowledgements, HyStart acts alone. Growth in congestion avoidance is the \
+            algorithm's own, and not equation 3 or Algorithm 1 (CS-2, CS-3). The largest RTT is \
+            kept in units of 1.024 µs.",
         params: CcmSsParams::TABLE,
         trace: &[],
     };

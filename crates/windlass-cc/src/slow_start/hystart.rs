@@ -29,26 +29,26 @@ const SHARE: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio(4 * Ratio:
 crate::parameters! {
     /// Parameters of HyStart.
     pub struct HyStartParams {
-        /// Signs that are looked for.
+        /// Signs that HyStart detects.
         detect: Detect = Detect::Both, Detect::KIND, "Ha and Rhee 2011; Linux hystart_detect";
-        /// Least window in which they count.
+        /// Minimum window in which the signs count.
         low_window: u64 = 16, ParamKind::Segments { min: 0, max: 1 << 20 },
             "Linux hystart_low_window";
-        /// Longest gap between acknowledgements of one train.
+        /// Maximum gap between acknowledgements of one train.
         ack_delta: Span = Span::from_millis(2), TIME, "Linux hystart_ack_delta_us";
-        /// Longest train that the pipe holds, as a share of the least round-trip time: 0.5 in
-        /// Linux (1 with pacing, which spreads a train over up to half a round trip), 1 in ns-3.
+        /// Longest train that the path holds, as a share of the minimum RTT: 0.5 in Linux, 1 in
+        /// ns-3. Linux with pacing has 1, because pacing spreads a train over up to half an RTT.
         train_share: Ratio = Ratio::of(1, 2), SHARE, "Linux hystart_update; ns-3 HystartUpdate";
-        /// Round-trip samples of a round before its delay counts.
+        /// RTT samples of a round before its delay counts.
         min_samples: u64 = 8, ParamKind::Count { min: 1, max: 255 },
             "Linux HYSTART_MIN_SAMPLES; ns-3 HyStartMinSamples";
-        /// Tolerated delay as a share of the least round-trip time: 0.125 in Linux, 1 in ns-3.
+        /// Tolerated delay as a share of the minimum RTT: 0.125 in Linux, 1 in ns-3.
         delay_share: Ratio = Ratio::of(1, 8), SHARE,
             "Linux HYSTART_DELAY_THRESH; ns-3 HystartDelayThresh";
-        /// Least tolerated delay.
+        /// Minimum tolerated delay.
         delay_min: Span = Span::from_millis(4), TIME,
             "Linux HYSTART_DELAY_MIN; ns-3 HyStartDelayMin";
-        /// Largest tolerated delay: 16 ms in Linux, 1 s in ns-3.
+        /// Maximum tolerated delay: 16 ms in Linux, 1 s in ns-3.
         delay_max: Span = Span::from_millis(16), TIME,
             "Linux HYSTART_DELAY_MAX; ns-3 HyStartDelayMax";
     }
@@ -129,15 +129,15 @@ impl Described for HyStart {
         origin: "S. Ha and I. Rhee, Taming the elephants: New TCP slow start, Computer Networks \
             55(9), 2011; thresholds of Linux's tcp_cubic.c",
         citation: "ha2011taming",
-        description: "Standard slow start that ends without a loss when the window is at least \
-            low_window and either a train of acknowledgements, each at most ack_delta after the \
-            one before, has lasted longer than train_share of the least round-trip time, or all \
-            samples of the round are above the least round-trip time by delay_share of it (within \
-            delay_min and delay_max). The threshold becomes the window. The defaults are Linux's; \
-            ns-3 has train_share = 1, delay_share = 1 and delay_max = 1s. Departures from Linux: \
-            the train is watched on acknowledgements without a round-trip sample too, samples in \
-            the first second after a loss are not left out, the least round-trip time is the \
-            connection's and survives a timeout, and times are kept in units of 1.024 \u{b5}s.",
+        description: "Standard slow start that can end without a loss, at one of two signs in a \
+            window of at least low_window. The first sign is a train of acknowledgements, each at \
+            most ack_delta after the one before, that lasts longer than train_share of the minimum \
+            RTT. The second sign is a round in which all samples exceed the minimum RTT by \
+            delay_share of it (within delay_min and delay_max). The threshold becomes the window. \
+            The defaults are Linux's; ns-3 has train_share = 1, delay_share = 1 and delay_max = \
+            1s. Deviations from Linux: the train also includes acknowledgements without an RTT \
+            sample. Samples in the first second after a loss are included. The minimum RTT is the \
+            connection's and survives a timeout. Times are kept in units of 1.024 µs.",
         params: HyStartParams::TABLE,
         trace: &[],
     };
@@ -145,12 +145,12 @@ impl Described for HyStart {
         Departure::ns3(
             "train_share",
             Ratio::ONE.0,
-            "`TcpCubic::HystartUpdate` compares with the least round trip",
+            "`TcpCubic::HystartUpdate` compares with the minimum RTT",
         ),
         Departure::ns3(
             "delay_share",
             Ratio::ONE.0,
-            "`TcpCubic::HystartDelayThresh` takes the whole of it",
+            "`TcpCubic::HystartDelayThresh` takes the whole minimum RTT",
         ),
         Departure::ns3(
             "delay_max",

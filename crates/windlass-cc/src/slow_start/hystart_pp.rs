@@ -14,24 +14,24 @@ const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(
 crate::parameters! {
     /// Parameters of HyStart++.
     pub struct HyStartPlusPlusParams {
-        /// Least increase of the round-trip time that counts.
+        /// Minimum increase of the RTT that counts.
         min_rtt_thresh: Span = Span::from_millis(4), TIME, "RFC 9406 section 4.3, MIN_RTT_THRESH";
-        /// Largest increase that is asked for.
+        /// Maximum of the required increase.
         max_rtt_thresh: Span = Span::from_millis(16), TIME, "RFC 9406 section 4.3, MAX_RTT_THRESH";
-        /// The increase that counts is one part in so many of the last round's least.
+        /// Divisor of the last round's minimum RTT that gives the required increase.
         min_rtt_divisor: u64 = 8, ParamKind::Count { min: 1, max: 1_000 },
             "RFC 9406 section 4.3, MIN_RTT_DIVISOR";
         /// Round-trip samples of a round before it is judged.
         n_rtt_sample: u64 = 8, ParamKind::Count { min: 1, max: 255 },
             "RFC 9406 section 4.3, N_RTT_SAMPLE";
-        /// Conservative slow start is slower by this factor.
+        /// Factor by which conservative slow start is slower.
         css_growth_divisor: u64 = 4, ParamKind::Count { min: 1, max: 1_000 },
             "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR";
         /// Rounds of conservative slow start before slow start ends.
         css_rounds: u64 = 5, ParamKind::Count { min: 1, max: 255 },
             "RFC 9406 section 4.3, CSS_ROUNDS";
-        /// Most segments that one acknowledgement counts for, in place of the stack's limit; a
-        /// paced sender may have no limit.
+        /// Maximum number of segments that one acknowledgement counts, instead of the stack's
+        /// limit; a paced sender may have no limit.
         limit: u64 = 8, ParamKind::Segments { min: 1, max: MAX_WINDOW },
             "RFC 9406 section 4.3, L";
     }
@@ -112,12 +112,13 @@ impl Described for HyStartPlusPlus {
         name: "HyStart++",
         origin: "RFC 9406, HyStart++: Modified Slow Start for TCP",
         citation: "rfc9406",
-        description: "When the least round-trip time of a round exceeds the last round's by an \
-            eighth (between 4 and 16 ms), conservative slow start begins: a quarter of the growth. \
-            It ends after five rounds, the partial one at its beginning counted, with the window \
-            as threshold, or goes back to slow start when the delay falls below that with which it \
-            began. Only for the initial slow start; later ones are standard, but for the limit per \
-            acknowledgement, which replaces the stack's. Times are kept in units of 1.024 \u{b5}s.",
+        description: "When the minimum RTT of a round exceeds the minimum of the last round by an \
+            eighth (between 4 and 16 ms), conservative slow start begins, with a quarter of the \
+            growth. It ends after five rounds, including the partial first round, with the window \
+            as threshold. If the delay falls below the delay at its start, slow start resumes. \
+            HyStart++ is used for the initial slow start only. Later slow starts are standard, \
+            except for the limit per acknowledgement, which replaces the stack's limit. Times are \
+            kept in units of 1.024 µs.",
         params: HyStartPlusPlusParams::TABLE,
         trace: &[],
     };

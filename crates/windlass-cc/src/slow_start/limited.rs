@@ -26,11 +26,11 @@ impl Described for Limited {
         name: "Limited slow start",
         origin: "RFC 3742, Limited Slow-Start for TCP with Large Congestion Windows",
         citation: "rfc3742",
-        description: "Standard up to a window of max_ssthresh; beyond it each acknowledgement opens \
-            the window by one part in K of a segment, K being the window in units of \
-            max_ssthresh/2, cut to a whole number, so that it grows by at most max_ssthresh/2 per \
-            round trip. One departure: the RFC cuts the addition to whole bytes, which stops \
-            growth where K exceeds the segment size; here its fraction is kept.",
+        description: "Standard slow start up to a window of max_ssthresh. Beyond it, each \
+            acknowledgement increases the window by 1/K of a segment, so that the window grows by \
+            at most max_ssthresh/2 per RTT. K is the window in units of max_ssthresh/2, cut to a \
+            whole number. One deviation: the RFC cuts the addition to whole bytes, which stops \
+            growth if K exceeds the segment size. Here the fraction is kept.",
         params: LimitedParams::TABLE,
         trace: &[],
     };

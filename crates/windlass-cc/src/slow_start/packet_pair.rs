@@ -9,7 +9,7 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// How a rate is read from three acknowledgements.
+    /// Computation of a rate from three closely spaced acknowledgements.
     pub enum Estimator {
         /// The slope of the line of least squares through them.
         LeastSquares = "least-squares",
@@ -22,11 +22,11 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of Hoe's packet pair.
     pub struct PacketPairParams {
-        /// How a rate is read from three closely spaced acknowledgements.
+        /// Computation of a rate from three closely spaced acknowledgements.
         estimator: Estimator = Estimator::LeastSquares, Estimator::KIND,
             "Hoe 1996, section 3.3";
-        /// Largest gap between acknowledgements that are closely spaced, as a share of the least
-        /// round-trip time: it keeps those of one flight together.
+        /// Maximum gap between closely spaced acknowledgements, as a share of the minimum RTT; it
+        /// keeps the acknowledgements of one flight together.
         spacing: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE }, "Windlass; the paper gives none";
     }
@@ -111,13 +111,13 @@ impl Described for PacketPair {
         origin: "J. C. Hoe, Improving the Start-up Behavior of a Congestion Control Scheme for TCP, \
             SIGCOMM 1996, section 3.3",
         citation: "hoe1996improving",
-        description: "Standard slow start whose first threshold is what the path holds: the rate \
-            shown by the spacing of three closely spaced acknowledgements, by least squares, times \
-            the least round-trip time; at least two segments. Estimated once, before the first \
-            loss or idle time. Which acknowledgements are closely spaced the paper leaves open: \
-            here those of one flight, with gaps of at most half the least round-trip time. \
-            Cross traffic and delayed acknowledgements bias it. Times are kept in units of 1.024 \
-            \u{b5}s.",
+        description: "Standard slow start with an estimate of the path's capacity as its first \
+            threshold, at least two segments. The estimate is a rate times the minimum RTT. The \
+            rate is computed from the spacing of three closely spaced acknowledgements, by least \
+            squares. It is estimated once, before the first loss or idle time. The paper does not \
+            define closely spaced acknowledgements. Here they belong to one flight, with gaps of \
+            at most half the minimum RTT. Cross traffic and delayed acknowledgements bias the \
+            estimate. Times are kept in units of 1.024 µs.",
         params: PacketPairParams::TABLE,
         trace: &[],
     };

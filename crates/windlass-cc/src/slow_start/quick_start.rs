@@ -17,8 +17,8 @@ const NANOS: u64 = 1_000_000_000;
 crate::parameters! {
     /// Parameters of Quick-Start.
     pub struct QuickStartParams {
-        /// Number N of the rate that is asked for, 40 kbit/s · 2^N: 11 is 81.92 Mbit/s, 15 is 1.31
-        /// Gbit/s. Routers may reduce it.
+        /// Number N of the requested rate, 40 kbit/s · 2^N: 11 is 81.92 Mbit/s, 15 is 1.31 Gbit/s.
+        /// Routers may reduce it.
         rate_code: u64 = 15, ParamKind::Count { min: 1, max: 15 },
             "RFC 4782 section 3.1, table 1";
         /// Bytes of IP and TCP headers that count against the approved rate in each segment.
@@ -79,17 +79,18 @@ impl Described for QuickStart {
         name: "Quick-Start",
         origin: "S. Floyd, M. Allman, A. Jain and P. Sarolahti, RFC 4782, 2007",
         citation: "rfc4782",
-        description: "The SYN asks the routers of the path for a rate, in an IP option; links with \
-            quick_start answer for theirs. If all of them approve, the first window is what that \
-            rate carries in a round trip, sent evenly over it whatever the stack says of pacing. \
-            With the first acknowledgement the window becomes what was sent, and standard slow \
-            start follows. A loss or mark in that first window takes the connection back to its \
-            initial window, in slow start up to half of what of the first window arrived. Where a \
-            router does not answer or refuses, it is standard slow start. The end that opens the \
-            connection asks, and only if it has more to send than the initial window. Left out: \
-            requests on a SYN-ACK or in the middle of a connection, requests for the other \
-            direction, routers that judge by the report of the approved rate, middleboxes that \
-            drop packets with IP options, and IPv6.",
+        description: "The SYN requests a rate from the routers of the path, in an IP option; links \
+            with quick_start answer for their routers. If all of them approve, the first window is \
+            the data that this rate carries in an RTT. It is sent evenly over the RTT, regardless \
+            of the stack's pacing. With the first acknowledgement the window becomes the data \
+            sent, and standard slow start follows. A loss or mark in this first window returns the \
+            connection to its initial window. It is then in slow start up to half of the data of \
+            the first window that arrived. If a router does not answer or refuses, it is standard \
+            slow start. The end that opens the connection requests the rate, and only if it has \
+            more to send than the initial window. Not included are requests on a SYN-ACK or in the \
+            middle of a connection, and requests for the other direction. Routers that judge by \
+            the report of the approved rate, middleboxes that drop packets with IP options, and \
+            IPv6 are not included either.",
         params: QuickStartParams::TABLE,
         trace: &[],
     };

@@ -22,9 +22,9 @@ impl Described for Standard {
         name: "Standard slow start",
         origin: "RFC 5681, TCP Congestion Control, section 3.1",
         citation: "rfc5681",
-        description: "Each acknowledgement opens the window by the bytes it acknowledges, at most \
-            one segment (or the stack's limit for appropriate byte counting, RFC 3465). It ends at \
-            ssthresh or at a loss, overshooting the path by up to a window.",
+        description: "Each acknowledgement increases the window by the acknowledged bytes, at most \
+            one segment (or the stack's limit for appropriate byte counting, RFC 3465). Slow start \
+            ends at ssthresh or at a loss, and overshoots the path by up to a window.",
         params: StandardParams::TABLE,
         trace: &[],
     };

@@ -10,7 +10,7 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
 crate::choice! {
-    /// How the window grows, how a round is judged, and what remains at the end.
+    /// Growth of the window, judgement of a round, and window at the end.
     pub enum VegasVariant {
         /// Every other round; by the mean of its samples; all but a share of the window: the paper,
         /// NS-2.
@@ -24,13 +24,13 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of Vegas's slow start.
     pub struct VegasStartParams {
-        /// How the window grows, how a round is judged, and what remains at the end.
+        /// Growth of the window, judgement of a round, and window at the end.
         variant: VegasVariant = VegasVariant::Paper, VegasVariant::KIND,
             "Brakmo and Peterson 1995, section 3.3; Linux tcp_vegas";
         /// Segments queued in the network beyond which slow start ends.
         gamma: u64 = 1, ParamKind::Segments { min: 0, max: 1 << 20 },
             "Brakmo and Peterson 1995, section 3.3, gamma";
-        /// Share of the window that is given back then; not of variant linux.
+        /// Share of the window that is removed at the end of slow start; not used in variant linux.
         decrease: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE }, "NS-2 tcp-vegas.cc";
     }
@@ -129,21 +129,22 @@ impl Described for VegasStart {
         origin: "L. S. Brakmo and L. L. Peterson, TCP Vegas: End to End Congestion Avoidance on a \
             Global Internet, IEEE JSAC 13(8), 1995, section 3.3; NS-2's tcp-vegas.cc",
         citation: "brakmo1995vegas",
-        description: "The window grows every other round trip only. In the rounds between, it \
-            stands still and the mean round-trip time is compared with the least one seen: when \
-            more than gamma segments are queued, slow start ends and an eighth of the window is \
-            given back, but not below two segments, as in NS-2. Departures: the backlog is not \
-            rounded to whole segments, and the threshold becomes the window where NS-2 sets it to \
-            two segments. Variant linux grows in every round, judges it by the least of at least \
-            three samples, with the surplus divided by the least round-trip time, and leaves the \
-            window that the path carried, and one segment.",
+        description: "The window grows only in every other RTT. In the rounds between, the window \
+            is constant, and the mean RTT is compared with the minimum RTT. When more than gamma \
+            segments are queued, slow start ends, and the window is reduced by an eighth, but not \
+            below two segments, as in NS-2. Deviations: the backlog is not rounded to whole \
+            segments, and the threshold becomes the window, while NS-2 sets it to two segments. \
+            Variant linux grows in every round and judges the round by the minimum of at least \
+            three samples. It divides the surplus by the minimum RTT, and leaves the window that \
+            the path carried plus one segment.",
         params: VegasStartParams::TABLE,
         trace: &[],
     };
     const FLAVOURS: &'static [Departure] = &[Departure::linux(
         "variant",
         VegasVariant::Linux as u64,
-        "`tcp_vegas_cong_avoid` grows in every round, judges it by its least sample, and leaves what the path carried",
+        "`tcp_vegas_cong_avoid` grows in every round, judges the round by its minimum sample, and \
+        leaves the window that the path carried",
     )];
 }
 

@@ -10,68 +10,74 @@ use windlass_lab::units::{Duration, Probability};
 /// What follows the help.
 pub(super) const HELP: &str = "\
 Examples:
-  windlass break newreno --losses 0 --bursts 15%     other traffic alone: the low-rate attack
-  windlass break bbr --outages 500ms --runs 5000     longer
-  windlass break vegas --goal starvation --jitter 10ms   two flows of it, the first over a path that varies
-  windlass break bbr3 --goal harm --rival cubic      what it does to another
-  windlass break bbr --goal stall --replay linux-vt  is it the model or the algorithm?
-  windlass break cubic --seed 2 --out attack         the scenario, to run and to capture
+  windlass break newreno --losses 0 --bursts 15%     only other traffic: the low-rate attack
+  windlass break bbr --outages 500ms --runs 5000     a longer search
+  windlass break vegas --goal starvation --jitter 10ms   two vegas flows, the first with varying delay
+  windlass break bbr3 --goal harm --rival cubic      the harm to another algorithm
+  windlass break bbr --goal stall --replay linux-vt  check the attack on a kernel
+  windlass break cubic --seed 2 --out attack         write the scenario, to run and capture it
 
-docs/src/guides/break.md says what an adversary can do.";
+docs/src/guides/break.md describes the choices of the adversary.";
 
 /// Arguments of `break`.
 #[derive(Args)]
 pub struct Break {
-    /// The algorithm, with parameters where wanted: cubic, cubic:keep=0.5.
+    /// Algorithm, with parameters if necessary: cubic, cubic:keep=0.5.
     #[arg(value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithm: String,
-    /// What the adversary wants: idleness, stall (for good), starvation (of one of two flows), harm (to the rival) or delay.
+    /// Set the adversary's goal: idleness, stall (permanent), starvation (of one of two flows),
+    /// harm (to the rival) or delay.
     #[arg(long, value_name = "GOAL", default_value = "idleness", value_parser = super::known::one_of(&Goal::ALL))]
     pub goal: Goal,
-    /// Packets that may be lost.
+    /// Set the maximum number of lost packets.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(..=1000))]
     pub losses: u16,
-    /// Share of the time in which other traffic may fill the bottleneck.
+    /// Set the maximum share of the time in which other traffic fills the bottleneck.
     #[arg(long, value_name = "SHARE", default_value = "10%")]
     pub bursts: Probability,
-    /// Time in which the bottleneck may be down.
+    /// Set the maximum time in which the bottleneck is down.
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub outages: Duration,
-    /// Least and largest queue, packets; 33 are the path's bandwidth-delay product.
+    /// Set the minimum and maximum queue, packets; the path's bandwidth-delay product is 33
+    /// packets.
     #[arg(long, value_name = "LEAST,MOST", default_value = "8,132", value_parser = queue)]
     pub queue: [u64; 2],
-    /// Least rate of the bottleneck, as a share of the whole: it changes in steps.
+    /// Set the minimum rate of the bottleneck, as a share of the full rate; the rate changes in
+    /// steps.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub rate: f64,
-    /// Most delay that the subject's packets may have beside the path's, now more and now less.
+    /// Set the maximum additional delay of the first flow's packets; the delay varies.
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub jitter: Duration,
-    /// Longest time for which acknowledgements may be held, to come together or thinned out.
+    /// Set the maximum time for which acknowledgements are held; they arrive together or thinned.
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub acks: Duration,
-    /// Algorithm of a second flow, which begins when it does most damage. Starvation has one of the algorithm's own without this.
+    /// Add a second flow with this algorithm, which starts at the time of the greatest damage.
+    /// Without a rival, the second flow of starvation has the same algorithm as the first.
     #[arg(long, value_name = "ALGORITHM", value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub rival: Option<String>,
-    /// Where to search: sim, linux-vt or ns3, with its own version of the algorithm. Outside of the simulator a run takes from a tenth
-    /// of a second, in ns3, to many seconds.
+    /// Search on this backend with its own implementation of the algorithm: sim, linux-vt or ns3. A
+    /// run takes a tenth of a second in ns3, and up to many seconds in linux-vt.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
-    /// Also make the run in this world, such as linux-vt, with its own version of the algorithm.
+    /// Also run the attack on this backend, such as linux-vt, with its own implementation of the
+    /// algorithm.
     #[arg(long, value_name = "WORLD", value_parser = super::known::world())]
     pub replay: Option<World>,
-    /// Runs that the search may take; making what it finds smaller takes some more.
+    /// Set the maximum number of runs of the search; the reduction of the attack takes some
+    /// additional runs.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub runs: u64,
-    /// Seed of the search.
+    /// Set the seed of the search.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
-    /// Folder for the scenario that shows it, and attack.json.
+    /// Set the folder for attack.json and the scenario that shows the attack.
     #[arg(short, long, value_name = "DIR", default_value = "attack")]
     pub out: PathBuf,
-    /// Runs side by side; 0 takes one for each processor.
+    /// Set the number of parallel runs; 0 is one run per processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
 }

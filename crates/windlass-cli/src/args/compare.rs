@@ -20,53 +20,55 @@ docs/src/guides/compare.md explains the tables and the statistics.";
 /// Arguments of `compare`.
 #[derive(Args)]
 pub struct Compare {
-    /// The scenario.
+    /// Scenario file.
     pub file: PathBuf,
-    /// The algorithms, two or more, with parameters where wanted: cubic,bbr,newreno:increase=per-byte;
-    /// `slow_start=NAME` chooses a slow start. Each takes the place of a flow's `algorithm`, `params`
-    /// and `slow_start`. Where the compared flows are CoAP flows, the timers: coap,cocoa,coap:initial=15s.
+    /// Set the algorithms, two or more, with parameters if necessary:
+    /// cubic,bbr,newreno:increase=per-byte. `slow_start=NAME` chooses a slow start. Each algorithm
+    /// replaces `algorithm`, `params` and `slow_start` of a flow. If the compared flows are CoAP
+    /// flows, list timers: coap,cocoa,coap:initial=15s.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', required = true, value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
-    /// The flows that run them, by name; the others stay as they are. All TCP flows unless told; all confirmable
-    /// CoAP flows where there is no TCP flow.
+    /// Set the names of the compared flows; other flows do not change. [default: all TCP flows;
+    /// without a TCP flow, all confirmable CoAP flows].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub flows: Vec<String>,
-    /// Hold the others against this algorithm instead of against the best.
+    /// Compare the others with this algorithm instead of with the best algorithm.
     #[arg(long, value_name = "ALGORITHM", value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub baseline: Option<String>,
-    /// What the printed ranking goes by: goodput, queueing-delay, loss, retransmissions, jain,
-    /// completion, late, latency, exchange (of CoAP) or battery-life. The report has all.
+    /// Rank the printed algorithms by this metric: goodput, queueing-delay, loss, retransmissions,
+    /// jain, completion, late, latency, exchange (of CoAP) or battery-life. The report contains
+    /// every ranking.
     #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = super::known::one_of(&Measure::ALL))]
     pub metric: Measure,
-    /// Replications over consecutive seeds.
+    /// Set the number of replications over consecutive seeds.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,
-    /// First seed, instead of the scenario's.
+    /// Set the first seed, instead of the scenario's seed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Delay each flow's start by a random time up to this, the same for every algorithm: gives a
-    /// scenario in which nothing is random something to vary.
+    /// Delay each flow's start by a random time up to this value, equal for every algorithm. In a
+    /// scenario without randomness, this makes the replications differ.
     #[arg(long, value_name = "TIME")]
     pub jitter: Option<Duration>,
-    /// Leave the mixtures out: the ranking alone, in a fraction of the runs.
+    /// Omit the mixtures: only the ranking, in a fraction of the runs.
     #[arg(long)]
     pub no_harm: bool,
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
-    /// Where to run it, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
+    /// Run on this backend, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
     /// Print one JSON document with `rankings` and `harm` instead of tables.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
-    /// Print the rankings as CSV instead of tables; with --out, harm is in OUT/harm.csv.
+    /// Print the rankings as CSV instead of tables; with --out, OUT/harm.csv has the harm.
     #[arg(long)]
     pub csv: bool,
     /// Also write a folder with report.html, ranking and harm as Parquet and CSV, and every run.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Runs side by side; 0 takes one for each processor.
+    /// Set the number of parallel runs; 0 is one run per processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,
 }

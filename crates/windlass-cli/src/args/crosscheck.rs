@@ -11,37 +11,38 @@ use super::{Work, known};
 /// Examples.
 pub const HELP: &str = "\
 Examples:
-  windlass crosscheck --kept                     beside the recorded runs of the kernel: seconds
+  windlass crosscheck --kept                     compare with recorded kernel runs: seconds
   windlass crosscheck --quick                    four networks, every algorithm
   windlass crosscheck --algorithm cubic          one algorithm, every network
   windlass crosscheck --on linux-vt=6.1          another kernel
-  windlass crosscheck --write                    make and record what is missing, and fill in the page
+  windlass crosscheck --write                    execute and record missing runs, and fill in the page
 
-The whole grid is some 850 runs on the kernel, hours of processor time; --verbose tells of each.";
+The whole grid is about 850 runs on the kernel, hours of processor time; --verbose reports each run.";
 
 /// Arguments of `crosscheck`.
 #[derive(Args)]
 pub struct Crosscheck {
-    /// The kernel: linux-vt=6.12 or linux-vt=6.1 (Debian's, in virtual time; needs QEMU), or linux
-    /// (this machine's, in real time; needs root).
+    /// Compare with this kernel. linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual time, and
+    /// need QEMU. linux is this machine's kernel, in real time, and needs root.
     #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
-    /// Four networks and one seed.
+    /// Run only four networks and one seed.
     #[arg(long)]
     pub quick: bool,
-    /// Only this algorithm (may be repeated).
+    /// Run only this algorithm (may be repeated).
     #[arg(long, value_name = "ID")]
     pub algorithm: Vec<String>,
-    /// Only this part of the grid, such as single, shared, messages or dense-loss (may be repeated).
+    /// Run only this part of the grid, such as single, shared, messages or dense-loss (may be
+    /// repeated).
     #[arg(long, value_name = "PART")]
     pub grid: Vec<String>,
-    /// Compare what the kernel has run already, running no more of it.
+    /// Compare with the finished runs of the kernel, without new kernel runs.
     #[arg(long)]
     pub kept: bool,
-    /// The file of the kernel's runs that need not be made again.
+    /// Read recorded kernel runs from this file, and do not repeat them.
     #[arg(long, value_name = "FILE", default_value = RUNS)]
     pub runs: PathBuf,
-    /// Put the tables into this page, between its marks, and the kernel's runs into their file.
+    /// Write the tables into this page, between its marks, and the kernel's runs into their file.
     #[arg(long, value_name = "PAGE", num_args = 0..=1, default_missing_value = PAGE)]
     pub write: Option<PathBuf>,
     #[command(flatten)]

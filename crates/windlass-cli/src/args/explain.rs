@@ -9,42 +9,44 @@ use windlass_lab::scenario::units::Duration;
 pub(super) const HELP: &str = "\
 Examples:
   windlass run scenarios/lossy-download.toml --out download
-  windlass explain download                                  every reduction, a line each
-  windlass explain download --flow download --at 12.3s       the one nearest to that moment, in sentences
-  windlass explain scenarios/dumbbell.toml --at 5s           a scenario that has not been run
+  windlass explain download                                  every reduction, one per line
+  windlass explain download --flow download --at 12.3s       the reduction nearest to that time, in sentences
+  windlass explain scenarios/dumbbell.toml --at 5s           a scenario without an earlier run
   windlass explain download --json | jq '.[].lost[].fate'
-  windlass explain download --qlog download.sqlog            every decision, for tools that read qlog
-  windlass explain download --qvis download.sqlog            with every packet, for qvis
+  windlass explain download --qlog download.sqlog            every decision, for qlog tools
+  windlass explain download --qvis download.sqlog            also every packet, for qvis
 
-The run is made again with everything noted, and must come to the same totals; a kernel's cannot be.";
+The command repeats the run with full records, and checks that its totals are equal. It cannot repeat a
+kernel's run.";
 
 /// Arguments of `explain`.
 #[derive(Args)]
 pub struct Explain {
-    /// A results folder, or a scenario file.
+    /// Results folder, or scenario file.
     pub result: PathBuf,
-    /// Only this flow, or subflow as FLOW:SUBFLOW.
+    /// Explain only this flow; a subflow is FLOW:SUBFLOW.
     #[arg(long, value_name = "NAME")]
     pub flow: Option<String>,
-    /// The reduction nearest to this moment of simulated time, in sentences, such as 12.3s.
+    /// Describe in sentences the reduction nearest to this simulated time, such as 12.3s.
     #[arg(long, value_name = "TIME")]
     pub at: Option<Duration>,
-    /// The run with this seed, instead of the least.
+    /// Explain the run with this seed, instead of the smallest seed.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// The run of this point, instead of the one written last.
+    /// Explain the run of this point, instead of the run written last.
     #[arg(long, value_name = "POINT")]
     pub point: Option<String>,
-    /// Print a JSON list with everything that is known of each reduction.
+    /// Print a JSON list with all data of each reduction.
     #[arg(long)]
     pub json: bool,
-    /// Write every decision and every loss, not only reductions, as a qlog file, such as run.sqlog.
+    /// Write every decision and every loss as a qlog file, such as run.sqlog, not only the
+    /// reductions.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json"])]
     pub qlog: Option<PathBuf>,
-    /// Write them and every packet of the senders as qlog 0.3, which qvis draws, such as run.sqlog.
+    /// Write the decisions and every packet of the senders as qlog 0.3 for qvis, such as run.sqlog.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog"])]
     pub qvis: Option<PathBuf>,
-    /// Write every packet on every link as a trace of ns-2, such as run.tr.
+    /// Write every packet on every link as an ns-2 trace, such as run.tr.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog", "qvis"])]
     pub ns2: Option<PathBuf>,
 }

@@ -8,56 +8,59 @@ use windlass_lab::run::World;
 /// Examples.
 pub const HELP: &str = "\
 Examples:
-  windlass doctor                                what this machine can do, and what it lacks
-  windlass kernel build cubic bbr3               objects, in a checkout of Windlass
-  windlass kernel load cubic:keep=0.8            now sockets can choose wl_cubic, until it is unloaded
+  windlass doctor                                capabilities of this machine, and remedies
+  windlass kernel build cubic bbr3               build objects, in a checkout of Windlass
+  windlass kernel load cubic:keep=0.8            sockets can choose wl_cubic until it is unloaded
   windlass kernel unload wl_cubic
   windlass run s.toml --on linux --set flow.0.home=bpf    loaded for the time of the run";
 
 /// Arguments of `kernel`.
 #[derive(Args)]
 pub struct Kernel {
-    /// What to do.
+    /// The command to execute.
     #[command(subcommand)]
     pub verb: KernelVerb,
 }
 
-/// What is done with algorithms for a kernel.
+/// Commands on algorithms for a kernel.
 #[derive(Subcommand)]
 pub enum KernelVerb {
-    /// Build objects of algorithms by the recipe in a checkout of Windlass, and keep them in the cache.
+    /// Build objects of algorithms by the recipe in a checkout of Windlass, and keep them in the
+    /// cache.
     Build {
-        /// The algorithms; all that a kernel takes when none is named.
+        /// Algorithms [default: all that a kernel accepts].
         algorithms: Vec<String>,
-        /// The checkout, instead of the one that the working folder is in.
+        /// Use this checkout, instead of the checkout that contains the working folder.
         #[arg(long, value_name = "DIR")]
         source: Option<PathBuf>,
     },
-    /// Put an algorithm into this machine's kernel, where sockets can choose it (TCP_CONGESTION) until it is unloaded or
-    /// the machine restarts. No default is changed. Needs root and Linux 6.4.
+    /// Load an algorithm into this machine's kernel. Sockets can choose it (TCP_CONGESTION) until
+    /// it is unloaded or the machine restarts. No default changes. Needs root and Linux 6.4.
     Load {
-        /// The algorithm, with parameters if need be, such as cubic:keep=0.8.
+        /// Algorithm, with parameters if necessary, such as cubic:keep=0.8.
         algorithm: String,
-        /// Its name in the kernel, instead of `wl_` and the algorithm's.
+        /// Set its name in the kernel [default: `wl_` and the algorithm's name].
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
     },
-    /// Have a kernel count how long an algorithm runs at each acknowledgement (BPF run statistics).
+    /// Measure in a kernel the run time of an algorithm per acknowledgement (BPF run statistics).
     Cost {
-        /// The algorithms; all that a kernel takes when none is named. `linux:reno` and `linux:cubic` are the kernel's own C.
+        /// Algorithms [default: all that a kernel accepts]. `linux:reno` and `linux:cubic` are the kernel's own
+        /// C.
         algorithms: Vec<String>,
-        /// The kernel: linux-vt=6.12 or linux-vt=6.1, where a nanosecond is an instruction, or linux (this machine's; root).
+        /// Measure on this kernel. In linux-vt=6.12 and linux-vt=6.1, a nanosecond is an instruction. linux is
+        /// this machine's kernel and needs root.
         #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
         on: World,
     },
-    /// Print the names of the algorithms that are loaded.
+    /// Print the names of the loaded algorithms.
     List,
-    /// Take algorithms from the kernel. Connections that run one keep it until they end.
+    /// Unload algorithms from the kernel. Connections that run one of them keep it until they end.
     Unload {
-        /// Their names in the kernel.
+        /// Names of the algorithms in the kernel.
         #[arg(required_unless_present = "all")]
         names: Vec<String>,
-        /// All that `list` prints.
+        /// Unload all algorithms that `list` prints.
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },

@@ -14,10 +14,10 @@ const HEAD: &str = "\
 Generated from the command's own help by `WINDLASS_BLESS=1 cargo test -p windlass-cli --lib page`; do not edit.
 ";
 
-/// Options of every command, told once.
+/// Options of every command, listed once.
 const COMMON: [&str; 4] = ["quiet", "verbose", "help", "version"];
 
-/// Everything that `windlass` takes.
+/// All commands and options of `windlass`.
 fn page() -> String {
     let mut command = Cli::command();
     command.build();
@@ -60,7 +60,7 @@ fn row(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help()).map(plain).unwrap_or_default();
     let defaults: Vec<_> = arg.get_default_values().iter().map(|v| v.to_string_lossy()).collect();
     let default = match arg.get_action().takes_values() && !defaults.is_empty() {
-        true => format!(". Default: `{}`", defaults.join(" ")),
+        true => format!(" [default: {}]", defaults.join(" ")),
         false => String::new(),
     };
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -87,8 +87,8 @@ fn plain(text: &StyledStr) -> String {
 }
 
 #[test]
-fn the_page_is_what_the_command_says_of_itself() {
-    // Elsewhere the command has fewer worlds and commands.
+fn page_equals_help_of_command() {
+    // Elsewhere the command has fewer backends and commands.
     if !cfg!(all(feature = "linux", target_os = "linux")) {
         return;
     }

@@ -7,40 +7,40 @@ use clap::{Args, Subcommand};
 /// What follows the help.
 pub(super) const HELP: &str = "\
 Examples:
-  windlass paper new mine        a folder that runs as it is
-  windlass paper check ./mine    whether its files fit each other; nothing is run
+  windlass paper new mine        write a folder that runs unchanged
+  windlass paper check ./mine    check that its files are consistent, without a run
   windlass reproduce ./mine      run it";
 
 /// Arguments of `paper`.
 #[derive(Args)]
 pub struct PaperArgs {
-    /// What to do.
+    /// The command to execute.
     #[command(subcommand)]
     pub verb: PaperVerb,
 }
 
-/// What is done with a paper's folder.
+/// Commands on a paper's folder.
 #[derive(Subcommand)]
 pub enum PaperVerb {
-    /// Write a folder with an example of everything, which runs as it is.
+    /// Write a folder with an example of every file; the example runs unchanged.
     New {
-        /// The folder; its last part is the paper's name.
+        /// Folder; its last part is the paper's name.
         folder: PathBuf,
     },
-    /// Note what decides the verdicts, with today's date, in the folder's registered.toml; a change since the last time
-    /// is listed there and in the report.
+    /// Record the content that decides the verdicts, with today's date, in the folder's
+    /// registered.toml. It and the report list each change since the last registration.
     Register {
-        /// The folder.
+        /// Folder of the paper.
         folder: PathBuf,
     },
-    /// Whether every measure names a point and a flow that exist, every note that is cited exists, every
-    /// closed form is computed and every template renders. Nothing is run.
+    /// Check that every measure names an existing point and flow, that every cited note exists,
+    /// that every closed form is computed, and that every template renders. Nothing is run.
     ///
-    /// Each mistake is one line with file, line and column, and ends with exit code 2.
+    /// Each mistake is one line with file, line and column. The exit code is then 2.
     Check {
-        /// Folders, or names of built-in papers; all of these when none is named.
+        /// Folders, or names of built-in papers [default: all built-in papers].
         papers: Vec<String>,
-        /// Print every point and claim as they stand after `for`, one a line, and check nothing else.
+        /// Print every point and claim after the expansion of `for`, one per line, and check nothing else.
         #[arg(long)]
         list: bool,
     },

@@ -16,7 +16,7 @@ crate::parameters! {
         alpha: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "draft-sridharan-tcpm-ctcp-02";
-        /// Fraction of the window that a loss takes away.
+        /// Fraction of the window that a loss removes.
         beta: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::of(1, 2) },
             "draft-sridharan-tcpm-ctcp-02";
@@ -24,12 +24,12 @@ crate::parameters! {
         zeta: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(0), max: Ratio(16 << 16) },
             "draft-sridharan-tcpm-ctcp-02";
-        /// Segments in the queue from which on the delay window shrinks: the first and largest
+        /// Number of queued segments from which the delay window shrinks: the first and largest
         /// value.
         gamma_high: u64 = 30,
             ParamKind::Segments { min: 1, max: 10_000 },
             "draft-sridharan-tcpm-ctcp-02";
-        /// Least value to which that is tuned; tuning is off when it is not below gamma_high.
+        /// Minimum of the tuned gamma; tuning is off if it is not below gamma_high.
         gamma_low: u64 = 5,
             ParamKind::Segments { min: 1, max: 10_000 },
             "draft-sridharan-tcpm-ctcp-02 (tuning of gamma)";
@@ -37,7 +37,7 @@ crate::parameters! {
         lambda: Ratio = Ratio::of(4, 5),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "not in what could be checked of the draft: 0.8 in an ns-3 port, 1/2 in a Linux port";
-        /// Segments of window below which there is no delay window.
+        /// Window below which the delay window is zero, segments.
         low_window: u64 = 41,
             ParamKind::Segments { min: 1, max: 10_000 },
             "Tan et al., INFOCOM 2006 (41)";
@@ -140,15 +140,15 @@ impl CongestionAvoidance for Compound {
         origin: "M. Sridharan, K. Tan, D. Bansal and D. Thaler, draft-sridharan-tcpm-ctcp-02, 2008; \
             K. Tan et al., INFOCOM 2006",
         citation: "sridharan2008ctcp",
-        description: "The window is the sum of Reno's loss window and a delay window. Each round \
-            trip the delay window grows by alpha·win^0.75 - 1 segments while fewer than gamma \
-            segments are queued, and shrinks by zeta times the backlog otherwise; a loss leaves half \
-            of the whole. gamma is tuned between gamma_low and gamma_high at each loss towards 3/4 \
-            of what the loss window alone kept queued; a timeout clears the delay window, begins a \
-            new base round-trip time at the smoothed one and sets gamma back. Deviations: the \
-            round-trip time of a round is the mean of its samples; the cut is of the flight; k is \
-            fixed; what an undone cut gives back belongs to the loss window. The weight of gamma's \
-            samples and the least window could not be checked against the draft.",
+        description: "The window is the sum of Reno's loss window and a delay window. In each RTT, \
+            the delay window grows by alpha·win^0.75 - 1 segments if fewer than gamma segments are \
+            queued. Otherwise it shrinks by zeta times the backlog. A loss leaves half of the sum. \
+            At each loss, gamma is tuned between gamma_low and gamma_high, towards 3/4 of the \
+            segments that the loss window alone kept queued. A timeout clears the delay window, \
+            starts a new base RTT at the smoothed RTT, and resets gamma. Deviations: the RTT of a \
+            round is the mean of its samples. The cut is relative to the flight. The exponent k is \
+            fixed. The segments that an undone cut restores belong to the loss window. The weight \
+            of gamma's samples and the minimum window could not be checked against the draft.",
         params: Params::TABLE,
         trace: TRACE,
     };

@@ -21,8 +21,8 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of FAST.
     pub struct Params {
-        /// Segments that the flow is to keep queued. It must fit the path: a small one leaves a
-        /// fast path to noise, a large one overflows a small buffer.
+        /// Segments that the flow keeps queued. The value must fit the path: a small value makes a
+        /// fast path sensitive to noise, and a large value overflows a small buffer.
         alpha: u64 = 100,
             ParamKind::Segments { min: 1, max: 1_000_000 },
             "Jin, Wei, Low 2004 leave it to the operator; 100 in MFVL";
@@ -30,8 +30,8 @@ crate::parameters! {
         gamma: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
             "Jin, Wei, Low 2004, window control (0 to 1); NS-2 module: 0.5";
-        /// Round trips from one update to the next: the paper moves the window in one and leaves
-        /// it in the other, so that the time it looks at answers to it; the NS-2 module has 1.
+        /// RTTs from one update to the next. The paper moves the window in one RTT and keeps it in
+        /// the other, so that the measured time responds to it; the NS-2 module has 1.
         interval: u64 = 2,
             ParamKind::Count { min: 1, max: 100 },
             "Jin, Wei, Low 2004, window control";
@@ -69,7 +69,7 @@ pub(crate) const TRACE: &[TraceField] =
 pub(crate) struct Law {
     /// Segments to keep queued.
     pub(crate) alpha: u64,
-    /// Factor on where the window is to go: one in FAST.
+    /// Factor on the target window (sigma); 1 is FAST.
     pub(crate) sigma: Ratio,
     /// Step towards it.
     pub(crate) gamma: Ratio,
@@ -232,14 +232,14 @@ impl CongestionAvoidance for Fast {
         origin: "C. Jin, D. X. Wei and S. H. Low, FAST TCP: motivation, architecture, algorithms, \
             performance, INFOCOM 2004",
         citation: "jin2004fast",
-        description: "Every other round trip the window goes part of the way, gamma, to the one at \
-            which alpha segments would be queued: base/avg · w + alpha, at most twice w. Alone on a \
-            path it settles at capacity times base round-trip time plus alpha. Slow start ends when \
-            the averaged queueing delay reaches mi_threshold. Deviations: an opening is spread over \
-            the next acknowledgements, a byte for each byte acknowledged; the window that the law \
-            looks at is the present one, the freeze standing for the paper's window at sending \
-            time; there is no multiplicative increase beside slow start; losses, timeouts and marks \
-            are answered as Reno does.",
+        description: "In every other RTT, the window moves by the share gamma towards the window \
+            at which alpha segments would be queued: base/avg · w + alpha, at most twice w. Alone \
+            on a path, it settles at capacity times base RTT plus alpha. Slow start ends when the \
+            averaged queueing delay reaches mi_threshold. Deviations: an increase is spread over \
+            the next acknowledgements, at one byte per acknowledged byte. The law uses the present \
+            window, and the freeze replaces the paper's window at sending time. There is no \
+            multiplicative increase except in slow start. Losses, timeouts and marks have Reno's \
+            response.",
         params: Params::TABLE,
         trace: TRACE,
     };

@@ -27,19 +27,19 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of TCP-Illinois.
     pub struct Params {
-        /// Growth per round trip, in segments, while there is no queue.
+        /// Growth per RTT without a queue, segments.
         alpha_max: Ratio = Ratio(10 << 16),
             ParamKind::Ratio { min: Ratio::ONE, max: Ratio(1000 << 16) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Growth per round trip, in segments, at the longest queue. The paper has 0.1.
+        /// Growth per RTT at the longest queue, segments. The paper has 0.1.
         alpha_min: Ratio = Ratio::of(3, 10),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::ONE },
             "Linux tcp_illinois and ns-3 AlphaMin";
-        /// Share of the window that a loss takes while there is no queue.
+        /// Share of the window that a loss removes without a queue.
         beta_min: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(1, 2) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Share of the window that a loss takes at a long queue.
+        /// Share of the window that a loss removes at a long queue.
         beta_max: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::of(9, 10) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
@@ -47,23 +47,24 @@ crate::parameters! {
         window_threshold: u64 = 15,
             ParamKind::Segments { min: 0, max: 1_000_000 },
             "Linux tcp_illinois and ns-3 WinThresh";
-        /// Round trips in a row without a queue before growth is at its largest again (theta).
+        /// Consecutive round trips without a queue before growth returns to its maximum (theta).
         theta: u64 = 5,
             ParamKind::Count { min: 1, max: 200 },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Share of the longest delay up to which there is no queue for growth.
+        /// Share of the longest delay up to which growth assumes an empty queue.
         eta1: Ratio = Ratio::of(1, 100),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Share of the longest delay up to which there is no queue for the cut.
+        /// Share of the longest delay up to which the cut assumes an empty queue.
         eta2: Ratio = Ratio::of(1, 10),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Share of the longest delay from which on the queue is long for the cut.
+        /// Share of the longest delay from which the cut assumes a long queue.
         eta3: Ratio = Ratio::of(8, 10),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::ONE },
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
-        /// Where paper and kernel part: what an acknowledgement counts for, and which rounds do.
+        /// Implementation of two points in which paper and kernel differ: the segments that an
+        /// acknowledgement counts, and the rounds that count.
         variant: Variant = Variant::Paper, Variant::KIND,
             "Liu, Basar, Srikant 2008; Linux tcp_illinois";
     }
@@ -91,7 +92,7 @@ pub struct Illinois {
     alpha_q: u32,
     /// Share that a loss takes, 16 fractional bits.
     beta_q: u32,
-    /// Round trips in a row without a queue.
+    /// Consecutive round trips without a queue before growth returns to its maximum (theta).
     low: u8,
     /// There was a queue since growth was last at its largest.
     above: bool,
@@ -193,14 +194,15 @@ impl CongestionAvoidance for Illinois {
         origin: "S. Liu, T. Basar, R. Srikant, TCP-Illinois: A Loss- and Delay-Based Congestion \
             Control Algorithm for High-Speed Networks, Performance Evaluation 65, 2008",
         citation: "liu2008illinois",
-        description: "Each round trip the mean queueing delay, against the longest seen, sets growth \
-            (10 segments without a queue, along a hyperbola to 0.3 at the longest) and the share that \
-            a loss takes (an eighth to a half). Below 15 segments and after a timeout it is Reno. \
-            Once there was a queue, growth is at its largest again only after five round trips in a \
-            row without one; Linux counts them with gaps. Constants of Linux and ns-3, where the \
-            paper has 0.1 and 10 segments; times in nanoseconds, not milliseconds as in ns-3; the \
-            threshold is taken from FlightSize (RFC 5681). The longest delay never ages, so one spike \
-            desensitises the flow.",
+        description: "In each RTT, the mean queueing delay relative to the longest observed delay \
+            sets growth and the cut of a loss. Growth is 10 segments without a queue, and falls \
+            along a hyperbola to 0.3 at the longest delay. A loss removes an eighth to a half of \
+            the window. Below 15 segments and after a timeout it is Reno. After a queue, growth \
+            returns to its maximum only after five consecutive round trips without a queue; Linux \
+            also counts round trips that are not consecutive. The constants are from Linux and \
+            ns-3, while the paper has 0.1 and 10 segments. Times are in nanoseconds, not in \
+            milliseconds as in ns-3. The threshold is computed from FlightSize (RFC 5681). The \
+            longest delay never ages, so that one spike desensitises the flow.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -208,7 +210,9 @@ impl CongestionAvoidance for Illinois {
     const FLAVOURS: &'static [Departure] = &[Departure::linux(
         "variant",
         Variant::Linux as u64,
-        "`tcp_illinois_acked` counts all that an acknowledgement covers, `tcp_illinois_cong_avoid` forgets what is more than a window, and `alpha` counts the rounds without a queue with gaps",
+        "`tcp_illinois_acked` counts all segments of an acknowledgement, `tcp_illinois_cong_avoid` \
+        discards the excess over a window, and `alpha` counts rounds without a queue that are not \
+        consecutive",
     )];
 
     fn rounding(_why: CongestionEvent) -> Rounding {

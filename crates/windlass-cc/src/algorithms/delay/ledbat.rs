@@ -26,28 +26,27 @@ crate::parameters! {
         variant: Variant = Variant::Rfc6817,
             Variant::KIND,
             "RFC 6817; draft-irtf-iccrg-ledbat-plus-plus";
-        /// Queueing delay to hold, TARGET; LEDBAT++ holds 60 ms if this is more.
+        /// Target queueing delay, TARGET; LEDBAT++ uses at most 60 ms.
         target: Span = Span::from_millis(100),
             ParamKind::Time { min: Span::from_micros(1), max: Span::from_millis(100) },
             "RFC 6817 section 2.5 (at most 100 ms); LEDBAT++: 60 ms";
-        /// Segments per round trip that the window opens by on an empty queue, GAIN; LEDBAT++
-        /// computes its own.
+        /// Growth on an empty queue, segments per RTT, GAIN; LEDBAT++ computes its own gain.
         gain: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
             "RFC 6817 section 2.5 (at most 1)";
-        /// Minutes for which the least delay is remembered, BASE_HISTORY.
+        /// Minutes for which the minimum delay is remembered, BASE_HISTORY.
         base_history: u64 = 10,
             ParamKind::Count { min: 1, max: 10 },
             "RFC 6817 section 2.5 (10)";
-        /// Samples of which the least is the current delay, CURRENT_FILTER.
+        /// Number of samples for the current delay, which is their minimum, CURRENT_FILTER.
         current_filter: u64 = 4,
             ParamKind::Count { min: 1, max: 4 },
             "RFC 6817 section 2.5 (4)";
-        /// Segments that the window may exceed the flight by, ALLOWED_INCREASE.
+        /// Segments by which the window may exceed the flight, ALLOWED_INCREASE.
         allowed_increase: u64 = 1,
             ParamKind::Segments { min: 1, max: 1000 },
             "RFC 6817 section 2.5 (1)";
-        /// Segments below which delay does not close the window, MIN_CWND.
+        /// Window below which delay does not shrink it, segments, MIN_CWND.
         min_cwnd: u64 = 2,
             ParamKind::Segments { min: 1, max: 1000 },
             "RFC 6817 section 2.5 (2)";
@@ -234,17 +233,18 @@ impl CongestionAvoidance for Ledbat {
         origin: "RFC 6817, Low Extra Delay Background Transport (LEDBAT); variant ledbat++: \
             draft-irtf-iccrg-ledbat-plus-plus",
         citation: "rfc6817",
-        description: "Moves the window by GAIN·(TARGET - delay)/TARGET segments per round trip, \
-            delay being the least of the last samples less the least of ten minutes, so that it \
-            fills an idle path up to TARGET of queue and yields to others. Losses and timeouts are \
-            answered as Reno does. Deviations: delay is that of the round trip, one-way times not \
-            being at hand, so a queue of acknowledgements counts too; the initial window is the \
-            stack's, not two segments; slow start, which the RFC permits, ends at TARGET. Variant \
-            ledbat++: TARGET 60 ms, GAIN 1/min(16, ceil(2·TARGET/base)) in slow start too, which \
-            first ends at 3/4 of TARGET; above TARGET the window closes by its part \
-            (delay/TARGET - 1), at most half per round trip; two round trips after slow start, and \
-            again after nine times as long as the last one took, a slowdown to two segments for two \
-            round trips lets base delay be seen; a loss ends a slowdown.",
+        description: "The window changes by GAIN·(TARGET - delay)/TARGET segments per RTT. The \
+            delay is the minimum of the last samples minus the minimum of ten minutes. LEDBAT \
+            therefore fills an idle path up to a queue of TARGET, and yields to other flows. \
+            Losses and timeouts have Reno's response. Deviations: the delay is part of the RTT, \
+            because one-way times are not available, so that a queue of acknowledgements counts \
+            too. The initial window is the stack's, not two segments. Slow start, which the RFC \
+            permits, ends at TARGET. In variant ledbat++, TARGET is 60 ms, and GAIN is 1/min(16, \
+            ceil(2·TARGET/base)), also in slow start. The first slow start ends at 3/4 of TARGET. \
+            Above TARGET the window shrinks by the share (delay/TARGET - 1) of itself, at most \
+            half per RTT. A slowdown to two segments for two RTTs makes the base delay visible. It \
+            occurs two RTTs after slow start, and then after nine times the duration of the last \
+            slowdown. A loss ends a slowdown.",
         params: Params::TABLE,
         trace: TRACE,
     };

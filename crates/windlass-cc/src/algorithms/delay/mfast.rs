@@ -9,7 +9,8 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
 crate::choice! {
-    /// When the window grows by a segment for each acknowledgement (MF-11).
+    /// Phase with a growth of one segment per acknowledgement: only slow start, or all times with a
+    /// queueing delay below `mi_threshold` (MF-11).
     pub enum Multiplicative {
         /// Whenever the averaged queueing delay is below `mi_threshold`: the NS-2 module.
         Always = "always",
@@ -21,7 +22,7 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of MFast.
     pub struct Params {
-        /// Factor on where the window is to go (sigma); 1 is FAST.
+        /// Factor on the target window (sigma); 1 is FAST.
         sigma: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
             "Mudassir and Baig 2021, equation 13 and Table 6";
@@ -45,13 +46,13 @@ crate::parameters! {
         mi_threshold: Span = Span::from_micros(750),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) },
             "Mudassir and Baig 2021, Table 6 (0.00075), in seconds as in the NS-2 module";
-        /// When the window grows by a segment for each acknowledgement: in slow start only, or
-        /// whenever the queueing delay is below `mi_threshold` (MF-11).
+        /// Phase with a growth of one segment per acknowledgement: only slow start, or all times
+        /// with a queueing delay below `mi_threshold` (MF-11).
         mi: Multiplicative = Multiplicative::Always,
             Multiplicative::KIND,
             "NS-2 module";
-        /// Segments in the network's queue beyond which slow start ends, by the window and the
-        /// present round trip; 0: it ends at `mi_threshold` (MF-40).
+        /// Number of queued segments beyond which slow start ends, computed from the window and the
+        /// present RTT. With 0, slow start ends at `mi_threshold` (MF-40).
         start_gamma: Ratio = Ratio(0),
             ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
             "NS-2 module; Mudassir and Baig 2021, section 3.2 has a gamma, Table 6 one of 0.5";
@@ -89,15 +90,15 @@ impl CongestionAvoidance for MFast {
             congestion control algorithm for MPTCP traffic flows in multihomed smart gas IoT \
             networks, Electronics 10(6):711, 2021, section 3.2",
         citation: "mudassir2021mfvl",
-        description: "FAST with a factor sigma on the window that it moves to: every other round \
-            trip w becomes min(2w, (1-gamma)·w + sigma·gamma·(base/avg · w + alpha)). Alone on a \
-            path that it fills it settles at sigma·alpha/(1 - sigma·base/RTT), which is \
-            sigma·(C·base + alpha) for a capacity C: with sigma 1/2 and alpha 100 between 50 and \
-            100 segments on any path, so it queues much on a short path and cannot fill one of \
-            more than 100 segments (MF-8), unless multiplicative increase, which the NS-2 module \
-            has whenever the averaged queueing delay is below mi_threshold, drives it beyond again \
-            and again. Everything else is as in fast: a loss halves the flight, an opening is \
-            spread over the next acknowledgements, a timeout leaves one segment.",
+        description: "FAST with a factor sigma on the target window. In every other RTT, w becomes \
+            min(2w, (1-gamma)·w + sigma·gamma·(base/avg · w + alpha)). Alone on a path that it \
+            fills, it settles at sigma·alpha/(1 - sigma·base/RTT), which is sigma·(C·base + alpha) \
+            for a capacity C. With sigma 1/2 and alpha 100, this is between 50 and 100 segments on \
+            any path. It therefore queues much on a short path, and cannot fill a path of more \
+            than 100 segments (MF-8). Multiplicative increase can exceed this limit repeatedly: \
+            the NS-2 module applies it whenever the averaged queueing delay is below mi_threshold. \
+            All else is as in fast: a loss halves the flight, an increase is spread over the next \
+            acknowledgements, and a timeout leaves one segment.",
         params: Params::TABLE,
         trace: fast::TRACE,
     };

@@ -33,15 +33,15 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of MVegas. The defaults are the equations as printed.
     pub struct Params {
-        /// Segments in the queue below which the window opens, without the offset.
+        /// Number of queued segments below which the window grows, without the offset.
         alpha: u64 = 1,
             ParamKind::Segments { min: 0, max: 10_000 },
             "Mudassir and Baig 2021, Table 5";
-        /// Segments in the queue above which the window closes, without the offset.
+        /// Number of queued segments above which the window shrinks, without the offset.
         beta: u64 = 3,
             ParamKind::Segments { min: 0, max: 10_000 },
             "Mudassir and Baig 2021, Table 5";
-        /// Largest offset on alpha, in alphas (k).
+        /// Maximum offset on alpha, in alphas (k).
         k: Ratio = Ratio::of(2, 1),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10, 1) },
             "Mudassir and Baig 2021, section 3.1.2 (between 1 and 2, tried beyond; MF-5)";
@@ -53,12 +53,12 @@ crate::parameters! {
         beta_offset: Ratio = Ratio::of(2, 1),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10_000, 1) },
             "Mudassir and Baig 2021, Table 5";
-        /// When the offsets move: in every round beyond a threshold, or only with a change of the
-        /// backlog that asks for it (MF-4).
+        /// Rule that moves the offsets: in every round beyond a threshold, or only with a
+        /// corresponding change of the backlog (MF-4).
         offsets: Offsets = Offsets::Literal,
             Offsets::KIND,
             "Mudassir and Baig 2021, equations 5 to 11";
-        /// What the offset on beta comes down by: phi or 1/phi (MF-6).
+        /// Decrement of the offset on beta: phi or 1/phi (MF-6).
         decrement: Decrement = Decrement::Literal,
             Decrement::KIND,
             "Mudassir and Baig 2021, equation 11";
@@ -165,18 +165,19 @@ impl CongestionAvoidance for MVegas {
             congestion control algorithm for MPTCP traffic flows in multihomed smart gas IoT \
             networks, Electronics 10(6):711, 2021, section 3.1",
         citation: "mudassir2021mfvl",
-        description: "Vegas with moving thresholds. Each round trip diff is the window's backlog; \
-            below alpha + alpha_t segments the window opens by a segment over the next round trip \
-            and phi, the last diff over this one, is added to alpha_t (at most k·alpha) and beta_t \
-            (at most beta); above beta + beta_t it closes by one and phi is taken from beta_t (at \
-            least alpha + 1). So 2 to 3 segments are queued at least and 5 to 6 at most. Nothing \
-            ever lowers alpha_t, and with the defaults a phi of 1 takes it from its least to its \
-            largest value: it soon is k·alpha for good. Slow start is Vegas's, a \
-            timeout leaves two segments, a loss or mark three quarters. Where the paper is silent: \
-            diff is in segments (MF-2), kept in bytes and not rounded; below a hundredth of a \
-            segment it counts as none (MF-3); phi is 1 in the first round; offsets stay as they \
-            are in slow start and after losses; the round-trip time is the mean of a round, as in \
-            NS-2; cuts are of the flight.",
+        description: "Vegas with moving thresholds. In each RTT, diff is the backlog of the \
+            window, and phi is the last diff divided by the present diff. Below alpha + alpha_t \
+            segments, the window grows by one segment over the next RTT. Phi is then added to \
+            alpha_t (at most k·alpha) and to beta_t (at most beta). Above beta + beta_t, the \
+            window shrinks by one segment, and phi is subtracted from beta_t (at least alpha + 1). \
+            The queue therefore has at least 2 to 3 segments and at most 5 to 6 segments. Nothing \
+            reduces alpha_t. With the defaults, a phi of 1 moves it from its minimum to its \
+            maximum, so that it is soon permanently k·alpha. Slow start is Vegas's. A timeout \
+            leaves two segments, and a loss or a mark leaves three quarters. The paper does not \
+            define the following points. Diff is in segments (MF-2), kept in bytes and not \
+            rounded. Below a hundredth of a segment it counts as zero (MF-3). Phi is 1 in the \
+            first round. Offsets do not change in slow start and after losses. The RTT is the mean \
+            of a round, as in NS-2. Cuts are relative to the flight.",
         params: Params::TABLE,
         trace: TRACE,
     };

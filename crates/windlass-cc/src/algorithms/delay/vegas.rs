@@ -36,16 +36,16 @@ crate::parameters! {
     /// Parameters of Vegas. The defaults are the paper's Vegas-1,3, which NS-2 has too; Linux and
     /// ns-3 have alpha 2, beta 4, estimate least and reduction half.
     pub struct Params {
-        /// Segments in the queue below which the window opens.
+        /// Number of queued segments below which the window grows.
         alpha: u64 = 1,
             ParamKind::Segments { min: 0, max: 10_000 },
             "Brakmo and Peterson 1995, congestion avoidance (Vegas-1,3); Linux, ns-3: 2";
-        /// Segments in the queue above which the window closes.
+        /// Number of queued segments above which the window shrinks.
         beta: u64 = 3,
             ParamKind::Segments { min: 0, max: 10_000 },
             "Brakmo and Peterson 1995, congestion avoidance (Vegas-1,3); Linux, ns-3: 4";
-        /// Round-trip time that a round is judged by: the mean of its samples, or the least of at
-        /// least three.
+        /// RTT that judges a round: the mean of its samples, or the minimum of at least three
+        /// samples.
         estimate: Estimate = Estimate::Mean,
             Estimate::KIND,
             "Brakmo and Peterson 1995, congestion avoidance; Linux tcp_vegas";
@@ -53,9 +53,10 @@ crate::parameters! {
         reduction: Reduction = Reduction::Quarter,
             Reduction::KIND,
             "NS-2 tcp-vegas; Linux tcp_vegas";
-        /// Reckon in whole segments, and once a round: the backlog is of the base round trip, cut to
-        /// whole segments, and the window moves by one at the acknowledgement that ends a round, or,
-        /// where the round cannot say, as Reno's for that acknowledgement alone. Linux does.
+        /// Calculate in whole segments, and once per round. The backlog is relative to the base RTT
+        /// and cut to whole segments. The window moves by one at the acknowledgement that ends a
+        /// round. If the round has too few samples, it grows as Reno's for this acknowledgement
+        /// only. Linux does this.
         whole: bool = false,
             ParamKind::Flag,
             "Linux tcp_vegas_cong_avoid (true)";
@@ -183,14 +184,15 @@ impl CongestionAvoidance for Vegas {
         origin: "L. S. Brakmo and L. L. Peterson, TCP Vegas: End to end congestion avoidance on a \
             global Internet, IEEE JSAC 13(8), 1995",
         citation: "brakmo1995vegas",
-        description: "Compares each round trip the window with what the least round-trip time \
-            would carry: with fewer than alpha segments queued the window opens by a segment over \
-            the next round trip, with more than beta it closes by one, between them it stays. \
-            Deviations: the backlog is kept in bytes and not rounded to segments (Linux divides by \
-            the base instead of the current round-trip time, which overstates it); the paper's \
-            fine-grained check of the first duplicate acknowledgements, which needs each segment's \
-            sending time, is left to the host's loss detection; a timeout leaves one segment, where \
-            NS-2 leaves two; a mark cuts as a loss does; the cut is of the flight.",
+        description: "In each RTT, Vegas compares the window with the data that the path would \
+            carry at the minimum RTT. With fewer than alpha segments queued, the window grows by \
+            one segment over the next RTT. With more than beta, it shrinks by one segment. Between \
+            alpha and beta, it does not change. Deviations: the backlog is kept in bytes and not \
+            rounded to segments. Linux divides by the base RTT instead of the current RTT, which \
+            overstates the backlog. The paper's fine-grained check of the first duplicate \
+            acknowledgements needs the sending time of each segment; the host's loss detection \
+            does this. A timeout leaves one segment, while NS-2 leaves two. A mark cuts as a loss \
+            does. The cut is relative to the flight.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -202,25 +204,27 @@ impl CongestionAvoidance for Vegas {
         Departure::linux(
             "estimate",
             Estimate::Least as u64,
-            "`tcp_vegas_pkts_acked` keeps the least of a round's samples, and `tcp_vegas_cong_avoid` wants three of them",
+            "`tcp_vegas_pkts_acked` keeps the minimum of a round's samples, and \
+            `tcp_vegas_cong_avoid` needs three of them",
         ),
         Departure::linux("reduction", Reduction::Half as u64, "`tcp_reno_ssthresh`"),
         Departure::linux(
             "whole",
             1,
-            "`tcp_vegas_cong_avoid` divides whole segments by `baseRTT`, moves the window by one at the \
-             end of a round, and calls `tcp_reno_cong_avoid` once where the round had two samples at most",
+            "`tcp_vegas_cong_avoid` divides whole segments by `baseRTT`, and moves the window by \
+            one at the end of a round. It calls `tcp_reno_cong_avoid` once if the round had at \
+            most two samples",
         ),
         Departure::ns3("alpha", 2, "`TcpVegas`, attribute `Alpha`"),
         Departure::ns3("beta", 4, "`TcpVegas`, attribute `Beta`"),
         Departure::ns3(
             "estimate",
             Estimate::Least as u64,
-            "`TcpVegas::PktsAcked` keeps the least of a round's samples",
+            "`TcpVegas::PktsAcked` keeps the minimum of a round's samples",
         ),
         Departure::ns3("reduction", Reduction::Half as u64, "`TcpVegas` leaves the cut to NewReno"),
         Departure::ns3_per_ack(
-            "`TcpVegas::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+            "`TcpVegas::IncreaseWindow` counts every acknowledgement as one segment",
         ),
     ];
 

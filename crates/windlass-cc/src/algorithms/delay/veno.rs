@@ -26,20 +26,21 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of Veno.
     pub struct Params {
-        /// Segments in the queue from which on the path counts as congested.
+        /// Number of queued segments from which the path counts as congested.
         beta: u64 = 3,
             ParamKind::Segments { min: 1, max: 1000 },
             "Fu and Liew 2003 (beta = 3)";
-        /// Fraction of the flight that is kept at a loss that counts as random.
+        /// Fraction of the flight that is kept at a random loss.
         keep: Ratio = Ratio::of(4, 5),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::ONE },
             "Fu and Liew 2003 (4/5)";
-        /// Round-trip samples that a round needs to say anything of the queue: fewer may all come
+        /// RTT samples that a round needs for an estimate of the queue: fewer samples may all come
         /// from delayed acknowledgements.
         min_samples: u64 = 3,
             ParamKind::Count { min: 1, max: 100 },
             "Linux tcp_veno, ns-3 TcpVeno";
-        /// Where paper and kernel part: which samples say how much is queued.
+        /// Implementation of the point in which paper and kernel differ: the samples that estimate
+        /// the queue.
         variant: Variant = Variant::Paper, Variant::KIND,
             "Fu and Liew 2003; Linux tcp_veno";
     }
@@ -118,14 +119,15 @@ impl CongestionAvoidance for Veno {
         origin: "C. P. Fu and S. C. Liew, TCP Veno: TCP enhancement for transmission over wireless \
             access networks, IEEE JSAC 21(2), 2003",
         citation: "fu2003veno",
-        description: "Reno that estimates as Vegas does how many segments it keeps queued, from the \
-            least round-trip time of each round. With beta or more it opens the window half as fast \
-            (each acknowledgement by half, where the paper has every other one); with fewer, a loss \
-            counts as random and 4/5 of the flight is kept. Deviations: a timeout and a mark always \
-            halve, as does a loss before the first estimate; the cut is of the flight (RFC 5681), \
-            not of the window; a round with fewer than three samples grows as Reno does, as in \
-            Linux. (ns-3's TcpVeno forgets its samples at each increase and so nearly always grows \
-            as Reno.)",
+        description: "Reno that estimates the number of its queued segments as Vegas does, from \
+            the minimum RTT of each round. With beta or more queued segments, the window grows \
+            half as fast: each acknowledgement counts half, while the paper counts every other \
+            acknowledgement. With fewer queued segments, a loss counts as random, and 4/5 of the \
+            flight is kept. Deviations: a timeout and a mark always halve, and so does a loss \
+            before the first estimate. The cut is relative to the flight (RFC 5681), not to the \
+            window. A round with fewer than three samples grows as in Reno, which is also Linux's \
+            behaviour. ns-3's TcpVeno discards its samples at each increase, and so nearly always \
+            grows as Reno.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -134,10 +136,11 @@ impl CongestionAvoidance for Veno {
         Departure::linux(
             "variant",
             Variant::Linux as u64,
-            "`tcp_veno_cong_avoid` forgets the least round trip at every acknowledgement, and keeps the number of samples",
+            "`tcp_veno_cong_avoid` resets the minimum RTT at every acknowledgement, and keeps the \
+            number of samples",
         ),
         Departure::ns3_per_ack(
-            "`TcpVeno::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+            "`TcpVeno::IncreaseWindow` counts every acknowledgement as one segment",
         ),
     ];
 

@@ -13,27 +13,28 @@ use crate::time::Span;
 crate::parameters! {
     /// Parameters of YeAH.
     pub struct Params {
-        /// Most segments in the queue in fast mode, `Q_max`.
+        /// Maximum number of queued segments in fast mode, `Q_max`.
         alpha: u64 = 80,
             ParamKind::Segments { min: 1, max: 1_000_000 },
             "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (80)";
-        /// Part of the queue that a precautionary decongestion takes out: one in so many.
+        /// Divisor of the part of the queue that a precautionary decongestion removes.
         gamma: u64 = 1,
             ParamKind::Count { min: 1, max: 1000 },
             "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (1)";
-        /// Least cut of the flight at a loss: a half so many times over.
+        /// Minimum cut of the flight at a loss, as a number of halvings: n is 1/2^n of the flight.
         delta: u64 = 3,
             ParamKind::Count { min: 1, max: 20 },
             "Linux tcp_yeah (1/8)";
-        /// Largest part of the window that a decongestion takes: a half so many times over.
+        /// Maximum part of the window that a decongestion removes, as a number of halvings: n is
+        /// 1/2^n of the window.
         epsilon: u64 = 1,
             ParamKind::Count { min: 1, max: 20 },
             "Linux tcp_yeah (1/2)";
-        /// Largest queueing delay in fast mode: the base round-trip time divided by this.
+        /// Divisor of the base RTT that gives the maximum queueing delay in fast mode.
         phi: u64 = 8,
             ParamKind::Count { min: 1, max: 1000 },
             "Baiocchi, Castellani, Vacirca 2007; Linux tcp_yeah (8)";
-        /// Rounds in slow mode from which on a competing Reno flow is assumed.
+        /// Rounds in slow mode after which a competing Reno flow is assumed.
         rho: u64 = 16,
             ParamKind::Count { min: 1, max: 100_000 },
             "Linux tcp_yeah (16)";
@@ -41,7 +42,7 @@ crate::parameters! {
         zeta: u64 = 50,
             ParamKind::Count { min: 1, max: 100_000 },
             "Linux tcp_yeah (50)";
-        /// In fast mode the window opens by a segment for so many acknowledged.
+        /// Acknowledged segments per segment of growth in fast mode.
         scalable: u64 = 100,
             ParamKind::Segments { min: 1, max: 100_000 },
             "Kelly 2003 (0.01 per acknowledgement); Linux tcp_yeah (100)";
@@ -126,22 +127,22 @@ impl CongestionAvoidance for Yeah {
         origin: "A. Baiocchi, A. P. Castellani and F. Vacirca, YeAH-TCP: Yet another highspeed TCP, \
             PFLDnet 2007",
         citation: "baiocchi2007yeah",
-        description: "Estimates each round trip how much it keeps queued, from the least round-trip \
-            time of the round. In fast mode, with at most alpha segments and a queueing delay of \
-            at most base/phi, it grows as Scalable TCP; in slow mode as Reno, and with more than \
-            alpha segments queued and a window beyond that of an assumed Reno competitor it takes \
-            the queue out of the window at once. A loss takes out the queue but at most half and at \
-            least an eighth of the flight, or half after rho slow rounds, when Reno competes. \
-            Deviations: as in Linux decongestion happens in slow start too and ends it, and a round \
-            with fewer than three samples changes nothing; cuts are of the flight; timeouts and \
-            marks cut as losses do. (ns-3 computes 1/phi in integers, so that any queueing delay \
-            selects slow mode.)",
+        description: "YeAH estimates in each RTT the number of its queued segments, from the \
+            minimum RTT of the round. In fast mode, with at most alpha segments queued and a \
+            queueing delay of at most base/phi, it grows as Scalable TCP. In slow mode it grows as \
+            Reno. With more than alpha segments queued and a window beyond the window of an \
+            assumed Reno competitor, it removes the queue from the window at once. A loss removes \
+            the queue, but at most half and at least an eighth of the flight. After rho slow \
+            rounds Reno competes, and a loss removes half. Deviations: as in Linux, decongestion \
+            also happens in slow start and ends it, and a round with fewer than three samples \
+            changes nothing. Cuts are relative to the flight. Timeouts and marks cut as losses do. \
+            ns-3 computes 1/phi in integers, so that any queueing delay selects slow mode.",
         params: Params::TABLE,
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
     const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
-        "`TcpYeah::IncreaseWindow` counts an acknowledgement as one segment, whatever it covers",
+        "`TcpYeah::IncreaseWindow` counts every acknowledgement as one segment",
     )];
 
     fn rounding(_why: CongestionEvent) -> Rounding {

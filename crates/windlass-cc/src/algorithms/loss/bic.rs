@@ -11,7 +11,7 @@ use crate::params::{ParamKind, Parameters, Ratio};
 crate::parameters! {
     /// Parameters of BIC.
     pub struct Params {
-        /// Window up to which it grows and is cut like Reno.
+        /// Window up to which growth and cut are Reno's.
         low_window: u64 = 14,
             ParamKind::Segments { min: 1, max: 100_000 },
             "INFOCOM 2004 paper, section III; Linux tcp_bic low_window";
@@ -19,7 +19,7 @@ crate::parameters! {
         keep: Ratio = Ratio::of(819, 1024),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::of(99, 100) },
             "Linux tcp_bic beta";
-        /// Most segments of growth in a round trip (S_max). The paper has 32.
+        /// Maximum growth per RTT, segments (S_max). The paper has 32.
         max_increment: u64 = 16,
             ParamKind::Segments { min: 1, max: 10_000 },
             "Linux tcp_bic max_increment";
@@ -31,17 +31,20 @@ crate::parameters! {
         smooth_part: u64 = 20,
             ParamKind::Count { min: 1, max: 10_000 },
             "Linux tcp_bic smooth_part";
-        /// Aim lower when a loss comes below the last maximum, for another flow may need the room.
+        /// Set a lower target when a loss occurs below the last maximum, because another flow may
+        /// need the capacity.
         fast_convergence: bool = true,
             ParamKind::Flag,
             "INFOCOM 2004 paper, section III.C";
-        /// Multiply growth beyond `low_window` by the mean number of segments that an acknowledgement
-        /// covers: right where the stack counts acknowledgements. Linux does, and counts segments too.
+        /// Multiply growth beyond `low_window` by the mean number of segments per acknowledgement.
+        /// This is right if the stack counts acknowledgements. Linux does this, and counts segments
+        /// too.
         ack_ratio: bool = false,
             ParamKind::Flag,
             "Linux bictcp_update and bictcp_acked, delayed_ack";
-        /// Reckon in whole segments: W_max, the distance to it, and how many have to be acknowledged
-        /// for one of growth. Linux does, and cuts each quotient to a whole number.
+        /// Calculate in whole segments: W_max, the distance to it, and the number of acknowledged
+        /// segments per segment of growth. Linux does this, and cuts each quotient to a whole
+        /// number.
         whole: bool = false,
             ParamKind::Flag,
             "Linux bictcp_update (true)";
@@ -60,7 +63,8 @@ const RATIO_BITS: u32 = 4;
 /// Acknowledgements are taken to cover two segments at first.
 const FIRST_RATIO: u32 = 2 << RATIO_BITS;
 
-/// Most segments that one acknowledgement counts for in that.
+/// Maximum number of segments that one acknowledgement counts, instead of the stack's limit; a
+/// paced sender may have no limit.
 const MAX_COVERED: u64 = 1 << 20;
 
 /// Congestion avoidance of BIC.
@@ -152,14 +156,14 @@ impl CongestionAvoidance for Bic {
         origin: "L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control (BIC) for Fast \
             Long-Distance Networks, INFOCOM 2004",
         citation: "xu2004binary",
-        description: "Between the window left by a loss and the one at which it came, BIC searches: \
-            each round trip it covers a quarter of the distance, at most 16 segments and at the end \
-            0.2; beyond the old maximum it probes along the mirror image. Up to 14 segments it is \
-            Reno. Before the first loss and after a timeout there is nothing to aim at, and it \
-            grows by at least a twentieth each round trip. The constants are those of Linux, from \
-            which ns-3 differs in smooth_part = 5; the growth is that of Linux, its \
-            rounding to whole segments only with whole. The threshold is taken from FlightSize (RFC 5681), not from \
-            the window.",
+        description: "BIC searches between the window that a loss left and the window at which the \
+            loss occurred. In each RTT it covers a quarter of the distance, at most 16 segments, \
+            and 0.2 segments at the end. Beyond the old maximum it probes along the mirror image. \
+            Up to 14 segments it is Reno. Before the first loss and after a timeout BIC has no \
+            target, and grows by at least a twentieth per RTT. The constants are from Linux; ns-3 \
+            differs in smooth_part = 5. Growth is as in Linux, with Linux's rounding to whole \
+            segments only if `whole` is set. The threshold is computed from FlightSize (RFC 5681), \
+            not from the window.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -168,13 +172,15 @@ impl CongestionAvoidance for Bic {
         Departure::linux(
             "ack_ratio",
             1,
-            "`bictcp_update` divides by the segments that an acknowledgement covers, and `tcp_cong_avoid_ai` counts them too: with delayed acknowledgements growth is nearly twice that of the paper",
+            "`bictcp_update` divides by the segments per acknowledgement, and `tcp_cong_avoid_ai` \
+            also counts them. With delayed acknowledgements, growth is nearly twice the paper's \
+            growth",
         ),
         Departure::linux(
             "whole",
             1,
-            "`bictcp_update` divides whole segments: the search ends seven below its goal, and beyond \
-             31 segments probing is up to twice as fast",
+            "`bictcp_update` divides whole segments. The search ends seven segments below its \
+            goal, and beyond 31 segments probing is up to twice as fast",
         ),
         Departure::ns3("keep", Ratio::of(8, 10).0, "`TcpBic`, attribute `Beta`"),
         Departure::ns3("smooth_part", 5, "`TcpBic`, attribute `SmoothPart`"),

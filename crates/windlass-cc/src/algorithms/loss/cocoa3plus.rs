@@ -23,36 +23,37 @@ const SHARE: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE };
 crate::parameters! {
     /// Parameters of CoCoA3+.
     pub struct Params {
-        /// Share by which a value must exceed what it is held against before a signal says
-        /// congestion (theta).
+        /// Relative excess of a value over its reference above which a signal indicates congestion
+        /// (theta).
         tolerance: Ratio = Ratio::of(1, 4), ParamKind::Ratio { min: Ratio(0), max: Ratio(100 << 16) },
             "C3-19 (the paper says \"beyond network limit\")";
-        /// Signals that must say congestion at once for growth to be held.
+        /// Number of signals that must indicate congestion at the same time to hold growth.
         votes: u64 = 1, ParamKind::Count { min: 1, max: 7 }, "C3-19 (the paper ranks none)";
-        /// Hold growth while there is congestion; without, growth is NewReno's throughout.
+        /// Hold growth during congestion; without this option growth is always NewReno's.
         hold: bool = false, ParamKind::Flag, "Parween and Hussain, section V.C.6 (C3-19)";
-        /// With `hold`: in slow start too; without, only above the threshold.
+        /// Apply `hold` in slow start too; without this option, only above the threshold.
         hold_start: bool = true, ParamKind::Flag, "C3-19 (the paper makes no difference)";
-        /// Round-trip time: the smoothed one is above the base by `tolerance`.
+        /// RTT signal: the smoothed RTT is above the base RTT by `tolerance`.
         rtt: bool = true, ParamKind::Flag, "Parween and Hussain, equation 6 (C3-4)";
-        /// Timeout: the timer expired less than a round trip ago.
+        /// Timeout signal: the timer expired less than an RTT ago.
         rto: bool = true, ParamKind::Flag, "Parween and Hussain, section IV.B";
-        /// Transmission rate, window over smoothed round-trip time: above the delivery rate of the
-        /// round trip by `tolerance`.
+        /// Transmission rate signal: window divided by smoothed RTT is above the delivery rate of
+        /// the last RTT by `tolerance`.
         rate: bool = true, ParamKind::Flag, "Parween and Hussain, equation 7 (C3-5)";
-        /// Delay: what waits at the node's station takes longer than `tolerance` times the base
-        /// round-trip time.
+        /// Delay signal: the queue at the node's station takes longer than `tolerance` times the
+        /// base RTT.
         delay: bool = true, ParamKind::Flag, "Parween and Hussain, section IV.B.3";
-        /// Bandwidth, window over smoothed round-trip time: above the rate at which the node's
-        /// station gets rid of packets by `tolerance`.
+        /// Bandwidth signal: window divided by smoothed RTT is above the departure rate at the
+        /// node's station by `tolerance`.
         bandwidth: bool = true, ParamKind::Flag, "Parween and Hussain, equation 8";
-        /// Delivery rate: below that of the round trip before by `tolerance`.
+        /// Delivery rate signal: the rate is below the rate of the RTT before by `tolerance`.
         delivery: bool = true, ParamKind::Flag, "Parween and Hussain, section IV.B.5";
-        /// Queue status: the average queue of the node's station is above `queue_share` of its room.
+        /// Queue signal: the average queue of the node's station is above `queue_share` of its
+        /// capacity.
         queue: bool = true, ParamKind::Flag, "Parween and Hussain, equation 9 (C3-6)";
         /// Weight of the latest length in the average queue.
         queue_weight: Ratio = Ratio::of(2, 1000), SHARE, "Floyd and Jacobson 1993 (C3-6)";
-        /// Share of a station's room above which its average queue says congestion.
+        /// Share of a station's capacity above which its average queue indicates congestion.
         queue_share: Ratio = Ratio::of(1, 2), SHARE, "C3-6 (the paper has none)";
         /// Share of the flight that a loss leaves.
         keep: Ratio = Ratio::of(1, 2), SHARE, "Parween and Hussain, section IV.B (C3-18)";
@@ -210,16 +211,18 @@ impl CongestionAvoidance for Cocoa3Plus {
         origin: "S. Parween and S. Z. Hussain, Cross-Layer based TCP Performance Enhancement in IoT \
             Networks, section IV.B",
         citation: "parween2022cross",
-        description: "NewReno's window, as section V.C.6 has it: it grows in normal transmission and \
-            falls when something is sent again. With `hold` it does not open while there is congestion \
-            by one of the seven signals of section IV.B: round-trip time, expired timer, transmission \
-            rate, delay, bandwidth, delivery rate, and queue. The paper names them without a test; here \
-            a value counts that is off by a quarter, each signal can be turned off, and `votes` says how \
-            many it takes. Held in slow start too, a window of one segment may never grow again. Delay, \
-            bandwidth and queue are those of the node's own station, and say nothing in a network \
-            without. What makes up the rest of CoCoA3+ belongs to the stack: `dupthresh = 2` for its \
-            fast retransmit and `rto = { algorithm = \"cmbo\" }` for its timer. With two duplicates \
-            the window in recovery begins with three segments on top of the threshold, as with three.",
+        description: "NewReno's window, as in section V.C.6: it grows in normal transmission and \
+            is reduced at a retransmission. With `hold`, the window does not grow during \
+            congestion by one of the seven signals of section IV.B. The signals are RTT, expired \
+            timer, transmission rate, delay, bandwidth, delivery rate, and queue. The paper names \
+            them without a test. Here a value that deviates by a quarter counts, each signal can \
+            be turned off, and `votes` is the required number of signals. If growth is also held \
+            in slow start, a window of one segment may never grow again. Delay, bandwidth and \
+            queue are measured at the node's own station, and give no signal in a network without \
+            stations. The rest of CoCoA3+ belongs to the stack: `dupthresh = 2` for its fast \
+            retransmit and `rto = { algorithm = \"cmbo\" }` for its timer. With two duplicates, \
+            the window in recovery starts at the threshold plus three segments, as with three \
+            duplicates.",
         params: Params::TABLE,
         trace: TRACE,
     };

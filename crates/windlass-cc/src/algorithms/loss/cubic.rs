@@ -12,7 +12,7 @@ use crate::time::Span;
 crate::parameters! {
     /// Parameters of CUBIC.
     pub struct Params {
-        /// C, how steeply the window rises, segments per cubed second.
+        /// C, the steepness of the curve, segments per cubed second.
         c: Ratio = Ratio::of(4, 10),
             ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio(STEEPEST) },
             "RFC 9438 section 5.1";
@@ -24,22 +24,23 @@ crate::parameters! {
         keep_ecn: Ratio = Ratio::of(7, 10),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(99, 100) },
             "RFC 9438 section 4.6; RFC 8511 section 3.1";
-        /// Aim lower when a loss comes below the last maximum, for another flow may need the room.
+        /// Set a lower target when a loss occurs below the last maximum, because another flow may
+        /// need the capacity.
         fast_convergence: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.7";
-        /// Never stay below the window that Reno would have.
+        /// Keep the window at least at the window that Reno would have.
         friendliness: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3";
-        /// Let that window grow as Reno's, by a whole segment a round trip, from the window before
-        /// the last cut on. Linux does not.
+        /// Beyond the window before the last cut, let Reno's estimated window grow as Reno's, by a
+        /// whole segment per RTT. Linux does not.
         reno_beyond: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (false)";
-        /// Come up to that window or to the cubic of the least round trip ahead, whichever is larger,
-        /// by the whole segments that lack in each round trip, and not at once; by a twentieth at
-        /// least before the first loss and after a timeout. Linux does.
+        /// Grow to Reno's estimated window or to the cubic one minimum RTT ahead, whichever is
+        /// larger, by the missing whole segments in each RTT and not at once. Before the first loss
+        /// and after a timeout, grow by at least a twentieth. Linux does this.
         reno_paced: bool = false,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (true)";
@@ -295,17 +296,18 @@ impl CongestionAvoidance for Cubic {
         name: "CUBIC",
         origin: "RFC 9438, CUBIC for Fast and Long-Distance Networks",
         citation: "rfc9438",
-        description: "After a loss the window follows C·(t-K)³ + W_max: fast back to where the loss \
-            came, flat there, then ever faster beyond, by the clock and not by round trips; never \
-            below an estimate of Reno's window. A loss leaves 0.7 of FlightSize. The window moves \
-            towards the value one smoothed round-trip time ahead, by at most half of itself a round \
-            trip. Time without anything to send, or in which the window did not limit the sender, \
-            does not count, nor does slow start. In the Reno-friendly region a window above the \
-            estimate stays, where the RFC would lower it to the estimate, and one below rises to it \
-            no faster than in slow start. An acknowledgement counts for \
-            the segments that the stack counts, the estimate for all acknowledged bytes. W_max and \
-            the window before the cut are kept to 1/64 segment, and undo restores the estimate to \
-            that. Constants of Linux before 2.6.29: c = 410/1024, keep = 819/1024.",
+        description: "After a loss the window follows C·(t-K)³ + W_max. It rises fast to the \
+            window at which the loss occurred, is flat there, and then rises faster and faster. \
+            The curve depends on time, not on round trips, and is never below an estimate of \
+            Reno's window. A loss leaves 0.7 of FlightSize. The window moves towards the value of \
+            the curve one smoothed RTT ahead, by at most half of itself per RTT. Time without data \
+            to send, time in which the window did not limit the sender, and slow start do not \
+            count. In the Reno-friendly region a window above the estimate does not change; the \
+            RFC would reduce it to the estimate. A window below the estimate rises to it no faster \
+            than in slow start. The curve counts the segments that the stack counts for an \
+            acknowledgement, and the estimate counts all acknowledged bytes. W_max and the window \
+            before the cut are kept to 1/64 segment, and undo restores the estimate to this \
+            precision. Linux before 2.6.29 has c = 410/1024 and keep = 819/1024.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -318,12 +320,14 @@ impl CongestionAvoidance for Cubic {
         Departure::linux(
             "reno_beyond",
             0,
-            "`bictcp_update` has one slope for Reno's window, where RFC 9438 section 4.3 has Reno's own beyond the window before the cut",
+            "`bictcp_update` has one slope for Reno's window. RFC 9438 section 4.3 has Reno's own \
+            slope beyond the window before the cut",
         ),
         Departure::linux(
             "reno_paced",
             1,
-            "`bictcp_update` leaves it to `tcp_cong_avoid_ai` to make up, over a round trip, what the window lacks of Reno's and of the curve, in whole segments",
+            "`bictcp_update` leaves the growth to Reno's window and to the curve to \
+            `tcp_cong_avoid_ai`, over an RTT and in whole segments",
         ),
     ];
 

@@ -30,11 +30,12 @@ crate::parameters! {
         gain: Ratio = Ratio::of(1, 16),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
             "RFC 8257 section 4.2 (1/16)";
-        /// Alpha of a new connection: at one the first mark halves the window.
+        /// Alpha of a new connection; with 1, the first mark halves the window.
         initial_alpha: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "RFC 8257 section 3.3 (1)";
-        /// Where RFC and kernel part: how exact alpha is, and when its window ends.
+        /// Implementation of two points in which RFC and kernel differ: the precision of alpha, and
+        /// the end of its window.
         variant: Variant = Variant::Rfc, Variant::KIND,
             "RFC 8257 section 3.3; Linux tcp_dctcp";
     }
@@ -123,15 +124,15 @@ impl CongestionAvoidance for Dctcp {
         name: "DCTCP",
         origin: "RFC 8257, Data Center TCP (DCTCP): TCP Congestion Control for Data Centers",
         citation: "rfc8257",
-        description: "Reno whose answer to marks has their extent: alpha averages the fraction of \
-            bytes marked in each window of data, and the first mark cuts the window by alpha/2, \
-            once per window of data. The first mark also ends slow start. Losses and timeouts are \
-            answered as Reno does. It needs a receiver that echoes each change of mark at once and \
-            a queue that marks above a low threshold; without marks alpha decays and it is Reno. An \
-            acknowledgement that carries a mark does not open the window (RFC 3168 section 6.1.2). \
-            A host that answers marks itself, as Linux does over a round trip in which the window does \
-            not grow, gets the same cut. Deviation: \
-            the fraction counts bytes delivered selectively too.",
+        description: "Reno with a response to the extent of marking. Alpha is the average of the \
+            fraction of marked bytes in each window of data. The first mark cuts the window by \
+            alpha/2, once per window of data, and ends slow start. Losses and timeouts have Reno's \
+            response. DCTCP needs a receiver that echoes each change of mark at once, and a queue \
+            that marks above a low threshold. Without marks, alpha decays, and DCTCP is Reno. An \
+            acknowledgement with a mark does not increase the window (RFC 3168 section 6.1.2). A \
+            host that responds to marks itself gets the same cut, as Linux does over an RTT in \
+            which the window does not grow. Deviation: the fraction also counts selectively \
+            delivered bytes.",
         params: Params::TABLE,
         trace: TRACE,
     };

@@ -31,14 +31,14 @@ crate::parameters! {
         high_decrease: Ratio = Ratio::of(1, 10),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(1, 2) },
             "RFC 3649 section 5";
-        /// Count acknowledgements in congestion avoidance, and not what they acknowledge, whatever
-        /// the stack counts.
+        /// Count acknowledgements in congestion avoidance instead of acknowledged segments,
+        /// regardless of the stack's counting.
         per_ack: bool = false,
             ParamKind::Flag,
             "RFC 3649 leaves it to RFC 2581; Linux hstcp_cong_avoid (true)";
-        /// Growth and cut in the steps of the RFC's table, which is of the default constants: up to
-        /// the window of each row its a(w) and b(w) hold, and the cut is that of the row by which the
-        /// window last grew.
+        /// Take growth and cut from the RFC's table, which has the default constants. The a(w) and
+        /// b(w) of a row apply up to its window, and the cut is taken from the row of the last
+        /// growth.
         steps: bool = false,
             ParamKind::Flag,
             "RFC 3649 appendix B; Linux hstcp_aimd_vals (true)";
@@ -135,20 +135,21 @@ impl CongestionAvoidance for HighSpeed {
         name: "HighSpeed TCP",
         origin: "RFC 3649, HighSpeed TCP for Large Congestion Windows, section 5",
         citation: "rfc3649",
-        description: "Above 38 segments the window follows a response function that needs a loss \
-            rate of 1e-7, not 2e-10, for 83,000 segments: growth a(w) per round trip rises from 1 to \
-            about 72 segments and the share b(w) taken at a loss falls from a half to a tenth, both \
-            computed from the RFC's equations for the whole segments in the window, not read from \
-            its table unless steps asks for it. a(w) is at least Reno's 1, and b(w), which the equation would take to zero at \
-            570,000 segments, at least a hundredth. The threshold is taken from FlightSize \
-            (RFC 5681). It starts with limited slow start (RFC 3742), as the RFC recommends.",
+        description: "Above 38 segments the window follows a response function: a window of 83,000 \
+            segments needs a loss rate of 1e-7, where Reno needs 2e-10. Growth a(w) rises from 1 \
+            to about 72 segments per RTT. The share b(w) of the window that a loss removes falls \
+            from a half to a tenth. Both are computed from the RFC's equations for the whole \
+            segments in the window; `steps` reads them from the RFC's table. The minimum of a(w) \
+            is Reno's 1. The minimum of b(w) is a hundredth, because the equation would reach zero \
+            at 570,000 segments. The threshold is computed from FlightSize (RFC 5681). HighSpeed \
+            TCP starts with limited slow start (RFC 3742), as the RFC recommends.",
         params: Params::TABLE,
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements =
         Requirements { slow_start: Some("limited"), ..Requirements::LOSS_BASED };
     const FLAVOURS: &'static [Departure] = &[
-        Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once an acknowledgement"),
+        Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once per acknowledgement"),
         Departure::linux("steps", 1, "`hstcp_aimd_vals` is the table, which rounds growth up"),
         Departure {
             flavour: Flavour::Linux,

@@ -12,16 +12,18 @@ use crate::time::Span;
 crate::parameters! {
     /// Parameters of Hybla.
     pub struct Params {
-        /// Round-trip time of the connection whose growth is imitated (RTT0). ns-3 has 50 ms.
+        /// RTT of the connection with the imitated growth (RTT0). ns-3 has 50 ms.
         reference_rtt: Span = Span::from_millis(25),
             ParamKind::Time { min: Span::from_micros(1), max: Span::from_secs(10) },
             "Caini and Firrincieli 2004, section 3";
-        /// Largest rho with which slow start opens the window by `2^rho - 1` segments for each
-        /// one: without a limit the first acknowledgement over a satellite sends all there is.
+        /// Maximum rho for the growth of `2^rho - 1` segments per acknowledged segment in slow
+        /// start. Without a limit, the first acknowledgement over a satellite sends all waiting
+        /// data.
         slow_start_rho: Ratio = Ratio(16 << 16),
             ParamKind::Ratio { min: Ratio::ONE, max: Ratio(32 << 16) },
             "own limit; the paper has none and counts on packet spacing";
-        /// Begin with a window of rho segments, cut to a whole number, in place of the stack's.
+        /// Set the initial window to rho segments, cut to a whole number, instead of the stack's
+        /// initial window.
         initial_rho: bool = false,
             ParamKind::Flag,
             "Caini and Firrincieli 2004 multiplies both; Linux hybla_init (true)";
@@ -52,13 +54,13 @@ impl CongestionAvoidance for Hybla {
         origin: "C. Caini, R. Firrincieli, TCP Hybla: A TCP Enhancement for Heterogeneous Networks, \
             International Journal of Satellite Communications and Networking 22, 2004",
         citation: "caini2004hybla",
-        description: "With rho, the least round-trip time over a reference of 25 ms (never below 1), \
-            each acknowledged segment opens the window by 2^rho - 1 segments in slow start and by \
-            rho²/cwnd in congestion avoidance, so that the sending rate grows per second as that of \
-            a Reno flow over the reference path. Losses halve. rho follows the least round-trip \
-            time, as in Linux, and slow start stops at the threshold. Initial window and threshold \
-            are the stack's, where the paper multiplies both by rho, and the exponent is limited \
-            (slow_start_rho).",
+        description: "The factor rho is the minimum RTT divided by a reference of 25 ms, and at \
+            least 1. Each acknowledged segment increases the window by 2^rho - 1 segments in slow \
+            start, and by rho²/cwnd in congestion avoidance. The sending rate therefore grows per \
+            second as fast as the rate of a Reno flow over the reference path. A loss halves the \
+            window. As in Linux, rho follows the minimum RTT, and slow start stops at the \
+            threshold. The initial window and threshold are the stack's, while the paper \
+            multiplies both by rho. The exponent is limited (slow_start_rho).",
         params: Params::TABLE,
         trace: &[],
     };
@@ -67,9 +69,9 @@ impl CongestionAvoidance for Hybla {
         Departure {
             flavour: Flavour::Linux,
             change: Change::AckLimit(1),
-            why: "`hybla_cong_avoid` adds once an acknowledgement, in slow start too",
+            why: "`hybla_cong_avoid` adds once per acknowledgement, also in slow start",
         },
-        Departure::linux("initial_rho", 1, "`hybla_init` begins with a window of rho segments"),
+        Departure::linux("initial_rho", 1, "`hybla_init` sets the initial window to rho segments"),
         Departure::ns3("reference_rtt", Span::from_millis(50).0, "`TcpHybla`, attribute `RRTT`"),
     ];
 

@@ -99,9 +99,9 @@ impl Variant for Tahoe {
         name: "Tahoe",
         origin: "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988",
         citation: "jacobson1988congestion",
-        description: "Slow start, additive increase, and on any loss (three duplicate \
-            acknowledgements or a timeout) half the flight as threshold and slow start from one \
-            segment, going back to the first unacknowledged byte.",
+        description: "Slow start and additive increase. Any loss (three duplicate acknowledgements \
+            or a timeout) sets the threshold to half the flight. Slow start then begins from one \
+            segment, at the first unacknowledged byte.",
         params: Params::TABLE,
         trace: &[],
     };
@@ -118,9 +118,9 @@ impl Variant for Reno {
         name: "Reno",
         origin: "RFC 5681, TCP Congestion Control, sections 3.1 and 3.2",
         citation: "rfc5681",
-        description: "Slow start, additive increase of one segment per round trip, fast retransmit \
-            on three duplicate acknowledgements and fast recovery that ends at the first new \
-            acknowledgement. Two losses in one window usually cost a timeout.",
+        description: "Slow start, additive increase of one segment per RTT, fast retransmit on \
+            three duplicate acknowledgements, and fast recovery that ends at the first new \
+            acknowledgement. Two losses in one window usually cause a timeout.",
         params: Params::TABLE,
         trace: &[],
     };
@@ -142,14 +142,14 @@ impl Variant for NewReno {
         name: "NewReno",
         origin: "RFC 6582, The NewReno Modification to TCP's Fast Recovery Algorithm",
         citation: "rfc6582",
-        description: "Reno whose fast recovery lasts until everything outstanding at its start is \
-            acknowledged: each partial acknowledgement retransmits the next hole, so several losses \
-            in one window are repaired at one per round trip without a timeout.",
+        description: "Reno with a fast recovery that lasts until all data outstanding at its start \
+            is acknowledged. Each partial acknowledgement retransmits the next hole, so that \
+            several losses in one window are repaired at one per RTT, without a timeout.",
         params: Params::TABLE,
         trace: &[],
     };
     const RECOVERY: LossRecovery = LossRecovery::NewReno;
     const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
-        "`TcpNewReno::CongestionAvoidance` counts an acknowledgement as one segment, whatever it covers",
+        "`TcpNewReno::CongestionAvoidance` counts every acknowledgement as one segment",
     )];
 }

@@ -11,21 +11,21 @@ use crate::params::{ParamKind, Parameters, Ratio};
 crate::parameters! {
     /// Parameters of Scalable TCP.
     pub struct Params {
-        /// Segments acknowledged for each segment of growth (1/a). Linux before 5.4 and ns-3
-        /// have 50.
+        /// Acknowledged segments per segment of growth (1/a). Linux before 5.4 and ns-3 have 50.
         acks_per_segment: u64 = 100,
             ParamKind::Count { min: 1, max: 1_000_000 },
             "Kelly 2003, section 3 (a = 0.01)";
-        /// Share of the window that a loss takes (b).
+        /// Share of the window that a loss removes (b).
         cut: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio::of(9, 10) },
             "Kelly 2003, section 3 (b = 0.125)";
         /// Window up to which it grows like Reno (the legacy window). Linux and ns-3 have
-        /// `acks_per_segment`, below which Reno is the faster.
+        /// `acks_per_segment`, below which Reno is faster.
         legacy_window: u64 = 16,
             ParamKind::Segments { min: 0, max: 1_000_000 },
             "Kelly 2003, section 3.1 (lwnd)";
-        /// Share of the window that a loss takes up to the legacy window. Linux and ns-3 have 1/8.
+        /// Share of the window that a loss removes up to the legacy window. Linux and ns-3 have
+        /// 1/8.
         legacy_cut: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio::of(9, 10) },
             "Kelly 2003, section 3.1; RFC 5681 equation 4";
@@ -49,12 +49,13 @@ impl CongestionAvoidance for Scalable {
         origin: "T. Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, \
             ACM SIGCOMM Computer Communication Review 33(2), 2003",
         citation: "kelly2003scalable",
-        description: "Each acknowledged segment opens the window by 0.01 segments and a loss takes \
-            an eighth of it, so the time to recover from a loss does not depend on the window. Up to \
-            the legacy window of 16 segments it is Reno. Two flows that lose together keep the ratio \
-            of their windows. The threshold is taken from FlightSize (RFC 5681), not from the \
-            window. Linux from 5.4 on: legacy_window = 100, legacy_cut = 0.125; ns-3 and older \
-            Linux: acks_per_segment = 50, legacy_window = 50, legacy_cut = 0.125.",
+        description: "Each acknowledged segment increases the window by 0.01 segments, and a loss \
+            removes an eighth of the window. The time of recovery from a loss therefore does not \
+            depend on the window. Up to the legacy window of 16 segments it is Reno. Two flows \
+            that lose at the same time keep the ratio of their windows. The threshold is computed \
+            from FlightSize (RFC 5681), not from the window. Linux from 5.4 on has legacy_window = \
+            100 and legacy_cut = 0.125. Older Linux and ns-3 have acks_per_segment = 50, \
+            legacy_window = 50 and legacy_cut = 0.125.",
         params: Params::TABLE,
         trace: &[],
     };

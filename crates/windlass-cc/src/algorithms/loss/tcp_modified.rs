@@ -126,18 +126,18 @@ crate::parameters! {
         low_speed: Span = Span::from_secs(1),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(100) },
             "first case, step 1";
-        /// What a second beyond `low_speed` adds to alpha.
+        /// Increase of alpha per second beyond `low_speed`.
         alpha_slope: Ratio = Ratio::of(10, 1),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(100, 1) },
             "first case, step 5";
-        /// What the square of the seconds beyond `low_speed` adds to alpha.
+        /// Increase of alpha per squared second beyond `low_speed`.
         alpha_curve: Ratio = Ratio::of(3, 10),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10, 1) },
             "first case, step 5";
-        /// What step 6 multiplies.
+        /// Value that step 6 multiplies.
         alpha_update: AlphaUpdate = AlphaUpdate::Fresh, AlphaUpdate::KIND,
             "first case, steps 4 to 6; ns-3 TcpHtcp";
-        /// What alpha counts.
+        /// Unit of alpha.
         alpha_unit: AlphaUnit = AlphaUnit::Bytes, AlphaUnit::KIND,
             "first case, step 7; draft-leith-tcp-htcp-06 section 3";
         /// Beta of a new connection.
@@ -148,24 +148,24 @@ crate::parameters! {
         beta_gain: Ratio = Ratio::of(11, 10),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(19, 10) },
             "second case, step 5";
-        /// Rise of the throughput since the last congestion event, as a share of what it was then,
-        /// up to which beta adapts.
+        /// Maximum relative rise of the throughput since the last congestion event at which beta
+        /// adapts.
         rise: Ratio = Ratio::of(33, 100),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(10, 1) },
             "second case, step 4";
-        /// How the rise is held against `rise`.
+        /// Comparison of the rise with `rise`.
         threshold: Threshold = Threshold::Real, Threshold::KIND,
             "second case, step 4; ns-3 TcpHtcp";
-        /// Beta after a rise beyond it.
+        /// Beta after a rise beyond `rise`.
         when_rising: WhenRising = WhenRising::Keep, WhenRising::KIND,
             "second case, step 4; draft-leith-tcp-htcp-06 section 3";
-        /// How throughput is measured.
+        /// Measurement of the throughput.
         throughput: Throughput = Throughput::Epoch, Throughput::KIND,
             "first case, step 3, and equation 2; ns-3 TcpHtcp";
-        /// What a congestion event lets forget.
+        /// RTT extremes that a congestion event resets.
         rtt_reset: RttReset = RttReset::Both, RttReset::KIND,
             "ns-3 TcpHtcp; draft-leith-tcp-htcp-06 section 3";
-        /// Which round trips count.
+        /// RTT samples that count.
         round_trip: RoundTrip = RoundTrip::Sample, RoundTrip::KIND,
             "first case, step 6, and equation 1; ns-3 TcpSocketBase";
         /// Bounds of the back-off.
@@ -175,7 +175,7 @@ crate::parameters! {
         flight_gain: Ratio = Ratio::of(125, 100),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(4, 1) },
             "second case, step 7";
-        /// Least threshold that a congestion event leaves.
+        /// Minimum threshold that a congestion event leaves.
         floor: u64 = 25,
             ParamKind::Segments { min: 2, max: 1_000 },
             "second case, step 6; RFC 5681 equation 4 has 2";
@@ -390,15 +390,17 @@ impl CongestionAvoidance for TcpModified {
         origin: "H. H. Hasan and Z. T. Alisa, Effective IoT Congestion Control Algorithm, Future \
             Internet 15(4), 2023",
         citation: "hasan2023effective",
-        description: "H-TCP with other constants. An acknowledgement adds segment²/cwnd bytes, as in \
-            Reno, and alpha more: 1 in the first second after a congestion event, then \
-            1 + 10·d + 0.3·d² of the seconds d beyond it, times 2·(1 - beta) and at least 1. A loss \
-            leaves 1.25·beta of the flight, where beta = 1.1·RTTmin/RTTmax of the time since the \
-            last one unless throughput rose by more than a third, and at least 25 segments: above \
-            the fair share of many paths, and then no loss lowers it. Where the queue adds less than \
-            37.5 % to the round trip a loss leaves more than the flight. A timeout leaves one segment \
-            and the same threshold. The defaults are the paper's steps to the letter; \
-            alpha_unit = \"segments\", backoff = \"clamped\" and floor = 2 repair them.",
+        description: "H-TCP with other constants. An acknowledgement adds segment²/cwnd bytes, as \
+            in Reno, and alpha more bytes. Alpha is 1 in the first second after a congestion \
+            event. Then it is 1 + 10·d + 0.3·d², where d is the number of seconds beyond the \
+            first, times 2·(1 - beta), and at least 1. A loss leaves 1.25·beta of the flight, and \
+            at least 25 segments. If throughput rose by at most a third since the last congestion \
+            event, beta is 1.1·RTTmin/RTTmax of the time since that event; otherwise beta does not \
+            change. 25 segments exceed the fair share of many paths, and then no loss reduces the \
+            window. If the queue adds less than 37.5 % to the RTT, a loss leaves more than the \
+            flight. A timeout leaves one segment and the same threshold. The defaults are the \
+            literal steps of the paper; alpha_unit = \"segments\", backoff = \"clamped\" and floor \
+            = 2 repair them.",
         params: Params::TABLE,
         trace: TRACE,
     };

@@ -32,24 +32,25 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of Westwood+.
     pub struct Params {
-        /// Filter of the bandwidth estimate: the paper's and ns-3's (tustin), or the two averages
-        /// in a row of Linux (cascade).
+        /// Filter of the bandwidth estimate: the filter of the paper and ns-3 (tustin), or Linux's
+        /// two averages in series (cascade).
         filter: Filter = Filter::Tustin,
             Filter::KIND,
             "Grieco and Mascolo 2004; Linux tcp_westwood";
-        /// Least time over which a sample is taken; otherwise it is a round-trip time. Linux has
-        /// 50 ms.
+        /// Minimum duration of a sample, which is otherwise an RTT. Linux has 50 ms.
         min_interval: Span = Span::ZERO,
             crate::params::ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
             "Grieco and Mascolo 2004: none; Linux tcp_westwood: 50 ms";
-        /// When a loss that fast recovery repairs sets threshold and window to what the path carries:
-        /// at once, or at the end of recovery, which goes by half the flight.
+        /// Time at which a loss that fast recovery repairs sets threshold and window to the path's
+        /// capacity. It is immediate, or at the end of recovery, which until then uses half the
+        /// flight.
         moment: Moment = Moment::Loss,
             Moment::KIND,
             "Grieco and Mascolo 2004; Linux tcp_westwood_event, CA_EVENT_COMPLETE_CWR (repair)";
-        /// Measure in whole periods of this clock: round trips rounded up, the time of a sample and
-        /// `min_interval` cut, a sample without the acknowledgement that ends it, rates in whole bytes
-        /// a period, and the threshold in whole segments. Zero measures as finely as the host does.
+        /// Measure in whole periods of this clock. RTTs are rounded up, and the duration of a
+        /// sample and `min_interval` are cut. A sample excludes the acknowledgement that ends it.
+        /// Rates are in whole bytes per period, and the threshold is in whole segments. Zero uses
+        /// the host's resolution.
         clock: Span = Span::ZERO,
             crate::params::ParamKind::Time { min: Span::ZERO, max: Span::from_millis(100) },
             "Linux tcp_westwood: jiffies, CONFIG_HZ (4 ms in Debian's kernels)";
@@ -159,12 +160,12 @@ impl CongestionAvoidance for Westwood {
         origin: "L. A. Grieco and S. Mascolo, Performance evaluation and comparison of Westwood+, \
             New Reno, and Vegas TCP congestion control, ACM SIGCOMM CCR 34(2), 2004",
         citation: "grieco2004westwood",
-        description: "Reno that measures what the path delivers, bytes acknowledged cumulatively \
-            or selectively per round-trip time, through a low-pass filter, and on a loss, a timeout \
-            or a mark sets the threshold to that bandwidth times the least round-trip time: after a \
-            random loss the pipe stays full. Deviations: the first sample is taken as it is, the \
-            threshold of a recovery is not above the window in which the loss fell, without a \
-            sample yet half the flight is kept as Reno does, and an idle time is not measured.",
+        description: "Reno with an estimate of the bandwidth: the bytes acknowledged cumulatively \
+            or selectively per RTT, through a low-pass filter. A loss, a timeout or a mark sets \
+            the threshold to this bandwidth times the minimum RTT, so that the path stays full \
+            after a random loss. Deviations: the first sample is used unfiltered. The threshold of \
+            a recovery is at most the window in which the loss occurred. Before the first sample, \
+            a loss leaves half the flight, as in Reno. Idle time is not measured.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -175,17 +176,15 @@ impl CongestionAvoidance for Westwood {
         Departure::linux(
             "clock",
             Span::from_millis(4).0,
-            "`usecs_to_jiffies` rounds round trips up, `westwood_update_window` compares jiffies before \
-             it counts what is acknowledged, and `tcp_westwood_bw_rttmin` is in whole segments",
+            "`usecs_to_jiffies` rounds RTTs up, `westwood_update_window` compares jiffies before \
+            it counts the acknowledged bytes, and `tcp_westwood_bw_rttmin` is in whole segments",
         ),
         Departure::linux(
             "moment",
             Moment::Repair as u64,
             "`tcp_westwood_event` sets the window at `CA_EVENT_COMPLETE_CWR`",
         ),
-        Departure::ns3_per_ack(
-            "`TcpWestwoodPlus` counts an acknowledgement as one segment, whatever it covers",
-        ),
+        Departure::ns3_per_ack("`TcpWestwoodPlus` counts every acknowledgement as one segment"),
     ];
 
     fn init(_p: &Params, c: &Conn) -> Westwood {

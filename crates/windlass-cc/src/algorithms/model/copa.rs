@@ -20,25 +20,26 @@ const STEADY_ROUNDS: u8 = 3;
 crate::parameters! {
     /// Parameters of Copa.
     pub struct Params {
-        /// 1/δ of the default mode: the packets that a flow wants in the queue.
+        /// 1/δ of the default mode: the number of queued packets that a flow aims at.
         inverse_delta: Ratio = Ratio::of(2, 1),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(10_000, 1) },
             "Copa section 2.2 (δ = 0.5)";
         /// Adapt δ when another flow keeps the queue filled; otherwise δ is fixed.
         mode_switching: bool = true, ParamKind::Flag, "Copa section 2.2";
-        /// Window of the least round-trip time.
+        /// Window of the minimum RTT.
         min_rtt_window: Span = Span::from_secs(10),
             ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(86_400) },
             "Copa section 2.1";
-        /// A queueing delay below so much of the range of the round-trip times is a nearly empty queue.
+        /// Share of the range of RTTs below which the queueing delay means a nearly empty queue.
         nearly_empty: Ratio = Ratio::of(1, 10),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "Copa section 2.2";
-        /// Smoothed round-trip times without a nearly empty queue after which others are filling it.
+        /// Time without a nearly empty queue after which other flows are assumed to fill it, in
+        /// smoothed RTTs.
         detection_rtts: u64 = 5, ParamKind::Count { min: 1, max: 1_000 }, "Copa section 2.2";
-        /// Smoothed round-trip times over which the largest one is remembered.
+        /// Window of the maximum RTT, in smoothed RTTs.
         max_rtt_window: u64 = 4, ParamKind::Count { min: 1, max: 1_000 }, "Copa section 2.2";
-        /// Smallest window but after a timeout.
+        /// Minimum window, except after a timeout.
         min_cwnd: u64 = 2, ParamKind::Segments { min: 1, max: 1_000 },
             "genericCC markoviancc.cc (the authors' code)";
     }
@@ -90,21 +91,21 @@ const INFO: &Info = &Info {
     origin: "V. Arun, H. Balakrishnan, Copa: Practical Delay-Based Congestion Control for the \
         Internet, NSDI 2018",
     citation: "arun2018copa",
-    description: "Follows the paper: the window moves by v/δ packets per round trip towards the rate \
-        1/(δ·d_q), where the queueing delay d_q is the least round-trip time of the last half smoothed \
-        round trip over that of ten seconds; the velocity v doubles each round once the direction \
-        has held for three; pacing is at twice the window per standing round trip; slow start \
-        doubles until the rate exceeds the target. When the queue has not been nearly empty for five \
-        round trips, 1/δ grows by one each round trip without loss and halves at a loss, until it has \
-        been; at the default δ whole packets hide an empty queue now and then, so that a lone flow \
-        competes for a few round trips, as the paper's rule has it. Losses move the window in no \
-        other way. From the authors' code (genericCC) come the cap on \
-        the velocity, which keeps a step within one window per round trip, and the floor of two \
-        segments; its ramp of v by 0.005, its minimum over four round trips in place of five and its \
-        cut at heavy loss do not. Ours: the window grows only while it limits the sender, no acknowledgement \
-        more than doubles it, and it shrinks at any time; the mode is judged after slow start; a timeout leaves one segment and slow \
-        start, and the stack's idle reset begins slow start anew. In recovery the window is the same, \
-        with SACK or without.",
+    description: "Copa moves the window by v/δ packets per RTT towards the rate 1/(δ·d_q). The \
+        queueing delay d_q is the minimum RTT of the last half smoothed RTT minus the minimum RTT \
+        of ten seconds. The velocity v doubles each round after the direction has been constant \
+        for three rounds. Pacing is at twice the window per standing RTT. Slow start doubles until \
+        the rate exceeds the target. If the queue has not been nearly empty for five RTTs, 1/δ \
+        grows by one per RTT without loss and halves at a loss, until the queue is nearly empty. \
+        At the default δ, whole packets sometimes hide an empty queue, so that a lone flow \
+        competes for a few RTTs, as the paper's rule implies. Losses change the window in no other \
+        way. Two details are from the authors' code (genericCC): the cap on the velocity, which \
+        keeps a step within one window per RTT, and the minimum of two segments. Its ramp of v by \
+        0.005, its minimum over four RTTs instead of five, and its cut at heavy loss are not \
+        included. Windlass adds these rules. The window grows only while it limits the sender, no \
+        acknowledgement more than doubles it, and it shrinks at any time. The mode is decided \
+        after slow start. A timeout leaves one segment and slow start, and the stack's idle reset \
+        restarts slow start. In recovery the window is the same, with SACK or without.",
     params: Params::TABLE,
     trace: TRACE,
 };

@@ -24,16 +24,16 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of BALIA.
     pub struct Params {
-        /// Window of a path in fast recovery: its slow-start threshold, or its window as
-        /// duplicate acknowledgements inflate it.
+        /// Window of a path in fast recovery: its slow-start threshold, or its window including the
+        /// inflation by duplicate acknowledgements.
         in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
             "RFC 6356 section 3; out-of-tree Linux mptcp_balia: window";
         /// The ratio a = (largest rate)/(own rate) in the cut: as a fraction, or cut to a whole
         /// number.
         imbalance: Imbalance = Imbalance::Exact, Imbalance::KIND,
             "draft-walid-mptcp-congestion-control-04 section 3; out-of-tree Linux mptcp_balia: whole";
-        /// Least threshold after a cut while the connection has several paths; on one path it is
-        /// RFC 5681's two segments.
+        /// Minimum threshold after a cut if the connection has several paths; on one path it is RFC
+        /// 5681's two segments.
         least: u64 = 1, ParamKind::Segments { min: 1, max: 2 },
             "out-of-tree Linux mptcp_balia";
     }
@@ -66,12 +66,12 @@ impl CongestionAvoidance for Balia {
             Implementation, IEEE/ACM Transactions on Networking 24(1), 2016; \
             draft-walid-mptcp-congestion-control-04",
         citation: "peng2016multipath",
-        description: "Balanced linked adaptation: with x = w/rtt and a = (largest x)/(own x), an \
-            acknowledgement opens the window by the segments \
-            x/(rtt · (sum of x)²) · (1 + a)/2 · (4 + a)/5, and a loss takes \
-            half the flight times the lesser of a and 1.5, down to a segment while there are several \
-            paths. It never opens a path faster than Reno, and on one path it is Reno. The cut is of \
-            the flight (RFC 5681) and is the same after a timeout, as in Linux.",
+        description: "Balanced linked adaptation, with x = w/rtt and a = (largest x)/(own x). An \
+            acknowledgement increases the window by x/(rtt · (sum of x)²) · (1 + a)/2 · (4 + a)/5 \
+            segments. A loss removes half the flight times the smaller of a and 1.5, down to one \
+            segment with several paths. A path never grows faster than Reno, and on one path it is \
+            Reno. The cut is relative to the flight (RFC 5681) and is the same after a timeout, as \
+            in Linux.",
         params: Params::TABLE,
         trace: TRACE,
     };

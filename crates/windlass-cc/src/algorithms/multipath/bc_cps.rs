@@ -26,19 +26,19 @@ const INFO: &Info = &Info {
         Packet Scheduling for Bottleneck Fairness Considered Multipath TCP in Heterogeneous Wireless \
         Networks, IEEE Transactions on Vehicular Technology 70(1), 2021",
     citation: "wei2021bbr",
-    description: "An approximation: what is public of BC-CPS is that each path runs BBR and that rates \
-        are set from what probing shows so that a connection is fair at a shared bottleneck. Here every \
-        path runs BBR version 1 and discloses its bandwidth estimate x; it paces at max x / sum x of \
-        what BBR says, so that all paths together send as much as the best of them would alone. While a \
-        path probes (Startup, and the first phase of ProbeBW) it paces as BBR does: were the estimates \
-        themselves scaled, each would be measured from what the last scaling left, and fall without \
-        end. All paths of a connection are taken to share the bottleneck. On one path it is BBR. Its \
-        scheduler is a choice of the connection's (earliest arrival). \
-        Measured beside two other flows at 10 Mbit/s and 40 ms with a queue of two bandwidth-delay \
-        products (of four): two paths together take 0.44 (0.48) of what a flow of BBR gets, where \
-        uncoupled BBR takes 1.3 (1.8), and 1.0 (0.8) of what a flow of NewReno gets, where a single flow \
-        of BBR takes 3.4 (1.9). So it takes less than a fair share beside BBR, and with a queue of one \
-        product next to nothing (0.14).",
+    description: "An approximation. The public part of BC-CPS is that each path runs BBR, and that \
+        probing sets the rates so that a connection is fair at a shared bottleneck. Here every \
+        path runs BBR version 1 and discloses its bandwidth estimate x. It paces at max x / sum x \
+        of BBR's rate, so that all paths together send as much as the best of them alone. While a \
+        path probes (Startup, and the first phase of ProbeBW), it paces as BBR does. If the \
+        estimates themselves were scaled, each would be measured from the result of the last \
+        scaling, and fall without end. All paths of a connection are assumed to share the \
+        bottleneck. On one path it is BBR. Its scheduler is an option of the connection (earliest \
+        arrival). BC-CPS was measured with two other flows at 10 Mbit/s and 40 ms, with a queue of \
+        two bandwidth-delay products (of four). Two paths together take 0.44 (0.48) of the share \
+        of a BBR flow, while uncoupled BBR takes 1.3 (1.8). They take 1.0 (0.8) of the share of a \
+        NewReno flow, while a single flow of BBR takes 3.4 (1.9). It therefore takes less than a \
+        fair share in competition with BBR, and almost nothing with a queue of one product (0.14).",
     params: bbr::Params::TABLE,
     trace: Bbr::INFO.trace,
 };

@@ -14,19 +14,19 @@ use crate::recovery::LossRecovery;
 crate::parameters! {
     /// Parameters of D-LIA.
     pub struct Params {
-        /// Window of a path in fast recovery: its slow-start threshold, or its window as
-        /// duplicate acknowledgements inflate it.
+        /// Window of a path in fast recovery: its slow-start threshold, or its window including the
+        /// inflation by duplicate acknowledgements.
         in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
             "RFC 6356 section 3; the authors' mptcp_dlia: window";
-        /// Weight of the newest ratio of windows in the share that a loss leaves.
+        /// Weight of the last ratio of windows in the share that a loss leaves.
         weight: Ratio = Ratio::of(1, 4),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "the authors' mptcp_dlia (factor)";
-        /// Least share of the flight that a loss leaves, and the share before the first loss.
+        /// Minimum share of the flight that a loss leaves, and the share before the first loss.
         keep_min: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(9, 10) },
             "the authors' mptcp_dlia (beta_min)";
-        /// Largest share of the flight that a loss leaves.
+        /// Maximum share of the flight that a loss leaves.
         keep_max: Ratio = Ratio::of(9, 10),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(9, 10) },
             "the authors' mptcp_dlia (beta_max)";
@@ -59,12 +59,13 @@ impl CongestionAvoidance for DLia {
         origin: "T. Lubna, I. Mahmud, Y.-Z. Cho, D-LIA: Dynamic congestion control algorithm for \
             MPTCP, ICT Express 6(4), 2020",
         citation: "lubna2020dlia",
-        description: "LIA's increase; a loss leaves the share b of the flight, where \
-            b = 0.25·g + 0.75·(last b) within 0.5 and 0.9, and g = (what the last loss left)/(window), \
-            at most 1: a window that had hardly grown since the last loss is cut little. The paper \
-            speaks of the ratio of intervals between losses; this is the authors' published code, \
-            which takes the ratio of windows. The code's whole per cents are fractions here, and the \
-            cut is of the flight (RFC 5681). On one path growth is Reno's, the cut stays D-LIA's.",
+        description: "LIA's increase with a variable cut. A loss leaves the share b of the flight, \
+            where b = 0.25·g + 0.75·(last b) within 0.5 and 0.9. Here g = (window left by the last \
+            loss)/(window), at most 1. A window that has hardly grown since the last loss is \
+            therefore cut little. The paper uses the ratio of intervals between losses; this is \
+            the authors' published code, which uses the ratio of windows. The whole percentages of \
+            the code are fractions here, and the cut is relative to the flight (RFC 5681). On one \
+            path growth is Reno's, and the cut is D-LIA's.",
         params: Params::TABLE,
         trace: TRACE,
     };

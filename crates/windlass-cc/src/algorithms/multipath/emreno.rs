@@ -13,13 +13,13 @@ use crate::recovery::LossRecovery;
 crate::parameters! {
     /// Parameters of the approximation of emReno.
     pub struct Params {
-        /// Energy price of the path in which the algorithm runs, as a share of the dearest one's;
-        /// each path has its own.
+        /// Energy price of the path of this algorithm, as a share of the highest price; each path
+        /// has its own price.
         price: Ratio = Ratio(0),
             ParamKind::Ratio { min: Ratio(0), max: Ratio(Ratio::ONE.0 - 1) },
             "invented; Pham, Vo, Le 2017 have a price per path";
-        /// Window of a path in fast recovery: its slow-start threshold, or its window as
-        /// duplicate acknowledgements inflate it.
+        /// Window of a path in fast recovery: its slow-start threshold, or its window including the
+        /// inflation by duplicate acknowledgements.
         in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
             "RFC 6356 section 3";
     }
@@ -42,10 +42,10 @@ impl CongestionAvoidance for EmReno {
         origin: "approximation of L. Pham, P. L. Vo, T. A. Le, An energy-aware multipath congestion \
             control protocol for mobile devices, SigTelCom 2017",
         citation: "pham2017energy",
-        description: "An approximation: emReno is a multipath Reno with an energy price on each path \
-            that moves traffic to the cheaper ones; its equations are not public. Invented here: \
-            LIA's increase times (1 - price), price being the path's own parameter. With price 0 it \
-            is LIA.",
+        description: "An approximation. emReno is a multipath Reno with an energy price on each \
+            path, which moves traffic to the cheaper paths, and its equations are not public. This \
+            version is invented: LIA's increase times (1 - price), where price is the path's own \
+            parameter. With price 0 it is LIA.",
         params: Params::TABLE,
         trace: TRACE,
     };

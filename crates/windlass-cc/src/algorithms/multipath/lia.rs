@@ -34,19 +34,19 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of LIA.
     pub struct Params {
-        /// Window of a path in fast recovery: its slow-start threshold, or its window as
-        /// duplicate acknowledgements inflate it.
+        /// Window of a path in fast recovery: its slow-start threshold, or its window including the
+        /// inflation by duplicate acknowledgements.
         in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
             "RFC 6356 section 3; out-of-tree Linux mptcp_coupled: window";
-        /// No path opens faster than Reno would on it.
+        /// Limit the growth of each path to Reno's growth on this path.
         cap: bool = true, ParamKind::Flag,
             "RFC 6356 equation 1, second argument";
-        /// When alpha is computed: with everything the host tells of the paths, or once per round
-        /// trip and after each cut.
+        /// Time of the computation of alpha: at every report of the host on the paths, or once per
+        /// RTT and after each cut.
         refresh: Refresh = Refresh::Always, Refresh::KIND,
             "RFC 6356 section 4.1";
-        /// How the window opens: in bytes by the equation, or by whole segments that are counted
-        /// with an alpha in integers.
+        /// Growth of the window: in bytes by the equation, or in whole segments with an integer
+        /// alpha.
         form: Form = Form::Equation, Form::KIND,
             "RFC 6356 equation 1 and section 4.1; MFVL equations 15 and 16 (MF-24)";
     }
@@ -137,13 +137,13 @@ impl CongestionAvoidance for Lia {
         name: "LIA",
         origin: "RFC 6356, Coupled Congestion Control for Multipath Transport Protocols",
         citation: "rfc6356",
-        description: "Linked increases, the coupled congestion control of Multipath TCP: an \
-            acknowledgement on a path opens its window by a segment over \
-            (sum of w/rtt)² / max(w/rtt²), where Reno has the path's own window, and never by more \
-            than Reno would. All paths together then get what one TCP gets on the best of them. \
-            Losses, timeouts, slow start and recovery are each path's own, as Reno's: on a single \
-            path it is Reno, byte for byte. Windows are in bytes; a path whose round-trip time is \
-            not known yet takes no part.",
+        description: "Linked increases, the coupled congestion control of Multipath TCP. An \
+            acknowledgement on a path increases its window by a segment divided by (sum of w/rtt)² \
+            / max(w/rtt²), where Reno divides by the path's own window. The increase is at most \
+            Reno's. All paths together therefore get as much as one TCP on the best of them. \
+            Losses, timeouts, slow start and recovery are separate for each path, as in Reno. On a \
+            single path it is Reno, byte for byte. Windows are in bytes. A path without a known \
+            RTT takes no part.",
         params: Params::TABLE,
         trace: TRACE,
     };

@@ -170,18 +170,19 @@ impl CongestionAvoidance for Mfvl {
             congestion control algorithm for MPTCP traffic flows in multihomed smart gas IoT \
             networks, Electronics 10(6):711, 2021",
         citation: "mudassir2021mfvl",
-        description: "A multipath connection's choice, made anew every cycle: paths whose losses \
-            come at the same moments share a bottleneck and run LIA together; of the others the \
-            path with the fewest retransmissions runs MFast and those with more run MVegas. All \
-            begin with MVegas, unless first says otherwise; an algorithm newly chosen begins as on \
-            a new connection, with the window as it is. A single path runs MVegas. The defaults \
-            are Algorithm 1 as printed. The repaired set: mvegas_offsets repaired, \
-            mvegas_decrement inverse, matching one-to-one, events entries, reset each-cycle, \
-            compare ratios, selection exclusive. The paper has two paths; with more, every two of \
-            them are matched and what is shared by way of a third path is shared. Paths with equal \
-            load keep what they run (MF-16), as does one that sent nothing, and a path without an \
-            event shares nothing (MF-14). Slow start is that of the set-up (Vegas's) in MVegas and \
-            the standard one otherwise.",
+        description: "A multipath connection chooses the algorithms of its paths in each cycle. \
+            Paths with losses at the same time share a bottleneck and run LIA together. Among the \
+            other paths, the path with the fewest retransmissions runs MFast, and paths with more \
+            retransmissions run MVegas. All paths begin with MVegas, unless `first` is different. \
+            A newly chosen algorithm starts as on a new connection, with the present window. A \
+            single path runs MVegas. The defaults are Algorithm 1 as printed. The repaired set is \
+            mvegas_offsets repaired, mvegas_decrement inverse, matching one-to-one, events \
+            entries, reset each-cycle, compare ratios, selection exclusive. The paper has two \
+            paths. With more, every two paths are matched, and two paths that both share a \
+            bottleneck with a third path also share it. Paths with equal load keep their algorithm \
+            (MF-16), and so does a path that sent nothing. A path without an event shares nothing \
+            (MF-14). MVegas has the slow start of the set-up (Vegas's), and the other algorithms \
+            have the standard slow start.",
         params: Params::TABLE,
         trace: TRACE,
     };

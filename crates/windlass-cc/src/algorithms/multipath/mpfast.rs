@@ -13,7 +13,7 @@ use crate::time::Span;
 crate::parameters! {
     /// Parameters of the approximation of MPFast.
     pub struct Params {
-        /// Segments that all paths together are to keep queued.
+        /// Segments that all paths together keep queued.
         total_alpha: u64 = 100,
             ParamKind::Segments { min: 1, max: 1_000_000 },
             "invented; FAST's alpha in MFVL is 100";
@@ -69,11 +69,12 @@ impl CongestionAvoidance for MpFast {
         origin: "approximation of B. Ha, B. Tran, T. Le, C. Tran, Multipath FAST TCP for Large \
             Bandwidth-Delay Product Networks, ICGHIT 2014",
         citation: "ha2014multipath",
-        description: "An approximation: Multipath FAST couples FAST on each path by a utility of the \
-            whole connection; its equations are not public. Invented here: FAST on each path with \
-            alpha = total_alpha · x/(sum of x), x = w/rtt, in whole segments and at least one. All \
-            paths then settle at the same queueing delay, and on a shared bottleneck they keep \
-            together the queue of one FAST. On one path it is FAST with alpha = total_alpha.",
+        description: "An approximation. Multipath FAST couples FAST on each path by a utility of \
+            the whole connection, and its equations are not public. This version is invented: FAST \
+            on each path with alpha = total_alpha · x/(sum of x) and x = w/rtt, in whole segments \
+            and at least one. All paths then settle at the same queueing delay. On a shared \
+            bottleneck they together keep the queue of one FAST. On one path it is FAST with alpha \
+            = total_alpha.",
         params: Params::TABLE,
         trace: TRACE,
     };

@@ -13,12 +13,12 @@ use crate::recovery::LossRecovery;
 crate::parameters! {
     /// Parameters of OLIA.
     pub struct Params {
-        /// Window of a path in fast recovery: its slow-start threshold, or its window as
-        /// duplicate acknowledgements inflate it.
+        /// Window of a path in fast recovery: its slow-start threshold, or its window including the
+        /// inflation by duplicate acknowledgements.
         in_recovery: InRecovery = InRecovery::Threshold, InRecovery::KIND,
             "out-of-tree Linux mptcp_olia; RFC 6356 section 3";
-        /// Least threshold after a cut while the connection has several paths; on one path it is
-        /// RFC 5681's two segments.
+        /// Minimum threshold after a cut if the connection has several paths; on one path it is RFC
+        /// 5681's two segments.
         least: u64 = 1, ParamKind::Segments { min: 1, max: 2 },
             "draft-khalili-mptcp-congestion-control-05 section 3";
     }
@@ -95,15 +95,15 @@ impl CongestionAvoidance for Olia {
             Performance Issues and a Possible Solution, IEEE/ACM Transactions on Networking 21(5), \
             2013; draft-khalili-mptcp-congestion-control-05",
         citation: "khalili2013mptcp",
-        description: "Opportunistic linked increases: an acknowledgement on a path opens its window \
-            by the segments (w/rtt²) / (sum of w/rtt)², plus or minus a term that moves window from \
-            the paths with the largest windows to those with the largest l/rtt², where l is the \
-            larger of the last two stretches of bytes between losses. Losses are Reno's, but the \
-            threshold may fall to one segment while there are several paths. On one path it is Reno. \
-            What a path discloses to its siblings is l in bytes; siblings that run another algorithm \
-            disclose another thing. Windows are compared in whole segments, as in Linux. Where the \
-            sum is negative the window closes, to a segment at least, and the threshold with it, so \
-            that this begins no slow start.",
+        description: "Opportunistic linked increases. An acknowledgement on a path increases its \
+            window by (w/rtt²) / (sum of w/rtt)² segments, plus or minus a second term. This term \
+            moves window from the paths with the largest windows to the paths with the largest \
+            l/rtt², where l is the larger of the last two byte counts between losses. Losses have \
+            Reno's response, but with several paths the threshold may fall to one segment. On one \
+            path it is Reno. A path discloses l in bytes to its siblings; siblings with another \
+            algorithm disclose another value. Windows are compared in whole segments, as in Linux. \
+            If the sum is negative, the window shrinks, to at least one segment. The threshold \
+            shrinks with it, so that no slow start begins.",
         params: Params::TABLE,
         trace: TRACE,
     };

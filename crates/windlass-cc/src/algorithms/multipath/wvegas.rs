@@ -14,16 +14,16 @@ use crate::time::Span;
 crate::parameters! {
     /// Parameters of wVegas.
     pub struct Params {
-        /// Segments that all paths together are to keep queued.
+        /// Segments that all paths together keep queued.
         total_alpha: u64 = 10,
             ParamKind::Segments { min: 1, max: 10_000 },
             "Cao, Xu, Fu 2012; out-of-tree Linux mptcp_wvegas";
-        /// Segments that a path is to keep queued before its weight is known, and at least.
+        /// Segments that a path keeps queued before its weight is known; also its minimum.
         initial_alpha: u64 = 2,
             ParamKind::Segments { min: 1, max: 10_000 },
             "out-of-tree Linux mptcp_wvegas";
-        /// The window falls to half of what the empty path would carry when the queueing delay is
-        /// twice the least seen since it last did so.
+        /// Reduce the window to half of the data that the empty path would carry, when the queueing
+        /// delay is twice its minimum since the last reduction of this kind.
         drain: bool = true, ParamKind::Flag,
             "Cao, Xu, Fu 2012; out-of-tree Linux mptcp_wvegas";
     }
@@ -115,15 +115,16 @@ impl CongestionAvoidance for WVegas {
         origin: "Y. Cao, M. Xu, X. Fu, Delay-based Congestion Control for Multipath TCP, ICNP 2012; \
             draft-xu-mptcp-congestion-control-05",
         citation: "cao2012delay",
-        description: "Weighted Vegas: each path keeps alpha whole segments queued, judged by the mean \
-            round-trip time of a round, and the alphas of all paths share total_alpha in proportion \
-            to their rates when their queues were last that long. When the queueing delay doubles \
-            against its least since the last time, the window falls to half of what the empty path \
-            would carry, so that the base round-trip time shows. Losses are Reno's and make the path \
-            begin with initial_alpha again. On one path it is Vegas with both bounds at total_alpha. \
-            What a path discloses is that rate in bytes per second. Deviations: growth is spread over \
-            the round trip; the paper's and NS-2's slow start of Vegas; no draining without a queue, \
-            where the out-of-tree Linux code halves the window.",
+        description: "Weighted Vegas. Each path keeps alpha whole segments queued, measured by the \
+            mean RTT of a round. The alphas of all paths share total_alpha in proportion to the \
+            rates of the paths when their queues last had this length. When the queueing delay is \
+            twice its minimum since the last time, the window is reduced to half of the data that \
+            the empty path would carry, so that the base RTT becomes visible. Losses have Reno's \
+            response, and the path starts again with initial_alpha. On one path it is Vegas with \
+            both bounds at total_alpha. A path discloses this rate in bytes per second. \
+            Deviations: growth is spread over the RTT. Slow start is Vegas's, as in the paper and \
+            NS-2. Without a queue there is no draining, while the out-of-tree Linux code halves \
+            the window.",
         params: Params::TABLE,
         trace: TRACE,
     };

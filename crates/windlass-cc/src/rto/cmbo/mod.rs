@@ -31,7 +31,8 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Who looks for the cheapest timeout.
+    /// Solver for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact minimiser of
+    /// the same objective, for which m = c.
     pub enum Solver {
         /// The Cat and Mouse Based Optimizer.
         Cmbo = "cmbo",
@@ -42,7 +43,8 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Between which timeouts the optimizer looks.
+    /// Range of the optimizer's search: from the minimum sample to the maximum, or from `min` to
+    /// `max`.
     pub enum Bounds {
         /// From the least sample to the largest, where the optimum always is.
         Samples = "samples",
@@ -56,41 +58,42 @@ crate::parameters! {
     pub struct CmboParams {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
-        /// Least timeout.
+        /// Minimum timeout.
         min: Span = Span::from_secs(1), TIME, "RFC 6298 rule 2.4 and NS-3 (C3-15: the paper has none)";
-        /// Largest timeout, back-off included.
+        /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
-        /// Clock granularity, the least variance term before there are samples enough and the least
-        /// difference of the literal reading.
+        /// Clock granularity. It is the minimum variance term before enough samples, and the
+        /// minimum difference of the literal interpretation.
         granularity: Span = Span::from_millis(1), TIME, "RFC 6298 section 2.3, G";
         /// Factor by which each expiry multiplies the timeout; 1 turns back-off off.
         backoff: u64 = 2, FACTOR, "RFC 6298 rule 5.5";
-        /// Round-trip times that the distribution is made of.
+        /// Number of RTTs in the distribution.
         samples: u64 = 64, ParamKind::Count { min: 1, max: MAX_SAMPLES as u64 }, "C3-14, N";
         /// Samples before the first search; RFC 6298's rule gives the timeout until then.
         warm_up: u64 = 8, ParamKind::Count { min: 1, max: MAX_SAMPLES as u64 },
             "C3-14 (a distribution needs samples)";
-        /// What a spurious timeout costs, in smoothed round-trip times.
+        /// Cost of a spurious timeout, in smoothed RTTs.
         spurious: Ratio = Ratio::ONE, ParamKind::Ratio { min: Ratio(0), max: Ratio(1000 << 16) },
             "C3-14, c_spurious";
-        /// What the timeout is, m being the best mouse and c the best cat: the better of both, as the text
-        /// has it, or equation 17, m - c: as a distance on top of the smoothed round-trip time, or to the letter.
+        /// Definition of the timeout, where m is the best mouse and c the best cat. It is the
+        /// better of m and c, as in the paper's text, or equation 17, m - c, as a distance on top
+        /// of the smoothed RTT or literally.
         reading: Reading = Reading::Best, Reading::KIND, "Parween and Hussain, section IV.B (C3-15)";
-        /// Who looks for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact
+        /// Solver for the cheapest timeout: the Cat and Mouse Based Optimizer, or an exact
         /// minimiser of the same objective, for which m = c.
         solver: Solver = Solver::Cmbo, Solver::KIND, "Parween and Hussain, section IV.B";
-        /// Which group jumps first in an iteration: the cats, as the optimizer was published, or the
-        /// mice, as the paper lists its stages.
+        /// Group that moves first in an iteration: the cats, as in the published optimizer, or the
+        /// mice, as in the paper's list of stages.
         order: Order = Order::Cmbo, Order::KIND, "Dehghani et al. 2021; equations 15 and 16 (C3-13)";
-        /// Between which timeouts the optimizer looks: from the least sample to the largest, or from
-        /// `min` to `max`.
+        /// Range of the optimizer's search: from the minimum sample to the maximum, or from `min`
+        /// to `max`.
         bounds: Bounds = Bounds::Samples, Bounds::KIND, "C3-14 (the paper has none)";
         /// Members of the population.
         agents: u64 = 20, ParamKind::Count { min: 2, max: MAX_AGENTS as u64 }, "C3-16, n";
         /// Iterations of a search.
         iterations: u64 = 20, ParamKind::Count { min: 0, max: 1000 }, "C3-16, T";
-        /// Change of the smoothed round-trip time since the last search that brings on another
-        /// before the round trip is over.
+        /// Change of the smoothed RTT since the last search that starts a search before the end of
+        /// the RTT.
         moved: Ratio = Ratio::of(1, 10), GAIN, "C3-16";
     }
 }
@@ -222,17 +225,17 @@ impl RtoEstimator for Cmbo {
             Networks, equations 10 to 17; M. Dehghani, S. Hub\u{e1}lovsk\u{fd}, P. Trojovsk\u{fd}, \
             Cat and Mouse Based Optimizer, Sensors 21:5214, 2021",
         citation: "dehghani2021cat",
-        description: "Once per round trip, and when its length has changed by a tenth, a \
-            population of candidate timeouts is moved for some iterations by the Cat and Mouse \
-            Based Optimizer. The paper gives neither the objective nor the moves nor what its \
-            equation 17, a difference of two candidates, means as a time. Here a timeout costs \
-            P(RTT > x) · spurious + loss · E[(x - RTT)+] over the last samples (C3-14), the moves \
-            are the optimizer's as published (C3-12), and the timeout is the best candidate, which \
-            the text calls for, or equation 17 as a margin on top of the smoothed round-trip time, \
-            or literally (C3-15). The share \
-            of losses is that of segments sent again. With n agents, T iterations and N samples a \
-            search takes n·(T + 1) evaluations of N steps; solver = \"exact\" finds the optimum in \
-            one sort. Expiries double the timeout until the next sample.",
+        description: "Once per RTT, and when the RTT has changed by a tenth, the Cat and Mouse \
+            Based Optimizer moves a population of candidate timeouts for some iterations. The \
+            paper does not define the objective, the moves, or the meaning of its equation 17, a \
+            difference of two candidates, as a time. Here a timeout x costs P(RTT > x) · spurious \
+            + loss · E[(x - RTT)+] over the last samples (C3-14). The moves are the published \
+            moves of the optimizer (C3-12). The timeout is the best candidate, as in the paper's \
+            text, or equation 17 as a margin on top of the smoothed RTT, or equation 17 literally \
+            (C3-15). The share of losses is the share of retransmitted segments. With n agents, T \
+            iterations and N samples, a search takes n·(T + 1) evaluations of N steps; solver = \
+            \"exact\" finds the optimum in one sort. Expiries double the timeout until the next \
+            sample.",
         params: CmboParams::TABLE,
         trace: &[],
     };

@@ -18,7 +18,8 @@ pub const LIMIT: i64 = 1 << 40;
 const UNIFORM_BITS: u32 = 20;
 
 crate::choice! {
-    /// Which group jumps first in an iteration.
+    /// Group that moves first in an iteration: the cats, as in the published optimizer, or the
+    /// mice, as in the paper's list of stages.
     pub enum Order {
         /// Cats, as the optimizer was published.
         Cmbo = "cmbo",
@@ -35,7 +36,8 @@ pub struct Search<const M: usize> {
     pub agents: usize,
     /// Iterations, in each of which every member may jump once.
     pub iterations: u32,
-    /// Which group jumps first.
+    /// Group that moves first in an iteration: the cats, as in the published optimizer, or the
+    /// mice, as in the paper's list of stages.
     pub order: Order,
     /// Least coordinates, at least `-LIMIT`.
     pub lower: [i64; M],

@@ -28,39 +28,40 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of H-TCP.
     pub struct Params {
-        /// Time after a loss for which it grows like Reno (Delta_L).
+        /// Time after a loss in which growth is Reno's (Delta_L).
         low_speed: Span = Span::from_secs(1),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(100) },
             "draft-leith-tcp-htcp-06 section 3";
-        /// Let a loss leave RTTmin/RTTmax of the window, which just empties the queue. Without it
-        /// a loss leaves `keep_min`.
+        /// Let a loss leave RTTmin/RTTmax of the window, which just empties the queue. Without this
+        /// option a loss leaves `keep_min`.
         adaptive_backoff: bool = true,
             ParamKind::Flag,
             "draft-leith-tcp-htcp-06 section 3";
-        /// Least share of the window that a loss leaves.
+        /// Minimum share of the window that a loss leaves.
         keep_min: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(1, 2) },
             "draft-leith-tcp-htcp-06 section 3";
-        /// Largest share of the window that a loss leaves.
+        /// Maximum share of the window that a loss leaves.
         keep_max: Ratio = Ratio::of(8, 10),
             ParamKind::Ratio { min: Ratio::of(1, 2), max: Ratio::of(99, 100) },
             "draft-leith-tcp-htcp-06 section 3";
-        /// Change of the throughput from one loss to the next, as a share of the former, beyond
-        /// which a loss leaves `keep_min`.
+        /// Relative change of the throughput from one loss to the next beyond which a loss leaves
+        /// `keep_min`.
         throughput_change: Ratio = Ratio::of(2, 10),
             ParamKind::Ratio { min: Ratio::of(1, 100), max: Ratio::of(99, 100) },
             "draft-leith-tcp-htcp-06 section 3";
         /// Multiply growth by RTTmin over 100 ms, between 0.1 and 2, so that it does not depend on
-        /// the path's length. Linux does.
+        /// the path's length. Linux does this.
         rtt_scaling: bool = false,
             ParamKind::Flag,
             "draft-leith-tcp-htcp-06; Linux tcp_htcp use_rtt_scaling";
-        /// Where draft and kernel part: how throughput is measured, how many steady losses make the
-        /// back-off adapt, whether RTTmax is forgotten, from when on time counts, and the least growth.
+        /// Implementation of five points in which draft and kernel differ. They are the measurement
+        /// of throughput, the number of steady losses until the back-off adapts, the reset of
+        /// RTTmax, the start of the time, and the minimum growth.
         variant: Variant = Variant::Draft, Variant::KIND,
             "draft-leith-tcp-htcp-06 section 3; Linux tcp_htcp";
-        /// Variant linux: length of the kernel's tick, in which it measures times. That of Debian's
-        /// kernels.
+        /// Length of the kernel's tick for measuring times, in variant linux. The default is the
+        /// value of Debian's kernels.
         clock: Span = Span::from_millis(4),
             ParamKind::Time { min: Span::from_micros(1), max: Span::from_millis(100) },
             "Linux jiffies, CONFIG_HZ";
@@ -193,14 +194,15 @@ impl CongestionAvoidance for Htcp {
         origin: "D. Leith, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths, \
             draft-leith-tcp-htcp-06, 2008",
         citation: "leith2008htcp",
-        description: "Growth rises with the time t since the last loss: one segment per round trip in \
-            the first second, then 1 + 10·(t-1) + ((t-1)/2)², times 2·(1-beta) and at least 1. A loss \
-            leaves beta = RTTmin/RTTmax of the window, between 0.5 and 0.8, or 0.5 when the \
-            throughput of the round before it differs by more than 20 % from that before the last \
-            loss. RTTmin is the connection's, RTTmax that since the last loss; Linux has other ways \
-            (`variant`). CongestionAvoidance is at most one segment for each one acknowledged, idle time does not count as time since the loss, and \
-            the threshold is taken from FlightSize (RFC 5681). ns-3 adds alpha bytes, not segments, \
-            per acknowledgement.",
+        description: "Growth rises with the time t since the last loss. It is one segment per RTT \
+            in the first second. Then it is 1 + 10·(t-1) + ((t-1)/2)², times 2·(1-beta), and at \
+            least 1. A loss leaves the share beta = RTTmin/RTTmax of the window, between 0.5 and \
+            0.8. If the throughput of the round before the loss differs from the value at the last \
+            loss by over 20 %, a loss leaves 0.5. RTTmin is the minimum of the connection, and \
+            RTTmax is the maximum since the last loss; Linux has other definitions (`variant`). \
+            Growth in congestion avoidance is at most one segment per acknowledged segment. Idle \
+            time does not count as time since the loss. The threshold is computed from FlightSize \
+            (RFC 5681). ns-3 adds alpha bytes, not segments, per acknowledgement.",
         params: Params::TABLE,
         trace: TRACE,
     };
@@ -210,10 +212,13 @@ impl CongestionAvoidance for Htcp {
         Departure::linux(
             "variant",
             Variant::Linux as u64,
-            "`measure_achieved_throughput` and `htcp_beta_update` smooth and wait for a second steady loss, `htcp_param_update` lets the longest round trip fade, `htcp_state` counts from the end of recovery, `htcp_cong_avoid` looks at the growth when the window opens, and all of them count segments and ticks",
+            "`measure_achieved_throughput` and `htcp_beta_update` smooth the throughput and wait \
+            for a second steady loss. `htcp_param_update` lets the longest RTT fade, and \
+            `htcp_state` counts from the end of recovery. `htcp_cong_avoid` checks the growth when \
+            the window grows. All of them count segments and ticks",
         ),
         Departure::ns3_per_ack(
-            "`TcpHtcp::CongestionAvoidance` counts an acknowledgement as one segment, whatever it covers",
+            "`TcpHtcp::CongestionAvoidance` counts every acknowledgement as one segment",
         ),
     ];
 

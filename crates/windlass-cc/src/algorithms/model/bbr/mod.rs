@@ -101,19 +101,21 @@ const INFO: &Info = &Info {
     origin: "N. Cardwell, Y. Cheng, C. S. Gunn, S. Hassas Yeganeh, V. Jacobson, BBR: \
         Congestion-Based Congestion Control, ACM Queue 14(5), 2016; Linux tcp_bbr.c",
     citation: "cardwell2016bbr",
-    description: "Version 1. Models the path by the maximum of the delivery rate over ten rounds and \
-        the minimum of the round-trip time over ten seconds, paces at a gain times the first and caps \
-        the flight at a gain times their product. Startup doubles the rate until three rounds \
-        bring less than a quarter more; Drain empties the queue; ProbeBW cycles the pacing gain; ProbeRTT \
-        cuts the flight to four segments for 200 ms when no lower round-trip time was seen for ten \
-        seconds. Loss does not lower the rate: the first round of recovery conserves packets, then \
-        the window grows back, and its end restores it. Beyond the paper it does what Linux does: a \
-        pacing margin of 1 %, room for aggregated acknowledgements, and detection of token-bucket \
-        policers; each can be turned off. It departs from Linux in counting bytes for segments, in \
-        not correcting the flight for segments that wait in the pacing layer, and in tracking \
-        round-trip samples without Linux's filter of delayed acknowledgements. The host's idle reset \
-        and initial ssthresh are ignored, as in Linux, and so is ECN. Without SACK the window in \
-        recovery is the flight plus what a duplicate stands for: each sends one segment.",
+    description: "Version 1. The model of the path is the maximum delivery rate over ten rounds \
+        and the minimum RTT over ten seconds. BBR paces at a gain times this rate, and caps the \
+        flight at a gain times the product of rate and RTT. Startup doubles the rate until three \
+        rounds increase it by less than a quarter. Drain empties the queue. ProbeBW cycles the \
+        pacing gain. ProbeRTT cuts the flight to four segments for 200 ms if no lower RTT was \
+        measured for ten seconds. Loss does not reduce the rate. The first round of recovery \
+        conserves packets, then the window grows again, and the end of recovery restores it. Like \
+        Linux, it has three features that the paper does not have: a pacing margin of 1 %, an \
+        allowance for aggregated acknowledgements, and detection of token-bucket policers. Each of \
+        them can be turned off. There are three deviations from Linux. It counts bytes instead of \
+        segments. It does not correct the flight for segments that wait in the pacing layer. It \
+        tracks RTT samples without Linux's filter of delayed acknowledgements. The host's idle \
+        reset and initial ssthresh are ignored, as in Linux, and ECN is ignored too. Without SACK, \
+        the window in recovery is the flight plus the data of a duplicate acknowledgement, so that \
+        each duplicate sends one segment.",
     params: Params::TABLE,
     trace: TRACE,
 };

@@ -8,7 +8,8 @@ const GAIN: ParamKind = ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of
 crate::parameters! {
     /// Parameters of BBRv1.
     pub struct Params {
-        /// Pacing and window gain of Startup; 2/ln 2 is the least that doubles the rate each round.
+        /// Pacing and window gain of Startup; 2/ln 2 is the minimum that doubles the rate each
+        /// round.
         startup_gain: Ratio = Ratio::of(2_885, 1_000), GAIN,
             "Cardwell et al. 2016 (2/ln 2); Linux bbr_high_gain";
         /// Pacing gain of Drain.
@@ -16,69 +17,70 @@ crate::parameters! {
             "Cardwell et al. 2016 (ln 2 / 2); Linux bbr_drain_gain";
         /// Window gain of ProbeBW.
         cwnd_gain: Ratio = Ratio::of(2, 1), GAIN, "Cardwell et al. 2016; Linux bbr_cwnd_gain";
-        /// Pacing gain of the phase of ProbeBW that looks for more bandwidth.
+        /// Pacing gain of the phase of ProbeBW that probes for more bandwidth.
         probe_gain: Ratio = Ratio::of(5, 4), GAIN, "Cardwell et al. 2016; Linux bbr_pacing_gain";
-        /// Pacing gain of the phase after it, which drains what it queued.
+        /// Pacing gain of the phase after the probe, which drains the probe's queue.
         yield_gain: Ratio = Ratio::of(3, 4), GAIN, "Cardwell et al. 2016; Linux bbr_pacing_gain";
-        /// Growth of the bandwidth in a round that keeps Startup going.
+        /// Growth of the bandwidth per round that continues Startup.
         full_bw_growth: Ratio = Ratio::of(5, 4), GAIN,
             "Cardwell et al. 2016; Linux bbr_full_bw_thresh";
-        /// Rounds in a row without such growth after which the pipe is deemed full.
+        /// Consecutive rounds without such growth after which the path counts as full.
         full_bw_rounds: u64 = 3, ParamKind::Count { min: 1, max: 100 },
             "Cardwell et al. 2016; Linux bbr_full_bw_cnt";
         /// Window of the bandwidth filter, rounds.
         bw_window: u64 = 10, ParamKind::Count { min: 2, max: 1_000 },
             "Cardwell et al. 2016; Linux bbr_bw_rtts";
-        /// Age of the round-trip estimate that brings on ProbeRTT.
+        /// Age of the RTT estimate that starts ProbeRTT.
         min_rtt_window: Span = Span::from_secs(10),
             ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(86_400) },
             "Cardwell et al. 2016; Linux bbr_min_rtt_win_sec";
-        /// Shortest time that ProbeRTT holds the small flight.
+        /// Minimum time of the small flight in ProbeRTT.
         probe_rtt_time: Span = Span::from_millis(200),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(60) },
             "Cardwell et al. 2016; Linux bbr_probe_rtt_mode_ms";
         /// Smallest window, and the flight of ProbeRTT.
         min_cwnd: u64 = 4, ParamKind::Segments { min: 1, max: 1_000 },
             "Cardwell et al. 2016; Linux bbr_cwnd_min_target";
-        /// Fraction by which pacing stays below the estimated bandwidth; 0 in the paper.
+        /// Fraction by which pacing is below the estimated bandwidth; 0 in the paper.
         pacing_margin: Ratio = Ratio::of(1, 100),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
             "Linux bbr_pacing_margin_percent";
-        /// Time at the pacing rate that an aggregate of the sending host holds; the window has room
-        /// for three aggregates, each of at least one segment below 1.2 Mbit/s and else two.
+        /// Duration at the pacing rate of an aggregate of the sending host. The window includes
+        /// three aggregates; each has at least one segment below 1.2 Mbit/s, and otherwise two.
         quantum_time: Span = Span::from_millis(1),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
             "draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.2; Linux bbr_tso_segs_goal";
-        /// Count an aggregate about to leave as in flight when the probing phase looks at the flight,
-        /// which then ends as much sooner. Linux looks at the earliest departure time, and takes off
-        /// too what the path delivers until then, less than a segment or two here and left out.
+        /// Count an aggregate that is about to leave as in flight at the check of the flight in the
+        /// probing phase, which then ends earlier by the aggregate. Linux uses the earliest
+        /// departure time. It also subtracts the deliveries of the path until then, which are less
+        /// than a segment or two and are omitted here.
         count_departing: bool = false, ParamKind::Flag,
             "Linux bbr_packets_in_net_at_edt (true)";
-        /// Longest time at the estimated bandwidth that the window grows for aggregated
-        /// acknowledgements; 0 turns this off, as in the paper.
+        /// Maximum growth of the window for aggregated acknowledgements, as a time at the estimated
+        /// bandwidth; 0 turns this off, as in the paper.
         extra_acked_time: Span = Span::from_millis(100),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(60) },
             "Linux bbr_extra_acked_max_us";
-        /// Half of the window of the filter of aggregated acknowledgements, rounds.
+        /// Half the window of the filter of aggregated acknowledgements, rounds.
         extra_acked_rounds: u64 = 5, ParamKind::Count { min: 1, max: 31 },
             "Linux bbr_extra_acked_win_rtts";
-        /// Look for token-bucket policers; the paper does not.
+        /// Detect token-bucket policers; the paper does not.
         policer: bool = true, ParamKind::Flag, "Linux bbr_lt_bw_sampling";
-        /// Rounds of a policer's sampling interval; at most four times as many.
+        /// Minimum rounds of a policer's sampling interval; the maximum is four times this number.
         policer_rounds: u64 = 4, ParamKind::Count { min: 1, max: 31 },
             "Linux bbr_lt_intvl_min_rtts";
-        /// Loss per byte delivered above which an interval may have been policed.
+        /// Loss per delivered byte above which an interval may have been policed.
         policer_loss: Ratio = Ratio::of(50, 256),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
             "Linux bbr_lt_loss_thresh";
-        /// Relative difference of two intervals' rates up to which they are one policer's.
+        /// Maximum relative difference of two intervals' rates for one policer.
         policer_spread: Ratio = Ratio::of(1, 8),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "Linux bbr_lt_bw_ratio";
-        /// The same in bytes per second, for slow policers.
+        /// Maximum difference of two intervals' rates for one slow policer, bytes per second.
         policer_difference: u64 = 500, ParamKind::Count { min: 0, max: 1 << 40 },
             "Linux bbr_lt_bw_diff (4 kbit/s)";
-        /// Rounds for which a policer's rate is kept to.
+        /// Rounds for which the rate of a policer is used.
         policer_hold: u64 = 48, ParamKind::Count { min: 1, max: 250 },
             "Linux bbr_lt_bw_max_rtts";
     }

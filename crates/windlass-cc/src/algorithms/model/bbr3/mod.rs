@@ -116,20 +116,20 @@ const INFO: &Info = &Info {
     name: "BBRv3",
     origin: "draft-ietf-ccwg-bbr-06, BBR Congestion Control (version 3)",
     citation: "ietf-ccwg-bbr-06",
-    description: "Version 3 as revision 06 of the draft has it. Models the path by the maximum of the \
-        delivery rate over two probing cycles, the minimum of the round-trip time over ten seconds, \
-        and bounds that loss teaches: a long-term bound of the flight, lowered when a probe loses more \
-        than 2 % of a round, and short-term bounds of rate and flight, lowered to 0.7 at most once a \
-        round while not probing. ProbeBW leaves headroom below the long-term bound, waits two to three \
-        seconds or 63 rounds, refills the pipe for a round and then probes upwards. ProbeRTT halves \
-        the flight for 200 ms every five seconds. Where the draft leaves a choice: the loss ranges \
-        that end Startup are counted as Linux does, as acknowledgements that find losses; the state \
-        to restore after a spurious loss is saved once per recovery, at its first loss; an \
-        application limit in ProbeRTT is kept here and not in the host's sampler; Drain is bounded by \
-        the pseudocode (section 5.6.4.7), not by the table of section 5.6.1. Recovery styles without \
-        SACK (tahoe, reno, newreno) take any loss for too high, as sections 5.3.1.3 and 5.5.10.2 say; their \
-        window follows the model in recovery too. The host's idle reset and initial ssthresh are \
-        ignored, and so is ECN (section 3.7).",
+    description: "Version 3, from revision 06 of the draft. The model of the path is the maximum \
+        delivery rate over two probing cycles, the minimum RTT over ten seconds, and bounds from \
+        losses. The long-term bound of the flight is reduced when a probe loses more than 2 % of a \
+        round. The short-term bounds of rate and flight are reduced to 0.7, at most once per round \
+        while not probing. ProbeBW leaves headroom below the long-term bound, waits two to three \
+        seconds or 63 rounds, refills the path for a round, and then probes upwards. ProbeRTT \
+        halves the flight for 200 ms every five seconds. The draft leaves some choices open. The \
+        loss ranges that end Startup are counted as in Linux, as acknowledgements that detect \
+        losses. The state to restore after a spurious loss is saved once per recovery, at its \
+        first loss. An application limit in ProbeRTT is kept here and not in the host's sampler. \
+        The bound of Drain follows the pseudocode (section 5.6.4.7), not the table of section \
+        5.6.1. Recovery styles without SACK (tahoe, reno, newreno) treat every loss as too high, \
+        as in sections 5.3.1.3 and 5.5.10.2; their window follows the model in recovery too. The \
+        host's idle reset and initial ssthresh are ignored, and ECN is ignored too (section 3.7).",
     params: Params::TABLE,
     trace: TRACE,
 };

@@ -24,7 +24,7 @@ crate::parameters! {
         /// Pacing gain of ProbeBW_UP.
         up_pacing_gain: Ratio = Ratio::of(5, 4), GAIN,
             "draft-ietf-ccwg-bbr-06 section 5.3.3.5";
-        /// Window gain of all states but ProbeBW_UP and ProbeRTT.
+        /// Window gain of all states except ProbeBW_UP and ProbeRTT.
         cwnd_gain: Ratio = Ratio::of(2, 1), GAIN,
             "draft-ietf-ccwg-bbr-06 section 5.6.1 (BBR.DefaultCwndGain)";
         /// Window gain of ProbeBW_UP.
@@ -32,55 +32,56 @@ crate::parameters! {
         /// Window gain of ProbeRTT.
         probe_rtt_cwnd_gain: Ratio = Ratio::of(1, 2), GAIN,
             "draft-ietf-ccwg-bbr-06 section 5.3.4.1 (BBR.ProbeRTTCwndGain)";
-        /// Loss rate over a round trip that is deemed too high.
+        /// Loss rate over an RTT above which loss is too high.
         loss_threshold: Ratio = Ratio::of(2, 100), FRACTION,
             "draft-ietf-ccwg-bbr-06 section 5.3.3.7 (BBR.LossThresh)";
         /// Fraction of a bound that is kept at a loss.
         beta: Ratio = Ratio::of(7, 10), FRACTION,
             "draft-ietf-ccwg-bbr-06 section 5.5.10.2 (BBR.Beta)";
-        /// Fraction of the longterm bound that is left to others while cruising.
+        /// Fraction of the long-term bound that is left to other flows while cruising.
         headroom: Ratio = Ratio::of(15, 100), FRACTION,
             "draft-ietf-ccwg-bbr-06 section 5.3.3.9 (BBR.Headroom)";
         /// Smallest window.
         min_cwnd: u64 = 4, ParamKind::Segments { min: 1, max: 1_000 },
             "draft-ietf-ccwg-bbr-06 section 5.6.4.3 (BBR.MinPipeCwnd)";
-        /// Growth of the delivery rate in a round that keeps a search going.
+        /// Growth of the delivery rate per round that continues a search.
         full_bw_growth: Ratio = Ratio::of(5, 4), GAIN,
             "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
-        /// Rounds in a row without such growth after which the pipe is deemed full.
+        /// Consecutive rounds without such growth after which the path counts as full.
         full_bw_rounds: u64 = 3, ParamKind::Count { min: 1, max: 100 },
             "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
-        /// Acknowledgements with losses in a round that, with too high a loss rate, end Startup.
+        /// Acknowledgements with losses in a round that end Startup, together with a loss rate that
+        /// is too high.
         full_loss_count: u64 = 6, ParamKind::Count { min: 1, max: 250 },
             "draft-ietf-ccwg-bbr-06 section 5.3.1.3 (BBRStartupFullLossCnt); Linux v3";
-        /// Least time between two probes for bandwidth.
+        /// Minimum time between two probes for bandwidth.
         probe_wait: Span = Span::from_secs(2), TIME,
             "draft-ietf-ccwg-bbr-06 section 5.3.3.8.2 (T_bbr)";
-        /// Up to so much is added to it at random.
+        /// Maximum random time added to `probe_wait`.
         probe_wait_spread: Span = Span::from_secs(1), TIME,
             "draft-ietf-ccwg-bbr-06 section 5.3.3.8.2 (T_bbr)";
-        /// Most rounds between two probes, to let Reno flows live.
+        /// Maximum rounds between two probes, so that Reno flows can coexist.
         reno_rounds: u64 = 63, ParamKind::Count { min: 1, max: 10_000 },
             "draft-ietf-ccwg-bbr-06 section 5.3.3.8.3";
         /// Window of the filter of the round-trip time.
         min_rtt_window: Span = Span::from_secs(10), TIME,
             "draft-ietf-ccwg-bbr-06 section 5.5.7.2 (BBR.MinRTTFilterLen)";
-        /// Time without a lower round-trip time that brings on ProbeRTT.
+        /// Time without a lower RTT that starts ProbeRTT.
         probe_rtt_interval: Span = Span::from_secs(5), TIME,
             "draft-ietf-ccwg-bbr-06 section 5.3.4.1 (BBR.ProbeRTTInterval)";
-        /// Shortest time that ProbeRTT holds the small flight.
+        /// Minimum time of the small flight in ProbeRTT.
         probe_rtt_time: Span = Span::from_millis(200),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(60) },
             "draft-ietf-ccwg-bbr-06 section 5.3.4.1 (BBR.ProbeRTTDuration)";
-        /// Window of the filter of aggregated acknowledgements, rounds; one in Startup.
+        /// Window of the filter of aggregated acknowledgements, rounds; in Startup it is one round.
         extra_acked_rounds: u64 = 10, ParamKind::Count { min: 1, max: 1_000 },
             "draft-ietf-ccwg-bbr-06 section 5.5.9 (BBR.ExtraAckedFilterLen)";
-        /// Fraction by which pacing stays below the estimated bandwidth.
+        /// Fraction by which pacing is below the estimated bandwidth.
         pacing_margin: Ratio = Ratio::of(1, 100),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },
             "draft-ietf-ccwg-bbr-06 section 5.6.2 (BBR.PacingMarginPercent)";
-        /// Time at the pacing rate that an aggregate of the sending host holds; the window is at
-        /// least three of them.
+        /// Duration at the pacing rate of an aggregate of the sending host; the window is at least
+        /// three aggregates.
         quantum_time: Span = Span::from_millis(1),
             ParamKind::Time { min: Span::ZERO, max: Span::from_secs(1) },
             "draft-ietf-ccwg-bbr-06 section 5.6.3 (C.send_quantum)";
