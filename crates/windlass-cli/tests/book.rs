@@ -146,29 +146,3 @@ fn the_readme_counts_what_there_is() {
     assert!(readme.contains(&format!("**{algorithms} algorithms**")), "{algorithms}");
     assert!(readme.contains(&says), "{says}");
 }
-
-/// Pages that `windlass twin --write` has made come and go; the book has those that there are, in the order of the reference.
-#[test]
-fn the_summary_has_each_page_of_an_algorithms_twins() {
-    const UNDER: &str = "- [Replay check: Linux](trust/twins.md)\n";
-    let path = root().join("docs/src/SUMMARY.md");
-    let folder = root().join("docs/src/trust/twins");
-    let text = fs::read_to_string(&path).expect("the summary");
-    let pages: Vec<_> = fs::read_dir(&folder).into_iter().flatten().flatten().collect();
-    let has = |id: &str| pages.iter().any(|page| page.file_name() == *format!("{id}.md"));
-    let known: Vec<_> = windlass_cc::ALGORITHMS.iter().filter(|info| has(info.id)).collect();
-    assert_eq!(known.len(), pages.len(), "{} has a page of no algorithm", folder.display());
-    let entries = known.iter().map(|info| {
-        let windlass_cc::Info { id, name, .. } = info;
-        format!("  - [{name}](trust/twins/{id}.md)\n")
-    });
-    let entries: String = entries.collect();
-    assert!(text.contains(UNDER), "SUMMARY.md has no line {UNDER}");
-    let others = text.split_inclusive('\n').filter(|line| !line.contains("](trust/twins/"));
-    let summary = others.collect::<String>().replace(UNDER, &format!("{UNDER}{entries}"));
-    if std::env::var_os("WINDLASS_BLESS").is_some() {
-        fs::write(&path, summary).expect("written");
-    } else {
-        assert!(text == summary, "SUMMARY.md differs; WINDLASS_BLESS=1 mends it:\n{entries}");
-    }
-}

@@ -10,7 +10,7 @@ pub const HELP: &str = "\
 Examples:
   windlass kernel build cubic && windlass twin cubic
   windlass twin cubic --network lossy --on linux
-  windlass twin cubic bbr --write docs/src/trust/twins.md      write their rows
+  windlass twin cubic bbr --write replays.csv                  add a row per network to a file
   windlass twin cubic --on ns3                                 Windlass's CUBIC in ns-3's sockets
   windlass twin --recorded my-host.jsonl                       recordings of your own host
 
@@ -44,9 +44,8 @@ pub struct Twin {
     /// ALGORITHM-NETWORK-simulated.csv.
     #[arg(long, value_name = "FOLDER")]
     pub events: Option<PathBuf>,
-    /// Write the rows into this page, where they replace the rows of the same algorithm and host.
-    /// The networks of each algorithm are written into its own page, twins/ALGORITHM.md in the same
-    /// folder.
-    #[arg(long, value_name = "PAGE", conflicts_with = "network")]
+    /// Write one row per network into this CSV file, and replace the rows of the same algorithm and
+    /// host.
+    #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub write: Option<PathBuf>,
 }

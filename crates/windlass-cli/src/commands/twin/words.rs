@@ -1,14 +1,14 @@
-//! A run of twins in words.
+//! The text of a replay check: names, figures and differences.
 
 use windlass_testbed::bpf::object;
 use windlass_testbed::twin::{Figures, Twin, Twins};
 
-/// Whether what was run is shown over two paths of a connection.
+/// True if the algorithm runs over two paths of a connection.
 pub fn is_coupled(twins: &Twins) -> bool {
     object::COUPLED.contains(&twins.algorithm)
 }
 
-/// Each with the name of its network, which has a number where a host has recorded it more than once.
+/// Each run with the name of its network; a network that a host recorded more than once has a number.
 pub fn numbered(twins: &Twins) -> impl Iterator<Item = (&Twin, String)> {
     twins.twins.iter().enumerate().map(|(at, twin)| {
         let before = twins.twins[..at].iter().filter(|other| other.network == twin.network);
@@ -20,16 +20,16 @@ pub fn numbered(twins: &Twins) -> impl Iterator<Item = (&Twin, String)> {
     })
 }
 
-/// What the three figures of a flow are.
+/// Names of a flow's three figures.
 pub fn figures(twins: &Twins) -> [&'static str; 3] {
-    let again = if twins.counted { "sent again" } else { "segments lost" };
+    let losses = if twins.counted { "retransmitted" } else { "segments lost" };
     let rtt = if twins.recorded { "round trip (ms)" } else { "srtt (ms)" };
-    ["goodput (kbps)", again, rtt]
+    ["goodput (kbps)", losses, rtt]
 }
 
-/// Where the windows of the two worlds part.
+/// The first window that only one of host and simulator had.
 pub fn parting(twin: &Twin) -> String {
-    // A connection of several paths has no one course.
+    // A connection of several paths has no single sequence of windows.
     let compared = twin.simulated.is_some() && twin.replayed.paths <= 1;
     let Some(p) = &twin.parting else {
         return if compared { "nowhere" } else { "" }.to_owned();
@@ -39,13 +39,13 @@ pub fn parting(twin: &Twin) -> String {
     format!("{at:.3} s, {}: {} for {own}", p.host.what, p.host.window)
 }
 
-/// The host, as a sentence names it.
+/// The host's name in a sentence.
 pub fn host(twins: &Twins) -> String {
     let host = &twins.host;
     if twins.recorded { host.clone() } else { format!("Linux {host}") }
 }
 
-/// A flow's figures in words; nothing where the simulator does not know the network.
+/// A flow's figures as text; empty if the simulator does not have the network.
 pub fn cells(figures: Option<&Figures>) -> [String; 3] {
     let Some(Figures { goodput_bps, again, rtt_ms }) = figures else { return Default::default() };
     let rtt = rtt_ms.map_or_else(String::new, |ms| format!("{ms:.1}"));
@@ -56,22 +56,13 @@ pub fn fact(twin: &Twin) -> String {
     twin.fact.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string)
 }
 
+/// `all`, or the number of unequal answers.
 pub fn answers(twin: &Twin) -> String {
-    equal(twin.replayed.events, twin.replayed.different + twin.replayed.missed)
-}
-
-/// All, or how many are not.
-pub fn equal(events: u64, not: u64) -> String {
-    match (events, not) {
+    match (twin.replayed.events, twin.replayed.different + twin.replayed.missed) {
         (0, _) => "no events".to_owned(),
         (_, 0) => "all".to_owned(),
         (_, n) => format!("all but {n}"),
     }
-}
-
-/// How much more a host has than the simulator, per cent.
-pub fn gain(host: f64, simulated: f64) -> f64 {
-    if simulated > 0.0 { 100.0 * (host / simulated - 1.0) } else { f64::NAN }
 }
 
 #[cfg(test)]
@@ -80,7 +71,7 @@ pub mod tests {
 
     use super::*;
 
-    /// A crossing whose host got as much as the simulator.
+    /// A run with equal figures in host and simulator.
     fn crossed(network: &str) -> Twin {
         let figures = Figures { goodput_bps: 1e6, again: 0, rtt_ms: None };
         Twin {
@@ -94,7 +85,7 @@ pub mod tests {
         }
     }
 
-    /// What a host came to over these networks: a kernel, or who has recorded it.
+    /// The runs of a host over these networks; the host is a kernel or a recorded host.
     pub fn run(algorithm: &'static str, host: &str, networks: &[&str]) -> Twins {
         let twins = networks.iter().map(|network| crossed(network)).collect();
         let recorded = !host.starts_with("6.");
