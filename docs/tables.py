@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import csv
+import functools
 import json
 import pathlib
 import re
@@ -68,7 +69,38 @@ def replay_hosts() -> str:
     return table(["host stack", "runs", "events", "unequal answers", "difference, median", "95th percentile"], rows)
 
 
+def evidence(name: str, paper: str) -> list[dict]:
+    """The rows of a paper in a file that tests/verdicts/evidence has written."""
+    with open(SRC / "studies/evidence" / name, newline="") as file:
+        return [row for row in csv.DictReader(file) if row["paper"] == paper]
+
+
+def abstract(paper: str) -> str:
+    """The claims of an abstract with their verdicts, and the runs behind them."""
+    rows = [[row["claim"].replace("|", "\\|"), row["verdict"], row["evidence"].replace("|", "\\|")] for row in evidence("abstract.csv", paper)]
+    made = evidence("papers.csv", paper)[0]
+    commands = ", ".join(f"`{command}`" for command in made["commands"].split("; "))
+    readings = ""
+    if made["interpretations"] != "0":
+        readings = f" {made['interpretations']} interpretations were run." + (f" The budget left out {made['left_out']}." if made["left_out"] not in ("", "0") else "")
+    text = table(["claim of the abstract", "verdict", "evidence"], rows).replace("---:", "---")
+    return f"{text}\n\nCommands: {commands}.{readings}"
+
+
+def verdicts() -> str:
+    """Statements of each paper by final verdict."""
+    rows = []
+    for paper in PAPERS:
+        by = collections.Counter(row["verdict"] for row in evidence("statements.csv", paper) if row["basis"] == "measured")
+        rows.append([f"`{paper}`", by.total(), *(by[verdict] or "" for verdict in VERDICTS)])
+    return table(["paper", "measured statements", *VERDICTS], rows)
+
+
+PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
+VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
 TABLES = {
+    "verdicts": verdicts,
+    **{f"abstract-{paper}": functools.partial(abstract, paper) for paper in PAPERS},
     "replay-hosts": replay_hosts,
     "replays": lambda: replay_table(False),
     "replays-coupled": lambda: replay_table(True),
