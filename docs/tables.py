@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""A preprocessor of mdBook (book.toml) that writes tables from data files into the pages, so that no page repeats a file.
+"""A preprocessor of mdBook (book.toml) that writes generated text into the pages, so that no page repeats a file or the code.
 
-A page has the line {{#table NAME}}; NAME is a function of TABLES. Without arguments, prints each table.
+  {{#table NAME}}      a table from data files; NAME is a function of TABLES
+  {{#windlass WORDS}}  the output of a command of Windlass, which cargo builds if necessary
+
+Each directive is a line of a page. Without arguments, prints each table.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 
 SRC = pathlib.Path(__file__).resolve().parent / "src"
@@ -107,8 +111,16 @@ TABLES = {
 }
 
 
+@functools.cache
+def windlass(words: str) -> str:
+    command = ["cargo", "run", "-q", "-p", "windlass-cli", "--", *words.split()]
+    return subprocess.run(command, cwd=SRC.parents[1], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 def filled(text: str) -> str:
-    return re.sub(r"^\{\{#table ([\w-]+)\}\}$", lambda found: TABLES[found[1]](), text, flags=re.M)
+    """The text of a page with the output of each directive."""
+    make = {"table": lambda name: TABLES[name](), "windlass": windlass}
+    return re.sub(r"^\{\{#(table|windlass) ([^}]+)\}\}$", lambda found: make[found[1]](found[2]), text, flags=re.M)
 
 
 def chapters(items: list) -> None:
@@ -121,7 +133,7 @@ def chapters(items: list) -> None:
 def main() -> None:
     if sys.argv[1:2] == ["supports"]:
         return
-    if sys.stdin.isatty():
+    if not sys.argv[1:] and sys.stdin.isatty():
         print("\n\n".join(f"{name}\n\n{make()}" for name, make in TABLES.items()))
         return
     _, book = json.load(sys.stdin)

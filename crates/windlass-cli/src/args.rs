@@ -8,8 +8,7 @@ mod crosscheck;
 mod explain;
 mod kernel;
 mod known;
-#[cfg(test)]
-mod page;
+pub mod page;
 mod paper;
 mod play;
 mod sweep;
@@ -83,8 +82,7 @@ const ALGORITHMS_HELP: &str = "\
 Examples:
   windlass algorithms             the list
   windlass algorithms newreno     origin, parameters, units and ranges
-  windlass algorithms hystart     a slow start; the list also has timers
-  windlass algorithms --markdown  all entries as a page";
+  windlass algorithms hystart     a slow start; the list also has timers";
 
 const PRESETS_HELP: &str = "\
 Examples:
@@ -253,6 +251,9 @@ pub enum Command {
     /// Print a completion script, such as `windlass completions bash > windlass.bash`.
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(Completions),
+    /// Print a part of the book that is generated from the code, in Markdown.
+    #[command(hide = true)]
+    Book(Book),
 }
 
 /// Arguments of `diff`.
@@ -426,9 +427,6 @@ pub struct Algorithms {
     /// Name of an algorithm, slow start or timer; without a name, the command lists all of them.
     #[arg(value_parser = known::PART, hide_possible_values = true)]
     pub name: Option<String>,
-    /// Print the page docs/src/reference/algorithms.md.
-    #[arg(long, conflicts_with = "name")]
-    pub markdown: bool,
 }
 
 /// A list, or one of its entries by name.
@@ -436,6 +434,26 @@ pub struct Algorithms {
 pub struct Named {
     /// Name of an entry; without a name, the command lists all entries.
     pub name: Option<String>,
+}
+
+/// Arguments of `book`.
+#[derive(Args)]
+pub struct Book {
+    /// The part.
+    pub part: Part,
+    /// The table of results, for the part fields.
+    pub name: Option<String>,
+}
+
+/// A part of the book that is generated from the code.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Every command and option.
+    CommandLine,
+    /// Every algorithm, slow start and timer.
+    Algorithms,
+    /// The columns and metrics of one table of results.
+    Fields,
 }
 
 /// Arguments of `completions`.

@@ -102,5 +102,6 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Paper(a) => commands::paper::run(a),
         Command::Schema(args) => commands::schema::run(args.of),
         Command::Completions(a) => commands::completions::run(a),
+        Command::Book(a) => commands::book::run(a),
     }
 }

@@ -9,7 +9,7 @@ use parquet::record::{Field, Row};
 use serde_json::{Map, Value, json};
 use windlass_cc::Time;
 use windlass_run::RunRecord;
-use windlass_run::fields::{Kind, LISTINGS, Listing, SUMMARY};
+use windlass_run::fields::SUMMARY;
 use windlass_run::store::{
     Batch, Column, Format, Place, Provenance, SeriesRun, Table, Values, export, table,
 };
@@ -407,67 +407,23 @@ fn a_failed_export_leaves_nothing_behind() {
     assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1);
 }
 
+/// The other tables of the page are generated from the fields.
 #[test]
-fn every_column_is_explained_in_the_data_dictionary() {
+fn every_series_is_explained_in_the_data_dictionary() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
     let text = fs::read_to_string(path).expect("docs/src/reference/results.md");
-    let listed = |listing: Listing| {
-        let columns = listing.columns().map(|f| (f.name.into(), f.type_text(), f.meaning));
-        (listing.name, columns.collect::<Vec<_>>())
-    };
-    let series = table::series([]).next().expect("a table").columns.into_iter().map(|c| {
-        let kind = match (&c.values, c.name.as_ref()) {
+    let (_, section) = text.split_once("## `series`").expect("the section");
+    let section = section.split("\n## ").next().unwrap_or_default();
+    for column in table::series([]).next().expect("a table").columns {
+        let kind = match (&column.values, column.name.as_ref()) {
             (Values::Text(_), _) => "text",
             (Values::Real(_), _) => "real",
             (_, "seed") => "integer",
             _ => "integer or null",
         };
-        (c.name, kind.into(), c.meaning)
-    });
-    let series = ("series", series.collect());
-    for (table, columns) in LISTINGS.map(listed).into_iter().chain([series]) {
-        let heading = format!("## `{table}`");
-        let (_, section) = text.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
-        let section = section.split("\n## ").next().unwrap_or_default();
-        for (name, kind, meaning) in columns {
-            let row = format!("| `{name}` | {kind} | {meaning} |");
-            assert!(section.lines().any(|line| line == row), "{heading} lacks {row}");
-        }
+        let row = format!("| `{}` | {kind} | {} |", column.name, column.meaning);
+        assert!(section.lines().any(|line| line == row), "the section lacks {row}");
     }
-}
-
-/// The tables of metrics in the data dictionary, which are written from what is declared of each.
-#[test]
-fn every_metric_is_explained_in_the_data_dictionary() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
-    let text = fs::read_to_string(&path).expect("docs/src/reference/results.md");
-    let (before, rest) = text.split_once("<!-- metrics -->\n").expect("the tables' beginning");
-    let (tables, after) = rest.split_once("<!-- end of metrics -->").expect("and end");
-    let expected = metrics();
-    if std::env::var_os("WINDLASS_BLESS").is_some() {
-        let text = format!("{before}<!-- metrics -->\n{expected}<!-- end of metrics -->{after}");
-        return fs::write(&path, text).expect("written");
-    }
-    assert!(
-        tables == expected,
-        "docs/src/reference/results.md differs; WINDLASS_BLESS=1 writes it anew"
-    );
-}
-
-/// A table for each kind of what a metric may be of.
-fn metrics() -> String {
-    let mut out = String::new();
-    for (word, kind, name) in Kind::ALL {
-        let name = if name.is_empty() { String::new() } else { format!("{name}.") };
-        out += &format!("\n### `{word}.{name}FIELD`\n\n| field | unit | better | meaning |\n");
-        out += "| --- | --- | --- | --- |\n";
-        for field in kind.metrics() {
-            let better = field.better.map_or(String::new(), |b| format!("{b:?}").to_lowercase());
-            let (name, unit, meaning) = (field.name, field.unit(), field.meaning);
-            out += &format!("| `{name}` | {unit} | {better} | {meaning} |\n");
-        }
-    }
-    out + "\n"
 }
 
 /// Whatever the page says is written into a folder is not written over where somebody else has it.

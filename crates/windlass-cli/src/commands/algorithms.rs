@@ -1,15 +1,12 @@
 //! `windlass algorithms`.
 
-use windlass_lab::catalogue::{describe, entries, find, list, markdown};
+use windlass_lab::catalogue::{describe, entries, find, list};
 
 use crate::args::Algorithms;
 use crate::output::{Failure, print};
 
 /// Lists algorithms, slow starts and timers, or describes one.
 pub fn run(args: &Algorithms) -> Result<(), Failure> {
-    if args.markdown {
-        return print(&markdown());
-    }
     let Some(name) = &args.name else { return print(&list()) };
     let found = find(name);
     if found.is_empty() {

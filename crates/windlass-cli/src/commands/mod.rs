@@ -3,6 +3,7 @@
 pub mod adversary;
 pub mod algorithms;
 pub mod assess;
+pub mod book;
 pub mod choose;
 pub mod compare;
 pub mod completions;

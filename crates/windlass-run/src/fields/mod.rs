@@ -57,6 +57,11 @@ pub const LISTINGS: [Listing; 8] =
     [RUNS, SUMMARY, LINKS, CELLS, STATIONS, MULTIPATH, SUBFLOWS, ROUTING];
 
 impl Listing {
+    /// The fields of its rows. A field with `column` is a column, and a number is a metric.
+    pub fn fields(&self) -> &'static [Field] {
+        self.fields
+    }
+
     /// Its columns: those that say which run a row belongs to, and its own.
     pub fn columns(&self) -> impl Iterator<Item = &'static Field> + use<> {
         run::IDENTITY.iter().chain(self.fields).filter(|f| f.column)
