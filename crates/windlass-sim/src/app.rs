@@ -242,7 +242,7 @@ impl App {
     fn on_wake(&mut self, now: Time, e: &mut impl Socket) {
         self.wake = Time::NEVER;
         if !self.closing {
-            e.connect(); // does nothing from the second time on
+            e.connect(); // repeated calls have no effect
         }
         match &mut self.role {
             Role::Sender { bytes: None } => e.offer(u64::MAX),

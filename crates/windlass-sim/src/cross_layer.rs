@@ -88,7 +88,7 @@ impl Sensor {
         let finished = service.finished - last.finished;
         let service_ns = service.service_ns - last.service_ns;
         if finished == 0 || service_ns == 0 {
-            return; // nothing new is known
+            return; // no new measurement
         }
         let failures = service.failures - last.failures;
         let successes = finished.saturating_sub(service.given_up - last.given_up);

@@ -361,8 +361,8 @@ mod tests {
         };
         let mut messages = Messages::new(cbr, MS(1000)).unwrap();
         messages.read(MS(1020), 150); // the first, after 20 ms, and half of the second
-        messages.read(MS(1220), 300); // the second after 120 ms, the third after 20
-        let r = messages.result(MS(1401)); // the fourth has been due for 101 ms, the fifth for 1
+        messages.read(MS(1220), 300); // the second after 120 ms, the third after 20 ms
+        let r = messages.result(MS(1401)); // the fourth has been due for 101 ms, the fifth for 1 ms
         assert_eq!((r.sent, r.arrived, r.late, r.undelivered, r.on_time()), (5, 3, 2, 1, 2));
         // Of 20, 20, 120 and infinite milliseconds; the fifth may still come in time.
         assert_eq!((r.p50_ms, r.p95_ms, r.max_ms, r.mean_ms), (Some(20.0), None, None, None));
@@ -427,7 +427,7 @@ mod tests {
         let mut messages = Messages::new(cbr, MS(1000)).unwrap();
         assert_eq!(messages.result(MS(1010)).age_mean_ms, None);
         messages.read(MS(1020), 100); // 20 ms old
-        messages.read(MS(1220), 200); // the one before is 220 ms old, this one 120
+        messages.read(MS(1220), 200); // the previous message is 220 ms old, this message 120 ms
         let r = messages.result(MS(1320));
         // From 20 to 220 ms over 200 ms, from 120 to 220 ms over 100 ms.
         let mean = (120.0 * 200.0 + 170.0 * 100.0) / 300.0;

@@ -166,7 +166,7 @@ impl OptionInTransit {
         }
         let QuickOption::Request(request) = &mut self.carried.option else { return };
         if request.rate == RateCode::ZERO {
-            return; // refused before
+            return; // already refused
         }
         if let Some(router) = router
             && router.judge(now, peak_ns, request)

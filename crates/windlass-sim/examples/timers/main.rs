@@ -116,7 +116,7 @@ fn closed_loop(network: &Network, seeds: u64, seconds: u64) {
                 let mut simulation =
                     Simulation::new(network.config(seed, seconds, params)).expect("valid");
                 simulation.run();
-                let result = simulation.finish().expect("closed books");
+                let result = simulation.finish().expect("conserved packets");
                 let flow = &result.flows[0];
                 let dropped = flow.loss_rate * flow.packets_sent as f64;
                 let vain = flow.retransmits as f64 - dropped.round();

@@ -66,7 +66,7 @@ pub fn record(mut config: Config) -> Recorded {
     config.record.capture = vec![0, 1];
     let mut simulation = Simulation::new(config).expect("a valid network");
     simulation.run();
-    let result = simulation.finish().expect("closed books");
+    let result = simulation.finish().expect("conserved packets");
     let arrived = arrivals(&result);
     let mut arrived = arrived.into_iter().peekable();
     let data = |e: &PacketEvent| e.flow == 0 && e.segment.is_some_and(|s| s.len > 0);
