@@ -1,4 +1,4 @@
-//! Addresses and ports of flows: in captures, and where the ends are real ones.
+//! Addresses and ports of flows, in captures and for real end points.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -6,14 +6,15 @@ use windlass_tcp::wire::Addresses;
 
 use crate::config::{FlowConfig, Traffic};
 
-/// First of the ports that applications take from (RFC 6335 section 6: 49152 to 65535).
+/// First dynamic port, for applications (RFC 6335 section 6: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;
 const PORTS: u32 = 16_384;
-/// Host numbers used of each group of 256 addresses: not 0 and 255, which can mean all of them.
+/// Host numbers per group of 256 addresses. 0 and 255 are left out, because they can mean all
+/// hosts.
 const HOSTS: u32 = 254;
-/// Ports of a subflow's later attempts: neither the system's (below 1024) nor those above.
+/// Ports of a subflow's later attempts: neither system ports (below 1024) nor dynamic ports.
 const LATER_PORTS: (u16, u32) = (1_024, 48_128);
-/// From the port of an attempt to that of the next, so that the first 256 flows have 188 each.
+/// Distance between the ports of two successive attempts. The first 256 flows have 188 ports each.
 const ATTEMPTS: u32 = 256;
 
 /// The ends of a flow.
@@ -23,13 +24,13 @@ pub struct FlowAddresses {
     pub from: SocketAddrV4,
     /// The end at the flow's `to` node.
     pub to: SocketAddrV4,
-    /// Whether `to` opens the connection and is its client.
+    /// True if `to` opens the connection and is its client.
     pub to_opens: bool,
 }
 
 impl FlowAddresses {
-    /// Addresses of the flow with this index between the nodes with these indices. Flows have
-    /// distinct pairs of ports, below 2²⁸ of them.
+    /// Addresses of the flow with this index, between the nodes with these indices. Up to 2²⁸ flows
+    /// have distinct pairs of ports.
     pub fn new(flow: u32, from_node: u32, to_node: u32) -> FlowAddresses {
         let port = |n: u32| FIRST_PORT + (n % PORTS) as u16;
         FlowAddresses {
@@ -39,7 +40,7 @@ impl FlowAddresses {
         }
     }
 
-    /// Those of a flow of a network, which has this index there.
+    /// Addresses of the flow with this index in a network.
     pub fn of_flow(index: u32, flow: &FlowConfig) -> FlowAddresses {
         let addresses = FlowAddresses::new(index, flow.from as u32, flow.to as u32);
         match flow.traffic {
@@ -48,13 +49,14 @@ impl FlowAddresses {
         }
     }
 
-    /// The same where the flow's `to` opens the connection.
+    /// Returns the addresses for a flow whose `to` opens the connection.
     pub fn opened_by_to(self) -> FlowAddresses {
         FlowAddresses { to_opens: true, ..self }
     }
 
-    /// Addresses of a subflow of a multipath flow. The client has an address for each path and a port
-    /// for each attempt; the server has one of either, so that nobody need announce any.
+    /// Addresses of a subflow of a multipath flow. The client has an address per path and a port
+    /// per attempt. The server has one address and one port, so that neither side has to announce
+    /// addresses.
     pub fn subflow(self, path: u8, attempt: u16) -> FlowAddresses {
         let n = u32::from(self.from.port() - FIRST_PORT);
         let mut new = self;
@@ -80,8 +82,8 @@ impl FlowAddresses {
     }
 }
 
-/// The address that a node with several paths has on one of them: its own on the first, and 172.16.0.1,
-/// 172.17.0.1 and so on for 10.0.0.1. Distinct for 17 paths and the first 65 024 nodes.
+/// Address of a node on one of its paths: its own on the first path, and 172.16.0.1, 172.17.0.1 and
+/// so on for 10.0.0.1. The addresses are distinct for 17 paths and the first 65 024 nodes.
 fn path_address(own: Ipv4Addr, path: u8) -> Ipv4Addr {
     let [_, _, c, d] = own.octets();
     match path.checked_sub(1) {
@@ -90,8 +92,8 @@ fn path_address(own: Ipv4Addr, path: u8) -> Ipv4Addr {
     }
 }
 
-/// The address of the node with this index: 10.0.0.1, 10.0.0.2 and so on. Distinct for the
-/// first 16 646 144 nodes.
+/// Address of the node with this index: 10.0.0.1, 10.0.0.2 and so on. The addresses are distinct
+/// for the first 16 646 144 nodes.
 pub fn node_address(node: u32) -> Ipv4Addr {
     let [_, b, c, _] = ((node / HOSTS) << 8).to_be_bytes();
     Ipv4Addr::new(10, b, c, (node % HOSTS) as u8 + 1)

@@ -1,19 +1,21 @@
-//! How old the newest message is that a receiver has: the age of information of Kaul, Yates and Gruteser, "Real-time status: How often
-//! should one update?", INFOCOM 2012.
+//! Age of the newest message at a receiver. This is the age of information of Kaul, Yates and
+//! Gruteser, "Real-time status: How often should one update?", INFOCOM 2012.
 
 use windlass_cc::Time;
 
-/// The age over time. It rises by a second a second, and falls when a newer message is read.
+/// The age over time. It increases by one second per second, and drops when a newer message is
+/// read.
 #[derive(Clone, Debug, Default)]
 pub struct Age {
-    /// When the newest message was written, and when it was read; `None` before the first.
+    /// Times at which the newest message was written and read; `None` before the first message.
     newest: Option<(Time, Time)>,
-    /// From which age to which it rose before each fall, nanoseconds.
+    /// Start and end value of each increase of the age, nanoseconds.
     rises: Vec<[u64; 2]>,
 }
 
 impl Age {
-    /// A message that was written at `written` is read. One older than the newest makes nothing younger.
+    /// Records that a message written at `written` is read. A message older than the newest does
+    /// not lower the age.
     pub fn read(&mut self, written: Time, now: Time) {
         if self.newest.is_some_and(|(newest, _)| written < newest) {
             return;
@@ -22,21 +24,21 @@ impl Age {
         self.newest = Some((written, now));
     }
 
-    /// What it rises since the newest message came.
+    /// Start and end value of the increase since the newest message was read.
     fn rise(&self, now: Time) -> Option<[u64; 2]> {
         let (written, came) = self.newest?;
         Some([came.since(written).0, now.since(written).0])
     }
 }
 
-/// The ages at several receivers, each from its first message on, taken together by their time.
+/// The ages at several receivers, weighted by time. Each receiver counts from its first message on.
 pub struct Ages {
     rises: Vec<[u64; 2]>,
     time_ns: u64,
 }
 
 impl Ages {
-    /// Those of these receivers up to `now`; `None` if none has a message.
+    /// Ages of these receivers up to `now`; `None` if no receiver has a message.
     pub fn until<'a>(receivers: impl IntoIterator<Item = &'a Age>, now: Time) -> Option<Ages> {
         let all = |age: &'a Age| age.rises.iter().copied().chain(age.rise(now));
         let rises: Vec<_> = receivers.into_iter().flat_map(all).collect();
@@ -51,18 +53,19 @@ impl Ages {
         if self.time_ns == 0 { self.max_ms() } else { doubled as f64 / 2e6 / self.time_ns as f64 }
     }
 
-    /// The largest, milliseconds.
+    /// Maximum, milliseconds.
     pub fn max_ms(&self) -> f64 {
         self.rises.iter().map(|[_, to]| *to).max().unwrap_or(0) as f64 / 1e6
     }
 
-    /// The age that is not exceeded for this share of the time, milliseconds. Exact: within a rise each age lasts equally long.
+    /// The age that is not exceeded for this share of the time, milliseconds. The value is exact,
+    /// because within an increase each age lasts equally long.
     pub fn quantile_ms(&self, share: f64) -> f64 {
         let mut edges: Vec<(u64, i64)> =
             self.rises.iter().flat_map(|[from, to]| [(*from, 1), (*to, -1)]).collect();
         edges.sort_unstable();
         let wanted = share * self.time_ns as f64;
-        // The time at an age below `at`, and how many rises pass it.
+        // The time at an age below `at`, and the number of increases that include `at`.
         let (mut below, mut at, mut rising) = (0.0, 0, 0);
         for (edge, change) in edges {
             let more = rising as f64 * (edge - at) as f64;

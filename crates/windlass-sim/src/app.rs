@@ -1,4 +1,4 @@
-//! Applications: what writes to and reads from an endpoint or a multipath connection.
+//! Applications, which write to and read from an endpoint or a multipath connection.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::mptcp::{Connection, MultipathProfile};
@@ -9,7 +9,7 @@ use crate::config::FlowConfig;
 use crate::latency::Messages;
 use crate::traffic::{ApplicationEnd, Cbr, ReadPolicy, Socket, Traffic};
 
-/// An endpoint, or a connection over several, with its profile, as a [`Socket`].
+/// An endpoint or a multipath connection with its profile, as a [`Socket`].
 #[derive(Debug)]
 pub struct Bound<'a, S, P> {
     /// The endpoint or connection.
@@ -18,7 +18,7 @@ pub struct Bound<'a, S, P> {
     pub profile: &'a P,
 }
 
-/// The methods of the same names.
+/// Forwards each method of [`Socket`] to the method of the same name.
 macro_rules! socket {
     ($socket:ty, $profile:ty, $mss:expr) => {
         impl Socket for Bound<'_, $socket, $profile> {
@@ -57,74 +57,74 @@ macro_rules! socket {
 socket!(Endpoint, Profile, Endpoint::mss);
 socket!(Connection, MultipathProfile, min_mss);
 
-/// The least of the subflows' segments: any of them carries as much.
+/// Minimum segment size of the subflows. Every subflow can carry a segment of this size.
 fn min_mss(connection: &Connection) -> u32 {
     (0..connection.paths()).map(|path| connection.subflow(path).mss()).min().unwrap_or(1)
 }
 
-/// The application on one end of a flow.
+/// The application at one end of a flow.
 #[derive(Clone, Debug)]
 pub struct App {
     role: Role,
     read: Reader,
-    /// Next moment at which the application acts by itself.
+    /// Next time at which the application acts without an event.
     wake: Time,
-    /// The peer has closed and the application is about to.
+    /// True if the peer has closed and the application is about to close.
     closing: bool,
     /// Payload bytes read so far.
     pub delivered: u64,
-    /// When the last awaited byte was read.
+    /// Time at which the last awaited byte was read.
     pub completed: Option<Time>,
-    /// Time that each response took, seconds.
+    /// Duration of each response, seconds.
     pub responses_s: Vec<f64>,
-    /// The messages that it awaits, if they have a deadline.
+    /// The messages that the application awaits, if they have a deadline.
     pub messages: Option<Box<Messages>>,
 }
 
-/// What an application does.
+/// Behaviour of an application.
 #[derive(Clone, Debug)]
 pub enum Role {
-    /// Sends a stream, then closes if it has an end.
+    /// Sends a stream, and closes if the stream has an end.
     Sender {
         /// Bytes to send; `None` for no end.
         bytes: Option<u64>,
     },
-    /// Sends packets by the clock.
+    /// Sends packets at regular intervals.
     CbrSender(Cbr),
-    /// Sends messages as they fall due.
+    /// Sends messages at their due times.
     Messages(Box<ArrivalProcess>),
-    /// Reads what comes and closes after the peer.
+    /// Reads all data, and closes after the peer.
     Receiver,
-    /// Asks, waits for the answer, thinks, asks again.
+    /// Sends a request, waits for the response, pauses, and repeats.
     Client {
         /// Bytes of a request.
         request: u64,
         /// Bytes of a response.
         response: u64,
-        /// Requests not yet made.
+        /// Remaining requests.
         left: u32,
         /// Pause between a response and the next request.
         think: Span,
-        /// When the present request was made.
+        /// Time of the present request.
         asked: Time,
-        /// Bytes read when the present response is complete.
+        /// Value of `delivered` at the end of the present response.
         until: u64,
     },
-    /// Answers each whole request.
+    /// Answers each complete request.
     Server {
         /// Bytes of a request.
         request: u64,
         /// Bytes of a response.
         response: u64,
-        /// Answers given.
+        /// Number of responses sent.
         answered: u64,
     },
-    /// What another crate has defined.
+    /// Behaviour that another crate defines.
     Custom(Box<dyn ApplicationEnd>),
 }
 
 impl Role {
-    /// Whether the other end opens the connection.
+    /// True if the other end opens the connection.
     pub fn listens(&self) -> bool {
         match self {
             Role::Receiver | Role::Server { .. } => true,
@@ -137,7 +137,7 @@ impl Role {
 }
 
 impl App {
-    /// Whether it has asked and not had the whole answer.
+    /// True if it has sent a request and not received the complete response.
     pub fn awaits_response(&self) -> bool {
         matches!(self.role, Role::Client { until, .. } if self.delivered < until)
     }
@@ -147,9 +147,9 @@ impl App {
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     policy: ReadPolicy,
-    /// When the next read happens, [`Time::NEVER`] while nothing waits.
+    /// Time of the next read, [`Time::NEVER`] while no data waits.
     due: Time,
-    /// Earliest moment of the next read at a limited rate.
+    /// Earliest time of the next read at a limited rate.
     ready: Time,
 }
 
@@ -166,7 +166,7 @@ impl App {
         App { messages: awaited.map(Box::new), ..App::new(role, policy, flow.start) }
     }
 
-    /// An application that opens the connection at `start` if its role does.
+    /// An application that opens the connection at `start`, unless its role listens.
     pub fn new(role: Role, policy: ReadPolicy, start: Time) -> App {
         let wake = match &role {
             Role::Custom(end) => end.deadline(),
@@ -185,13 +185,13 @@ impl App {
         }
     }
 
-    /// When [`act`](App::act) must be called next.
+    /// Time of the next call of [`act`](App::act).
     #[inline]
     pub fn deadline(&self) -> Time {
         self.wake.min(self.read.due)
     }
 
-    /// Lets the application act: after anything happened at its endpoint, or at its deadline.
+    /// Runs the application after an event at its endpoint, or at its deadline.
     #[inline]
     pub fn act(&mut self, now: Time, e: &mut impl Socket) {
         if let Role::Custom(_) = self.role {
@@ -230,8 +230,8 @@ impl App {
         }
     }
 
-    /// The peer has closed: so does the application, in a step of its own. By then the stack has
-    /// acknowledged the FIN, as it does before an application hears of it.
+    /// Closes after the peer has closed, in a separate step. By then the stack has acknowledged the
+    /// FIN, which a real stack does before it notifies the application.
     fn close_after_peer(&mut self, now: Time, e: &impl Socket) {
         if e.at_end() && !self.closing {
             self.closing = true;
@@ -242,7 +242,7 @@ impl App {
     fn on_wake(&mut self, now: Time, e: &mut impl Socket) {
         self.wake = Time::NEVER;
         if !self.closing {
-            e.connect(); // does nothing from the second time on
+            e.connect(); // repeated calls have no effect
         }
         match &mut self.role {
             Role::Sender { bytes: None } => e.offer(u64::MAX),
@@ -318,7 +318,8 @@ impl App {
     }
 }
 
-/// Writes the messages that have fallen due, and closes after the last; when the next one does.
+/// Writes the messages that are due, and closes after the last message. Returns the due time of the
+/// next message.
 fn write_due(process: &mut ArrivalProcess, now: Time, e: &mut impl Socket) -> Time {
     while let Some((due, bytes)) = process.next() {
         if due > now {

@@ -1,5 +1,5 @@
-//! A link direction whose queue has a discipline: the queue stands before the link and hands it a
-//! packet whenever it is idle.
+//! A link direction whose queue has a discipline. The queue is in front of the link, and hands it a
+//! packet whenever the link is idle.
 
 use windlass_cc::Time;
 
@@ -14,23 +14,24 @@ use crate::results::PacketFate;
 /// Totals of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueCounters {
-    /// Packets that came.
+    /// Packets that arrived.
     pub offered: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// Of `dropped`: there was room, and the discipline decided so.
+    /// Packets dropped by a decision of the discipline although the queue had room; part of
+    /// `dropped`.
     pub early: u64,
     /// Packets marked.
     pub marked: u64,
-    /// Sum of the waits of the packets that the link took, nanoseconds.
+    /// Sum of the queueing delays of the packets that the link took, nanoseconds.
     pub taken_waited_ns: u64,
     /// Integral of the queue length over time, packets times nanoseconds, up to the last change.
     pub waited_ns: u64,
-    /// Most packets that waited at once.
+    /// Maximum number of packets that waited at the same time.
     pub max_waiting: u64,
 }
 
-/// A queue before a link.
+/// A queue in front of a link.
 #[derive(Clone, Debug)]
 pub struct AqmQueue {
     /// The link direction.
@@ -39,11 +40,11 @@ pub struct AqmQueue {
     pub queue: Queue,
     /// Totals.
     pub counters: QueueCounters,
-    /// Whether an event at the end of the transmission is pending.
+    /// True if an event at the end of the transmission is pending.
     armed: bool,
-    /// When the queue length changed last.
+    /// Time of the last change of the queue length.
     changed: Time,
-    /// What was dropped just now.
+    /// Packets dropped by the present call.
     drops: Vec<Dropped>,
 }
 
@@ -71,19 +72,19 @@ impl AqmQueue {
         self.counters.waited_ns + self.queue.len() * now.since(self.changed).0
     }
 
-    /// The queue length is about to change.
+    /// Updates the integral before a change of the queue length.
     fn account(&mut self, now: Time) {
         self.counters.waited_ns = self.waited_ns_by(now);
         self.changed = now;
     }
 
-    /// Whether everything handed in is accounted for.
+    /// True if all packets that arrived are accounted for.
     pub fn conserves_packets(&self, link: &Link) -> bool {
         let c = &self.counters;
         c.offered == c.dropped + link.counters.offered + self.queue.len()
     }
 
-    /// A packet comes; whether it is marked.
+    /// Enqueues a packet. Returns true if the packet is marked.
     fn enqueue(&mut self, now: Time, packet: Waiting, busy_until: Time) -> bool {
         self.account(now);
         self.counters.offered += 1;
@@ -93,7 +94,7 @@ impl AqmQueue {
         marked
     }
 
-    /// A packet for the idle link, and whether it is marked.
+    /// Takes a packet for the idle link. The flag is true if the packet is marked.
     fn dequeue(&mut self, now: Time) -> Option<(PacketHandle, bool)> {
         if self.queue.is_empty() {
             return None;
@@ -105,9 +106,9 @@ impl AqmQueue {
         Some((packet.handle, marked))
     }
 
-    /// Hands a packet to the queue, which is the network's with this number.
+    /// Hands a packet to this queue, which has this number in the network.
     pub(crate) fn put(&mut self, core: &mut Core, number: u32, handle: PacketHandle) {
-        // A transmission that ends at this very moment ends before, as with drop-tail.
+        // A transmission that ends at the same time ends first, as with drop-tail.
         self.transmit(core);
         let flow = core.destination(handle);
         let link = &core.links[self.link as usize];
@@ -131,7 +132,7 @@ impl AqmQueue {
         self.wake_when_idle(core, number);
     }
 
-    /// The event of the queue: its link has finished a transmission.
+    /// Handles the queue's event: its link has finished a transmission.
     #[inline(never)]
     pub(crate) fn on_transmitted(&mut self, core: &mut Core, number: u32) {
         self.armed = false;
@@ -139,7 +140,7 @@ impl AqmQueue {
         self.wake_when_idle(core, number);
     }
 
-    /// The link, if idle, takes the next packet.
+    /// Gives the next packet to the link if the link is idle.
     fn transmit(&mut self, core: &mut Core) {
         if core.links[self.link as usize].busy_until() > core.now {
             return;
@@ -160,7 +161,7 @@ impl AqmQueue {
         core.log(core.now, self.link, PacketFate::Sent, handle);
     }
 
-    /// Sees that the queue is looked after when its link is idle again, if anything waits.
+    /// Schedules an event for the end of the link's transmission, if packets wait.
     fn wake_when_idle(&mut self, core: &mut Core, number: u32) {
         if !self.armed && !self.queue.is_empty() {
             self.armed = true;
@@ -168,7 +169,7 @@ impl AqmQueue {
         }
     }
 
-    /// Takes what the queue has dropped out of the network.
+    /// Removes the packets that the queue has dropped from the network.
     fn discard(&mut self, core: &mut Core) {
         self.counters.dropped += self.drops.len() as u64;
         for dropped in self.drops.drain(..) {
@@ -188,7 +189,7 @@ impl AqmQueue {
         }
     }
 
-    /// Marks a packet that the queue holds or has just handed out.
+    /// Marks a packet that is in the queue or has just left it.
     fn mark(&self, core: &mut Core, handle: PacketHandle) {
         core.packets.mark(handle.id);
         let (packets, bytes) = (self.queue.len(), self.queue.bytes());
@@ -197,7 +198,7 @@ impl AqmQueue {
         core.testify(Some(self.link), handle, Fate::Marked, backlog);
     }
 
-    /// A packet leaves the queue for the link.
+    /// Records that a packet leaves the queue for the link.
     #[inline]
     fn note_departure(&self, core: &mut Core, handle: PacketHandle) {
         if core.evidence.is_none() {

@@ -1,36 +1,38 @@
-//! Messages that fall due at random: when each is written, and how large it is. The sender and whoever judges what has been read
-//! draw the same ones, since both know the seed.
+//! Messages with random due times and sizes. The sender, and the receiver that judges the messages
+//! read, draw the same messages, because both use the same seed.
 
 use windlass_cc::{Span, Time};
 
 use crate::random::{Purpose, Stream};
 
-/// Messages that an application writes at random.
+/// Messages that an application writes at random times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrivals {
-    /// Nanoseconds from one message to the next, and from the start to the first.
+    /// Time between two messages, and from the start to the first message, nanoseconds.
     pub gaps: Draw,
-    /// Bytes of a message.
+    /// Size of a message, bytes.
     pub sizes: Draw,
-    /// Messages fall due only in phases that last about the first of these, with about the second between them, each exponentially
-    /// distributed; the time between is not counted as a gap.
+    /// Mean lengths of the sending and of the silent phases, each exponentially distributed.
+    /// Messages are due only in sending phases. The silent phases do not count as gaps. `None` for
+    /// one sending phase without end.
     pub phases: Option<[Span; 2]>,
-    /// From when on none falls due.
+    /// Time from which on no message is due.
     pub stop: Time,
-    /// Each message should have been read whole so long after it was written; `None` to keep no account of that.
+    /// Deadline of each message, from its writing until it is read completely; `None` to keep no
+    /// record of deadlines.
     pub deadline: Option<Span>,
-    /// What all of it is drawn from.
+    /// Seed of all random values.
     pub seed: u64,
 }
 
-/// A quantity that is drawn.
+/// A random quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     /// Its distribution.
     pub law: Law,
-    /// Its mean, before what is larger than `most` is cut; at least 1.
+    /// Its mean before values above `most` are cut; at least 1.
     pub mean: u64,
-    /// Most that it is; at least the mean.
+    /// Its maximum, which is not below the mean.
     pub most: u64,
 }
 
@@ -41,7 +43,8 @@ pub enum Law {
     Constant,
     /// Exponential: gaps of a Poisson process.
     Exponential,
-    /// Pareto with this shape, in thousandths, more than 1000: many small ones, and few that make up most of the sum.
+    /// Pareto with this shape, in thousandths, more than 1000: many small values, and a few large
+    /// values that contribute most of the sum.
     Pareto(u32),
 }
 
@@ -59,7 +62,7 @@ impl Draw {
         (drawn.round() as u64).clamp(1, self.most)
     }
 
-    /// Most that is drawn.
+    /// Maximum of the drawn values.
     pub(crate) fn largest(self) -> u64 {
         if self.law == Law::Constant { self.mean } else { self.most }
     }
@@ -67,7 +70,8 @@ impl Draw {
     fn check(self) -> Result<(), String> {
         if self.mean == 0 || self.most < self.mean {
             return Err(
-                "what is drawn needs a mean of at least 1 that is not above its most".into()
+                "a drawn quantity needs a mean of at least 1 and a maximum of at least the mean"
+                    .into(),
             );
         }
         match self.law {
@@ -88,19 +92,19 @@ impl Arrivals {
     }
 }
 
-/// The messages in the course of a run.
+/// The messages of a run, in order.
 #[derive(Clone, Debug)]
 pub struct ArrivalProcess {
     arrivals: Arrivals,
     stream: Stream,
-    /// What is left of the phase of sending, nanoseconds.
+    /// Remaining time of the sending phase, nanoseconds.
     left: u64,
-    /// When the next one falls due, and its bytes.
+    /// Due time and size of the next message, bytes.
     next: (Time, u64),
 }
 
 impl ArrivalProcess {
-    /// Those of a flow that starts at this moment.
+    /// Messages of a flow that starts at this time.
     pub fn new(arrivals: Arrivals, start: Time) -> ArrivalProcess {
         let stream = Stream::new(arrivals.seed, 0, Purpose::Arrivals);
         let mut process = ArrivalProcess { arrivals, stream, left: 0, next: (start, 0) };
@@ -109,12 +113,12 @@ impl ArrivalProcess {
         process
     }
 
-    /// When the next message falls due, and its bytes; `None` after the stop.
+    /// Due time of the next message, and its bytes; `None` after the stop.
     pub fn next(&self) -> Option<(Time, u64)> {
         Some(self.next).filter(|(due, _)| *due < self.arrivals.stop)
     }
 
-    /// On to the one after it.
+    /// Advances to the following message.
     pub fn advance(&mut self) {
         let mut gap = self.arrivals.gaps.draw(&mut self.stream);
         let mut due = self.next.0;
@@ -128,7 +132,8 @@ impl ArrivalProcess {
         self.next = (due + Span(gap), size);
     }
 
-    /// Length of a phase of sending, with 0, or of silence; without phases one of sending has no end.
+    /// Length of a sending phase (`kind` 0) or of a silent phase (1). Without phases, a sending
+    /// phase has no end.
     fn phase(&mut self, kind: usize) -> u64 {
         let Some(phases) = self.arrivals.phases else { return u64::MAX };
         let mean = phases[kind].0;
@@ -153,7 +158,7 @@ mod tests {
         }
     }
 
-    /// The first messages: gaps in seconds, and sizes.
+    /// The first messages: gaps in seconds, and sizes in bytes.
     fn first(n: usize, arrivals: Arrivals) -> Vec<(f64, f64)> {
         let mut process = ArrivalProcess::new(arrivals, Time::ZERO);
         let mut before = Time::ZERO;
@@ -166,7 +171,8 @@ mod tests {
         (0..n).map(|_| each()).collect()
     }
 
-    /// Largest distance of a sample from its distribution, over that which one in a hundred exceeds (Kolmogorov and Smirnov).
+    /// Maximum distance of a sample from its distribution, over the distance that 1 % of samples
+    /// exceed (Kolmogorov and Smirnov).
     fn misfit(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
@@ -184,7 +190,7 @@ mod tests {
         let pareto = |least: f64| move |x: f64| 1.0 - (least / x.max(least)).powf(1.5);
         assert!(misfit(gaps.clone(), exponential(0.01)) < 1.0);
         assert!(misfit(gaps, exponential(0.0105)) > 1.0);
-        // With shape 3/2 the least is a third of the mean.
+        // With shape 3/2 the minimum is a third of the mean.
         assert!(misfit(sizes.clone(), pareto(10_000.0 / 3.0)) < 1.0);
         assert!(misfit(sizes, exponential(10_000.0)) > 1.0);
     }
@@ -195,7 +201,7 @@ mod tests {
         let of = arrivals(Law::Exponential, Law::Constant, phases);
         let gaps: Vec<f64> = first(50_000, of).into_iter().map(|(gap, _)| gap).collect();
         let rate = gaps.len() as f64 / gaps.iter().sum::<f64>();
-        assert!((rate - 20.0).abs() < 1.5, "{rate}: a fifth of 100 a second");
+        assert!((rate - 20.0).abs() < 1.5, "{rate}: a fifth of 100 per second");
         let short = gaps.iter().filter(|gap| **gap < 0.02).count() as f64 / gaps.len() as f64;
         // 1 - e^-2 of the gaps within a phase, and one gap in 20 that spans a silence.
         assert!((0.79..0.88).contains(&short), "{short}");

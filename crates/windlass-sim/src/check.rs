@@ -1,4 +1,4 @@
-//! What a configuration must fulfil to be simulated.
+//! Checks of a configuration before its simulation.
 
 use windlass_cc::{Span, Time};
 
@@ -15,14 +15,16 @@ use crate::route::Hop;
 const MAX_DATAGRAM: u64 = 65_507;
 /// Largest IP packet, bytes.
 const MAX_IP_LEN: u32 = 65_535;
-/// Longest delay and run, nanoseconds: 73 years, so that no sum of a few of them overflows.
+/// Maximum delay and duration, nanoseconds: 73 years, so that no sum of a few of them overflows.
 const MAX_NANOS: u64 = 1 << 61;
 
 impl Config {
-    /// Whether this can be simulated; whether routes exist shows when they are sought.
+    /// Checks that this can be simulated. A missing route is found only during the search for
+    /// routes.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        // A link direction may have a queue discipline and a line after it, each an entity more.
-        // A radio is one entity, since its stations have an event queue of their own; so are its routers.
+        // A link direction may have a queue discipline and a line after it, which are an entity
+        // each. A radio is one entity, because its stations have their own event queue. Its routers
+        // are one entity too.
         let hosts = 2 * (self.flows.len() + self.subflows());
         if 6 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
@@ -31,15 +33,18 @@ impl Config {
         require(self.duration.0 <= MAX_NANOS, run, || {
             "the duration must be finite, at most 73 years".to_string()
         })?;
-        // Each direction of a subflow may have a hop of its own on each radio.
+        // Each direction of a subflow may have its own hop on each radio.
         let own = 2 * self.subflows() * self.radios.len();
         let hops = self.radios.iter().fold(own, |n, r| n.saturating_add(r.max_hops()));
         require(hops <= Hop::MAX, run, || {
-            format!("its radios join {hops} pairs of stations; {} can be simulated", Hop::MAX)
+            format!(
+                "its radios join {hops} pairs of stations; at most {} can be simulated",
+                Hop::MAX
+            )
         })?;
         for &link in &self.record.capture {
             require(link < self.links.len(), run, || {
-                format!("link {link} is to be captured, but there are {}", self.links.len())
+                format!("captured link {link} does not exist; there are {}", self.links.len())
             })?;
         }
         for link in &self.links {
@@ -64,7 +69,7 @@ impl Config {
         Ok(())
     }
 
-    /// A station that sleeps is all that its node has.
+    /// Checks that the node of a sleeping station has no link and no other station.
     fn check_end_devices(&self, radio: &RadioConfig) -> Result<(), String> {
         let stations = || self.radios.iter().flat_map(|r| &r.stations);
         for (station, _) in radio.sleepers() {
@@ -81,12 +86,13 @@ impl Config {
         Ok(())
     }
 
-    /// Flows on disjoint routes exist, each once, and those of a pair have the same ends.
+    /// Checks that the flows on disjoint routes exist, that each is in one pair, and that a pair
+    /// has the same ends.
     fn check_disjoint(&self, radio: &RadioConfig) -> Result<(), String> {
         let Hops::Aodv(aodv) = &radio.hops else { return Ok(()) };
         for (i, pair) in aodv.disjoint.iter().enumerate() {
             if let Some(flow) = pair.iter().find(|flow| **flow >= self.flows.len()) {
-                return Err(format!("flow {flow} is to take a disjoint route, and does not exist"));
+                return Err(format!("flow {flow} of a pair of disjoint routes does not exist"));
             }
             let before = aodv.disjoint[..i].iter().flatten();
             if pair[0] == pair[1] || before.into_iter().any(|flow| pair.contains(flow)) {
@@ -96,7 +102,7 @@ impl Config {
                 let name = &self.flows[*flow].name;
                 return Err(format!(
                     "flow \"{name}\" is a multipath connection, whose subflows take disjoint routes \
-                     by themselves, and belongs to no pair"
+                     by themselves; remove it from the pairs"
                 ));
             }
             let [a, b] = pair.map(|flow| [self.flows[flow].from, self.flows[flow].to]);
@@ -198,7 +204,7 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
         return Err("the time between packets must be at least a nanosecond".to_string());
     }
     if cbr.spread >= cbr.interval {
-        return Err("times between packets must be spread by less than they are long".to_string());
+        return Err("the spread of the time between packets must be below the time".to_string());
     }
     Ok(())
 }
@@ -233,5 +239,5 @@ fn check_pauses(flow: &FlowConfig) -> Result<(), String> {
     {
         return Ok(());
     }
-    Err("pauses must ascend without touching, after its start and before its stop".to_string())
+    Err("pauses must ascend, not touch, and be between the flow's start and stop".to_string())
 }

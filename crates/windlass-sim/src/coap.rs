@@ -1,8 +1,9 @@
-//! CoAP over UDP (RFC 7252): a client whose requests fall due by a process of arrivals, and a server that answers each in its
-//! acknowledgement.
+//! CoAP over UDP (RFC 7252): a client whose requests are due by an arrival process, and a server
+//! that piggybacks each response on its acknowledgement.
 //!
-//! Left out: a server that answers later and separately, resets, blocks, and a cache of responses. Message ids are as many as there are
-//! requests, so that none is used twice, and the server remembers all of them, as real ones do for EXCHANGE_LIFETIME (section 4.8.2).
+//! Not modelled: separate responses, resets, blockwise transfer, and a cache of responses. Each
+//! request has its own message id, so that no id is used twice. The server remembers all ids, as
+//! real servers do for EXCHANGE_LIFETIME (section 4.8.2).
 
 use windlass_cc::{AnyRto, RttSample, Span, Time};
 
@@ -12,41 +13,41 @@ use crate::random::Stream;
 use crate::results::CoapResult;
 use crate::traffic::Coap;
 
-/// A message of CoAP on its way.
+/// A CoAP message in transit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Message id: that of an acknowledgement is its request's.
+    /// Message id. An acknowledgement has the id of its request.
     pub id: u32,
     /// Payload, bytes.
     pub len: u32,
-    /// Of a request: when it fell due. For the receiver's account; it takes no byte.
+    /// Due time of a request, for the receiver's statistics; it adds no bytes.
     pub due: Time,
 }
 
-/// The end that asks.
+/// The end that sends requests.
 #[derive(Clone, Debug)]
 pub struct Client {
     coap: Coap,
-    /// Requests that have not begun, those that wait for their turn included.
+    /// Requests that have not begun, including requests that wait for their turn.
     ahead: ArrivalProcess,
     open: Vec<Exchange>,
-    /// What is known of round trips; never backed off itself.
+    /// RTT estimator of the client. This copy is never backed off.
     timer: AnyRto,
     stream: Stream,
     next_id: u32,
-    /// Payload bytes of requests begun, and of exchanges that ended with their response.
+    /// Payload bytes of begun requests, and of exchanges that ended with a response.
     begun_bytes: u64,
     answered_bytes: u64,
-    /// Requests sent, retransmissions included.
+    /// Requests sent, including retransmissions.
     pub sent: u64,
-    /// Their payload, bytes.
+    /// Payload of these requests, bytes.
     pub sent_bytes: u64,
-    /// Requests sent again.
+    /// Retransmitted requests.
     pub retransmits: u64,
-    /// Expiries of retransmission timers, those that ended an exchange included.
+    /// Expiries of retransmission timers, including expiries that ended an exchange.
     pub expiries: u64,
     given_up: u64,
-    /// Times from a request's falling due to its response, in the order of the responses.
+    /// Times from the due time of a request to its response, in the order of the responses.
     delays_ns: Vec<u64>,
     min_rtt: Span,
 }
@@ -58,14 +59,16 @@ struct Exchange {
     first_sent: Time,
     retransmits: u32,
     expires: Time,
-    /// The client's timer as it was at the beginning, backed off by this exchange's expiries.
+    /// Copy of the client's timer from the beginning of the exchange, backed off by this exchange's
+    /// expiries.
     timer: AnyRto,
-    /// The exchange's place between timeout and timeout times ACK_RANDOM_FACTOR, drawn once (section 4.2).
+    /// Position between timeout and timeout times ACK_RANDOM_FACTOR, drawn once per exchange
+    /// (section 4.2).
     entropy: u32,
 }
 
 impl Client {
-    /// A client whose first request falls due after `start`.
+    /// A client whose first request is due after `start`.
     pub fn new(coap: Coap, start: Time, stream: Stream) -> Client {
         Client {
             coap,
@@ -86,7 +89,7 @@ impl Client {
         }
     }
 
-    /// When it acts next by itself.
+    /// Time of the client's next action.
     pub fn deadline(&self) -> Time {
         let expiry = self.open.iter().map(|e| e.expires).min().unwrap_or(Time::NEVER);
         match self.ahead.next() {
@@ -95,7 +98,7 @@ impl Client {
         }
     }
 
-    /// The request that is to be sent now, and its size as an IP packet.
+    /// The request to send now, and its size as an IP packet.
     pub fn poll(&mut self, now: Time) -> Option<(Message, u32)> {
         let request = self.send_again(now).or_else(|| self.begin(now))?;
         self.sent += 1;
@@ -103,7 +106,7 @@ impl Client {
         Some((request, self.coap.request_size(request.len)))
     }
 
-    /// Whether a request is not answered yet.
+    /// True if a request is not answered yet.
     pub fn has_open(&self) -> bool {
         !self.open.is_empty()
     }
@@ -146,7 +149,8 @@ impl Client {
         Some(request)
     }
 
-    /// An acknowledgement has come, which carries the response. One for no open exchange changes nothing.
+    /// Receives an acknowledgement, which carries the response. An acknowledgement without an open
+    /// exchange has no effect.
     pub fn receive(&mut self, now: Time, answer: &Message) {
         let Some(place) = self.open.iter().position(|e| e.request.id == answer.id) else { return };
         let Exchange { request, first_sent, retransmits, .. } = self.open.remove(place);
@@ -170,18 +174,19 @@ impl Client {
         }
     }
 
-    /// Smoothed RTT, least RTT of what was sent once, and timeout of the next exchange before it is spread; the former two
-    /// [`Span::NONE`] without a sample.
+    /// Smoothed RTT, minimum RTT of requests without retransmission, and timeout of the next
+    /// exchange before its randomisation. The first two are [`Span::NONE`] without a sample.
     pub fn times(&self) -> [Span; 3] {
         [self.timer.srtt(), self.min_rtt, self.timer.rto(&self.coap.timer)]
     }
 
-    /// How long each exchange took, seconds.
+    /// Duration of each exchange, seconds.
     pub fn delays_s(&self) -> Vec<f64> {
         self.delays_ns.iter().map(|ns| *ns as f64 / 1e9).collect()
     }
 
-    /// What its exchanges come to; `None` where requests are not confirmable. `duplicates` are the server's.
+    /// Results of the exchanges; `None` if requests are not confirmable. `duplicates` is the
+    /// server's count.
     pub fn result(&self, duplicates: u64) -> Option<CoapResult> {
         let delay = latencies_of(self.delays_ns.clone(), self.given_up);
         self.coap.confirmable.then(|| CoapResult {
@@ -198,21 +203,21 @@ impl Client {
     }
 }
 
-/// The end that answers.
+/// The end that sends responses.
 #[derive(Clone, Debug)]
 pub struct Server {
     coap: Coap,
-    /// A bit for each message id that has come.
+    /// Bit set of the message ids received.
     seen: Vec<u64>,
-    /// What is to be sent at once.
+    /// Acknowledgement to send immediately.
     answer: Option<Message>,
     /// Acknowledgements sent.
     pub sent: u64,
-    /// Payload bytes of requests, each request once.
+    /// Payload bytes of requests, without duplicates.
     pub bytes: u64,
-    /// Requests that had come before.
+    /// Duplicate requests received.
     pub duplicates: u64,
-    /// The account of the requests, if they have a deadline.
+    /// Deadline statistics of the requests, if they have a deadline.
     pub messages: Option<Box<Messages>>,
 }
 
@@ -230,7 +235,7 @@ impl Server {
         }
     }
 
-    /// A request has come. One that had come before is answered again and goes no further (section 4.5).
+    /// Receives a request. A duplicate is acknowledged again and not delivered (section 4.5).
     pub fn receive(&mut self, now: Time, request: &Message) {
         if self.coap.confirmable {
             self.answer = Some(Message { len: self.coap.response, ..*request });
@@ -245,14 +250,14 @@ impl Server {
         }
     }
 
-    /// The acknowledgement that is to be sent now, and its size as an IP packet.
+    /// The acknowledgement to send now, and its size as an IP packet.
     pub fn poll(&mut self) -> Option<(Message, u32)> {
         let answer = self.answer.take()?;
         self.sent += 1;
         Some((answer, self.coap.response_size()))
     }
 
-    /// Whether this id is new.
+    /// Records this id. Returns true if it is new.
     fn note(&mut self, id: u32) -> bool {
         let (word, bit) = (id as usize / 64, 1 << (id % 64));
         if self.seen.len() <= word {

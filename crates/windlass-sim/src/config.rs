@@ -1,4 +1,5 @@
-//! What to simulate, fully resolved: no names to look up, no units to parse.
+//! Configuration of a simulation, fully resolved: nodes are indices, and quantities are in base
+//! units.
 
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use crate::results::Series;
 
 pub use crate::traffic::{Cbr, Coap, ReadPolicy, Traffic};
 
-/// A network, its flows and what to record.
+/// A network, its flows and the requested records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Names of the nodes; elsewhere a node is its index here.
+    /// Names of the nodes. Other fields give a node by its index here.
     pub nodes: Vec<String>,
     /// Links, each with two directions.
     pub links: Vec<LinkConfig>,
@@ -26,11 +27,11 @@ pub struct Config {
     pub radios: Vec<RadioConfig>,
     /// Flows.
     pub flows: Vec<FlowConfig>,
-    /// When the run ends.
+    /// End of the run.
     pub duration: Time,
-    /// Seed of every random choice.
+    /// Seed of all random values.
     pub seed: u64,
-    /// What to record.
+    /// Records to keep.
     pub record: Record,
 }
 
@@ -39,50 +40,50 @@ pub struct Config {
 pub struct LinkConfig {
     /// Name.
     pub name: String,
-    /// Its two ends; forward is from the first to the second.
+    /// Node indices of its two ends. The forward direction is from the first to the second.
     pub ends: [usize; 2],
-    /// Bits per second, each direction; at least 1. Frames that follow one another take the time of all their bits
-    /// together, rounded up to a nanosecond.
+    /// Bits per second, each direction; at least 1. The transmission time of back-to-back frames is
+    /// computed from their total number of bits, and rounded up to a nanosecond.
     pub rate_bps: u64,
     /// Propagation delay, each direction.
     pub delay: Span,
-    /// Most that may wait, each direction.
+    /// Limit of the queue, each direction.
     pub queue: QueueLimit,
-    /// What each direction does with packets that have to wait.
+    /// Queue discipline of each direction.
     pub discipline: Discipline,
     /// Link layer.
     pub framing: Framing,
     /// Error model of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
-    /// When both directions are down, from the first to the second moment of each pair: what is
-    /// transmitted then, even in part, is lost. The queue goes on draining, as before an antenna
-    /// that nobody hears. Moments ascend.
+    /// Times at which both directions go down and up again, in ascending order. A frame that is
+    /// transmitted during an outage, even in part, is lost. The queue continues to drain, as at a
+    /// transmitter whose antenna has no receiver.
     pub down: Vec<[Time; 2]>,
-    /// Whether the routers at both ends answer Quick-Start requests (RFC 4782) for what they put on
-    /// the link; otherwise they do not know the option.
+    /// Present if the routers at both ends answer Quick-Start requests (RFC 4782) for packets that
+    /// they put on the link. Otherwise the routers ignore the option.
     pub quick_start: Option<QuickStart>,
-    /// What the backward direction has in place of `rate_bps`, `delay`, `queue` and `discipline`.
+    /// Values of the backward direction that replace `rate_bps`, `delay`, `queue` and `discipline`.
     pub back: Option<Box<LinkDirection>>,
-    /// How the forward and the backward direction depart from a constant rate and delay.
+    /// Deviations of the forward and of the backward direction from a constant rate and delay.
     pub course: [Course; 2],
 }
 
-/// What one direction of a link has to itself.
+/// Values of one direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkDirection {
-    /// Bits per second; of a link whose rate changes the one that stands for all, as where a length is a share of a
-    /// bandwidth-delay product.
+    /// Bits per second. If the rate of the link varies, this is its representative rate, from which
+    /// a length in bandwidth-delay products is computed.
     pub rate_bps: u64,
-    /// Propagation delay, at the beginning where it changes.
+    /// Propagation delay; the initial delay if it varies.
     pub delay: Span,
-    /// Most that may wait.
+    /// Limit of the queue.
     pub queue: QueueLimit,
-    /// What is done with packets that have to wait.
+    /// Queue discipline.
     pub discipline: Discipline,
 }
 
 impl LinkConfig {
-    /// Its forward direction, with 0, or its backward one, with 1.
+    /// Values of the forward (0) or the backward (1) direction.
     pub fn direction(&self, direction: usize) -> LinkDirection {
         match &self.back {
             Some(back) if direction == 1 => LinkDirection::clone(back),
@@ -96,20 +97,21 @@ impl LinkConfig {
     }
 }
 
-/// That the routers at the two ends of a link answer Quick-Start requests for it.
+/// Parameters of the routers at the two ends of a link that answer Quick-Start requests for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QuickStart {
-    /// Share of the link's rate up to which requests are approved, what is in use and what was
-    /// approved a short time ago included; more than 0, at most 1.
+    /// Share of the link's rate up to which requests are approved; more than 0, at most 1. The rate
+    /// in use and the recently approved rates count towards it.
     pub share: f64,
-    /// Use is measured over intervals of this length, and what was approved in the running one and
-    /// the one before it counts as used.
+    /// Length of the intervals over which the use is measured. Rates approved in the present and in
+    /// the previous interval count as used.
     pub interval: Span,
 }
 
 impl QuickStart {
-    /// Up to the whole rate, looking back 150 to 300 ms: longer than most round trips, so that who
-    /// was told a rate can be seen to use it before it is forgotten.
+    /// Approves up to the whole rate, and remembers an approval for 150 to 300 ms. This is longer
+    /// than most RTTs, so that the use of an approved rate is measured before the approval is
+    /// forgotten.
     pub const DEFAULT: QuickStart = QuickStart { share: 1.0, interval: Span::from_millis(150) };
 
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -123,70 +125,70 @@ impl QuickStart {
     }
 }
 
-/// A flow: `from` sends the data, `to` receives it.
+/// A flow: `from` sends the data, and `to` receives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowConfig {
     /// Name.
     pub name: String,
     /// Node that sends the data.
     pub from: usize,
-    /// Node that receives it.
+    /// Node that receives the data.
     pub to: usize,
-    /// Stack and algorithm of both ends; flows with the same may share it.
+    /// Stack and algorithm of both ends. Flows with equal profiles may share one.
     pub profile: Arc<Profile>,
-    /// What is sent.
+    /// Traffic pattern.
     pub traffic: Traffic,
-    /// How the receiving application reads.
+    /// Reading behaviour of the receiving application.
     pub read: ReadPolicy,
-    /// When the flow starts.
+    /// Start of the flow.
     pub start: Time,
-    /// Times, each from … until before …, in which a source of datagrams is silent: ascending, and
-    /// between `start` and the source's stop. After each it sends at once.
+    /// Silent periods of a datagram source, each from … until before …, in ascending order. They
+    /// are between `start` and the source's stop. After each period the source sends immediately.
     pub pauses: Vec<[Time; 2]>,
-    /// Subflows, of a Multipath TCP connection; not of datagrams.
+    /// Subflows of a Multipath TCP connection; `None` for datagrams.
     pub multipath: Option<Multipath>,
 }
 
 impl FlowConfig {
-    /// How long a source of datagrams has been silent by a moment.
+    /// Total pause time of a datagram source until `end`.
     pub fn paused_until(&self, end: Time) -> Span {
         let past = self.pauses.iter().map(|[from, until]| until.min(&end).since(*from));
         past.fold(Span::ZERO, |sum, pause| sum + pause)
     }
 }
 
-/// What makes a flow a Multipath TCP connection.
+/// Configuration of a Multipath TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Multipath {
-    /// Scheduler, buffers and the like.
+    /// Scheduler, buffers and other parameters.
     pub config: MultipathConfig,
-    /// One or more; the connection begins on the first.
+    /// One or more subflows. The connection begins on the first subflow.
     pub subflows: Vec<SubflowConfig>,
-    /// Whether the two subflows that cross a radio whose stations route by AODV do so on node-disjoint
-    /// routes ([`DisjointPath`](crate::routing::aodv::DisjointPath)). There must be such a radio, and on each
-    /// of them exactly two of the subflows, between the same two stations.
+    /// True if the two subflows over an AODV radio use node-disjoint routes
+    /// ([`DisjointPath`](crate::routing::aodv::DisjointPath)). Such a radio must exist. Exactly two
+    /// of the subflows must be on each such radio, between the same two stations.
     pub disjoint: bool,
 }
 
-/// A subflow: one path of a multipath connection.
+/// A subflow, which is one path of a multipath connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubflowConfig {
     /// Name, unique within the flow.
     pub name: String,
-    /// Nodes that its path leads over on the way from `from` to `to`, by the shortest path from one
-    /// to the next. What comes back takes the same way.
+    /// Nodes on its path from `from` to `to`, with the shortest path between successive nodes.
+    /// Packets in the other direction use the same path in reverse.
     pub via: Vec<usize>,
     /// Stack and algorithm.
     pub profile: Profile,
 }
 
 impl FlowConfig {
-    /// Its profile, to be changed for it alone.
+    /// Returns the flow's profile for a change that affects only this flow.
     pub fn profile_mut(&mut self) -> &mut Profile {
         Arc::make_mut(&mut self.profile)
     }
 
-    /// The profiles of its connections: its own, or those of the subflows.
+    /// The profiles of its connections: its own profile, or the profiles of the subflows.
     pub fn profiles(&self) -> impl Iterator<Item = &Profile> {
         let subflows = self.multipath.iter().flat_map(|m| &m.subflows).map(|s| &s.profile);
         let own = self.multipath.is_none().then_some(&*self.profile);
@@ -195,46 +197,48 @@ impl FlowConfig {
 }
 
 impl Multipath {
-    /// The connection's profile; an error is a sentence.
+    /// Returns the connection's profile, or an error as a sentence.
     pub(crate) fn profile(&self) -> Result<MultipathProfile, &'static str> {
         MultipathProfile::new(self.config, self.subflows.iter().map(|s| s.profile).collect())
     }
 }
 
 impl Config {
-    /// How many subflows the flows have together.
+    /// Total number of subflows of all flows.
     pub fn subflows(&self) -> usize {
         self.flows.iter().filter_map(|f| f.multipath.as_ref()).map(|m| m.subflows.len()).sum()
     }
 
-    /// Where the subflows of the flow with this index begin in the numbering of
-    /// [`Sample::flow`](crate::Sample::flow): all flows first, then all subflows in their order.
+    /// Index of the first subflow of the flow with this index, in the numbering of
+    /// [`Sample::flow`](crate::Sample::flow). That numbering has all flows first, then all subflows
+    /// in order.
     pub fn track(&self, flow: usize) -> usize {
         let before = self.flows.iter().take(flow).filter_map(|f| f.multipath.as_ref());
         self.flows.len() + before.map(|m| m.subflows.len()).sum::<usize>()
     }
 }
 
-/// What to record besides totals.
+/// Records to keep in addition to the totals.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Record {
     /// Series of every flow.
     pub series: Vec<Series>,
-    /// Least time between two samples of a series; zero records every change.
+    /// Minimum time between two samples of a series; zero records every change.
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
-    /// Spans of time, each from … to …, to which the log is restricted; all of the run if there are none.
+    /// Periods, each from … to …, to which the log is restricted; empty for the whole run.
     pub capture_within: Vec<[Time; 2]>,
     /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
     pub bins: Span,
-    /// Whether the delay of each data packet is measured.
+    /// True if the delay of each data packet is measured.
     pub delays: bool,
-    /// Whether what senders decide is noted with its cause, and what becomes of packets that are dropped or marked.
+    /// True to record the senders' decisions with their causes, and the fates of dropped and marked
+    /// packets.
     pub decisions: bool,
 }
 
-/// Why a configuration cannot be simulated.
+/// Reason why a configuration cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigError {
     /// A flow's ends are not connected.
@@ -242,13 +246,13 @@ pub enum ConfigError {
         /// The flow, or flow and subflow.
         flow: String,
     },
-    /// More links, radios and flows than events can address.
+    /// The links, radios and flows exceed the number of entities that events can address.
     TooLarge,
     /// A value that cannot be simulated.
     Invalid {
-        /// Whose value: `link "wire"`, `flow "a"`, `the run`.
+        /// Owner of the value: `link "wire"`, `flow "a"`, `the run`.
         of: String,
-        /// What is wrong and what would be right.
+        /// The fault and the remedy.
         problem: String,
     },
 }

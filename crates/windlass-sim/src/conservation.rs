@@ -1,14 +1,16 @@
-//! Packet conservation: sent = delivered + dropped + still inside, per link, per station, per path and in all.
+//! Packet conservation: sent = delivered + dropped + still inside. It is checked per link, per
+//! station, per path and for the whole network.
 
 use crate::host::Kind;
 use crate::link::Link;
 use crate::multipath::{MultipathEnd, PathEnd};
 use crate::view::View;
 
-/// Packets are unaccounted for: a defect of the simulator, or of a part that somebody added to it; never of a scenario.
+/// Packets are unaccounted for. This is a defect of the simulator or of an extension, never of a
+/// scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConservationError {
-    /// Which account, and by how much.
+    /// Name of the account, and its values.
     pub account: String,
 }
 
@@ -20,7 +22,7 @@ impl std::fmt::Display for ConservationError {
 
 impl std::error::Error for ConservationError {}
 
-/// Checks every account of a run.
+/// Checks all accounts of a run.
 pub(crate) fn check(run: View) -> Result<(), ConservationError> {
     let open = open_link(run)
         .or_else(|| run.radios.open_account(run.config, run.now()))
@@ -45,8 +47,9 @@ fn open_link(run: View) -> Option<String> {
     Some(format!("queue of {name}: {:?}, {taken} taken, {waiting} waiting", queue.counters))
 }
 
-/// What is in links, queues and stations is what there is; what they dropped is what hosts miss; and together with what was
-/// received it is all that was sent.
+/// Checks the totals of the network. The packets in links, queues and stations are all packets in
+/// the buffer. The packets dropped there are the drops counted for hosts. Sent packets are
+/// received, dropped or inside.
 fn open_network(run: View) -> Option<String> {
     let counts = &run.core.counts;
     let waiting: u64 = run.queues.iter().map(|m| m.queue.len()).sum();
@@ -56,7 +59,7 @@ fn open_network(run: View) -> Option<String> {
     let dropped: u64 = counts.dropped.iter().sum();
     let all = run.core.packets.len();
     if inside != all {
-        return Some(format!("{inside} in links and stations, {all} in being"));
+        return Some(format!("{inside} in links and stations, {all} in the buffer"));
     }
     let by_link = |l: &Link| l.counters.dropped_queue + l.counters.dropped_error;
     let by_queues: u64 = run.queues.iter().map(|m| m.counters.dropped).sum();
@@ -64,16 +67,17 @@ fn open_network(run: View) -> Option<String> {
     let by_lines: u64 = run.lines.iter().map(|line| line.thinned).sum();
     let taken = by_queues + by_links + by_lines + run.radios.dropped();
     if taken != dropped {
-        return Some(format!("{taken} dropped by links and stations, {dropped} missed by hosts"));
+        return Some(format!("{taken} dropped by links and stations, {dropped} counted for hosts"));
     }
     let (sent, received) = (counts.sent, counts.received);
     (sent != received + dropped + inside)
         .then(|| format!("{sent} sent, {received} received, {dropped} dropped, {inside} inside"))
 }
 
-/// The first account of a multipath flow that does not close, if any. On each path: what an end
-/// sent has come in at the other, was dropped, or is inside; in the stream: what the application
-/// has read is what the connection took in order, each byte once, and no more than was offered.
+/// Returns the first unbalanced account of a multipath flow. On each path, the packets sent at one
+/// end are received at the other end, dropped, or inside. In the stream, the bytes that the
+/// application has read or can read are the bytes received in order. At most these bytes are
+/// acknowledged.
 fn open_multipath(run: View) -> Option<String> {
     let end = |host: usize| match &run.core.hosts[host].kind {
         Kind::Multipath(end) => Some(&**end),
@@ -101,12 +105,14 @@ fn open_multipath(run: View) -> Option<String> {
     wrong.then(|| format!("{inside} packets inside on paths, {all} in all"))
 }
 
-/// Packets on their way from one end of a path to the other; `None` if more left than came.
+/// Packets in transit from one end of a path to the other; `None` if more packets left than
+/// entered.
 fn inside_path(run: View, from: &PathEnd, to: &PathEnd) -> Option<u64> {
     from.sent.checked_sub(to.received + run.core.counts.dropped[from.port as usize])
 }
 
-/// What one end read against what the other offered.
+/// Compares the bytes received at one end with the bytes read there and with the bytes acknowledged
+/// at the other.
 fn open_stream(from: &MultipathEnd, to: &MultipathEnd) -> Option<String> {
     let (sender, receiver) = (&from.connection, &to.connection);
     let read_or_waiting = to.app.delivered + receiver.readable();

@@ -1,7 +1,9 @@
-//! What every part of a simulation works on: the time, the pending events, the packets, the links and the hosts.
+//! State that all parts of a simulation share: the time, the pending events, the packets, the links
+//! and the hosts.
 //!
-//! Queues with a discipline, radios and routers stand beside it and are given it where they act. Nothing here knows of them;
-//! a packet that leaves one for another is handed on by [`Simulation`](crate::Simulation).
+//! Queues with a discipline, radios and routers are separate, and receive this state as an
+//! argument. This module does not depend on them. [`Simulation`](crate::Simulation) hands packets
+//! from one part to the next.
 
 use windlass_cc::Time;
 use windlass_tcp::Profile;
@@ -16,8 +18,8 @@ use crate::packet_log::PacketLog;
 use crate::results::{PacketEvent, PacketFate};
 use crate::route::RouteTable;
 
-/// Where the numbers of each kind of entity begin, which events belong to: the link directions, then the hosts, then the
-/// queues with a discipline, then the radios, then the routers of these, then the lines after links.
+/// First entity number of each kind of entity. The order is: link directions, hosts, queues with a
+/// discipline, radios, routers of the radios, and lines after links. Events carry these numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entities {
     hosts: u32,
@@ -27,7 +29,7 @@ pub(crate) struct Entities {
     lines: u32,
 }
 
-/// An entity by its kind, with its number among those.
+/// An entity: its kind, and its number within the kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entity {
     Link(u32),
@@ -89,13 +91,13 @@ impl Entities {
 pub(crate) struct PacketCounts {
     /// Put on a first hop.
     pub(crate) sent: u64,
-    /// Come to the host that they were for.
+    /// Arrived at their destination host.
     pub(crate) received: u64,
-    /// Dropped on the way, by the host that sent them.
+    /// Dropped in transit, by sending host.
     pub(crate) dropped: Vec<u64>,
 }
 
-/// See the module.
+/// Shared state; see the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
     pub(crate) now: Time,
@@ -105,16 +107,17 @@ pub(crate) struct Core {
     pub(crate) packets: PacketBuffer,
     pub(crate) hosts: Vec<Host>,
     pub(crate) routes: RouteTable,
-    /// The different profiles of the flows: many flows share one, which then stays in the cache.
+    /// The distinct profiles of the flows. Many flows share one profile, which then stays in the
+    /// cache.
     pub(crate) profiles: Vec<Profile>,
-    /// The profiles of multipath connections, each in the order of the flows.
+    /// The profiles of multipath connections, in the order of the flows.
     pub(crate) multipath_profiles: Vec<MultipathProfile>,
     pub(crate) counts: PacketCounts,
-    /// Absent when no link is captured.
+    /// `None` if no link is captured.
     pub(crate) log: Option<Box<PacketLog>>,
-    /// Absent when nobody asks when a packet was sent.
+    /// `None` if no record needs the sending times of packets.
     pub(crate) sent_times: Option<Box<SentTimes>>,
-    /// Absent when no record of decisions is kept.
+    /// `None` if no record of decisions is kept.
     pub(crate) evidence: Option<Box<Evidence>>,
 }
 
@@ -129,12 +132,12 @@ impl Core {
         &self.profiles[self.hosts[host].profile as usize]
     }
 
-    /// The host that a packet is on its way to.
+    /// The destination host of a packet.
     pub(crate) fn destination(&self, handle: PacketHandle) -> u32 {
         self.routes.destination(handle.hop)
     }
 
-    /// Whether it is a datagram of a flow's.
+    /// True if the packet is a datagram of a flow.
     pub(crate) fn is_datagram(&self, handle: PacketHandle) -> bool {
         !matches!(self.packets.get(handle.id), Body::Segment(_))
     }
@@ -160,15 +163,16 @@ impl Core {
         }
     }
 
-    /// A packet comes out of a link, whose event is at the root of the event queue; `None` if it was lost on the way.
+    /// Takes a packet from the end of a link, whose event is at the root of the event queue; `None`
+    /// if it was lost.
     #[inline(always)]
     pub(crate) fn take_off_link(&mut self, link: u32) -> Option<PacketHandle> {
         let Some((handle, lost)) = self.links[link as usize].take_arrival() else {
             self.events.finish_next();
             return None;
         };
-        // The link's own entry is settled first: what the packet causes may come at the same
-        // time, and then it comes after the link's next arrival was scheduled.
+        // The link's own entry is settled first. The packet may cause an event at the same time,
+        // which must come after the link's next arrival in the order.
         match self.links[link as usize].next_arrival() {
             Some(next) => self.events.replace_next(next, link),
             None => self.events.finish_next(),
@@ -183,21 +187,20 @@ impl Core {
         Some(handle)
     }
 
-    /// A packet was dropped: it counts against the host that sent it, the peer of the one that
-    /// it was meant for.
+    /// Drops a packet. The drop counts for its sending host, which is the peer of its destination.
     pub(crate) fn drop_packet(&mut self, handle: PacketHandle) {
         let sender = self.destination(handle) ^ 1;
         self.counts.dropped[sender as usize] += 1;
         self.packets.remove(handle.id);
     }
 
-    /// A radio's station or router drops a packet.
+    /// Drops a packet at a radio's station or router.
     pub(crate) fn drop_on_radio(&mut self, handle: PacketHandle, fate: Fate) {
         self.testify(None, handle, fate, None);
         self.drop_packet(handle);
     }
 
-    /// Something befalls a packet on its way.
+    /// Records the fate of a packet in transit.
     #[inline]
     pub(crate) fn testify(
         &mut self,
@@ -239,7 +242,8 @@ impl Core {
         });
     }
 
-    /// What waits before a link without a queue discipline that has just refused a packet.
+    /// The packets that wait for a link without a queue discipline, which has just refused a
+    /// packet.
     #[cold]
     fn drop_tail_backlog(&mut self, link: u32) -> Option<Backlog> {
         let mut evidence = self.evidence.take()?;
@@ -253,7 +257,8 @@ impl Core {
         Some(backlog)
     }
 
-    /// The host that a packet is for, and what it is besides, of a multipath flow.
+    /// The host that owns a packet's destination, and the path data if the packet belongs to a
+    /// multipath flow.
     pub(crate) fn destined(&self, handle: PacketHandle) -> (u32, Option<PathPacket>) {
         let port = self.destination(handle);
         match self.hosts[port as usize].kind {
@@ -263,7 +268,8 @@ impl Core {
         }
     }
 
-    /// The next packet that a host has to send now, on the first hop of its route; called until there is none.
+    /// The next packet that a host sends now, on the first hop of its route. The caller repeats the
+    /// call until it returns `None`.
     #[inline(always)]
     pub(crate) fn next_packet(&mut self, host: u32) -> Option<PacketHandle> {
         let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
@@ -304,7 +310,8 @@ impl Core {
         }
     }
 
-    /// Timers are lazy: an event is added only if none is pending early enough.
+    /// Schedules the host's timer. Timers are lazy: an event is added only if no earlier event is
+    /// pending.
     #[inline]
     pub(crate) fn arm(&mut self, host: u32) {
         if let Some(at) = self.hosts[host as usize].arm(self.now) {
@@ -312,7 +319,7 @@ impl Core {
         }
     }
 
-    /// Something becomes of a packet on a link.
+    /// Logs an event of a packet on a link.
     #[inline]
     pub(crate) fn log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {
         if self.log.is_some() {
@@ -322,14 +329,14 @@ impl Core {
 
     #[cold]
     fn write_log(&mut self, time: Time, link: u32, fate: PacketFate, handle: PacketHandle) {
-        // Where a line follows the link, a packet is delivered at its end.
+        // If a line follows the link, a packet is delivered at the end of the line.
         let goes_on = self.log.as_ref().is_some_and(|log| log.has_line(link));
         if fate != PacketFate::Delivered || !goes_on {
             self.write_log_at_end(time, link, fate, handle);
         }
     }
 
-    /// Something becomes of a packet on a link, or at the end of the line after it.
+    /// Logs an event of a packet on a link, or at the end of the line after the link.
     pub(crate) fn write_log_at_end(
         &mut self,
         time: Time,

@@ -1,4 +1,4 @@
-//! How a link direction departs from a constant rate and a constant delay: what a configuration says of it.
+//! Configured deviations of a link direction from a constant rate and a constant delay.
 
 use std::sync::Arc;
 
@@ -6,38 +6,39 @@ use windlass_cc::{Span, Time};
 
 use crate::loss::Bursts;
 
-/// What one direction of a link does beside transmitting at one rate and delaying by one time. By default nothing, which costs
-/// nothing.
+/// Deviations of one link direction from a constant rate and delay. The default has no deviations
+/// and no run-time cost.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Course {
-    /// The rate over time, in place of the link's own.
+    /// The rate over time, which replaces the link's own rate.
     pub rate: Option<RateCourse>,
-    /// From which moments on the propagation delay is another; they ascend.
+    /// Times from which on the propagation delay has another value, in ascending order.
     pub delays: Vec<(Time, Span)>,
-    /// By how much the delay varies from packet to packet.
+    /// Variation of the delay from packet to packet.
     pub jitter: Option<Jitter>,
-    /// Packets that others overtake.
+    /// Packets that other packets overtake.
     pub reorder: Option<Reorder>,
-    /// What becomes of acknowledgements.
+    /// Treatment of acknowledgements.
     pub acks: Option<AckShaping>,
-    /// Bursts of losses in time, beside the link's error model.
+    /// Bursts of losses in time, in addition to the link's error model.
     pub bursts: Option<Bursts>,
 }
 
-/// A rate that changes.
+/// A rate that changes over time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RateCourse {
-    /// Bits per second from each moment on, the first of which is the beginning; 0 stops the transmission. A frame that is being transmitted when the rate
-    /// changes goes on at the new one.
+    /// Bits per second from each time on. The first time is zero. A rate of 0 stops the
+    /// transmission. A rate change also applies to the rest of the frame in transmission.
     Steps(Vec<(Time, u64)>),
-    /// The same over and over again.
+    /// Steps that repeat periodically.
     Repeat {
-        /// Bits per second from each moment of a period on, the first of which is its beginning.
+        /// Bits per second from each time of a period on. The first time is the start of the
+        /// period.
         steps: Vec<(Time, u64)>,
-        /// After which time they begin again.
+        /// Length of the period.
         period: Span,
     },
-    /// By the delivery opportunities of a trace.
+    /// Delivery opportunities of a trace.
     Trace(Arc<Trace>),
 }
 
@@ -50,34 +51,35 @@ impl RateCourse {
         };
         let first = steps.first().map(|(from, _)| *from);
         if first != Some(Time::ZERO) || !steps.is_sorted_by(|a, b| a.0 < b.0) {
-            return Err("the moments of its rates must ascend from zero".to_string());
+            return Err("the times of the rates must ascend from zero".to_string());
         }
         let (last, rate) = steps[steps.len() - 1];
         match period {
             Some(period) if Time::ZERO + period <= last => {
-                Err("its rates must begin again after the last of them".to_string())
+                Err("the period must be longer than the time of the last rate".to_string())
             }
             Some(_) if steps.iter().all(|(_, rate)| *rate == 0) => {
-                Err("one of its rates must be at least 1 bit/s".to_string())
+                Err("one of the rates must be at least 1 bit/s".to_string())
             }
             None if rate == 0 => {
-                Err("its last rate must be at least 1 bit/s, or nothing ever leaves again; \
-                                      `down` takes a link out"
-                    .to_string())
+                Err("the last rate must be at least 1 bit/s; use `down` for an outage".to_string())
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Moments at which up to [`Trace::OPPORTUNITY`] bytes of IP packets can leave, over and over again: Mahimahi's traces of
-/// cellular links (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, section 3.2).
+/// Times at which up to [`Trace::OPPORTUNITY`] bytes of IP packets can leave, repeated
+/// periodically. These are Mahimahi's traces of cellular links (Netravali et al., "Mahimahi:
+/// Accurate Record-and-Replay for HTTP", USENIX ATC 2015, section 3.2).
 ///
-/// A packet leaves at the opportunity that takes its last byte; several share one, and a large one takes several. What is left of
-/// an opportunity when nothing waits is lost. A packet may use an opportunity of the very moment at which it comes.
+/// A packet leaves at the opportunity that takes its last byte. Several packets can share an
+/// opportunity, and a large packet takes several. The rest of an opportunity is lost if no packet
+/// waits. A packet may use an opportunity at the time of its arrival.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trace {
-    /// Milliseconds from the beginning of a period, not descending; the last one is its length.
+    /// Milliseconds from the start of a period, not descending. The last value is the length of the
+    /// period.
     ms: Vec<u32>,
 }
 
@@ -85,11 +87,11 @@ impl Trace {
     /// Bytes of IP packets that one opportunity takes.
     pub const OPPORTUNITY: u32 = 1500;
 
-    /// A trace of these moments.
+    /// Creates a trace of these times.
     ///
     /// # Errors
     ///
-    /// A sentence, with the place of the moment that is wrong, counted from 0, if it is one alone.
+    /// A sentence, with the index of the wrong time if the fault is at one time.
     pub fn new(ms: Vec<u32>) -> Result<Trace, (Option<usize>, String)> {
         let Some(&last) = ms.last() else {
             return Err((None, "a trace needs at least one delivery opportunity".to_string()));
@@ -105,12 +107,12 @@ impl Trace {
         Ok(Trace { ms })
     }
 
-    /// The moments of one period, milliseconds from its beginning.
+    /// The times of one period, milliseconds from its start.
     pub fn ms(&self) -> &[u32] {
         &self.ms
     }
 
-    /// After which time it begins again.
+    /// Length of the period.
     pub fn period(&self) -> Span {
         Span::from_millis(self.ms.last().copied().unwrap_or(1).into())
     }
@@ -121,14 +123,14 @@ impl Trace {
         u64::try_from(bits * 1_000_000_000 / u128::from(self.period().0)).unwrap_or(u64::MAX).max(1)
     }
 
-    /// When the opportunity with this number is, counted from 0 over all periods.
+    /// Time of the opportunity with this number, counted from 0 over all periods.
     pub(crate) fn at(&self, number: u64) -> Time {
         let n = self.ms.len() as u64;
         let within = Span::from_millis(self.ms[(number % n) as usize].into());
         Time(number / n * self.period().0) + within
     }
 
-    /// The number of the first opportunity at this moment or later.
+    /// Number of the first opportunity at or after this time.
     pub(crate) fn first_from(&self, moment: Time) -> u64 {
         let n = self.ms.len() as u64;
         let period = self.period().0;
@@ -140,25 +142,26 @@ impl Trace {
     }
 }
 
-/// How delays differ from packet to packet.
+/// Variation of the delay from packet to packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Jitter {
-    /// How the difference is distributed.
+    /// Distribution of the variation.
     pub distribution: Distribution,
-    /// Its size, by distribution; more than zero.
+    /// Scale of the distribution; more than zero.
     pub by: Span,
-    /// Whether a packet may overtake those before it; otherwise it comes out no earlier than they do.
+    /// True if a packet may overtake earlier packets. Otherwise it arrives no earlier than they do.
     pub overtaking: bool,
 }
 
 /// A distribution of delays.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Distribution {
-    /// Evenly up to so much shorter or longer than the link's delay.
+    /// Uniform, at most this much below or above the link's delay.
     Uniform,
-    /// Normally about the link's delay, with this standard deviation, drawn anew beyond three of them.
+    /// Normal around the link's delay, with this standard deviation. Values beyond three standard
+    /// deviations are drawn again.
     Normal,
-    /// Longer than the link's delay, exponentially distributed with this mean.
+    /// Above the link's delay, exponentially distributed with this mean.
     Exponential,
 }
 
@@ -170,7 +173,7 @@ impl Distribution {
         ("exponential", Distribution::Exponential),
     ];
 
-    /// By how many times its size it makes a delay shorter at most.
+    /// Maximum reduction of the delay, as a multiple of the scale.
     pub fn reach(self) -> u64 {
         match self {
             Distribution::Uniform => 1,
@@ -180,36 +183,41 @@ impl Distribution {
     }
 }
 
-/// Some packets are held back until others have passed them.
+/// Reordering that holds some packets until others have passed them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reorder {
-    /// Share of the packets that are held back, 0 to 1.
+    /// Share of the packets that are held, 0 to 1.
     pub share: f64,
-    /// How many packets pass one before it goes on, at least 1: its extent in the sense of RFC 4737 section 4.2.2, where packets are
-    /// numbered as they were sent and none else is held back.
+    /// Number of packets that pass a held packet before it continues, at least 1. This is its
+    /// extent in the sense of RFC 4737 section 4.2.2, if packets are numbered in the order of
+    /// sending and no other packet is held.
     pub packets: u32,
-    /// How long it is held back at most.
+    /// Maximum time for which a packet is held.
     pub within: Span,
 }
 
-/// What a link does to acknowledgements: segments with neither data nor anything else to say, such as a SYN or FIN.
+/// Treatment of pure acknowledgements, which are segments without data and without other flags such
+/// as SYN or FIN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AckShaping {
-    /// Whether they are dropped or only held.
+    /// Rule: the acknowledgements are dropped or only held.
     pub rule: AckRule,
-    /// After how many of a connection the link lets go, at least 2.
+    /// Number of held acknowledgements of a connection after which the link releases them, at least
+    /// 2.
     pub count: u32,
-    /// After which time it does so anyway, counted from the first that it holds; more than zero.
+    /// Maximum time before the release, counted from the first held acknowledgement; more than
+    /// zero.
     pub within: Span,
 }
 
-/// What becomes of the acknowledgements that a link holds.
+/// Treatment of the acknowledgements that a link holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AckRule {
-    /// The newest one goes on in place of all. One that repeats the number before it, has SACK blocks or echoes a mark is not held,
-    /// since it says what later ones may not.
+    /// Only the newest acknowledgement continues. An acknowledgement that repeats the previous
+    /// number, has SACK blocks or echoes a mark is not held, because later acknowledgements may
+    /// lack its information.
     Thin,
-    /// They go on together.
+    /// All held acknowledgements continue together.
     Gather,
 }
 
@@ -220,7 +228,7 @@ impl AckRule {
 }
 
 impl Course {
-    /// Whether packets come out after other times than the link's constant delay.
+    /// True if the delay of packets can deviate from the link's constant delay.
     pub(crate) fn has_line(&self) -> bool {
         !self.delays.is_empty()
             || self.jitter.is_some()
@@ -228,25 +236,27 @@ impl Course {
             || self.acks.is_some()
     }
 
-    /// Whether this can be simulated on a link with this delay; an error is a sentence.
+    /// Checks that this can be simulated on a link with this delay; an error is a sentence.
     pub(crate) fn check(&self, delay: Span) -> Result<(), String> {
         self.rate.as_ref().map_or(Ok(()), RateCourse::check)?;
         self.bursts.as_ref().map_or(Ok(()), Bursts::check)?;
         if !self.delays.is_sorted_by(|a, b| a.0 < b.0) {
-            return Err("the moments of its delays must ascend".to_string());
+            return Err("the times of the delays must ascend".to_string());
         }
         if let Some(jitter) = self.jitter {
             let least = self.delays.iter().map(|(_, delay)| *delay).fold(delay, Span::min);
             let reach = jitter.by.0.checked_mul(jitter.distribution.reach());
             if reach.is_none_or(|reach| reach > least.0) {
-                return Err("its jitter is larger than its delay".to_string());
+                return Err("the jitter is larger than the delay".to_string());
             }
         }
         if self.reorder.is_some_and(|r| !(0.0..=1.0).contains(&r.share) || r.packets == 0) {
-            return Err("a share from 0 to 1 is reordered, by at least 1 packet".to_string());
+            return Err("reordering needs a share from 0 to 1 and at least 1 packet".to_string());
         }
         if self.acks.is_some_and(|acks| acks.count < 2 || acks.within == Span::ZERO) {
-            return Err("at least 2 acknowledgements are held, for more than no time".to_string());
+            return Err(
+                "ACK shaping needs at least 2 acknowledgements and a time above 0".to_string()
+            );
         }
         Ok(())
     }
@@ -259,7 +269,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
 
     #[test]
-    fn opportunities_go_on_in_the_next_period() {
+    fn opportunities_repeat_in_the_next_period() {
         let trace = Trace::new(vec![0, 3, 3, 10]).unwrap();
         let moments: Vec<Time> = (0..6).map(|n| trace.at(n)).collect();
         assert_eq!(moments, [0, 3, 3, 10, 10, 13].map(MS));

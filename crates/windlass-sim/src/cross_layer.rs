@@ -1,10 +1,11 @@
-//! What a sending node's MAC, queue, battery and route know, for controllers that want it
-//! ([`windlass_cc::Requirements::cross_layer`]) and for schedulers of subflows that do
-//! ([`Scheduler::wants_layers`](windlass_tcp::mptcp::Scheduler::wants_layers)): one snapshot before
-//! each event that the endpoint handles. Nothing is computed for others.
+//! Snapshots of a sending node's MAC, queue, battery and route. They are for controllers that
+//! require them ([`windlass_cc::Requirements::cross_layer`]) and for schedulers of subflows that
+//! require them ([`Scheduler::wants_layers`](windlass_tcp::mptcp::Scheduler::wants_layers)). The
+//! endpoint receives one snapshot before each event that it handles. Nothing is computed for other
+//! endpoints.
 //!
-//! A controller sees its node's station as a whole, a scheduler of each path what concerns packets for
-//! the next hop of that path.
+//! A controller receives values of its node's whole station. A scheduler receives, for each path,
+//! values of the packets for the next hop of that path.
 
 use windlass_cc::{CrossLayer, Rate, Span, Time};
 
@@ -22,40 +23,40 @@ use crate::route::{self, RadioHop};
 use crate::routing::Direction;
 use crate::routing::aodv::Key;
 
-/// Rates and shares are taken over at least this long.
+/// Minimum interval over which rates and shares are measured.
 const INTERVAL: Span = Span::from_millis(100);
-/// Weight of the newest interval is one over two to this power.
+/// Weight of the newest interval: one over two to this power.
 const SHIFT: u32 = 2;
-/// One, of shares.
+/// Fixed-point representation of a share of one.
 const WHOLE: u64 = 65_536;
 
 /// A hop of a route.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Over a link; one way with a full packet, without a queue.
+    /// A link: one-way time of a full packet without queueing.
     Link { direction: Direction, time: Span, limit: QueueLimit },
-    /// Over a radio, the acknowledgement included.
+    /// A radio hop: time of the exchange, including the acknowledgement.
     Air { radio: u32, station: u32, to: u32, time: Span },
-    /// Over as many stations as it takes.
+    /// A route over any number of stations.
     Mesh { radio: u32, station: u32, key: Key, time: Span },
 }
 
-/// Whose packets count at the sending station.
+/// Packets that the values describe, at the sending station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scope {
-    /// Everybody's.
+    /// Packets of all flows.
     Station,
-    /// Those for the next hop: the station looked at last.
+    /// Packets for the next hop. The value is the station of the last measurement.
     NextHop(Option<u32>),
 }
 
-/// What is watched for one host.
+/// Measurements for one host.
 #[derive(Clone, Debug)]
 struct Sensor {
     route: Vec<Step>,
     mtu: u32,
     scope: Scope,
-    /// What was last looked at, and when.
+    /// Counters of the last measurement, and its time.
     last: Service,
     looked: Time,
     failure_share: u64,
@@ -77,7 +78,7 @@ impl Sensor {
         }
     }
 
-    /// Takes in what was done since it was last looked at.
+    /// Updates the averages with the service since the last measurement.
     fn look(&mut self, now: Time, service: Service) {
         if now.since(self.looked) < INTERVAL {
             return;
@@ -87,7 +88,7 @@ impl Sensor {
         let finished = service.finished - last.finished;
         let service_ns = service.service_ns - last.service_ns;
         if finished == 0 || service_ns == 0 {
-            return; // nothing new is known
+            return; // no new measurement
         }
         let failures = service.failures - last.failures;
         let successes = finished.saturating_sub(service.given_up - last.given_up);
@@ -99,7 +100,7 @@ impl Sensor {
         blend(&mut self.service_time, service_ns / finished, first);
     }
 
-    /// The next hop is this station. Of another than before nothing is known yet.
+    /// Sets the next hop. After a change of the next hop, the averages restart.
     fn turn_to(&mut self, next: u32, service: Service) {
         if self.scope != Scope::NextHop(Some(next)) {
             self.scope = Scope::NextHop(Some(next));
@@ -113,8 +114,9 @@ fn blend(mean: &mut u64, newest: u64, first: bool) {
     *mean = if first { newest } else { *mean - (*mean >> SHIFT) + (newest >> SHIFT) };
 }
 
-/// Time of a packet's exchange on an idle channel without a back-off: DIFS, frame, SIFS and
-/// acknowledgement, or what IEEE 802.15.4 has in their place. Propagation over a few hundred metres is about a microsecond and left out.
+/// Time of a packet's exchange on an idle channel without back-off: DIFS, frame, SIFS and
+/// acknowledgement, or the corresponding times of IEEE 802.15.4. The propagation delay is left out;
+/// it is about a microsecond over a few hundred metres.
 fn exchange(radio: &Radio, mtu: u32) -> Span {
     if let Some(lowpan) = &radio.lowpan {
         return lowpan.exchange(&radio.phy, mtu);
@@ -138,16 +140,18 @@ fn charge(station: &Station, now: Time) -> u32 {
     station.meter.charge_by(now).unwrap_or(WHOLE as u32)
 }
 
-/// The sensors of a network, never without one.
+/// The sensors of a network, at least one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sensors {
-    /// By host and port, what is watched for controllers that want it.
+    /// Measurements for controllers, by host and port; `None` where the controller does not require
+    /// them.
     controllers: Vec<Option<Box<Sensor>>>,
-    /// By port, what is watched for schedulers of subflows that want it.
+    /// Measurements for schedulers of subflows, by port; `None` where the scheduler does not
+    /// require them.
     schedulers: Vec<Option<Box<Sensor>>>,
 }
 
-/// What sensors look at.
+/// Parts of the simulation that sensors read.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) queues: &'a [AqmQueue],
@@ -155,7 +159,8 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl Sensors {
-    /// Sensors at the hosts whose controllers want them, and at the ports of paths whose controllers or schedulers do.
+    /// Creates sensors at the hosts whose controllers require them, and at the ports of paths whose
+    /// controllers or schedulers require them. `None` if there are no sensors.
     pub(crate) fn new(
         core: &Core,
         queues: &[AqmQueue],
@@ -178,7 +183,7 @@ impl Sensors {
         any.then(|| Box::new(sensors))
     }
 
-    /// Puts a sensor at a host, whatever its controller wants.
+    /// Puts a sensor at a host, even if its controller does not require it.
     pub(crate) fn watch(
         &mut self,
         core: &Core,
@@ -220,7 +225,8 @@ impl Sensors {
         }
     }
 
-    /// Tells a host's controllers, and a multipath connection's scheduler, what they want to know, if they do.
+    /// Passes snapshots to a host's controllers and to a multipath connection's scheduler, if they
+    /// require them.
     #[cold]
     #[inline(never)]
     pub(crate) fn tell(&mut self, core: &mut Core, around: Surroundings, host: u32) {
@@ -246,7 +252,8 @@ impl Sensors {
         let now = core.now;
         let Host { profile, kind, .. } = &mut core.hosts[host as usize];
         let profile = &core.profiles[*profile as usize];
-        // Being told draws on the endpoint's entropy: a controller that is only watched must not be.
+        // The notification draws on the endpoint's entropy. A controller that is only observed must
+        // not receive it.
         if let Kind::Tcp { endpoint, .. } = kind
             && profile.params.requirements().cross_layer
         {
@@ -254,13 +261,15 @@ impl Sensors {
         }
     }
 
-    /// What the sensor for a host's controller says now; looking changes nothing.
+    /// Returns the present snapshot of the sensor for a host's controller, without a change of the
+    /// sensor.
     pub(crate) fn look(&self, core: &Core, around: Surroundings, host: u32) -> Option<CrossLayer> {
         let sensor = self.controllers.get(host as usize)?.as_ref()?;
         Some(sensor.as_ref().clone().snapshot(core, around))
     }
 
-    /// The same of the sensor for a scheduler at a port.
+    /// Returns the present snapshot of the sensor for a scheduler at a port, without a change of
+    /// the sensor.
     pub(crate) fn look_at_path(
         &self,
         core: &Core,
@@ -298,14 +307,14 @@ fn steps(core: &Core, around: Surroundings, config: &Config, host: usize, mtu: u
         route::Step::Link(direction) => Some(over_link(direction)),
         route::Step::Queue(queue) => Some(over_link(around.queues[queue as usize].link)),
         route::Step::Radio(hop) => Some(over_radio(hop)),
-        // The time through a line is the link's.
+        // The time on a line is included in the link's time.
         route::Step::Host(_) | route::Step::Line(_) | route::Step::WithOption(_) => None,
     });
     hops.collect()
 }
 
 impl Sensor {
-    /// What is known now; the sensor takes it in.
+    /// Takes a measurement and returns the snapshot.
     fn snapshot(&mut self, core: &Core, around: Surroundings) -> CrossLayer {
         let now = core.now;
         let mesh = |radio: u32| around.radios.cells[radio as usize].mesh.as_deref();
@@ -371,7 +380,7 @@ impl Sensor {
         }
     }
 
-    /// A node whose first hop is a link: its queue, and the link's own rate.
+    /// Values of a node with a link as its first hop: the link's queue and rate.
     fn link_layers(&self, link: &Link, waiting: u64, limit: QueueLimit) -> CrossLayer {
         let time = link.transmission_time(self.mtu);
         CrossLayer {
@@ -384,7 +393,7 @@ impl Sensor {
     }
 }
 
-/// A node about which nothing is known, on the mains.
+/// Values of a node without measurements and without a battery.
 const NOTHING: CrossLayer = CrossLayer {
     queue_len: 0,
     queue_limit: 0,

@@ -8,7 +8,7 @@ use crate::host::Kind;
 use crate::latency::{Transit, TransitResult};
 use crate::packet::Body;
 
-/// Absent when no delay is measured.
+/// Delays of the data packets of each flow; absent if delays are not measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     /// By flow.
@@ -21,7 +21,7 @@ impl Delays {
         config.record.delays.then(|| Box::new(Delays { transits }))
     }
 
-    /// A packet has come to a host.
+    /// Records the arrival of a packet at a host.
     #[cold]
     pub(crate) fn on_arrival(&mut self, core: &Core, host: u32, id: u32) {
         let host = match &core.hosts[host as usize].kind {
@@ -39,7 +39,7 @@ impl Delays {
         }
     }
 
-    /// What a flow's come to.
+    /// Returns the delays of a flow.
     pub(crate) fn result(&self, flow: usize) -> Option<TransitResult> {
         self.transits[flow].result()
     }

@@ -1,36 +1,38 @@
-//! The events: pending events in order of (time, insertion number).
+//! Pending events in order of (time, insertion number).
 
 use windlass_cc::Time;
 
 /// A pending event: time in the high 64 bits, then 40 bits of insertion number, then 24 bits of
-/// entity. One comparison orders events totally, ties by insertion.
+/// entity. One comparison gives the total order of events, with ties in the order of insertion.
 type Key = u128;
 
 const ENTITY_BITS: u32 = 24;
 const ORDER_BITS: u32 = 40;
 
-/// Most entities that an event queue can address.
+/// Maximum number of entities that an event queue can address.
 pub const MAX_ENTITIES: usize = 1 << ENTITY_BITS;
 
-/// After all events.
+/// Key after all events.
 const NEVER: Key = Key::MAX;
 
-/// Where the root stands: the groups of four children then begin at multiples of four, each in a cache line or two.
+/// Index of the root. The groups of four children then begin at multiples of four, each in one or
+/// two cache lines.
 const ROOT: usize = 3;
 
-/// A place in the order of events.
+/// A position in the order of events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket(Key);
 
 /// A four-ary heap of events.
 ///
-/// The event being processed stays at the root meanwhile: whatever is scheduled in its course
-/// comes later, and an entity that goes on replaces its own entry with one sift.
+/// The event in process stays at the root. Events scheduled meanwhile are later in the order. An
+/// entity with a following event replaces its own entry with one sift.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    /// The heap from [`ROOT`] on, filled up to whole groups with [`NEVER`], so that each group can be looked at as a whole.
+    /// The heap from [`ROOT`] on. It is filled to whole groups with [`NEVER`], so that each group
+    /// can be read as a whole.
     heap: Vec<Key>,
-    /// Where the next one comes.
+    /// Index of the next inserted event.
     end: usize,
     order: u64,
 }
@@ -49,19 +51,19 @@ impl EventQueue {
         EventQueue { heap, end: ROOT, order: 0 }
     }
 
-    /// The next event: when, and whose.
+    /// Time and entity of the next event.
     #[inline]
     pub fn next(&self) -> Option<(Time, u32)> {
         let key = self.heap[ROOT];
         (key != NEVER).then_some((Time((key >> 64) as u64), entity_of(key)))
     }
 
-    /// Pending events.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.end - ROOT
     }
 
-    /// Whether nothing is pending.
+    /// True if no event is pending.
     pub fn is_empty(&self) -> bool {
         self.end == ROOT
     }
@@ -77,8 +79,8 @@ impl EventQueue {
         (u128::from(time.0) << 64) | u128::from(order << ENTITY_BITS) | u128::from(entity)
     }
 
-    /// The numbers have run out, after 10^12 events: those pending are numbered anew, in their order. A sorted
-    /// list is a heap, and the event at the root, which is the least, stays there.
+    /// Renumbers the pending events in their order, after the numbers have run out (10^12 events).
+    /// A sorted list is a heap, and the event at the root, which is the minimum, stays there.
     #[cold]
     fn renumber(&mut self) {
         let pending = &mut self.heap[ROOT..self.end];
@@ -111,32 +113,32 @@ impl EventQueue {
         self.heap[at] = key;
     }
 
-    /// The event at the root is done and the same entity goes on at `time`.
+    /// Removes the event at the root, and schedules the same entity at `time`.
     #[inline]
     pub fn replace_next(&mut self, time: Time, entity: u32) {
         let ticket = self.ticket(time, entity);
         self.replace_next_by(ticket);
     }
 
-    /// The place in the order of an event that would be scheduled now.
+    /// The position in the order of an event that would be scheduled now.
     #[inline]
     pub(crate) fn ticket(&mut self, time: Time, entity: u32) -> Ticket {
         Ticket(self.key(time, entity))
     }
 
-    /// Whether nothing but the event at the root comes before the one with this ticket.
+    /// True if only the event at the root precedes the event with this ticket.
     #[inline]
     pub(crate) fn comes_next(&self, Ticket(key): Ticket) -> bool {
         self.heap.iter().skip(ROOT + 1).take(4).all(|other| key < *other)
     }
 
-    /// The event at the root is done, and the one with this ticket is scheduled.
+    /// Removes the event at the root, and schedules the event with this ticket.
     #[inline]
     pub(crate) fn replace_next_by(&mut self, Ticket(key): Ticket) {
         self.sift_down(key);
     }
 
-    /// The event at the root is done.
+    /// Removes the event at the root.
     #[inline]
     pub fn finish_next(&mut self) {
         if self.end > ROOT {
@@ -182,7 +184,7 @@ mod tests {
             steps in prop::collection::vec((0u64..50, 0u64..3), 1..300),
             until_full in 0u64..300,
         ) {
-            // The numbers may run out on the way.
+            // The numbers may run out during the test.
             let mut events = EventQueue { order: (1 << ORDER_BITS) - until_full, ..EventQueue::default() };
             let mut model: Vec<(u64, u64, u32)> = Vec::new();
             let mut order = 0;

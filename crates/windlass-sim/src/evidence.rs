@@ -1,5 +1,5 @@
-//! What became of packets that did not get through, or not as they were sent: which queue dropped or marked them, how full it
-//! was, and whose packets filled it. For runs that keep the record of decisions.
+//! Fates of packets that were dropped or marked: the queue that dropped or marked them, its length,
+//! and the flows of the packets in it. The module serves runs that keep the record of decisions.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -7,90 +7,91 @@ use std::collections::{BTreeMap, VecDeque};
 use windlass_cc::Time;
 use windlass_tcp::{Journal, Segment};
 
-/// What befell a packet on its way.
+/// Fate of a packet in transit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// The queue had no room for it.
     QueueFull,
-    /// There was room, and the queue's discipline dropped it.
+    /// The queue had room, and its discipline dropped the packet.
     Discipline,
-    /// The link lost it: its error model, or it was down.
+    /// The link lost the packet because of its error model or an outage.
     LinkError,
     /// The station had no room for it, or was off.
     StationRefused,
-    /// The station gave it up at the retry limit.
+    /// The station gave up the packet at the retry limit.
     RetryLimit,
-    /// The station that held it was switched off, or its battery ran out.
+    /// The station that held the packet was switched off, or its battery ran out.
     StationOff,
-    /// The routers of the cell had no route for it, or it had gone in circles.
+    /// The routers of the cell had no route for the packet, or the packet had moved in a loop.
     NoRoute,
-    /// The queue marked it (ECN), and it went on.
+    /// The queue marked the packet (ECN) and forwarded it.
     Marked,
 }
 
-/// What waited in a queue when it dropped or marked a packet. One that was dropped is not among them; one that was marked as it
-/// came, and stays, is.
+/// Contents of a queue at the time of a drop or a mark. A dropped packet is not included. A packet
+/// that was marked on arrival, and stays, is included.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Backlog {
     /// Packets.
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
-    /// Flows and how many of the packets are theirs, in either direction; most first, and the first 32 of them.
+    /// Flows and their numbers of packets, in either direction; in descending order, at most 32
+    /// flows.
     pub by_flow: Vec<(u32, u32)>,
-    /// How many flows it has packets of.
+    /// Number of flows with packets in the queue.
     pub flows: u32,
 }
 
-/// A packet, and what befell it.
+/// A packet and its fate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Incident {
-    /// When.
+    /// Time of the fate.
     pub time: Time,
-    /// When its host had sent it.
+    /// Time at which the host sent the packet.
     pub sent: Time,
     /// The link direction; `None` on a radio.
     pub link: Option<u32>,
-    /// The flow that it belongs to.
+    /// The flow of the packet.
     pub flow: u32,
-    /// From the flow's `from` node to its `to` node.
+    /// True from the flow's `from` node to its `to` node.
     pub forward: bool,
-    /// Its path, of a multipath flow's packet.
+    /// The path of a multipath flow's packet.
     pub path: Option<u8>,
     /// The segment, or `None` for a datagram.
     pub segment: Option<Segment>,
-    /// What befell it.
+    /// Fate of the packet.
     pub fate: Fate,
-    /// What waited in the queue, where a queue acted.
+    /// Contents of the queue, if a queue acted.
     pub backlog: Option<Backlog>,
 }
 
-/// What the sender of a flow or subflow decided.
+/// Decisions of the sender of a flow or subflow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decided {
     /// The flow.
     pub flow: u32,
-    /// The path, of a multipath flow.
+    /// The path of a multipath flow.
     pub path: Option<u8>,
-    /// Its decisions and losses.
+    /// Decisions and losses of the sender.
     pub journal: Journal,
 }
 
-/// The record of decisions of a run: what senders decided, and what the network did to packets.
+/// The record of decisions of a run: decisions of senders, and fates of packets.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Decisions {
-    /// Senders in the order of the flows, and of the paths of each.
+    /// Senders in the order of the flows, and of the paths within a flow.
     pub senders: Vec<Decided>,
     /// Packets dropped or marked, in order of time.
     pub incidents: Vec<Incident>,
 }
 
-/// When the packets in the network were sent, by their slot.
+/// Sending times of the packets in the network, by slot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentTimes(Vec<Time>);
 
 impl SentTimes {
-    /// The packet in this slot is sent now.
+    /// Records that the packet in this slot is sent now.
     #[cold]
     pub(crate) fn note(&mut self, now: Time, id: u32) {
         let slot = id as usize;
@@ -103,28 +104,30 @@ impl SentTimes {
     }
 }
 
-/// The incidents of a run as they grow.
+/// The incidents of a run, recorded during the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Evidence {
     pub(crate) incidents: Vec<Incident>,
-    /// Packets that wait before each link direction with a queue discipline, by flow.
+    /// Packets that wait for each link direction with a queue discipline, by flow.
     waiting: BTreeMap<u32, BTreeMap<u32, u32>>,
-    /// What waited before each link direction without one when it last refused a packet.
+    /// Packets that waited for each link direction without a discipline at its last refusal.
     refused: BTreeMap<u32, Tally>,
 }
 
-/// Whose packets wait in a queue that is served in order. From one look to the next only what came and what left is counted.
+/// Flows of the packets in a first-in-first-out queue. An update counts only the packets that
+/// arrived or left since the last update.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    /// Packets that were ahead of the first of these, since the beginning.
+    /// Number of packets that preceded the first of these packets, since the start of the run.
     ahead: u64,
-    /// The flow of each.
+    /// The flow of each packet.
     flows: VecDeque<u32>,
     by_flow: BTreeMap<u32, u32>,
 }
 
 impl Tally {
-    /// Only packets with so many ahead of them, or more, still wait; how many of those are known.
+    /// Removes the packets with fewer than `ahead` predecessors. Returns the number of packets that
+    /// remain.
     pub(crate) fn leave(&mut self, ahead: u64) -> usize {
         while self.ahead < ahead {
             let Some(flow) = self.flows.pop_front() else { break };
@@ -137,7 +140,7 @@ impl Tally {
         self.flows.len()
     }
 
-    /// One of this flow waits behind them.
+    /// Adds a packet of this flow at the end.
     pub(crate) fn enter(&mut self, flow: u32) {
         self.flows.push_back(flow);
         *self.by_flow.entry(flow).or_default() += 1;
@@ -145,12 +148,12 @@ impl Tally {
 }
 
 impl Evidence {
-    /// A packet of this flow has come to wait before a link direction.
+    /// Records that a packet of this flow starts to wait for a link direction.
     pub(crate) fn enter(&mut self, link: u32, flow: u32) {
         *self.waiting.entry(link).or_default().entry(flow).or_default() += 1;
     }
 
-    /// It waits no more.
+    /// Records that a packet of this flow no longer waits for a link direction.
     pub(crate) fn leave(&mut self, link: u32, flow: u32) {
         let flows = self.waiting.entry(link).or_default();
         if let Some(count) = flows.get_mut(&flow) {
@@ -158,24 +161,26 @@ impl Evidence {
         }
     }
 
-    /// What waits before a link direction with a queue discipline, whose totals these are.
+    /// Contents of the queue of a link direction with a queue discipline. The arguments give its
+    /// totals.
     pub(crate) fn backlog(&self, link: u32, packets: u64, bytes: u64) -> Backlog {
         Backlog::of(packets, bytes, self.waiting.get(&link))
     }
 
-    /// What is known of the packets before a link direction without one.
+    /// The tally of the packets that wait for a link direction without a queue discipline.
     pub(crate) fn tally(&mut self, link: u32) -> &mut Tally {
         self.refused.entry(link).or_default()
     }
 
-    /// What waits before such a link direction, whose totals these are.
+    /// Contents of the queue of a link direction without a queue discipline. The arguments give its
+    /// totals.
     pub(crate) fn refused(&self, link: u32, packets: u64, bytes: u64) -> Backlog {
         Backlog::of(packets, bytes, self.refused.get(&link).map(|tally| &tally.by_flow))
     }
 }
 
 impl Backlog {
-    /// Flows that are named.
+    /// Maximum number of named flows.
     const NAMED: usize = 32;
 
     fn of(packets: u64, bytes: u64, by_flow: Option<&BTreeMap<u32, u32>>) -> Backlog {
@@ -198,8 +203,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tally_that_follows_a_queue_counts_as_one_that_reads_it_whole() {
-        // A queue of the flows 0, 1, 4, 9 … (mod 7), of which at each look some have come and some have left.
+    fn an_incremental_tally_equals_a_full_count() {
+        // A queue of the flows 0, 1, 4, 9 … (mod 7). Between two updates some packets arrive and
+        // some leave.
         let flow = |place: u64| (place * place % 7) as u32;
         let mut tally = Tally::default();
         for (ahead, end) in [(0, 5), (0, 9), (3, 9), (8, 30), (40, 90), (90, 90), (91, 200)] {

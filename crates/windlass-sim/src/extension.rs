@@ -1,14 +1,16 @@
-//! Parts that other crates define: what a configuration holds of them, and how those at work in a simulation are copied.
+//! Extension parts that other crates define: their place in a configuration, and copies of the
+//! parts in a simulation.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A part that somebody else has defined, as a configuration holds it. Two of them are equal if they are one and the same.
+/// A part of another crate, as a configuration holds it. Two of them are equal if they are the same
+/// object.
 pub struct Custom<T: ?Sized>(Arc<T>);
 
 impl<T: ?Sized> Custom<T> {
-    /// The part that this is.
+    /// Wraps this part.
     pub fn new(part: Arc<T>) -> Custom<T> {
         Custom(part)
     }
@@ -41,7 +43,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Custom<T> {
     }
 }
 
-/// Makes boxes of a trait's objects `Clone`, of whatever implements the trait and is `Clone` itself.
+/// Implements `Clone` for boxes of a trait's objects, if the implementing types are `Clone`.
 macro_rules! cloneable {
     ($(#[$doc:meta])* $boxed:ident, $of:ident) => {
         $(#[$doc])*

@@ -1,5 +1,6 @@
-//! The results of flows. An ordinary connection has one path, a multipath connection several, and so has what an end outside
-//! or a source of datagrams sends: the totals of a flow are those of its paths, and what its receiving end knows.
+//! Results of flows. An ordinary connection, an external end and a datagram source have one path. A
+//! multipath connection has several. The totals of a flow are the sums over its paths, and the
+//! counts of its receiving end.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::Endpoint;
@@ -15,9 +16,9 @@ use crate::results::{CoapResult, FlowResult, MultipathResult, SubflowResult, rat
 use crate::view::View;
 
 impl View<'_> {
-    /// What a flow comes to. Of an end outside the network knows what it sent; its owner knows the rest: of the data
-    /// receiver the bytes delivered and the times, of the data sender the state of the connection, which are zero or
-    /// `None` here.
+    /// Results of a flow. For an external end, the network counts only the packets sent. The owner
+    /// of the end adds the other results: the delivered bytes and times of the data receiver, and
+    /// the connection state of the data sender. These results are zero or `None` here.
     pub(crate) fn flow_result(&self, i: usize) -> FlowResult {
         let flow = &self.config.flows[i];
         let [tx, rx] = [2 * i, 2 * i + 1].map(|host| &self.core.hosts[host]);
@@ -49,7 +50,7 @@ impl View<'_> {
             packets_sent,
             peer_packets_sent: sum(|s| s.peer_packets_sent),
             loss_rate: ratio(dropped as f64, packets_sent as f64),
-            // Of several smoothed RTTs none is the connection's.
+            // A connection with several paths has no single smoothed RTT.
             srtt_ms: paths.first().filter(|_| paths.len() == 1).and_then(|s| s.srtt_ms),
             min_rtt_ms: paths.iter().filter_map(|s| s.min_rtt_ms).fold(None, min),
             cwnd_bytes: sum(|s| s.cwnd_bytes),
@@ -70,10 +71,12 @@ impl View<'_> {
         }
     }
 
-    /// Seconds from a flow's start to its end, or to the end of the run, less a source's pauses.
+    /// Seconds between the start of a flow and its end or the end of the run, without a source's
+    /// pauses.
     fn active_s(&self, flow: &FlowConfig, ends: [&Host; 2], completed: Option<Time>) -> f64 {
         let end = match (&ends[1].kind, &flow.traffic) {
-            // What queues have held back arrives after the source stopped, and the flow ends with it.
+            // Queued packets arrive after the source has stopped. The flow ends with the last
+            // arrival.
             (Kind::DatagramSink { last, .. }, Traffic::CbrUdp(cbr)) => {
                 cbr.stop.max(*last).min(self.now())
             }
@@ -86,8 +89,8 @@ impl View<'_> {
         seconds(flow, end) - paused.0 as f64 / 1e9
     }
 
-    /// The hosts against which the packets count that a flow's data sender has sent: itself, or its ports or gates, two
-    /// for each track.
+    /// Hosts whose drop counts belong to a flow's data sender: the sender itself, or its ports or
+    /// gates. Each track has two hosts.
     fn senders(&self, i: usize) -> impl Iterator<Item = usize> + use<> {
         let tracks = match &self.config.flows[i].multipath {
             Some(multipath) => {
@@ -99,7 +102,7 @@ impl View<'_> {
         tracks.map(|track| 2 * track)
     }
 
-    /// What happened on each path of a flow.
+    /// Results of each path of a flow.
     fn paths(
         &self,
         i: usize,
@@ -145,7 +148,7 @@ impl View<'_> {
         subflows.enumerate().map(path).collect()
     }
 
-    /// A path of a multipath flow whose ends are outside, between this gate and the next.
+    /// Results of a path between two external ends of a multipath flow, from this gate to the next.
     fn external_path(&self, gate: usize, config: &SubflowConfig, active_s: f64) -> SubflowResult {
         let [data, back] = [gate, gate + 1].map(|gate| sent(&self.core.hosts[gate]));
         SubflowResult {
@@ -156,7 +159,7 @@ impl View<'_> {
         }
     }
 
-    /// The path of a flow that has one.
+    /// Results of the only path of a flow.
     fn only_path(
         &self,
         i: usize,
@@ -183,7 +186,7 @@ impl View<'_> {
     }
 }
 
-/// A path with what a client of CoAP knows of it.
+/// Adds the values of a CoAP client to a path.
 fn of_client(path: SubflowResult, client: &Client) -> SubflowResult {
     let [srtt, min_rtt, _] = client.times();
     SubflowResult {
@@ -199,17 +202,18 @@ fn known_ms(span: Span) -> Option<f64> {
     span.is_known().then(|| span.0 as f64 / 1e6)
 }
 
-/// Seconds from a flow's start.
+/// Seconds since the start of a flow.
 fn seconds(flow: &FlowConfig, to: Time) -> f64 {
     to.since(flow.start).0 as f64 / 1e9
 }
 
-/// Where the receiver of the data opens the connection, its attempts and requests count.
+/// Returns `count` if the receiver of the data opens the connection, otherwise zero.
 fn asked(flow: &FlowConfig, count: u64) -> u64 {
     if matches!(flow.traffic, Traffic::RequestResponse { .. }) { count } else { 0 }
 }
 
-/// What the two endpoints of a path, as far as they are inside, and what its sender sent say of it.
+/// Results of a path from its two endpoints, if they are simulated, and from the packets that its
+/// sender sent.
 fn of_path(
     [sender, receiver]: [Option<&Endpoint>; 2],
     sent: Sent,
@@ -237,7 +241,7 @@ fn endpoint(host: &Host) -> Option<&Endpoint> {
     }
 }
 
-/// The application at a host that has one.
+/// The application at a host, if the host has an application.
 pub(crate) fn app(host: &Host) -> Option<&App> {
     match &host.kind {
         Kind::Tcp { app, .. } => Some(app),
@@ -246,7 +250,7 @@ pub(crate) fn app(host: &Host) -> Option<&App> {
     }
 }
 
-/// The account of the messages that come to a host, if they have a deadline.
+/// Deadline statistics of the messages to a host, if they have a deadline.
 pub(crate) fn messages(host: &Host) -> Option<&Messages> {
     match &host.kind {
         Kind::CoapServer(server) => server.messages.as_deref(),
@@ -254,7 +258,7 @@ pub(crate) fn messages(host: &Host) -> Option<&Messages> {
     }
 }
 
-/// How long each response took that came to one of the ends.
+/// Durations of the responses that arrived at one of the ends, seconds.
 fn responses_s([tx, rx]: [&Host; 2]) -> Vec<f64> {
     match &tx.kind {
         Kind::CoapClient(client) => client.delays_s(),
@@ -269,7 +273,7 @@ fn coap([tx, rx]: [&Host; 2]) -> Option<CoapResult> {
     }
 }
 
-/// Why the connection failed at a host, if it did.
+/// Reason of a connection failure at a host.
 fn failure(host: &Host) -> Option<String> {
     let failure = match &host.kind {
         Kind::Tcp { endpoint, .. } => endpoint.failure(),
@@ -279,7 +283,7 @@ fn failure(host: &Host) -> Option<String> {
     failure.map(|f| f.describe().to_string())
 }
 
-/// What a host has sent. That of a multipath connection stands with its paths.
+/// Packets sent by a host. The packets of a multipath connection are counted for its paths.
 fn sent(host: &Host) -> Sent {
     match &host.kind {
         Kind::External { sent, .. } => *sent,
@@ -310,7 +314,7 @@ fn multipath(
     subflows: Vec<SubflowResult>,
 ) -> MultipathResult {
     let (sender, receiver) = (tx.connection.stats(), rx.connection.stats());
-    // Either end may be the one that opens the connection and joins.
+    // Either end may open the connection and join subflows.
     let either = |of: fn(&MultipathStats) -> u64| of(sender).max(of(receiver));
     MultipathResult {
         fallen_back: tx.connection.fallen_back(),
@@ -330,7 +334,7 @@ fn multipath(
     }
 }
 
-/// The algorithms of the paths, each once: `mfast`, or `lia+reno`.
+/// The distinct algorithms of the paths: `mfast`, or `lia+reno`.
 fn algorithms(paths: &[SubflowResult]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for path in paths {

@@ -1,5 +1,5 @@
-//! One end of a flow: an endpoint with its application, a source or sink of datagrams, or an end
-//! outside the simulation.
+//! One end of a flow: an endpoint with its application, a source or sink of datagrams, or an
+//! external end.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::segment::IPV4_HEADER;
@@ -15,19 +15,19 @@ use crate::traffic::Cbr;
 /// One end of a flow.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Moments of the two earliest pending events. A short timer that comes and goes before a
-    /// long one thus leaves the long one's event in use, and the event queue does not fill with
-    /// forgotten ones.
+    /// Times of the two earliest pending events. With two, a short timer that is set before a long
+    /// timer keeps the event of the long timer in use. The event queue then does not fill with
+    /// obsolete events.
     armed: [Time; 2],
-    /// Where its packets begin in the table of routes.
+    /// First hop of its packets in the route table.
     pub route: u32,
-    /// Its stack and algorithm, in the simulation's table of different ones.
+    /// Index of its stack and algorithm in the simulation's table of profiles.
     pub profile: u32,
-    /// What it is.
+    /// Kind of the host.
     pub kind: Kind,
 }
 
-/// What a host is.
+/// Kind of a host.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // nearly all hosts are TCP
 pub enum Kind {
@@ -44,27 +44,27 @@ pub enum Kind {
     DatagramSink {
         /// Payload bytes received.
         bytes: u64,
-        /// When the last one came.
+        /// Arrival time of the last datagram.
         last: Time,
     },
-    /// A client of CoAP.
+    /// A CoAP client.
     CoapClient(Box<Client>),
-    /// A server of CoAP.
+    /// A CoAP server.
     CoapServer(Box<Server>),
-    /// An end of a multipath connection, whose packets come and go by its ports.
+    /// An end of a multipath connection, whose packets leave and arrive at its ports.
     Multipath(Box<MultipathEnd>),
-    /// Where packets of one path of a multipath connection come in.
+    /// The port at which packets of one path of a multipath connection arrive.
     Port {
         /// The host of the connection's end.
         owner: u32,
         /// The path, from 0.
         path: u32,
     },
-    /// An end outside the simulation, such as a kernel's, or its gate to a path: see [`crate::external`].
+    /// An external end, such as a kernel's, or its gate to a path: see [`crate::external`].
     External {
         /// The host of the end.
         owner: u32,
-        /// What has come in by it.
+        /// Packets injected here.
         sent: Sent,
     },
 }
@@ -74,19 +74,19 @@ pub enum Kind {
 pub struct DatagramSource {
     /// Size and interval.
     pub cbr: Cbr,
-    /// When the next one leaves.
+    /// Departure time of the next datagram.
     next: Time,
     /// Datagrams sent.
     pub sent: u64,
-    /// Pauses not yet over, the next one last.
+    /// Pauses that have not begun, in reverse order of time.
     pauses: Vec<[Time; 2]>,
-    /// Draws the times between datagrams, where they differ.
+    /// Draws the times between datagrams, if they vary.
     stream: Stream,
 }
 
 impl DatagramSource {
-    /// A source of the host with this number, in a run with this seed, that begins at `start` and falls silent in these pauses, which
-    /// ascend.
+    /// A source at the host with this number, in a run with this seed. It begins at `start`. The
+    /// pauses are in ascending order.
     pub fn new(
         cbr: Cbr,
         start: Time,
@@ -99,12 +99,12 @@ impl DatagramSource {
         DatagramSource { cbr, next: start, sent: 0, pauses, stream }
     }
 
-    /// When the next one leaves, or a pause may begin or end.
+    /// Time at which the next datagram leaves, or a pause may begin or end.
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// The time to the next datagram.
+    /// Draws the time to the next datagram.
     fn interval(&mut self) -> Span {
         let Cbr { interval, spread, .. } = self.cbr;
         if spread == Span::ZERO {
@@ -136,19 +136,19 @@ impl DatagramSource {
     }
 }
 
-/// Whether a connection awaits something of the peer: an acknowledgement, or its FIN.
+/// True if a connection awaits an acknowledgement or the FIN of the peer.
 fn is_open(endpoint: &Endpoint) -> bool {
     endpoint.has_outstanding() || endpoint.state() == State::FinWait2
 }
 
-/// What an end has sent.
+/// Packets that an end has sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sent {
     /// Packets of any kind.
     pub packets: u64,
-    /// Of these: with payload.
+    /// Packets with payload.
     pub data_packets: u64,
-    /// Payload, bytes, retransmissions included.
+    /// Payload, bytes, including retransmissions.
     pub data_bytes: u64,
 }
 
@@ -158,7 +158,7 @@ impl Host {
         Host { armed: [Time::NEVER; 2], route, profile, kind }
     }
 
-    /// From now on what its endpoints decide is noted.
+    /// Starts the record of decisions of its endpoints.
     pub(crate) fn keep_journal(&mut self) {
         match &mut self.kind {
             Kind::Tcp { endpoint, .. } => endpoint.keep_journal(),
@@ -167,8 +167,8 @@ impl Host {
         }
     }
 
-    /// Whether an exchange of its is open: it has sent what is not acknowledged, asked what is not answered, or closed and not heard
-    /// the peer close.
+    /// True if the host awaits an answer: it has unacknowledged data or an unanswered request, or
+    /// it has closed and the peer has not.
     pub fn expects_answer(&self) -> bool {
         match &self.kind {
             Kind::Tcp { endpoint, app } => app.awaits_response() || is_open(endpoint),
@@ -182,7 +182,7 @@ impl Host {
         }
     }
 
-    /// The event to schedule, if none is pending early enough for the deadline.
+    /// Time of the event to schedule, or `None` if an event is already pending before the deadline.
     #[inline]
     pub fn arm(&mut self, now: Time) -> Option<Time> {
         let deadline = self.deadline();
@@ -194,7 +194,7 @@ impl Host {
         Some(at)
     }
 
-    /// An event fires; whether it is one that still counts.
+    /// Handles an event of the host. Returns true if the event is not obsolete.
     #[inline]
     pub fn disarm(&mut self, now: Time) -> bool {
         let counts = self.armed[0] == now;
@@ -204,7 +204,7 @@ impl Host {
         counts
     }
 
-    /// When the host must be looked after next.
+    /// Time at which the host must be served next.
     #[inline]
     pub fn deadline(&self) -> Time {
         match &self.kind {
@@ -224,7 +224,7 @@ impl Host {
 mod tests {
     use super::*;
 
-    /// The times between a thousand datagrams, microseconds.
+    /// Times between 1000 datagrams, microseconds.
     fn gaps(spread_us: u64, seed: u64) -> Vec<u64> {
         let cbr = Cbr {
             packet: 972,

@@ -1,4 +1,4 @@
-//! How long packets and messages take, and how evenly they come.
+//! Delays of packets and messages, and their variation.
 
 use serde::{Deserialize, Serialize};
 use windlass_cc::{Span, Time};
@@ -8,8 +8,8 @@ use crate::arrivals::{ArrivalProcess, Arrivals};
 use crate::quantiles::Histogram;
 use crate::traffic::Cbr;
 
-/// Delays of a flow's data packets, retransmissions included, from the moment at which the sender
-/// hands them to its first link or radio to their arrival.
+/// Delays of a flow's data packets, including retransmissions. A delay begins when the sender hands
+/// the packet to its first link or radio, and ends on arrival.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Transit {
     packets: u64,
@@ -27,7 +27,7 @@ pub struct Transit {
 }
 
 impl Transit {
-    /// A packet sent at `sent` has arrived.
+    /// Records the arrival of a packet that was sent at `sent`.
     pub fn arrival(&mut self, sent: Time, now: Time) {
         let delay = now.since(sent).0;
         if self.packets == 0 {
@@ -35,7 +35,7 @@ impl Transit {
         } else {
             let change = delay.abs_diff(self.last_delay_ns);
             self.varied_ns += change;
-            // J += (|D| - J) / 16, as the RFC's appendix A.8 does it in integers.
+            // J += (|D| - J) / 16, with the integer arithmetic of the RFC's appendix A.8.
             self.smoothed = self.smoothed + change - ((self.smoothed + 8) >> 4);
         }
         self.packets += 1;
@@ -46,7 +46,7 @@ impl Transit {
         (self.last, self.last_delay_ns) = (now, delay);
     }
 
-    /// What it comes to, `None` without a packet.
+    /// The results; `None` without a packet.
     pub fn result(&self) -> Option<TransitResult> {
         let n = self.packets;
         let ms = |ns: u64| ns as f64 / 1e6;
@@ -65,59 +65,59 @@ impl Transit {
         })
     }
 
-    /// A quantile is known to the width of an interval only, the extremes exactly.
+    /// A quantile has the resolution of a histogram interval. The extremes are exact.
     fn quantile_ms(&self, share: f64) -> Option<f64> {
         let [least, most] = [self.min_ns, self.max_ns].map(|ns| ns as f64);
         self.delays.quantile(share).map(|ns| ns.clamp(least, most) / 1e6)
     }
 }
 
-/// Delays of a flow's data packets. Retransmissions count as packets of their own.
+/// Delays of a flow's data packets. Each retransmission counts as a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct TransitResult {
     /// Data packets that arrived.
     pub packets: u64,
     /// Mean one-way delay.
     pub mean_ms: f64,
-    /// Least one-way delay: what is above it was spent in queues and on retries.
+    /// Minimum one-way delay. Any additional delay was caused by queues and retries.
     pub min_ms: f64,
-    /// Largest one-way delay.
+    /// Maximum one-way delay.
     pub max_ms: f64,
     /// Mean difference between the delays of successive arrivals, `|(r_i - r_j) - (s_i - s_j)|`;
-    /// `None` for less than two.
+    /// `None` for fewer than two arrivals.
     pub jitter_ms: Option<f64>,
-    /// The same smoothed, as at the last arrival (RFC 3550 section 6.4.1).
+    /// Smoothed jitter at the last arrival (RFC 3550 section 6.4.1).
     pub jitter_smoothed_ms: Option<f64>,
     /// Mean time between arrivals.
     pub gap_ms: Option<f64>,
-    /// One-way delay that half of the packets do not exceed, within 0.4 %; `None` in results of before it was measured.
+    /// Median one-way delay, within 0.4 %; `None` in older results without this value.
     #[serde(default)]
     pub p50_ms: Option<f64>,
-    /// That 95 % do not exceed.
+    /// 95th percentile of the one-way delay.
     #[serde(default)]
     pub p95_ms: Option<f64>,
-    /// That 99 % do not exceed.
+    /// 99th percentile of the one-way delay.
     #[serde(default)]
     pub p99_ms: Option<f64>,
 }
 
-/// The messages of a flow that sends them over TCP, by the clock or at random, as the receiving application sees them: a message has
-/// arrived when its last byte has been read.
+/// Messages of a flow over TCP, at regular or random times, as the receiving application sees them.
+/// A message has arrived when its last byte has been read.
 #[derive(Clone, Debug)]
 pub struct Messages {
-    /// Those that have not arrived.
+    /// Messages that have not arrived.
     ahead: Ahead,
     start: Time,
     deadline: Span,
     latencies_ns: Vec<u64>,
-    /// When those were written that have been overtaken by others.
+    /// Writing times of messages that later messages have overtaken.
     overtaken: Vec<Time>,
-    /// Bytes of those that have arrived.
+    /// Bytes of the messages that have arrived.
     bytes: u64,
     age: Age,
 }
 
-/// The messages that have not arrived.
+/// Messages that have not arrived.
 #[derive(Clone, Debug)]
 enum Ahead {
     Clock { cbr: Cbr, due: Time },
@@ -125,7 +125,7 @@ enum Ahead {
 }
 
 impl Ahead {
-    /// When the first of them was or will be written, and its bytes; `None` after the last.
+    /// Writing time of the first of these messages, and its bytes; `None` after the last.
     fn next(&self) -> Option<(Time, u64)> {
         match self {
             Ahead::Clock { cbr, due } => (*due < cbr.stop).then_some((*due, cbr.packet)),
@@ -142,12 +142,12 @@ impl Ahead {
 }
 
 impl Messages {
-    /// Those of a source that begins at `start`, if they have a deadline.
+    /// Messages of a source that begins at `start`; `None` without a deadline.
     pub fn new(cbr: Cbr, start: Time) -> Option<Messages> {
         Some(Messages::ahead(Ahead::Clock { cbr, due: start }, start, cbr.deadline?))
     }
 
-    /// Those of a source that draws them, if they have a deadline.
+    /// Messages of a random arrival process; `None` without a deadline.
     pub fn of_arrivals(arrivals: Arrivals, start: Time) -> Option<Messages> {
         let process = ArrivalProcess::new(arrivals, start);
         Some(Messages::ahead(Ahead::Drawn(process), start, arrivals.deadline?))
@@ -158,7 +158,7 @@ impl Messages {
         Messages { ahead, start, deadline, latencies_ns, overtaken, bytes: 0, age }
     }
 
-    /// The application has read so many bytes in all.
+    /// Records that the application has read this total number of bytes.
     pub fn read(&mut self, now: Time, bytes: u64) {
         while let Some((due, size)) = self.ahead.next()
             && bytes >= self.bytes + size
@@ -170,7 +170,8 @@ impl Messages {
         }
     }
 
-    /// The message written at `due` has arrived by itself, whatever has become of those before it. Each does once.
+    /// Records the arrival of the message written at `due`, regardless of earlier messages. Call it
+    /// once per message.
     pub fn arrived(&mut self, now: Time, due: Time) {
         while let Some((next, _)) = self.ahead.next()
             && next <= due
@@ -183,13 +184,13 @@ impl Messages {
         self.age.read(due, now);
     }
 
-    /// What it comes to at `now`.
+    /// Results at `now`.
     pub fn result(&self, now: Time) -> MessageResult {
         Messages::together([self], now).unwrap_or_default()
     }
 
-    /// What those of several flows come to at `now`, each message counting once; `None` without a
-    /// flow. Of messages that are rare at each flow only all together have percentiles.
+    /// Results of the messages of several flows at `now`, with equal weight for each message;
+    /// `None` without a flow. Rare messages have percentiles only over all flows together.
     pub fn together<'a>(
         flows: impl IntoIterator<Item = &'a Messages>,
         now: Time,
@@ -217,8 +218,8 @@ impl Messages {
         })
     }
 
-    /// Messages written by `now` that have not been read, one written at this very moment among them, and how many of these should have
-    /// been.
+    /// Number of messages written up to and including `now` that have not been read, and the number
+    /// of these that are overdue.
     fn unread(&self, now: Time) -> [u64; 2] {
         let is_overdue = |due: Time| u64::from(now.since(due) > self.deadline);
         let overdue = self.overtaken.iter().map(|due| is_overdue(*due)).sum();
@@ -240,13 +241,13 @@ impl Messages {
     }
 }
 
-/// Counts and latencies of messages of which some never arrived: their latency is infinite, and so are the mean and each percentile that
-/// falls among them.
+/// Counts and latencies of messages, some of which never arrived. Such a message has an infinite
+/// latency. The mean is then infinite, and so are the percentiles within these messages.
 pub(crate) fn latencies_of(mut latencies_ns: Vec<u64>, undelivered: u64) -> MessageResult {
     latencies_ns.sort_unstable();
     let arrived = latencies_ns.len() as u64;
     let all = arrived + undelivered;
-    // The nearest rank: the smallest value that so many do not exceed.
+    // Nearest rank: the smallest value that this share of the messages does not exceed.
     let rank = |share: f64| {
         let place = (share * all as f64).ceil() as usize;
         latencies_ns.get(place.saturating_sub(1)).map(|ns| *ns as f64 / 1e6)
@@ -266,42 +267,45 @@ pub(crate) fn latencies_of(mut latencies_ns: Vec<u64>, undelivered: u64) -> Mess
     }
 }
 
-/// Latencies of messages, from the moment at which the application writes a message to the moment at which the other application has
-/// read all of it. A message that has not arrived although its deadline has passed has an infinite latency. A message that is under way
-/// at the end and not yet due is counted in `sent` alone.
+/// Latencies of messages. A latency begins when the application writes the message, and ends when
+/// the other application has read all of it. A message that has not arrived by its deadline has an
+/// infinite latency. A message in transit at the end of the run that is not overdue is counted only
+/// in `sent`.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct MessageResult {
     /// Messages written.
     pub sent: u64,
     /// Messages read.
     pub arrived: u64,
-    /// Messages that came after their deadline, and those that have not come although it has passed.
+    /// Messages that arrived after their deadline, and undelivered messages.
     pub late: u64,
-    /// Messages that have not come although their deadline has passed; part of `late`. 0 in results of before it was counted.
+    /// Messages that have not arrived although their deadline has passed; part of `late`. 0 in
+    /// older results without this value.
     #[serde(default)]
     pub undelivered: u64,
-    /// Mean latency. `None`, as in all that follow, stands for an infinite latency if messages are undelivered, and for no latency at all
-    /// otherwise.
+    /// Mean latency. In this field and the following fields, `None` means an infinite latency if
+    /// messages are undelivered, and no latency otherwise.
     pub mean_ms: Option<f64>,
     /// 95th percentile of the latency.
     pub p95_ms: Option<f64>,
     /// 99th percentile of the latency.
     pub p99_ms: Option<f64>,
-    /// Largest latency.
+    /// Maximum latency.
     pub max_ms: Option<f64>,
-    /// Median latency; `None` in results of before it was measured, as the ages.
+    /// Median latency. `None` in older results without this value, and so are the ages.
     #[serde(default)]
     pub p50_ms: Option<f64>,
-    /// Mean over time, from the first message on, of the age at the receiver: the time since the newest message that it has was written.
+    /// Mean age at the receiver over time, from the first message on. The age is the time since the
+    /// writing of the newest message received.
     #[serde(default)]
     pub age_mean_ms: Option<f64>,
-    /// Largest age, that at the end included.
+    /// Maximum age, including the age at the end.
     #[serde(default)]
     pub age_max_ms: Option<f64>,
-    /// Age that is not exceeded for half of the time; `None` in results of before it was measured.
+    /// Median of the age over time; `None` in older results without this value.
     #[serde(default)]
     pub age_p50_ms: Option<f64>,
-    /// The same for 95 % of it.
+    /// 95th percentile of the age over time.
     #[serde(default)]
     pub age_p95_ms: Option<f64>,
 }
@@ -312,13 +316,15 @@ impl MessageResult {
         self.arrived.saturating_sub(self.late.saturating_sub(self.undelivered))
     }
 
-    /// One of the latencies, infinite where messages that never arrived decide it; `None` without any.
+    /// One of the latencies, infinite if messages that never arrived determine it; `None` without
+    /// latencies.
     pub fn latency(&self, ms: Option<f64>) -> Option<f64> {
         or_infinite(ms, self.undelivered)
     }
 }
 
-/// A mean, a percentile or a maximum of times, of which so many are infinite: `None` stands for an infinite one if there are any.
+/// A mean, a percentile or a maximum of times, `infinite` of which are infinite. `None` means
+/// infinity if there are any.
 pub(crate) fn or_infinite(ms: Option<f64>, infinite: u64) -> Option<f64> {
     ms.or((infinite > 0).then_some(f64::INFINITY))
 }
@@ -330,7 +336,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
 
     #[test]
-    fn delays_and_their_variation_are_those_of_a_hand_worked_train() {
+    fn delays_and_jitter_equal_a_hand_computed_example() {
         let mut transit = Transit::default();
         assert_eq!(transit.result(), None);
         for (sent, arrived) in [(0, 10), (20, 34), (40, 50), (60, 80)] {
@@ -345,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_late_when_they_come_late_and_when_they_do_not_come() {
+    fn late_and_overdue_messages_count_as_late() {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
@@ -355,8 +361,8 @@ mod tests {
         };
         let mut messages = Messages::new(cbr, MS(1000)).unwrap();
         messages.read(MS(1020), 150); // the first, after 20 ms, and half of the second
-        messages.read(MS(1220), 300); // the second after 120 ms, the third after 20
-        let r = messages.result(MS(1401)); // the fourth has been due for 101 ms, the fifth for 1
+        messages.read(MS(1220), 300); // the second after 120 ms, the third after 20 ms
+        let r = messages.result(MS(1401)); // the fourth has been due for 101 ms, the fifth for 1 ms
         assert_eq!((r.sent, r.arrived, r.late, r.undelivered, r.on_time()), (5, 3, 2, 1, 2));
         // Of 20, 20, 120 and infinite milliseconds; the fifth may still come in time.
         assert_eq!((r.p50_ms, r.p95_ms, r.max_ms, r.mean_ms), (Some(20.0), None, None, None));
@@ -367,10 +373,10 @@ mod tests {
         assert!(Messages::new(Cbr { deadline: None, ..cbr }, MS(0)).is_none());
     }
 
-    /// A message is written at the start and every interval from then on, and the event of the last moment of a run
-    /// happens in it; at the stop nothing is written any more.
+    /// A message is written at the start and at every interval from then on. The events at the end
+    /// time of a run still happen. At the stop no message is written.
     #[test]
-    fn a_message_written_at_this_very_moment_has_been_sent() {
+    fn a_message_written_at_the_present_time_counts_as_sent() {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
@@ -387,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_messages_of_all_flows_have_the_percentiles_of_all_and_not_their_mean() {
+    fn percentiles_of_all_flows_pool_their_messages() {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
@@ -395,7 +401,7 @@ mod tests {
             stop: MS(10_000),
             deadline: Some(Span::from_millis(50)),
         };
-        // Three in 20 ms each, and one in 90 ms whose successors have not come.
+        // Three messages with 20 ms each, and one with 90 ms whose successors have not arrived.
         let [mut quick, mut slow] = [Messages::new(cbr, MS(0)), Messages::new(cbr, MS(0))]
             .map(|messages| messages.expect("a deadline"));
         for (at, bytes) in [(20, 100), (120, 200), (220, 300)] {
@@ -410,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn age_grows_from_message_to_message_and_falls_to_the_latency_of_the_new_one() {
+    fn age_grows_between_messages_and_drops_to_the_latency_of_a_new_message() {
         let cbr = Cbr {
             packet: 100,
             interval: Span::from_millis(100),
@@ -421,13 +427,13 @@ mod tests {
         let mut messages = Messages::new(cbr, MS(1000)).unwrap();
         assert_eq!(messages.result(MS(1010)).age_mean_ms, None);
         messages.read(MS(1020), 100); // 20 ms old
-        messages.read(MS(1220), 200); // the one before is 220 ms old, this one 120
+        messages.read(MS(1220), 200); // the previous message is 220 ms old, this message 120 ms
         let r = messages.result(MS(1320));
         // From 20 to 220 ms over 200 ms, from 120 to 220 ms over 100 ms.
         let mean = (120.0 * 200.0 + 170.0 * 100.0) / 300.0;
         assert!((r.age_mean_ms.unwrap() - mean).abs() < 1e-9, "{r:?}");
         assert_eq!((r.age_max_ms, r.p50_ms), (Some(220.0), Some(120.0)));
-        // 100 ms of the 300 below 120 ms, and then two at once.
+        // The age is below 120 ms for 100 of the 300 ms. Above it, two increases overlap.
         assert_eq!((r.age_p50_ms, r.age_p95_ms), (Some(145.0), Some(212.5)));
     }
 }

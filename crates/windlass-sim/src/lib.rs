@@ -2,23 +2,23 @@
 //!
 //! # The parts
 //!
-//! * [`Config`] says what to simulate: nodes, links, radios, flows, traffic, seed. It holds no names to
-//!   resolve and no units to parse; scenario files are `windlass-lab`'s business.
-//! * [`Simulation`] is the event loop. Its [`event_queue`] orders events by (time, insertion number);
-//!   a link direction ([`link`]) and a host ([`host`]) have one pending event each, and a link
-//!   with a queue discipline ([`queue`]) one more for the ends of transmissions.
+//! * [`Config`] describes the simulation: nodes, links, radios, flows, traffic, seed. It contains
+//!   no names to resolve and no units to parse. The crate `windlass-scenario` reads scenario files.
+//! * [`Simulation`] is the event loop. Its [`event_queue`] orders events by (time, insertion
+//!   number). A link direction ([`link`]) and a host ([`host`]) have one pending event each. A link
+//!   with a queue discipline ([`queue`]) has another pending event for the ends of transmissions.
 //! * A [`radio`] is a channel that stations with positions share under IEEE 802.11's DCF.
-//! * A host is a `windlass_tcp` endpoint with an application ([`app`]), an end of a
-//!   [`multipath`] connection, or an end of a datagram flow. Packets follow static [`routing`].
-//! * Randomness comes from [`random`] streams keyed by (seed, entity, purpose), so that exchanging
-//!   an algorithm leaves every other random choice alone.
-//! * [`Simulation::finish`] checks packet conservation (sent = delivered + dropped + inside, on each link,
-//!   at each station and in all) and draws up [`RunResult`].
-//! * An end of a flow may be [`external`]: a kernel's, or anything that speaks packets. Whoever owns
-//!   it keeps the time and carries packets in and out.
+//! * A host is a `windlass_tcp` endpoint with an application ([`app`]), an end of a [`multipath`]
+//!   connection, or an end of a datagram flow. Packets follow static [`routing`].
+//! * Random values come from [`random`] streams keyed by (seed, entity, purpose). A change of the
+//!   algorithm therefore does not change other random values.
+//! * [`Simulation::finish`] checks packet conservation (sent = delivered + dropped + inside, on
+//!   each link, at each station and in total) and returns a [`RunResult`].
+//! * An end of a flow may be [`external`]: a kernel's, or any program that sends and receives
+//!   packets. Its owner controls the time and carries packets in and out.
 //!
 //! Two runs of one configuration give the same bytes, on any machine and with any number of
-//! threads around them: nothing here reads a clock, an environment or an address.
+//! threads. The crate reads no clock, no environment variable and no memory address.
 //!
 //! # Example
 //!

@@ -1,5 +1,5 @@
-//! What comes after a link whose delay varies, which reorders packets or which thins out acknowledgements: the line that they go
-//! through once they are transmitted. A link with a constant delay has none.
+//! Delay lines. A link has a delay line if its delay varies, if it reorders packets, or if it thins
+//! out acknowledgements. Packets pass through the line after their transmission.
 
 mod acks;
 
@@ -17,58 +17,61 @@ use crate::results::PacketFate;
 
 use acks::{Admitted, Gates};
 
-/// What the line has to do at a moment.
+/// Pending actions of the line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Due {
-    /// This packet has gone its way.
+    /// The delay of this packet has passed.
     Packet { id: u32, size: u32, hop: u32, held: bool },
-    /// It has been held back for long enough, however few others have passed it.
+    /// The packet has been held for the maximum time, regardless of the number of packets that
+    /// passed it.
     LetGo { held: u64 },
-    /// The acknowledgements for this host have been held for long enough, if they are those of this round.
+    /// The acknowledgements for this host have been held for the maximum time, if this round has
+    /// not ended.
     Acks { host: u32, round: u64 },
 }
 
-/// A packet that is held back.
+/// A packet that is held.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// Which of all that were held back so far: a packet's number is given to another when it is gone.
+    /// Number of this packet among all packets held so far. It is needed because packet ids are
+    /// reused.
     number: u64,
     handle: PacketHandle,
-    /// How many others pass it still.
+    /// Number of packets that still have to pass it.
     left: u32,
 }
 
-/// The line after a link direction.
+/// The delay line of one link direction.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine {
     /// The link direction.
     pub(crate) link: u32,
     delay: Span,
-    /// Delays to come, the next one last.
+    /// Later delays, in reverse order of time.
     changes: Vec<(Time, Span)>,
     jitter: Option<Jitter>,
     reorder: Option<(Chance, Reorder)>,
     gates: Option<Gates>,
     stream: Stream,
-    /// What is due, by time and then in the order of coming.
+    /// Pending actions, by time and then in order of insertion.
     due: BinaryHeap<Reverse<(Time, u64, Due)>>,
     held: Vec<Held>,
-    /// Entries made in `due`.
+    /// Number of entries inserted into `due`.
     entries: u64,
-    /// When the last packet so far comes out that nothing holds back.
+    /// Latest arrival so far at the end of the line, without the additional time of held packets.
     last: Time,
-    /// When an event is pending.
+    /// Time of the pending event.
     armed: Time,
-    /// Packets in it.
+    /// Packets in the line.
     pub(crate) inside: u64,
-    /// Acknowledgements dropped for newer ones.
+    /// Acknowledgements dropped in favour of newer acknowledgements.
     pub(crate) thinned: u64,
-    /// What comes out now.
+    /// Packets that leave the line now.
     pub(crate) out: Vec<PacketHandle>,
 }
 
 impl DelayLine {
-    /// Those of all link directions that need one.
+    /// The lines of all link directions that need a line.
     pub(crate) fn all(config: &Config) -> Vec<DelayLine> {
         let directions = (0..2 * config.links.len()).filter_map(|direction| {
             let link = &config.links[direction / 2];
@@ -94,7 +97,7 @@ impl DelayLine {
         directions.collect()
     }
 
-    /// A packet comes off the link.
+    /// Receives a packet from the link.
     pub(crate) fn put(&mut self, core: &mut Core, number: u32, handle: PacketHandle) {
         self.inside += 1;
         let host = core.destination(handle);
@@ -120,7 +123,7 @@ impl DelayLine {
         self.arm(core, number);
     }
 
-    /// The event of the line. What comes out lies in `out` then.
+    /// Handles the event of the line. Afterwards `out` has the packets that leave.
     pub(crate) fn on_due(&mut self, core: &mut Core, number: u32) {
         if core.now >= self.armed {
             self.armed = Time::NEVER;
@@ -153,7 +156,8 @@ impl DelayLine {
         self.arm(core, number);
     }
 
-    /// A packet has gone its way, and is held back there or comes out; it may be the last that one held back waits for.
+    /// The delay of a packet has passed: it is held for reordering, or it leaves the line. A packet
+    /// that leaves counts as one that passes each held packet.
     fn come(&mut self, now: Time, handle: PacketHandle, held: bool) {
         if let (true, Some((_, reorder))) = (held, self.reorder) {
             let number = self.entries;
@@ -177,7 +181,7 @@ impl DelayLine {
         held.into_iter().for_each(|handle| self.send(now, handle));
     }
 
-    /// A packet begins its way.
+    /// Schedules a packet's arrival at the end of the line.
     fn send(&mut self, now: Time, handle: PacketHandle) {
         while let Some((_, delay)) = self.changes.pop_if(|(from, _)| *from <= now) {
             self.delay = delay;
@@ -211,14 +215,14 @@ impl DelayLine {
     }
 }
 
-/// A delay about this one.
+/// Draws a delay around this delay.
 fn drawn(jitter: Jitter, delay: Span, stream: &mut Stream) -> Span {
     let by = jitter.by.0 as f64;
     let difference = match jitter.distribution {
         Distribution::Uniform => by * (2.0 * stream.unit() - 1.0),
         Distribution::Exponential => -by * libm::log(stream.unit()),
         Distribution::Normal => loop {
-            // Box and Muller, one of the two.
+            // Method of Box and Muller; only one of the two values is used.
             let radius = libm::sqrt(-2.0 * libm::log(stream.unit()));
             let drawn = radius * libm::cos(std::f64::consts::TAU * stream.unit());
             if drawn.abs() <= 3.0 {

@@ -1,8 +1,8 @@
 //! One direction of a link: queue, serialiser, constant-delay pipe.
 //!
-//! A drop-tail FIFO knows a packet's departure when it arrives, so that no "transmission done"
-//! event exists: a packet costs one event a hop, and a link has one pending event however many
-//! packets its pipe holds.
+//! A drop-tail FIFO determines a packet's departure on its arrival, so that no "transmission done"
+//! event exists. A packet costs one event per hop. A link has one pending event, regardless of the
+//! number of packets in its pipe.
 
 use std::collections::VecDeque;
 
@@ -13,19 +13,19 @@ use crate::packet::PacketHandle;
 use crate::schedule::Schedule;
 use crate::utilisation::UtilisationMeter;
 
-/// How much may wait for transmission, the packet being transmitted not counted.
+/// Limit of the packets that wait for transmission, without the packet in transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueLimit {
-    /// So many packets.
+    /// Maximum number of packets.
     Packets(u64),
-    /// So many bytes of IP packets.
+    /// Maximum number of bytes of IP packets.
     Bytes(u64),
-    /// Anything.
+    /// No limit.
     Unlimited,
 }
 
 impl QueueLimit {
-    /// Whether a packet of `size` bytes may join so many.
+    /// True if a packet of `size` bytes fits into a queue with `packets` and `bytes`.
     pub(crate) fn has_room(self, packets: u64, bytes: u64, size: u64) -> bool {
         match self {
             QueueLimit::Packets(n) => packets < n,
@@ -35,24 +35,24 @@ impl QueueLimit {
     }
 }
 
-/// Bytes that a link layer adds to an IP packet.
+/// Bytes that the link layer adds to IP packets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Framing {
     /// Header and check sequence: part of the frame, so bit errors in them count.
     pub frame_bytes: u32,
-    /// Least size of a frame; smaller ones are padded.
+    /// Minimum size of a frame; smaller frames are padded.
     pub min_frame_bytes: u32,
-    /// Preamble and gap: time on the wire, but no bits of the frame.
+    /// Preamble and gap. They take time on the wire, but are not part of the frame.
     pub gap_bytes: u32,
 }
 
 impl Framing {
-    /// Ethernet: 14 bytes of header and 4 of check sequence, 64 at least; 8 of preamble and 12
-    /// of gap.
+    /// Ethernet: 14 bytes of header and 4 bytes of check sequence, with a minimum of 64 bytes; 8
+    /// bytes of preamble and 12 bytes of gap.
     pub const ETHERNET: Framing = Framing { frame_bytes: 18, min_frame_bytes: 64, gap_bytes: 20 };
     /// PPP as ns-3 models it: 2 bytes of protocol number.
     pub const PPP: Framing = Framing { frame_bytes: 2, min_frame_bytes: 0, gap_bytes: 0 };
-    /// IP packets as they are.
+    /// No framing: the frame is the IP packet.
     pub const NONE: Framing = Framing { frame_bytes: 0, min_frame_bytes: 0, gap_bytes: 0 };
     /// Every framing with its name in scenarios.
     pub const ALL: [(&'static str, Framing); 3] =
@@ -64,7 +64,7 @@ impl Framing {
     }
 }
 
-/// A packet in a link, with the moment when it comes out.
+/// A packet in a link, with its arrival time at the far end.
 #[derive(Clone, Copy, Debug)]
 struct Transit {
     arrives: Time,
@@ -77,29 +77,29 @@ struct Transit {
 pub struct LinkCounters {
     /// Packets handed to the link.
     pub offered: u64,
-    /// Packets that came out at the far end.
+    /// Packets that arrived at the far end.
     pub delivered: u64,
     /// Packets that the queue dropped.
     pub dropped_queue: u64,
-    /// Packets that the error model took, or that were transmitted while the link was down.
+    /// Packets that the error model lost, or that were transmitted during an outage.
     pub dropped_error: u64,
-    /// IP bytes accepted: transmitted, or waiting to be.
+    /// IP bytes accepted, including bytes that still wait.
     pub bytes: u64,
     /// Time spent transmitting, nanoseconds.
     pub busy_ns: u64,
-    /// Sum of the waits before transmission, nanoseconds.
+    /// Sum of the queueing delays before transmission, nanoseconds.
     pub waited_ns: u64,
-    /// Most packets that waited at once.
+    /// Maximum number of packets that waited at the same time.
     pub max_waiting: u64,
 }
 
-/// What became of a packet handed to a link.
+/// Result of handing a packet to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Offer {
     /// The queue was full.
     Dropped,
-    /// Accepted; transmission begins at this moment. `wake` says when the link's pending event is
-    /// due, if it has none yet.
+    /// Accepted. `starts` is the start of its transmission. `wake` is the time of the link's
+    /// pending event, if the event is not scheduled yet.
     Accepted {
         /// Start of transmission.
         starts: Time,
@@ -108,7 +108,7 @@ pub enum Offer {
     },
 }
 
-/// What few links have; the others pass it by in one step.
+/// Properties of few links. Other links skip them with one test.
 #[derive(Clone, Debug, Default)]
 struct Extras {
     errors: Option<Errors>,
@@ -117,8 +117,8 @@ struct Extras {
 }
 
 impl Extras {
-    /// Whether the next frame is lost, which comes now and is transmitted from the first to the
-    /// second of these moments.
+    /// Records the next frame, which arrives at `now` and is transmitted from the first to the
+    /// second time. Returns true if the frame is lost.
     fn take(&mut self, now: Time, frame_bytes: u32, [starts, ends]: [Time; 2]) -> bool {
         if let Some(meter) = &mut self.meter {
             meter.note(now, starts, ends);
@@ -132,17 +132,17 @@ impl Extras {
 pub struct Link {
     busy_until: Time,
     delay: Span,
-    /// The last packet size, its transmission time rounded up, and by how much, in units of 1/`rate_bps` ns: most
-    /// packets have the same.
+    /// The last packet size, its transmission time rounded up, and the rounding difference in units
+    /// of 1/`rate_bps` ns. Most packets have the same size.
     last_tx: (u32, Span, u64),
-    /// By how much `busy_until` is behind the end of the last bit, in the same units: less than a nanosecond, which the
-    /// next frame gives back.
+    /// Accumulated rounding difference of `busy_until`, in the same units. When it reaches a
+    /// nanosecond, the next frame takes a nanosecond less.
     rounded_up: u64,
-    /// Packets inside; the last `waiting` of them were waiting when last looked at.
+    /// Packets in the link. The last `waiting` packets waited at the last update.
     pipe: VecDeque<Transit>,
     waiting: u64,
     waiting_bytes: u64,
-    /// When packets came that had to wait: the last entries are those of the packets taken as waiting.
+    /// Arrival times of packets that had to wait. The last entries belong to the `waiting` packets.
     came: VecDeque<Time>,
     limit: QueueLimit,
     extras: Option<Box<Extras>>,
@@ -179,17 +179,17 @@ impl Link {
         }
     }
 
-    /// From now on the use of the link is measured, by intervals of this length.
+    /// Starts to measure the utilisation of the link, by intervals of this length.
     pub(crate) fn measure(&mut self, interval: Span) {
         self.extras.get_or_insert_default().meter = Some(UtilisationMeter::new(interval));
     }
 
-    /// From now on its rate is that of the schedule.
+    /// Sets the schedule that determines the rate of the link.
     pub(crate) fn follow(&mut self, schedule: Schedule) {
         self.extras.get_or_insert_default().schedule = Some(schedule);
     }
 
-    /// What has been measured of its use.
+    /// The utilisation meter, if the link is measured.
     pub(crate) fn meter(&self) -> Option<&UtilisationMeter> {
         self.extras.as_ref()?.meter.as_ref()
     }
@@ -199,18 +199,20 @@ impl Link {
         Span(self.work(ip_len).div_ceil(self.rate_bps))
     }
 
-    /// The same, not rounded, in units of 1/`rate_bps` ns.
+    /// Time on the wire without rounding, in units of 1/`rate_bps` ns.
     fn work(&self, ip_len: u32) -> u64 {
         let bits = 8 * u64::from(self.framing.frame_len(ip_len) + self.framing.gap_bytes);
         bits * 1_000_000_000
     }
 
-    /// How long the next frame takes, which follows the one before at once or comes to an idle transmitter. Where frames
-    /// follow each other the sum of their times is that of their bits, rounded up once.
+    /// Transmission time of the next frame, which follows the previous frame directly or arrives at
+    /// an idle transmitter. The total time of back-to-back frames is the time of their total bits,
+    /// rounded up once.
     #[inline]
     fn next_transmission(&mut self, starts: Time, size: u32) -> Span {
         if size != self.last_tx.0 {
-            // Never equal where a schedule rules, which thus costs the others nothing.
+            // The sizes always differ on a link with a schedule, so that other links have no
+            // additional cost.
             if let Some(time) = self.scheduled(starts, size) {
                 return time;
             }
@@ -233,13 +235,13 @@ impl Link {
         Some(schedule.finish(starts, 8 * u64::from(on_the_wire), size).since(starts))
     }
 
-    /// When the first of the packets taken as waiting begins: as the one before it departs. That
-    /// one may have left the link already.
+    /// Start of the transmission of the first of the `waiting` packets, at the departure of the
+    /// previous packet. The previous packet may have left the link already.
     fn start_of_first_waiting(&self) -> Time {
         self.starts_at(self.pipe.len() - self.waiting as usize)
     }
 
-    /// Start of transmission of a packet that had to wait, by its place in the pipe.
+    /// Start of transmission of a packet that had to wait, by its index in the pipe.
     fn starts_at(&self, place: usize) -> Time {
         match place.checked_sub(1) {
             Some(before) => Time(self.pipe[before].arrives.0 - self.delay.0),
@@ -257,18 +259,18 @@ impl Link {
         self.waiting_after(now).count() as u64
     }
 
-    /// The packets that waited when the last one was refused, but for the first `known`.
+    /// The packets that waited at the last refusal, without the first `known`.
     pub(crate) fn refused_for(&self, known: usize) -> impl Iterator<Item = PacketHandle> {
         let first = self.pipe.len() - self.waiting as usize + known;
         self.pipe.range(first..).map(|transit| transit.handle)
     }
 
-    /// Packets that were not refused.
+    /// Number of packets that were not refused.
     pub(crate) fn accepted(&self) -> u64 {
         self.counters.offered - self.counters.dropped_queue
     }
 
-    /// How many they were, and their IP bytes.
+    /// Number of the packets that waited at the last refusal, and their IP bytes.
     pub(crate) fn refused_at(&self) -> (u64, u64) {
         (self.waiting, self.waiting_bytes)
     }
@@ -278,14 +280,14 @@ impl Link {
         self.pipe.len() as u64
     }
 
-    /// When the transmitter falls idle, or has fallen idle.
+    /// Time at which the transmitter becomes or became idle.
     pub(crate) fn busy_until(&self) -> Time {
         self.busy_until
     }
 
     /// Hands a packet to the link.
-    // Left to itself the compiler makes a call of it, since it has two callers: 4 % more
-    // instructions for a whole run.
+    // Without this attribute the compiler does not inline the function, because it has two callers.
+    // That takes 4 % more instructions for a whole run.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, handle: PacketHandle) -> Offer {
         self.counters.offered += 1;
@@ -297,7 +299,7 @@ impl Link {
             }
             self.busy_until
         } else {
-            // Whatever waited has begun.
+            // The transmission of all waiting packets has begun.
             self.waiting = 0;
             self.waiting_bytes = 0;
             if self.busy_until < now {
@@ -322,7 +324,8 @@ impl Link {
         Offer::Accepted { starts, wake }
     }
 
-    /// Forgets the packets whose transmission has begun; whether one more may wait.
+    /// Removes packets whose transmission has begun from the waiting packets. Returns true if one
+    /// more packet may wait.
     fn make_room(&mut self, now: Time, size: u32) -> bool {
         while self.waiting > 0 && self.start_of_first_waiting() <= now {
             let begun = self.pipe.len() - self.waiting as usize;
@@ -342,7 +345,8 @@ impl Link {
         fits
     }
 
-    /// Makes room in `came` for one more: by leaving out packets whose transmission has begun, and where they are few by growing.
+    /// Makes room in `came` for one more entry. It removes packets whose transmission has begun,
+    /// and grows `came` if these are few.
     #[cold]
     fn forget_begun(&mut self) {
         let begun = self.came.len() + 1 - self.waiting as usize;
@@ -352,17 +356,17 @@ impl Link {
         }
     }
 
-    /// The pending event is due: the first packet comes out, or, with true, is lost.
+    /// Handles the pending event: returns the first packet, and true if it is lost.
     #[inline]
     pub fn take_arrival(&mut self) -> Option<(PacketHandle, bool)> {
         let transit = self.pipe.pop_front()?;
         if self.pipe.is_empty() {
-            // The ring starts over at its first place, which is warm in the cache; otherwise it
-            // would wander through all the room that its largest burst ever needed.
+            // The ring restarts at its first slot, which is in the cache. Otherwise it would move
+            // through all the memory that its largest burst needed.
             self.pipe.clear();
         }
         if self.waiting > self.pipe.len() as u64 {
-            // It was the first of those taken as waiting, nobody having looked since.
+            // The packet was the first of the `waiting` packets. The count was not updated since.
             self.waiting -= 1;
             self.waiting_bytes -= u64::from(transit.handle.size);
         }
@@ -374,31 +378,32 @@ impl Link {
         Some((transit.handle, transit.lost))
     }
 
-    /// When the next packet comes out.
+    /// Arrival time of the next packet at the far end.
     #[inline]
     pub fn next_arrival(&self) -> Option<Time> {
         self.pipe.front().map(|t| t.arrives)
     }
 
-    /// Time spent transmitting up to `now`: transmissions still to come are left out.
+    /// Time spent transmitting up to `now`, without later transmissions.
     pub fn busy_ns_by(&self, now: Time) -> u64 {
         self.counters.busy_ns.saturating_sub(self.busy_until.since(now).0)
     }
 
-    /// Time that packets spent waiting up to `now`: waits still to come are left out.
+    /// Time that packets spent waiting up to `now`, without later waits.
     pub fn waited_ns_by(&self, now: Time) -> u64 {
         let ahead = self.waiting_after(now).map(|(starts, _)| starts.since(now).0).sum();
         self.counters.waited_ns.saturating_sub(ahead)
     }
 
-    /// Packets whose transmission had begun by `now`, and the sum of their waits, nanoseconds.
+    /// Packets whose transmission had begun by `now`, and the sum of their queueing delays,
+    /// nanoseconds.
     pub fn begun_by(&self, now: Time) -> (u64, u64) {
         let waits = self.waiting_after(now).map(|(starts, came)| (1, starts.since(came).0));
         let (packets, waits) = waits.fold((0, 0), |(n, sum), (one, ns)| (n + one, sum + ns));
         (self.accepted() - packets, self.counters.waited_ns.saturating_sub(waits))
     }
 
-    /// Of the packets that still wait at `now`: when their transmission begins, and when they came.
+    /// Start of transmission and arrival time of each packet that waits at `now`.
     fn waiting_after(&self, now: Time) -> impl Iterator<Item = (Time, Time)> {
         let n = self.waiting as usize;
         let starts = (self.pipe.len() - n..self.pipe.len()).map(|i| self.starts_at(i));
@@ -406,7 +411,7 @@ impl Link {
         starts.zip(came.copied()).filter(move |(starts, _)| *starts > now)
     }
 
-    /// Whether everything handed in is accounted for.
+    /// True if all packets handed to the link are accounted for.
     pub fn conserves_packets(&self) -> bool {
         let c = &self.counters;
         c.offered == c.delivered + c.dropped_queue + c.dropped_error + self.inside()

@@ -1,4 +1,4 @@
-//! Error models and outages: which frames of a link direction are lost on the wire.
+//! Error models and outages, which determine the frames that a link direction loses.
 
 use std::fmt::Debug;
 
@@ -7,7 +7,7 @@ use windlass_cc::{Span, Time};
 use crate::extension::{Custom, cloneable};
 use crate::random::{Chance, Purpose, Stream};
 
-/// How a bit-error rate becomes a frame-error rate.
+/// Conversion of a bit-error rate to a frame-error rate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BerFormula {
     /// `1 − (1 − BER)^bits`.
@@ -25,58 +25,59 @@ impl BerFormula {
 /// An error model. Probabilities are between 0 and 1.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LossModel {
-    /// Each frame is lost with this probability, whatever its size.
+    /// Each frame is lost with this probability, regardless of its size.
     Drop {
         /// Probability of loss.
         probability: f64,
     },
-    /// Each bit of the frame is wrong with this probability, and one wrong bit loses the frame.
+    /// Each bit of the frame is wrong with this probability. One wrong bit loses the frame.
     Ber {
         /// Bit-error rate.
         rate: f64,
-        /// How the frame-error rate follows.
+        /// Formula of the frame-error rate.
         formula: BerFormula,
     },
     /// Two states with their own loss probabilities; the state may change before each frame.
     GilbertElliott {
-        /// Probability of going from the good to the bad state.
+        /// Probability of a change from the good to the bad state.
         good_to_bad: f64,
-        /// Probability of going from the bad to the good state.
+        /// Probability of a change from the bad to the good state.
         bad_to_good: f64,
         /// Loss probability in the good state.
         loss_good: f64,
         /// Loss probability in the bad state.
         loss_bad: f64,
     },
-    /// The frames with these numbers, counted from 1 in the order of transmission.
+    /// The frames with these numbers are lost, counted from 1 in the order of transmission.
     List {
         /// Frame numbers in ascending order.
         packets: Vec<u64>,
     },
-    /// One that another crate defines.
+    /// An error model that another crate defines.
     Custom(Custom<dyn ErrorModel>),
 }
 
 /// An error model that another crate defines, as a configuration holds it in [`LossModel::Custom`].
 pub trait ErrorModel: Debug + Send + Sync {
-    /// The model at the beginning of a run, on one link direction or at one station, which draws from this stream and from
-    /// nothing else.
+    /// The model at the beginning of a run, on one link direction or at one station. It draws
+    /// random values only from this stream.
     fn start(&self, stream: Stream) -> Box<dyn ErrorProcess>;
 }
 
-/// An error model of another crate at work.
+/// State of an error model of another crate.
 pub trait ErrorProcess: Debug + Send + Sync + CloneErrorProcess {
-    /// Whether the next frame, of this many bytes, is lost.
+    /// Returns true if the next frame, of this many bytes, is lost.
     fn takes(&mut self, frame_bytes: u32) -> bool;
 }
 
 cloneable! {
-    /// That a copy of a simulation goes on by itself: whatever is an [`ErrorProcess`] and `Clone` has it.
+    /// Copies of a simulation copy their error models. Every [`ErrorProcess`] that is `Clone`
+    /// implements this trait.
     CloneErrorProcess, ErrorProcess
 }
 
 impl LossModel {
-    /// Whether this can be simulated; an error is a sentence.
+    /// Checks that this can be simulated; an error is a sentence.
     pub(crate) fn check(&self) -> Result<(), String> {
         let probabilities = match self {
             LossModel::Drop { probability } => vec![*probability],
@@ -114,17 +115,17 @@ pub fn frame_error_rate(ber: f64, bits: u64, formula: BerFormula) -> f64 {
     }
 }
 
-/// Bursts of losses in time: a good and a bad state whose lengths are exponentially distributed, whether or not frames come. So two
-/// algorithms meet the same bursts.
+/// Bursts of losses in time: a good and a bad state with exponentially distributed lengths, which
+/// are independent of the frames. Two algorithms therefore have the same bursts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bursts {
-    /// Mean length of the good state, with which a run begins; more than zero, as of the bad one.
+    /// Mean length of the good state, in which a run begins; more than zero.
     pub mean_good: Span,
-    /// Mean length of the bad state.
+    /// Mean length of the bad state; more than zero.
     pub mean_bad: Span,
     /// Loss probability in the good state.
     pub loss_good: f64,
-    /// Loss probability of a frame during whose transmission the state was bad.
+    /// Loss probability of a frame if the state was bad during any part of its transmission.
     pub loss_bad: f64,
 }
 
@@ -142,16 +143,16 @@ impl Bursts {
     }
 }
 
-/// Bursts at work on one link direction.
+/// State of the bursts on one link direction.
 #[derive(Clone, Debug)]
 pub(crate) struct BurstProcess {
     bad: bool,
-    /// When the state changes.
+    /// Time of the next state change.
     until: Time,
-    /// Of the good and of the bad state.
+    /// Mean lengths of the good and of the bad state.
     means: [Span; 2],
     loss: [Chance; 2],
-    /// What the lengths are drawn from: no frame has a part in them.
+    /// Random stream of the lengths, which is independent of the frames.
     lengths: Stream,
     draws: Stream,
 }
@@ -181,7 +182,7 @@ impl BurstProcess {
         self.until += length;
     }
 
-    /// Whether the next frame is lost, transmitted from `starts` to `ends`.
+    /// Returns true if the next frame, which is transmitted from `starts` to `ends`, is lost.
     fn takes(&mut self, starts: Time, ends: Time) -> bool {
         while self.until <= starts {
             self.turn();
@@ -195,32 +196,32 @@ impl BurstProcess {
     }
 }
 
-/// What takes frames on one link direction: an error model, and times when the link is down.
+/// Causes of frame losses on one link direction: an error model, bursts, and outages.
 #[derive(Clone, Debug)]
 pub struct Errors {
     model: Option<LossProcess>,
     bursts: Option<BurstProcess>,
-    /// Beginnings and ends, ascending.
+    /// Start and end of each outage, in ascending order.
     down: Vec<[Time; 2]>,
-    /// How many of these are over.
+    /// Number of outages that are over.
     over: usize,
 }
 
 impl Errors {
-    /// A link with this error model that is down from the first to the second of each pair of
-    /// moments, which ascend.
+    /// Creates the causes for a link with this error model. The link is down from the first to the
+    /// second time of each pair; the pairs are in ascending order.
     pub fn new(model: Option<LossProcess>, down: Vec<[Time; 2]>) -> Errors {
         Errors { model, bursts: None, down, over: 0 }
     }
 
-    /// The same with bursts of losses in time.
+    /// Adds bursts of losses in time.
     pub(crate) fn with_bursts(self, bursts: Option<BurstProcess>) -> Errors {
         Errors { bursts, ..self }
     }
 
-    /// Whether the next frame is lost, of this many bytes and transmitted from `starts` to `ends`:
-    /// to the model, or because the link was down during a part of its transmission. The model is
-    /// asked in either case, so that an outage leaves its later choices alone.
+    /// Returns true if the next frame, of this many bytes and transmitted from `starts` to `ends`,
+    /// is lost. The cause is the model, a burst, or an outage during a part of the transmission.
+    /// The model draws in every case, so that an outage does not change its later draws.
     pub fn take(&mut self, frame_bytes: u32, starts: Time, ends: Time) -> bool {
         let by_model = self.model.as_mut().is_some_and(|m| m.takes(frame_bytes));
         let by_burst = self.bursts.as_mut().is_some_and(|b| b.takes(starts, ends));
@@ -231,10 +232,11 @@ impl Errors {
     }
 }
 
-/// Frame sizes whose chances are remembered; of others they are computed each time.
+/// Maximum number of frame sizes with a cached probability. It is recomputed for other sizes each
+/// time.
 const MAX_SIZES: usize = 16;
 
-/// An error model at work on one link direction.
+/// State of an error model on one link direction.
 #[derive(Clone, Debug)]
 pub struct LossProcess {
     stream: Stream,
@@ -247,7 +249,7 @@ enum Kind {
     Ber {
         rate: f64,
         formula: BerFormula,
-        /// Frame sizes seen and their chances: a link carries few sizes.
+        /// Cached frame sizes and their probabilities. A link carries few sizes.
         chances: Vec<(u32, Chance)>,
     },
     GilbertElliott {
@@ -264,7 +266,8 @@ enum Kind {
 }
 
 impl LossProcess {
-    /// The model drawing from this stream. Two-state models begin in the good state.
+    /// Creates the state of the model, which draws from this stream. Two-state models begin in the
+    /// good state.
     pub fn new(model: &LossModel, stream: Stream) -> LossProcess {
         let kind = match model {
             LossModel::Drop { probability } => Kind::Drop(Chance::new(*probability)),
@@ -286,7 +289,7 @@ impl LossProcess {
         LossProcess { stream, kind }
     }
 
-    /// Whether the next frame, of this many bytes, is lost.
+    /// Returns true if the next frame, of this many bytes, is lost.
     pub fn takes(&mut self, frame_bytes: u32) -> bool {
         match &mut self.kind {
             Kind::Drop(chance) => chance.draw(&mut self.stream),
@@ -354,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_remembers_the_chances_of_frame_sizes_as_the_original_does() {
+    fn a_copy_caches_loss_probabilities_like_the_original() {
         let model = LossModel::Ber { rate: 1e-5, formula: BerFormula::Exact };
         let mut original = LossProcess::new(&model, Stream::new(7, 1, Purpose::Loss));
         original.takes(1500);
@@ -388,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_in_time_have_their_share_and_length_whatever_the_gap_between_frames() {
+    fn bursts_in_time_have_their_share_and_length_at_any_frame_gap() {
         for (gap_ms, frames) in [(1, 2_000_000), (10, 400_000), (60_000, 200_000)] {
             let lost = lost_at(&BURSTS, gap_ms, frames);
             let share = lost.len() as f64 / frames as f64;
@@ -409,13 +412,16 @@ mod tests {
     }
 
     #[test]
-    fn bursts_in_time_are_the_same_however_many_frames_there_are() {
+    fn bursts_in_time_do_not_depend_on_the_number_of_frames() {
         let [few, many] = [(30, 1_000), (10, 3_000)].map(|(gap, n)| lost_at(&BURSTS, gap, n));
         assert!(!few.is_empty() && few.iter().all(|t| many.contains(t)));
         let mut process = BurstProcess::new(&BURSTS, 7, 1);
         let begins = many[0];
         let (before, after) = (begins.0 - 20_000_000, begins.0 + 1_000_000);
-        assert!(process.takes(Time(before), Time(after)), "it is hit that is on the way then");
+        assert!(
+            process.takes(Time(before), Time(after)),
+            "a frame in transmission at the start of a burst is lost"
+        );
     }
 
     #[test]

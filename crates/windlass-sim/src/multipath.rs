@@ -1,5 +1,5 @@
-//! Ends of multipath connections: an end owns the connection and its application, and each
-//! path has a port at each end, which gives its packets a route and an account of their own.
+//! Ends of multipath connections. An end owns the connection and its application. Each path has a
+//! port at each end, with its own route and packet counts.
 
 use windlass_tcp::Segment;
 use windlass_tcp::mptcp::{Connection, MultipathProfile, Outgoing};
@@ -19,11 +19,11 @@ pub struct MultipathEnd {
     pub connection: Connection,
     /// The application.
     pub app: App,
-    /// Whether it opens the connection and all its subflows.
+    /// True if this end opens the connection and all its subflows.
     opens: bool,
-    /// Place of its profile among those of multipath connections.
+    /// Index of its profile among the profiles of multipath connections.
     pub(crate) profile: u32,
-    /// What is known of each path.
+    /// State of each path.
     pub(crate) paths: Vec<PathEnd>,
     /// Number of the first path among all series: see [`Config::track`].
     pub(crate) track: u32,
@@ -32,20 +32,20 @@ pub struct MultipathEnd {
 /// One end of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathEnd {
-    /// Where its packets begin in the table of routes.
+    /// First hop of its packets in the route table.
     pub(crate) route: u32,
-    /// The host that its packets come in by.
+    /// The host at which its packets arrive.
     pub(crate) port: u32,
-    /// The attempt to have a subflow that is under way: each has a port of its own at the end that
-    /// opens, so that what is left of one never gets to the next.
+    /// The present attempt to open the subflow. Each attempt has its own port at the opening end,
+    /// so that packets of one attempt never reach the next attempt.
     attempt: u16,
-    /// Packets put on the first link, and packets that have come in.
+    /// Packets put on the first link, and packets that have arrived.
     pub(crate) sent: u64,
     pub(crate) received: u64,
 }
 
 impl MultipathEnd {
-    /// An end at time zero, whose paths are still to be entered.
+    /// An end at time zero, without paths.
     pub(crate) fn new(
         p: &MultipathProfile,
         seed: u64,
@@ -63,8 +63,8 @@ impl MultipathEnd {
         MultipathEnd { connection, app, opens: !listens, profile: 0, paths: Vec::new(), track: 0 }
     }
 
-    /// Whether a packet is for the port in use on its path. The end that opens chooses it, and the
-    /// other learns of it by the SYN.
+    /// True if a packet is for the port in use on its path. The opening end chooses the port, and
+    /// the SYN announces it to the other end.
     fn takes(&mut self, packet: &PathPacket, segment: &Segment) -> bool {
         let path = &mut self.paths[usize::from(packet.path)];
         let begins = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
@@ -74,22 +74,22 @@ impl MultipathEnd {
         path.attempt == packet.attempt
     }
 
-    /// Its profile among these.
+    /// Returns the profile of this end from the list.
     pub(crate) fn profile<'a>(&self, all: &'a [MultipathProfile]) -> &'a MultipathProfile {
         &all[self.profile as usize]
     }
 
-    /// Congestion windows of all paths together, bytes.
+    /// Sum of the congestion windows of all paths, bytes.
     pub(crate) fn cwnd(&self) -> u64 {
         (0..self.connection.paths()).map(|i| self.connection.subflow(i).control().cwnd).sum()
     }
 
-    /// Enters a path whose packets go out on this route and come in by this port.
+    /// Adds a path with this route for its outgoing packets and this port for its incoming packets.
     pub(crate) fn add_path(&mut self, route: u32, port: u32) {
         self.paths.push(PathEnd { route, port, attempt: 0, sent: 0, received: 0 });
     }
 
-    /// A packet has come in by the port of a path.
+    /// Receives a packet at the port of a path.
     pub(crate) fn receive(
         &mut self,
         all: &[MultipathProfile],
@@ -107,14 +107,14 @@ impl MultipathEnd {
         }
     }
 
-    /// Its deadline has come.
+    /// Handles the expiry of the deadline.
     pub(crate) fn wake(&mut self, all: &[MultipathProfile], now: Time) {
         let profile = self.profile(all);
         self.connection.on_deadline(profile, now);
         self.app.act(now, &mut Bound { socket: &mut self.connection, profile });
     }
 
-    /// The next packet that it has to send now, on whichever path.
+    /// The next packet to send now, on any path.
     pub(crate) fn next_packet(
         &mut self,
         all: &[MultipathProfile],
@@ -135,7 +135,8 @@ impl MultipathEnd {
         Some(PacketHandle { id, size, hop: path.route })
     }
 
-    /// What the layers below know of a path is told to its controller, if that wants to know, and to the scheduler.
+    /// Passes a path's cross-layer snapshots to the path's controller, if it requires them, and to
+    /// the scheduler.
     pub(crate) fn tell(
         &mut self,
         all: &[MultipathProfile],

@@ -1,4 +1,5 @@
-//! PacketBuffer: small plain values that stay in one place while links pass their numbers on.
+//! PacketBuffer: the bodies of packets, which stay in their slots while links pass on their
+//! numbers.
 
 use serde::{Deserialize, Serialize};
 use windlass_tcp::Segment;
@@ -8,7 +9,7 @@ use windlass_tcp::segment::Codepoint;
 
 use crate::coap::Message;
 
-/// What a packet carries.
+/// Contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Body {
     /// A TCP segment.
@@ -18,12 +19,13 @@ pub enum Body {
         /// Payload, bytes.
         len: u32,
     },
-    /// A message of CoAP, in a datagram.
+    /// A CoAP message in a datagram.
     Coap(Message),
 }
 
 impl Body {
-    /// Whether the packet may be marked (ECN). Datagrams may not: their source would not listen.
+    /// True if the packet may be marked (ECN). Datagrams may not, because their source does not
+    /// react to marks.
     pub fn is_capable(&self) -> bool {
         match self {
             Body::Segment(segment) => segment.ecn.is_capable(),
@@ -32,59 +34,59 @@ impl Body {
     }
 }
 
-/// What links handle in place of a packet: they never look inside.
+/// Representation of a packet in links, which do not read its contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketHandle {
-    /// Where the body is kept in [`PacketBuffer`]; below 2³¹.
+    /// Slot of the body in [`PacketBuffer`]; below 2³¹.
     pub id: u32,
     /// Size as an IP packet, bytes.
     pub size: u32,
-    /// Position in the table of routes: where the packet is, and what comes after.
+    /// Position in the route table: the present place of the packet, and the following hops.
     pub hop: u32,
 }
 
-/// What a packet of a multipath flow is besides.
+/// Additional data of a packet of a multipath flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathPacket {
-    /// Slot of its subflow among the flow's.
+    /// Index of its subflow within the flow.
     pub path: u8,
-    /// Which attempt of the subflow's it belongs to, from 0: each has a port of its own.
+    /// Attempt of the subflow, from 0. Each attempt has its own port.
     pub attempt: u16,
     /// Its Multipath TCP option.
     pub option: Option<MpOption>,
 }
 
-/// What a packet carries of Quick-Start's on its way.
+/// A Quick-Start option in transit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OptionInTransit {
     id: u32,
     pub(crate) carried: Carried,
-    /// It is still where it was sent, whose IP layer does not count down its time to live.
+    /// True if the packet is still at its sending host, whose IP layer does not decrement the TTL.
     pub(crate) at_home: bool,
 }
 
 /// The bodies of all packets in the network.
 ///
 /// A body is written when its packet is sent and read when it is delivered, each time from a cold
-/// cache; what happens between touches the [`PacketHandle`] alone. The place freed last is taken first.
+/// cache. Other operations use only the [`PacketHandle`]. The slot freed last is reused first.
 #[derive(Clone, Debug, Default)]
 pub struct PacketBuffer {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// What packets of multipath connections are besides, by place, as far as there have been
-    /// any: a network without multipath connections pays nothing for them.
+    /// Additional data of packets of multipath connections, by slot. It grows with the first such
+    /// packets, so that a network without multipath connections has no cost.
     paths: Vec<Option<PathPacket>>,
-    /// What packets with an option of Quick-Start carry: few at a time, and none without Quick-Start.
+    /// Quick-Start options in transit. They are few, and there are no entries without Quick-Start.
     options: Vec<OptionInTransit>,
 }
 
-/// A packet buffer slot: a body in a cache line of its own.
+/// A packet buffer slot: a body in a separate cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Slot(Body);
 
 impl PacketBuffer {
-    /// Takes a body in and returns its place.
+    /// Stores a body and returns its slot.
     #[inline]
     pub fn insert(&mut self, body: Body) -> u32 {
         if let Some(id) = self.free.pop() {
@@ -93,12 +95,12 @@ impl PacketBuffer {
         }
         let id = self.slots.len() as u32;
         self.slots.push(Slot(body));
-        // Room for every place to be free at once: `remove` then never allocates.
+        // `free` has room for every slot, so that `remove` never allocates.
         self.free.reserve(self.slots.len());
         id
     }
 
-    /// Takes a segment of a multipath connection in and returns its place.
+    /// Stores a segment of a multipath connection and returns its slot.
     pub fn insert_multipath(&mut self, segment: Segment, path: PathPacket) -> u32 {
         let id = self.insert(Body::Segment(segment));
         if self.paths.len() <= id as usize {
@@ -108,31 +110,32 @@ impl PacketBuffer {
         id
     }
 
-    /// What a packet is besides that came in by [`insert_multipath`](PacketBuffer::insert_multipath).
+    /// Additional data of a packet that was stored by
+    /// [`insert_multipath`](PacketBuffer::insert_multipath).
     pub fn path(&self, id: u32) -> Option<PathPacket> {
         self.paths.get(id as usize).copied().flatten()
     }
 
-    /// Takes a segment in that carries an option of Quick-Start, and returns its place.
+    /// Stores a segment with a Quick-Start option, and returns its slot.
     pub(crate) fn insert_with_option(&mut self, segment: Segment, carried: Carried) -> u32 {
         let id = self.insert(Body::Segment(segment));
-        // A packet that was dropped has left its entry, and its place to another.
+        // A dropped packet leaves its entry here, and its slot may be reused.
         self.options.retain(|option| option.id != id);
         self.options.push(OptionInTransit { id, carried, at_home: true });
         id
     }
 
-    /// The option of a packet that is on a route of those with options.
+    /// The option of a packet on a route for packets with options.
     pub(crate) fn option_mut(&mut self, id: u32) -> Option<&mut OptionInTransit> {
         self.options.iter_mut().find(|option| option.id == id)
     }
 
-    /// What it carries.
+    /// The option of a packet, as it is now.
     pub(crate) fn option(&self, id: u32) -> Option<Carried> {
         self.options.iter().find(|option| option.id == id).map(|option| option.carried)
     }
 
-    /// Takes it off the packet, which has come to its end.
+    /// Removes and returns the option of a packet that has reached its destination.
     pub(crate) fn take_option(&mut self, id: u32) -> Option<Carried> {
         let place = self.options.iter().position(|option| option.id == id)?;
         Some(self.options.swap_remove(place).carried)
@@ -144,25 +147,25 @@ impl PacketBuffer {
         &self.slots[id as usize].0
     }
 
-    /// A queue marks a packet that is capable of it: congestion experienced.
+    /// Marks an ECN-capable packet: congestion experienced.
     pub fn mark(&mut self, id: u32) {
         if let Body::Segment(segment) = &mut self.slots[id as usize].0 {
             segment.ecn = Codepoint::Ce;
         }
     }
 
-    /// The packet has left the network; its place may be given to another.
+    /// Removes a packet that has left the network. Its slot may be reused.
     #[inline]
     pub fn remove(&mut self, id: u32) {
         self.free.push(id);
     }
 
-    /// PacketBuffer in the network.
+    /// Number of packets in the network.
     pub fn len(&self) -> u64 {
         (self.slots.len() - self.free.len()) as u64
     }
 
-    /// Whether no packet is in the network.
+    /// True if no packet is in the network.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_freed_place_is_used_again_before_a_new_one() {
+    fn a_freed_slot_is_reused_before_a_new_slot() {
         let mut packets = PacketBuffer::default();
         let ids = [1, 2, 3].map(|len| packets.insert(Body::Datagram { len }));
         packets.remove(ids[1]);

@@ -1,4 +1,4 @@
-//! The log of what becomes of packets on links that are captured.
+//! Log of the events of packets on captured links.
 
 use windlass_cc::Time;
 
@@ -6,15 +6,15 @@ use crate::config::Config;
 use crate::course::Course;
 use crate::results::PacketEvent;
 
-/// Absent when no link is captured.
+/// The log. A core has no log if no link is captured.
 #[derive(Clone, Debug)]
 pub(crate) struct PacketLog {
     captured: Vec<bool>,
-    /// Link directions that a line follows.
+    /// True for link directions with a delay line.
     lines: Vec<bool>,
-    /// Where the log is restricted to some spans of time.
+    /// Periods to which the log is restricted; empty without a restriction.
     within: Vec<[Time; 2]>,
-    /// Not yet in order: a transmission is logged when it is decided.
+    /// Events, not in order of time, because a transmission is logged before it starts.
     pub(crate) packets: Vec<PacketEvent>,
 }
 
@@ -33,12 +33,12 @@ impl PacketLog {
         Some(PacketLog { captured, lines, within, packets: Vec::new() })
     }
 
-    /// Whether a line follows this link direction.
+    /// True if this link direction has a delay line.
     pub(crate) fn has_line(&self, link: u32) -> bool {
         self.lines[link as usize]
     }
 
-    /// Whether packets of this link direction are logged at this moment.
+    /// True if packets of this link direction are logged at this time.
     pub(crate) fn captures(&self, link: u32, time: Time) -> bool {
         let mut spans = self.within.iter();
         let now = self.within.is_empty() || spans.any(|[from, to]| (*from..=*to).contains(&time));

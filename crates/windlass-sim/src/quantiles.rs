@@ -1,18 +1,19 @@
 //! Quantiles of times in bounded memory.
 
-/// Counts times by intervals that are no wider than a 128th of what they hold: 30 kB for any number of times up to some
-/// seconds, and each quantile within 0.4 % of the exact one.
+/// Counts times by intervals. The width of an interval is at most 1/128 of its times. The histogram
+/// takes 30 kB for any number of times up to a few seconds. Each quantile is within 0.4 % of the
+/// exact value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
     counts: Vec<u64>,
     total: u64,
 }
 
-/// Intervals an octave.
+/// Intervals per octave.
 const PER_OCTAVE: u64 = 128;
 
 impl Histogram {
-    /// One more time, nanoseconds.
+    /// Adds a time in nanoseconds.
     pub fn add(&mut self, ns: u64) {
         let place = place(ns);
         if self.counts.len() <= place {
@@ -22,7 +23,8 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// The time that this share of all does not exceed, nanoseconds (the nearest rank), as the middle of its interval; `None` without any.
+    /// The quantile of this share in nanoseconds (the nearest rank), as the middle of its interval;
+    /// `None` without times.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let rank = ((share * self.total as f64).ceil() as u64).max(1);
         let mut below = 0;
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_sorted_times_within_the_width_of_an_interval() {
+    fn quantiles_equal_the_sorted_times_within_an_interval_width() {
         let mut times: Vec<u64> =
             (0..20_000u64).map(|i| (i * 2_654_435_761) % 90_000_017).collect();
         let mut histogram = Histogram::default();
@@ -67,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_is_in_an_interval_that_holds_it() {
+    fn each_time_is_within_its_interval() {
         for ns in (0..70).map(|i| 1u64.rotate_left(i)).chain([0, 127, 128, 129, 255, 256, 300]) {
             let got = middle(place(ns));
             assert!((got - ns as f64).abs() <= ns as f64 / 128.0, "{ns}: {got}");

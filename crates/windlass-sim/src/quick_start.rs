@@ -1,9 +1,9 @@
-//! Routers that answer Quick-Start requests (RFC 4782 section 3.3), and the way of the packets that
-//! carry its options.
+//! Routers that answer Quick-Start requests (RFC 4782 section 3.3), and the routes of packets with
+//! Quick-Start options.
 //!
-//! Such a packet travels on a route of its own, whose entries say that a router looks into it; what it
-//! carries stands in a table beside the packets. All others pass as if there were no Quick-Start, and
-//! a network without it has neither routes nor table.
+//! A packet with an option has its own route, whose entries indicate that a router processes the
+//! packet. The options are in a separate table next to the packets. Other packets are not affected.
+//! A network without Quick-Start has neither these routes nor the table.
 
 use windlass_cc::Time;
 use windlass_tcp::quick_start::{OPTION_LEN, QuickOption, RateCode, Request};
@@ -17,15 +17,15 @@ use crate::packet::{Body, OptionInTransit, PacketHandle};
 use crate::random::{Purpose, Stream};
 use crate::routing::Direction;
 
-/// The router before a link direction.
+/// The router in front of a link direction.
 #[derive(Clone, Debug)]
 struct Router {
     link: Direction,
     rate_bps: u64,
     setting: QuickStart,
-    /// Number of the interval in which it was asked last.
+    /// Number of the interval of the last request.
     asked_in: u64,
-    /// What it approved in that interval and in the one before, bits per second.
+    /// Approved rate in that interval and in the previous interval, bits per second.
     approved: [u64; 2],
     random: Stream,
 }
@@ -42,8 +42,8 @@ impl Router {
         }
     }
 
-    /// What it can still give, bits per second: the target less what is in use and what was
-    /// approved and may not be in use yet.
+    /// Rate that the router can still approve, bits per second. It is the target minus the rate in
+    /// use and the recently approved rates, which may not be in use yet.
     fn available(&mut self, now: Time, peak_ns: u64) -> u64 {
         let interval = self.setting.interval.0;
         let running = now.0 / interval;
@@ -59,7 +59,8 @@ impl Router {
         target.saturating_sub(taken)
     }
 
-    /// Approves a request, reduces it or refuses it. Returns whether anything is left of it.
+    /// Approves a request, reduces it or refuses it. Returns true if the remaining rate is above
+    /// zero.
     fn judge(&mut self, now: Time, peak_ns: u64, request: &mut Request) -> bool {
         let available = self.available(now, peak_ns);
         request.reduce(RateCode::at_most(available), self.random.next_u64() as u32);
@@ -68,16 +69,16 @@ impl Router {
     }
 }
 
-/// All that a network with Quick-Start has besides.
+/// State of a network with Quick-Start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QuickStartRouters {
-    /// By host, where the route of packets with options begins.
+    /// First hop of the route for packets with options, by host.
     routes: Vec<Option<u32>>,
     routers: Vec<Router>,
 }
 
 impl QuickStartRouters {
-    /// `None` where no connection asks.
+    /// Creates the state; `None` if no connection sends requests.
     pub(crate) fn new(config: &Config) -> Option<Box<QuickStartRouters>> {
         let asks = config.flows.iter().any(|f| f.multipath.is_none() && f.profile.asks_routers());
         asks.then(|| {
@@ -92,13 +93,15 @@ impl QuickStartRouters {
         })
     }
 
-    /// Routes of packets with options from this host, and from those before it that have none, begin here.
+    /// Sets the route of packets with options from this host. Earlier hosts without such a route
+    /// have `None`.
     pub(crate) fn add_route(&mut self, host: u32, route: u32) {
         self.routes.resize(host as usize, None);
         self.routes.push(Some(route));
     }
 
-    /// The next packet that a host has to send with an option, or in answer to one; before everything else.
+    /// The next packet of a host with an option, or in answer to one. These packets precede all
+    /// others.
     #[cold]
     #[inline(never)]
     pub(crate) fn next_packet(&self, core: &mut Core, host: u32) -> Option<PacketHandle> {
@@ -121,7 +124,8 @@ impl QuickStartRouters {
         })
     }
 
-    /// A node passes a packet with an option on, by this link if it is one.
+    /// Forwards a packet with an option through a node; `link` is `None` if the next hop is not a
+    /// link.
     #[cold]
     #[inline(never)]
     pub(crate) fn pass(&mut self, core: &mut Core, link: Option<Direction>, handle: PacketHandle) {
@@ -134,8 +138,9 @@ impl QuickStartRouters {
     }
 }
 
-/// Hands a packet with an option to the host that it is for. `false` if that knows nothing of the option, as an end outside
-/// does not: then the packet is one like any other.
+/// Hands a packet with an option to its destination host. Returns `false` if the host does not
+/// support the option, such as an external end. The caller then treats the packet as an ordinary
+/// packet.
 pub(crate) fn deliver(core: &mut Core, host: u32, id: u32) -> bool {
     let carried = core.packets.take_option(id);
     let Host { profile, kind, .. } = &mut core.hosts[host as usize];
@@ -151,8 +156,9 @@ pub(crate) fn deliver(core: &mut Core, host: u32, id: u32) -> bool {
 }
 
 impl OptionInTransit {
-    /// A node passes the packet on, by a link whose router is given if it answers requests. One that
-    /// does not know the option counts down the IP TTL alone, which the sender will see.
+    /// Passes the packet through a node. `router` is the router of the link, if it answers
+    /// requests. A node that does not support the option only decrements the IP TTL, which the
+    /// sender detects.
     fn pass(&mut self, now: Time, router: Option<&mut Router>, peak_ns: u64) {
         let counts = !std::mem::take(&mut self.at_home);
         if counts {
@@ -160,7 +166,7 @@ impl OptionInTransit {
         }
         let QuickOption::Request(request) = &mut self.carried.option else { return };
         if request.rate == RateCode::ZERO {
-            return; // refused before
+            return; // already refused
         }
         if let Some(router) = router
             && router.judge(now, peak_ns, request)

@@ -1,12 +1,12 @@
 //! Streams of randomness keyed by (seed, entity, purpose).
 //!
-//! Every random choice draws from its own stream, so that exchanging an algorithm leaves losses
-//! and start times alone and algorithms are compared on common random numbers.
+//! Every random choice draws from its own stream. A change of the algorithm then does not change
+//! losses and start times, and algorithms are compared on common random numbers.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is for. The numbers are part of the reproducible behaviour: never reuse one.
+/// Purpose of a stream. The numbers are part of the reproducible behaviour. Never reuse a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Purpose {
@@ -14,33 +14,33 @@ pub enum Purpose {
     Loss = 1,
     /// Initial sequence numbers of a host.
     InitialSequence = 2,
-    /// What the queue discipline of a link direction draws.
+    /// Draws of the queue discipline of a link direction.
     Queue = 3,
     /// Back-offs of a station of a radio.
     Backoff = 4,
-    /// Frames that the error model of a radio takes at a station.
+    /// Frame losses by the error model of a radio at a station.
     RadioErrors = 5,
-    /// When a flow starts.
+    /// Start time of a flow.
     Start = 6,
-    /// What a router of a radio draws: the jitter of its broadcasts.
+    /// Draws of a router of a radio: the jitter of its broadcasts.
     Routing = 7,
-    /// Which nodes send.
+    /// Choice of the nodes that send.
     Senders = 13,
-    /// The bits by which a router hides what it takes off a Quick-Start request.
+    /// Bits with which a router masks its reduction of a Quick-Start request.
     QuickStart = 14,
     /// Keys, nonces and initial sequence numbers of an end of a multipath connection.
     Multipath = 12,
-    /// What an end of an application from outside the crate draws.
+    /// Draws of an application that another crate defines.
     Application = 15,
     /// Times between a source's datagrams.
     Datagrams = 16,
-    /// Delays and reordering after a link direction.
+    /// Delay variation and reordering after a link direction.
     Line = 17,
-    /// When messages fall due, and their sizes.
+    /// Due times and sizes of messages.
     Arrivals = 18,
     /// The random factors of a client's retransmission timers.
     Coap = 19,
-    /// Which rates a station of a radio samples.
+    /// Choice of the rates that a station of a radio samples.
     RateSampling = 20,
     /// Lengths of a link direction's good and bad states.
     Bursts = 21,
@@ -59,7 +59,7 @@ impl Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
-    /// Evenly above 0 up to 1, in steps of 2⁻⁵³.
+    /// Uniform above 0 and up to 1, in steps of 2⁻⁵³.
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.next_u64() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
     }
@@ -78,21 +78,21 @@ pub(crate) fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A probability as a threshold on 64 random bits; drawing costs one comparison.
+/// A probability as a threshold on 64 random bits. A draw takes one comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// Never.
+    /// Probability zero.
     pub const NEVER: Chance = Chance(0);
 
-    /// A probability between 0 and 1; values outside are clamped.
+    /// Creates a probability between 0 and 1. Values outside are clamped.
     pub fn new(p: f64) -> Chance {
-        // 2^64 itself does not fit, so certainty is the largest threshold and tested inclusively.
+        // 2^64 does not fit. Certainty is therefore the largest threshold, and `draw` tests for it.
         Chance((p.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64)
     }
 
-    /// Draws.
+    /// Draws true with this probability.
     #[inline]
     pub fn draw(self, stream: &mut Stream) -> bool {
         let bits = stream.next_u64();

@@ -1,4 +1,4 @@
-//! Records series while a simulation runs.
+//! Records time series during a simulation.
 
 use windlass_cc::Time;
 use windlass_tcp::mptcp::Connection;
@@ -10,14 +10,14 @@ use crate::host::{Host, Kind};
 use crate::multipath::MultipathEnd;
 use crate::results::{Sample, Series};
 
-/// The series of a simulation; absent when none is to be recorded.
+/// The series of a simulation. A simulation has no recorder if no series is recorded.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     series: Vec<Series>,
-    /// Where the fields of inner state begin in `series`: they come last.
+    /// Index in `series` of the first field of an algorithm's inner state. These fields are last.
     states: usize,
     interval: u64,
-    /// Last recorded time and value by flow or subflow and series.
+    /// Last recorded time and value, by flow or subflow and series.
     last: Vec<Option<(Time, u64)>>,
     /// Samples so far.
     pub samples: Vec<Sample>,
@@ -41,7 +41,7 @@ impl Recorder {
         })
     }
 
-    /// A host did something.
+    /// Records the values of a host after an event.
     pub(crate) fn record(&mut self, core: &Core, host: u32) {
         let Host { profile, kind, .. } = &core.hosts[host as usize];
         let (flow, sends) = (host / 2, host.is_multiple_of(2));
@@ -86,7 +86,7 @@ impl Recorder {
         }
     }
 
-    /// The data sender of a flow or subflow did something.
+    /// Records the values of the data sender of a flow or subflow after an event.
     fn sender(&mut self, now: Time, flow: u32, p: &Profile, e: &Endpoint) {
         self.observe(now, flow, |series| match series {
             Series::Cwnd => Some(e.control().cwnd),
@@ -107,7 +107,8 @@ impl Recorder {
         }
     }
 
-    /// The data receiver of a flow did something; its application has read `delivered` bytes.
+    /// Records the values of the data receiver of a flow after an event. Its application has read
+    /// `delivered` bytes.
     fn receiver(&mut self, now: Time, flow: u32, e: &Endpoint, delivered: u64) {
         self.observe(now, flow, |series| match series {
             Series::AckNumber => Some(e.acknowledged_to_peer()),
@@ -117,7 +118,8 @@ impl Recorder {
         });
     }
 
-    /// The data sender of a multipath flow did something; its windows are `cwnd` together.
+    /// Records the values of the data sender of a multipath flow after an event. `cwnd` is the sum
+    /// of its windows.
     fn multipath_sender(&mut self, now: Time, flow: u32, cwnd: u64, c: &Connection) {
         self.observe(now, flow, |series| match series {
             Series::Cwnd => Some(cwnd),
@@ -126,7 +128,7 @@ impl Recorder {
         });
     }
 
-    /// The data receiver of a multipath flow did something.
+    /// Records the values of the data receiver of a multipath flow after an event.
     fn multipath_receiver(&mut self, now: Time, flow: u32, c: &Connection, delivered: u64) {
         self.observe(now, flow, |series| match series {
             Series::AckNumber => Some(c.received()),
@@ -143,7 +145,8 @@ impl Recorder {
         }
     }
 
-    /// A value of the series at `place`, which is recorded if it has changed and is due.
+    /// Records a value of the series at `place` if it has changed and the sampling interval has
+    /// passed.
     fn note(&mut self, now: Time, flow: u32, place: usize, value: u64) {
         let last = &mut self.last[flow as usize * self.series.len() + place];
         let due = match *last {
@@ -157,8 +160,8 @@ impl Recorder {
     }
 }
 
-/// The series in their order, each once, the fields of inner state last; [`Series::States`] stands
-/// for all fields that some flow has.
+/// The series in their order, without duplicates, and with the fields of inner state last.
+/// [`Series::States`] is replaced by all fields of all flows.
 fn expanded(series: &[Series], flows: &[FlowConfig]) -> Vec<Series> {
     let is_state = |s: &Series| matches!(s, Series::State(_) | Series::States);
     let mut all: Vec<Series> = series.iter().copied().filter(|s| !is_state(s)).collect();

@@ -1,4 +1,4 @@
-//! What a run yields: totals of flows and links, time series, and the packet log.
+//! Results of a run: totals of flows and links, time series, and the packet log.
 
 use std::borrow::Cow;
 
@@ -21,76 +21,79 @@ pub struct FlowResult {
     pub name: String,
     /// Algorithm identifier.
     pub algorithm: String,
-    /// Time from the start of the flow to its end (the last byte delivered; for datagrams not
-    /// before the source stops), or to the end of the run, less a source's pauses.
+    /// Time from the start of the flow to its end or to the end of the run, without a source's
+    /// pauses. The end of the flow is the delivery of the last byte. For datagrams, it is not
+    /// before the source stops.
     pub active_s: f64,
-    /// New payload bytes delivered in order to the receiving application, both directions of a
-    /// request and response counted on the response only.
+    /// New payload bytes delivered in order to the receiving application. For request and response,
+    /// only the responses count.
     pub delivered_bytes: u64,
     /// `delivered_bytes · 8 / active_s`.
     pub goodput_bps: f64,
-    /// Payload bits per second that the data sender put on its first link, retransmissions
-    /// included.
+    /// Payload bits per second that the data sender put on its first link, including
+    /// retransmissions.
     pub throughput_bps: f64,
     /// Data segments retransmitted by the data sender.
     pub retransmits: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u64,
-    /// Expiries of the data sender's retransmission timer, SYN included; of both ends' where the
-    /// receiver of the data asks for it.
+    /// Expiries of the data sender's retransmission timer, including the SYN's. If the receiver of
+    /// the data opens the connection, the expiries at both ends count.
     pub rto_count: u64,
-    /// Data segments that the data sender sent, retransmissions included.
+    /// Data segments that the data sender sent, including retransmissions.
     pub data_segments: u64,
     /// Packets of any kind that the data sender sent.
     pub packets_sent: u64,
     /// Packets of any kind that the data receiver sent.
     pub peer_packets_sent: u64,
-    /// Packets of the data sender that the network dropped, over those it sent.
+    /// Share of the data sender's packets that the network dropped.
     pub loss_rate: f64,
-    /// Smoothed RTT of the data sender at the end, `None` without a sample.
+    /// Smoothed RTT of the data sender at the end; `None` without a sample.
     pub srtt_ms: Option<f64>,
-    /// Least RTT that the data sender saw.
+    /// Minimum RTT that the data sender measured.
     pub min_rtt_ms: Option<f64>,
     /// Congestion window of the data sender at the end, bytes.
     pub cwnd_bytes: u64,
-    /// Time from the flow's start to the delivery of its last byte, `None` while unfinished or
-    /// endless.
+    /// Time from the flow's start to the delivery of its last byte; `None` if the flow is
+    /// unfinished or endless.
     pub completion_s: Option<f64>,
     /// Completion time of each request, in order.
     pub responses_s: Vec<f64>,
-    /// Why the connection failed, if it did.
+    /// Reason of the connection's failure; `None` without a failure.
     pub failure: Option<String>,
-    /// Delays of its data packets, `None` unless asked for.
+    /// Delays of its data packets; `None` unless requested.
     #[serde(default)]
     pub transit: Option<Box<TransitResult>>,
-    /// What became of its messages, `None` where they have no deadline.
+    /// Results of its messages; `None` if they have no deadline.
     #[serde(default)]
     pub messages: Option<Box<MessageResult>>,
-    /// What became of its exchanges of CoAP; `None` of other flows, and where requests are not confirmable.
+    /// Results of its CoAP exchanges; `None` for other flows and for requests that are not
+    /// confirmable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coap: Option<Box<CoapResult>>,
-    /// What the radios at its two ends did during the run; `None` if neither node has one.
+    /// Use of the radios at its two ends during the run; `None` if neither node has a radio.
     #[serde(default)]
     pub radio: Option<RadioUse>,
-    /// Of a multipath connection: what its subflows did. The flow's own counts are their sums.
+    /// Results of the subflows of a multipath connection. The counts of the flow are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multipath: Option<Box<MultipathResult>>,
 }
 
-/// What became of a flow's exchanges of CoAP. An exchange takes from when the request falls due, waiting for its turn included, to its
-/// response.
+/// Results of a flow's CoAP exchanges. The time of an exchange begins when the request is due, so
+/// that it includes the wait for its turn. It ends with the response.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct CoapResult {
     /// Exchanges begun.
     pub begun: u64,
-    /// Of these: their response has come.
+    /// Exchanges with a response; part of `begun`.
     pub completed: u64,
-    /// Of these: given up after the last retransmission.
+    /// Exchanges given up after the last retransmission; part of `begun`.
     pub given_up: u64,
-    /// Requests that came to the server again.
+    /// Duplicate requests at the server.
     pub duplicates: u64,
-    /// Mean time of the exchanges that ended. An exchange given up takes infinitely long: `None`, as in all that follow, stands for an
-    /// infinite time if exchanges were given up, and for no time at all otherwise.
+    /// Mean time of the exchanges that ended. An exchange that was given up has an infinite time.
+    /// In this field and the following fields, `None` means an infinite time if exchanges were
+    /// given up, and no time otherwise.
     pub mean_ms: Option<f64>,
     /// Median time.
     pub p50_ms: Option<f64>,
@@ -98,63 +101,65 @@ pub struct CoapResult {
     pub p95_ms: Option<f64>,
     /// 99th percentile of the time.
     pub p99_ms: Option<f64>,
-    /// Longest time.
+    /// Maximum time.
     pub max_ms: Option<f64>,
 }
 
 impl CoapResult {
-    /// One of the times, infinite where exchanges that were given up decide it; `None` without any.
+    /// One of the times, infinite if exchanges that were given up determine it; `None` without
+    /// times.
     pub fn time(&self, ms: Option<f64>) -> Option<f64> {
         or_infinite(ms, self.given_up)
     }
 }
 
-/// What a multipath connection did beside its flow's totals.
+/// Results of a multipath connection in addition to its flow's totals.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct MultipathResult {
-    /// Whether it went on as an ordinary connection, the peer not speaking Multipath TCP.
+    /// True if the connection fell back to ordinary TCP because the peer does not support Multipath
+    /// TCP.
     pub fallen_back: bool,
-    /// Pieces of the stream that the data sender gave to another subflow once more.
+    /// Parts of the stream that the data sender retransmitted on another subflow.
     pub reinjections: u64,
-    /// Their bytes.
+    /// Bytes of these parts.
     pub reinjected_bytes: u64,
-    /// Of `reinjections`, those that held up the receive window.
+    /// Reinjections of parts that blocked the receive window; part of `reinjections`.
     pub opportunistic: u64,
-    /// Reductions of the window of a path that held up the receive window.
+    /// Window reductions of a path that blocked the receive window.
     pub penalties: u64,
-    /// Bytes that the redundant scheduler gave to a further subflow.
+    /// Bytes that the redundant scheduler sent on additional subflows.
     pub redundant_bytes: u64,
-    /// Bytes that the data receiver had already got by another subflow.
+    /// Bytes that the data receiver had already received on another subflow.
     pub duplicate_bytes: u64,
-    /// Most bytes that waited at the data receiver for others before them.
+    /// Maximum number of bytes that waited at the data receiver for earlier bytes.
     pub max_out_of_order_bytes: u64,
-    /// Subflows that came up beside the first, each time that they did.
+    /// Successful joins of additional subflows.
     pub joins: u64,
     /// Attempts to join that failed.
     pub failed_joins: u64,
-    /// Subflows that the data sender took out of use after timeouts, each time that it did.
+    /// Suspensions of subflows by the data sender after timeouts.
     pub suspensions: u64,
-    /// Subflows that came back into use after that.
+    /// Returns of suspended subflows.
     pub returns: u64,
     /// Subflows that ended before the connection did.
     pub lost_subflows: u64,
-    /// One entry a subflow, in the scenario's order.
+    /// One entry per subflow, in the scenario's order.
     pub subflows: Vec<SubflowResult>,
 }
 
-/// Totals of one subflow, in the sense of [`FlowResult`].
+/// Totals of one subflow, with the definitions of [`FlowResult`].
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct SubflowResult {
     /// Name from the scenario.
     pub name: String,
     /// Algorithm identifier.
     pub algorithm: String,
-    /// Payload bytes that arrived in the subflow's order, whether or not they had come by another
-    /// subflow before.
+    /// Payload bytes that arrived in the subflow's order, including bytes that another subflow had
+    /// delivered before.
     pub delivered_bytes: u64,
     /// `delivered_bytes · 8` over the flow's `active_s`.
     pub goodput_bps: f64,
-    /// `delivered_bytes` over that of all the flow's subflows.
+    /// `delivered_bytes` over the sum of `delivered_bytes` of all the flow's subflows.
     pub share: f64,
     /// Payload bits per second that the data sender put on the path's first link.
     pub throughput_bps: f64,
@@ -162,30 +167,30 @@ pub struct SubflowResult {
     pub retransmits: u64,
     /// Entries into fast retransmit.
     pub fast_retransmits: u64,
-    /// Expiries of the subflow's retransmission timer, SYN included.
+    /// Expiries of the subflow's retransmission timer, including the SYN's.
     pub rto_count: u64,
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, including retransmissions.
     pub data_segments: u64,
     /// Packets of any kind that the data sender sent on the path.
     pub packets_sent: u64,
     /// Packets of any kind that the data receiver sent on the path.
     pub peer_packets_sent: u64,
-    /// Packets of the data sender that the network dropped, over those it sent.
+    /// Share of the data sender's packets that the network dropped.
     pub loss_rate: f64,
-    /// Smoothed RTT at the end, `None` without a sample.
+    /// Smoothed RTT at the end; `None` without a sample.
     pub srtt_ms: Option<f64>,
-    /// Least RTT, `None` without a sample.
+    /// Minimum RTT; `None` without a sample.
     pub min_rtt_ms: Option<f64>,
     /// Congestion window at the end, bytes.
     pub cwnd_bytes: u64,
-    /// What the connection's coordinator last decided for the subflow; 0 where there is none.
+    /// Last decision of the connection's coordinator for the subflow; 0 without a coordinator.
     pub mode: u64,
-    /// Why the subflow failed, if it did.
+    /// Reason of the subflow's failure; `None` without a failure.
     pub failure: Option<String>,
 }
 
 impl FlowResult {
-    /// Sets the time for which the flow was active, and the rates that follow from it.
+    /// Sets the active time of the flow, and recomputes the rates.
     pub fn set_active(&mut self, active_s: f64) {
         let sent_bits = self.throughput_bps * self.active_s;
         let rate = |bits: f64| if active_s > 0.0 { bits / active_s } else { 0.0 };
@@ -202,18 +207,19 @@ pub struct LinkResult {
     pub name: String,
     /// Packets handed to the link.
     pub sent: u64,
-    /// Packets that came out at the far end.
+    /// Packets that arrived at the far end.
     pub delivered: u64,
-    /// Packets dropped, for any reason.
+    /// Packets dropped for any reason.
     pub drops: u64,
-    /// Of `drops`: by the queue, for want of room or as its discipline decided.
+    /// Packets dropped by the queue because it was full or because its discipline dropped them;
+    /// part of `drops`.
     pub drops_queue: u64,
-    /// Of `drops_queue`: there was room, and the discipline decided so.
+    /// Packets that the discipline dropped although the queue had room; part of `drops_queue`.
     #[serde(default)]
     pub drops_early: u64,
-    /// Of `drops`: lost to the error model.
+    /// Packets lost by the error model; part of `drops`.
     pub drops_error: u64,
-    /// Of `drops`: acknowledgements that the link thinned out, a newer one going in their place.
+    /// Acknowledgements that the link dropped in favour of newer acknowledgements; part of `drops`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub drops_thinned: u64,
     /// Packets that the queue marked instead of dropping (ECN).
@@ -225,23 +231,24 @@ pub struct LinkResult {
     pub bytes: u64,
     /// Fraction of the run during which the link transmitted.
     pub utilisation: f64,
-    /// Mean packets waiting, over time.
+    /// Mean number of waiting packets over time.
     pub mean_queue_packets: f64,
-    /// Mean wait of the packets whose transmission began within the run, whatever the queue's discipline.
+    /// Mean queueing delay of the packets whose transmission began within the run, for any
+    /// discipline.
     pub mean_queue_delay_ms: f64,
-    /// Most packets that waited at once.
+    /// Maximum number of packets that waited at the same time.
     pub max_queue_packets: u64,
 }
 
 /// One observation of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When.
+    /// Time of the observation.
     pub time: Time,
-    /// Flow index; beyond the flows, the subflows of all multipath flows in their order, as
-    /// [`Config::track`](crate::Config::track) has them.
+    /// Flow index. Indices above the flows are the subflows of all multipath flows in order, as
+    /// [`Config::track`](crate::Config::track) numbers them.
     pub flow: u32,
-    /// What was observed.
+    /// Observed series.
     pub series: Series,
     /// Its value, in the series' unit.
     pub value: u64,
@@ -266,17 +273,17 @@ pub enum Series {
     Rwnd,
     /// Payload bytes that have reached the receiving application.
     Delivered,
-    /// Rate at which the data sender is paced, payload bits per second; zero for not at all.
+    /// Pacing rate of the data sender, payload bits per second; zero without pacing.
     Pacing,
-    /// The field of this name of the inner state of the data sender's algorithm or slow start
+    /// The field with this name in the inner state of the data sender's algorithm or slow start
     /// ([`windlass_cc::Info::trace`]), in the field's unit.
     State(&'static str),
-    /// To be recorded: every such field. A sample is always of one of them.
+    /// A request to record all such fields. Each sample is of one field.
     States,
 }
 
 impl Series {
-    /// Every series that all algorithms have, with its column name, whose ending is the unit.
+    /// Every series that all algorithms have, with its column name. The name ends with the unit.
     pub const ALL: [(&'static str, Series); 9] = [
         ("cwnd_bytes", Series::Cwnd),
         ("ssthresh_bytes", Series::Ssthresh),
@@ -289,10 +296,10 @@ impl Series {
         ("pacing_bps", Series::Pacing),
     ];
 
-    /// Name of [`Series::States`], and the beginning of the names of its fields.
+    /// Name of [`Series::States`], and prefix of the names of its fields.
     const STATE: &'static str = "state";
 
-    /// Every series with its name: those of [`Series::ALL`], `state` for all inner state, and
+    /// Every series with its name: the series of [`Series::ALL`], `state` for all inner state, and
     /// `state.` with the name of each field that some algorithm or slow start has.
     pub fn known() -> Vec<(String, Series)> {
         let infos = ALGORITHMS.iter().chain(SLOW_STARTS);
@@ -307,7 +314,7 @@ impl Series {
         all.map(|series| (series.name().into_owned(), series)).collect()
     }
 
-    /// The name, which is that of the column.
+    /// The name, which is also the column name.
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Series::States => Cow::Borrowed(Series::STATE),
@@ -320,7 +327,7 @@ impl Series {
     }
 }
 
-/// By its name, as in [`Series::known`].
+/// Serialises the name, as in [`Series::known`].
 impl Serialize for Series {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name())
@@ -333,29 +340,29 @@ impl<'de> Deserialize<'de> for Series {
         let known = Series::ALL.iter().find(|(known, _)| *known == name).map(|(_, s)| *s);
         known
             .or_else(|| Series::known().into_iter().find(|(n, _)| *n == name).map(|(_, s)| s))
-            .ok_or_else(|| serde::de::Error::custom(format!("no series is called `{name}`")))
+            .ok_or_else(|| serde::de::Error::custom(format!("unknown series `{name}`")))
     }
 }
 
-/// What happened to a packet at a link.
+/// Event of a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum PacketFate {
     /// Its transmission began.
     Sent,
-    /// It came out at the far end.
+    /// It arrived at the far end.
     Delivered,
-    /// The queue had no room, or its discipline decided so.
+    /// The queue was full, or its discipline dropped the packet.
     DroppedQueue,
-    /// The error model took it.
+    /// The error model lost the packet.
     DroppedError,
-    /// An acknowledgement in whose place a newer one went on.
+    /// An acknowledgement was dropped in favour of a newer acknowledgement.
     DroppedThinned,
 }
 
 /// One line of the packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PacketEvent {
-    /// When.
+    /// Time of the event.
     pub time: Time,
     /// Link direction.
     pub link: u32,
@@ -363,67 +370,67 @@ pub struct PacketEvent {
     pub flow: u32,
     /// True from the flow's `from` node to its `to` node.
     pub forward: bool,
-    /// What happened.
+    /// Kind of the event.
     pub fate: PacketFate,
     /// The segment, or `None` for a datagram.
     pub segment: Option<Segment>,
     /// IP packet size, bytes.
     pub ip_len: u32,
-    /// Of a multipath flow's packet: what it is besides.
+    /// Additional data of a multipath flow's packet.
     #[serde(default)]
     pub path: Option<PathPacket>,
-    /// Of a packet with an option of Quick-Start: the option and the time to live.
+    /// Quick-Start option and time to live of a packet with such an option.
     #[serde(default)]
     pub quick_start: Option<Carried>,
 }
 
-/// Everything that a run yields.
+/// All results of a run.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunResult {
     /// Simulated time at the end.
     pub end: Time,
     /// Events processed.
     pub events: u64,
-    /// Frames put on a link, and packets transmitted by a station of a radio, retries not counted.
+    /// Frames put on a link, and packets transmitted by a station of a radio, without retries.
     pub packet_hops: u64,
-    /// One entry a flow, in the scenario's order.
+    /// One entry per flow, in the scenario's order.
     pub flows: Vec<FlowResult>,
-    /// One entry a link direction.
+    /// One entry per link direction.
     pub links: Vec<LinkResult>,
-    /// One entry a radio.
+    /// One entry per radio.
     #[serde(default)]
     pub radios: Vec<RadioResult>,
-    /// The messages of all flows that have a deadline, together; `None` without such a flow.
+    /// Results of the messages of all flows with a deadline, together; `None` without such a flow.
     #[serde(default)]
     pub messages: Option<MessageResult>,
-    /// Time series in order of time, empty unless asked for.
+    /// Time series in order of time; empty unless requested.
     pub samples: Vec<Sample>,
-    /// Packet log in order of time, empty unless asked for.
+    /// Packet log in order of time; empty unless requested.
     pub packets: Vec<PacketEvent>,
-    /// Counts by intervals of time, `None` unless asked for.
+    /// Counts by intervals of time; `None` unless requested.
     #[serde(default)]
     pub timeline: Option<Timeline>,
-    /// What senders decided and why, `None` unless asked for.
+    /// Decisions of the senders with their reasons; `None` unless requested.
     #[serde(skip)]
     pub decisions: Option<Box<Decisions>>,
 }
 
 /// Counts by intervals of time, from the start of the run. An interval that the end of the run cuts
-/// short is not among them; what happens at the end of one belongs to it.
+/// short is left out. An event at the end of an interval belongs to the interval.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Timeline {
     /// Length of an interval, nanoseconds.
     pub bin: Span,
-    /// One entry a flow.
+    /// One entry per flow.
     pub flows: Vec<FlowTimeline>,
-    /// Packets dropped in each interval, for whatever reason, by each link direction.
+    /// Packets dropped in each interval for any reason, by link direction.
     pub drops: Vec<Vec<u64>>,
-    /// Packets that waited at the end of each interval, at each link direction.
+    /// Packets that waited at the end of each interval, by link direction.
     #[serde(default)]
     pub waiting: Vec<Vec<u64>>,
 }
 
-/// What a flow did in each interval.
+/// Progress of a flow in each interval.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FlowTimeline {
     /// New payload bytes that reached the receiving application.
@@ -432,7 +439,7 @@ pub struct FlowTimeline {
     pub cwnd_bytes: Vec<u64>,
 }
 
-/// A part of a whole, zero of nothing.
+/// `part / whole`, or zero if `whole` is zero.
 pub(crate) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

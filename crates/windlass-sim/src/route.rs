@@ -1,27 +1,28 @@
-//! The routes of all hosts in one flat table, into which a packet handle holds an index: where the packet is, and what comes
-//! after.
+//! The routes of all hosts in one flat table. A packet handle has an index into the table, which
+//! gives the present place of the packet and its following hops.
 
 use crate::routing::Direction;
 
-/// A hop of a route, packed: the kind in the four highest bits, a number of that kind in the others. A link direction is its
-/// own number, so that the commonest hops are told from all others by one comparison.
+/// A packed hop of a route. The highest bits give its kind, and the other bits its number within
+/// the kind. A link direction is stored as its number, so that one comparison distinguishes the
+/// most frequent hops from all others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop(u32);
 
-/// What a hop is.
+/// Kind of a hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     /// Over a link direction without a queue discipline.
     Link(Direction),
     /// To the host that receives the packet, which ends the route.
     Host(u32),
-    /// Over a link direction with a queue discipline, by the number of its queue.
+    /// Over a link direction with a queue discipline, by queue number.
     Queue(u32),
-    /// Over a radio, by the place among the [`RadioHop`]s.
+    /// Over a radio, by index in the list of [`RadioHop`]s.
     Radio(u32),
-    /// Through the line after a link direction, by its number.
+    /// Through a delay line, by line number.
     Line(u32),
-    /// The packet carries an option of Quick-Start, and a router looks into it; the rest is as without.
+    /// The inner hop for packets with a Quick-Start option, which a router processes first.
     WithOption(Hop),
 }
 
@@ -31,7 +32,7 @@ impl Hop {
     const RADIO: u32 = 1 << 29;
     const LINE: u32 = Hop::QUEUE | Hop::RADIO;
     const OPTION: u32 = 1 << 28;
-    /// Numbers of one kind that fit.
+    /// Number of hops per kind.
     pub(crate) const MAX: usize = 1 << 28;
 
     pub(crate) const fn link(direction: Direction) -> Hop {
@@ -54,7 +55,7 @@ impl Hop {
         Hop(Hop::LINE | line)
     }
 
-    /// The same for packets that carry an option.
+    /// This hop for packets with an option.
     const fn with_option(self) -> Hop {
         Hop(self.0 | Hop::OPTION)
     }
@@ -63,17 +64,17 @@ impl Hop {
         self.0 & Hop::OPTION != 0
     }
 
-    /// The same for packets without an option.
+    /// This hop for packets without an option.
     pub(crate) const fn plain(self) -> Hop {
         Hop(self.0 & !Hop::OPTION)
     }
 
-    /// Whether it ends a route.
+    /// True if it ends a route.
     const fn is_last(self) -> bool {
         self.0 & Hop::HOST != 0
     }
 
-    /// What it is: the only place where a hop is taken apart.
+    /// The unpacked hop. This is the only place where a hop is unpacked.
     #[inline(always)]
     pub(crate) const fn step(self) -> Step {
         let number = self.0 & (Hop::OPTION - 1);
@@ -93,7 +94,7 @@ impl Hop {
     }
 }
 
-/// A hop over a radio; where packets find their own way, the stretch between two stations that they cross.
+/// A hop over a radio. In a mesh, it is the route between two stations, which the routers find.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RadioHop {
     pub(crate) radio: u32,
@@ -103,12 +104,12 @@ pub(crate) struct RadioHop {
     pub(crate) path_id: u32,
 }
 
-/// The routes, each ended by its host.
+/// The routes. The last hop of each route is its host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RouteTable(Vec<Hop>);
 
 impl RouteTable {
-    /// Enters a route to `host` and returns where it begins.
+    /// Adds a route to `host` and returns its start.
     pub(crate) fn add(&mut self, hops: impl IntoIterator<Item = Hop>, host: u32) -> u32 {
         let start = self.0.len() as u32;
         self.0.extend(hops);
@@ -116,7 +117,7 @@ impl RouteTable {
         start
     }
 
-    /// Enters the route that begins at `start` once more, for packets with an option, and returns where it begins.
+    /// Adds a copy of the route at `start` for packets with an option, and returns its start.
     pub(crate) fn add_with_option(&mut self, start: u32) -> u32 {
         let marked: Vec<Hop> = self.route(start).map(Hop::with_option).collect();
         self.0.extend(marked);
@@ -131,7 +132,7 @@ impl RouteTable {
         self.0[position as usize]
     }
 
-    /// The hops of the route from this position on, the host left out.
+    /// The hops of the route from this position on, without the host.
     pub(crate) fn route(&self, position: u32) -> impl Iterator<Item = Hop> {
         self.0[position as usize..].iter().copied().take_while(|hop| !hop.is_last())
     }
@@ -141,7 +142,7 @@ impl RouteTable {
         rest.find(|hop| hop.is_last()).unwrap_or(Hop::host(0)) // every route has an end
     }
 
-    /// The host that a packet at this position is on its way to.
+    /// The destination host of a packet at this position.
     pub(crate) fn destination(&self, position: u32) -> u32 {
         match self.last(position).plain().step() {
             Step::Host(host) => host,
@@ -155,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_hop_is_what_it_was_made_as() {
+    fn packing_and_unpacking_a_hop_is_lossless() {
         for n in [0, 1, 12_345, Hop::MAX as u32 - 1] {
             let hops = [Hop::link(n), Hop::host(n), Hop::queue(n), Hop::radio(n), Hop::line(n)];
             let steps =

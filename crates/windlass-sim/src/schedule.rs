@@ -1,4 +1,5 @@
-//! The transmitter of a link direction whose rate changes: when a frame that it begins has left.
+//! Transmitter of a link direction with a varying rate. It computes the end of each frame's
+//! transmission.
 
 use std::sync::Arc;
 
@@ -6,13 +7,13 @@ use windlass_cc::{Span, Time};
 
 use crate::course::{RateCourse, Trace};
 
-/// At work; asked in the order of the frames.
+/// State of the transmitter. It is called in the order of the frames.
 #[derive(Clone, Debug)]
 pub(crate) enum Schedule {
     Steps(Steps),
     Trace {
         trace: Arc<Trace>,
-        /// The opportunity that is used up next, and what is left of it.
+        /// The next opportunity to use, and its remaining bytes.
         number: u64,
         left: u32,
     },
@@ -22,9 +23,9 @@ pub(crate) enum Schedule {
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     rates: Vec<(Time, u64)>,
-    /// After which time they begin again, if they do.
+    /// Period after which the rates repeat, if they do.
     period: Option<Span>,
-    /// When the period began that holds now, and the step in it.
+    /// Start of the present period, and index of the present step.
     began: Time,
     place: usize,
 }
@@ -42,8 +43,8 @@ impl Schedule {
         }
     }
 
-    /// When the last bit leaves of a frame whose transmission begins at `starts`: it takes `bits` of the wire, and `bytes` as an IP
-    /// packet.
+    /// End of the transmission of a frame that starts at `starts`. The frame takes `bits` on the
+    /// wire, and `bytes` as an IP packet.
     pub(crate) fn finish(&mut self, starts: Time, bits: u64, bytes: u32) -> Time {
         match self {
             Schedule::Steps(steps) => steps.finish(starts, bits),
@@ -94,7 +95,7 @@ impl Steps {
         }
     }
 
-    /// Passes over whole periods in which nothing was transmitted.
+    /// Skips whole periods without transmissions.
     fn skip_to(&mut self, moment: Time) {
         let Some(period) = self.period else { return };
         let periods = moment.since(self.began).0 / period.0;
@@ -103,7 +104,7 @@ impl Steps {
         }
     }
 
-    /// When the step ends that holds now.
+    /// End of the present step.
     fn next(&self) -> Time {
         match (self.rates.get(self.place + 1), self.period) {
             (Some((from, _)), _) => self.began + from.since(Time::ZERO),
@@ -127,10 +128,11 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
 
     #[test]
-    fn a_frame_goes_on_at_the_new_rate() {
+    fn a_frame_continues_at_the_new_rate() {
         let course = RateCourse::Steps(vec![(Time::ZERO, 1_000_000), (MS(10), 100_000)]);
         let mut schedule = Schedule::new(&course);
-        // 12000 bits: 12 ms at 1 Mbit/s; begun at 4 ms, half of them are left at 10 ms for 60 ms.
+        // 12000 bits take 12 ms at 1 Mbit/s. The frame starts at 4 ms. At 10 ms half of it remains,
+        // and takes 60 ms.
         assert_eq!(schedule.finish(MS(4), 12_000, 1500), MS(70));
         assert_eq!(schedule.finish(MS(70), 1_000, 125), MS(80));
     }
@@ -139,33 +141,34 @@ mod tests {
     fn nothing_is_transmitted_while_the_rate_is_zero() {
         let steps = vec![(Time::ZERO, 1_000_000), (MS(10), 0), (MS(30), 1_000_000)];
         let mut schedule = Schedule::new(&RateCourse::Steps(steps));
-        // 6000 bits are left at 10 ms, and go from 30 ms on.
+        // 6000 bits remain at 10 ms, and are transmitted from 30 ms on.
         assert_eq!(schedule.finish(MS(4), 12_000, 1500), MS(36));
         assert_eq!(schedule.finish(MS(40), 1_000, 125), MS(41));
     }
 
     #[test]
-    fn rates_that_repeat_begin_again_after_their_period() {
+    fn periodic_rates_restart_after_their_period() {
         let steps = vec![(Time::ZERO, 1_000_000), (MS(10), 0)];
         let course = RateCourse::Repeat { steps, period: Span::from_millis(20) };
         let mut schedule = Schedule::new(&course);
-        // 10 ms of each 20 are of use: 25 ms of work take two pauses.
+        // The rate is above zero for 10 of each 20 ms. 25 ms of work include two pauses.
         assert_eq!(schedule.finish(MS(0), 25_000, 3125), MS(45));
-        // Begun in a pause, many periods later.
+        // The frame starts in a pause, many periods later.
         assert_eq!(schedule.finish(MS(2_015), 1_000, 125), MS(2_021));
         assert_eq!(schedule.finish(MS(2_021), 1_000, 125), MS(2_022));
     }
 
     #[test]
-    fn packets_share_opportunities_and_idle_ones_are_lost() {
+    fn packets_share_opportunities_and_unused_opportunities_are_lost() {
         let trace = Trace::new(vec![5, 10, 20]).unwrap();
         let mut schedule = Schedule::new(&RateCourse::Trace(Arc::new(trace)));
         let mut ends = Vec::new();
         for (starts, bytes) in [(0, 1000), (5, 500), (5, 2000), (12, 40), (20, 1500), (41, 1)] {
             ends.push(schedule.finish(MS(starts), 0, bytes));
         }
-        // Both at 5 ms; 2000 B take those of 10 and, in part, of 20 ms; 40 B the rest of that one. At 20 ms 1500 B use what is
-        // left there and the next one; the opportunity of 45 ms comes first after 41 ms.
+        // The first two packets leave at 5 ms. 2000 B take the opportunity of 10 ms and a part of
+        // 20 ms. 40 B take a part of its rest. At 20 ms 1500 B take the remaining rest and a part
+        // of the next opportunity. The first opportunity after 41 ms is at 45 ms.
         assert_eq!(ends, [5, 5, 20, 20, 25, 45].map(MS));
     }
 }

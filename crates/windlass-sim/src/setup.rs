@@ -1,4 +1,4 @@
-//! From a configuration to a network at time zero.
+//! Builds a network at time zero from a configuration.
 
 use windlass_tcp::mptcp::MultipathProfile;
 use windlass_tcp::{Endpoint, Profile, Seq};
@@ -28,20 +28,20 @@ use crate::routing::disjoint::{self, DisjointPaths};
 use crate::routing::{Direction, Routes};
 use crate::schedule::Schedule;
 
-/// The parts of a network. Flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The hosts of all
-/// flows are followed by two for each subflow, its ports: see [`crate::multipath`].
+/// The parts of a network. Flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The
+/// hosts of all flows precede the ports, two per subflow: see [`crate::multipath`].
 pub(crate) struct Network<'a> {
     config: &'a Config,
     pub(crate) core: Core,
     pub(crate) queues: Vec<AqmQueue>,
     pub(crate) lines: Vec<DelayLine>,
     pub(crate) radios: Radios,
-    /// Never without a connection that asks its routers for a rate.
+    /// `None` if no connection requests a rate from its routers.
     pub(crate) quick_start: Option<Box<QuickStartRouters>>,
 }
 
 impl Network<'_> {
-    /// Sets up what a configuration says, which has been checked.
+    /// Builds the network of a checked configuration.
     pub(crate) fn new(config: &Config) -> Result<Network<'_>, ConfigError> {
         let queues = AqmQueue::all(config);
         let lines = DelayLine::all(config);
@@ -120,7 +120,8 @@ impl Network<'_> {
         index as u32
     }
 
-    /// Enters a route to the first of these hosts, and one over the same links and radio hops the other way to the second.
+    /// Adds a route to the first of these hosts, and the reverse route, over the same links and
+    /// radio hops, to the second host.
     fn add_routes(
         &mut self,
         path: &[Direction],
@@ -134,14 +135,15 @@ impl Network<'_> {
         [forward, self.core.routes.add(backward, back_to)]
     }
 
-    /// The hop over a link or radio, and the one through the line after it.
+    /// The hops over a link or radio: the hop itself, and the hop through the delay line, if the
+    /// link has a line.
     fn hops(&mut self, direction: Direction, disjoint: &DisjointPaths) -> Vec<Hop> {
         let line = self.lines.iter().position(|line| line.link == direction);
         let line = line.map(|line| Hop::line(line as u32));
         std::iter::once(self.hop(direction, disjoint)).chain(line).collect()
     }
 
-    /// The hop over a link, or, beyond the directions of those, over a radio.
+    /// The hop of a direction. Directions above the link directions are hops over radios.
     fn hop(&mut self, direction: Direction, disjoint: &DisjointPaths) -> Hop {
         let queue = self.queues.iter().position(|queue| queue.link == direction);
         match (self.radio_hop(direction), queue) {
@@ -155,10 +157,10 @@ impl Network<'_> {
         (direction as usize).checked_sub(self.core.links.len()).map(|hop| hop as u32)
     }
 
-    /// The two ends of a multipath flow.
+    /// Adds the two ends of a multipath flow.
     fn add_multipath_ends(&mut self, i: usize, flow: &FlowConfig, profile: MultipathProfile) {
         let place = self.core.multipath_profiles.len() as u32;
-        // What a host of an ordinary connection has is never used of this one.
+        // The host needs a profile index, but a multipath end does not use it.
         let own = self.add_profile(*flow.profile);
         for (end, (role, read)) in (0..).zip(roles(flow, self.config.seed, 2 * i as u32)) {
             let host = 2 * i as u64 + end;
@@ -170,7 +172,7 @@ impl Network<'_> {
         self.core.multipath_profiles.push(profile);
     }
 
-    /// Enters the ports of all subflows, after the hosts of all flows.
+    /// Adds the ports of all subflows, after the hosts of all flows.
     fn add_ports(&mut self, routes: &Routes) -> Result<(), ConfigError> {
         for (i, flow) in self.config.flows.iter().enumerate() {
             let Some(multipath) = &flow.multipath else { continue };
@@ -186,7 +188,7 @@ impl Network<'_> {
         Ok(())
     }
 
-    /// Enters a path between the hosts `owner` and `owner + 1`.
+    /// Adds a path between the hosts `owner` and `owner + 1`.
     fn add_path(&mut self, owner: u32, path: u32, way: &[Direction], disjoint: &DisjointPaths) {
         let port = self.core.hosts.len() as u32;
         let profile = self.core.hosts[owner as usize].profile;
@@ -217,14 +219,15 @@ fn links(config: &Config) -> Vec<Link> {
             let bursts = bursts.map(|bursts| BurstProcess::new(&bursts, config.seed, entity));
             let errors = (loss.is_some() || bursts.is_some() || !l.down.is_empty())
                 .then(|| Errors::new(loss, l.down.clone()).with_bursts(bursts));
-            // What stands in a queue before the link does not also wait in it.
+            // With a queue discipline, packets wait in the queue in front of the link, and not in
+            // the link.
             let own = l.direction(direction);
             let course = &l.course[direction];
             let limit = match own.discipline {
                 Discipline::DropTail => own.queue,
                 _ => QueueLimit::Unlimited,
             };
-            // The line after a link delays what comes off it.
+            // The delay line of a link delays the packets that leave the link.
             let delay = if course.has_line() { Span::ZERO } else { own.delay };
             let mut link = Link::new(own.rate_bps, delay, limit, l.framing, errors);
             if let Some(rate) = &course.rate {
@@ -264,7 +267,7 @@ fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
     [tcp(0, sender), tcp(1, receiver)]
 }
 
-/// What the applications at the two ends of a flow over TCP do, and how they read.
+/// Roles and reading policies of the applications at the two ends of a TCP flow.
 fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
     let receiver = (Role::Receiver, flow.read);
     match flow.traffic {
@@ -298,7 +301,7 @@ fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
     }
 }
 
-/// The way of a subflow from its flow's `from` to its `to`.
+/// The path of a subflow from its flow's `from` to its `to`.
 fn way(
     flow: &FlowConfig,
     subflow: &SubflowConfig,

@@ -1,4 +1,4 @@
-//! The event loop, and the way of a packet from one part of the network to the next.
+//! The event loop, which moves packets from one part of the network to the next.
 
 mod outside;
 
@@ -26,25 +26,25 @@ use crate::setup::Network;
 use crate::timeline::Bins;
 use crate::view::View;
 
-/// A network in the course of a run: the core, the owners that stand beside it and act on it, and whoever looks on.
+/// A network during a run: the core, the parts that act on it, and the observers.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     core: Core,
-    /// Queues with a discipline, which stand before links.
+    /// Queues with a discipline, in front of links.
     queues: Vec<AqmQueue>,
-    /// What follows links with more than a constant delay.
+    /// Delay lines after links with more than a constant delay.
     lines: Vec<DelayLine>,
     radios: Radios,
-    /// Never without a connection that asks its routers for a rate.
+    /// `None` if no connection requests a rate from its routers.
     quick_start: Option<Box<QuickStartRouters>>,
-    /// Never without a controller or scheduler that asks what the layers below know.
+    /// `None` if no controller or scheduler requires cross-layer values.
     sensors: Option<Box<Sensors>>,
     recorder: Option<Box<Recorder>>,
     delays: Option<Box<Delays>>,
     bins: Option<Box<Bins>>,
-    /// When the interval that is running ends; never without [`Bins`].
+    /// End of the present interval; [`Time::NEVER`] without [`Bins`].
     next_bin: Time,
-    /// Packets that have reached an external end and wait to be taken.
+    /// Packets that have reached an external end, and have not been taken.
     egress: Vec<Egress>,
     /// Events processed.
     processed: u64,
@@ -56,8 +56,8 @@ impl Simulation {
     ///
     /// # Errors
     ///
-    /// When the configuration names what does not exist, has a value outside its range or a flow
-    /// between nodes that nothing joins.
+    /// The configuration refers to an item that does not exist, has a value outside its range, or
+    /// has a flow between nodes without a route.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
         config.check()?;
         let Network { mut core, queues, lines, mut radios, quick_start, .. } =
@@ -99,12 +99,12 @@ impl Simulation {
         on_links.sum::<u64>() + self.radios.packet_hops()
     }
 
-    /// Events pending now: about one for each busy link direction and each waiting host.
+    /// Number of pending events: about one per busy link direction and per waiting host.
     pub fn pending_events(&self) -> usize {
         self.core.events.len()
     }
 
-    /// When something happens next by itself, `None` if nothing does. Not before
+    /// Time of the next event, `None` if no event is pending. It is not before
     /// [`now`](Simulation::now).
     pub fn next_event(&self) -> Option<Time> {
         self.core.events.next().map(|(time, _)| time)
@@ -115,8 +115,8 @@ impl Simulation {
         self.core.packets.len()
     }
 
-    /// Processes events up to `end`, or to the configured duration if that is earlier. Returns
-    /// whether anything is left to do before the configured duration.
+    /// Processes events up to `end`, or to the configured duration if that is earlier. Returns true
+    /// if events remain before the configured duration.
     pub fn run_until(&mut self, end: Time) -> bool {
         let end = end.min(self.config.duration).max(self.core.now);
         while let Some((time, number)) = self.core.events.next() {
@@ -142,12 +142,12 @@ impl Simulation {
         false
     }
 
-    /// Runs to the end of the configured duration, or until nothing can happen any more.
+    /// Runs to the end of the configured duration, or until no event is pending.
     pub fn run(&mut self) {
         self.run_until(self.config.duration);
     }
 
-    /// An event of anything but a link, at the root of the event queue, is due.
+    /// Handles an event that is not of a link, at the root of the event queue.
     #[inline(never)]
     fn on_other_event(&mut self, entity: Entity, end: Time) {
         self.core.events.finish_next();
@@ -161,7 +161,7 @@ impl Simulation {
         }
     }
 
-    /// A host hands a packet to the first hop of its route.
+    /// Puts a host's packet on the first hop of its route.
     #[inline(always)]
     fn launch(&mut self, handle: PacketHandle) {
         self.core.counts.sent += 1;
@@ -171,14 +171,14 @@ impl Simulation {
         self.put(handle);
     }
 
-    /// A packet has made a hop of its route and goes on.
+    /// Puts a packet on its next hop.
     #[inline(always)]
     fn forward(&mut self, mut handle: PacketHandle) {
         handle.hop += 1;
         self.put(handle);
     }
 
-    /// Puts a packet on the hop that its handle says.
+    /// Puts a packet on the hop of its handle.
     #[inline(always)]
     fn put(&mut self, handle: PacketHandle) {
         match self.core.routes.at(handle.hop).step() {
@@ -188,7 +188,7 @@ impl Simulation {
         }
     }
 
-    /// A hop that is not one over a mere link, nor the last. Kept out of the way of those that are.
+    /// Handles the less frequent hops. They are in a separate function for the speed of the others.
     #[inline(never)]
     fn put_elsewhere(&mut self, step: Step, handle: PacketHandle) {
         match step {
@@ -201,7 +201,7 @@ impl Simulation {
         }
     }
 
-    /// A packet that carries an option of Quick-Start makes this hop.
+    /// Puts a packet with a Quick-Start option on this hop.
     fn pass_with_option(&mut self, step: Step, handle: PacketHandle) {
         if let Step::Host(host) = step {
             if !quick_start::deliver(&mut self.core, host, handle.id) {
@@ -216,7 +216,7 @@ impl Simulation {
         self.put_elsewhere(step, handle);
     }
 
-    /// The link direction of a hop, if it is one over a link.
+    /// The link direction of a hop; `None` for a hop of another kind.
     fn link_of(&self, step: Step) -> Option<Direction> {
         match step {
             Step::Link(link) => Some(link),
@@ -225,7 +225,7 @@ impl Simulation {
         }
     }
 
-    /// A packet has come to the host that it is for.
+    /// Delivers a packet to its destination host.
     fn deliver(&mut self, host: u32, id: u32) {
         if let Some(delays) = &mut self.delays {
             delays.on_arrival(&self.core, host, id);
@@ -259,7 +259,7 @@ impl Simulation {
         self.delivered(host, id);
     }
 
-    /// A packet has come in by a port of this multipath end.
+    /// Delivers a packet to a port of this multipath end.
     #[cold]
     #[inline(never)]
     fn deliver_to_port(&mut self, owner: u32, path: usize, id: u32) {
@@ -273,18 +273,18 @@ impl Simulation {
         self.delivered(owner, id);
     }
 
-    /// The host has taken a packet, and answers.
+    /// Counts a delivered packet, and sends the host's answer.
     #[inline(always)]
     fn delivered(&mut self, host: u32, id: u32) {
         self.core.counts.received += 1;
-        // Freed before the answer is sent, which then takes its place.
+        // The slot is freed first, so that the answer reuses it.
         self.core.packets.remove(id);
         self.flush(host);
     }
 
     fn on_host_event(&mut self, host: u32) {
         if !self.core.hosts[host as usize].disarm(self.core.now) {
-            return; // an earlier event took its place
+            return; // an earlier event replaced it
         }
         if self.sensors.is_some() {
             self.tell_below(host);
@@ -308,7 +308,7 @@ impl Simulation {
         self.flush(host);
     }
 
-    /// Sends what a host has to say, records it, and sees that it is woken in time.
+    /// Sends the packets of a host, records its values, and schedules its timer.
     fn flush(&mut self, host: u32) {
         if self.quick_start.is_some() {
             self.flush_options(host);
@@ -331,12 +331,12 @@ impl Simulation {
         }
     }
 
-    /// The event of a radio. It goes on to the radio's next as long as nothing else comes before that: these are the
-    /// events that the event queue would give, which they need not enter.
+    /// Handles the event of a radio, and the radio's following events while no other event precedes
+    /// them. These events would also be next in the event queue, but need not enter it.
     #[inline(never)]
     fn on_radio_event(&mut self, radio: u32, end: Time) {
         if self.radios.is_stale(self.core.now, radio) {
-            return; // an earlier event took its place
+            return; // an earlier event replaced it
         }
         let end = end.min(self.next_bin);
         let others = |core: &Core| core.events.next().map_or(Time::NEVER, |(time, _)| time);
@@ -367,7 +367,7 @@ impl Simulation {
         for handle in out.drain(..) {
             self.forward(handle);
         }
-        self.lines[number as usize].out = out; // its room is used again
+        self.lines[number as usize].out = out; // reuses the allocation
     }
 
     fn on_outcomes(&mut self, radio: u32) {
@@ -377,10 +377,10 @@ impl Simulation {
                 self.forward(handle);
             }
         }
-        *self.radios.outcomes(radio) = outcomes; // its room is used again
+        *self.radios.outcomes(radio) = outcomes; // reuses the allocation
     }
 
-    /// Tells a host what it wants to know of the layers below, before each of its events.
+    /// Passes cross-layer values to a host before each of its events, if it requires them.
     #[cold]
     fn tell_below(&mut self, host: u32) {
         if let Some(sensors) = &mut self.sensors {
@@ -389,34 +389,35 @@ impl Simulation {
         }
     }
 
-    /// Puts a sensor at a host, so that [`cross_layer`](Simulation::cross_layer) knows it, whatever its controller
-    /// wants. To be called before the run begins.
+    /// Puts a sensor at a host, so that [`cross_layer`](Simulation::cross_layer) returns its values
+    /// even if its controller does not require them. Call this before the run begins.
     pub fn watch_cross_layer(&mut self, host: usize) {
         let around = Surroundings { queues: &self.queues, radios: &self.radios };
         let sensors = self.sensors.get_or_insert_default();
         sensors.watch(&self.core, around, &self.config, host);
     }
 
-    /// What the lower layers of a host's node know now, `None` unless its controller wants to know or it is
-    /// [watched](Simulation::watch_cross_layer). Looking changes nothing.
+    /// Present cross-layer values of a host's node. `None` unless its controller requires them or
+    /// the host is [watched](Simulation::watch_cross_layer). The call does not change the
+    /// simulation.
     pub fn cross_layer(&self, host: u32) -> Option<CrossLayer> {
         let around = Surroundings { queues: &self.queues, radios: &self.radios };
         self.sensors.as_ref()?.look(&self.core, around, host)
     }
 
-    /// What they know of the path that begins at a port, `None` unless the scheduler wants to know. The
-    /// ports come after the hosts of all flows, two for each subflow.
+    /// Present cross-layer values of the path that begins at a port. `None` unless the scheduler
+    /// requires them. The ports come after the hosts of all flows, two per subflow.
     pub fn cross_layer_of_path(&self, port: u32) -> Option<CrossLayer> {
         let around = Surroundings { queues: &self.queues, radios: &self.radios };
         self.sensors.as_ref()?.look_at_path(&self.core, around, port)
     }
 
-    /// Has this algorithm decide for the end of the flow that sends the data, in place of its profile's. Whether the
-    /// flow is an ordinary TCP connection: others keep what they have.
+    /// Replaces the algorithm at the data sender of a flow. Returns true if the flow is an ordinary
+    /// TCP connection. Other flows keep their algorithms.
     ///
     /// # Panics
     ///
-    /// If the run has begun or there is no such flow.
+    /// If the run has begun or the flow does not exist.
     pub fn set_controller(&mut self, flow: usize, controller: Box<dyn CongestionControl>) -> bool {
         assert_eq!(self.processed, 0, "an algorithm is set before the run begins");
         match &mut self.core.hosts[2 * flow].kind {
@@ -437,7 +438,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the intervals of the timeline that are over when something happens at `now`.
+    /// Closes the intervals of the timeline that end before `now`, the time of the next event.
     #[cold]
     fn close_bins(&mut self, now: Time) {
         let Some(mut bins) = self.bins.take() else { return };
@@ -446,7 +447,7 @@ impl Simulation {
         self.bins = Some(bins);
     }
 
-    /// Checks that no packet is lost track of and draws up the results.
+    /// Checks packet conservation and returns the results.
     ///
     /// # Errors
     ///
@@ -456,7 +457,7 @@ impl Simulation {
         let bins = self.bins.take();
         let samples = self.recorder.take().map(|r| r.samples).unwrap_or_default();
         let mut packets = self.core.log.take().map(|log| log.packets).unwrap_or_default();
-        // A transmission is logged when it is decided, and may begin after the end.
+        // A transmission is logged before it starts, and may start after the end of the run.
         packets.retain(|p| p.time <= self.now());
         packets.sort_by_key(|p| p.time);
         let view = self.view();

@@ -1,4 +1,4 @@
-//! Counts by intervals of time, for what a total hides: when losses came, when flows met.
+//! Counts by intervals of time, which show the times of losses and the overlap of flows.
 
 use windlass_cc::{Span, Time};
 
@@ -7,19 +7,20 @@ use crate::host::Kind;
 use crate::results::{FlowTimeline, Timeline};
 use crate::view::View;
 
-/// A timeline as it grows.
+/// A timeline during the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins {
-    /// When the interval that is running ends; what happens at that moment still belongs to it.
+    /// End of the present interval. Events at this time belong to the interval.
     pub(crate) next: Time,
     timeline: Timeline,
-    /// Bytes delivered by each flow, and packets dropped by each link direction, before it.
+    /// Bytes delivered by each flow, and packets dropped by each link direction, before the present
+    /// interval.
     delivered: Vec<u64>,
     dropped: Vec<u64>,
 }
 
 impl Bins {
-    /// `None` when the configuration asks for none.
+    /// `None` if the configuration requests no intervals.
     pub(crate) fn new(config: &Config) -> Option<Bins> {
         let (bin, flows, links) = (config.record.bins, config.flows.len(), 2 * config.links.len());
         (bin > Span::ZERO).then(|| Bins {
@@ -35,7 +36,7 @@ impl Bins {
         })
     }
 
-    /// Ends the intervals that are over when something happens at `now`.
+    /// Closes the intervals that end before `now`, the time of the next event.
     #[cold]
     pub(crate) fn close(&mut self, run: View, now: Time) {
         while self.next < now {
@@ -61,15 +62,15 @@ impl Bins {
         self.next += self.timeline.bin;
     }
 
-    /// The whole intervals of the run, at its end.
+    /// The complete intervals of the run, at its end.
     pub(crate) fn finish(mut self, run: View) -> Timeline {
-        // What happened at this very moment has happened already.
+        // All events at the present time have been processed.
         self.close(run, run.now() + Span(1));
         self.timeline
     }
 }
 
-/// Bytes that have reached a flow's application, and its sender's window.
+/// Bytes that have reached a flow's application, and its sender's cwnd.
 fn progress(run: View, flow: usize) -> (u64, u64) {
     let cwnd = match &run.core.hosts[2 * flow].kind {
         Kind::Tcp { endpoint, .. } => endpoint.control().cwnd,

@@ -1,4 +1,4 @@
-//! From a finished simulation to its results.
+//! Results of a finished simulation.
 
 use crate::aqm::AqmQueue;
 use crate::flow_results::messages;
@@ -8,7 +8,7 @@ use crate::results::{LinkResult, ratio};
 use crate::view::View;
 
 impl View<'_> {
-    /// What a link direction comes to, together with the queue before it if there is one.
+    /// Result of a link direction, including the queue in front of the link.
     pub(crate) fn link_result(&self, i: usize) -> LinkResult {
         let link = &self.core.links[i];
         let c = &link.counters;
@@ -41,8 +41,8 @@ impl View<'_> {
         }
     }
 
-    /// The result of a link together with that of the queue before it, in which no packet ever
-    /// waits for the link that has not gone through it.
+    /// The result of a link combined with the result of the queue in front of it. Every packet
+    /// passes through this queue, and no packet waits in the link.
     fn with_queue(&self, link: LinkResult, m: &AqmQueue) -> LinkResult {
         let c = &m.counters;
         let waited_ms = m.waited_ns_by(self.now()) as f64 / 1e6;
@@ -61,13 +61,13 @@ impl View<'_> {
         }
     }
 
-    /// The messages of all flows that have a deadline.
+    /// Results of the messages of all flows with a deadline.
     pub(crate) fn messages(&self) -> Option<MessageResult> {
         Messages::together(self.core.hosts.iter().filter_map(messages), self.now())
     }
 }
 
-/// The result of a link together with that of the line after it.
+/// The result of a link combined with the result of its delay line.
 fn with_line(link: LinkResult, line: &DelayLine) -> LinkResult {
     LinkResult {
         delivered: link.delivered - line.inside - line.thinned,

@@ -1,4 +1,4 @@
-//! What the applications at the two ends of a flow send and how they read.
+//! Traffic of the applications at the two ends of a flow, and their reading policies.
 
 use std::fmt::Debug;
 
@@ -10,75 +10,79 @@ use crate::arrivals::Arrivals;
 use crate::extension::{Custom, cloneable};
 use crate::random::Stream;
 
-/// What a flow sends.
+/// Traffic pattern of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Traffic {
-    /// As much as goes, or so many bytes and then a close. `from` opens the connection.
+    /// An endless stream, or a number of bytes followed by a close. `from` opens the connection.
     Bulk {
         /// Bytes to send; `None` for no end.
         bytes: Option<u64>,
     },
-    /// `to` opens the connection and asks, `from` answers, like a download by FTP or HTTP.
+    /// `to` opens the connection and sends requests, and `from` answers them, as in a download by
+    /// FTP or HTTP.
     RequestResponse {
         /// Bytes of a request.
         request: u64,
         /// Bytes of a response.
         response: u64,
-        /// How many, one after the other, on one connection.
+        /// Number of successive requests on one connection.
         requests: u32,
         /// Pause between a response and the next request.
         think: Span,
     },
-    /// A packet of fixed size at fixed intervals over TCP.
+    /// Packets of fixed size at fixed intervals over TCP.
     CbrTcp(Cbr),
-    /// Messages over TCP that fall due at random.
+    /// Messages over TCP at random times.
     Messages(Arrivals),
-    /// A datagram of fixed size at fixed intervals, without any control. It is never fragmented.
+    /// Datagrams of fixed size at fixed intervals, without congestion control. They are never
+    /// fragmented.
     CbrUdp(Cbr),
-    /// Requests of CoAP over UDP, from `from`, each answered by `to`.
+    /// CoAP requests over UDP from `from`. `to` answers each request.
     Coap(Coap),
-    /// What an application of another crate does, over TCP.
+    /// An application of another crate, over TCP.
     Custom(Custom<dyn Application>),
 }
 
 /// An application that another crate defines, as a configuration holds it in [`Traffic::Custom`].
 pub trait Application: Debug + Send + Sync {
-    /// Its two ends, at the flow's `from` and `to`. The flow starts at `start`; each draws from its own of these streams
-    /// and from nothing else.
+    /// Its two ends, at the flow's `from` and `to`. The flow starts at `start`. Each end draws
+    /// random values only from its stream.
     fn start(&self, start: Time, streams: [Stream; 2]) -> [Box<dyn ApplicationEnd>; 2];
 }
 
-/// One end of an application of another crate at work.
+/// State of one end of an application of another crate.
 pub trait ApplicationEnd: Debug + Send + Sync + CloneApplicationEnd {
-    /// Whether this end opens the connection, by [`Socket::connect`]: one of the two does, and the other one listens.
+    /// True if this end opens the connection by [`Socket::connect`]. Exactly one end does, and the
+    /// other end listens.
     fn opens(&self) -> bool;
-    /// When [`act`](ApplicationEnd::act) is to be called though nothing has happened, [`Time::NEVER`] for not at all; once it has
-    /// been, in the future.
+    /// Time of the next call of [`act`](ApplicationEnd::act) without an event; [`Time::NEVER`] for
+    /// none. After a call, it must be in the future.
     fn deadline(&self) -> Time;
-    /// Something has happened at its socket, or its deadline has come. What it reads counts as delivered to it.
+    /// Handles an event at the socket or the deadline. The bytes that it reads count as delivered.
     fn act(&mut self, now: Time, socket: &mut dyn Socket);
-    /// Whether the last awaited byte has been read, which ends the flow for the results.
+    /// True if the last awaited byte has been read. This ends the flow for the results.
     fn is_complete(&self) -> bool;
 }
 
 cloneable! {
-    /// That a copy of a simulation goes on by itself: whatever is an [`ApplicationEnd`] and `Clone` has it.
+    /// Copies of a simulation copy their applications. Every [`ApplicationEnd`] that is `Clone`
+    /// implements this trait.
     CloneApplicationEnd, ApplicationEnd
 }
 
-/// One end of a byte stream as an application sees it: an endpoint, or a connection over several.
+/// One end of a byte stream as an application sees it: an endpoint, or a multipath connection.
 pub trait Socket {
-    /// Active open; does nothing from the second time on.
+    /// Active open; repeated calls have no effect.
     fn connect(&mut self);
-    /// Offers so many bytes more to send.
+    /// Offers `bytes` more bytes to send.
     fn offer(&mut self, bytes: u64);
-    /// No more will be offered.
+    /// Ends the offered data.
     fn close(&mut self);
     /// Bytes that have arrived in order and not been read.
     fn readable(&self) -> u64;
-    /// Reads up to `max` bytes; returns how many.
+    /// Reads up to `max` bytes, and returns the number of bytes read.
     fn read(&mut self, max: u64) -> u64;
-    /// Whether the peer has closed and everything before that has been read.
+    /// True if the peer has closed and all earlier data has been read.
     fn at_end(&self) -> bool;
     /// Payload of a full segment, bytes.
     fn mss(&self) -> u32;
@@ -91,20 +95,20 @@ pub struct Cbr {
     pub packet: u64,
     /// Time between packets; at least a nanosecond.
     pub interval: Span,
-    /// Of datagrams: each time between two is up to so much shorter or longer, drawn evenly; less
-    /// than `interval`.
+    /// Spread of the time between datagrams. Each time is drawn uniformly from `interval` ±
+    /// `spread`; less than `interval`. Zero over TCP.
     pub spread: Span,
-    /// When to stop.
+    /// Time of the stop.
     pub stop: Time,
-    /// Over TCP: each packet is a message that the receiving application should have read whole so
-    /// long after it was written; `None` to keep no account of that.
+    /// Deadline of messages over TCP. Each packet is a message, and the deadline counts from its
+    /// writing until it is read completely. `None` to keep no record of deadlines.
     pub deadline: Option<Span>,
 }
 
 /// Requests and responses of CoAP over UDP (RFC 7252).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coap {
-    /// When requests fall due, and their payload.
+    /// Due times and payload of requests.
     pub requests: Arrivals,
     /// Payload of a response, bytes.
     pub response: u32,
@@ -112,35 +116,37 @@ pub struct Coap {
     pub token: u32,
     /// Bytes of the options of a request.
     pub options: u32,
-    /// Whether requests are confirmable; others are sent once and not answered.
+    /// True if requests are confirmable. Other requests are sent once and not answered.
     pub confirmable: bool,
-    /// Exchanges open at a time, NSTART; at least 1.
+    /// Maximum number of open exchanges, NSTART; at least 1.
     pub nstart: u32,
-    /// Retransmissions of a request before it is given up, MAX_RETRANSMIT.
+    /// Maximum number of retransmissions per request, MAX_RETRANSMIT.
     pub max_retransmit: u32,
-    /// The retransmission timer. Each exchange begins with what it knows, draws its random factor once and backs off by itself.
+    /// The retransmission timer. Each exchange starts with a copy of its state, draws its random
+    /// factor once, and has its own back-off.
     pub timer: rto::AnyParams,
 }
 
 impl Coap {
-    /// Longest token, bytes (RFC 7252 section 3).
+    /// Maximum length of a token, bytes (RFC 7252 section 3).
     pub const MAX_TOKEN: u32 = 8;
     /// Bytes before the token: version, type, length of the token, code, message id.
     const HEADER: u32 = 4;
-    /// The byte that parts options and payload.
+    /// The byte between options and payload.
     const MARKER: u32 = 1;
 
-    /// A request with so many bytes of payload as an IP packet, bytes.
+    /// Size of a request with this payload as an IP packet, bytes.
     pub fn request_size(&self, payload: u32) -> u32 {
         Coap::message_size(self.token, self.options, payload)
     }
 
-    /// A response as an IP packet, bytes. It has no options.
+    /// Size of a response as an IP packet, bytes. A response has no options.
     pub fn response_size(&self) -> u32 {
         Coap::message_size(self.token, 0, self.response)
     }
 
-    /// A message as an IP packet, bytes: headers of IPv4, UDP and CoAP, token, options, and the payload after its marker.
+    /// Size of a message as an IP packet, bytes: headers of IPv4, UDP and CoAP, token, options,
+    /// payload marker and payload.
     pub fn message_size(token: u32, options: u32, payload: u32) -> u32 {
         let marker = if payload > 0 { Coap::MARKER } else { 0 };
         let headers = IPV4_HEADER + UDP_HEADER + Coap::HEADER + marker;
@@ -148,13 +154,13 @@ impl Coap {
     }
 }
 
-/// How the receiving application reads.
+/// Reading policy of the receiving application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadPolicy {
-    /// At once.
+    /// Reads all data immediately.
     Immediate,
-    /// Everything, this long after data became readable.
+    /// Reads all data, this long after data became readable.
     Delayed(Span),
-    /// At most so many bytes per second, in reads of up to one segment.
+    /// Reads at most this number of bytes per second, with at most one segment per read.
     Rate(u64),
 }

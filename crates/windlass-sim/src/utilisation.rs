@@ -1,14 +1,14 @@
-//! How busy a link direction was lately, for routers that answer Quick-Start requests.
+//! Recent utilisation of a link direction, for routers that answer Quick-Start requests.
 
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
 
-/// How busy a link direction was in the last intervals.
+/// Transmission times of a link direction in the last intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct UtilisationMeter {
     interval: u64,
-    /// Numbers of intervals and the transmission time in each, nanoseconds, in order.
+    /// Number of each interval, and the transmission time in it, nanoseconds, in order.
     busy: VecDeque<(u64, u64)>,
 }
 
@@ -17,8 +17,8 @@ impl UtilisationMeter {
         UtilisationMeter { interval: interval.0.max(1), busy: VecDeque::new() }
     }
 
-    /// A transmission from `starts` to `ends`, of a packet that comes now. Transmissions are noted in
-    /// their order, and may lie ahead.
+    /// Records a transmission from `starts` to `ends`, of a packet that arrives now. Transmissions
+    /// are recorded in order, and may be in the future.
     pub(crate) fn note(&mut self, now: Time, starts: Time, ends: Time) {
         let running = now.0 / self.interval;
         while self.busy.front().is_some_and(|(number, _)| number + 2 < running) {
@@ -36,7 +36,7 @@ impl UtilisationMeter {
         }
     }
 
-    /// Transmission time in the busier of the last two whole intervals, nanoseconds.
+    /// Transmission time in the busier of the last two complete intervals, nanoseconds.
     pub(crate) fn peak(&self, now: Time) -> u64 {
         let running = now.0 / self.interval;
         let recent = self

@@ -1,4 +1,4 @@
-//! A run as it stands, for whoever draws up results or checks that no packet is lost track of.
+//! Read-only view of a run, for the results and the conservation check.
 
 use windlass_cc::Time;
 use windlass_tcp::Journal;
@@ -12,7 +12,7 @@ use crate::host::Kind;
 use crate::line::DelayLine;
 use crate::radio::network::Radios;
 
-/// What there is to be seen.
+/// The parts of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) config: &'a Config,
@@ -28,17 +28,17 @@ impl View<'_> {
         self.core.now
     }
 
-    /// The queue with a discipline before a link direction, if there is one.
+    /// The queue with a discipline in front of a link direction, if the direction has such a queue.
     pub(crate) fn queue_before(&self, direction: usize) -> Option<&AqmQueue> {
         self.queues.iter().find(|queue| queue.link as usize == direction)
     }
 
-    /// The line after a link direction, if there is one.
+    /// The delay line of this link direction, if the direction has a line.
     pub(crate) fn line_after(&self, direction: usize) -> Option<&DelayLine> {
         self.lines.iter().find(|line| line.link as usize == direction)
     }
 
-    /// What senders have decided and what has become of packets, where that is kept.
+    /// Decisions of the senders and fates of the packets, if they are recorded.
     pub(crate) fn decisions(&self) -> Option<Decisions> {
         let incidents = self.core.evidence.as_ref()?.incidents.clone();
         let mut senders = Vec::new();
@@ -56,7 +56,7 @@ impl View<'_> {
         Some(Decisions { senders, incidents })
     }
 
-    /// A link direction as results call it.
+    /// Name of a link direction in results.
     pub(crate) fn direction_name(&self, i: usize) -> String {
         let link = &self.config.links[i / 2];
         let (a, b) = (link.ends[i % 2], link.ends[1 - i % 2]);

@@ -40,7 +40,7 @@ fn what_does_not_exist_is_named() {
     assert_eq!(refusal(|c| c.flows[0].to = 9), "flow \"0>1\": node 9 does not exist; there are 2");
     assert_eq!(
         refusal(|c| c.record.capture = vec![1]),
-        "the run: link 1 is to be captured, but there are 1"
+        "the run: captured link 1 does not exist; there are 1"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What a timer would have done.
+//! Evaluation of a timer on a recorded connection.
 
 use std::collections::VecDeque;
 
@@ -8,22 +8,22 @@ use windlass_cc::{Span, Time};
 
 use crate::record::{Fate, Recorded, Step};
 
-/// Samples that the distribution of round-trip times is made of.
+/// RTT samples in the empirical distribution.
 const SAMPLES: usize = 64;
 
-/// How a timer fared.
+/// Result of one timer.
 pub struct Verdict {
     /// Share of the acknowledged segments that would have timed out.
     pub spurious: f64,
     /// Mean timeout of lost segments, seconds.
     pub wait: f64,
-    /// Cost of its timeouts over the least possible, both summed over all segments.
+    /// Cost of the timer's timeouts over the minimum cost, both summed over all segments.
     pub cost: f64,
-    /// Mean distance from the cheapest timeout as a share of it.
+    /// Mean distance from the cheapest timeout, as a share of the cheapest timeout.
     pub distance: f64,
 }
 
-/// The objective of the moment.
+/// State of the objective at one time.
 struct Moment {
     rtts: VecDeque<u32>,
     smoothed: Rfc6298,
@@ -49,8 +49,8 @@ impl Moment {
         }
     }
 
-    /// Once there are samples enough: the costs of this timeout and of the cheapest, and the
-    /// cheapest, in ticks.
+    /// Costs of this timeout and of the cheapest timeout, and the cheapest timeout in ticks. `None`
+    /// while there are fewer than `SAMPLES` samples.
     fn look(&mut self, timeout: Span) -> Option<(u64, u64, u32)> {
         if self.rtts.len() < SAMPLES {
             return None;
@@ -65,13 +65,13 @@ impl Moment {
     }
 }
 
-/// Not a number where there was nothing to judge.
+/// `part / whole`, or not a number if `whole` is zero.
 fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { f64::NAN }
 }
 
 impl Recorded {
-    /// Shows the connection to a timer.
+    /// Replays the connection to a timer.
     pub fn judge(&self, p: &AnyParams, seed: u32) -> Verdict {
         let (mut timer, mut moment) = (AnyRto::init(p), Moment::new());
         let mut draws = Draws::new(seed);

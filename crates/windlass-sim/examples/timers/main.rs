@@ -1,15 +1,16 @@
-//! How retransmission timers fare on the same round-trip times and losses, and in the same networks.
+//! Compares retransmission timers on the same RTTs and losses, and in the same networks.
 //!
 //! `cargo run --release -p windlass-sim --example timers [SEEDS] [SECONDS]` writes two tables in
 //! Markdown, with 95 % intervals over the seeds.
 //!
-//! 1. Replay: a connection with RFC 6298's timer is simulated and recorded. Each timer is shown its
-//!    samples, and is asked for its timeout whenever the connection sends new data. A segment that was
-//!    acknowledged later than that counts as a spurious timeout; a segment that was lost would have been
-//!    waited for so long. (A real timer starts anew with each acknowledgement, so that far fewer of
-//!    the former expire: see 2.) The cost is that of the objective of CoCoA3+'s timer (C3-14), over
-//!    the least possible at that moment. No timer backs off here.
-//! 2. Closed loop: the same networks with each timer in the sender's stack.
+//! 1. Replay: The program simulates and records a connection with RFC 6298's timer. Each timer
+//!    receives the connection's samples, and computes a timeout whenever the connection sends new
+//!    data. A segment that was acknowledged after this timeout counts as a spurious timeout. The
+//!    timeout of a lost segment counts as its wait. (A real timer restarts with each
+//!    acknowledgement, so that far fewer spurious timeouts occur: see 2.) The cost is the objective
+//!    of CoCoA3+'s timer (C3-14), over the minimum of the objective at the same time. No timer backs
+//!    off in the replay.
+//! 2. Closed loop: The same networks with each timer in the sender's stack.
 
 mod judge;
 mod networks;
@@ -28,7 +29,7 @@ const STUDENT: [f64; 19] = [
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
 ];
 
-/// The timers, without a floor where one can be taken away.
+/// The timers, without a floor if the parameters permit it.
 fn timers() -> Vec<(&'static str, AnyParams)> {
     let named = |id| AnyParams::by_name(id).expect("a timer");
     let best = CmboParams { min: Span::ZERO, ..Default::default() };
@@ -59,7 +60,8 @@ fn timers() -> Vec<(&'static str, AnyParams)> {
     ]
 }
 
-/// `mean ± half width` of the 95 % interval, or what there is of it.
+/// Formats `mean ± half width` of the 95 % interval; `mean` for one value, and `none` without
+/// values.
 fn interval(values: &[f64], digits: usize) -> String {
     if values.is_empty() {
         return "none".to_owned();
@@ -81,7 +83,7 @@ fn column<T>(all: &[T], value: impl Fn(&T) -> f64, digits: usize) -> String {
 fn replay(network: &Network, seeds: u64, seconds: u64) {
     println!("\n## Replay: {}\n", network.about);
     println!(
-        "| timer | spurious, % of segments | wait after a loss, ms | cost over the least | off the \
+        "| timer | spurious, % of segments | wait after a loss, ms | cost over the minimum | off the \
          optimum, % |\n| --- | ---: | ---: | ---: | ---: |"
     );
     let standard = AnyParams::by_name("rfc6298").expect("a timer");
@@ -114,7 +116,7 @@ fn closed_loop(network: &Network, seeds: u64, seconds: u64) {
                 let mut simulation =
                     Simulation::new(network.config(seed, seconds, params)).expect("valid");
                 simulation.run();
-                let result = simulation.finish().expect("closed books");
+                let result = simulation.finish().expect("conserved packets");
                 let flow = &result.flows[0];
                 let dropped = flow.loss_rate * flow.packets_sent as f64;
                 let vain = flow.retransmits as f64 - dropped.round();

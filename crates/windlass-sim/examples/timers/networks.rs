@@ -1,5 +1,5 @@
-//! The networks in which timers are compared. Flow 0 is the one that is looked at; its first and its
-//! last link are wires of no length.
+//! The networks in which timers are compared. Flow 0 is the measured flow. Its first and its last
+//! link are wires without delay.
 
 use windlass_cc::rto::AnyParams as Timer;
 use windlass_cc::{AnyParams, Span, Time};
@@ -11,7 +11,7 @@ use windlass_sim::radio::{Hops, PathLoss, Phy, Position, RadioConfig, StationCon
 use windlass_tcp::Profile;
 use windlass_tcp::stack::RFC;
 
-/// What lies between the two wires.
+/// Network between the two wires.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// A bottleneck that three flows share.
@@ -24,12 +24,12 @@ enum Kind {
 
 /// A network.
 pub struct Network {
-    /// What it is, for people.
+    /// Description for the tables.
     pub about: &'static str,
     kind: Kind,
 }
 
-/// All of them.
+/// All networks.
 pub const NETWORKS: [Network; 3] = [
     Network {
         about: "three Reno flows share 5 Mbit/s, 40 ms, a queue of 50 packets",
@@ -79,7 +79,7 @@ fn bulk(ends: [usize; 2], timer: Timer, start_ms: u64) -> FlowConfig {
 }
 
 impl Network {
-    /// The network with this timer in the stack of flow 0; others have RFC 6298's.
+    /// The network with this timer in the stack of flow 0. Other flows have RFC 6298's timer.
     pub fn config(&self, seed: u64, seconds: u64, timer: Timer) -> Config {
         let standard = Timer::by_name("rfc6298").expect("a timer");
         let mut flows = vec![bulk([0, 3], timer, 0)];
@@ -94,7 +94,7 @@ impl Network {
                 if self.kind == Kind::Lossy {
                     middle.loss[0] = Some(LossModel::Drop { probability: 0.03 });
                 } else {
-                    // Starts that depend on the seed: nothing else does in this network.
+                    // The start times depend on the seed. Nothing else in this network does.
                     for i in 1..3u64 {
                         let start = (seed * 37 * i) % 1_000;
                         flows.push(bulk([0, 3], standard, start));
@@ -120,7 +120,7 @@ impl Network {
     }
 }
 
-/// Stations 1, 4, 5 and 2 on a line, neighbours in range of each other only.
+/// A chain of stations 1, 4, 5 and 2. Only neighbours are in range of each other.
 fn chain() -> RadioConfig {
     let mut radio = RadioConfig::new("air", Phy::B_LONG);
     radio.data_rate_bps = 2_000_000;

@@ -1,4 +1,5 @@
-//! What a connection saw: when it sent, what it learned, and what became of each segment.
+//! Record of a connection: the times of its transmissions, its RTT samples, and the fate of each
+//! segment.
 
 use windlass_cc::{RttSample, Span, Time};
 use windlass_sim::config::Config;
@@ -6,35 +7,35 @@ use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_sim::{RunResult, Simulation};
 use windlass_tcp::Seq;
 
-/// A moment of a connection.
+/// An event of a connection.
 pub enum Step {
     /// New data is sent: a segment with this number.
     Sent(usize),
-    /// An acknowledgement shows a round-trip time.
+    /// An acknowledgement yields an RTT sample.
     Sample(RttSample),
 }
 
-/// What became of a segment when it was sent for the first time.
+/// Fate of the first transmission of a segment.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Fate {
-    /// It was acknowledged so long after.
+    /// It was acknowledged after this time.
     Acknowledged(Span),
     /// It was lost.
     Lost,
-    /// Something was sent again meanwhile: its acknowledgement says nothing.
+    /// A segment was retransmitted meanwhile, so that the acknowledgement yields no RTT sample.
     Unclear,
 }
 
 /// A recorded connection.
 pub struct Recorded {
-    /// Its moments in order.
+    /// Events in order.
     pub steps: Vec<Step>,
-    /// What became of each segment.
+    /// Fate of each segment.
     pub fates: Vec<Fate>,
 }
 
 impl Recorded {
-    /// Segments, and how many of them were lost.
+    /// Number of segments and number of lost segments.
     pub fn size(&self) -> (f64, f64) {
         let lost = self.fates.iter().filter(|f| **f == Fate::Lost).count();
         (self.fates.len() as f64, lost as f64)
@@ -65,7 +66,7 @@ pub fn record(mut config: Config) -> Recorded {
     config.record.capture = vec![0, 1];
     let mut simulation = Simulation::new(config).expect("a valid network");
     simulation.run();
-    let result = simulation.finish().expect("closed books");
+    let result = simulation.finish().expect("conserved packets");
     let arrived = arrivals(&result);
     let mut arrived = arrived.into_iter().peekable();
     let data = |e: &PacketEvent| e.flow == 0 && e.segment.is_some_and(|s| s.len > 0);
@@ -74,7 +75,7 @@ pub fn record(mut config: Config) -> Recorded {
     for event in result.packets.iter().filter(|e| e.flow == 0 && e.link / 2 == 0) {
         let Some(segment) = event.segment else { continue };
         if event.forward && event.fate == PacketFate::Sent && segment.len > 0 {
-            // The path keeps the order: what arrives next is this packet or one after it.
+            // The path keeps the order: the next arrival is this packet or a later packet.
             let lost = arrived.next_if_eq(&(segment.seq, segment.len)).is_none();
             follower.on_sent(event.time, segment.seq, segment.len, lost);
         } else if !event.forward && event.fate == PacketFate::Delivered {
@@ -107,7 +108,7 @@ impl Follower {
         }
     }
 
-    /// Offset in the stream of a sequence number near `near`.
+    /// Stream offset of a sequence number near `near`.
     fn offset(&self, seq: Seq, near: u64) -> Option<u64> {
         seq.unwrap_near(self.first, near)
     }

@@ -1,4 +1,4 @@
-//! Stacks that speak packets, in the simulation's time.
+//! Runs of packet-based stacks in simulated time.
 
 use std::fmt;
 
@@ -12,50 +12,50 @@ use crate::config::Config;
 use crate::packet::Body;
 use crate::{ConfigError, ConservationError, RunResult, Simulation};
 
-/// How often an end may act at one moment: more often, and it does not stop.
+/// Maximum number of actions of an end at one time. More actions mean that the end does not stop.
 const TOO_OFTEN: u32 = 100_000;
 
-/// An end of a flow that speaks IPv4 packets: a TCP/IP stack with its application, which lives in the
-/// simulation's time. Its address and port are those of [`FlowAddresses::of_flow`].
+/// An end of a flow that sends and receives IPv4 packets: a TCP/IP stack with its application, in
+/// simulated time. Its address and port are given by [`FlowAddresses::of_flow`].
 pub trait PacketEnd {
-    /// A packet has come out of the network.
+    /// Receives a packet from the network.
     fn receive(&mut self, now: Time, packet: &[u8]);
 
-    /// The next packet that it sends at this moment, `None` if there is none.
+    /// The next packet that the end sends at this time, or `None`.
     fn transmit(&mut self, now: Time) -> Option<Vec<u8>>;
 
-    /// When it acts next though nothing comes; [`Time::NEVER`] if it only waits. What has become due is
-    /// done by the next [`transmit`](PacketEnd::transmit).
+    /// Time of the next action without an arrival; [`Time::NEVER`] if the end only waits. The next
+    /// [`transmit`](PacketEnd::transmit) performs the actions that are due.
     fn deadline(&mut self, now: Time) -> Time;
 }
 
-/// Why a run with ends outside has no result.
+/// Reason why a run with external ends has no result.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExternalError {
     /// The network cannot be built.
     Config(ConfigError),
-    /// There is no such end of a TCP connection over one path.
+    /// The host is not an end of a TCP connection over one path.
     NoSuchEnd {
-        /// The host asked for.
+        /// The requested host.
         host: u32,
     },
-    /// An end sent what is no valid TCP segment and no UDP datagram over IPv4.
+    /// An end sent bytes that are neither a valid TCP segment nor a UDP datagram over IPv4.
     NoPacket {
         /// Its host.
         host: u32,
-        /// When.
+        /// Time of the packet.
         at: Time,
     },
-    /// An end does not stop acting.
+    /// An end does not stop acting at one time.
     Endless {
         /// Its host.
         host: u32,
-        /// When.
+        /// Time of the actions.
         at: Time,
     },
-    /// A segment of an end inside has no wire format.
+    /// A segment of a simulated end has no wire format.
     NoFormat(EmitError),
-    /// Packets are missing, which is a defect of the simulator.
+    /// Packets are unaccounted for, which is a defect of the simulator.
     Conservation(ConservationError),
 }
 
@@ -66,13 +66,13 @@ impl fmt::Display for ExternalError {
             ExternalError::NoSuchEnd { host } => {
                 write!(
                     f,
-                    "host {host} is no end of a TCP connection over one path: those of flow i are 2i and 2i + 1"
+                    "host {host} is not an end of a TCP connection over one path; the ends of flow i are 2i and 2i + 1"
                 )
             }
             ExternalError::NoPacket { host, at } => {
                 write!(
                     f,
-                    "host {host} sent at {at} what is no TCP segment or UDP datagram in a whole IPv4 packet"
+                    "host {host} sent an invalid packet at {at}; expected a TCP segment or UDP datagram in a whole IPv4 packet"
                 )
             }
             ExternalError::Endless { host, at } => {
@@ -86,12 +86,13 @@ impl fmt::Display for ExternalError {
 
 impl std::error::Error for ExternalError {}
 
-/// Runs a network with these ends, each in the place of its host: `2i` for the end of flow `i` that sends the
-/// data, `2i + 1` for the other. The other ends stay what they are.
+/// Runs a network with these ends. Each end replaces its host: `2i` is the end of flow `i` that
+/// sends the data, and `2i + 1` is the other end. The remaining ends are simulated.
 ///
 /// # Errors
 ///
-/// The network cannot be built, there is no such host, or an end sends what is no packet or does not stop.
+/// The network cannot be built, the host does not exist, an end sends an invalid packet, or an end
+/// does not stop.
 pub fn run(
     config: &Config,
     ends: &mut [(u32, &mut dyn PacketEnd)],
@@ -115,10 +116,10 @@ pub fn run(
 /// Carries packets between the ends and the network.
 struct Carrier {
     simulation: Simulation,
-    /// Which end each host is.
+    /// Index of the external end of each host, if it has one.
     outside: Vec<Option<usize>>,
     addresses: Vec<FlowAddresses>,
-    /// The packets on their way whose both ends are outside, by their number.
+    /// Bytes of the packets in transit between two external ends, by packet number.
     bytes: Vec<Vec<u8>>,
 }
 
@@ -152,7 +153,8 @@ impl Carrier {
             }
             self.simulation.run_until(next);
             let arrived: Vec<Egress> = self.simulation.take_egress().collect();
-            // All of them before any is answered: an answer may be given the number of one that has arrived.
+            // All packets are read before the first answer, because an answer may reuse the number
+            // of an arrived packet.
             let packets: Result<Vec<_>, _> = arrived.iter().map(|one| self.packet(one)).collect();
             for (egress, packet) in arrived.iter().zip(packets?) {
                 let Some(place) = self.outside[egress.host as usize] else { continue };
@@ -180,7 +182,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// The bytes of what has arrived.
+    /// The bytes of an arrived packet.
     fn packet(&self, egress: &Egress) -> Result<Vec<u8>, ExternalError> {
         let host = egress.host as usize;
         let mut bytes = Vec::new();

@@ -1,15 +1,17 @@
-//! Ends of flows outside the simulation: a kernel's sockets, or anything that speaks packets.
+//! External ends of flows: a kernel's sockets, or any program that sends and receives packets.
 //!
-//! The network stays what it is: the same links, queues, error models and seeds. A stack that can be
-//! told the time is a [`PacketEnd`], and [`run`] carries its packets in the simulation's time.
+//! The network is simulated as usual, with the same links, queues, error models and seeds. A stack
+//! whose clock can be set is a [`PacketEnd`], and [`run`] carries its packets in simulated time.
 //!
-//! Who keeps another time, such as a kernel's, does that himself. He
-//! [takes the end out](crate::Simulation::make_external) before the run, lets the simulation come
-//! up to his clock ([`run_until`](crate::Simulation::run_until)), hands in what the end sends
-//! ([`inject`](crate::Simulation::inject)), takes what has reached it
-//! ([`take_egress`](crate::Simulation::take_egress)), and sleeps until the
-//! [next event](crate::Simulation::next_event). A packet is known by its number from `inject` to its
-//! egress, so that its bytes can stay with the owner.
+//! A caller with another clock, such as a kernel's, drives the simulation itself. Before the run it
+//! [replaces the end](crate::Simulation::make_external). It then repeats these steps:
+//!
+//! * advance the simulation to its clock ([`run_until`](crate::Simulation::run_until));
+//! * hand in the packets that the end sends ([`inject`](crate::Simulation::inject));
+//! * take the packets that have reached the end ([`take_egress`](crate::Simulation::take_egress));
+//! * sleep until the [next event](crate::Simulation::next_event).
+//!
+//! A packet keeps its number from `inject` to its egress, so that the owner can keep its bytes.
 
 mod drive;
 pub mod packet;
@@ -20,17 +22,18 @@ use crate::packet::Body;
 
 pub use drive::{ExternalError, PacketEnd, run};
 
-/// A packet that has reached an end outside.
+/// A packet that has reached an external end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Egress {
-    /// When it came out of its last link.
+    /// Time at which the packet left its last link.
     pub time: Time,
-    /// The host it is for: `2i` for the end of flow `i` that sends the data, `2i + 1` for the other; of a
-    /// multipath flow, the [gate](crate::Simulation::make_external) that it has come to.
+    /// Destination host: `2i` for the end of flow `i` that sends the data, `2i + 1` for the other.
+    /// For a multipath flow, it is the [gate](crate::Simulation::make_external) at which the packet
+    /// arrived.
     pub host: u32,
-    /// The number that [`inject`](crate::Simulation::inject) gave it, if the other end is outside too. The number may
-    /// be given to another packet after the next call of `run_until` or `inject`.
+    /// Number from [`inject`](crate::Simulation::inject), if the other end is external too. After
+    /// the next call of `run_until` or `inject`, another packet may have the number.
     pub id: u32,
-    /// What it carries; a segment is marked if a queue has marked it.
+    /// Contents; a segment is marked if a queue has marked it.
     pub body: Body,
 }

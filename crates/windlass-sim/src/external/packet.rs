@@ -1,5 +1,5 @@
-//! The bytes of a packet of an end outside: what they mean to the simulation, and the two fields that
-//! a network may change.
+//! Bytes of packets of external ends: conversions from and to the simulator's packets, and
+//! changes of the two fields that a network may change.
 
 use std::net::Ipv4Addr;
 
@@ -12,17 +12,17 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 /// Offset of the protocol in an IPv4 header.
 const PROTOCOL: usize = 9;
-/// Offset of the ECN field in an IPv4 header, and of its checksum.
+/// Offsets of the ECN field and of the checksum in an IPv4 header.
 const TRAFFIC_CLASS: usize = 1;
 const IP_CHECKSUM: usize = 10;
-/// Offset of source and destination in an IPv4 header.
+/// Offset of the source and destination addresses in an IPv4 header.
 const ADDRESSES: usize = 12;
-/// Offset of the window in a TCP header, and of its checksum.
+/// Offsets of the window and of the checksum in a TCP header.
 const WINDOW: usize = 14;
 const TCP_CHECKSUM: usize = 16;
 
-/// What an IPv4 packet is to the simulation; `None` for all that is neither a valid TCP segment nor a
-/// datagram, such as ICMP.
+/// Converts an IPv4 packet to a simulated packet; `None` if it is neither a valid TCP segment nor a
+/// UDP datagram, such as ICMP.
 pub fn body(packet: &[u8]) -> Option<Body> {
     match wire::parse(packet) {
         Ok(parsed) => Some(Body::Segment(parsed.segment)),
@@ -36,11 +36,11 @@ pub fn body(packet: &[u8]) -> Option<Body> {
     }
 }
 
-/// Appends what an end inside the simulation has sent, as an IPv4 packet; its payload is the test pattern.
+/// Appends a packet from a simulated end as an IPv4 packet. Its payload is the test pattern.
 ///
 /// # Errors
 ///
-/// It does not fit the formats.
+/// The packet does not fit the formats.
 pub fn write(body: &Body, addresses: &Addresses, out: &mut Vec<u8>) -> Result<(), EmitError> {
     match body {
         Body::Segment(segment) => {
@@ -51,8 +51,9 @@ pub fn write(body: &Body, addresses: &Addresses, out: &mut Vec<u8>) -> Result<()
     }
 }
 
-/// Whether a packet that is nothing to the simulation should have been: it says that it is TCP or UDP.
-/// Others, such as the ICMP answer to a datagram that nobody awaits, belong to no flow.
+/// True if the IPv4 protocol field is TCP or UDP. If [`body`] returns `None` for such a packet, the
+/// packet is invalid. Other packets, such as an ICMP answer to an unexpected datagram, belong to no
+/// flow.
 pub fn is_of_a_flow(packet: &[u8]) -> bool {
     matches!(packet.get(PROTOCOL), Some(&TCP | &UDP))
 }
@@ -66,7 +67,7 @@ pub fn ends(packet: &[u8]) -> Option<[Ipv4Addr; 2]> {
     Some([address(ADDRESSES)?, address(ADDRESSES + 4)?])
 }
 
-/// Lowers the window field of a TCP segment to `most`.
+/// Reduces the window field of a TCP segment to at most `most`.
 pub fn pin_window(packet: &mut [u8], most: u16) {
     let tcp = header_len(packet);
     let (field, checksum) = (word(packet, tcp + WINDOW), word(packet, tcp + TCP_CHECKSUM));
@@ -84,7 +85,7 @@ pub fn mark(packet: &mut [u8]) {
     set_word(packet, IP_CHECKSUM, checksum);
 }
 
-/// The checksum after one of the words it covers has changed (RFC 1624, equation 3).
+/// The checksum after a change of one of its words (RFC 1624, equation 3).
 fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_window_is_left_as_it_is() {
+    fn a_smaller_window_is_unchanged() {
         let (before, mut bytes) = segment(0, Codepoint::NotEct);
         pin_window(&mut bytes, 8_760);
         assert_eq!(body(&bytes), Some(Body::Segment(before)));
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_has_no_place_in_the_network() {
+    fn a_packet_other_than_tcp_and_udp_has_no_body() {
         let (_, mut icmp) = segment(100, Codepoint::NotEct);
         icmp[9] = 1;
         let sum = updated(word(&icmp, IP_CHECKSUM), 6, 1);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_segment_is_missed() {
+    fn a_corrupt_segment_has_no_body() {
         let (_, mut bytes) = segment(100, Codepoint::NotEct);
         *bytes.last_mut().unwrap() ^= 1;
         assert_eq!(body(&bytes), None);

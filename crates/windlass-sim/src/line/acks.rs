@@ -1,4 +1,4 @@
-//! Acknowledgements that a link holds, by the host that they are for.
+//! Acknowledgements that a link holds, by destination host.
 
 use std::collections::BTreeMap;
 
@@ -9,38 +9,38 @@ use windlass_tcp::{Segment, Seq};
 use crate::course::{AckRule, AckShaping};
 use crate::packet::PacketHandle;
 
-/// What is done with a packet that comes.
+/// Treatment of an arriving packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Admitted {
-    /// It goes on at once, after those held for its host.
+    /// True if the packet continues immediately, after the packets held for its host.
     pub(super) passes: bool,
-    /// Those held for its host go on now.
+    /// True if the packets held for its host continue now.
     pub(super) lets_go: bool,
-    /// It is the first that is held of a round with this number, which ends after this time.
+    /// Round number and maximum holding time, if the packet is the first held packet of a round.
     pub(super) waits: Option<(u64, Span)>,
-    /// It takes the place of this one.
+    /// The held packet that this packet replaces.
     pub(super) replaced: Option<PacketHandle>,
 }
 
 impl Admitted {
-    /// A packet that has nothing to do with those held.
+    /// Treatment of a packet that is independent of the held packets.
     pub(super) const PASSES: Admitted =
         Admitted { passes: true, lets_go: false, waits: None, replaced: None };
 }
 
-/// The gate of one host.
+/// Held packets of one host.
 #[derive(Clone, Debug, Default)]
 struct Gate {
     held: Vec<PacketHandle>,
-    /// How many have come since it was open.
+    /// Acknowledgements held since the last release.
     count: u32,
-    /// How many times it has been open.
+    /// Number of releases.
     round: u64,
-    /// The acknowledgement number that came last.
+    /// The last acknowledgement number received.
     last: Option<Seq>,
 }
 
-/// All gates of a line.
+/// The gates of all hosts of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Gates {
     shaping: AckShaping,
@@ -52,7 +52,7 @@ impl Gates {
         Gates { shaping, gates: BTreeMap::new() }
     }
 
-    /// A segment has come for this host.
+    /// Receives a segment for this host.
     pub(super) fn admit(&mut self, host: u32, s: &Segment, handle: PacketHandle) -> Admitted {
         let AckShaping { rule, count, within } = self.shaping;
         let gate = self.gates.entry(host).or_default();
@@ -69,12 +69,12 @@ impl Gates {
         Admitted { passes: false, lets_go: gate.count >= count, waits, replaced }
     }
 
-    /// Whether this round of the host's gate has not ended.
+    /// True if this round of the host's gate has not ended.
     pub(super) fn is_round(&self, host: u32, round: u64) -> bool {
         self.gates.get(&host).is_some_and(|gate| gate.round == round)
     }
 
-    /// Those held for this host.
+    /// Releases and returns the packets held for this host.
     pub(super) fn open(&mut self, host: u32) -> Vec<PacketHandle> {
         let Some(gate) = self.gates.get_mut(&host) else { return Vec::new() };
         (gate.count, gate.round) = (0, gate.round + 1);

@@ -1,4 +1,5 @@
-//! CoDel (RFC 8289): drops at departure, when packets have waited too long for too long.
+//! CoDel (RFC 8289). It drops packets at departure, if the queueing delay has exceeded the target
+//! for an interval.
 
 use windlass_cc::{Span, Time};
 
@@ -8,16 +9,16 @@ use crate::link::QueueLimit;
 
 /// Controlled delay (RFC 8289).
 ///
-/// The largest packet seen so far stands for the interface's MTU: a queue that holds no more than
-/// that is not acted on (section 5.6).
+/// The size of the largest packet so far replaces the interface's MTU. A queue that holds at most
+/// this number of bytes is not acted on (section 5.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDel {
     /// Acceptable standing delay (section 4.3).
     pub target: Span,
-    /// How long the delay may exceed the target before it counts, of the order of the longest
-    /// round trip (section 4.3); at least 1 ns.
+    /// Time for which the delay may exceed the target; at least 1 ns. It should be of the order of
+    /// the longest RTT (section 4.3).
     pub interval: Span,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// True to mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
 }
 
@@ -35,20 +36,20 @@ impl CoDel {
     }
 }
 
-/// Longest interval, nanoseconds: 13 days, of which 16 and a time do not overflow.
+/// Maximum interval, nanoseconds: 13 days. Sixteen intervals plus a time do not overflow.
 const LONGEST: u64 = 1 << 50;
 
-/// `interval / √count`: the time from one drop to the next (section 5.5). Both are below 2^53, so
-/// that the result is cut from one that is exact to a few parts in 10^16.
+/// `interval / √count`: the time between two drops (section 5.5). Both values are below 2^53. The
+/// result is truncated from a value that is exact to a few parts in 10^16.
 pub fn control_law(interval: Span, count: u32) -> Span {
     Span((interval.0 as f64 / f64::from(count.max(1)).sqrt()) as u64)
 }
 
-/// Where CoDel takes its packets from.
+/// Queue from which CoDel takes packets.
 pub trait Source {
     /// The next packet.
     fn pop(&mut self) -> Option<Waiting>;
-    /// IP bytes left.
+    /// Remaining IP bytes.
     fn bytes(&self) -> u64;
 }
 
@@ -61,20 +62,20 @@ impl Source for Fifo {
     }
 }
 
-/// The state of section 5.1.
+/// CoDel's state (section 5.1).
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// When the delay will have been too long for an interval.
+    /// Time at which the delay will have exceeded the target for an interval.
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
-    /// Drops since the dropping state was entered, and that number then.
+    /// Drops since the start of the dropping state, and the value of `count` at its start.
     count: u32,
     last_count: u32,
 }
 
 impl State {
-    /// That of an empty queue.
+    /// State of an empty queue.
     pub const NEW: State = State {
         first_above: None,
         dropping: false,
@@ -83,7 +84,7 @@ impl State {
         last_count: 0,
     };
 
-    /// Takes a packet and says whether it is one that may be dropped (section 5.6).
+    /// Takes a packet. The flag is true if the packet may be dropped (section 5.6).
     fn take(
         &mut self,
         now: Time,
@@ -109,8 +110,8 @@ impl State {
         Some((packet, excess))
     }
 
-    /// The packet to transmit and whether it is to be marked (section 5.5). `largest` is the size
-    /// of the largest packet that the link carries.
+    /// The packet to transmit, and true to mark it (section 5.5). `largest` is the size of the
+    /// largest packet that the link carries.
     pub fn dequeue(
         &mut self,
         now: Time,
@@ -133,11 +134,11 @@ impl State {
                 return Some((packet, true));
             }
             drops.push(Dropped { handle: packet.handle, early: true });
-            // The next drop is a while ahead, however long this packet has waited.
+            // The next drop is later, regardless of the delay of this packet.
             return self.take(now, p, from, largest).map(|(packet, _)| (packet, false));
         }
         while excess && now >= self.drop_next {
-            // Every drop counts, the last of an episode too.
+            // Every drop counts, including the last drop of an episode.
             self.count = self.count.saturating_add(1);
             if mark(&packet) {
                 self.schedule(p);
@@ -157,12 +158,13 @@ impl State {
         Some((packet, false))
     }
 
-    /// The time of the next drop.
+    /// Schedules the next drop.
     fn schedule(&mut self, p: &CoDel) {
         self.drop_next += control_law(p.interval, self.count);
     }
 
-    /// Enters the dropping state, at the rate of the last time if that is not long ago.
+    /// Enters the dropping state. The drop rate continues from the last dropping state, if that was
+    /// recent.
     fn enter(&mut self, now: Time, p: &CoDel) {
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.drop_next).0 < 16 * p.interval.0;
@@ -173,7 +175,7 @@ impl State {
     }
 }
 
-/// The discipline at work.
+/// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct CoDelQueue {
     p: CoDel,
@@ -214,7 +216,7 @@ mod tests {
 
     const SIZE: u32 = 1000;
 
-    /// A queue with so many packets of time zero.
+    /// A queue with this number of packets, which arrived at time zero.
     fn full(p: CoDel, packets: u32, ecn: bool) -> CoDelQueue {
         let mut q = CoDelQueue::new(p, QueueLimit::Unlimited);
         for i in 0..packets {
@@ -224,7 +226,7 @@ mod tests {
         q
     }
 
-    /// Times, ms, of the departures at which something was dropped or marked, one departure a
+    /// Times, ms, of the departures at which a packet was dropped or marked. One packet departs per
     /// millisecond from `from_ms` on.
     fn signals(q: &mut CoDelQueue, from_ms: u64, to_ms: u64) -> Vec<u64> {
         let mut drops = Vec::new();
@@ -240,8 +242,8 @@ mod tests {
         times
     }
 
-    /// RFC 8289 section 5.5 in real numbers: the first drop an interval after the first departure
-    /// above the target, the k-th `interval / √(k - 1)` after the one before.
+    /// RFC 8289 section 5.5 in real numbers. The first drop is an interval after the first
+    /// departure above the target. The k-th drop is `interval / √(k - 1)` after the previous drop.
     fn model(first_ms: u64, to_ms: u64, interval_ms: f64) -> Vec<u64> {
         let mut times = Vec::new();
         let mut due = first_ms as f64;
@@ -262,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_follow_the_same_law_and_take_nothing_away() {
+    fn marks_follow_the_same_law_and_remove_no_packets() {
         let mut q = full(CoDel { ecn: true, ..CoDel::DEFAULT }, 2000, true);
         assert_eq!(signals(&mut q, 10, 1000), model(110, 1000, 100.0));
         assert_eq!(q.fifo().len(), 2000 - 990);
     }
 
     #[test]
-    fn what_cannot_be_marked_is_dropped_with_ecn_too() {
+    fn packets_without_ecn_are_dropped_even_if_ecn_is_on() {
         let mut q = full(CoDel { ecn: true, ..CoDel::DEFAULT }, 2000, false);
         let times = signals(&mut q, 10, 1000);
         assert_eq!(q.fifo().len(), 2000 - 990 - times.len() as u64);
@@ -280,7 +282,7 @@ mod tests {
         for interval in [1, 1000, 100_000_000, LONGEST] {
             for count in [1u32, 2, 3, 10, 12_345, u32::MAX] {
                 let ns = control_law(Span(interval), count).0;
-                // ns <= interval / sqrt(count) < ns + 1, squared to stay with whole numbers.
+                // ns <= interval / sqrt(count) < ns + 1, squared so that all numbers are integers.
                 let square = |n: u64| u128::from(n) * u128::from(n) * u128::from(count);
                 let whole = u128::from(interval) * u128::from(interval);
                 assert!(square(ns.saturating_sub(1)) <= whole && whole < square(ns + 2));
@@ -289,10 +291,11 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_below_the_target_or_a_single_packet_is_left_alone() {
+    fn a_delay_below_the_target_or_a_single_packet_causes_no_drop() {
         let mut q = full(CoDel { target: Span::from_millis(2000), ..CoDel::DEFAULT }, 2000, false);
         assert_eq!(signals(&mut q, 10, 1000), [0u64; 0]);
-        // One packet behind the one that leaves: no more bytes than the largest packet.
+        // One packet is behind the departing packet, so that the bytes do not exceed the largest
+        // packet.
         let mut q = CoDelQueue::new(CoDel::DEFAULT, QueueLimit::Unlimited);
         q.enqueue(plain(0, SIZE), None, &mut Vec::new());
         for ms in 10..1000 {
@@ -303,17 +306,17 @@ mod tests {
     }
 
     #[test]
-    fn a_new_episode_soon_after_begins_at_the_rate_of_the_last() {
+    fn a_new_episode_soon_after_continues_at_the_last_drop_rate() {
         let mut q = full(CoDel::DEFAULT, 2000, false);
         let first = signals(&mut q, 10, 500);
-        // A packet that has not waited ends the episode; then the delay is excessive again.
+        // A packet without delay ends the episode. Then the delay is excessive again.
         q.state.first_above = None;
         q.state.dropping = false;
         let second = signals(&mut q, 500, 1000);
         let (n, m) = (first.len(), second.len());
         assert!(n > 5);
         assert_eq!(second[0], 600);
-        // The count that the first episode reached, less the one it began with.
+        // The count that the first episode reached, minus its initial count.
         let gap = second[1] - second[0];
         let expected = 100.0 / ((n - 1) as f64).sqrt();
         assert!((gap as f64 - expected).abs() <= 1.0, "{gap} ms, {expected} expected");

@@ -1,4 +1,4 @@
-//! A device's own transmit queue below a discipline, with flow control between the two.
+//! The transmit queue of a device below a discipline, with flow control between the two.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,32 @@ use windlass_cc::{Span, Time};
 
 use super::waiting::{Dropped, Waiting};
 
-/// A discipline of type `D` above the transmit queue of a device, which is first in, first out.
+/// A discipline of type `D` above the transmit queue of a device, which is a FIFO queue.
 ///
-/// The discipline hands packets over as long as the device has room, and holds the rest. It drops and marks by its own
-/// queue alone: a packet's wait in the device is no part of the delay that CoDel compares with its target. The device
-/// drops nothing. A packet at an idle link passes both at once.
+/// The discipline hands packets to the device while the device has room, and holds the others. It
+/// drops and marks according to its own queue only. The wait of a packet in the device is therefore
+/// not part of the delay that CoDel compares with its target. The device drops no packets. A packet
+/// at an idle link passes both queues at once.
 ///
-/// Lengths, delays and the link's results count both queues. A packet that the discipline marks at the handover is
-/// reported as marked when it leaves the device.
+/// Lengths, delays and the link's results include both queues. A packet that the discipline marks
+/// at the handover is reported as marked when it leaves the device.
 ///
 /// Linux has such a queue in each driver without byte queue limits, and ns-3 in each device. With the defaults of ns-3
 /// 3.31 and later a point-to-point device has FQ-CoDel above 100 packets, without byte queue limits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Device<D> {
-    /// The discipline; not another device.
+    /// The discipline, which must not be another device.
     pub discipline: D,
-    /// Packets that the device holds, 1 to [`MAX_DEVICE_PACKETS`], the one in transmission not counted.
+    /// Maximum number of packets in the device, 1 to [`MAX_DEVICE_PACKETS`], without the packet in
+    /// transmission.
     pub packets: u64,
 }
 
-/// Largest transmit queue of a device, packets.
+/// Maximum size of a device's transmit queue, packets.
 pub const MAX_DEVICE_PACKETS: u64 = 1_000_000;
 
 impl<D> Device<D> {
-    /// That the size is possible.
+    /// Checks the size.
     pub(super) fn check_size(&self) -> Result<(), String> {
         match (1..=MAX_DEVICE_PACKETS).contains(&self.packets) {
             true => Ok(()),
@@ -43,7 +45,8 @@ impl<D> Device<D> {
 
 /// A queue that hands packets to a device.
 pub(super) trait Above {
-    /// Adds a packet; `idle` is the time without a packet to hand over, if there is none. True if it was marked.
+    /// Adds a packet. `idle` is the time since the device became ready for a packet, or `None` if
+    /// the device is full. Returns true if the packet was marked.
     fn add(
         &mut self,
         now: Time,
@@ -51,22 +54,22 @@ pub(super) trait Above {
         idle: Option<Span>,
         drops: &mut Vec<Dropped>,
     ) -> bool;
-    /// The next packet, and whether it was marked.
+    /// The next packet, and true if it was marked.
     fn next(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)>;
-    /// Packets and bytes in it.
+    /// Packets and bytes in the queue.
     fn holds(&self) -> (u64, u64);
 }
 
-/// Both queues at work.
+/// State of both queues.
 #[derive(Clone, Debug)]
 pub struct DeviceQueue<Q> {
     above: Q,
-    /// Packets in the device, each with whether it leaves with a mark.
+    /// Packets in the device. The flag is true if the packet leaves with a mark.
     packets: VecDeque<(Waiting, bool)>,
     bytes: u64,
-    /// Packets that the device holds.
+    /// Maximum number of packets in the device.
     room: u64,
-    /// When the discipline handed a packet over, or could have done so after the device was full.
+    /// Time of the last handover, or of the first room after the device was full.
     ready: Time,
 }
 
@@ -87,7 +90,7 @@ impl<Q: Above> DeviceQueue<Q> {
         (self.packets.len() as u64) < self.room
     }
 
-    /// The discipline's transmitter is the device, which is idle while it has room.
+    /// The device acts as the discipline's transmitter. It is idle while it has room.
     pub fn enqueue(&mut self, now: Time, packet: Waiting, drops: &mut Vec<Dropped>) -> bool {
         let idle = self.has_room().then(|| now.since(self.ready));
         let marked = self.above.add(now, packet, idle, drops);
@@ -105,7 +108,7 @@ impl<Q: Above> DeviceQueue<Q> {
         Some((packet, marked))
     }
 
-    /// Hands packets over until the device is full or nothing waits above it.
+    /// Hands packets over until the device is full or the discipline has no packets.
     fn fill(&mut self, now: Time, drops: &mut Vec<Dropped>) {
         while self.has_room() && self.above.holds().0 > 0 {
             let Some((packet, marked)) = self.above.next(now, drops) else { return };
@@ -151,7 +154,7 @@ mod tests {
 
     #[test]
     fn codel_does_not_see_the_wait_in_the_device() {
-        // A packet a millisecond leaves and one comes; 50 packets wait throughout.
+        // One packet leaves and one arrives per millisecond, so that 50 packets wait at all times.
         let drops_with = |packets| {
             let mut q = queue(Discipline::CoDel(CoDel::DEFAULT), 1000, packets);
             let mut drops = Vec::new();
@@ -168,7 +171,7 @@ mod tests {
         };
         let (all, dropped) = drops_with(1);
         assert!(all == 50 && dropped > 5, "{dropped}");
-        // Below it wait 45 packets: above it none waits for 5 ms.
+        // The device holds 45 waiting packets, and no packet above it waits for 5 ms.
         assert_eq!(drops_with(46), (50, 0));
     }
 
@@ -185,7 +188,8 @@ mod tests {
             .filter_map(|ms| q.dequeue(Time::from_millis(ms), &mut drops))
             .filter_map(marked)
             .collect();
-        // 0 and 1 are in the device at once, and 2 begins the interval. Behind 6 waits one packet, which CoDel tolerates.
+        // Packets 0 and 1 enter the device at once, and packet 2 starts the interval. CoDel
+        // tolerates the one packet behind packet 6.
         assert_eq!((left, drops.len()), (vec![3, 4, 5], 0));
     }
 
@@ -210,13 +214,13 @@ mod tests {
             assert_eq!(q.ready, Time::from_millis(ms));
         }
         q.dequeue(Time::from_millis(5), &mut drops).expect("two");
-        assert_eq!(q.ready, Time::from_millis(5), "it was full until then");
+        assert_eq!(q.ready, Time::from_millis(5), "the device was full until then");
         q.dequeue(Time::from_millis(6), &mut drops).expect("one");
-        assert_eq!(q.ready, Time::from_millis(5), "it had room already");
+        assert_eq!(q.ready, Time::from_millis(5), "the device had room already");
     }
 
     #[test]
-    fn sizes_and_disciplines_that_cannot_be_are_refused() {
+    fn invalid_sizes_and_disciplines_are_refused() {
         let device = |discipline, packets| Device { discipline, packets };
         let refused = |device: Device<Discipline>| {
             Discipline::Device(Box::new(device)).check().expect_err("refused")

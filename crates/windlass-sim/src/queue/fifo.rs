@@ -1,4 +1,4 @@
-//! First in, first out, within a limit.
+//! A first-in-first-out queue with a limit.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::waiting::{Dropped, Level, Waiting};
 use crate::link::QueueLimit;
 use windlass_cc::Span;
 
-/// Packets in the order in which they came.
+/// Packets in the order of arrival.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     packets: VecDeque<Waiting>,
@@ -21,7 +21,7 @@ impl Fifo {
         Fifo { packets: VecDeque::new(), bytes: 0, drain: Span::ZERO, limit }
     }
 
-    /// Packets.
+    /// Number of packets.
     pub fn len(&self) -> u64 {
         self.packets.len() as u64
     }
@@ -31,12 +31,12 @@ impl Fifo {
         self.bytes
     }
 
-    /// Time that transmitting everything takes.
+    /// Transmission time of all packets.
     pub fn drain(&self) -> Span {
         self.drain
     }
 
-    /// The length in the units of `level`.
+    /// Queue length in the unit of `level`.
     pub fn measured_like(&self, level: Level) -> u64 {
         match level {
             Level::Packets(_) => self.len(),
@@ -44,7 +44,8 @@ impl Fifo {
         }
     }
 
-    /// Adds the packet, or drops it if it has to wait and there is no room. Whether it was added.
+    /// Adds the packet. If the packet has to wait and the queue is full, it is dropped. Returns
+    /// true if it was added.
     pub fn push(&mut self, packet: Waiting, waits: bool, drops: &mut Vec<Dropped>) -> bool {
         let size = u64::from(packet.handle.size);
         if waits && !self.limit.has_room(self.len(), self.bytes, size) {

@@ -1,4 +1,4 @@
-//! FQ-CoDel (RFC 8290): flows apart, served in turn, each with a CoDel of its own.
+//! FQ-CoDel (RFC 8290): separate queues for flows, served in turn, each with its own CoDel.
 
 use std::collections::VecDeque;
 
@@ -11,25 +11,25 @@ use crate::random::mix;
 
 /// The FlowQueue-CoDel packet scheduler (RFC 8290).
 ///
-/// A flow is one direction of a flow of the scenario, which a hash keyed by the run's seed puts
-/// into one of the queues. A queue whose credit is used up, none being left, waits for the next
-/// round, as in Linux. When the limit is exceeded, the longest queue, in bytes, loses packets from
-/// its head one by one until it is not (section 4.1.2).
+/// A flow is one direction of a flow of the scenario. A hash keyed by the run's seed assigns it to
+/// one of the queues. A queue without remaining credit waits for the next round, as in Linux. When
+/// the limit is exceeded, packets are dropped from the head of the longest queue, in bytes, until
+/// the limit is met (section 4.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FqCoDel {
-    /// Queues that flows are hashed into, 1 to 65536 (section 4.1.3).
+    /// Number of queues that flows are hashed into, 1 to 65536 (section 4.1.3).
     pub flows: u32,
-    /// Bytes that a queue may send in its turn, at least 1 (section 5.2.4).
+    /// Bytes that a queue may send per turn, at least 1 (section 5.2.4).
     pub quantum: u32,
-    /// Acceptable standing delay of each queue, as CoDel's (section 5.2.1).
+    /// Acceptable standing delay of each queue, as in CoDel (section 5.2.1).
     pub target: Span,
-    /// How long the delay may exceed the target, as CoDel's (section 5.2.2); at least 1 ns.
+    /// Time for which the delay may exceed the target, as in CoDel (section 5.2.2); at least 1 ns.
     pub interval: Span,
-    /// Whether ECN-capable packets are marked where others are dropped (section 5.2.6).
+    /// True to mark ECN-capable packets instead of dropping them (section 5.2.6).
     pub ecn: bool,
 }
 
-/// Most queues.
+/// Maximum number of queues.
 const MAX_FLOWS: u32 = 65_536;
 
 impl FqCoDel {
@@ -61,8 +61,8 @@ impl FqCoDel {
 /// No packet.
 const NONE: u32 = u32::MAX;
 
-/// All packets that wait, chained to one list a queue, each with the place of the next; so are the
-/// places that are free, of which the one freed last is used first.
+/// All waiting packets, as one linked list per queue. Each packet has the slot of the next packet.
+/// The free slots are a list too; the slot freed last is reused first.
 #[derive(Clone, Debug)]
 struct Chains {
     places: Vec<(Waiting, u32)>,
@@ -81,7 +81,7 @@ impl Chains {
         place
     }
 
-    /// The packet at a place, which is free then, and the place of the next in its chain.
+    /// Frees a slot. Returns its packet and the slot of the next packet in the list.
     fn remove(&mut self, place: u32) -> (Waiting, u32) {
         let taken = self.places[place as usize];
         self.places[place as usize].1 = self.free;
@@ -90,7 +90,7 @@ impl Chains {
     }
 }
 
-/// Which list a queue is in.
+/// List of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum List {
     None,
@@ -98,13 +98,14 @@ enum List {
     Old,
 }
 
-/// The queue of the flows with one hash.
+/// The queue of the flows with one hash value.
 #[derive(Clone, Debug)]
 struct Flow {
     head: u32,
     tail: u32,
     bytes: u64,
-    /// Bytes that it may still send in its turn; below zero by what its last packet was too large.
+    /// Bytes that the queue may still send in its turn. It is negative if the last packet exceeded
+    /// the credit.
     credit: i64,
     list: List,
     codel: State,
@@ -138,7 +139,7 @@ impl Flow {
     }
 }
 
-/// A flow's packets as CoDel sees them.
+/// The packets of a flow, as a source for CoDel.
 struct OfFlow<'a> {
     flow: &'a mut Flow,
     chains: &'a mut Chains,
@@ -153,7 +154,7 @@ impl Source for OfFlow<'_> {
     }
 }
 
-/// The discipline at work.
+/// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct FqCoDelQueue {
     p: FqCoDel,
@@ -161,7 +162,7 @@ pub struct FqCoDelQueue {
     key: u64,
     flows: Vec<Flow>,
     chains: Chains,
-    /// Queues that have not had their first turn, and the others that have packets.
+    /// Queues before the end of their first turn, and the other queues with packets.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     packets: u64,
@@ -193,7 +194,7 @@ impl FqCoDelQueue {
         self.bytes
     }
 
-    /// The queue of a flow.
+    /// Index of the queue of a flow.
     fn hash(&self, flow: u32) -> u32 {
         (mix(self.key ^ u64::from(flow)) % u64::from(self.p.flows)) as u32
     }
@@ -222,7 +223,7 @@ impl FqCoDelQueue {
         false
     }
 
-    /// Drops from the head of the longest queue until the limit is kept.
+    /// Drops packets from the head of the longest queue until the limit is met.
     fn shorten(&mut self, drops: &mut Vec<Dropped>) {
         let exceeded = |q: &FqCoDelQueue| match q.limit {
             QueueLimit::Packets(n) => q.packets > n,
@@ -264,8 +265,8 @@ impl FqCoDelQueue {
                 self.bytes -= u64::from(dropped.handle.size);
             }
             let Some((packet, marked)) = taken else {
-                // A new queue waits behind all others, or it could come back with each packet and
-                // starve them (section 4.2).
+                // An emptied new queue moves behind all old queues. Otherwise it could return as
+                // new with each packet and starve the others (section 4.2).
                 flow.list = if is_new { List::Old } else { List::None };
                 list.pop_front();
                 if is_new {
@@ -290,7 +291,7 @@ mod tests {
         Waiting { flow, ..plain(id, size) }
     }
 
-    /// Flows that the key puts into different queues.
+    /// Flows that the key hashes into different queues.
     fn apart(q: &FqCoDelQueue, n: usize) -> Vec<u32> {
         let mut flows: Vec<u32> = Vec::new();
         for flow in 0.. {
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_take_turns_by_bytes_and_a_new_one_goes_first() {
+    fn flows_share_bytes_equally_and_a_new_flow_is_first() {
         let mut q = queue(QueueLimit::Unlimited);
         let [big, small, late] = apart(&q, 3).try_into().expect("three");
         let mut drops = Vec::new();
@@ -323,15 +324,15 @@ mod tests {
             let packet = next(&mut q);
             bytes[usize::from(packet.flow == small)] += u64::from(packet.handle.size);
         }
-        // Within a quantum and a packet of each other.
+        // The difference is at most a quantum and a packet.
         assert!(bytes[0].abs_diff(bytes[1]) <= 1514 + 1500, "{bytes:?}");
         q.enqueue(of(late, 99, 100), None, &mut Vec::new());
-        assert_eq!(next(&mut q).handle.id, 99, "it is sparse, and overtakes");
+        assert_eq!(next(&mut q).handle.id, 99, "a sparse flow overtakes");
         assert_eq!(q.len(), 60 - 24);
     }
 
     #[test]
-    fn what_exceeds_the_limit_is_taken_from_the_head_of_the_longest_queue() {
+    fn packets_above_the_limit_are_dropped_from_the_head_of_the_longest_queue() {
         let mut q = queue(QueueLimit::Packets(10));
         let [fat, thin] = apart(&q, 2).try_into().expect("two");
         let mut drops = Vec::new();
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_ran_empty_waits_a_round_before_it_counts_as_new_again() {
+    fn an_emptied_queue_waits_a_round_before_it_is_new_again() {
         let mut q = queue(QueueLimit::Unlimited);
         let [bulk, blinker] = apart(&q, 2).try_into().expect("two");
         let mut drops = Vec::new();
@@ -359,13 +360,13 @@ mod tests {
             q.enqueue(of(blinker, 100 + i, 1514), None, &mut drops);
             order.push(q.dequeue(Time::ZERO, &mut drops).expect("more").0.flow == blinker);
         }
-        // It sends no more than its share, although it never has more than a packet waiting.
+        // The flow sends at most its share, although at most one of its packets waits.
         let share = order.iter().filter(|b| **b).count();
         assert!((2..=4).contains(&share), "{order:?}");
     }
 
     #[test]
-    fn places_of_packets_that_left_are_used_again() {
+    fn slots_of_departed_packets_are_reused() {
         let mut q = queue(QueueLimit::Unlimited);
         let mut drops = Vec::new();
         for i in 0..10_000 {

@@ -1,14 +1,14 @@
-//! Queue disciplines: what a link direction keeps waiting, drops and marks.
+//! Queue disciplines: the rules by which a link direction queues, drops and marks packets.
 //!
-//! [`Discipline`] says which one, with its parameters; [`Queue`] is one at work. Drop-tail is not
-//! among those at work: [`Link`](crate::link::Link) decides it at arrival, without a queue of its
-//! own. All others stand before a link and hand it a packet whenever it is idle.
+//! [`Discipline`] is a discipline with its parameters, and [`Queue`] is its state. Drop-tail has no
+//! [`Queue`], because [`Link`](crate::link::Link) decides about a packet on its arrival. The other
+//! disciplines are in front of a link, and hand it a packet whenever it is idle.
 //!
-//! A packet that finds the link idle is transmitted at once and never refused for want of room,
-//! so that a limit of nothing is a link without a queue, as with drop-tail.
+//! A packet at an idle link is transmitted immediately and never dropped because of the limit. A
+//! limit of zero is therefore a link without a queue, as with drop-tail.
 //!
-//! Averages and probabilities are kept as `f64` and computed by additions, multiplications,
-//! divisions and square roots alone, which every machine rounds alike.
+//! Averages and probabilities are `f64` values. They are computed only by additions,
+//! multiplications, divisions and square roots, which every machine rounds in the same way.
 
 mod codel;
 mod device;
@@ -46,39 +46,40 @@ use policer::PolicerQueue;
 use red::RedQueue;
 use threshold::ThresholdQueue;
 
-/// What a link direction does with packets that have to wait. `L` is how queue lengths are told.
+/// The queue discipline of a link direction. `L` is the type of queue lengths.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Discipline<L = Level> {
-    /// First come, first served; what does not fit is dropped.
+    /// First in, first out. A packet that does not fit is dropped.
     #[default]
     DropTail,
     /// Random early detection.
     Red(Red<L>),
     /// Controlled delay.
     CoDel(CoDel),
-    /// A controlled delay for each flow, served in turn.
+    /// Controlled delay for each flow, served in turn.
     FqCoDel(FqCoDel),
     /// Proportional integral controller enhanced.
     Pie(Pie),
-    /// Marks above a queue length.
+    /// Marks packets above a queue length.
     Threshold(Threshold<L>),
-    /// Drops what exceeds a token bucket.
+    /// Drops packets that exceed a token bucket.
     Policer(Policer),
-    /// One of the others above the transmit queue of a device.
+    /// Another discipline above the transmit queue of a device.
     Device(Box<Device<Discipline<L>>>),
-    /// One that another crate defines.
+    /// A discipline that another crate defines.
     Custom(Custom<dyn QueueDiscipline>),
 }
 
 /// A queue discipline that another crate defines, as a configuration holds it in [`Discipline::Custom`].
 pub trait QueueDiscipline: Debug + Send + Sync {
-    /// The empty queue of one link direction, which should hold no more than `limit` and draws from this stream and from
-    /// nothing else.
+    /// The empty queue of one link direction. It should hold at most `limit`, and it draws random
+    /// values only from this stream.
     fn start(&self, limit: QueueLimit, stream: Stream) -> Box<dyn CustomQueue>;
 }
 
-/// A queue of another crate's discipline at work. Every packet that it is given it hands out once, to be transmitted or as
-/// dropped, and counts meanwhile: the conservation check at the end of the run looks at that.
+/// State of another crate's discipline. It hands out every packet exactly once, for transmission or
+/// as dropped, and counts the packets it holds. The conservation check at the end of the run
+/// verifies this.
 pub trait CustomQueue: Debug + Send + Sync + CloneCustomQueue {
     /// See [`Queue::enqueue`].
     fn enqueue(
@@ -94,19 +95,21 @@ pub trait CustomQueue: Debug + Send + Sync + CloneCustomQueue {
     fn len(&self) -> u64;
     /// IP bytes that wait.
     fn bytes(&self) -> u64;
-    /// Whether nothing waits.
+    /// True if no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 cloneable! {
-    /// That a copy of a simulation goes on by itself: whatever is a [`CustomQueue`] and `Clone` has it.
+    /// Copies of a simulation copy their queues. Every [`CustomQueue`] that is `Clone` implements
+    /// this trait.
     CloneCustomQueue, CustomQueue
 }
 
 impl<L> Discipline<L> {
-    /// Identifier as a user types it; above a device's queue that of the discipline there.
+    /// Identifier as a user types it. For a device queue, it is the identifier of the discipline
+    /// above.
     pub fn id(&self) -> &'static str {
         match self {
             Discipline::DropTail => "drop-tail",
@@ -121,7 +124,7 @@ impl<L> Discipline<L> {
         }
     }
 
-    /// Packets that a device below the discipline holds; 0 without one.
+    /// Maximum number of packets in a device below the discipline; 0 without a device.
     pub fn device_packets(&self) -> u64 {
         match self {
             Discipline::Device(device) => device.packets,
@@ -129,7 +132,7 @@ impl<L> Discipline<L> {
         }
     }
 
-    /// The same with queue lengths told in another way.
+    /// Converts the queue lengths to another type.
     pub fn map<M>(self, told: impl Fn(L) -> M) -> Discipline<M> {
         self.map_levels(&told)
     }
@@ -153,7 +156,7 @@ impl<L> Discipline<L> {
 }
 
 impl Discipline {
-    /// Whether this can be simulated.
+    /// Checks that this can be simulated.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {
             Discipline::DropTail | Discipline::Threshold(_) | Discipline::Custom(_) => Ok(()),
@@ -170,13 +173,13 @@ impl Discipline {
     }
 }
 
-/// A queue at work.
+/// State of a queue.
 #[derive(Clone, Debug)]
 pub struct Queue(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Only above a device's queue: otherwise the link decides.
+    /// Only above a device's queue. Otherwise the link decides.
     DropTail(Fifo),
     Red(RedQueue),
     CoDel(CoDelQueue),
@@ -242,8 +245,9 @@ impl Queue {
         })
     }
 
-    /// A packet comes. The link has been idle for so long, or is busy with `None`. What is dropped,
-    /// this packet or others, is added to `drops`. Whether the packet is to be marked.
+    /// Adds a packet. `idle` is the time for which the link has been idle, or `None` if it is busy.
+    /// Dropped packets, which may include this packet, are added to `drops`. Returns true if the
+    /// packet must be marked.
     pub fn enqueue(
         &mut self,
         now: Time,
@@ -267,7 +271,7 @@ impl Queue {
         }
     }
 
-    /// The link is idle: the packet to transmit, and whether it is to be marked.
+    /// The packet that the idle link transmits, and true if the packet must be marked.
     pub fn dequeue(&mut self, now: Time, drops: &mut Vec<Dropped>) -> Option<(Waiting, bool)> {
         match &mut self.0 {
             Kind::DropTail(q) => q.pop().map(|packet| (packet, false)),
@@ -312,7 +316,7 @@ impl Queue {
         }
     }
 
-    /// Whether nothing waits.
+    /// True if no packet waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! PIE (RFC 8033): drops at arrival, with a probability that a controller keeps adjusting.
+//! PIE (RFC 8033). It drops packets at arrival, with a probability that a controller adjusts.
 
 use windlass_cc::{Span, Time};
 
@@ -9,12 +9,12 @@ use crate::random::{Chance, Stream};
 
 /// Proportional integral controller enhanced (RFC 8033).
 ///
-/// The delay is the time that transmitting the queue takes, which a link of constant rate knows
-/// without measuring its rate of departure (section 5.2). Of the enhancements there are ECN
-/// (section 5.1) and the bound on steps (section 5.5); drops are not de-randomised.
+/// The delay is the transmission time of the queue. A link of constant rate computes it without
+/// measuring its departure rate (section 5.2). Implemented enhancements are ECN (section 5.1) and
+/// the bound on steps (section 5.5). Drops are not de-randomised.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pie {
-    /// Delay to aim at, QDELAY_REF (section 4.2).
+    /// Reference delay, QDELAY_REF (section 4.2).
     pub target: Span,
     /// Time between adjustments, T_UPDATE (section 4.2); at least 1 ns.
     pub update: Span,
@@ -22,11 +22,11 @@ pub struct Pie {
     pub alpha: f64,
     /// Weight of the change since the last adjustment, per second (section 4.2).
     pub beta: f64,
-    /// Time for which a burst passes untouched, MAX_BURST (section 4.4).
+    /// Duration of a burst that passes without drops, MAX_BURST (section 4.4).
     pub max_burst: Span,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// True to mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Probability from which such packets are dropped all the same (section 5.1).
+    /// Probability from which ECN-capable packets are also dropped (section 5.1).
     pub mark_limit: f64,
 }
 
@@ -54,14 +54,14 @@ impl Pie {
     }
 }
 
-/// Largest weight.
+/// Maximum weight.
 const MAX_GAIN: f64 = 1000.0;
 
-/// A queue of no more than two such packets is not dropped from: MEAN_PKTSIZE (section 4.1).
+/// MEAN_PKTSIZE (section 4.1). A queue of at most two packets of this size drops no packets.
 const MEAN_PACKET: u64 = 1024;
 
-/// The smaller the probability, the smaller the steps (section 4.2): a bound of the probability
-/// and the divisor below it.
+/// Upper bounds of the probability with the divisor of the step below each bound. Smaller
+/// probabilities have smaller steps (section 4.2).
 const SCALES: [(f64, f64); 6] = [
     (0.000_001, 2048.0),
     (0.000_01, 512.0),
@@ -71,7 +71,7 @@ const SCALES: [(f64, f64); 6] = [
     (0.1, 2.0),
 ];
 
-/// The discipline at work.
+/// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct PieQueue {
     p: Pie,
@@ -125,13 +125,13 @@ impl PieQueue {
         self.fifo.pop().map(|packet| (packet, false))
     }
 
-    /// Whether the delay, now and at the last adjustment, is less than half the target.
+    /// True if the delay is below half the target, both now and at the last adjustment.
     fn is_calm(&self) -> bool {
         let half = self.p.target.0 / 2;
         self.fifo.drain().0 < half && self.delay_before.0 < half
     }
 
-    /// Whether chance takes the packet that comes (section 4.1).
+    /// Draws whether the arriving packet is dropped or marked (section 4.1).
     fn takes(&mut self) -> bool {
         let calm = self.delay_before.0 < self.p.target.0 / 2 && self.probability < 0.2;
         if self.burst_left > Span::ZERO || calm || self.fifo.bytes() <= 2 * MEAN_PACKET {
@@ -140,8 +140,8 @@ impl PieQueue {
         Chance::new(self.probability).draw(&mut self.draws)
     }
 
-    /// Makes the adjustments that are due. Between two events the queue stays as it is, so that
-    /// they come to the same as if each had been made in its time.
+    /// Performs the adjustments that are due. The queue does not change between two events, so that
+    /// late adjustments give the same result as adjustments at their due times.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             let rests = self.probability == 0.0
@@ -149,7 +149,7 @@ impl PieQueue {
                 && self.delay_before == Span::ZERO
                 && self.burst_left == Span::ZERO;
             if rests {
-                // Nothing changes by the others that are due.
+                // The other due adjustments change nothing.
                 let due = now.since(self.next_update).0 / self.p.update.0 + 1;
                 self.next_update += Span(due.saturating_mul(self.p.update.0));
                 return;
@@ -191,7 +191,7 @@ mod tests {
         PieQueue::new(p, QueueLimit::Unlimited, Stream::new(1, 1, Purpose::Queue))
     }
 
-    /// Section 4.2 in the words of the RFC, delays in seconds.
+    /// Section 4.2 of the RFC, with delays in seconds.
     fn model(p: f64, delay: f64, before: f64) -> f64 {
         let (alpha, beta, reference) = (0.125, 1.25, 0.015);
         let mut step = alpha * (delay - reference) + beta * (delay - before);
@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn the_probability_follows_the_equation_update_by_update() {
-        // Filled by turns faster and slower than a packet of 1 ms leaves each millisecond.
+        // The queue is filled alternately faster and slower than it drains, at one packet of 1 ms
+        // per millisecond.
         let mut q = queue(Pie::DEFAULT);
         let (mut p, mut before) = (0.0, 0.0);
         let mut seen = 0.0f64;
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_untouched_and_no_longer() {
+    fn a_burst_passes_for_the_burst_allowance_only() {
         let mut q = queue(Pie::DEFAULT);
         let mut first = None;
         for us in (0..2_000_000u64).step_by(500) {
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_idle_time_is_caught_up_with_to_the_same_end() {
+    fn adjustments_after_a_long_idle_time_equal_stepwise_adjustments() {
         let mut q = queue(Pie::DEFAULT);
         q.probability = 0.5;
         q.delay_before = Span::from_millis(30);
@@ -272,14 +273,14 @@ mod tests {
         q.catch_up(Time::from_millis(19_999));
         assert_eq!(q.probability, stepwise.probability);
         assert_eq!((q.next_update, q.burst_left), (stepwise.next_update, stepwise.burst_left));
-        // Weeks later: at once.
+        // Weeks later, in one step.
         q.catch_up(Time::from_secs(100 * 86_400));
         assert_eq!(q.probability, 0.0);
         assert!(q.next_update > Time::from_secs(100 * 86_400));
     }
 
     #[test]
-    fn what_is_capable_is_marked_up_to_the_limit_and_dropped_beyond() {
+    fn ecn_capable_packets_are_marked_up_to_the_limit_and_dropped_beyond() {
         let outcome = |probability, packet: fn(u32, u32) -> Waiting| {
             let mut q = queue(Pie { ecn: true, ..Pie::DEFAULT });
             let (mut marks, mut drops) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! A token bucket that drops what comes too fast.
+//! A token bucket that drops excess packets.
 
 use windlass_cc::{Span, Time};
 
@@ -6,14 +6,15 @@ use super::fifo::Fifo;
 use super::waiting::{Dropped, Waiting};
 use crate::link::QueueLimit;
 
-/// Drops each packet for which the bucket has too few tokens, and lets the others wait as in a drop-tail queue: the single-rate
-/// policer of network operators (Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016), a token bucket in
-/// the sense of RFC 3290 section 5.1.3. Tokens are bytes of IP packets; the bucket is full at the beginning.
+/// Drops each packet for which the bucket has too few tokens. Other packets wait as in a drop-tail
+/// queue. This is the single-rate policer of network operators (Flach et al., "An Internet-Wide
+/// Analysis of Traffic Policing", SIGCOMM 2016). It is a token bucket in the sense of RFC 3290
+/// section 5.1.3. Tokens are bytes of IP packets. The bucket is full at the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Policer {
-    /// Bits per second that the bucket is filled with; at least 1.
+    /// Fill rate of the bucket, bits per second; at least 1.
     pub rate: u64,
-    /// Bytes that it holds; at least 1.
+    /// Capacity of the bucket, bytes; at least 1.
     pub burst: u64,
 }
 
@@ -26,7 +27,7 @@ impl Policer {
     }
 }
 
-/// The discipline at work.
+/// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct PolicerQueue {
     fifo: Fifo,
@@ -93,12 +94,13 @@ mod tests {
             q.enqueue(Time(us * 1000), plain(0, 1000), None, &mut drops);
             q.fifo().len() > before
         };
-        // 1000 B a millisecond: three at once, then one for each millisecond, none earlier.
+        // 1000 B per millisecond: three packets at once, then one per millisecond, and none
+        // earlier.
         assert_eq!(
             [0, 0, 0, 0, 999, 1000, 1000].map(&mut passes),
             [true, true, true, false, false, true, false]
         );
-        // However long it rests, no more than the burst.
+        // After any idle time, at most the burst passes.
         assert_eq!([99_000, 99_000, 99_000, 99_000].map(passes), [true, true, true, false]);
         assert!(drops.iter().all(|dropped| dropped.early));
     }

@@ -1,4 +1,5 @@
-//! RED: drops or marks at arrival, with a probability that grows with the average queue.
+//! RED. It drops or marks packets at arrival, with a probability that grows with the average queue
+//! length.
 
 use windlass_cc::{Span, Time};
 
@@ -10,43 +11,44 @@ use crate::random::{Chance, Stream};
 /// Random early detection (Floyd and Jacobson, "Random Early Detection Gateways for Congestion
 /// Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993).
 ///
-/// The probability does not depend on a packet's size, whatever the thresholds count (RFC 7141
-/// section 2.3). With ECN, packets are marked where chance decides, and dropped where the average
-/// is beyond all chance (RFC 3168 section 7).
+/// The probability does not depend on the size of a packet, also with thresholds in bytes (RFC 7141
+/// section 2.3). With ECN, a packet is marked where a random draw would drop it. If the average
+/// exceeds the range of random drops, packets are dropped (RFC 3168 section 7).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Red<L = Level> {
-    /// Average below which nothing is dropped.
+    /// Average below which no packet is dropped.
     pub min_threshold: L,
-    /// Average at which the probability reaches `max_probability`; of the unit of `min_threshold`
-    /// and no less.
+    /// Average at which the probability reaches `max_probability`; in the unit of `min_threshold`,
+    /// and at least `min_threshold`.
     pub max_threshold: L,
-    /// Weight w of the newest queue length in the average, more than 0 and at most 1 (section 6).
+    /// Weight w of the newest queue length in the average; more than 0 and at most 1 (section 6).
     pub weight: f64,
-    /// Probability at `max_threshold` (section 4), from which `adaptive` sets out.
+    /// Probability at `max_threshold` (section 4); the initial value if `adaptive` is true.
     pub max_probability: f64,
-    /// Beyond `max_threshold` the probability grows on and reaches 1 at twice that; else it is 1
-    /// from there (Floyd, "Recommendation on using the gentle_ variant of RED", 2000).
+    /// True to let the probability grow above `max_threshold` until it is 1 at twice
+    /// `max_threshold`. Otherwise it is 1 from `max_threshold` on (Floyd, "Recommendation on using
+    /// the gentle_ variant of RED", 2000).
     pub gentle: bool,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// True to mark ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Adapt `max_probability` twice a second so that the average stays halfway between the
+    /// True to adapt `max_probability` every 0.5 s, so that the average stays halfway between the
     /// thresholds (Floyd, Gummadi and Shenker, "Adaptive RED", 2001, section 3.2).
     pub adaptive: bool,
-    /// Size of a typical packet, bytes, at least 1: an idle link counts as so many of them that
-    /// found the queue empty (1993, figure 2).
+    /// Size of a typical packet, bytes, at least 1. An idle time counts as the number of such
+    /// packets that the link could have sent, each with an empty queue (1993, figure 2).
     pub mean_packet: u32,
 }
 
-/// Rules of Adaptive RED for a link of so many bits per second (2001, section 4).
+/// Rules of Adaptive RED for a link of `rate_bps` bits per second (2001, section 4).
 impl Red {
-    /// Weight with which the average follows the queue within the time of a hundred packets and
-    /// more: `1 − e^(−1/C)` for a link of C typical packets a second.
+    /// Weight with which the average follows the queue over a hundred packets and more: `1 −
+    /// e^(−1/C)` for a link that sends C typical packets per second.
     pub fn adaptive_weight(rate_bps: u64, mean_packet: u32) -> f64 {
         -libm::expm1(-1.0 / packets_per_second(rate_bps, mean_packet))
     }
 
-    /// Thresholds in packets: half of what the link sends in 5 ms, at least 5, and three times
-    /// that.
+    /// Thresholds in packets. The lower threshold is half of the packets that the link sends in 5
+    /// ms, at least 5. The upper threshold is three times the lower threshold.
     pub fn adaptive_thresholds(rate_bps: u64, mean_packet: u32) -> (u64, u64) {
         let within_target = packets_per_second(rate_bps, mean_packet) * 0.005;
         let min = (within_target / 2.0).max(5.0) as u64;
@@ -59,7 +61,7 @@ fn packets_per_second(rate_bps: u64, mean_packet: u32) -> f64 {
 }
 
 impl<L> Red<L> {
-    /// The same with thresholds told in another way.
+    /// Converts the thresholds to another type.
     pub(super) fn map<M>(self, told: impl Fn(L) -> M) -> Red<M> {
         Red {
             min_threshold: told(self.min_threshold),
@@ -98,22 +100,22 @@ impl Red {
     }
 }
 
-/// What the rules of Adaptive RED say (2001, section 3.2, figure 1).
+/// Constants of Adaptive RED (2001, section 3.2, figure 1).
 mod adapt {
     use windlass_cc::Span;
 
     pub const INTERVAL: Span = Span::from_millis(500);
     pub const MIN: f64 = 0.01;
     pub const MAX: f64 = 0.5;
-    /// Step up, at most a quarter of the probability.
+    /// Maximum step up. A step is also at most a quarter of the probability.
     pub const STEP: f64 = 0.01;
-    /// Factor down.
+    /// Factor of a step down.
     pub const DECREASE: f64 = 0.9;
-    /// The target of the average, as shares of the way from threshold to threshold.
+    /// Target range of the average, as shares of the distance between the thresholds.
     pub const TARGET: [f64; 2] = [0.4, 0.6];
 }
 
-/// The discipline at work.
+/// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct RedQueue {
     p: Red,
@@ -121,19 +123,19 @@ pub struct RedQueue {
     draws: Stream,
     average: f64,
     max_probability: f64,
-    /// Packets since the last one that chance took, `None` while the average is below the lower
+    /// Packets since the last early drop or mark; `None` while the average is below the lower
     /// threshold.
     count: Option<u64>,
     adapted: Time,
 }
 
-/// What is to become of a packet.
+/// Decision about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Pass,
-    /// Chance took it.
+    /// A random draw selected the packet.
     Early,
-    /// The average is too large for any packet.
+    /// The average is above the range of random drops.
     Forced,
 }
 
@@ -179,7 +181,8 @@ impl RedQueue {
                 self.average += w * (length - self.average);
             }
             Some(idle) => {
-                // As if so many typical packets had come, each to an empty queue, and this one.
+                // Counts the idle time as arrivals of typical packets at an empty queue, and then
+                // this packet.
                 let size = u128::from(packet.handle.size.max(1));
                 let transmission = u128::from(packet.transmission.0.max(1));
                 let typical = transmission * u128::from(self.p.mean_packet) / size;
@@ -193,7 +196,7 @@ impl RedQueue {
         (self.p.min_threshold.amount() as f64, self.p.max_threshold.amount() as f64)
     }
 
-    /// Probability of the average, before packets are counted (section 4: p_b).
+    /// Probability for the average, before the count of packets (section 4: p_b).
     fn probability(&self) -> f64 {
         let (min, max) = self.thresholds();
         if self.average < min {
@@ -223,8 +226,8 @@ impl RedQueue {
         if taken { Verdict::Early } else { Verdict::Pass }
     }
 
-    /// Adaptive RED's additive increase and multiplicative decrease of the maximum probability,
-    /// on the first packet after each interval.
+    /// Adaptive RED's additive increase and multiplicative decrease of the maximum probability, on
+    /// the first packet after each interval.
     fn adapt(&mut self, now: Time) {
         if !self.p.adaptive || now.since(self.adapted) < adapt::INTERVAL {
             return;
@@ -240,14 +243,14 @@ impl RedQueue {
     }
 }
 
-/// The probability that spreads drops evenly: with `p_b / (1 − count · p_b)` the number of packets
-/// from one drop to the next is uniformly distributed (section 7, method 2, counted as in figure 2).
+/// The probability that spreads drops evenly. With `p_b / (1 − count · p_b)` the number of packets
+/// between two drops is uniformly distributed (section 7, method 2, counted as in figure 2).
 fn spread(probability: f64, count: u64) -> f64 {
     let left = 1.0 - count as f64 * probability;
     if left > probability { probability / left } else { 1.0 }
 }
 
-/// `base^exponent` by squaring: products only.
+/// `base^exponent` by squaring, which uses only products.
 fn power(base: f64, mut exponent: u64) -> f64 {
     let (mut result, mut square) = (1.0, base);
     while exponent > 0 {
@@ -281,8 +284,8 @@ mod tests {
         RedQueue::new(p, QueueLimit::Unlimited, Stream::new(1, 1, Purpose::Queue))
     }
 
-    /// Holds the queue at `length` until the average is there, and returns it with a count of
-    /// early and of forced drops among `packets` more.
+    /// Returns a queue whose length and average are `length`, with the numbers of early and of
+    /// forced drops among `packets` arrivals.
     fn held(p: Red, length: u32, packets: u32) -> (RedQueue, u32, u32) {
         let mut q = queue(p);
         let mut drops = Vec::new();
@@ -318,8 +321,8 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_link_counts_as_typical_packets_that_found_nothing() {
-        // 500 bytes take 0.5 ms; 100 ms are 200 of them, and one more is the packet that comes.
+    fn idle_time_counts_as_typical_packets_at_an_empty_queue() {
+        // 500 bytes take 0.5 ms. 100 ms are 200 such packets, and the arriving packet is one more.
         let mut q = queue(RED);
         q.average = 10.0;
         let idle = Some(Span::from_millis(100));
@@ -328,8 +331,9 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_drops_is_that_of_the_probability_when_they_are_spread() {
-        // Mean number of packets from drop to drop: the sum of the chances that n survive.
+    fn the_share_of_drops_equals_the_spread_probability() {
+        // Mean number of packets between two drops: the sum of the probabilities that n packets
+        // pass.
         let gap = |p_b: f64| {
             let (mut mean, mut survives, mut count) = (0.0, 1.0, 1.0);
             while survives > 0.0 {
@@ -364,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn below_the_thresholds_nothing_is_dropped_and_beyond_them_everything() {
+    fn no_packet_is_dropped_below_the_thresholds_and_all_packets_above() {
         assert_eq!((held(RED, 4, 1000).1, held(RED, 4, 1000).2), (0, 0));
         assert_eq!(held(RED, 30, 1000).2, 1000);
         assert_eq!(held(Red { gentle: false, ..RED }, 15, 1000).2, 1000);
@@ -372,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_capable_is_marked_where_chance_decides_and_dropped_beyond() {
+    fn ecn_capable_packets_are_marked_early_and_dropped_if_forced() {
         let ecn = Red { ecn: true, ..RED };
         let outcome = |length, packet: fn(u32, u32) -> Waiting| {
             let (mut q, ..) = held(ecn, length, 0);
@@ -389,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn adaptation_moves_the_probability_by_its_rules_and_within_its_bounds() {
+    fn adaptation_follows_its_rules_and_bounds() {
         let adaptive = Red { adaptive: true, ..RED };
         let adapted = |length, probability, seconds: u64| {
             let (mut q, ..) = held(adaptive, length, 0);
@@ -399,11 +403,11 @@ mod tests {
             }
             q.max_probability
         };
-        // Two steps a second: 0.01 at most, a quarter of a small probability.
+        // Two steps per second: each at most 0.01, and at most a quarter of the probability.
         assert!((adapted(14, 0.1, 5) - 0.2).abs() < 1e-12);
         assert!((adapted(14, 0.02, 1) - 0.02 * 1.25 * 1.25).abs() < 1e-12);
         assert!((adapted(6, 0.1, 5) - 0.1 * 0.9f64.powi(10)).abs() < 1e-12);
-        // From 9 to 11 packets is the target.
+        // The target range is 9 to 11 packets.
         assert_eq!(adapted(10, 0.1, 5), 0.1);
         assert!((0.5..=0.51).contains(&adapted(14, 0.1, 100)));
         assert!((0.009..=0.01).contains(&adapted(6, 0.1, 100)));
@@ -411,7 +415,7 @@ mod tests {
 
     #[test]
     fn adaptive_red_derives_weight_and_thresholds_from_the_link() {
-        // 10 Mbit/s are 2500 packets of 500 bytes a second: 6.25 in half of 5 ms.
+        // 10 Mbit/s are 2500 packets of 500 bytes per second, and 6.25 packets in half of 5 ms.
         assert_eq!(Red::adaptive_thresholds(10_000_000, 500), (6, 18));
         assert_eq!(Red::adaptive_thresholds(1_000_000, 500), (5, 15));
         assert_eq!(Red::adaptive_thresholds(1_000_000_000, 500), (625, 1875));
@@ -420,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_are_those_of_the_mathematical_library() {
+    fn powers_equal_the_math_library() {
         for exponent in [0, 1, 2, 3, 1000, 12_345_678] {
             let expected = libm::pow(0.998, exponent as f64);
             assert!((power(0.998, exponent) - expected).abs() <= 1e-9 * expected);

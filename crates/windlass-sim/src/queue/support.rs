@@ -5,7 +5,7 @@ use windlass_cc::{Span, Time};
 use super::waiting::Waiting;
 use crate::packet::PacketHandle;
 
-/// A packet that came at time zero and takes 1 µs a byte (8 Mbit/s).
+/// A packet that arrived at time zero and takes 1 µs per byte (8 Mbit/s).
 pub fn plain(id: u32, size: u32) -> Waiting {
     Waiting {
         handle: PacketHandle { id, size, hop: 0 },
@@ -16,7 +16,7 @@ pub fn plain(id: u32, size: u32) -> Waiting {
     }
 }
 
-/// The same, ECN-capable.
+/// An ECN-capable packet that is otherwise equal to [`plain`].
 pub fn capable(id: u32, size: u32) -> Waiting {
     Waiting { capable: true, ..plain(id, size) }
 }

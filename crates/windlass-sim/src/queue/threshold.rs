@@ -1,4 +1,4 @@
-//! Marking above a queue length, as DCTCP asks for.
+//! Marking above a queue length, as DCTCP requires.
 
 use windlass_cc::Span;
 
@@ -6,16 +6,17 @@ use super::fifo::Fifo;
 use super::waiting::{Dropped, Level, Waiting};
 use crate::link::QueueLimit;
 
-/// Marks each packet that finds more than so much waiting (RFC 8257 section 3.1; Alizadeh et al.,
-/// "Data Center TCP", SIGCOMM 2010, section 3.1: the instantaneous queue, not an average). What
-/// cannot be marked is left alone and dropped only for want of room.
+/// Marks each packet that finds a longer queue than the threshold (RFC 8257 section 3.1). The
+/// instantaneous queue length counts, not an average (Alizadeh et al., "Data Center TCP", SIGCOMM
+/// 2010, section 3.1). Packets without ECN are not affected, and are dropped only if the queue is
+/// full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Threshold<L = Level> {
     /// The queue length K above which packets are marked.
     pub mark: L,
 }
 
-/// The discipline at work.
+/// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct ThresholdQueue {
     fifo: Fifo,
@@ -52,17 +53,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_finds_more_than_the_threshold_waiting_is_marked_if_it_can_be() {
+    fn ecn_capable_packets_above_the_threshold_are_marked() {
         let mark = Level::Packets(2);
         let mut q = ThresholdQueue::new(Threshold { mark }, QueueLimit::Packets(5));
         let mut drops = Vec::new();
         let marked: Vec<bool> =
             (0..6).map(|i| q.enqueue(capable(i, 1000), None, &mut drops)).collect();
-        // The first three find 0, 1 and 2 packets; the sixth finds no room.
+        // The first three packets find 0, 1 and 2 packets. The queue is full for the sixth packet.
         assert_eq!(marked, [false, false, false, true, true, false]);
         assert_eq!((drops.len(), drops[0].handle.id, drops[0].early), (1, 5, false));
         q.dequeue();
-        assert!(!q.enqueue(plain(6, 1000), None, &mut drops), "it is not ECN-capable");
+        assert!(!q.enqueue(plain(6, 1000), None, &mut drops), "the packet is not ECN-capable");
         assert_eq!(q.fifo().len(), 5);
     }
 
@@ -73,7 +74,7 @@ mod tests {
         let mut drops = Vec::new();
         let sizes = [1000, 500, 1, 1];
         let marked = sizes.map(|size| q.enqueue(capable(0, size), None, &mut drops));
-        // They find 0, 1000, 1500 and 1501 bytes.
+        // The packets find 0, 1000, 1500 and 1501 bytes.
         assert_eq!(marked, [false, false, false, true]);
     }
 }

@@ -1,20 +1,21 @@
-//! Packets that wait, and those that a discipline takes out of the network.
+//! Waiting packets, and packets that a discipline drops.
 
 use windlass_cc::{Span, Time};
 
 use crate::packet::PacketHandle;
 
-/// A queue length at which a discipline does something. What is being transmitted does not count.
+/// A queue length that triggers an action of a discipline. It does not include the packet in
+/// transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
-    /// So many packets.
+    /// Number of packets.
     Packets(u64),
-    /// So many bytes of IP packets.
+    /// Number of bytes of IP packets.
     Bytes(u64),
 }
 
 impl Level {
-    /// The number, whatever it counts.
+    /// The number, without its unit.
     pub fn amount(self) -> u64 {
         match self {
             Level::Packets(n) | Level::Bytes(n) => n,
@@ -27,13 +28,13 @@ impl Level {
 pub struct Waiting {
     /// The packet.
     pub handle: PacketHandle,
-    /// When it came.
+    /// Time of its arrival.
     pub since: Time,
-    /// How long its transmission takes.
+    /// Duration of its transmission.
     pub transmission: Span,
-    /// The flow's direction that it belongs to, for disciplines that tell flows apart.
+    /// Direction of the flow that it belongs to, for disciplines with separate queues for flows.
     pub flow: u32,
-    /// Whether it may be marked instead of dropped (ECN).
+    /// True if it may be marked instead of dropped (ECN).
     pub capable: bool,
 }
 
@@ -42,11 +43,11 @@ pub struct Waiting {
 pub struct Dropped {
     /// The packet.
     pub handle: PacketHandle,
-    /// There was room: the discipline decided so.
+    /// True if the queue had room and the discipline dropped the packet.
     pub early: bool,
 }
 
-/// A number between 0 and 1.
+/// Checks that a value is between 0 and 1.
 pub(super) fn check_share(what: &str, value: f64) -> Result<(), String> {
     match (0.0..=1.0).contains(&value) {
         true => Ok(()),

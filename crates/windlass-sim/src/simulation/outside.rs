@@ -1,4 +1,4 @@
-//! Ends outside the simulation: see [`crate::external`].
+//! External ends of flows: see [`crate::external`].
 
 use super::Simulation;
 use crate::external::Egress;
@@ -6,15 +6,17 @@ use crate::host::{Host, Kind, Sent};
 use crate::packet::{Body, PacketHandle};
 
 impl Simulation {
-    /// Puts a host outside: from now on its packets come by [`inject`](Simulation::inject). To be
-    /// called before the run begins. Returns its gates, the hosts by which its packets go and come:
-    /// itself, or one for each path of a multipath flow, whose two ends must both be outside then.
-    /// The gate of the path whose [track](crate::Config::track) is `t` is `2t`, or `2t + 1` for the end that
+    /// Makes a host external: from now on its packets come from [`inject`](Simulation::inject).
+    /// Call this before the run begins.
+    ///
+    /// Returns its gates, the hosts at which its packets leave and arrive. An ordinary host is its
+    /// own gate. A multipath host has one gate per path, and both its ends must be external. The
+    /// gate of the path with [track](crate::Config::track) `t` is `2t`, or `2t + 1` at the end that
     /// receives the data.
     ///
     /// # Panics
     ///
-    /// If there is no such host, or the run has begun.
+    /// If the host does not exist, or the run has begun.
     pub fn make_external(&mut self, host: u32) -> Vec<u32> {
         assert_eq!(self.processed, 0, "an end is made external before the run begins");
         let gates = match &self.core.hosts[host as usize].kind {
@@ -28,16 +30,17 @@ impl Simulation {
         gates
     }
 
-    /// An end outside sends an IP packet of `size` bytes, now, by this gate. Returns the packet's number.
+    /// Sends an IP packet of `size` bytes from an external end, now, at this gate. Returns the
+    /// packet's number.
     ///
     /// # Panics
     ///
-    /// If the gate is none of an end outside.
+    /// If the gate does not belong to an external end.
     pub fn inject(&mut self, gate: u32, size: u32, body: Body) -> u32 {
         let Host { route, kind: Kind::External { sent, .. }, .. } =
             &mut self.core.hosts[gate as usize]
         else {
-            panic!("host {gate} is not outside")
+            panic!("host {gate} is not external")
         };
         let payload = match body {
             Body::Segment(segment) => segment.len,
@@ -53,7 +56,7 @@ impl Simulation {
         id
     }
 
-    /// Takes what has reached ends outside, in the order of its arrival.
+    /// Takes the packets that have reached external ends, in the order of arrival.
     pub fn take_egress(&mut self) -> std::vec::Drain<'_, Egress> {
         self.egress.drain(..)
     }
