@@ -1,9 +1,8 @@
 //! The outputs that other programs and the documentation rely on.
 
 use std::collections::BTreeSet;
-use std::fs;
 
-use crate::support::{SMALL, call, done, root, scenario};
+use crate::support::{SMALL, call, done, scenario};
 use serde_json::Value;
 use windlass_lab::claims::Verdict;
 
