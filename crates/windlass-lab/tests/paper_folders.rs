@@ -283,7 +283,7 @@ direction = { greater_than = { constant = 0.1 } }
     let said = |paper: &Paper| paper_support::said(&check(paper).unwrap_err());
     let long = said(&warm("30s", "c"));
     assert!(long.contains("the warm-up leaves nothing of a run"), "{long}");
-    assert!(said(&warm("soon", "d")).contains("experiments.toml:8:10: `soon` is no warm-up"));
+    assert!(said(&warm("soon", "d")).contains("experiments.toml:8:10: invalid warm-up `soon`"));
     let without = said(&folder(&dir.path().join("e"), &[], &more));
     assert!(
         without.contains("experiment `loss` has no warm-up in the simulator; give it `warmup"),
