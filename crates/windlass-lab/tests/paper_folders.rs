@@ -118,7 +118,7 @@ fn a_quantity_that_its_trace_cannot_have_is_an_error() {
             "of = 'cwnd_bytes', flow = -1, take = 'max'",
             "34: `-1` is neither a flow's name nor its index; expected one of transfer",
         ),
-        ("of = 'cwnd', take = 'max'", "13: there is no series `cwnd`; did you mean `cwnd_bytes`?"),
+        ("of = 'cwnd', take = 'max'", "13: series `cwnd` not found; did you mean `cwnd_bytes`?"),
         (
             "packets = 'delivered', take = 'count'",
             "18: trace `t` captures no packets: add a link to `capture`",
