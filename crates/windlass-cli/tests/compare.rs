@@ -59,7 +59,7 @@ fn tables_rank_the_algorithms_and_say_who_harms_whom() {
         "Jain's index",
         "Ranking by goodput (Mbit/s): more is better",
         "Harm to the other's goodput",
-        "Harm to the other's round trip",
+        "Harm to the other's RTT",
         "harm by",
         "to vegas",
     ] {

@@ -28,9 +28,7 @@ impl<'a, R> Columns<'a, R> {
         let f = findings;
         Columns { rows, findings, columns: Vec::new() }
             .text("scenario", "Name of the scenario", |_| Some(f.scenario.clone()))
-            .text("scenario_hash", "Hash of the scenario as it was given", |_| {
-                Some(f.scenario_hash.clone())
-            })
+            .text("scenario_hash", "Hash of the given scenario", |_| Some(f.scenario_hash.clone()))
             .text("version", "Version of Windlass", |_| Some(f.version.clone()))
             .text("world", "Backend of the runs: sim, linux, linux-vt=6.12", |_| {
                 Some(f.world.clone())

@@ -11,7 +11,7 @@ use crate::run::RunRecord;
 use crate::scenario::{Hop, Scenario, Traffic};
 use crate::stats::share::Range;
 
-/// A measure of how well the compared flows do in a run.
+/// A performance measure of the compared flows in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
@@ -72,7 +72,7 @@ impl Measure {
             Measure::Latency => "message latency, 99 % (ms)",
             Measure::Exchange => "CoAP exchange, 95 % (ms)",
             Measure::BatteryLife => "battery life (h)",
-            Measure::RoundTrip => "round trip (ms)",
+            Measure::RoundTrip => "RTT (ms)",
         }
     }
 

@@ -89,7 +89,7 @@ pub struct Question {
 pub struct Findings {
     /// Name of the scenario.
     pub scenario: String,
-    /// Hash of the scenario as it was given.
+    /// Hash of the given scenario.
     pub scenario_hash: String,
     /// Version of Windlass.
     pub version: String,

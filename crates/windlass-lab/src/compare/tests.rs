@@ -162,7 +162,7 @@ fn an_algorithm_with_more_infinite_latencies_is_ranked_lower() {
 }
 
 #[test]
-fn no_interval_of_a_ranking_leaves_the_range_of_its_measure() {
+fn intervals_of_a_ranking_stay_within_the_range_of_the_measure() {
     let fair = vec![Some(0.5), Some(1.0), Some(1.0), Some(1.0)];
     let [low, high] = rank(&[fair], Measure::Jain, None).entries[0].ci95.expect("an interval");
     assert!(low > 0.0 && high < 1.0, "{low} {high}");
@@ -181,7 +181,7 @@ fn one_seed_has_an_unknown_outcome() {
 
 /// Ware and others: (x − y) / x if more is better, (y − x) / y if less is better.
 #[test]
-fn harm_is_relative_to_the_larger_value() {
+fn harm_has_the_definition_of_ware_and_others() {
     // Two algorithms; only the first harms the second.
     let two = |alone: &[f64], beside: &[f64], more: bool| {
         let series = |(by, to, y)| Series::new(by, to, alone, y, more);
@@ -202,7 +202,7 @@ fn harm_is_relative_to_the_larger_value() {
 }
 
 #[test]
-fn every_algorithm_is_in_every_place_once_with_each_other() {
+fn every_pair_of_algorithms_runs_in_both_assignments() {
     let question = question(DEEP, &["reno", "cubic", "vegas"], 1);
     let ids: Vec<String> = question.tasks().into_iter().map(|t| t.point).collect();
     // k with one algorithm, k(k − 1) mixtures, 2k halves.
@@ -250,7 +250,7 @@ fn a_single_flow_is_copied_for_mixtures_only() {
 }
 
 #[test]
-fn flows_are_named_and_datagrams_refused() {
+fn unknown_duplicate_and_datagram_flows_are_refused() {
     let udp = format!(
         "{LOSSY}[[flow]]\nname = \"voice\"\nfrom = \"a\"\nto = \"b\"\n\
          traffic = {{ kind = \"cbr\", rate = \"64kbps\", packet = \"160B\", transport = \"udp\" }}\n"

@@ -203,7 +203,7 @@ pub(super) fn harm(f: &Findings, h: &Harm) -> Table {
     };
     let columns = order.iter().map(|to| format!("to {}", f.algorithms[*to]));
     let what = match h.measure {
-        Measure::RoundTrip => "round trip",
+        Measure::RoundTrip => "RTT",
         Measure::Completion => "completion time",
         _ => "goodput",
     };

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_text_between_the_marks_changes_and_only_once() {
+    fn writing_twice_changes_only_the_text_between_the_marks() {
         let text = format!("# Page\n{BEGIN}\nold\n{END}\nafter\n");
         let page = filled(&text, &one()).expect("marks");
         assert!(page.starts_with("# Page\n") && page.ends_with("\nafter\n"), "{page}");

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_without_a_loss_yields_nothing_of_figure_10() {
+    fn a_trace_without_a_loss_has_no_exchange() {
         let mut trace = exchange();
         trace.packets.retain(|e| e.fate != PacketFate::DroppedError);
         trace.packets.retain(|e| e.segment != Some(data(1)));

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_its_scenario_with_its_changes_however_it_is_spelt() {
+    fn the_spelling_of_a_scenario_does_not_change_its_meaning() {
         let text = "name = 'n'\n[[link]]\nname = 'l'\nrate = '1Mbps'\nloss = { model = 'drop', probability = 0.1 }\n\
                     [record]\nbins = '1s'\ninterval = '1s'\n";
         let keys = keys(&text.parse().unwrap());

@@ -403,7 +403,7 @@ mod tests {
         [[axis.alternative]]\nname = 'now'\nwhy = 'w'\nkind = 'standard'\nset = { 'stack.mss' = 1 }\n";
 
     #[test]
-    fn the_headline_is_literal_then_the_simulators_then_the_standards() {
+    fn the_headline_follows_the_order_of_kinds() {
         let kinds = |first: &str, second: &str| {
             let text = FILE.replace("'standard'", second).replace("'literal'", first);
             parse(&text, "f", NOTES).map(|r| r.headline()).map_err(|e| e.to_string())

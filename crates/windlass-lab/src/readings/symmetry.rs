@@ -94,7 +94,7 @@ impl<'p> Comparisons<'p> {
         all
     }
 
-    /// Claims whose sides become the same runs, although the paper's own files have different ones.
+    /// Claims whose two sides become the same runs, although they are different runs in the paper's own files.
     pub fn collapsed(
         &self,
         claims: &[Claim],

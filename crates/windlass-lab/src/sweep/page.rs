@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_numbers_with_one_unit_is_numeric_and_of_orders_of_magnitude_logarithmic() {
+    fn axes_of_numbers_are_linear_or_logarithmic() {
         for (labels, scale, label) in [
             (&["1Mbps", "5Mbps"][..], Scale::Linear, "rate (Mbps)"),
             (&["1Mbps", "10Mbps", "100Mbps"], Scale::Log, "rate (Mbps)"),

@@ -226,7 +226,7 @@ mod tests {
 
     /// A source of 1 Mbit/s while it sends.
     #[test]
-    fn a_source_of_datagrams_is_as_fast_after_its_warm_up_as_in_all() {
+    fn a_constant_rate_source_has_the_same_goodput_after_its_warm_up() {
         let flow = "algorithm = \"none\"\ntraffic = { kind = \"cbr\", transport = \"udp\", \
                     rate = \"1Mbps\", packet = \"1000B\", \
                     on = [[\"2s\", \"6s\"], [\"8s\", \"20s\"], [\"31s\", \"35s\"]] }\n";

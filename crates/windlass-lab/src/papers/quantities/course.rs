@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_from_the_largest_value_ends_where_it_grows_again() {
+    fn the_rest_after_the_peak_is_the_end_of_the_first_decrease() {
         let all = [(0.0, 2.0), (2.0, 8.0), (3.0, 6.0), (4.0, 4.0), (5.0, 5.0), (6.0, 1.0)];
         assert_eq!(rest_after_peak(&course(&all)), Some(4.0));
         assert_eq!(rest_after_peak(&course(&all[..2])), None);

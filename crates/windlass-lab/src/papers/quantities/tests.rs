@@ -200,7 +200,7 @@ fn names_are_unique_in_the_file() {
 }
 
 #[test]
-fn no_text_that_is_cut_or_repeated_panics() {
+fn truncated_and_changed_texts_do_not_panic() {
     let dir = tempfile::tempdir().unwrap();
     let mut paper = paper(dir.path(), QUANTITIES);
     let plan = paper.plan().unwrap();
