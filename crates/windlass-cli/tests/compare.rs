@@ -59,7 +59,7 @@ fn tables_rank_the_algorithms_and_say_who_harms_whom() {
         "Jain's index",
         "Ranking by goodput (Mbit/s): more is better",
         "Harm to the other's goodput",
-        "Harm to the other's round trip",
+        "Harm to the other's RTT",
         "harm by",
         "to vegas",
     ] {
@@ -146,9 +146,12 @@ fn the_folder_does_not_depend_on_what_runs_side_by_side() {
     // Lock, report, three tables of the runs, two forms of ranking and harm, eight scenarios.
     assert_eq!(assert_same_files(&dir.path().join("1"), &dir.path().join("3")), 17);
     let page = fs::read_to_string(dir.path().join("1/report.html")).expect("a report");
-    for part in
-        ["Goodput against queueing delay", "Who harms whom", "--jitter 1s", "windlass compare"]
-    {
+    for part in [
+        "Goodput against queueing delay",
+        "Harm between algorithms",
+        "--jitter 1s",
+        "windlass compare",
+    ] {
         assert!(page.contains(part), "the report lacks {part}");
     }
 }
@@ -194,7 +197,7 @@ fn what_is_not_right_is_said_in_one_line_with_what_would_be() {
             "--algorithms bbrr: `algorithm`: unknown value `bbrr`; did you mean `bbr`?",
         ),
         ("cubic", &[], "--algorithms: a comparison needs at least two"),
-        ("cubic,cubic", &[], "`cubic` stands here twice"),
+        ("cubic,cubic", &[], "`cubic` is listed twice"),
         ("cubic,none", &[], "`none` is for datagrams"),
         ("cubic,newreno:increas=per-byte", &[], "did you mean `increase`?"),
         ("cubic,bbr", &["--flows", "thrid"], "--flows: the scenario has no flow `thrid`"),

@@ -118,7 +118,7 @@ fn a_quantity_that_its_trace_cannot_have_is_an_error() {
             "of = 'cwnd_bytes', flow = -1, take = 'max'",
             "34: `-1` is neither a flow's name nor its index; expected one of transfer",
         ),
-        ("of = 'cwnd', take = 'max'", "13: there is no series `cwnd`; did you mean `cwnd_bytes`?"),
+        ("of = 'cwnd', take = 'max'", "13: series `cwnd` not found; did you mean `cwnd_bytes`?"),
         (
             "packets = 'delivered', take = 'count'",
             "18: trace `t` captures no packets: add a link to `capture`",
@@ -283,7 +283,7 @@ direction = { greater_than = { constant = 0.1 } }
     let said = |paper: &Paper| paper_support::said(&check(paper).unwrap_err());
     let long = said(&warm("30s", "c"));
     assert!(long.contains("the warm-up leaves nothing of a run"), "{long}");
-    assert!(said(&warm("soon", "d")).contains("experiments.toml:8:10: `soon` is no warm-up"));
+    assert!(said(&warm("soon", "d")).contains("experiments.toml:8:10: invalid warm-up `soon`"));
     let without = said(&folder(&dir.path().join("e"), &[], &more));
     assert!(
         without.contains("experiment `loss` has no warm-up in the simulator; give it `warmup"),

@@ -87,7 +87,7 @@ fn what_the_runs_come_to_is_no_reason_to_have_no_report() {
     }
     let outcome = paper_support::quick(&Paper::read(&folder).unwrap(), &dir.path().join("out"));
     let report = fs::read_to_string(outcome.report.expect("a report")).unwrap();
-    assert!(report.contains("Of its points 2 have no place on a logarithmic axis."));
+    assert!(report.contains("2 of its points have no place on a logarithmic axis."));
 }
 
 #[test]
@@ -118,7 +118,7 @@ const MISTAKES: &[Mistake] = &[
         "models.toml",
         "mathis(0.1, p, 1.0)",
         "sqrt(-p)",
-        "`rate.0.1%` comes to `NaN`, which is no number",
+        "`rate.0.1%` is `NaN`, which is not a number",
     ),
     ("models.toml", "rate.{{ name }}", "rate", "models.toml:7:6: `rate` exists already"),
     (
@@ -216,7 +216,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "of = \"{{ goodput('loss/p=' ~ p) }}\"",
         "of = \"seven\"",
-        "report.toml:28:84: `seven` is no value that can be drawn",
+        "report.toml:28:84: `seven` is not a value that can be drawn",
     ),
     (
         "report.toml",
@@ -228,7 +228,7 @@ const MISTAKES: &[Mistake] = &[
         "experiments.toml",
         "\"network.toml\"",
         "\"netwerk.toml\"",
-        "experiments.toml:6:12: there is no netwerk.toml; did you mean `network.toml`?",
+        "experiments.toml:6:12: netwerk.toml not found; did you mean `network.toml`?",
     ),
     (
         "experiments.toml",
@@ -308,7 +308,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "id = \"loss\"",
         "id = \"readings\"",
-        "report.toml:4:1: every report has a section `readings` of its own; choose another `id`",
+        "report.toml:4:1: every report already has a section `readings`; choose another `id`",
     ),
     (
         "report.toml",
@@ -367,9 +367,9 @@ fn a_folder_without_a_file_says_which() {
     let folder = new(&dir.path().join("mine")).unwrap();
     fs::remove_file(folder.join("claims.toml")).unwrap();
     let said = Paper::read(&folder).unwrap_err().to_string();
-    assert!(said.ends_with(
-        "has no claims.toml; `windlass paper new` writes a folder with all that it takes"
-    ));
+    assert!(
+        said.ends_with("has no claims.toml; `windlass paper new` writes a folder with all files")
+    );
     let said = Paper::read(&dir.path().join("none")).unwrap_err().to_string();
     assert!(said.contains("none: "), "{said}");
 }

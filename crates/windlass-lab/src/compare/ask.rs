@@ -1,4 +1,4 @@
-//! What is asked for, and its check.
+//! The request for a comparison, and its check.
 
 use super::{Flows, Measure, Question};
 use crate::Error;
@@ -7,40 +7,41 @@ use crate::scenario::{Candidate, Scenario};
 use crate::sweep::check_seeds;
 use crate::units::Duration;
 
-/// A comparison as it is asked for.
+/// A requested comparison, before the check.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The network and its flows.
     pub scenario: Scenario,
-    /// The algorithms, each as [`Candidate::parse`] takes it; for flows of CoAP the timers, as [`Candidate::timer`] takes them.
+    /// The algorithms, as [`Candidate::parse`] reads them. For CoAP flows these are timers, as [`Candidate::timer`]
+    /// reads them.
     pub algorithms: Vec<String>,
-    /// Names of the flows that run them; all that can when empty.
+    /// Names of the flows that run them; empty for all flows that can.
     pub flows: Vec<String>,
     /// Replications.
     pub seeds: u64,
-    /// The algorithm that the others are compared with; the best, unless told.
+    /// The algorithm that the others are compared with; `None` for the best one.
     pub baseline: Option<String>,
-    /// Jitter of every flow's start, in place of the scenario's.
+    /// Jitter of every flow's start, instead of the scenario's jitter.
     pub jitter: Option<Duration>,
-    /// What the ranking goes by.
+    /// Measure of the printed ranking.
     pub measure: Measure,
-    /// Whether to find out who harms whom.
+    /// True if mixtures also run, to measure the harm between algorithms.
     pub harm: bool,
-    /// Where runs are made.
+    /// Backend of the runs.
     pub world: World,
 }
 
 impl Request {
-    /// The question, checked as far as it can be without a run.
+    /// Returns the question, after all checks that need no run.
     ///
     /// # Errors
     ///
-    /// The first thing that is not right, with the option that says it.
+    /// The first fault, with its option.
     pub fn question(mut self) -> Result<Question, Error> {
         check_seeds(&self.scenario, self.seeds)?;
         if let Some(Duration(jitter)) = self.jitter {
             self.scenario.flows.iter_mut().for_each(|flow| flow.jitter = jitter);
-            // Read back, to have it checked where every jitter is.
+            // Parse the scenario again, so that the usual check of jitter applies.
             self.scenario = Scenario::from_str(&self.scenario.resolved_toml(), "--jitter")
                 .map_err(|e| Error::Input(format!("--jitter: {}", e.message())))?;
         }
@@ -54,11 +55,11 @@ impl Request {
         Ok(Question { scenario, candidates, flows, seeds, baseline, measure, harm, world })
     }
 
-    /// The algorithms, or the timers of flows of CoAP.
+    /// The algorithms, or the timers of CoAP flows.
     fn candidates(&self, timers: bool) -> Result<Vec<Candidate>, Error> {
         if timers && self.world != World::Sim {
             return Err(Error::Input(format!(
-                "the compared flows are CoAP flows, whose timers only the world `sim` has, not `{}`",
+                "the compared flows are CoAP flows, whose timers only the backend `sim` has, not `{}`",
                 self.world
             )));
         }
@@ -68,7 +69,7 @@ impl Request {
         for text in &self.algorithms {
             let candidate = read(text)?;
             if candidates.iter().any(|c| c.label == candidate.label) {
-                return Err(Error::Input(format!("--algorithms: `{text}` stands here twice")));
+                return Err(Error::Input(format!("--algorithms: `{text}` is listed twice")));
             }
             let wrong = |problem| Error::Input(format!("--algorithms {problem}"));
             self.world.takes(&candidate).map_err(wrong)?;

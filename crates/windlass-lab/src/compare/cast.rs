@@ -1,24 +1,24 @@
-//! Which flow runs which algorithm.
+//! The assignment of algorithms to flows.
 
 use super::Question;
 use crate::compile::fix_queues;
 use crate::scenario::{Candidate, FlowSpec, Scenario, Traffic};
 
-/// The flows that are compared, by their index in the scenario, at least one.
+/// Indices of the compared flows in the scenario, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flows(Vec<usize>);
 
-/// Why flows cannot be compared.
+/// The reason why flows cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlowsError {
-    /// There is no such flow.
+    /// The flow does not exist.
     #[error("the scenario has no flow `{name}`{near}; its flows are {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// A suggestion, or nothing.
         near: String,
-        /// Every flow.
+        /// Names of all flows.
         known: String,
     },
     /// The flow has no congestion control.
@@ -27,19 +27,19 @@ pub enum FlowsError {
         /// The flow.
         name: String,
     },
-    /// It was named twice.
+    /// The flow was named twice.
     #[error("flow `{name}` is named twice")]
     Twice {
         /// The flow.
         name: String,
     },
-    /// The scenario has only datagrams that nobody acknowledges.
+    /// The scenario has only datagrams without acknowledgements.
     #[error(
         "the scenario has no TCP flow and no confirmable CoAP flow, so there is no congestion control and no timer to compare"
     )]
     NothingToCompare,
     /// Flows of both kinds were named.
-    #[error("`{tcp}` is a TCP flow and `{coap}` a CoAP flow; name flows of one kind")]
+    #[error("`{tcp}` is a TCP flow and `{coap}` a CoAP flow; name either TCP or CoAP flows")]
     Mixed {
         /// The first TCP flow.
         tcp: String,
@@ -49,12 +49,12 @@ pub enum FlowsError {
 }
 
 impl Flows {
-    /// The flows with these names, in the order of the scenario. When none is named: all TCP flows, or where there is none all
-    /// flows of confirmable CoAP, whose timers are compared.
+    /// The flows with these names, in the order of the scenario. Without names: all TCP flows or, if the scenario
+    /// has no TCP flow, all flows of confirmable CoAP, whose timers are compared.
     ///
     /// # Errors
     ///
-    /// A flow does not exist, is named twice, or has nothing to compare.
+    /// A flow does not exist, is named twice, or has neither congestion control nor a timer.
     pub fn of(scenario: &Scenario, names: &[String]) -> Result<Flows, FlowsError> {
         let mut chosen = Vec::new();
         for name in names {
@@ -84,7 +84,7 @@ impl Flows {
         }
     }
 
-    /// Whether they are flows of CoAP, whose timers are compared in place of congestion control.
+    /// True if all compared flows are CoAP flows, whose timers are compared instead of congestion control.
     pub fn have_timers(&self, scenario: &Scenario) -> bool {
         self.0.iter().all(|i| has_timer(&scenario.flows[*i]))
     }
@@ -99,7 +99,7 @@ impl Flows {
         &self.0
     }
 
-    /// Whether a twin has to be added for there to be a mixture.
+    /// True if a mixture needs a copy of the flow, because only one flow is compared.
     pub(super) fn is_single(&self) -> bool {
         self.0.len() == 1
     }
@@ -109,7 +109,7 @@ fn is_tcp(flow: &FlowSpec) -> bool {
     flow.controller.is_some()
 }
 
-/// Whether it is a flow of CoAP with confirmable requests: others are sent once.
+/// True if the flow sends confirmable CoAP requests. Other requests are not retransmitted and have no timer.
 fn has_timer(flow: &FlowSpec) -> bool {
     matches!(flow.traffic, Traffic::Coap(coap) if coap.confirmable)
 }
@@ -137,24 +137,24 @@ pub enum Side {
 impl Side {
     const BOTH: [Side; 2] = [Side::Odd, Side::Even];
 
-    /// The side of a compared flow by its place among them, from zero.
+    /// The side of a compared flow by its position among them, from zero.
     pub(super) fn of(place: usize) -> Side {
         Side::BOTH[place % 2]
     }
 }
 
-/// Which algorithms the compared flows run, by their position among the candidates.
+/// The algorithms of the compared flows, by their position among the candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
-    /// All run this one.
+    /// All run this algorithm.
     All(usize),
-    /// The odd ones run the first of these, the even ones the second.
+    /// The odd flows run the first of these algorithms, the even flows the second.
     Mix(usize, usize),
-    /// One side runs this one, the other side is absent.
+    /// One side runs this algorithm, and the other side is absent.
     Alone(Side, usize),
 }
 
-/// Every cast that a comparison of so many algorithms needs, those of the ranking first.
+/// Every assignment that a comparison of N algorithms needs, the assignments of the ranking first.
 pub(super) fn all(candidates: usize, flows: &Flows, harm: bool) -> Vec<Cast> {
     let mut casts: Vec<Cast> = (0..candidates).map(Cast::All).collect();
     if !harm {
@@ -174,15 +174,15 @@ pub(super) fn all(candidates: usize, flows: &Flows, harm: bool) -> Vec<Cast> {
 }
 
 impl Cast {
-    /// The odd flows run `odd`, the even ones `even`.
+    /// The odd flows run `odd`, the even flows `even`.
     pub(super) fn with(flows: &Flows, odd: usize, even: usize) -> Cast {
-        // With two flows or more, all of them are a mixture of an algorithm with itself.
+        // With two flows or more, an algorithm mixed with itself runs on all of them.
         if odd == even && !flows.is_single() { Cast::All(odd) } else { Cast::Mix(odd, even) }
     }
 
     /// One side runs `a` alone.
     pub(super) fn alone(flows: &Flows, side: Side, a: usize) -> Cast {
-        // A flow without its twin is the scenario as it stands, and its twin is like it.
+        // A single flow without its copy is the unchanged scenario. Its copy alone would behave in the same way.
         if flows.is_single() { Cast::All(a) } else { Cast::Alone(side, a) }
     }
 
@@ -197,7 +197,7 @@ impl Cast {
         }
     }
 
-    /// What the side runs, if it is there.
+    /// The algorithm of this side; `None` if the side is absent.
     fn candidate(self, side: Side) -> Option<usize> {
         match (self, side) {
             (Cast::All(a), _) => Some(a),
@@ -207,10 +207,10 @@ impl Cast {
         }
     }
 
-    /// The scenario with this cast.
+    /// The scenario with this assignment.
     pub(super) fn scenario(self, question: &Question) -> Scenario {
         let mut scenario = question.scenario.clone();
-        // Hundreds of runs are made for their totals.
+        // Hundreds of runs only need totals, so that recording is off.
         scenario.record = Default::default();
         let mut flows = question.flows.indices().to_vec();
         if let (Cast::Mix(..), [only]) = (self, &flows[..]) {
@@ -243,14 +243,14 @@ impl Cast {
     }
 }
 
-/// Another flow like this one.
+/// A copy of this flow, with its own name.
 fn twin(scenario: &Scenario, flow: usize) -> FlowSpec {
     let mut twin = scenario.flows[flow].clone();
     twin.name = twin_name(scenario, &twin.name);
     twin
 }
 
-/// A name that no flow has.
+/// A name for the copy that no flow has.
 pub(super) fn twin_name(scenario: &Scenario, name: &str) -> String {
     let mut twin = format!("{name}-twin");
     while scenario.flows.iter().any(|f| f.name == twin) {

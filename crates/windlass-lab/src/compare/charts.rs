@@ -1,4 +1,4 @@
-//! The pictures of a comparison.
+//! The charts of a comparison.
 
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 
@@ -30,7 +30,7 @@ pub(super) fn bars(f: &Findings, r: &Ranking) -> Chart {
     }
 }
 
-/// Throughput against delay; none where the scenario has not both.
+/// Goodput against queueing delay; `None` if one of them is missing.
 pub(super) fn scatter(f: &Findings) -> Option<Chart> {
     let of = |m: Measure| f.rankings.iter().find(|r| r.measure == m);
     let (goodput, delay) = (of(Measure::Goodput)?, of(Measure::QueueingDelay)?);
@@ -60,7 +60,7 @@ pub(super) fn scatter(f: &Findings) -> Option<Chart> {
     })
 }
 
-/// The harm to each algorithm by each, as groups of bars.
+/// The harm to each algorithm by each algorithm, as groups of bars.
 pub(super) fn harm(f: &Findings, h: &Harm) -> Chart {
     let order = order(f);
     let percent = |c: Option<[f64; 2]>, end: usize| c.map(|c| 100.0 * c[end]);

@@ -6,7 +6,7 @@ use super::harm::{Bar, Cell};
 use super::ranking::{Entry, Outcome, Versus};
 use super::{Findings, Measure};
 
-/// The tables, `ranking` and, if harm was asked for, `harm`.
+/// The tables: `ranking` and, if harm was measured, `harm`.
 pub fn tables(findings: &Findings) -> Vec<Table> {
     let mut tables = vec![ranking(findings)];
     if !findings.harm.is_empty() {
@@ -15,7 +15,7 @@ pub fn tables(findings: &Findings) -> Vec<Table> {
     tables
 }
 
-/// The columns of a table as they grow.
+/// The columns of a table, while they are collected.
 struct Columns<'a, R> {
     rows: Vec<R>,
     findings: &'a Findings,
@@ -23,14 +23,12 @@ struct Columns<'a, R> {
 }
 
 impl<'a, R> Columns<'a, R> {
-    /// With the columns that say where the rows come from.
+    /// Starts with the columns that identify the source of the rows.
     fn of(findings: &'a Findings, rows: Vec<R>) -> Columns<'a, R> {
         let f = findings;
         Columns { rows, findings, columns: Vec::new() }
             .text("scenario", "Name of the scenario", |_| Some(f.scenario.clone()))
-            .text("scenario_hash", "Hash of the scenario as it was given", |_| {
-                Some(f.scenario_hash.clone())
-            })
+            .text("scenario_hash", "Hash of the given scenario", |_| Some(f.scenario_hash.clone()))
             .text("version", "Version of Windlass", |_| Some(f.version.clone()))
             .text("world", "Backend of the runs: sim, linux, linux-vt=6.12", |_| {
                 Some(f.world.clone())
@@ -90,7 +88,7 @@ impl<'a, R> Columns<'a, R> {
     }
 }
 
-/// One row a measure and algorithm.
+/// One row per measure and algorithm.
 fn ranking(findings: &Findings) -> Table {
     let entries = findings.rankings.iter().flat_map(|r| r.entries.iter().map(|e| (r.measure, e)));
     let of = |f: fn(&Versus) -> Option<f64>| {
@@ -142,7 +140,7 @@ fn ranking(findings: &Findings) -> Table {
     Table { name: "ranking", columns: columns.columns }
 }
 
-/// One row a measure and pair of algorithms.
+/// One row per measure and pair of algorithms.
 fn harm(findings: &Findings) -> Table {
     let cells = findings.harm.iter().flat_map(|h| h.cells.iter().map(|c| (h.measure, c)));
     type Row<'a> = (Measure, &'a Cell);
@@ -186,7 +184,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The word for how harm compares with the bar.
+/// The word for the comparison of harm with the limit.
 pub(super) fn bar(bar: Bar) -> &'static str {
     match bar {
         Bar::Own => "own",

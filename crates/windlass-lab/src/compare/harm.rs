@@ -1,4 +1,4 @@
-//! Who harms whom.
+//! Harm of each algorithm to each other one.
 
 use serde::Serialize;
 
@@ -11,57 +11,57 @@ use crate::stats::paired::{TTest, differences, t_test};
 use crate::stats::share::{Range, mean_interval};
 use crate::stats::{CONFIDENCE, Summary};
 
-/// Every algorithm's harm to every one, in one measure.
+/// Harm of every algorithm to every algorithm, in one measure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Harm {
-    /// What is harmed.
+    /// The harmed measure.
     pub measure: Measure,
     /// One cell for each pair, in order of the harming algorithm, then of the harmed one.
     pub cells: Vec<Cell>,
 }
 
-/// One algorithm's harm to another, as a fraction: 0 is none, 1 is all.
+/// Harm of one algorithm to another, as a fraction: 0 without effect, 1 for the loss of all performance.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// Position of the algorithm that harms.
     pub by: usize,
-    /// Position of the one that is harmed.
+    /// Position of the algorithm that is harmed.
     pub to: usize,
-    /// Its mean performance alone, in the measure's unit.
+    /// Mean performance of `to` alone, in the measure's unit.
     pub alone: Option<f64>,
-    /// Its mean performance beside `by`, same unit.
+    /// Mean performance of `to` in competition with `by`, in the same unit.
     pub beside: Option<f64>,
     /// Mean harm over the seeds.
     pub harm: Option<f64>,
     /// Interval of the mean at 95 %, by Student's t.
     pub ci95: Option<[f64; 2]>,
-    /// By how much the harm is more than what the harmed algorithm does to itself.
+    /// Harm minus the harm of the harmed algorithm to itself.
     pub excess: Option<f64>,
     /// Interval of the excess, at the confidence that Holm's procedure over all pairs gives it.
     pub excess_ci: Option<[f64; 2]>,
     /// p of the paired t-test of the excess, corrected by Holm's procedure over all pairs.
     pub p: Option<f64>,
-    /// Whether it is more than what the harmed algorithm does to itself, beyond chance.
+    /// Result of the test of the excess.
     pub bar: Bar,
 }
 
-/// How the harm of one algorithm to another compares with the harm of the other to itself.
+/// Comparison of the harm of one algorithm to another with the harm of the other to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bar {
     /// The harm to itself.
     Own,
-    /// More.
+    /// Significantly more.
     More,
-    /// Less.
+    /// Significantly less.
     Less,
-    /// Not to be told apart.
+    /// The difference is not significant.
     Alike,
     /// A single seed, or unfinished runs.
     Unknown,
 }
 
-/// The harm in one measure; `None` where some run is missing or has no value.
+/// The harm in one measure; `None` if a run is missing or has no value.
 pub(super) fn of(
     question: &Question,
     records: &[RunRecord],
@@ -82,7 +82,7 @@ pub(super) fn of(
     Some(Harm { measure, cells: cells(&series, n) })
 }
 
-/// The runs, seen for one measure.
+/// The runs, with one measure.
 struct View<'a> {
     question: &'a Question,
     records: &'a [RunRecord],
@@ -91,24 +91,24 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// Performance of `a` by seed, over both sides, where the other side is absent.
+    /// Performance of `a` by seed, over both sides, with the other side absent.
     fn alone(&self, a: usize) -> Option<Vec<f64>> {
         let flows = &self.question.flows;
         let odd = Cast::alone(flows, Side::Odd, a);
         if flows.is_single() {
-            // The twin would do as the flow does.
+            // The copy of the flow would behave like the flow.
             return self.values(odd, &self.paths[..1]);
         }
         self.over_both(odd, Cast::alone(flows, Side::Even, a))
     }
 
-    /// Performance of `a` by seed, over both sides, where `other` is on the other side.
+    /// Performance of `a` by seed, over both sides, with `other` on the other side.
     fn beside(&self, a: usize, other: usize) -> Option<Vec<f64>> {
         let flows = &self.question.flows;
         self.over_both(Cast::with(flows, a, other), Cast::with(flows, other, a))
     }
 
-    /// The mean over flows, the odd ones taken from one cast and the even ones from another.
+    /// The mean over flows. Odd flows are taken from one assignment, even flows from the other.
     fn over_both(&self, odd: Cast, even: Cast) -> Option<Vec<f64>> {
         let of = |side: Side| -> Vec<Path> {
             let places = self.paths.iter().enumerate();
@@ -140,7 +140,7 @@ pub(super) struct Series {
     to: usize,
     alone: Option<f64>,
     beside: Option<f64>,
-    /// `None` where a seed has no finite harm.
+    /// `None` if a seed has no finite harm.
     harm: Option<Vec<f64>>,
 }
 
@@ -162,10 +162,10 @@ impl Series {
     }
 }
 
-/// Nobody can lose more than all.
+/// Harm is at most 1, the loss of all performance.
 const POSSIBLE: Range = Range { low: f64::NEG_INFINITY, high: 1.0 };
 
-/// The cells of `n` algorithms' series, in order of the harming one.
+/// The cells of `n` algorithms' series, in the order of the harming algorithm.
 pub(super) fn cells(series: &[Series], n: usize) -> Vec<Cell> {
     let excess = |s: &Series| -> Option<Vec<f64>> {
         let own = &series[s.to * n + s.to];

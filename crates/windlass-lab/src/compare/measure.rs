@@ -1,4 +1,4 @@
-//! What is measured of the compared flows.
+//! Measures of the compared flows.
 
 use serde::Serialize;
 use windlass_sim::FlowResult;
@@ -11,15 +11,15 @@ use crate::run::RunRecord;
 use crate::scenario::{Hop, Scenario, Traffic};
 use crate::stats::share::Range;
 
-/// A measure of how well the compared flows do in a run.
+/// A performance measure of the compared flows in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Sum of the flows' goodputs.
     Goodput,
-    /// Mean over the flows of what a packet and its acknowledgement wait in queues.
+    /// Mean over the flows of the time that a packet and its acknowledgement wait in queues.
     QueueingDelay,
-    /// Packets of the data senders that the network dropped, over those sent.
+    /// Packets of the data senders that the network dropped, over packets sent.
     Loss,
     /// Data segments retransmitted, over data segments sent.
     Retransmissions,
@@ -27,15 +27,17 @@ pub enum Measure {
     Jain,
     /// Mean over the flows of the time to the last byte delivered.
     Completion,
-    /// Messages of the whole run that were late, over those written.
+    /// Late messages of the whole run, over messages written.
     Late,
-    /// 99th percentile of the latency of the run's messages, infinite if it falls among messages that never arrived.
+    /// 99th percentile of the latency of the run's messages; infinite if it falls among messages that never
+    /// arrived.
     Latency,
-    /// Mean over the flows of the 95th percentile of the time of an exchange of CoAP, infinite if it falls among exchanges given up.
+    /// Mean over the flows of the 95th percentile of the time of a CoAP exchange; infinite if it falls among failed
+    /// exchanges.
     Exchange,
-    /// How long the first battery lasts at the mean power of the run.
+    /// Life of the first battery to run empty, at the mean power of the run.
     BatteryLife,
-    /// Mean over the flows of the round trip: idle network and queueing.
+    /// Mean over the flows of the RTT: the RTT without queues plus the queueing delay.
     RoundTrip,
 }
 
@@ -57,7 +59,7 @@ impl Measure {
         ("battery-life", Measure::BatteryLife),
     ];
 
-    /// What it is called, with its unit if it has one.
+    /// Name, with the unit if it has one.
     pub const fn name(self) -> &'static str {
         match self {
             Measure::Goodput => "goodput (Mbit/s)",
@@ -70,11 +72,11 @@ impl Measure {
             Measure::Latency => "message latency, 99 % (ms)",
             Measure::Exchange => "CoAP exchange, 95 % (ms)",
             Measure::BatteryLife => "battery life (h)",
-            Measure::RoundTrip => "round trip (ms)",
+            Measure::RoundTrip => "RTT (ms)",
         }
     }
 
-    /// Its name as an identifier, with its unit at the end, as columns have it.
+    /// Name as an identifier, with the unit at the end, as in the columns of tables.
     pub const fn id(self) -> &'static str {
         match self {
             Measure::Goodput => "goodput_mbps",
@@ -91,12 +93,12 @@ impl Measure {
         }
     }
 
-    /// Whether more is better.
+    /// True if more is better.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Measure::Goodput | Measure::Jain | Measure::BatteryLife)
     }
 
-    /// The values that it can have.
+    /// Range of possible values.
     pub(super) fn range(self) -> Range {
         match self {
             Measure::Loss | Measure::Retransmissions | Measure::Late => Range::SHARE.times(100.0),
@@ -105,8 +107,8 @@ impl Measure {
         }
     }
 
-    /// The value over the flows on these paths; `None` where the run has none, infinite where a
-    /// flow did not finish.
+    /// Returns the value over the flows on these paths; `None` if the run has no value, infinite if a flow did not
+    /// finish.
     pub(super) fn of(self, run: &RunRecord, paths: &[&Path]) -> Option<f64> {
         let flows: Vec<&FlowResult> = paths.iter().filter_map(|p| p.flow(run)).collect();
         if flows.is_empty() || flows.len() != paths.len() {
@@ -144,20 +146,20 @@ impl Measure {
     }
 }
 
-/// A compared flow and the way of its packets.
+/// A compared flow and the path of its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Path {
     /// Name of the flow.
     name: String,
-    /// Time of a full packet and its acknowledgement over idle links, milliseconds.
+    /// Time of a full packet and its acknowledgement over links without queues, milliseconds.
     idle_ms: f64,
     /// The queues in which its packets and their acknowledgements wait.
     queues: Vec<Queue>,
-    /// Whether it has a last byte.
+    /// True if the flow has a last byte.
     is_finite: bool,
 }
 
-/// Where a packet may wait.
+/// A queue in which a packet may wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Queue {
     /// Before a link direction, by its index.
@@ -167,10 +169,10 @@ enum Queue {
 }
 
 impl Queue {
-    /// The queues of a step there and back.
+    /// The queues of a hop in both directions.
     fn both_ways(hop: Hop) -> [Queue; 2] {
         match hop {
-            // A link's two directions have neighbouring numbers.
+            // The two directions of a link have adjacent numbers.
             Hop::Link(d) => [Queue::Link(d as usize), Queue::Link(d as usize ^ 1)],
             Hop::Air { cell, from, to } => {
                 [from, to].map(|station| Queue::Station { cell, station })
@@ -188,14 +190,14 @@ impl Queue {
     }
 }
 
-/// The paths of the compared flows, in the scenario's order, then that of a single one's twin.
+/// The paths of the compared flows, in the scenario's order. A single flow is followed by its copy.
 pub(super) fn paths(scenario: &Scenario, flows: &Flows) -> Vec<Path> {
-    // A scenario that has run can be compiled, so that its paths are known.
+    // A scenario that has run compiles, so that its paths exist.
     let outlooks = outlook::paths(scenario).unwrap_or_default();
     let ways = scenario.ways();
     let path = |i: &usize| {
         let flow = &scenario.flows[*i];
-        // A multipath flow is judged by its first subflow.
+        // A multipath flow is measured on the path of its first subflow.
         let nodes = flow.ways().into_iter().next().unwrap_or_default();
         let there = ways.through(&nodes).unwrap_or_default();
         let before: usize = scenario.flows[..*i].iter().map(|f| f.ways().len()).sum();
@@ -226,8 +228,8 @@ impl Path {
         run.flows.iter().find(|f| f.name == self.name)
     }
 
-    /// What a packet waits on its way and its acknowledgement on the way back: the sum of the mean
-    /// waits of their queues, over all packets in them.
+    /// Mean queueing delay of a packet and its acknowledgement: the sum of the mean waits of the queues in both
+    /// directions, over all packets in them.
     fn waits_ms(&self, run: &RunRecord) -> Option<f64> {
         self.queues.iter().map(|queue| queue.wait_ms(run)).sum()
     }

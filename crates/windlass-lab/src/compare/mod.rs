@@ -1,38 +1,36 @@
-//! Any algorithms on any scenario: which does best, and who harms whom.
+//! Comparison of several algorithms on one scenario: the ranking, and the harm of each algorithm to each other one.
 //!
-//! Every algorithm runs over the same network with the same seeds: link losses, start times and all
-//! other randomness that does not belong to the algorithm are the same (common random numbers), so
-//! that a difference within a seed is the algorithm's. Everything is then said of such paired
-//! differences.
+//! Every algorithm runs over the same network with the same seeds (common random numbers). Link losses, start times
+//! and all other random values that do not belong to the algorithm are the same. A difference between two runs with
+//! the same seed is therefore caused by the algorithm. All results are statistics of such paired differences.
 //!
-//! # What is run
+//! # Runs
 //!
-//! The *compared flows* are the scenario's TCP flows, or those named; other flows keep their
-//! algorithms as background. With algorithms A, B, ...:
+//! The *compared flows* are the scenario's TCP flows, or the named flows. Other flows keep their algorithms as
+//! background. With algorithms A, B, ...:
 //!
-//! - all compared flows run A: what an algorithm does with itself ([`Cast::All`]), from which the
-//!   [`ranking`] comes;
-//! - half of them run A, half B ([`Cast::Mix`]): flows alternate in the order of the scenario, and
-//!   both ways round are run, so that each algorithm has been in each flow's place;
-//! - half of them run A, and the other half is absent ([`Cast::Alone`]).
+//! - All compared flows run A ([`Cast::All`]). The [`ranking`] uses these runs.
+//! - Half of them run A, half B ([`Cast::Mix`]). Flows alternate in the order of the scenario. Both assignments
+//!   run, so that each algorithm runs in each flow's position.
+//! - Half of them run A, and the other half is absent ([`Cast::Alone`]).
 //!
-//! A scenario with a single compared flow gets a twin of it for the mixtures.
+//! If a scenario has a single compared flow, the mixtures get a copy of it.
 //!
 //! # Harm
 //!
-//! R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Beyond Jain's fairness index: setting the bar
-//! for the deployment of congestion control algorithms", HotNets 2019: with `x` the performance of B
-//! alone and `y` that beside A, A's harm to B is `(x − y) / x` where more is better and `(y − x) / y`
-//! where less is. It is 0 if B does not notice A, 1 if B gets nothing, and negative if B does better.
-//! Two flows on one link cannot help harming each other, so their bar is what B does to itself: A is
-//! no worse than B's own kind if it harms B no more than B does ([`harm`]).
+//! Harm is defined by R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry, "Beyond Jain's fairness index: setting the
+//! bar for the deployment of congestion control algorithms", HotNets 2019. `x` is the performance of B alone, and
+//! `y` its performance in competition with A. A's harm to B is `(x − y) / x` if more is better and `(y − x) / y` if
+//! less is better. It is 0 if A has no effect on B, 1 if B gets nothing, and negative if B does better.
+//!
+//! Two flows on one link always harm each other. The limit is therefore B's harm to itself: A is acceptable if it
+//! harms B no more than B does ([`harm`]).
 //!
 //! # Statistics
 //!
-//! Intervals of means are Student's; differences are compared in pairs by seed ([`stats::paired`]),
-//! with Holm's correction over the family of all comparisons of one measure ([`stats::multiple`]).
-//! Without a baseline the family are *all* pairs of algorithms, so that picking the best one after
-//! looking is paid for.
+//! Intervals of means are Student's. Differences are compared in pairs by seed ([`stats::paired`]), with Holm's
+//! correction over the family of all comparisons of one measure ([`stats::multiple`]). Without a baseline, the
+//! family has *all* pairs of algorithms, because the best algorithm is chosen after the measurement.
 //!
 //! [`stats::paired`]: crate::stats::paired
 //! [`stats::multiple`]: crate::stats::multiple
@@ -65,7 +63,7 @@ pub use text::text;
 /// Familywise error of all decisions; one minus it is the confidence of all intervals.
 pub const ALPHA: f64 = 1.0 - crate::stats::CONFIDENCE;
 
-/// What is to be compared.
+/// A comparison, ready to run.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The network and its flows.
@@ -76,28 +74,28 @@ pub struct Question {
     pub flows: Flows,
     /// Replications, over consecutive seeds from the scenario's own.
     pub seeds: u64,
-    /// Position in `candidates` of the one that the others are compared with; the best, unless told.
+    /// Position in `candidates` of the algorithm that the others are compared with; `None` for the best one.
     pub baseline: Option<usize>,
-    /// What the printed ranking goes by.
+    /// Measure of the printed ranking.
     pub measure: Measure,
-    /// Whether to run mixtures and find out who harms whom.
+    /// True if mixtures also run, to measure the harm between algorithms.
     pub harm: bool,
-    /// Where runs are made.
+    /// Backend of the runs.
     pub world: World,
 }
 
-/// What came of it.
+/// Results of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Findings {
     /// Name of the scenario.
     pub scenario: String,
-    /// Hash of the scenario as it was given.
+    /// Hash of the given scenario.
     pub scenario_hash: String,
     /// Version of Windlass.
     pub version: String,
-    /// World of the runs.
+    /// Backend of the runs.
     pub world: String,
-    /// Release of the kernel that they ran on, if one did.
+    /// Release of the kernel that they ran on, if they ran on a kernel.
     pub kernel: Option<String>,
     /// Simulated time of a run, seconds.
     pub duration_s: f64,
@@ -107,18 +105,18 @@ pub struct Findings {
     pub flows: Vec<String>,
     /// The algorithms as they were named, in that order.
     pub algorithms: Vec<String>,
-    /// The measure that the ranking goes by.
+    /// Measure of the printed ranking.
     pub measure: Measure,
-    /// Whether no run depends on its seed: every interval is without width then.
+    /// True if no run depends on its seed. Every interval then has the width zero.
     pub seedless: bool,
-    /// One ranking for each measure that the scenario has, the chosen one first.
+    /// One ranking for each measure that the scenario has, the printed one first.
     pub rankings: Vec<Ranking>,
-    /// Who harms whom, one for each measure of harm; empty if it was not asked for.
+    /// Harm between algorithms, one entry for each measure of harm; empty if it was not requested.
     pub harm: Vec<Harm>,
 }
 
 impl Question {
-    /// Every run that the answer needs, those of the ranking first.
+    /// Every run that the answer needs, the runs of the ranking first.
     pub fn tasks(&self) -> Vec<Task> {
         let all = self.candidates.len();
         let casts = cast::all(all, &self.flows, self.harm);
@@ -144,7 +142,7 @@ impl Question {
         (0..self.seeds).map(move |i| first + i)
     }
 
-    /// Identifier of the runs with this cast.
+    /// Identifier of the runs with this assignment.
     pub fn point(&self, cast: Cast) -> String {
         let mut point = cast.id(&self.candidates);
         if self.world != World::Sim {
@@ -153,7 +151,7 @@ impl Question {
         point
     }
 
-    /// The runs with this cast in order of seed; `None` where one is missing.
+    /// The runs with this assignment in order of seed; `None` if a run is missing.
     fn runs<'a>(&self, records: &'a [RunRecord], cast: Cast) -> Option<Vec<&'a RunRecord>> {
         let point = self.point(cast);
         let mut runs: Vec<&RunRecord> = records.iter().filter(|r| r.point == point).collect();
@@ -161,7 +159,7 @@ impl Question {
         self.seeds().eq(runs.iter().map(|r| r.seed)).then_some(runs)
     }
 
-    /// The answer from the runs of [`Question::tasks`], in whatever order.
+    /// The answer from the runs of [`Question::tasks`], in any order.
     pub fn answer(&self, records: &[RunRecord]) -> Findings {
         let paths = measure::paths(&self.scenario, &self.flows);
         let mut measures: Vec<Measure> = Measure::ALL.iter().map(|(_, m)| *m).collect();
@@ -185,8 +183,8 @@ impl Question {
         }
     }
 
-    /// The value of the chosen measure where all compared flows run this candidate, in order of seed; empty where a run has
-    /// none.
+    /// Values of the printed measure if all compared flows run this candidate, in order of seed; empty if a run has
+    /// no value.
     pub(crate) fn values(&self, records: &[RunRecord], candidate: usize) -> Vec<f64> {
         let paths = measure::paths(&self.scenario, &self.flows);
         let compared: Vec<&measure::Path> = paths.iter().take(self.flows.indices().len()).collect();
@@ -195,7 +193,8 @@ impl Question {
         values.collect::<Option<Vec<f64>>>().unwrap_or_default()
     }
 
-    /// Whether all seeds gave the same, with every cast of more than one run.
+    /// True if all seeds gave the same results with each algorithm alone on all compared flows, and there is more
+    /// than one seed.
     fn is_seedless(&self, records: &[RunRecord]) -> bool {
         let of = |a: usize| self.runs(records, Cast::All(a)).unwrap_or_default();
         let same = |runs: Vec<&RunRecord>| {

@@ -5,7 +5,7 @@ use crate::report::model::{Block, Report, Section};
 use super::harm::Bar;
 use super::{Findings, charts, text};
 
-/// The report; `command` makes it again.
+/// The report; `command` repeats the comparison.
 pub fn report(f: &Findings, command: &str) -> Report {
     let mut sections = vec![overview(f)];
     sections.extend(rankings(f));
@@ -53,10 +53,10 @@ fn harm(f: &Findings) -> Section {
     let mut blocks = vec![Block::Text {
         text: "Harm as R. Ware, M. K. Mukerjee, S. Seshan and J. Sherry define it (\"Beyond Jain's \
                fairness index\", HotNets 2019): how much worse flows of one algorithm do because of \
-               the other's, as a fraction. With x alone and y beside the other it is (x - y) / x where \
-               more is better, and (y - x) / y where less is.\n\nWhat an algorithm does to its own \
-               kind is the bar: one that harms it no more than that can be deployed beside it without \
-               making its users worse off than they make each other."
+               the other's, as a fraction. With performance x alone and y in competition, harm is (x - y) / x if \
+               more is better, and (y - x) / y if less is better.\n\nThe limit is the harm of an \
+               algorithm to itself. Another algorithm that harms it no more than that can be deployed \
+               without making its users worse off than they make each other."
             .to_owned(),
     }];
     let more: Vec<String> = f.harm.iter().flat_map(|h| sentences(f, h)).collect();
@@ -67,10 +67,10 @@ fn harm(f: &Findings) -> Section {
         blocks.push(Block::Table(text::harm(f, h)));
         blocks.push(Block::Chart(charts::harm(f, h)));
     }
-    Section { id: "harm".into(), title: "Who harms whom".into(), blocks }
+    Section { id: "harm".into(), title: "Harm between algorithms".into(), blocks }
 }
 
-/// The cells above the bar, in words.
+/// A sentence for each cell above the limit.
 fn sentences(f: &Findings, h: &super::Harm) -> Vec<String> {
     let above = h.cells.iter().filter(|c| c.bar == Bar::More);
     let sentence = |c: &super::harm::Cell| {
@@ -87,25 +87,25 @@ fn sentences(f: &Findings, h: &super::Harm) -> Vec<String> {
 
 fn method(f: &Findings, command: &str) -> Section {
     let flows = if f.flows.len() == 1 {
-        "The scenario has one compared flow; for the mixtures it gets a twin."
+        "The scenario has one compared flow. In mixtures a copy of it is added."
     } else {
         "In mixtures the compared flows alternate between two algorithms in the order of the \
-         scenario, and both ways round are run, so that each has been in each flow's place."
+         scenario. Both assignments run, so that each algorithm runs in each flow's position."
     };
     let text = format!(
-        "Every algorithm crosses the same network with the same seeds: losses and start times are the \
-         same, so that what differs within a seed is the algorithm's.\n\n{flows}\n\nIntervals of means \
+        "Every algorithm runs over the same network with the same seeds: losses and start times are \
+         the same, so that a difference within a seed is caused by the algorithm.\n\n{flows}\n\nIntervals of means \
          are Student's at 95 %. Differences are tested in pairs by seed, by Student's t and, without \
-         the assumption of normality, by Wilcoxon's signed ranks; Holm's procedure keeps the \
+         the assumption of normality, by Wilcoxon's signed ranks. Holm's procedure keeps the \
          probability of any false difference in one table at 5 %. `d` is the mean difference over its \
          standard deviation.\n\nQueueing delay is the sum of the mean waits in the queues of a flow's \
-         path, there and back, of all packets in them; the round trip adds what the path takes when \
-         idle."
+         path in both directions, of all packets in them. The RTT adds the time of the path without \
+         queues."
     );
     let command = Block::Command { about: None, command: command.to_owned(), scenario: None };
     Section {
         id: "method".into(),
-        title: "How it was found".into(),
+        title: "Method".into(),
         blocks: vec![Block::Text { text }, command],
     }
 }

@@ -1,4 +1,4 @@
-//! Which algorithm does best.
+//! Ranking of the algorithms.
 
 use serde::Serialize;
 
@@ -14,14 +14,14 @@ use crate::stats::{CONFIDENCE, Summary};
 /// The algorithms in order of one measure, the best mean first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranking {
-    /// What they are ranked by, with its unit.
+    /// Measure of the ranking, with its unit.
     pub measure: Measure,
-    /// Comparisons that the correction is for.
+    /// Number of comparisons in the correction.
     pub comparisons: usize,
-    /// The one that the others are compared with: the baseline, or that with the best mean.
+    /// The algorithm that the others are compared with: the baseline, or the one with the best mean.
     pub reference: Option<usize>,
-    /// One entry an algorithm, the best mean first. Algorithms without a mean come last, those with the most runs without a finite
-    /// value at the end.
+    /// One entry per algorithm, the best mean first. Algorithms without a mean are last. Among these, the
+    /// algorithms with more runs without a finite value are last.
     pub entries: Vec<Entry>,
 }
 
@@ -30,71 +30,72 @@ pub struct Ranking {
 pub struct Entry {
     /// Its position among the algorithms compared.
     pub algorithm: usize,
-    /// One more than the number of algorithms that are better beyond chance. Algorithms that cannot
-    /// be told apart may share a rank. Without [`Question::baseline`] only.
+    /// One more than the number of significantly better algorithms. Algorithms whose difference is not significant
+    /// may share a rank. Only without [`Question::baseline`].
     pub rank: Option<usize>,
-    /// Runs that have no value, or did not finish: with any, there is neither mean nor comparison.
+    /// Runs that have no value, or did not finish. If there are any, the mean and the comparison are missing.
     pub missing: usize,
     /// Mean over the seeds.
     pub mean: Option<f64>,
-    /// Interval of the mean at 95 %, by Student's t; of the transformed mean where that would hold impossible values.
+    /// Interval of the mean at 95 %, by Student's t. If it would contain impossible values, the interval of the
+    /// transformed mean.
     pub ci95: Option<[f64; 2]>,
-    /// The comparison with the baseline, or the best; that one has none itself.
+    /// The comparison with the baseline or the best algorithm; `None` for that algorithm itself.
     pub versus: Option<Versus>,
 }
 
-/// A paired comparison of an algorithm with another. Differences are this one's minus the other's.
+/// A paired comparison of an algorithm with another. Differences are this algorithm's value minus the other's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Versus {
     /// The other's position among the algorithms compared.
     pub algorithm: usize,
-    /// What it comes to.
+    /// Result of the comparison.
     pub outcome: Outcome,
     /// Mean difference.
     pub difference: f64,
-    /// Its interval, by Student's t, at the confidence that Holm's procedure gives this comparison:
-    /// it leaves out zero exactly if the outcome is no tie.
+    /// Interval of the difference by Student's t, at the confidence that Holm's procedure gives this comparison. It
+    /// excludes zero exactly if the outcome is no tie.
     pub ci: Option<[f64; 2]>,
     /// Confidence of the interval, at least 0.95.
     pub confidence: f64,
     /// p of the paired t-test, corrected by Holm's procedure.
     pub p_t: Option<f64>,
-    /// p of Wilcoxon's signed-rank test, corrected likewise.
+    /// p of Wilcoxon's signed-rank test, corrected in the same way.
     pub p_wilcoxon: Option<f64>,
-    /// Cohen's d for pairs; none where the difference is the same in every pair.
+    /// Cohen's d for pairs; `None` if the difference is the same in every pair.
     pub cohen_dz: Option<f64>,
     /// Hodges and Lehmann's estimate of the difference.
     pub hodges_lehmann: Option<f64>,
-    /// Share of the seeds in which this one's value is larger, half of the ties added.
+    /// Share of the seeds in which this algorithm's value is larger, plus half of the ties.
     pub superiority: Option<f64>,
 }
 
-/// What a comparison comes to.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Better beyond chance.
+    /// Significantly better.
     Better,
-    /// Worse beyond chance.
+    /// Significantly worse.
     Worse,
-    /// Not to be told apart.
+    /// The difference is not significant.
     Tie,
-    /// The same in every run.
+    /// Equal in every run.
     Identical,
-    /// A single seed, or unfinished runs: nothing can be said of chance.
+    /// A single seed, or unfinished runs: no test is possible.
     Unknown,
 }
 
 /// A test of one pair of algorithms before correction.
 struct Pair {
     of: [usize; 2],
-    /// The first's minus the second's, by seed.
+    /// Value of the first algorithm minus the value of the second, by seed.
     differences: Vec<f64>,
     test: Option<TTest>,
 }
 
 impl Pair {
-    /// What the comparison comes to for algorithm `a`.
+    /// Result of the comparison for algorithm `a`.
     fn outcome(&self, a: usize, holm: Holm, measure: Measure) -> Outcome {
         let first = self.of[0] == a;
         match self.test {
@@ -109,7 +110,7 @@ impl Pair {
     }
 }
 
-/// The ranking by a measure; `None` where no run has a value for it.
+/// The ranking by a measure; `None` if no run has a value for it.
 pub(super) fn of(
     question: &Question,
     records: &[RunRecord],
@@ -172,7 +173,7 @@ pub(super) fn rank(
     Ranking { measure, comparisons: pairs.len(), reference, entries }
 }
 
-/// The family of comparisons: each with the baseline, or each with each.
+/// The family of comparisons: each with the baseline, or all pairs.
 fn pairs(whole: &[Option<Vec<f64>>], baseline: Option<usize>) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for a in 0..whole.len() {
@@ -187,7 +188,7 @@ fn pairs(whole: &[Option<Vec<f64>>], baseline: Option<usize>) -> Vec<Pair> {
     pairs
 }
 
-/// The comparison from the side of algorithm `a`.
+/// The comparison from the viewpoint of algorithm `a`.
 fn versus(pair: &Pair, a: usize, by_t: Holm, by_rank: Holm, measure: Measure) -> Versus {
     let turned = pair.of[0] != a;
     let sign = if turned { -1.0 } else { 1.0 };

@@ -1,4 +1,4 @@
-//! What a comparison says of runs whose outcome is known.
+//! Tests of comparisons with known results.
 
 use super::harm::{Bar, Series, cells};
 use super::ranking::{Outcome, rank};
@@ -6,8 +6,8 @@ use super::*;
 use crate::run::{RunError, Runner};
 use std::sync::Mutex;
 
-/// Two flows over a link of 4 Mbit/s and a round trip of 40 ms, with a queue of five times the
-/// bandwidth-delay product, 100 kB or 200 ms.
+/// Two flows over a link of 4 Mbit/s with an RTT of 40 ms. The queue holds five bandwidth-delay products, 100 kB or
+/// 200 ms.
 const DEEP: &str = r#"
 duration = "20s"
 [topology]
@@ -67,20 +67,21 @@ fn cell(findings: &Findings, measure: Measure, by: usize, to: usize) -> &super::
     harm.cells.iter().find(|c| (c.by, c.to) == (by, to)).unwrap()
 }
 
-/// A window that fills any queue makes those beside it wait; Vegas keeps a few packets queued.
+/// Reno fills any queue, so that competing flows wait. Vegas keeps a few packets queued.
 #[test]
-fn reno_harms_the_round_trip_of_vegas_over_a_deep_queue_and_vegas_not_that_of_reno() {
+fn reno_harms_the_rtt_of_vegas_over_a_deep_queue_and_not_the_reverse() {
     let question = question(DEEP, &["reno", "vegas"], 4);
     let findings = question.answer(&runs(&question));
     let harm = |by, to| cell(&findings, Measure::RoundTrip, by, to);
     assert_eq!((harm(0, 1).bar, harm(1, 0).bar), (Bar::More, Bar::Less));
-    // Alone Vegas waits for a few packets of 3 ms, beside Reno for most of a queue of 200 ms.
+    // Alone, Vegas waits for a few packets of 3 ms. In competition with Reno it waits for most of a queue of 200
+    // ms.
     assert!(harm(0, 1).harm.unwrap() > 0.5, "{:?}", harm(0, 1));
     assert!(harm(1, 1).harm.unwrap() < 0.3, "{:?}", harm(1, 1));
     let goodput = |by, to| cell(&findings, Measure::Goodput, by, to);
     assert_eq!(goodput(0, 1).bar, Bar::More);
     assert!(goodput(0, 1).harm.unwrap() > 0.6, "{:?}", goodput(0, 1));
-    // Two of a kind share: alone each would have the link.
+    // Two flows with the same algorithm share the link, which a single flow would have alone.
     assert!((goodput(0, 0).harm.unwrap() - 0.5).abs() < 0.1, "{:?}", goodput(0, 0));
     assert_eq!(goodput(0, 0).bar, Bar::Own);
     let delay = ranking_by(&findings, Measure::QueueingDelay);
@@ -90,9 +91,9 @@ fn reno_harms_the_round_trip_of_vegas_over_a_deep_queue_and_vegas_not_that_of_re
     assert!(reno.ci.unwrap()[0] > 0.0 && !findings.seedless);
 }
 
-/// Common random numbers: an algorithm by another spelling has the same losses and start times.
+/// Common random numbers: an algorithm with another spelling has the same losses and start times.
 #[test]
-fn the_same_algorithm_twice_differs_by_exactly_nothing() {
+fn the_same_algorithm_in_two_spellings_has_a_difference_of_exactly_zero() {
     for text in [DEEP, LOSSY] {
         let question = question(text, &["newreno", "newreno:initial_ssthresh=1TiB"], 3);
         let [a, b] = [0, 1].map(|i: usize| question.candidates[i].controller);
@@ -113,9 +114,9 @@ fn the_same_algorithm_twice_differs_by_exactly_nothing() {
     }
 }
 
-/// Ranks and intervals of made-up values: the first two differ by noise, the third by its size.
+/// Ranks and intervals of made-up values. Algorithms 0 and 2 differ by noise, algorithm 1 by its level.
 #[test]
-fn a_rank_counts_those_that_are_better_beyond_chance() {
+fn a_rank_counts_the_significantly_better_algorithms() {
     let noise = [0.3, -0.2, 0.1, -0.4, 0.2, 0.0, -0.1, 0.1];
     let values = |level: f64, sign: f64| -> Vec<Option<f64>> {
         noise.iter().map(|n| Some(level + sign * n)).collect()
@@ -132,7 +133,7 @@ fn a_rank_counts_those_that_are_better_beyond_chance() {
         let [low, high] = v.ci.unwrap();
         assert_eq!(low <= 0.0 && 0.0 <= high, v.outcome == Outcome::Tie);
     }
-    // Of delays less is better, and against a baseline there are fewer comparisons and no ranks.
+    // Less delay is better. A baseline reduces the number of comparisons and removes the ranks.
     let ranking = rank(&all, Measure::QueueingDelay, Some(0));
     assert_eq!((ranking.comparisons, ranking.entries[0].algorithm), (2, 1));
     assert_eq!(ranking.entries[0].versus.as_ref().unwrap().outcome, Outcome::Better);
@@ -151,7 +152,7 @@ fn unfinished_runs_are_counted_and_not_compared() {
 }
 
 #[test]
-fn of_those_whose_messages_get_lost_the_one_that_loses_some_in_most_runs_is_last() {
+fn an_algorithm_with_more_infinite_latencies_is_ranked_lower() {
     let never = Some(f64::INFINITY);
     let all =
         [vec![never, never, Some(1.0)], vec![Some(90.0); 3], vec![Some(50.0), never, Some(50.0)]];
@@ -161,7 +162,7 @@ fn of_those_whose_messages_get_lost_the_one_that_loses_some_in_most_runs_is_last
 }
 
 #[test]
-fn no_interval_of_a_ranking_leaves_the_range_of_its_measure() {
+fn intervals_of_a_ranking_stay_within_the_range_of_the_measure() {
     let fair = vec![Some(0.5), Some(1.0), Some(1.0), Some(1.0)];
     let [low, high] = rank(&[fair], Measure::Jain, None).entries[0].ci95.expect("an interval");
     assert!(low > 0.0 && high < 1.0, "{low} {high}");
@@ -171,17 +172,17 @@ fn no_interval_of_a_ranking_leaves_the_range_of_its_measure() {
 }
 
 #[test]
-fn one_seed_says_nothing_of_chance() {
+fn one_seed_has_an_unknown_outcome() {
     let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, None);
     let versus = ranking.entries[1].versus.as_ref().unwrap();
     assert_eq!((versus.outcome, versus.difference), (Outcome::Unknown, -1.0));
     assert_eq!((versus.ci, versus.p_t, versus.p_wilcoxon), (None, None, None));
 }
 
-/// Ware and others: (x − y) / x where more is better, (y − x) / y where less is.
+/// Ware and others: (x − y) / x if more is better, (y − x) / y if less is better.
 #[test]
-fn harm_is_what_is_lost_of_more_and_what_is_added_to_less() {
-    // By and to each of two, the second being hit by the first.
+fn harm_has_the_definition_of_ware_and_others() {
+    // Two algorithms; only the first harms the second.
     let two = |alone: &[f64], beside: &[f64], more: bool| {
         let series = |(by, to, y)| Series::new(by, to, alone, y, more);
         let all = [(0, 0, alone), (0, 1, beside), (1, 0, alone), (1, 1, alone)];
@@ -195,16 +196,16 @@ fn harm_is_what_is_lost_of_more_and_what_is_added_to_less() {
     assert_eq!((goodput[2].excess, goodput[2].p), (Some(0.0), Some(1.0)));
     let delay = two(&[10.0, 10.0], &[40.0, 20.0], false);
     assert_eq!(delay[1].harm, Some((0.75 + 0.5) / 2.0));
-    // Of nothing nothing can be taken.
+    // A performance of zero has no defined harm.
     let nothing = two(&[0.0, 1.0], &[0.0, 1.0], true);
     assert_eq!((nothing[1].harm, nothing[1].bar), (None, Bar::Unknown));
 }
 
 #[test]
-fn every_algorithm_is_in_every_place_once_with_each_other() {
+fn every_pair_of_algorithms_runs_in_both_assignments() {
     let question = question(DEEP, &["reno", "cubic", "vegas"], 1);
     let ids: Vec<String> = question.tasks().into_iter().map(|t| t.point).collect();
-    // k alike, k(k − 1) mixtures, 2k halves.
+    // k with one algorithm, k(k − 1) mixtures, 2k halves.
     assert_eq!(ids.len(), 3 + 6 + 6);
     for id in ["all=vegas", "odd=reno,even=cubic", "odd=cubic,even=reno", "odd=none,even=reno"] {
         assert!(ids.iter().any(|i| i == id), "{id} is not in {ids:?}");
@@ -215,9 +216,9 @@ fn every_algorithm_is_in_every_place_once_with_each_other() {
     assert_eq!(cast, ["f-1 reno", "f-2 cubic"]);
 }
 
-/// A queue of so many bandwidth-delay products keeps its length when the flows that set it leave.
+/// The length of a queue in bandwidth-delay products does not change if the flows that determine it are absent.
 #[test]
-fn absent_flows_leave_queues_as_they_were() {
+fn absent_flows_do_not_change_the_queue_limit() {
     let text = DEEP.replace("to = \"d*\"", "to = \"d*\"\ncount = 2");
     let long = format!(
         "{text}\n[[link]]\nname = 'far'\nbetween = ['far', 's1']\nrate = '100Mbps'\n\
@@ -237,7 +238,7 @@ fn absent_flows_leave_queues_as_they_were() {
 }
 
 #[test]
-fn a_single_flow_gets_a_twin_for_mixtures_only() {
+fn a_single_flow_is_copied_for_mixtures_only() {
     let question = question(LOSSY, &["reno", "cubic"], 1);
     for task in question.tasks() {
         let names: Vec<&str> = task.scenario.flows.iter().map(|f| f.name.as_str()).collect();
@@ -249,7 +250,7 @@ fn a_single_flow_gets_a_twin_for_mixtures_only() {
 }
 
 #[test]
-fn flows_are_named_and_datagrams_refused() {
+fn unknown_duplicate_and_datagram_flows_are_refused() {
     let udp = format!(
         "{LOSSY}[[flow]]\nname = \"voice\"\nfrom = \"a\"\nto = \"b\"\n\
          traffic = {{ kind = \"cbr\", rate = \"64kbps\", packet = \"160B\", transport = \"udp\" }}\n"
@@ -266,11 +267,11 @@ fn flows_are_named_and_datagrams_refused() {
         (&["transfer", "transfer"], "named twice"),
     ] {
         let message = of(names).unwrap_err().to_string();
-        assert!(message.contains(expected), "{message} lacks {expected}");
+        assert!(message.contains(expected), "{message} does not contain {expected}");
     }
 }
 
-/// The draw is the flow's own, below its bound, and another for another seed.
+/// A flow's jitter is drawn for the flow itself, is at most its bound, and changes with the seed.
 #[test]
 fn jitter_belongs_to_the_flow_and_the_seed() {
     let question = question(DEEP, &["reno", "cubic"], 1);
@@ -288,23 +289,23 @@ fn jitter_belongs_to_the_flow_and_the_seed() {
 }
 
 #[test]
-fn report_and_tables_say_where_they_come_from() {
+fn report_and_tables_have_their_provenance() {
     let question = question(LOSSY, &["reno", "cubic"], 3);
     let findings = question.answer(&runs(&question));
     let page = crate::report::html::render(&report(&findings, "windlass compare x")).unwrap();
     for part in [&findings.scenario_hash, &findings.version, "1 2 3", "windlass compare x"] {
-        assert!(page.contains(part), "the report lacks {part}");
+        assert!(page.contains(part), "the report does not contain {part}");
     }
     let tables = files::tables(&findings);
     assert_eq!(tables.iter().map(|t| t.name).collect::<Vec<_>>(), ["ranking", "harm"]);
-    // Five measures of one finite flow (no Jain's index), and harm to three of four pairs each.
+    // Five measures of one finite flow (no Jain's index). Three harm measures have four pairs each.
     assert_eq!((tables[0].rows(), tables[1].rows()), (5 * 2, 3 * 4));
     for table in &tables {
         assert!(table.columns.iter().all(|c| c.values.len() == table.rows()), "{}", table.name);
     }
     let printed = text(&findings, 120);
     for part in ["completion (s)", "Ranking by goodput", "to cubic", "3 seeds, 1 to 3"] {
-        assert!(printed.contains(part), "{printed} lacks {part}");
+        assert!(printed.contains(part), "{printed} does not contain {part}");
     }
     assert!(printed.lines().all(|l| l.chars().count() <= 120), "{printed}");
 }

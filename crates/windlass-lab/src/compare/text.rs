@@ -10,7 +10,7 @@ use super::harm::{Bar, Cell};
 use super::ranking::{Entry, Outcome, Versus};
 use super::{Findings, Harm, Measure, Ranking};
 
-/// What is printed: every measure, the chosen ranking, who harms whom.
+/// The printed text: every measure, the chosen ranking, and the harm between algorithms.
 pub fn text(findings: &Findings, width: usize) -> String {
     let mut out = format!("{}\n\n", headline(findings));
     let mut tables = vec![overview(findings)];
@@ -23,10 +23,10 @@ pub fn text(findings: &Findings, width: usize) -> String {
     out
 }
 
-/// What was run, in a sentence.
+/// One sentence about the runs: scenario, duration, backend, flows and seeds.
 pub(super) fn headline(f: &Findings) -> String {
     let place = match &f.kernel {
-        Some(kernel) => format!("in world {} ({kernel})", f.world),
+        Some(kernel) => format!("on {} ({kernel})", f.world),
         None => "simulated".to_owned(),
     };
     let seeds = match f.seeds[..] {
@@ -40,7 +40,7 @@ pub(super) fn headline(f: &Findings) -> String {
     format!("{}: {} s {place}, {flows}, {seeds}", f.scenario, f.duration_s)
 }
 
-/// The algorithms in the order of the chosen ranking, or as they were named.
+/// The algorithms in the order of the chosen ranking; without rankings, in the given order.
 pub(super) fn order(f: &Findings) -> Vec<usize> {
     match f.rankings.first() {
         Some(r) => r.entries.iter().map(|e| e.algorithm).collect(),
@@ -48,7 +48,7 @@ pub(super) fn order(f: &Findings) -> Vec<usize> {
     }
 }
 
-/// The same measure's entry of an algorithm.
+/// An algorithm's entry in a ranking.
 pub(super) fn entry(ranking: &Ranking, algorithm: usize) -> Option<&Entry> {
     ranking.entries.iter().find(|e| e.algorithm == algorithm)
 }
@@ -88,7 +88,8 @@ fn mean_cell(e: &Entry) -> String {
     }
 }
 
-/// A value and half the width of its interval, which has two significant digits; both ends of an interval that is not symmetric.
+/// A value and half the width of its interval, with two significant digits. If the interval is not symmetric, its
+/// two ends.
 fn plus_minus(value: f64, [low, high]: [f64; 2]) -> String {
     let half = (high - low) / 2.0;
     if (high + low - 2.0 * value).abs() > 0.01 * half {
@@ -98,7 +99,7 @@ fn plus_minus(value: f64, [low, high]: [f64; 2]) -> String {
     format!("{value:.digits$} ±{half:.digits$}")
 }
 
-/// A value with its interval, if that has a width.
+/// A value with its interval, if the interval has a width.
 fn value(value: f64, ci: Option<[f64; 2]>) -> String {
     match ci {
         Some([low, high]) if low < high => interval(value, low, high),
@@ -174,15 +175,15 @@ fn remarks(f: &Findings, r: &Ranking, ranked: bool) -> Vec<String> {
             "Differences are paired by seed; intervals and p are corrected by Holm's procedure over \
              {} comparisons ({family}). A tie: the interval holds zero.{}",
             r.comparisons,
-            if ranked { " A rank is one more than the number of those better beyond chance." } else { "" }
+            if ranked { " Rank: one plus the number of significantly better algorithms." } else { "" }
         ));
     } else if r.comparisons > 0 {
-        notes.push("One seed says nothing of chance; `--seeds` makes more runs.".to_owned());
+        notes.push("One seed allows no test; `--seeds` adds runs.".to_owned());
     }
     if f.seedless {
         notes.push(
-            "No run depends on its seed: nothing in this scenario is random, so that intervals have \
-             no width and a difference need not outlast a change of a start time. `--jitter` makes \
+            "No run depends on its seed: this scenario has no random value. Intervals have \
+             no width, and a difference may disappear if a start time changes. `--jitter` makes \
              starts random."
                 .to_owned(),
         );
@@ -190,7 +191,7 @@ fn remarks(f: &Findings, r: &Ranking, ranked: bool) -> Vec<String> {
     notes
 }
 
-/// Who harms whom in one measure.
+/// The harm between algorithms in one measure.
 pub(super) fn harm(f: &Findings, h: &Harm) -> Table {
     let order = order(f);
     let cell = |by: usize, to: usize| {
@@ -202,26 +203,23 @@ pub(super) fn harm(f: &Findings, h: &Harm) -> Table {
     };
     let columns = order.iter().map(|to| format!("to {}", f.algorithms[*to]));
     let what = match h.measure {
-        Measure::RoundTrip => "round trip",
+        Measure::RoundTrip => "RTT",
         Measure::Completion => "completion time",
         _ => "goodput",
     };
     let mut notes = vec![
-        "▲ more, ▼ less, than the harmed algorithm does to itself (where its row meets its column), \
-         paired by seed and corrected by Holm's procedure over all cells."
+        "▲ significantly more, ▼ significantly less harm than the algorithm does to itself (the diagonal), \
+         paired by seed, with Holm's correction over all cells."
             .to_owned(),
     ];
     if h.cells.iter().any(|c| c.harm.is_none()) {
-        notes.push(
-            "–: in some run a flow did not finish, or there was nothing that could be harmed."
-                .to_owned(),
-        );
+        notes.push("–: in some run a flow did not finish, or its performance was zero.".to_owned());
     }
     Table {
         id: format!("harm-{}-table", h.measure.id()),
         caption: format!(
-            "Harm to the other's {what}, in per cent, with its 95 % interval (± half of it, or its two ends): 0 is none, 100 is \
-             all of it, below 0 is a gain"
+            "Harm to the other's {what} in %, with its 95 % interval (± half of it, or its two ends): 0 is no \
+             effect, 100 takes all of it, below 0 is a gain"
         ),
         columns: ["harm by".to_owned()].into_iter().chain(columns).collect(),
         rows: order.iter().map(row).collect(),

@@ -1,10 +1,10 @@
-//! The algorithms that Linux and Windlass both have. What makes ours the kernel's stands in the
-//! algorithms themselves, as a flavour that the stack preset brings.
+//! The algorithms that Linux and Windlass both have. Their Linux parameters are part of the algorithms' code, and
+//! the stack preset `linux` selects them.
 
-/// An algorithm of both worlds.
+/// An algorithm of Linux and Windlass.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Algorithm {
-    /// Identifier here, and the kernel's name for it.
+    /// Identifier, which is also the kernel's name.
     pub id: &'static str,
 }
 
@@ -26,13 +26,13 @@ pub const ALGORITHMS: &[Algorithm] = &[
     Algorithm { id: "dctcp" },
 ];
 
-/// The algorithm with this identifier, in any case.
+/// The algorithm with this identifier. Upper and lower case are equal.
 pub fn by_id(id: &str) -> Option<&'static Algorithm> {
     ALGORITHMS.iter().find(|a| a.id.eq_ignore_ascii_case(id))
 }
 
-/// What this machine's kernel offers, by its own names, which are the identifiers here; nothing where
-/// that cannot be read.
+/// The algorithms of this machine's kernel. The kernel's names are the identifiers. Empty if the list is not
+/// readable.
 pub(super) fn of_this_kernel() -> Vec<String> {
     let listed = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     listed.unwrap_or_default().split_whitespace().map(str::to_string).collect()

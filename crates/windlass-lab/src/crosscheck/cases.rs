@@ -1,18 +1,18 @@
-//! Traffic and conditions of the further grids' cells, and what of them is compared.
+//! Traffic, conditions and compared values of the cells of the further grids.
 
 use super::algorithms::Algorithm;
 use super::measures::{Goal, Measures};
 
-/// Shortest time, in milliseconds, that a difference of times is related to.
+/// Minimum time for relative differences, milliseconds. A shorter time counts as this time.
 const LEAST_MS: f64 = 100.0;
 
-/// The value of a run that is compared.
+/// The compared value of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Goodput of all flows together; a difference is ours over the kernel's, less one.
+    /// Goodput of all flows together. A difference is the simulator's value over the kernel's, minus one.
     Goodput,
-    /// Time of a message or response; a difference is in parts of the kernel's time, and of 100 ms at least: 2 ms and
-    /// 2 % are the same for a time of 100 ms.
+    /// Time of a message or response. A difference is relative to the kernel's time, or to 100 ms if that time is
+    /// shorter. 2 ms and 2 % are therefore equal for a time of 100 ms.
     Time,
 }
 
@@ -33,13 +33,13 @@ impl Measure {
         }
     }
 
-    /// How far ours is from the kernel's: positive where ours is more.
+    /// The simulator's difference from the kernel; positive if the simulator's value is larger.
     pub fn difference(self, kernel: &Measures, ours: &Measures) -> f64 {
         match self {
             Measure::Goodput => ours.goodput_bps() / kernel.goodput_bps() - 1.0,
             Measure::Time => match (kernel.time_ms, ours.time_ms) {
                 (Some(kernel), Some(ours)) => (ours - kernel) / kernel.max(LEAST_MS),
-                // One side did not finish.
+                // If exactly one side did not finish, the difference is 1.
                 (None, None) => 0.0,
                 _ => 1.0,
             },
@@ -56,7 +56,7 @@ pub struct Grid {
     pub about: &'static str,
     /// The compared value.
     pub measure: Measure,
-    /// How near it should be.
+    /// Required agreement.
     pub goal: Goal,
 }
 
@@ -86,7 +86,7 @@ pub const ADVERSE: Grid = Grid {
     goal: Goal { median: 0.02, p95: 0.08 },
 };
 
-/// All of them, in the order of the tables.
+/// All further grids, in the order of the tables.
 pub const GRIDS: [&Grid; 3] = [&MESSAGES, &DENSE_LOSS, &ADVERSE];
 
 /// The traffic of a cell's flow.
@@ -94,18 +94,18 @@ pub const GRIDS: [&Grid; 3] = [&MESSAGES, &DENSE_LOSS, &ADVERSE];
 pub enum Traffic {
     /// An endless transfer.
     Endless,
-    /// Messages: their bytes, and the milliseconds from one to the next.
+    /// Messages: their size in bytes, and the time between them in milliseconds.
     OneWay(u64, u64),
-    /// The same at random times with this mean between them.
+    /// Messages at random times: their size in bytes, and the mean time between them in milliseconds.
     AtRandom(u64, u64),
-    /// Ten requests, with a pause of 300 ms after each response: bytes of a request and of a response.
+    /// Ten requests, with a pause of 300 ms after each response: bytes of a request, and bytes of a response.
     Request(u64, u64),
 }
 
-/// A condition besides network and traffic, as lines of the scenario.
+/// A condition in addition to network and traffic, as lines of the scenario.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Condition {
-    /// Name in tables, nothing for the usual.
+    /// Name in tables; empty for the usual condition.
     pub(super) name: &'static str,
     /// Lines of the link.
     pub(super) link: &'static str,
@@ -115,7 +115,7 @@ pub struct Condition {
 
 /// No further condition.
 pub(super) const USUAL: Condition = Condition { name: "", link: "", flow: "" };
-/// Small segments go at once.
+/// Small segments are sent immediately.
 pub(super) const NAGLE_OFF: Condition =
     Condition { name: "Nagle off", flow: "stack = { nagle = false }\n", ..USUAL };
 
@@ -142,7 +142,7 @@ impl Traffic {
         }
     }
 
-    /// The name of several of a kind.
+    /// Name of the group of similar traffic.
     fn group(self) -> &'static str {
         match self {
             Traffic::Endless => "endless transfer",
@@ -151,10 +151,11 @@ impl Traffic {
         }
     }
 
-    /// As a line of a flow.
+    /// The traffic as a line of the scenario's flow.
     fn line(self) -> String {
         let messages = |bytes: u64, ms: u64, gaps: &str| {
-            // Nothing is late here: it is the deadline that has latencies measured.
+            // The deadline is long, so that no message is late. It is set because latencies are measured only with
+            // a deadline.
             format!(
                 "kind = \"messages\", size = \"{bytes}B\", every = \"{ms}ms\", gaps = \"{gaps}\", deadline = \"1h\""
             )
@@ -189,9 +190,9 @@ impl Case {
         joined(&traffic, self.condition.name)
     }
 
-    /// The line of the table that it counts in.
+    /// The table row in which the cell is counted.
     pub fn group(&self, algorithm: &Algorithm) -> String {
-        // The first words of a condition; the size after the comma makes no line of its own.
+        // The first words of a condition. The size after the comma does not form a group.
         let condition = self.condition.name.split(',').next().unwrap_or_default();
         match self.traffic {
             Traffic::Endless if condition.is_empty() => algorithm.id.to_string(),
@@ -200,7 +201,8 @@ impl Case {
         }
     }
 
-    /// Traffic and condition for a machine. They are the lines of the scenario, so that a changed line names another run.
+    /// Traffic and condition in machine-readable form: the lines of the scenario, so that a changed line gives
+    /// another key.
     pub fn key(&self) -> String {
         let lines = format!("{}{}", self.condition.link, self.flow());
         let lines = lines.replace("{ kind = ", "").replace(['"', '{', '}'], "");

@@ -1,4 +1,4 @@
-//! The networks of the cross-check and what crosses them, as scenarios of either world.
+//! The networks and traffic of the cross-check, as scenarios for both backends.
 
 use super::algorithms::{Algorithm, by_id};
 use super::cases::{Case, Measure};
@@ -6,7 +6,7 @@ use crate::scenario::{Scenario, ScenarioError};
 
 /// Bytes of a full IP packet.
 const PACKET: u64 = 1500;
-/// How often the congestion window is recorded where it is.
+/// Interval at which the congestion window is recorded, in traced cells.
 const TRACE_INTERVAL: &str = "20ms";
 
 /// A queue.
@@ -14,8 +14,8 @@ const TRACE_INTERVAL: &str = "20ms";
 pub enum Depth {
     /// Packets.
     Packets(u64),
-    /// Bandwidth-delay products, and packets at least: with fewer, no loss is followed by three
-    /// duplicates on the smallest pipes, and timers would be compared.
+    /// Bandwidth-delay products, with a minimum number of packets. With fewer packets, a loss on the slowest links
+    /// would not be followed by three duplicate ACKs, and the comparison would be one of timers.
     Products(f64, u64),
 }
 
@@ -24,19 +24,19 @@ const SHALLOW: Depth = Depth::Products(0.5, 4);
 const FULL: Depth = Depth::Products(1.0, 6);
 const DEEP: Depth = Depth::Products(2.0, 8);
 
-/// One bottleneck between two hosts, and how long it is looked at.
+/// One bottleneck between two hosts, and the duration of its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Network {
     /// Rate, megabits per second.
     pub rate_mbps: u64,
-    /// Round trip of propagation, milliseconds.
+    /// RTT of propagation, milliseconds.
     pub rtt_ms: u64,
     /// Drop-tail queue.
     pub depth: Depth,
-    /// Data packets lost at random, percent.
+    /// Share of data packets lost at random, percent.
     pub loss_percent: f64,
-    /// Seconds: several periods of a Reno's saw-tooth where there is one within reach; fast links
-    /// cost most.
+    /// Seconds. If possible, several periods of Reno's sawtooth. Fast links have shorter runs, because they take
+    /// the most time.
     pub duration_s: u64,
 }
 
@@ -51,7 +51,8 @@ pub(super) const fn net(
     Network { rate_mbps, rtt_ms, depth, loss_percent, duration_s }
 }
 
-/// What a single flow crosses, the most telling first: a grid that is cut short has something of all.
+/// Networks of the single flows. The most informative networks are first, so that an interrupted grid has some of
+/// each kind.
 const NETWORKS: &[Network] = &[
     net(1, 100, FIVE, 0.0, 60),
     net(10, 100, DEEP, 0.1, 30),
@@ -87,14 +88,14 @@ const NETWORKS: &[Network] = &[
     net(50, 80, SHALLOW, 0.0, 30),
     net(50, 80, DEEP, 0.1, 30),
 ];
-/// Of these, the networks of a quick grid.
+/// Number of these networks in a quick grid.
 const QUICK: usize = 4;
-/// And the one whose congestion windows the report shows.
+/// The network whose congestion windows the report shows.
 const TRACED: Network = NETWORKS[1];
 
-/// What two flows share.
+/// Networks that two flows share.
 const SHARED: [Network; 2] = [net(4, 40, DEEP, 0.0, 30), net(2, 80, SHALLOW, 0.0, 30)];
-/// The two flows.
+/// The algorithms of the two flows.
 const MIXES: [(&str, &str); 12] = [
     ("cubic", "cubic"),
     ("reno", "cubic"),
@@ -109,8 +110,8 @@ const MIXES: [(&str, &str); 12] = [
     ("cubic", "yeah"),
     ("cubic", "highspeed"),
 ];
-/// When the second one starts, milliseconds: without random losses a share is a matter of phase, and
-/// only over several starts is it one of the algorithms.
+/// Start times of the second flow, milliseconds. Without random losses a share depends on the phase of the flows.
+/// Only several start times give a share that depends on the algorithms.
 const STARTS_MS: [u64; 8] = [110, 370, 730, 1130, 1510, 2030, 2590, 3170];
 
 /// The two paths of a multipath connection.
@@ -137,30 +138,30 @@ const PATHS: &[[Network; 2]] = &[
     [net(4, 60, DEEP, 0.0, 20), net(3, 20, FIVE, 0.0, 20)],
 ];
 
-/// What crosses a network.
+/// Traffic of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// One flow.
     Single,
     /// Two flows.
     Shared {
-        /// The algorithm of the second one.
+        /// The algorithm of the second flow.
         rival: &'static Algorithm,
-        /// When it starts, milliseconds.
+        /// Start time of the second flow, milliseconds.
         start_ms: u64,
     },
-    /// One multipath connection, the second path of which is this.
+    /// One multipath connection, with this network as its second path.
     TwoPaths(Network),
     /// A case of another grid.
     Case(Case),
 }
 
-/// A network and what crosses it.
+/// A network and its traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
     /// The algorithm of the first flow.
     pub algorithm: &'static Algorithm,
-    /// What there is besides.
+    /// The traffic in addition to the first flow.
     pub kind: Kind,
     /// The network, or the first path.
     pub network: Network,
@@ -172,7 +173,7 @@ impl Network {
         (self.rate_mbps * self.rtt_ms * 1000) as f64 / 8.0 / PACKET as f64
     }
 
-    /// Packets that may wait, the one in transmission left out.
+    /// Maximum number of waiting packets, without the packet in transmission.
     fn queue(&self) -> u64 {
         match self.depth {
             Depth::Packets(packets) => packets,
@@ -180,13 +181,13 @@ impl Network {
         }
     }
 
-    /// Socket buffers that never limit: slow start overshoots to twice pipe and queue, and a kernel
-    /// counts its bookkeeping too. Bytes.
+    /// Size of socket buffers that never limit the flow, bytes. Slow start overshoots to twice the BDP plus queue,
+    /// and a kernel also counts its bookkeeping.
     fn buffer(&self) -> u64 {
         (1 << 20).max(8 * (self.bdp().ceil() as u64 + self.queue()) * PACKET)
     }
 
-    /// Waiting packets beyond which arrivals are marked: above C·RTT/7 (RFC 8257 section 5), at
+    /// Number of waiting packets above which arrivals are marked. It is more than C·RTT/7 (RFC 8257 section 5), at
     /// least 2, and within the queue.
     fn mark(&self) -> u64 {
         ((self.bdp() / 7.0).ceil() as u64 - 1).max(2).min(self.queue() - 2)
@@ -202,7 +203,7 @@ impl Network {
         format!("{rate_mbps} Mbps, {rtt_ms} ms, {depth}, {loss_percent} %")
     }
 
-    /// The same for a machine.
+    /// Machine-readable form of the network.
     fn key(&self) -> String {
         let Network { rate_mbps, rtt_ms, loss_percent, .. } = self;
         format!(
@@ -228,7 +229,7 @@ impl Network {
 }
 
 impl Cell {
-    /// The cells of these algorithms: single flows, then two that share, then multipath.
+    /// The cells of these algorithms: single flows, then two flows that share a link, then multipath connections.
     pub fn grid(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
         let networks = if quick { &NETWORKS[..QUICK] } else { NETWORKS };
         let single = |&network: &Network| {
@@ -253,7 +254,7 @@ impl Cell {
         }
     }
 
-    /// Point identifier within a world.
+    /// Point identifier without the backend.
     pub fn point(&self) -> String {
         let besides = match self.kind {
             Kind::Single => String::new(),
@@ -269,7 +270,7 @@ impl Cell {
         )
     }
 
-    /// What the algorithm is called in tables: with its rival, if it has one.
+    /// Name of the algorithm in tables, with its rival if it has one.
     pub fn label(&self) -> String {
         match self.kind {
             Kind::Shared { rival, .. } => format!("{} with {}", self.algorithm.id, rival.id),
@@ -278,7 +279,7 @@ impl Cell {
         }
     }
 
-    /// The line of a table that it counts in.
+    /// The table row in which the cell is counted.
     pub fn group(&self) -> String {
         match self.kind {
             Kind::Case(case) => case.group(self.algorithm),
@@ -294,12 +295,12 @@ impl Cell {
         }
     }
 
-    /// Whether packets are lost at random.
+    /// True if packets are lost at random.
     pub fn is_lossy(&self) -> bool {
         self.network.loss_percent > 0.0
     }
 
-    /// Seeds: without random losses there is nothing to draw.
+    /// Seeds. Cells without random losses need only one.
     pub fn seeds(&self, quick: bool) -> std::ops::RangeInclusive<u64> {
         1..=match self.kind {
             _ if quick => 1,
@@ -309,7 +310,7 @@ impl Cell {
         }
     }
 
-    /// What is compared.
+    /// The compared value.
     pub fn measure(&self) -> Measure {
         match self.kind {
             Kind::Case(case) => case.grid.measure,
@@ -317,7 +318,7 @@ impl Cell {
         }
     }
 
-    /// Whether the congestion window is recorded for the report.
+    /// True if the congestion window is recorded for the report.
     pub fn is_traced(&self) -> bool {
         self.kind == Kind::Single && self.network == TRACED
     }
@@ -326,7 +327,7 @@ impl Cell {
     ///
     /// # Errors
     ///
-    /// None that a test does not find: the text is made here.
+    /// The text is generated here, so that a test would find each error.
     pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
         let name = format!("crosscheck-{}", self.label().replace([' ', ','], "-"));
         Scenario::from_str(&self.text(), &format!("{name}.toml"))
@@ -345,7 +346,7 @@ impl Cell {
                 &format!("[record]\nseries = [\"cwnd_bytes\"]\ninterval = \"{TRACE_INTERVAL}\"\n");
         }
         if let Kind::TwoPaths(second) = self.kind {
-            // What is behind the bottlenecks only joins them.
+            // The second links only join the paths and limit nothing.
             let joint = Network { rate_mbps: 1000, rtt_ms: 0, loss_percent: 0.0, ..*network };
             for (name, path) in [("a", network), ("b", &second)] {
                 out += &path.link(name, ["s", name], &format!("\"{}pkt\"", path.queue()));
@@ -397,12 +398,12 @@ impl Cell {
     }
 }
 
-/// Whether the algorithm needs a queue that marks.
+/// True if the algorithm needs a queue that marks packets.
 fn marks(algorithm: &'static Algorithm) -> bool {
     algorithm.id == "dctcp"
 }
 
-/// Two flows over one bottleneck, every mix from every start.
+/// Two flows over one bottleneck: every mix with every start time.
 fn shared(algorithms: &[&'static Algorithm]) -> Vec<Cell> {
     let known = |id| by_id(id).filter(|algorithm| algorithms.contains(algorithm));
     let mut cells = Vec::new();
@@ -443,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_is_a_scenario_of_both_worlds_and_has_a_point_of_its_own() {
+    fn every_cell_is_a_scenario_and_has_a_unique_point() {
         let mut points = BTreeSet::new();
         for cell in Cell::grid(&all(), false) {
             let scenario = cell.scenario().expect("a scenario");

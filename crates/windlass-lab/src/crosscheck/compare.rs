@@ -1,60 +1,61 @@
-//! How far the two worlds are apart: in each cell, for each algorithm, and in all.
+//! Differences between the kernel and the simulator: per cell, per algorithm, and in total.
 
 use super::cases::Grid;
 use super::cells::Cell;
 use super::measures::{Goal, Measures};
 use crate::stats::Summary;
 
-/// Largest median distance that the cross-check aims at, all cells together.
+/// Goal for the median difference of all cells together.
 pub const MEDIAN_GOAL: f64 = 0.0025;
-/// Largest 95th percentile of the distance that it aims at.
+/// Goal for the 95th percentile of the difference.
 pub const P95_GOAL: f64 = 0.035;
-/// The same for each algorithm by itself.
+/// Goal for the median and the 95th percentile of each algorithm.
 pub const ALGORITHM_GOAL: f64 = 0.05;
-/// Largest distance of two flows' shares that it aims at, median over the mixes.
+/// Goal for the difference of two flows' shares, median over the mixes.
 pub const SHARE_GOAL: f64 = 0.02;
-/// Largest distance of any mix's shares that it aims at.
+/// Goal for the difference of any mix's shares.
 pub const LARGEST_SHARE_GOAL: f64 = 0.06;
-/// Largest distance of the retransmissions of all of an algorithm's cells that it aims at.
+/// Goal for the difference of the retransmissions of all of an algorithm's cells.
 pub const RESENT_GOAL: f64 = 0.1;
-/// Largest median distance of multipath connections, of their goodput and of the first path's share.
+/// Goal for the median difference of multipath connections: of their goodput, and of the first path's share.
 pub const PATHS_GOAL: f64 = 0.05;
 
-/// One cell in both worlds: means over the seeds.
+/// One cell on both backends: means over the seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The cell.
     pub cell: Cell,
-    /// What the kernel made of it.
+    /// The kernel's results.
     pub kernel: Measures,
-    /// What the simulator made of it.
+    /// The simulator's results.
     pub ours: Measures,
 }
 
 impl Comparison {
-    /// Compares the runs of the seeds that both worlds have, the kernel's first; `None` if there are
-    /// none, or if the kernel brought nothing over.
+    /// Compares the runs of the seeds that both backends have, the kernel's first. `None` without runs, or if the
+    /// kernel delivered no data.
     pub fn of(cell: Cell, pairs: Vec<(Measures, Measures)>) -> Option<Comparison> {
         let (kernel, ours): (Vec<Measures>, Vec<Measures>) = pairs.into_iter().unzip();
         let (kernel, ours) = (Measures::mean(&kernel)?, Measures::mean(&ours)?);
         (kernel.goodput_bps() > 0.0).then_some(Comparison { cell, kernel, ours })
     }
 
-    /// Our goodput over the kernel's, less one, or another measure of the cell: positive where ours is more.
+    /// The simulator's goodput over the kernel's, minus one, or another measure of the cell; positive if the
+    /// simulator's value is larger.
     pub fn difference(&self) -> f64 {
         self.cell.measure().difference(&self.kernel, &self.ours)
     }
 }
 
-/// That of all cells of single flows.
+/// The goal of all cells of single flows.
 pub const ALL_GOAL: Goal = Goal { median: MEDIAN_GOAL, p95: P95_GOAL };
-/// That of one algorithm's.
+/// The goal of one algorithm's cells.
 pub const ONE_GOAL: Goal = Goal { median: ALGORITHM_GOAL, p95: ALGORITHM_GOAL };
 
-/// The distances of several cells.
+/// The differences of several cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What the cells have in common.
+    /// Common property of the cells, such as the algorithm.
     pub name: String,
     /// Number of cells.
     pub cells: usize,
@@ -62,20 +63,20 @@ pub struct Line {
     pub signed_median: f64,
     /// Median of their absolute values.
     pub median: f64,
-    /// 95th percentile of these: the least that so many of the cells do not exceed.
+    /// 95th percentile of the absolute values: the smallest value that 95 % of the cells do not exceed.
     pub p95: f64,
-    /// The largest.
+    /// Largest absolute value.
     pub largest: f64,
-    /// Share of the cells within what is aimed at for an algorithm.
+    /// Share of the cells within the goal for an algorithm.
     pub within: f64,
-    /// Data segments retransmitted in all cells, by the kernel and by ours.
+    /// Data segments retransmitted in all cells: by the kernel, and by the simulator.
     pub retransmits: [f64; 2],
-    /// Whether they are as near as is aimed at.
+    /// True if the goal is met.
     pub is_met: bool,
 }
 
 impl Line {
-    /// Sums up cells of all algorithms, or of one; `None` if there are none.
+    /// Summarises cells; `None` without cells.
     pub fn of<'a>(
         name: &str,
         comparisons: impl IntoIterator<Item = &'a Comparison>,
@@ -138,23 +139,23 @@ pub fn grid_lines(grid: &Grid, comparisons: &[&Comparison]) -> Vec<Line> {
     lines
 }
 
-/// Two flows over one network: shares of the first over the starts of the second.
+/// Two flows over one network: shares of the first flow over the start times of the second flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     /// One of the cells.
     pub cell: Cell,
-    /// Starts.
+    /// Number of start times.
     pub starts: usize,
-    /// Lower quartile, median and upper quartile of the kernel's.
+    /// Lower quartile, median and upper quartile of the kernel's shares.
     pub kernel: [f64; 3],
-    /// The same of ours.
+    /// Lower quartile, median and upper quartile of the simulator's shares.
     pub ours: [f64; 3],
-    /// Median difference of the goodput of both together.
+    /// Median difference of the goodput of both flows together.
     pub goodput: f64,
 }
 
 impl Shares {
-    /// One for each mix and network, in order of appearance.
+    /// One entry for each mix and network, in order of appearance.
     pub fn of(comparisons: &[Comparison]) -> Vec<Shares> {
         let name = |c: &Comparison| (c.cell.label(), c.cell.network_name());
         let mut names: Vec<(String, String)> = Vec::new();
@@ -178,12 +179,12 @@ impl Shares {
         names.iter().filter_map(one).collect()
     }
 
-    /// Our median less the kernel's.
+    /// The simulator's median minus the kernel's.
     pub fn difference(&self) -> f64 {
         self.ours[1] - self.kernel[1]
     }
 
-    /// From the kernel's lower quartile to its upper.
+    /// Interquartile range of the kernel's shares.
     pub fn spread(&self) -> f64 {
         self.kernel[2] - self.kernel[0]
     }
@@ -200,7 +201,7 @@ fn quartiles(mut values: Vec<f64>) -> Option<[f64; 3]> {
     }))
 }
 
-/// The median of absolute values; `None` of none.
+/// The median of absolute values; `None` for an empty list.
 pub fn median_distance(differences: impl IntoIterator<Item = f64>) -> Option<f64> {
     let distances: Vec<f64> = differences.into_iter().map(f64::abs).collect();
     Some(Summary::of(&distances)?.median)
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_tells_distance_from_direction() {
+    fn a_line_has_signed_and_absolute_medians() {
         let cells: Vec<Comparison> = [-0.04, -0.02, 0.01, 0.2].map(apart).to_vec();
         let line = Line::of("reno", &cells, ONE_GOAL).expect("a line");
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn without_cells_there_is_no_line() {
+    fn lines_need_cells() {
         assert_eq!(Line::of("all", &[], ALL_GOAL), None);
         assert!(lines(&["reno"], &[]).is_empty());
     }

@@ -1,5 +1,5 @@
-//! Grids beyond endless flows over one bottleneck, as data: the traffic, the networks, what is compared and how near it
-//! should be. [`super::cells`] makes their scenarios like all others.
+//! Grids beyond endless flows over one bottleneck, as data: the traffic, the networks, the compared value and the
+//! required agreement. [`super::cells`] creates their scenarios like all others.
 
 use super::algorithms::{Algorithm, by_id};
 use super::cases::{ADVERSE, Case, Condition, DENSE_LOSS, MESSAGES, NAGLE_OFF, Traffic, USUAL};
@@ -12,13 +12,13 @@ pub fn all(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
     all
 }
 
-/// The cells of all grids for these algorithms; of a quick look, a part of them.
+/// The cells of all grids for these algorithms; in a quick cross-check, a part of them.
 pub fn cells(algorithms: &[&'static Algorithm], quick: bool) -> Vec<Cell> {
     let all = messages().into_iter().chain(dense_loss(quick)).chain(adverse());
     all.filter(|cell| algorithms.contains(&cell.algorithm)).collect()
 }
 
-/// Messages and responses around one, two and ten segments of 1448 bytes, and the messages of meters.
+/// Messages and responses with sizes around one, two and ten segments of 1448 bytes, and the messages of meters.
 const LOADS: [Traffic; 21] = [
     Traffic::OneWay(50, 1000),
     Traffic::OneWay(1447, 1000),
@@ -43,7 +43,7 @@ const LOADS: [Traffic; 21] = [
     Traffic::AtRandom(300, 100),
 ];
 
-/// Messages over links of a device.
+/// Messages over the links of a device.
 fn messages() -> Vec<Cell> {
     let Some(algorithm) = by_id("cubic") else { return Vec::new() };
     let cell = |traffic: Traffic, (rate, rtt, loss, condition): (u64, u64, f64, Condition)| Cell {
@@ -70,11 +70,11 @@ fn messages() -> Vec<Cell> {
     all.chain(lossy).collect()
 }
 
-/// Random losses of percents, up to rates at which a queue of acknowledgements matters.
+/// Random losses of 1 % and more, up to rates at which the queue of acknowledgements matters.
 fn dense_loss(quick: bool) -> Vec<Cell> {
     let full = Depth::Products(1.0, 6);
     let networks = [(20, 100), (50, 100), (100, 100), (20, 20)];
-    // BBR fills the link and costs by the packet; 12 s hold one of its looks at the least RTT.
+    // BBR fills the link, and its cost is per packet. 12 s include one of its measurements of the minimum RTT.
     let algorithms = [("reno", 60), ("cubic", 60), ("bbr", 12)];
     let mut cells = Vec::new();
     for (rate, rtt) in networks.into_iter().take(if quick { 1 } else { networks.len() }) {
@@ -95,7 +95,7 @@ fn dense_loss(quick: bool) -> Vec<Cell> {
     cells
 }
 
-/// Rate in Mbps, round trip in ms and algorithms of the adverse cells, and their conditions.
+/// Rate in Mbps, RTT in ms, algorithms and condition of the adverse cells.
 const ADVERSITIES: [(u64, u64, &[&str], Condition); 11] = [
     (
         2,
@@ -179,7 +179,7 @@ const fn reader(name: &'static str, flow: &'static str) -> Condition {
     Condition { name, link: "", flow }
 }
 
-/// Endless transfers in adversity.
+/// Endless transfers under adverse conditions.
 fn adverse() -> Vec<Cell> {
     let mut cells = Vec::new();
     for (rate, rtt, ids, condition) in ADVERSITIES {

@@ -1,33 +1,33 @@
-//! What a run of a cell is compared by, and how near the two sides should be.
+//! The compared values of a run, and the required agreement.
 
 use crate::run::RunRecord;
 use windlass_sim::FlowResult;
 
-/// How near cells should be together.
+/// Required agreement of a set of cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// Largest median of the distance.
+    /// Largest median of the difference.
     pub median: f64,
-    /// Largest 95th percentile.
+    /// Largest 95th percentile of the difference.
     pub p95: f64,
 }
 
-/// What one run made of a cell; counts are of all flows or paths together.
+/// Results of one run of a cell. Counts are of all flows or paths together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measures {
     /// Goodput of each flow, or of each path of a multipath connection, bits per second.
     pub parts_bps: [f64; 2],
-    /// Packets that queues dropped on the way of the data.
+    /// Packets that queues dropped in the direction of the data.
     pub drops_queue: f64,
-    /// Packets lost at random there.
+    /// Packets lost at random in the direction of the data.
     pub drops_error: f64,
-    /// Packets marked there.
+    /// Packets marked in the direction of the data.
     pub marks: f64,
     /// Data segments retransmitted.
     pub retransmits: f64,
     /// Expiries of the retransmission timer.
     pub timeouts: f64,
-    /// Smoothed round trip of the first flow at the end, milliseconds.
+    /// Smoothed RTT of the first flow at the end, milliseconds.
     pub srtt_ms: Option<f64>,
     /// Mean packets waiting in the first queue.
     pub queue_packets: f64,
@@ -50,14 +50,14 @@ impl Measures {
         "time_ms",
     ];
 
-    /// Those of a run.
+    /// The measures of a run.
     pub fn of(record: &RunRecord) -> Measures {
         let sum = |f: fn(&FlowResult) -> f64| record.flows.iter().map(f).sum();
-        // The way of the data is the first direction of each link.
+        // The direction of the data is the first direction of each link.
         let links = || record.links.iter().step_by(2);
         let first = record.flows.first();
         let parts_bps = match first.and_then(|flow| Some((flow, flow.multipath.as_ref()?))) {
-            // Of what the application has read, as the paths have carried it.
+            // The goodput of the connection, divided by the shares of the paths.
             Some((flow, paths)) => {
                 let share = paths.subflows.first().map_or(0.0, |s| s.share);
                 [share, 1.0 - share].map(|share| share * flow.goodput_bps)
@@ -77,7 +77,7 @@ impl Measures {
         }
     }
 
-    /// The mean of several; `None` of none.
+    /// The mean of several runs; `None` for an empty list.
     pub(super) fn mean(all: &[Measures]) -> Option<Measures> {
         let mean = |f: &dyn Fn(&Measures) -> f64| all.iter().map(f).sum::<f64>() / all.len() as f64;
         let known = |f: &dyn Fn(&Measures) -> Option<f64>| {
@@ -102,7 +102,7 @@ impl Measures {
         self.parts_bps.iter().sum()
     }
 
-    /// Share of the first flow or path in it.
+    /// Share of the first flow or path in the total goodput.
     pub fn share(&self) -> f64 {
         let all = self.goodput_bps();
         if all > 0.0 { self.parts_bps[0] / all } else { 0.0 }

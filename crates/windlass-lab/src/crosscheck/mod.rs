@@ -1,10 +1,9 @@
-//! Windlass's algorithms beside the kernel's own, over the same links.
+//! Cross-check of Windlass's algorithms with the kernel's own algorithms, over the same links.
 //!
-//! Every algorithm that both have crosses the same networks in the simulator, with the stack preset
-//! `linux`, and on a kernel. The link model is one and takes its random choices from the seed, so
-//! that the same packets are lost in both until the senders part. [`algorithms`] says what ours are
-//! asked for to be as the kernel's are, [`cells`] what the networks are, and [`compare`] what a
-//! difference is. What kernels have run is [recorded] in the project.
+//! Every algorithm that both have runs over the same networks in the simulator, with the stack preset `linux`, and
+//! on a kernel. Both use the same link model with the same seed. Therefore the same packets are lost until the
+//! senders behave differently. [`algorithms`] lists the algorithms, [`cells`] the networks, and [`compare`] defines
+//! the differences. The runs of kernels are [recorded] in the project.
 
 pub mod algorithms;
 pub mod cases;
@@ -42,28 +41,28 @@ pub use recorded::RUNS;
 /// Name of the folder within the results.
 pub const FOLDER: &str = "crosscheck";
 
-/// What a cross-check is to do.
+/// The options of a cross-check.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The kernel.
     pub world: World,
-    /// A handful of networks, one seed.
+    /// True for a few networks with one seed.
     pub quick: bool,
-    /// Compare what the kernel has run already, running no more of it.
+    /// True to compare only the kernel's existing runs and to make no new ones.
     pub kept: bool,
     /// The file of the kernel's runs, usually [`RUNS`].
     pub runs: PathBuf,
-    /// Algorithms by identifier; all when none is named.
+    /// Algorithms by identifier; empty for all.
     pub algorithms: Vec<String>,
-    /// Parts of the grid by the identifier of their experiment; all when none is named.
+    /// Parts of the grid by the identifier of their experiment; empty for all.
     pub grids: Vec<String>,
-    /// Folder in which the cross-check gets its own.
+    /// Folder that contains the cross-check's folder.
     pub out: PathBuf,
-    /// The command line, for the record.
+    /// The command line, for the report.
     pub command: String,
 }
 
-/// A cross-check in the course of its work.
+/// A cross-check with its folder and its finished runs.
 pub struct Crosscheck {
     world: World,
     algorithms: Vec<&'static Algorithm>,
@@ -74,40 +73,41 @@ pub struct Crosscheck {
     command: String,
 }
 
-/// What a cross-check came to.
+/// Results of a cross-check.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The cells that both worlds have run, cheap ones first.
+    /// The cells that have runs on both backends, cheap cells first.
     pub comparisons: Vec<Comparison>,
     /// One line for each algorithm and one for all, single flows.
     pub lines: Vec<Line>,
-    /// The tables that a terminal shows and the page holds.
+    /// The tables of the terminal and of the page.
     pub tables: Vec<Table>,
     /// The report's file.
     pub report: PathBuf,
-    /// All of the kernel's runs, those of this cross-check included.
+    /// All of the kernel's runs, including this cross-check's runs.
     pub recorded: Recorded,
     /// Runs that gave no result.
     pub failed: Vec<Failed>,
 }
 
 impl Crosscheck {
-    /// Draws up the runs, which `runner` is to make, and opens the folder.
+    /// Creates the runs for `runner`, and opens the folder.
     ///
     /// # Errors
     ///
-    /// An option is not right, or the folder cannot be used.
+    /// An option is not valid, or the folder is not usable.
     pub fn prepare(options: &Options, runner: &Runner) -> Result<Crosscheck, Error> {
         if matches!(options.world, World::Sim | World::Ns3) {
             return Err(Error::Input(
-                "the cross-check holds the simulator against a kernel; name one with --on, such as \
+                "the cross-check compares the simulator with a kernel; name a kernel with --on, such as \
                  linux-vt=6.12"
                     .to_owned(),
             ));
         }
         let mut algorithms = chosen(&options.algorithms)?;
         let mut left_out = Vec::new();
-        // What is named is asked for, and its absence then an error that says what would help.
+        // Without named algorithms, the kernel's missing algorithms are left out. A named algorithm that is missing
+        // gives an error later, with a remedy.
         if options.algorithms.is_empty() && options.world == World::Linux {
             let offered = algorithms::of_this_kernel();
             algorithms.retain(|a| {
@@ -126,7 +126,7 @@ impl Crosscheck {
         let all = |cells: &[CellTasks]| -> Vec<Task> {
             let mut tasks: Vec<Task> =
                 cells.iter().flat_map(|c| &c.pairs).flat_map(Pair::tasks).collect();
-            // A grid cut short has something of everything.
+            // Seeds are the outer order, so that an interrupted grid has runs of every cell.
             tasks.sort_by_key(|t| t.seed);
             tasks
         };
@@ -146,12 +146,13 @@ impl Crosscheck {
         &self.left_out
     }
 
-    /// What the user should know of the folder: a half line that was cut off.
+    /// Notices for the user about the folder, such as a truncated line.
     pub fn notices(&self) -> impl Iterator<Item = &Notice> {
         self.folder.notices.iter().filter(|n| !matches!(n, Notice::Stale { .. }))
     }
 
-    /// Earlier runs that do not count: of another version of Windlass or of a scenario.
+    /// Number of earlier runs that do not count, because they are from another version of Windlass or of a
+    /// scenario.
     pub fn stale(&self) -> usize {
         let runs = |n: &Notice| match n {
             Notice::Stale { runs, .. } => *runs,
@@ -160,27 +161,27 @@ impl Crosscheck {
         self.folder.notices.iter().map(runs).sum()
     }
 
-    /// Runs wanted in all, of both worlds, without those that are recorded.
+    /// Number of runs on both backends, without the recorded runs.
     pub fn total(&self) -> usize {
         self.cells.iter().flat_map(|c| &c.pairs).flat_map(Pair::tasks).count()
     }
 
-    /// Runs that an earlier call has finished.
+    /// Number of runs that an earlier call has finished.
     pub fn finished(&self) -> usize {
         self.folder.finished()
     }
 
-    /// The worlds that runs are still to be made in.
+    /// The backends of the missing runs.
     pub fn worlds(&self) -> BTreeSet<World> {
         self.folder.worlds()
     }
 
-    /// Makes the runs that are missing, telling `made` of each, writes tables
-    /// and report, and says what came out. A kill loses only what was running.
+    /// Makes the missing runs and calls `made` for each. Then writes the tables and the report, and returns the
+    /// results. A kill loses only unfinished runs.
     ///
     /// # Errors
     ///
-    /// A run fails or a file cannot be written. What is finished stays.
+    /// A run fails or a file is not writable. Finished runs are kept.
     pub fn work(
         mut self,
         runner: &Runner,
@@ -191,7 +192,7 @@ impl Crosscheck {
         let comparisons = self.compare();
         if comparisons.is_empty() {
             return Err(Error::Input(format!(
-                "no run of {} is there yet; the same command without --kept makes them",
+                "no run of {} exists yet; run the same command without --kept",
                 self.world
             )));
         }
@@ -205,12 +206,13 @@ impl Crosscheck {
         Ok(Outcome { comparisons, lines, tables, report, recorded: self.recorded, failed })
     }
 
-    /// Adds the kernel's new runs to those that are recorded.
+    /// Adds the kernel's new runs to the recorded runs.
     fn keep_in_mind(&mut self) {
         for CellTasks { cell, pairs } in &self.cells {
             for pair in pairs.iter().filter(|p| p.recorded.is_none()) {
                 let Some(record) = self.folder.record(&pair.kernel) else { continue };
-                // What emulates its processor changes nothing that is compared.
+                // The first word is the kernel's release. The rest names the emulator of its processor, which does
+                // not affect the compared values.
                 let kernel = record.kernel.as_deref().and_then(|k| k.split(' ').next());
                 let kernel = kernel.unwrap_or_default();
                 let (seed, measures) = (pair.kernel.seed, Measures::of(record));
@@ -241,7 +243,7 @@ impl Crosscheck {
         let kernels: BTreeSet<&str> = records.iter().filter_map(|r| r.kernel.as_deref()).collect();
         let line = |label: &str, value: String| (label.to_string(), value);
         let report = Report {
-            title: "Windlass beside the kernel's own congestion control".to_string(),
+            title: "Windlass compared with the kernel's own congestion control".to_string(),
             summary: sections::SUMMARY.to_string(),
             verdicts: Vec::new(),
             counted: None,
@@ -262,11 +264,11 @@ impl Crosscheck {
 }
 
 impl Outcome {
-    /// Puts the tables into a page between its marks.
+    /// Writes the tables into a page, between its marks.
     ///
     /// # Errors
     ///
-    /// The page has no marks, or cannot be read or written.
+    /// The page has no marks, or is not readable or writable.
     pub fn write_page(&self, path: &Path) -> Result<(), Error> {
         page::write(path, &self.tables)
     }
@@ -275,19 +277,21 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The file is not writable.
     pub fn write_runs(&self, path: &Path) -> Result<(), Error> {
         Ok(self.recorded.write(path)?)
     }
 }
 
-/// Whether a cell is of one of these parts of the grid, of any when none is named.
+/// True for a cell of one of these parts of the grid; without names, for every cell.
 fn wanted(names: &[String]) -> Result<impl Fn(&Cell) -> bool, Error> {
     let all: Vec<Cell> = grids::all(&Vec::from_iter(ALGORITHMS), false);
     let known: BTreeSet<&str> = all.iter().map(Cell::experiment).collect();
     if let Some(name) = names.iter().find(|name| !known.contains(name.as_str())) {
         let known = Vec::from_iter(known).join(", ");
-        return Err(Error::Input(format!("\"{name}\" is no part of the grid; there are {known}")));
+        return Err(Error::Input(format!(
+            "\"{name}\" is not a part of the grid; expected {known}"
+        )));
     }
     let names = names.to_vec();
     Ok(move |cell: &Cell| names.is_empty() || names.iter().any(|name| name == cell.experiment()))
@@ -301,7 +305,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Algorithm>, Error> {
         algorithms::by_id(name).ok_or_else(|| {
             let known: Vec<&str> = ALGORITHMS.iter().map(|a| a.id).collect();
             Error::Input(format!(
-                "\"{name}\" is no algorithm of both worlds; there are {}",
+                "\"{name}\" is not an algorithm of both Linux and Windlass; expected {}",
                 known.join(", ")
             ))
         })

@@ -1,4 +1,4 @@
-//! The tables in a page of the documentation, between two marks.
+//! Writes the tables into a page of the documentation, between two marks.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,18 +9,18 @@ use crate::report::markdown;
 use crate::report::model::Table;
 use crate::run::store::{StoreError, replace};
 
-/// The page that holds them.
+/// The page with the tables.
 pub const PAGE: &str = "docs/src/trust/validation-linux.md";
 const BEGIN: &str = "<!-- crosscheck: written by windlass crosscheck --write -->";
 const END: &str = "<!-- /crosscheck -->";
 
-/// Replaces what stands between the marks.
+/// Replaces the text between the marks.
 pub(super) fn write(path: &Path, tables: &[Table]) -> Result<(), Error> {
     let text = fs::read_to_string(path).map_err(StoreError::io("read", path))?;
     let no_marks = || {
         let path = path.display();
         Error::Input(format!(
-            "{path} has no place for the tables: a line `{BEGIN}` and after it a line `{END}`"
+            "{path} has no place for the tables; add a line `{BEGIN}` and after it a line `{END}`"
         ))
     };
     let page = filled(&text, tables).ok_or_else(no_marks)?;
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_between_the_marks_changes_and_a_second_time_nothing() {
+    fn writing_twice_changes_only_the_text_between_the_marks() {
         let text = format!("# Page\n{BEGIN}\nold\n{END}\nafter\n");
         let page = filled(&text, &one()).expect("marks");
         assert!(page.starts_with("# Page\n") && page.ends_with("\nafter\n"), "{page}");
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_marks_is_left_alone() {
+    fn a_page_without_marks_does_not_change() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("page.md");
         fs::write(&path, "# Page\n").expect("written");

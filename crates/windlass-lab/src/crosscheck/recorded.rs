@@ -1,9 +1,9 @@
-//! The kernel's runs as data of the project: a file with a line for each, so that our side can be
-//! compared without a kernel.
+//! The kernel's runs as data of the project: a file with a line for each, so that the simulator can be compared
+//! without a kernel.
 //!
-//! A run is known by its cell's point, which says all of the network, by its seed and by the series of
-//! the kernel. It stays valid while our algorithms, endpoint and simulator change, for none of them is
-//! in it but the link model; whoever changes what links do or draw raises `LINK_MODEL`.
+//! A run is identified by its cell's point, which describes the network completely, by its seed and by the series
+//! of the kernel. It stays valid if Windlass's algorithms, endpoint or simulator change, because it contains only
+//! the link model. After a change of the effect of links or of their random values, increase `LINK_MODEL`.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -16,12 +16,13 @@ use crate::experiment::FileError;
 use crate::run::World;
 use crate::run::store::{StoreError, replace};
 
-/// The file, from the project's folder.
+/// The file, relative to the project's folder.
 pub const RUNS: &str = "conformance/linux/runs.csv";
-/// Raised by hand when links, queues or their losses come to do something else with the same scenario.
+/// Version of the link model. Increase it if links, queues or their losses behave differently with the same
+/// scenario.
 const LINK_MODEL: u32 = 1;
 
-/// Fields of a line: three that name the run, and its measures.
+/// Number of fields of a line: three that identify the run, and its measures.
 const FIELDS: usize = 3 + Measures::COLUMNS.len();
 
 /// A run of a kernel.
@@ -29,7 +30,7 @@ const FIELDS: usize = 3 + Measures::COLUMNS.len();
 struct Run {
     /// The kernel's release.
     kernel: String,
-    /// The cell's point, with spaces for commas.
+    /// The cell's point, with spaces instead of commas.
     cell: String,
     seed: u64,
     measures: Measures,
@@ -40,12 +41,11 @@ struct Run {
 pub struct Recorded(Vec<Run>);
 
 impl Recorded {
-    /// Reads the file. What another link model has made does not count, and where there is no file
-    /// there are no runs.
+    /// Reads the file. Runs of another link model are ignored. Without a file the list is empty.
     ///
     /// # Errors
     ///
-    /// The file is there and cannot be read.
+    /// The file exists and is not readable.
     pub fn read(path: &Path) -> Result<Recorded, Error> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -65,12 +65,12 @@ impl Recorded {
         (1..).zip(text.lines()).skip(2).map(run).collect::<Result<_, _>>().map(Recorded)
     }
 
-    /// What a kernel of this world has made of a cell.
+    /// Results of a cell on a kernel of this backend.
     pub fn get(&self, world: World, cell: &Cell, seed: u64) -> Option<&Measures> {
         self.run(world, &key(cell), seed).map(|place| &self.0[place].measures)
     }
 
-    /// Adds a run that a kernel of this release has made, in the place of another of its series.
+    /// Adds a run of a kernel of this release. It replaces a run of the same series.
     pub fn put(&mut self, world: World, kernel: &str, cell: &Cell, seed: u64, measures: Measures) {
         let run = Run { kernel: kernel.to_string(), cell: key(cell), seed, measures };
         match self.run(world, &run.cell, seed) {
@@ -87,11 +87,11 @@ impl Recorded {
         self.0.iter().position(is)
     }
 
-    /// Writes the file, its lines in order.
+    /// Writes the file, with its lines in order.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The file is not writable.
     pub fn write(&self, path: &Path) -> Result<(), StoreError> {
         let mut runs: Vec<&Run> = self.0.iter().collect();
         runs.sort_by(|a, b| (&a.kernel, &a.cell, a.seed).cmp(&(&b.kernel, &b.cell, b.seed)));
@@ -110,7 +110,7 @@ fn title() -> String {
     format!("# Runs of Linux kernels, by `windlass crosscheck --write`; link model {LINK_MODEL}")
 }
 
-/// The cell's point as a field of a line: with one space in the place of commas.
+/// The cell's point as a field of a line, with one space instead of each comma.
 fn key(cell: &Cell) -> String {
     let point = cell.point();
     let words = point.split([',', ' ']).filter(|word| !word.is_empty());
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_found_again_for_its_series_and_replaced() {
+    fn a_run_is_found_by_its_series_and_replaced() {
         let [old, new] = ["linux-vt=6.1", "linux-vt=6.12"].map(|w| w.parse().expect("a world"));
         let cell = Cell::grid(&[&ALGORITHMS[0]], true)[0];
         let mut runs = Recorded::default();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_run_of_the_project_is_of_a_cell_of_the_grid() {
+    fn every_recorded_run_belongs_to_a_cell_of_the_grid() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RUNS);
         let Recorded(runs) = Recorded::read(&path).expect("read");
         let algorithms: Vec<_> = ALGORITHMS.iter().collect();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_over_another_link_model_do_not_count_and_half_a_line_is_an_error() {
+    fn runs_of_another_link_model_are_ignored_and_a_truncated_line_is_an_error() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("runs.csv");
         assert_eq!(Recorded::read(&path).expect("none"), Recorded::default());

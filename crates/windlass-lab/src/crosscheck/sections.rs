@@ -14,13 +14,13 @@ use crate::report::model::{
     Block, Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Row, Scale, Section, Table,
 };
 
-/// What the report is about.
+/// Summary of the report.
 pub(super) const SUMMARY: &str = "Every congestion control that Linux and Windlass both have, over \
     the same bottleneck, with the same packets lost at random: the kernel's own TCP compared with \
     Windlass's with the stack preset `linux`. A difference is the simulator's goodput over the kernel's, less \
     one. Goodput is the data that the receiving applications have read.";
 
-/// The tables for terminal and page.
+/// The tables of the terminal and of the page.
 pub(super) fn tables(names: &[&str], comparisons: &[Comparison]) -> Vec<Table> {
     let of = |experiment: &str| -> Vec<Comparison> {
         comparisons.iter().filter(|c| c.cell.experiment() == experiment).cloned().collect()
@@ -37,7 +37,7 @@ pub(super) fn tables(names: &[&str], comparisons: &[Comparison]) -> Vec<Table> {
     tables
 }
 
-/// Everything of the report.
+/// All sections of the report.
 pub(super) fn all(names: &[&str], comparisons: &[Comparison], traces: Vec<Chart>) -> Vec<Section> {
     let section = |id: &str, title: &str, blocks| Section {
         id: id.to_string(),
@@ -46,7 +46,7 @@ pub(super) fn all(names: &[&str], comparisons: &[Comparison], traces: Vec<Chart>
     };
     let mut blocks: Vec<Block> = tables(names, comparisons).into_iter().map(Block::Table).collect();
     blocks.push(Block::Chart(spread(comparisons)));
-    let mut sections = vec![section("differences", "How far apart", blocks)];
+    let mut sections = vec![section("differences", "Differences", blocks)];
     if !traces.is_empty() {
         let traces = traces.into_iter().map(Block::Chart).collect();
         sections.push(section("traces", "Congestion windows", traces));
@@ -93,7 +93,7 @@ fn summary(lines: &[Line]) -> Table {
     )
 }
 
-/// Two flows: what the first gets.
+/// Two flows: share of the first flow.
 fn shares(shares: &[Shares]) -> Option<Table> {
     let middle = median_distance(shares.iter().map(Shares::difference))?;
     let spread = median_distance(shares.iter().map(Shares::spread))?;
@@ -171,7 +171,7 @@ fn two_paths(comparisons: &[Comparison]) -> Option<Table> {
     Some(table("two-paths", &caption, &columns, comparisons.iter().map(row).collect()))
 }
 
-/// Cells further apart than is aimed at, the furthest first.
+/// Cells with a difference above the goal, the largest difference first.
 fn beyond(comparisons: &[Comparison]) -> Option<Table> {
     let mut far: Vec<&Comparison> = comparisons
         .iter()
@@ -216,7 +216,7 @@ fn beyond(comparisons: &[Comparison]) -> Option<Table> {
     (!rows.is_empty()).then(|| table("beyond", &caption, &columns, rows))
 }
 
-/// A further grid: its lines, and the cells that are furthest apart.
+/// A further grid: its lines, and the cells with the largest differences.
 fn of_grid(grid: &Grid, comparisons: &[Comparison]) -> Vec<Table> {
     let mut cells: Vec<&Comparison> =
         comparisons.iter().filter(|c| c.cell.experiment() == grid.id).collect();
@@ -259,7 +259,7 @@ fn of_grid(grid: &Grid, comparisons: &[Comparison]) -> Vec<Table> {
     tables
 }
 
-/// Rows of a table of cells that are far apart.
+/// Maximum number of rows of the table of cells with a large difference.
 const FURTHEST: usize = 12;
 
 fn furthest(grid: &Grid, far: &[&Comparison]) -> Option<Table> {
@@ -300,7 +300,7 @@ fn is_case(c: &Comparison) -> bool {
     matches!(c.cell.kind, Kind::Case(_))
 }
 
-/// Every cell's difference, by algorithm.
+/// The difference of every cell, by algorithm.
 fn spread(comparisons: &[Comparison]) -> Chart {
     let of = |wanted: &dyn Fn(&Comparison) -> bool| -> Vec<&Comparison> {
         comparisons.iter().filter(|c| wanted(c)).collect()
@@ -334,7 +334,7 @@ fn spread(comparisons: &[Comparison]) -> Chart {
     }
 }
 
-/// How the kernel's algorithms differ from the papers and RFCs, which the preset brings.
+/// Differences of the kernel's algorithms from the papers and RFCs, which the preset applies.
 fn parameters(names: &[&str]) -> Table {
     let row = |id: &str, d: Difference| {
         vec![id.to_string(), d.key.to_string(), d.here, d.value, d.why.replace('`', "")]
@@ -369,7 +369,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// To a hundredth of a per cent.
+/// In percent, with two decimal places.
 fn finely(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }

@@ -1,4 +1,4 @@
-//! What is to be run of a cell.
+//! The runs of a cell.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::recorded::Recorded;
 use crate::run::{Task, World};
 use crate::scenario::ScenarioError;
 
-/// A cell and its runs in both worlds, one pair for each seed.
+/// A cell and its runs on both backends, one pair for each seed.
 pub(super) struct CellTasks {
     pub cell: Cell,
     pub pairs: Vec<Pair>,
@@ -17,7 +17,7 @@ pub(super) struct CellTasks {
 /// The runs of one seed.
 pub(super) struct Pair {
     pub kernel: Task,
-    /// What the kernel is recorded to have made of it; its task is left alone then.
+    /// The kernel's recorded result. If it exists, the kernel's task does not run.
     pub recorded: Option<Measures>,
     pub ours: Task,
 }
@@ -30,7 +30,8 @@ impl Pair {
 }
 
 impl CellTasks {
-    /// In the simulator and in the world of a kernel, whose recorded runs are known; fewer of them for a quick look.
+    /// Creates the runs in the simulator and on the kernel, whose recorded runs are `known`. A quick cross-check
+    /// has fewer.
     pub fn of(
         cell: Cell,
         (world, quick): (World, bool),

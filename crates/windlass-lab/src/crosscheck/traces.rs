@@ -1,4 +1,4 @@
-//! Congestion windows of both worlds, one over the other.
+//! Congestion windows of both backends in one chart.
 
 use windlass_sim::Series;
 
@@ -8,7 +8,7 @@ use crate::run::Task;
 use crate::run::keep::Folder;
 use crate::run::store::StoreError;
 
-/// One chart for each traced cell of which both worlds have a run.
+/// One chart for each traced cell that has a run on both backends.
 pub(super) fn charts(folder: &Folder, cells: &[CellTasks]) -> Result<Vec<Chart>, StoreError> {
     let mut charts = Vec::new();
     for CellTasks { cell, pairs } in cells.iter().filter(|c| c.cell.is_traced()) {

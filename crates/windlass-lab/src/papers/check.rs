@@ -1,5 +1,5 @@
-//! Whether a paper's folder is right, without a run: every file reads, every measure names a point and a
-//! flow that exist, every model is computed, every cited note exists, every template renders.
+//! Checks a paper's folder without a run. Every file must parse, every measure must name an existing point and
+//! flow, every model must have a value, every cited note must exist, and every template must render.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::scenario::{Document, Scenario, ScenarioError, did_you_mean, what_ther
 use crate::sweep::Measure;
 use crate::template::Vars;
 
-/// What a check has looked at.
+/// Contents of a checked paper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Experiments.
@@ -31,13 +31,13 @@ pub struct Checked {
     pub sections: usize,
     /// Fidelity notes.
     pub notes: usize,
-    /// What decides a verdict and is not registered as it is.
+    /// Number of criteria whose present content is not registered.
     pub unregistered: usize,
     /// True if the registration has an older scheme, which covers less.
     pub old_scheme: bool,
-    /// Claims with a point of which fewer runs are made than may decide a median among all that the paper states.
+    /// Claims with a point that has too few runs for a decision about a median, given all claims of the paper.
     pub undecidable: usize,
-    /// So many runs may.
+    /// Minimum number of runs for such a decision.
     pub least_runs: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct Checked {
 ///
 /// # Errors
 ///
-/// Every mistake that can be told apart, each with its place and what would be right.
+/// All independent faults, each with its place and the remedy.
 pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     let mut found = Found { paper, errors: Vec::new() };
     let plan = found.all(paper.plan_every());
@@ -69,7 +69,7 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     for claim in &claims {
         found.claim(claim, &plan, &scenarios, models.as_ref(), quantities.as_ref());
     }
-    // What is wrong with the points is wrong with all that reads them: it is said once.
+    // The faults of the points would also appear in everything that reads them, so that they are reported alone.
     if !readable {
         return Err(found.said());
     }
@@ -97,8 +97,8 @@ pub fn check(paper: &Paper) -> Result<Checked, Vec<FileError>> {
     })
 }
 
-/// How many claims have a point with too few runs for a median to be decided, whatever they yield, and how many it takes. A point with
-/// a single run has no chance in it.
+/// Number of claims with a point that has too few runs for any decision about a median, and the required number of
+/// runs. A point with a single run is deterministic.
 fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
     let asked: Vec<&Claim> = claims.iter().filter(|c| c.is_decided_by_runs()).collect();
     let (_, least) = crate::claims::family(claims);
@@ -119,7 +119,7 @@ fn undecidable(plan: &Plan, claims: &[Claim]) -> (usize, usize) {
     (asked.iter().filter(too_few).count(), least as usize)
 }
 
-/// Anchors of the sections that a report has beside the paper's own.
+/// Anchors of the sections that a report has in addition to the paper's own.
 const OF_EVERY_REPORT: [&str; 3] = [crate::readings::SECTION, "glance", "registered"];
 
 struct Found<'a> {
@@ -136,14 +136,14 @@ impl Found<'_> {
         read.map_err(|errors| self.errors.extend(errors)).ok()
     }
 
-    /// What is wrong up to here. Elements of one `for` share their mistake and its place.
+    /// The faults so far. Elements of one `for` have the same fault and place, so that one is reported.
     fn said(self) -> Vec<FileError> {
         let mut places = BTreeSet::new();
         let new = |e: &FileError| places.insert((e.file.clone(), e.line, e.column));
         self.errors.into_iter().filter(new).collect()
     }
 
-    /// An error where a text first stands in a file; at its beginning if it does not.
+    /// Adds an error at the first occurrence of a text in a file, or at the beginning of the file.
     fn at(&mut self, file: &str, needle: &str, message: String) {
         let text = self.paper.file(file).unwrap_or_default();
         self.at_byte(file, text.find(needle).unwrap_or(0), needle, message);
@@ -158,11 +158,11 @@ impl Found<'_> {
         }
     }
 
-    /// That the sections make a page, whatever the runs yield.
+    /// Checks that the sections form a valid page for any results.
     fn page(&mut self, sections: &mut [Section]) {
         for block in sections.iter_mut().flat_map(|s| &mut s.blocks) {
             match block {
-                // Stand-ins for runs are no values.
+                // The values of the probe are not results.
                 Block::Chart(chart) => chart.series.iter_mut().for_each(|s| s.points.clear()),
                 Block::Heat(map) => map.cells.clear(),
                 _ => {}
@@ -172,18 +172,18 @@ impl Found<'_> {
         let (id, message) = match (sections.iter().find(own), check_page(sections)) {
             (Some(Section { id, .. }), _) => (
                 id.as_str(),
-                format!("every report has a section `{id}` of its own; choose another `id`"),
+                format!("every report already has a section `{id}`; choose another `id`"),
             ),
             (None, Err((id, wrong))) => (id, wrong.to_string()),
             (None, Ok(())) => return,
         };
         let (file, id) = ("report.toml", format!("id = \"{id}\""));
-        // Of two that are alike the second is one too many.
+        // If two sections have the same `id`, the second is the fault.
         let start = self.paper.file(file).and_then(|text| text.rfind(&id)).unwrap_or(0);
         self.at_byte(file, start, &id, message);
     }
 
-    /// Reads the scenario of every point; of each experiment the first is kept.
+    /// Parses the scenario of every point, and returns the first of each experiment.
     fn scenarios(&mut self, plan: &Plan) -> Scenarios {
         let mut scenarios = Scenarios::new();
         let whole = plan.experiments.iter().all(|e| self.paper.scenario(&e.scenario).is_some());
@@ -198,7 +198,7 @@ impl Found<'_> {
                 let known: Vec<&str> =
                     self.paper.scenarios.iter().map(|(f, _)| f.as_str()).collect();
                 let instead = what_there_is(&e.scenario, &known);
-                let message = format!("there is no {}{instead}", e.scenario);
+                let message = format!("{} not found{instead}", e.scenario);
                 self.at("experiments.toml", &format!("\"{}\"", e.scenario), message);
                 continue;
             };
@@ -248,7 +248,7 @@ impl Found<'_> {
         self.at("experiments.toml", &needle, message);
     }
 
-    /// Reads the scenario of every trace, with all that it records.
+    /// Parses the scenario of every trace, with its recording.
     fn traces(&mut self, plan: &Plan) {
         for t in &plan.traces {
             let experiment = plan.experiment(&t.experiment);
@@ -259,7 +259,7 @@ impl Found<'_> {
             let recording = [plain.clone(), t.overrides()].concat();
             let read = |changes: &[_]| Scenario::with_overrides(text, "the scenario", changes);
             let Err(error) = read(&recording) else { continue };
-            // What is wrong with the point is said already.
+            // A fault of the point is already reported.
             if read(&plain).is_ok() {
                 let (file, experiments) = ("experiments.toml", &self.paper.experiments);
                 let said = error.to_string();
@@ -306,7 +306,7 @@ impl Found<'_> {
         self.errors.extend(wrong.iter().map(|wrong| claim.error(text, &file, wrong)));
     }
 
-    /// Every note is whole, and every note that any file cites is there; how many there are.
+    /// Checks that every note is complete, and that every cited note exists. Returns the number of notes.
     fn notes(&mut self) -> usize {
         let notes = parts::notes::parse(&self.paper.fidelity);
         for note in &notes {
@@ -326,7 +326,7 @@ impl Found<'_> {
             self.at(
                 "fidelity.md",
                 line,
-                format!("this is no note; write `## {name}: ` before its title"),
+                format!("not a note; write `## {name}: ` before its title"),
             );
         }
         let mut known = BTreeSet::new();
@@ -351,7 +351,7 @@ impl Found<'_> {
     }
 }
 
-/// The wrong key of a metric of a point, with the error.
+/// The invalid key of a metric of a point, with the error.
 fn wrong_metric(
     paper: &Paper,
     at: &At,
@@ -368,7 +368,7 @@ fn wrong_metric(
     why.map(|why| (".path", why))
 }
 
-/// Why no run of a point can have a metric.
+/// The reason why no run of a point can have a metric.
 fn lacks(paper: &Paper, path: &str, experiment: &Experiment, point: &str) -> Option<String> {
     let measure = Measure::parse(path).ok()?;
     let point = experiment.point(point)?;

@@ -14,7 +14,7 @@ use super::parts::series::seconds;
 use crate::passage::{Passage, passages};
 use crate::report::model::{Ladder, Message};
 
-/// How long before the loss the drawing begins: a little more than a round trip.
+/// Time before the loss at which the drawing begins: a little more than an RTT.
 const BEFORE: Span = Span::from_millis(48);
 /// Properties of an exchange.
 pub(super) const KNOWN: [&str; 10] = [
@@ -29,8 +29,8 @@ pub(super) const KNOWN: [&str; 10] = [
     "fresh",
     "closed",
 ];
-/// Packets shown after the retransmission has arrived: its acknowledgement, a window update, the
-/// next flight and its acknowledgement.
+/// Number of packets shown after the retransmission has arrived: its acknowledgement, a window update, the next
+/// flight and its acknowledgement.
 const AFTER: usize = 6;
 
 /// A packet exchange with its turning points.
@@ -38,7 +38,7 @@ const AFTER: usize = 6;
 struct Exchange {
     /// Packets in order of sending.
     passages: Vec<Passage>,
-    /// Sequence number of the server's first data byte less one.
+    /// Sequence number of the server's first data byte, minus one.
     server_isn: Seq,
     /// Index of the lost segment.
     lost: usize,
@@ -47,8 +47,8 @@ struct Exchange {
 }
 
 impl Exchange {
-    /// Reads the exchange from a trace whose captures cover the whole path; `None` when it has no
-    /// handshake, no loss or no retransmission.
+    /// Reads the exchange from a trace whose captures cover the whole path; `None` without a handshake, a loss or a
+    /// retransmission.
     fn read(trace: &Trace) -> Option<Exchange> {
         let passages = passages(&trace.packets);
         let syn = passages.iter().find(|p| p.forward && p.segment.flags.has(Flags::SYN))?;
@@ -61,23 +61,23 @@ impl Exchange {
         Some(Exchange { passages, server_isn, lost, resent })
     }
 
-    /// The lost segment's number as Wireshark counts: the first data byte is 1.
+    /// The lost segment's sequence number in Wireshark's relative form: the first data byte is 1.
     fn lost_number(&self) -> u32 {
         self.relative(self.passages[self.lost].segment.seq)
     }
 
-    /// The lost segment's ordinal number, if all before it are as long; the first is 1.
+    /// The lost segment's ordinal number if all segments before it have the same length; the first is 1.
     fn lost_segment(&self) -> u32 {
         let length = self.passages[self.lost].segment.len.max(1);
         self.lost_number().saturating_sub(1) / length + 1
     }
 
-    /// A sequence number of the server's relative to its first.
+    /// A sequence number of the server, relative to its first.
     fn relative(&self, seq: Seq) -> u32 {
         seq.0.wrapping_sub(self.server_isn.0)
     }
 
-    /// Acknowledgements that ask for the lost segment and had arrived when it was resent.
+    /// Acknowledgements that request the lost segment and had arrived when it was retransmitted.
     fn asking(&self) -> impl Iterator<Item = (usize, &Passage)> {
         let seq = self.passages[self.lost].segment.seq;
         let resent = self.passages[self.resent].sent;
@@ -87,8 +87,8 @@ impl Exchange {
         })
     }
 
-    /// Acknowledgements sent, in time or not, that repeat the number of the lost segment at the
-    /// same window.
+    /// Number of acknowledgements, also of late ones, that repeat the number of the lost segment with the same
+    /// window.
     fn repeats(&self) -> usize {
         let seq = self.passages[self.lost].segment.seq;
         let asking: Vec<u16> = self
@@ -100,15 +100,15 @@ impl Exchange {
         asking.windows(2).filter(|w| w[0] == w[1]).count()
     }
 
-    /// Duplicates among them in the sense of RFC 5681: nothing new acknowledged and the same
-    /// window as before, so that a window update is none.
+    /// Duplicates among them as RFC 5681 defines them: they acknowledge nothing new and have the same window as the
+    /// one before. A window update is not a duplicate.
     fn duplicates(&self) -> Vec<usize> {
         let asking: Vec<(usize, u16)> = self.asking().map(|(i, p)| (i, p.segment.window)).collect();
         asking.windows(2).filter(|w| w[0].1 == w[1].1).map(|w| w[1].0).collect()
     }
 }
 
-/// An exchange as expressions ask of it.
+/// An exchange as a value of expressions.
 #[derive(Debug)]
 pub(crate) struct Asked {
     exchange: Option<Exchange>,
@@ -116,23 +116,23 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Of a trace whose captures cover the whole path; none without a loss and its repair.
+    /// Reads a trace whose captures cover the whole path; `None` without a loss and its repair.
     pub(super) fn of(trace: &Trace) -> Option<Asked> {
         let exchange = Exchange::read(trace)?;
         let resent = exchange.passages[exchange.resent].sent;
         let after = trace.values(Series::Cwnd).skip_while(|(t, _)| *t < resent);
         let mut falls = after.scan(u64::MAX, |last, (_, v)| Some((std::mem::replace(last, v), v)));
-        // Recovery inflates the window by duplicates; its end is the first fall.
+        // Duplicates inflate the window in recovery. The first reduction is the end of recovery.
         let fall = falls.find(|(before, v)| *before != u64::MAX && v < before);
         Some(Asked { exchange: Some(exchange), cwnd_after: fall.map(|(_, v)| v as f64) })
     }
 
-    /// One that there is not, of which everything may be asked.
+    /// A stand-in without an exchange, in which every property has a value.
     pub(super) fn probe() -> Asked {
         Asked { exchange: None, cwnd_after: Some(1.0) }
     }
 
-    /// A property as a number; none if the exchange has none.
+    /// A property as a number; `None` if it does not exist.
     pub(super) fn number(self, name: &str) -> Option<f64> {
         let value = Arc::new(self).get_value(&Value::from(name))?;
         if value.kind() == ValueKind::Bool {
@@ -141,7 +141,7 @@ impl Asked {
         f64::try_from(value).ok()
     }
 
-    /// Drawn as a ladder.
+    /// The exchange as a ladder diagram.
     pub(super) fn ladder(&self, id: String, caption: String, ends: [String; 2]) -> Option<Ladder> {
         let e = self.exchange.as_ref()?;
         let [left, right] = ends;
@@ -185,7 +185,7 @@ impl Object for Asked {
     }
 }
 
-/// Packets drawn, by index.
+/// The packets of the drawing, by index.
 fn shown(e: &Exchange) -> Vec<usize> {
     let lost = e.passages[e.lost].sent;
     let from = Time(lost.as_nanos().saturating_sub(BEFORE.as_nanos()));
@@ -263,7 +263,7 @@ mod tests {
         Segment { ack, window, flags: Flags::ACK, ..Segment::default() }
     }
 
-    /// A packet over two links of 10 ms each; lost on the second when `arrives` is false.
+    /// A packet over two links of 10 ms each. If `arrives` is false, the second link loses it.
     fn pass(log: &mut Vec<PacketEvent>, at: u64, forward: bool, segment: Segment, arrives: bool) {
         let (first, second) = if forward { (0, 2) } else { (3, 1) };
         let end = if arrives { PacketFate::Delivered } else { PacketFate::DroppedError };
@@ -288,7 +288,8 @@ mod tests {
         }
     }
 
-    /// Segment 1 is lost, segment 0 waits unread: the window falls, reopens, three duplicates.
+    /// Segment 1 is lost, and segment 0 is not read at once. The receive window shrinks and grows again, and three
+    /// duplicates follow.
     fn exchange() -> Trace {
         let mut log = Vec::new();
         let syn =
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_update_is_no_duplicate() {
+    fn a_window_update_is_not_counted_as_a_duplicate() {
         let e = Exchange::read(&exchange()).unwrap();
         assert_eq!((e.asking().count(), e.duplicates().len()), (5, 3));
     }
@@ -343,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_without_a_loss_yields_nothing_of_figure_10() {
+    fn a_trace_without_a_loss_has_no_exchange() {
         let mut trace = exchange();
         trace.packets.retain(|e| e.fate != PacketFate::DroppedError);
         trace.packets.retain(|e| e.segment != Some(data(1)));

@@ -1,4 +1,4 @@
-//! Papers as folders: reading one, those that are built in, and a new one to begin with.
+//! Papers as folders: parsing a folder, the built-in folders, and the folder of a new paper.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::experiment::FileError;
 /// Name of the file with the families of an examination.
 pub const SCORECARD: &str = "scorecard.toml";
 
-/// The folders under `papers/` with the texts of their files.
+/// The folders of `papers/` with the texts of their files.
 type Folders = &'static [(&'static str, &'static [(&'static str, &'static str)])];
 
 const PAPERS: Folders = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 const EXAMINATIONS: Folders = include!(concat!(env!("OUT_DIR"), "/examinations.rs"));
 
-/// What a folder cannot do without, and what a new one begins with.
+/// The required files of a folder, with their contents in a new one.
 const NEW: [(&str, &str); 7] = [
     ("paper.toml", include_str!("new/paper.toml")),
     ("experiments.toml", include_str!("new/experiments.toml")),
@@ -34,7 +34,7 @@ const NEW_TEXTS: [(&str, &str); 2] = [
     ("fidelity.md", include_str!("new/fidelity.md")),
 ];
 
-/// Files of a folder that are no scenario.
+/// Files of a folder that are not scenarios.
 pub(super) const OWN: [&str; 11] = [
     "paper.toml",
     crate::front::FILE,
@@ -49,33 +49,33 @@ pub(super) const OWN: [&str; 11] = [
     SCORECARD,
 ];
 
-/// Why a folder is no paper.
+/// The reason why a folder is not a paper.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// A file cannot be read or written.
+    /// A file is not readable or writable.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A file is missing.
-    #[error("{} has no {file}; `windlass paper new` writes a folder with all that it takes", folder.display())]
+    #[error("{} has no {file}; `windlass paper new` writes a folder with all files", folder.display())]
     Missing {
         /// The folder.
         folder: PathBuf,
         /// The file.
         file: &'static str,
     },
-    /// A file is not right.
+    /// A file is not valid.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The folder of a new paper is there.
-    #[error("{} is there already; give another name", .0.display())]
+    /// The folder of a new paper exists.
+    #[error("{} exists already; give another name", .0.display())]
     Exists(PathBuf),
-    /// The name of a new paper would not do as an identifier.
-    #[error("`{0}` cannot be a paper's name: letters, digits and dashes can")]
+    /// The name of a new paper is not a valid identifier.
+    #[error("invalid name `{0}`; expected letters, digits and dashes")]
     Name(String),
 }
 
@@ -94,12 +94,12 @@ struct Described {
     least_effect: toml::Spanned<LeastEffect>,
 }
 
-/// The built-in papers in their order.
+/// The built-in papers, in order.
 pub(super) fn built_in() -> Vec<Paper> {
     embedded(PAPERS, "papers")
 }
 
-/// The folders of the built-in examinations in their order.
+/// The folders of the built-in examinations, in order.
 pub(crate) fn examinations() -> Vec<Paper> {
     embedded(EXAMINATIONS, "examinations")
 }
@@ -162,7 +162,7 @@ impl Paper {
     ///
     /// # Errors
     ///
-    /// The folder cannot be read, lacks a file, or has a `paper.toml` that is not right.
+    /// The folder is not readable, lacks a file, or has an invalid `paper.toml`.
     pub fn read(folder: &Path) -> Result<Paper, FolderError> {
         let fail = |path: &Path| {
             let path = path.to_path_buf();
@@ -182,7 +182,7 @@ impl Paper {
         Ok(paper)
     }
 
-    /// What `windlass reproduce` calls it: its name if it is built in, else its folder.
+    /// The paper's argument of `windlass reproduce`: its name if it is built in, otherwise its folder.
     pub(crate) fn called(&self) -> &str {
         let built_in = self.folder.strip_prefix("papers/").is_some_and(|id| id == self.id);
         if built_in { &self.id } else { &self.folder }
@@ -193,11 +193,11 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Writes the folder of a new paper, which runs as it is, and returns its path.
+/// Writes the folder of a new paper, which runs unchanged, and returns its path.
 ///
 /// # Errors
 ///
-/// The folder is there, its last part cannot be a name, or it cannot be written.
+/// The folder exists, its last part is not a valid name, or it is not writable.
 pub fn new(folder: &Path) -> Result<PathBuf, FolderError> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if !is_name(&name) {

@@ -1,4 +1,4 @@
-//! Closed forms of links and TCP, as functions of expressions.
+//! Closed forms of links and TCP, as functions in expressions.
 
 use minijinja::Environment;
 
@@ -29,17 +29,17 @@ pub(crate) fn add(env: &mut Environment<'static>) {
     });
 }
 
-/// The window, bytes, after so many round trips in which additive increase is applied once per round trip.
+/// The window, bytes, after this number of RTTs, if additive increase is applied once per RTT.
 fn growth_per_round_trip(start: f64, mss: f64, round_trips: usize) -> f64 {
     (0..round_trips).fold(start, |w, _| w + mss * mss / w)
 }
 
-/// The window, bytes, after so many round trips in which additive increase is applied once per
-/// acknowledgement, of which a window of whole segments yields one for every `b` segments.
+/// The window, bytes, after this number of RTTs, if additive increase is applied once per acknowledgement. A window
+/// of whole segments gives one acknowledgement per `b` segments.
 fn growth_per_ack(start: f64, mss: f64, round_trips: usize, b: f64) -> f64 {
     let (mut w, mut owed) = (start, 0.0);
     for _ in 0..round_trips {
-        // A segment left over waits for the next round's first one before it is acknowledged.
+        // A segment left over is acknowledged together with the first segment of the next round.
         owed += (w / mss).floor();
         while owed >= b {
             w += mss * mss / w;

@@ -8,7 +8,7 @@ use crate::report::model::NetworkMap;
 use crate::scenario::Scenario;
 use crate::stations::Stations;
 
-/// A map of a typical run of a point: the one of median goodput.
+/// A map of a typical run of a point: the run with the median goodput.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MapFile {
@@ -20,7 +20,7 @@ pub(super) struct MapFile {
     to: String,
 }
 
-/// The map; none without the run or a cell in it.
+/// The map; `None` without the run, or if the run has no cell.
 pub(super) fn map(m: &Material, f: MapFile) -> Option<NetworkMap> {
     let (experiment, point) = f.run.split_once('/')?;
     let seed = typical_seed(experiment, &[point].into(), m.records);

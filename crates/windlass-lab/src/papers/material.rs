@@ -1,4 +1,4 @@
-//! What a paper's report is made of.
+//! The inputs of a paper's report.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::claims::{Claim, Judgement};
 use crate::experiment::Plan;
 use crate::run::RunRecord;
 
-/// Anchor of the section that says in sentences what a reproduction finds.
+/// Anchor of the section with the findings in sentences.
 pub const FINDINGS: &str = "findings";
 
 /// Time series and packets of one traced run.
@@ -45,14 +45,14 @@ impl Trace {
 /// Traced runs by the `id` of their [`crate::experiment::TraceRequest`].
 pub type Traces = BTreeMap<String, Trace>;
 
-/// What a paper's report is made of.
+/// The inputs of a paper's report.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// The paper.
     pub paper: &'a Paper,
     /// The paper's experiments.
     pub plan: &'a Plan,
-    /// Its claims, which carry the tolerances.
+    /// The paper's claims, which include the tolerances.
     pub claims: &'a [Claim],
     /// Finished runs.
     pub records: &'a [RunRecord],

@@ -1,4 +1,4 @@
-//! The meaning of claims, as hashes: their criteria, and all that their measures are read from.
+//! Hashes of the meaning of claims: of their criteria, and of the inputs of their measures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::claims::{Claim, Quantity};
 use crate::experiment::{FileError, Plan};
 use crate::hash::digits;
 
-/// Keys of claims and answers that decide nothing.
+/// Keys of claims and answers that do not affect verdicts.
 const WORDS: [&str; 6] = ["quantity", "source", "note", "reason", "why", "question"];
 /// Keys of a scenario that change no run.
 const ASIDE: [&str; 3] = ["name", "description", "seed"];
@@ -18,7 +18,7 @@ const ASIDE: [&str; 3] = ["name", "description", "seed"];
 /// Hashes by `claim ID`, `question ID` and `least effect`.
 type Hashes = BTreeMap<String, String>;
 
-/// The hash of everything in a paper that decides a verdict.
+/// The hashes of everything in a paper that decides a verdict.
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ pub(super) fn hashes(paper: &Paper) -> Result<Hashes, FileError> {
     Ok(all)
 }
 
-/// The same by the first scheme: of texts alone.
+/// The hashes of the first scheme, which covers only texts.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ fn measures(table: &Table) -> BTreeMap<String, Value> {
     all.filter_map(|m| Some((m.get("name")?.as_str()?.to_owned(), m.get("is")?.clone()))).collect()
 }
 
-/// Sixteen hexadecimal digits of a content, whatever its spelling and order of keys.
+/// Sixteen hexadecimal digits of a content. Spelling and order of keys do not affect them.
 fn hash(value: &Value, named: &BTreeMap<String, Value>) -> String {
     let mut text = String::new();
     canonical(value, named, &mut text);
@@ -102,7 +102,7 @@ fn canonical(value: &Value, named: &BTreeMap<String, Value>, out: &mut String) {
     }
 }
 
-/// All that claims read, in words.
+/// The inputs of claims as text.
 struct Read {
     /// The scenario of each point, by `experiment/point`.
     points: BTreeMap<String, String>,
@@ -114,7 +114,7 @@ struct Read {
 
 impl Read {
     fn of(paper: &Paper, plan: &Plan, claims: &[Claim]) -> Result<Read, FileError> {
-        // As many digits as every machine computes alike.
+        // With this number of digits, the value is the same on every machine.
         let models: BTreeMap<String, String> =
             paper.models()?.into_iter().map(|(name, v)| (name, format!("{v:.11e}"))).collect();
         let sources = paper.sources(plan)?;
@@ -142,7 +142,7 @@ impl Read {
         Ok(read)
     }
 
-    /// All that a claim reads.
+    /// The inputs of a claim.
     fn by(&self, claim: &Claim) -> String {
         let of = |quantity: &Quantity| match quantity {
             Quantity::Metric(at) => self.points.get(&at.at).cloned(),
@@ -174,7 +174,7 @@ fn scenarios(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) -> BTreeMap<
     all
 }
 
-/// The keys of a scenario as `--set` names them, with their values.
+/// The keys of a scenario in the form of `--set`, with their values.
 fn keys(table: &Table) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (key, value) in table.iter().filter(|(key, _)| !ASIDE.contains(&key.as_str())) {
@@ -214,7 +214,7 @@ fn with(keys: &BTreeMap<String, String>, changes: &[(String, String)]) -> String
         let value = value.trim().trim_matches(['"', '\'']);
         keys.insert(key.clone(), value.to_owned());
     }
-    // What is recorded changes no run, except for the intervals that metrics count by.
+    // Recording does not change a run, except for the intervals in which metrics count.
     let runs = |key: &str| !key.starts_with("record.") || key == "record.bins";
     keys.iter()
         .filter(|(key, _)| runs(key))
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_its_scenario_with_its_changes_however_it_is_spelt() {
+    fn the_spelling_of_a_scenario_does_not_change_its_meaning() {
         let text = "name = 'n'\n[[link]]\nname = 'l'\nrate = '1Mbps'\nloss = { model = 'drop', probability = 0.1 }\n\
                     [record]\nbins = '1s'\ninterval = '1s'\n";
         let keys = keys(&text.parse().unwrap());

@@ -1,9 +1,13 @@
-//! Papers and what reproduces them.
+//! Papers and the data that reproduce them.
 //!
-//! A paper is a folder: `paper.toml` says what it is, `experiments.toml` what runs, `claims.toml` what it
-//! states, `models.toml` its closed forms, `quantities.toml` the numbers of traced runs, `measures.toml`,
-//! `report.toml` and `findings.md` the report, `fidelity.md` what it leaves open. The folders under `papers/`
-//! are built into the program; any other can be read from a disk.
+//! A paper is a folder with these files. The folders in `papers/` are built into the program; others are read from
+//! the disk.
+//!
+//! - `paper.toml` describes the paper.
+//! - `experiments.toml` has the runs, `claims.toml` the claims, and `models.toml` the closed forms.
+//! - `quantities.toml` has the numbers of traced runs.
+//! - `measures.toml`, `report.toml` and `findings.md` are the report.
+//! - `fidelity.md` lists the questions that the paper leaves open.
 
 mod ask;
 pub mod check;
@@ -34,29 +38,29 @@ pub use paper::Paper;
 pub(crate) use paper::Posed;
 pub use parts::commands::shell_word;
 
-/// The papers that are built in, in their order.
+/// The built-in papers, in order.
 pub static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(folder::built_in);
 
 /// Anchors of the sections that are too long for a terminal.
 pub const LONG: [&str; 2] = ["claims", "fidelity"];
 
 impl Paper {
-    /// The built-in paper with this identifier, in any case.
+    /// The built-in paper with this identifier. Upper and lower case are equal.
     pub fn by_id(id: &str) -> Option<&'static Paper> {
         PAPERS.iter().find(|p| p.id.eq_ignore_ascii_case(id))
     }
 
-    /// The same under another name, as a question. Only what its claims read is run then.
+    /// The paper with another name, as a question of an examination. Only the runs that its claims read are made.
     pub(crate) fn posed(&self, id: String, posed: Posed) -> Paper {
         Paper { id, posed: Some(posed), ..self.clone() }
     }
 
-    /// What is asked of it, where it is an examination's.
+    /// The question, if the paper belongs to an examination.
     pub(crate) fn question(&self) -> Option<&Posed> {
         self.posed.as_ref()
     }
 
-    /// Values that names of the `let` tables have in place of the files'.
+    /// Values that replace the files' values of names in `let` tables.
     fn given(&self) -> Vars {
         self.posed.as_ref().map(|p| p.given.clone()).unwrap_or_default()
     }
@@ -72,8 +76,8 @@ impl Paper {
         files(self).eq(files(other))
     }
 
-    /// What the runs and verdicts follow from, as 16 hexadecimal digits: this program and the paper's files but those that
-    /// only say what is shown.
+    /// Fingerprint of the program and of the files that decide runs and verdicts, as 16 hexadecimal digits. Files
+    /// that only affect the presentation are left out.
     pub(crate) fn fingerprint(&self) -> String {
         let shown = ["report.toml", "measures.toml", registered::FILE, crate::front::FILE];
         let decides = |name: &&String| name.ends_with(".toml") && !shown.contains(&name.as_str());
@@ -84,7 +88,7 @@ impl Paper {
         crate::hash::digits(text.as_bytes())
     }
 
-    /// Where a file of the paper stands.
+    /// The path of a file of the paper.
     pub fn place(&self, file: &str) -> String {
         format!("{}/{file}", self.folder)
     }
@@ -93,12 +97,12 @@ impl Paper {
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the text.
+    /// The first fault of the text.
     pub fn plan(&self) -> Result<Plan, FileError> {
         self.plan_every().map_err(|mut errors| errors.swap_remove(0))
     }
 
-    /// The experiments, or an error for each wrong one.
+    /// The experiments, or an error for each invalid one.
     pub(crate) fn plan_every(&self) -> Result<Plan, Vec<FileError>> {
         Plan::parse_every(&self.experiments, &self.place("experiments.toml"), &self.given())
     }
@@ -107,7 +111,7 @@ impl Paper {
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the text.
+    /// The first fault of the text.
     pub fn parsed_claims(&self) -> Result<Vec<Claim>, FileError> {
         self.claims_given(&Vars::new())
     }
@@ -117,7 +121,7 @@ impl Paper {
         self.claims_every(given).map_err(|mut errors| errors.swap_remove(0))
     }
 
-    /// The claims, or an error for each wrong one.
+    /// The claims, or an error for each invalid one.
     pub(crate) fn claims_every(&self, given: &Vars) -> Result<Vec<Claim>, Vec<FileError>> {
         let mut all = self.given();
         all.extend(given.clone());
@@ -137,7 +141,7 @@ impl Paper {
     ///
     /// # Errors
     ///
-    /// What is wrong with `models.toml`.
+    /// A fault of `models.toml`.
     pub fn models(&self) -> Result<BTreeMap<String, f64>, FileError> {
         models::models(self)
     }
@@ -146,7 +150,7 @@ impl Paper {
     ///
     /// # Errors
     ///
-    /// What is wrong with the expressions of `models.toml` or `quantities.toml`.
+    /// A fault of an expression in `models.toml` or `quantities.toml`.
     pub fn judge(
         &self,
         plan: &Plan,
@@ -158,7 +162,7 @@ impl Paper {
         self.judge_on(plan, claims, records, &traced)
     }
 
-    /// Judges the claims on these runs and these quantities of traced ones.
+    /// Judges the claims on these runs and these quantities of traced runs.
     pub(crate) fn judge_on(
         &self,
         plan: &Plan,
@@ -179,8 +183,8 @@ impl Paper {
         Ok(claims::judge(claims, &evidence))
     }
 
-    /// The quantities that the traced runs yield. One is without chance if it is there on the traces alone of points
-    /// whose runs are all equal; any other has one run behind it.
+    /// The quantities of the traced runs. A quantity is exact if it needs only traces of points whose runs are all
+    /// equal. Any other quantity counts as the value of one run.
     pub(crate) fn traced(
         &self,
         plan: &Plan,
@@ -206,7 +210,7 @@ impl Paper {
         Ok(gaps.chain(all.values.into_iter().map(value)).collect())
     }
 
-    /// The numbers that traced runs yield, by the names that claims use.
+    /// The numbers of the traced runs, by the names that claims use.
     pub(crate) fn quantities(
         &self,
         plan: &Plan,
@@ -218,24 +222,25 @@ impl Paper {
         quantities::quantities(&m)
     }
 
-    /// The traces that each quantity is read from, by their places in the plan.
+    /// The traces that each quantity is read from, by their positions in the plan.
     pub(crate) fn sources(&self, plan: &Plan) -> Result<BTreeMap<String, Vec<usize>>, FileError> {
         let traces = Traces::new();
         let (paper, claims, records, judgements) = (self, &[][..], &[][..], &[][..]);
         quantities::sources(&Material { paper, plan, claims, records, judgements, traces: &traces })
     }
 
-    /// What the quantities of traced runs follow from, as 16 hexadecimal digits.
+    /// Fingerprint of the program and of `quantities.toml`, which decide the quantities of traced runs, as 16
+    /// hexadecimal digits.
     pub(crate) fn quantities_hash(&self) -> String {
         let all = [crate::run::VERSION].into_iter().chain(self.file("quantities.toml"));
         crate::hash::digits(all.collect::<Vec<_>>().join("\n").as_bytes())
     }
 
-    /// The paper's tables, figures and notes with ours beside them.
+    /// The paper's tables, figures and notes, with the measured values.
     ///
     /// # Errors
     ///
-    /// What is wrong with the expressions of the report.
+    /// A fault of an expression of the report.
     pub fn sections(&self, material: &Material) -> Result<Vec<Section>, FileError> {
         report::sections(material, None).map_err(|mut errors| errors.swap_remove(0))
     }

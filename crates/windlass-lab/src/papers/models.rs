@@ -1,7 +1,7 @@
 //! `models.toml`: a paper's closed forms. Each is one expression without loops.
 //!
-//! `values` is a table of several forms, in whose names `*` of `name` stands for theirs. `largest` and `count` are over the
-//! cases of a `for`.
+//! `values` is a table of several forms. The `*` in `name` stands for their names. `largest` and `count` apply to
+//! the cases of a `for`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,7 +29,7 @@ struct Model {
     name: Spanned<String>,
     /// The value.
     is: Option<Spanned<Number>>,
-    /// Several values by the name in place of `*`.
+    /// Several values by the name that replaces `*`.
     values: Option<BTreeMap<String, Spanned<Number>>>,
     /// The largest of the cases.
     largest: Option<Spanned<Vec<Case>>>,
@@ -43,7 +43,7 @@ struct Case {
     is: Spanned<Number>,
 }
 
-/// A number, a truth, or the text of a template that comes to one.
+/// A number, a truth value, or the text of a template that gives one.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number, or an expression that has one")]
 enum Number {
@@ -52,19 +52,19 @@ enum Number {
     Text(String),
 }
 
-/// The closed forms that can be told, and the names of the others.
+/// The closed forms with a value, and the names of the others.
 #[derive(Default)]
 struct Told {
     values: BTreeMap<String, f64>,
     gaps: Vec<String>,
 }
 
-/// Beginning of the error of a model that is not there.
+/// Beginning of the error of a missing model.
 const NO_MODEL: &str = "models.toml has no model";
-/// Closed forms within one another.
+/// Maximum depth of nested closed forms.
 const DEEPEST: usize = 50;
 
-/// The closed forms of `models.toml`. One that reads others is computed after these.
+/// The closed forms of `models.toml`. A form that reads others is computed after them.
 pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> {
     let Some(text) = paper.file("models.toml") else { return Ok(BTreeMap::new()) };
     let file = paper.place("models.toml");
@@ -76,20 +76,21 @@ pub(super) fn models(paper: &Paper) -> Result<BTreeMap<String, f64>, FileError> 
             return Ok(told.values);
         }
         if told.values.len() == known.len() {
-            // The rest reads a model that is not there, or itself.
+            // The remaining forms read a missing model, or themselves.
             let all: Vec<String> = told.gaps;
             let (told, _) = models_with(&known, Some(&all), text, &file)?;
             return Ok(told.values);
         }
         known = told.values;
     }
-    let message =
-        format!("closed forms read closed forms, more than {DEEPEST} deep; write some out");
+    let message = format!(
+        "closed forms are nested more than {DEEPEST} deep; replace some by their expressions"
+    );
     Err(FileError::at(&file, text, 0..0, message))
 }
 
-/// The closed forms that need no more than `known` ones, and whether others need more. With `last`, the names of these
-/// others, a lack is an error.
+/// The closed forms that need only the `known` ones, and true if others need more. `last` has the names of these
+/// others; with it, a missing value is an error.
 fn models_with(
     known: &BTreeMap<String, f64>,
     last: Option<&[String]>,
@@ -116,7 +117,7 @@ fn models_with(
         }
     });
     let read = read_every::<ModelsFile>(text, file, &env, &|_| None);
-    // The model that is not there comes before those that wait for it.
+    // The error of a missing model is reported before the errors of the models that need it.
     let read = read.map_err(|mut errors| {
         let cause = errors.iter().position(|e| e.message.starts_with(NO_MODEL));
         errors.swap_remove(cause.unwrap_or(0))
@@ -142,7 +143,7 @@ fn told(all: &[Model], text: &str, file: &str) -> Result<Told, FileError> {
     Ok(found)
 }
 
-/// An error if a text has a template statement: loops and assignments are programs, which no editor can see in a string.
+/// Refuses template statements. Loops and assignments are programs, which an editor does not recognise in a string.
 pub(super) fn no_statements(text: &str, file: &str) -> Result<(), FileError> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -162,7 +163,7 @@ pub(super) fn no_statements(text: &str, file: &str) -> Result<(), FileError> {
 /// A place in the file and the fault there.
 type Fault = (Range<usize>, String);
 
-/// A value, none if it waits for others, with its name and place.
+/// A value with its name and place; `None` if it needs other values first.
 type Named = (String, Option<f64>, Range<usize>);
 
 impl Model {
@@ -212,7 +213,7 @@ impl Model {
     }
 }
 
-/// A number; none if it waits for others.
+/// A number; `None` if it needs other values first.
 fn number(name: &str, is: &Spanned<Number>) -> Result<Option<f64>, Fault> {
     let (shown, value) = match is.get_ref() {
         Number::Text(text) if text.trim().starts_with(NONE) => return Ok(None),
@@ -221,11 +222,11 @@ fn number(name: &str, is: &Spanned<Number>) -> Result<Option<f64>, Fault> {
         Number::Text(text) => (text.clone(), text.trim().parse().ok()),
     };
     let finite = value.filter(|v: &f64| v.is_finite());
-    let wrong = || (is.span(), format!("`{name}` comes to `{shown}`, which is no number"));
+    let wrong = || (is.span(), format!("`{name}` is `{shown}`, which is not a number"));
     finite.map(Some).ok_or_else(wrong)
 }
 
-/// A truth; none if it waits for others.
+/// A truth value; `None` if it needs other values first.
 fn truth(is: &Spanned<Number>) -> Result<Option<bool>, Fault> {
     match is.get_ref() {
         Number::Truth(truth) => Ok(Some(*truth)),

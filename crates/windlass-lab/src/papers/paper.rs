@@ -1,11 +1,11 @@
-//! A paper as it was read.
+//! A parsed paper.
 
 use std::collections::BTreeMap;
 
 use crate::claims::LeastEffect;
 use crate::template::Vars;
 
-/// A paper with everything that reproduces it.
+/// A paper with the data that reproduce it.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// Identifier on the command line, the name of its folder.
@@ -20,9 +20,9 @@ pub struct Paper {
     pub doi: String,
     /// BibTeX entry; may be empty.
     pub citation: String,
-    /// One paragraph on what it claims and what is done here.
+    /// One paragraph on the paper's claims and on this reproduction.
     pub summary: String,
-    /// The least effect that matters in its claims.
+    /// The smallest relevant effect of its claims.
     pub least_effect: LeastEffect,
     /// Text of `experiments.toml`.
     pub experiments: String,
@@ -37,13 +37,13 @@ pub struct Paper {
     pub(super) posed: Option<Posed>,
 }
 
-/// What is asked of an examination, which is a paper but for this.
+/// The question of an examination. An examination is otherwise a paper.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Posed {
     /// Values for names of the `let` tables of its experiments and claims.
     pub given: Vars,
-    /// The command that makes its runs.
+    /// The command of its runs.
     pub command: String,
-    /// Beginnings of the claims that are asked, all if there are none.
+    /// Beginnings of the identifiers of the selected claims; empty for all claims.
     pub claims: Vec<String>,
 }

@@ -1,10 +1,12 @@
-//! What was fixed before the runs, and when: `registered.toml`.
+//! `registered.toml`: the criteria that were fixed before the runs, with the date.
 //!
-//! Each claim, each question with its answers and the smallest relevant effect have a hash there, with the date at which
-//! they were registered. A claim's hash covers its criterion and its meaning: the values of closed forms that it reads,
-//! its quantities of traced runs with these runs, and the scenarios of its points. What is registered again with another
-//! content, added or taken away after the first date stays in the file as a change, and the report lists it. Words that
-//! decide nothing (quantity, source, note and reasons) do not count.
+//! The file has a hash of each claim, of each question with its answers, and of the smallest relevant effect, with
+//! the date of their registration. A claim's hash covers its criterion and its meaning. The meaning is the values
+//! of the closed forms that it reads, its quantities of traced runs with these runs, and the scenarios of its
+//! points.
+//!
+//! If a criterion is changed, added or removed after the first date, the file keeps a record of the change, and the
+//! report lists it. Texts that decide nothing (quantity, source, note and reasons) are not part of a hash.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +22,9 @@ use crate::report::model::{Block, Section};
 
 /// Name of the file in a paper's folder.
 pub const FILE: &str = "registered.toml";
-/// Number of the rule by which hashes are made. The first covered no more than the text of a claim.
+/// Version of the hash scheme. The first scheme covered only the text of a claim.
 const SCHEME: u32 = 2;
-/// The change of a file to another rule.
+/// The name of a change of the scheme.
 const OF_SCHEME: &str = "scheme";
 
 /// The file.
@@ -31,15 +33,15 @@ const OF_SCHEME: &str = "scheme";
 pub struct Registered {
     /// Date of the first registration, `2026-01-31`.
     pub since: String,
-    /// Rule by which the hashes are made.
+    /// Version of the hash scheme.
     #[serde(default = "first_scheme")]
     pub scheme: u32,
-    /// Commit that the folder was at in the first registration; `-dirty` at its end if the folder had further changes.
+    /// Commit of the folder at the first registration, with `-dirty` at its end if the folder had further changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// Hashes by `claim ID`, `question ID` and `least effect`.
     pub hash: BTreeMap<String, String>,
-    /// What has changed since, in order.
+    /// Changes since the first registration, in order.
     #[serde(default)]
     pub change: Vec<Change>,
 }
@@ -48,13 +50,13 @@ pub struct Registered {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// When it was registered; today where it has not been.
+    /// Date of the registration; empty if the change is not registered yet.
     pub date: String,
-    /// What: `claim ID`, `question ID`.
+    /// The changed criterion: `claim ID`, `question ID`.
     pub what: String,
-    /// How.
+    /// Kind of the change.
     pub how: How,
-    /// Commit that the folder was at; `-dirty` at its end if the folder had further changes.
+    /// Commit of the folder, with `-dirty` at its end if the folder had further changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
 }
@@ -63,15 +65,15 @@ fn first_scheme() -> u32 {
     1
 }
 
-/// How something has changed.
+/// Kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// It was not there.
+    /// It did not exist before.
     Added,
-    /// Its content is another.
+    /// Its content is different.
     Changed,
-    /// It is no longer there.
+    /// It no longer exists.
     Removed,
 }
 
@@ -86,17 +88,18 @@ impl How {
 }
 
 impl Registered {
-    /// What a paper has registered.
+    /// The registration of a paper.
     ///
     /// # Errors
     ///
-    /// What is wrong with the file.
+    /// A fault of the file.
     pub fn of(paper: &Paper) -> Result<Option<Registered>, FileError> {
         let text = paper.file(FILE);
         text.map(|text| crate::template::read(text, &paper.place(FILE))).transpose()
     }
 
-    /// The file after a registration of the paper as it is on this date, at this commit if it is in a repository.
+    /// The file after a registration of the paper's present state on this date, at this commit if it is in a
+    /// repository.
     ///
     /// # Errors
     ///
@@ -120,7 +123,7 @@ impl Registered {
         Ok(Registered { scheme: SCHEME, hash: now, ..known })
     }
 
-    /// True if an older rule made it, which covers less.
+    /// True if an older scheme made it, which covers less.
     pub fn is_old(&self) -> bool {
         self.scheme < SCHEME
     }
@@ -172,8 +175,8 @@ fn change(what: &str, how: How) -> Change {
     Change { date: String::new(), what: what.to_owned(), how, commit: None }
 }
 
-/// The commit that a folder is at, with `-dirty` at its end if a file other than `registered.toml` has changed since; `None`
-/// without a repository or without git.
+/// The commit of a folder, with `-dirty` at its end if a file other than `registered.toml` has changed since;
+/// `None` without a repository or without git.
 pub fn commit_of(folder: &Path) -> Option<String> {
     let git = |words: &[&str]| {
         let said = Command::new("git").arg("-C").arg(folder).args(words).output().ok()?;
@@ -189,8 +192,8 @@ pub fn commit_of(folder: &Path) -> Option<String> {
 pub(crate) fn section(paper: &Paper) -> Result<Section, FileError> {
     let blocks = match Registered::of(paper)? {
         None => vec![Block::Text {
-            text: "Claims, tolerances and readings of this paper are not registered: nothing shows that they were \
-                   fixed before the runs. `windlass paper register` does so from here on."
+            text: "The claims, tolerances and interpretations of this paper are not registered. Nothing shows that they were \
+                   fixed before the runs. `windlass paper register` registers them from now on."
                 .to_owned(),
         }],
         Some(known) => {
@@ -213,11 +216,11 @@ pub(crate) fn section(paper: &Paper) -> Result<Section, FileError> {
             [Block::Text { text }].into_iter().chain(list).collect()
         }
     };
-    let title = "What was fixed, and what has changed since".to_owned();
+    let title = "Registered criteria and their changes".to_owned();
     Ok(Section { id: "registered".to_owned(), title, blocks })
 }
 
-/// A change in words.
+/// A change as a sentence.
 fn line(c: &Change) -> String {
     let commit = c.commit.as_ref().map(|c| format!(" at commit {c}")).unwrap_or_default();
     match (c.date.as_str(), c.what.as_str()) {
@@ -233,7 +236,7 @@ fn line(c: &Change) -> String {
 mod tests {
     use super::*;
 
-    /// A new paper's folder in which a text is replaced in `claims.toml`.
+    /// The folder of a new paper, with a text replaced in `claims.toml`.
     fn paper(dir: &std::path::Path, from: &str, to: &str) -> Paper {
         let folder = dir.join("p");
         if !folder.exists() {
@@ -369,12 +372,12 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_and_changes_after_the_first_date_stays_listed() {
+    fn changes_of_criteria_after_the_first_date_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path();
         let first = keep(&paper(path, "relative = 0.25", "relative = 0.25"), path, "2026-01-31");
         assert_eq!(first.change, []);
-        // Words decide nothing.
+        // Words are not part of a hash.
         let worded = paper(path, "the model has no slow start", "no slow start");
         assert_eq!(Registered::of(&worded).unwrap().unwrap().open(&worded).unwrap(), []);
         let wider = paper(path, "relative = 0.25", "relative = 0.5");
@@ -396,7 +399,7 @@ mod tests {
             (said.as_slice(), last.since.as_str()),
             (&expected.map(str::to_owned)[..], "2026-01-31")
         );
-        // What a wider tolerance was before does not undo that it was changed.
+        // The change remains in the list.
         let back = Paper::read(&path.join("p")).unwrap();
         assert_eq!(Registered::of(&back).unwrap().unwrap(), last);
     }

@@ -1,4 +1,4 @@
-//! The report of a paper: `report.toml` and `findings.md` with the numbers of the runs in them.
+//! The report of a paper: `report.toml` and `findings.md` with the numbers of the runs.
 
 mod file;
 
@@ -22,11 +22,11 @@ use file::{
 };
 use minijinja::{Environment, Value};
 
-/// Values on their way through a file of text.
+/// Values that pass through the text of a file as place holders.
 #[derive(Default)]
 struct Kept(RefCell<Vec<Value>>);
 
-/// What begins a kept value's place holder.
+/// First character of a place holder.
 const KEPT: char = '\u{1a}';
 
 impl Kept {
@@ -49,7 +49,7 @@ impl Kept {
     }
 }
 
-/// A report's file with all that it takes to draw it.
+/// The parsed report and the data of its tables and charts.
 struct Drawing<'a> {
     m: &'a Material<'a>,
     kept: Kept,
@@ -58,7 +58,7 @@ struct Drawing<'a> {
     probing: bool,
 }
 
-/// The sections: findings, those of `report.toml`, all claims, all notes.
+/// The sections: findings, the sections of `report.toml`, all claims, and all notes.
 ///
 /// # Errors
 ///
@@ -90,10 +90,10 @@ pub(super) fn sections(
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// What stands before the paragraphs of `findings.md` and belongs to none.
+/// End of the preamble of `findings.md`, which is not part of a paragraph.
 const PREAMBLE_ENDS: &str = "\n---\n";
 
-/// The paragraphs of `findings.md` whose numbers are there.
+/// The paragraphs of `findings.md` whose numbers exist.
 fn paragraphs(m: &Material, env: &Environment<'_>) -> Result<Vec<String>, FileError> {
     let Some(text) = m.paper.file("findings.md") else { return Ok(Vec::new()) };
     let (preamble, body) = text.split_once(PREAMBLE_ENDS).unwrap_or(("", text));
@@ -162,7 +162,7 @@ impl Drawing<'_> {
             }
             let id = r.claim.unwrap_or_default();
             if !id.is_empty() {
-                // A name that a template makes stands nowhere.
+                // A name that a template generates is not in the file.
                 let place = if self.text.contains(&id) { &id } else { &t.id };
                 look_up(self.m.claims, &id).map_err(|message| self.fail(place, message))?;
             }
@@ -182,12 +182,12 @@ impl Drawing<'_> {
     fn chart(&self, c: ChartFile) -> Result<Chart, FileError> {
         let series = c.series.into_iter().map(|s| self.series(s));
         let mut series: Vec<ChartSeries> = series.collect::<Result<_, _>>()?;
-        // What the runs come to is no reason to have no report.
+        // Results must not prevent a report, so that points outside a logarithmic axis are left out.
         let all: usize = series.iter().map(|s| s.points.len()).sum();
         series.iter_mut().for_each(|s| s.points.retain(|p| c.x.fits(p.x) && c.y.fits(p.y)));
         let left = match all - series.iter().map(|s| s.points.len()).sum::<usize>() {
             0 => String::new(),
-            n => format!(" Of its points {n} have no place on a logarithmic axis."),
+            n => format!(" {n} of its points have no place on a logarithmic axis."),
         };
         series.retain(|s| !s.points.is_empty());
         let caption = format!("{}{left}{}", c.caption, hidden(&series));
@@ -207,12 +207,12 @@ impl Drawing<'_> {
         Ok(ChartSeries { name: s.name, mark: s.mark, points })
     }
 
-    /// That a text stands for a value, when the file is checked.
+    /// Checks that a text stands for a value. This applies only to the check of a file.
     fn drawable(&self, text: &str) -> Result<(), FileError> {
         if !self.probing || text == NONE || self.kept.get(text).is_some() {
             return Ok(());
         }
-        Err(self.fail(text, format!("`{text}` is no value that can be drawn")))
+        Err(self.fail(text, format!("`{text}` is not a value that can be drawn")))
     }
 
     fn point(&self, p: PointFile) -> Result<Option<ChartPoint>, FileError> {
@@ -278,17 +278,17 @@ impl Drawing<'_> {
         Ok(super::map::map(self.m, f).map(Block::Map))
     }
 
-    /// That the plan has this `experiment/point`, which stands in the file.
+    /// Checks that the plan has this `experiment/point`, which is in the file.
     fn known(&self, place: &str) -> Result<(), FileError> {
         self.m.plan.look_up(place).map_err(|message| self.fail(place, message))
     }
 
-    /// That the plan has this trace, which stands in the file.
+    /// Checks that the plan has this trace, which is in the file.
     fn trace(&self, id: &str) -> Result<(), FileError> {
         self.m.plan.look_up_trace(id).map_err(|message| self.fail(id, message))
     }
 
-    /// An error where a word first stands in the file.
+    /// An error at the first occurrence of a word in the file.
     fn fail(&self, word: &str, message: String) -> FileError {
         let start = self.text.find(word).unwrap_or(0);
         FileError::at(&self.file, self.text, start..start + word.len(), message)
@@ -322,7 +322,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Says which curves cannot be seen because the next one covers them.
+/// A sentence for each curve that the following curve hides.
 fn hidden(series: &[ChartSeries]) -> String {
     let curve = |s: &ChartSeries| matches!(s.mark, Mark::Step | Mark::Line | Mark::Band);
     let covered = series.windows(2).filter(|w| {
@@ -330,7 +330,10 @@ fn hidden(series: &[ChartSeries]) -> String {
         curve(&w[0]) && points(&w[0]) == points(&w[1])
     });
     let said = |w: &[ChartSeries]| {
-        format!(" The curve of {} lies under that of {}: the runs are alike.", w[0].name, w[1].name)
+        format!(
+            " The curve of {} is hidden by the curve of {}, because their runs are equal.",
+            w[0].name, w[1].name
+        )
     };
     covered.map(said).collect()
 }

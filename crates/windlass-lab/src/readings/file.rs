@@ -1,4 +1,4 @@
-//! `readings.toml`: what a paper leaves open, and how it can be read.
+//! Parses `readings.toml`: the questions that a paper leaves open, and their possible answers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,15 +17,15 @@ use crate::template::Vars;
 /// Name of the file in a paper's folder.
 pub const FILE: &str = "readings.toml";
 
-/// What makes an alternative plausible. Their order is the rule by which the headline's is chosen, without a
-/// look at any result: the literal text where it runs, else what the paper's simulator does by default, else
-/// the standard of its year.
+/// The source of an alternative. The order of the variants is the rule that selects the headline's answer, without
+/// regard to results. The literal text is first if it runs. The default of the paper's simulator is second, and the
+/// standard of its year third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// What the paper's text says.
+    /// The paper's text.
     Literal,
-    /// What the paper's simulator did by default in its year.
+    /// The default of the paper's simulator in the year of the paper.
     Simulator,
     /// The standard of the paper's year.
     Standard,
@@ -33,7 +33,7 @@ pub enum Kind {
     Other,
 }
 
-/// All that a paper leaves open and that can be read in several ways.
+/// The questions that a paper leaves open and that have several plausible answers.
 #[derive(Clone, Debug, Default)]
 pub struct Readings {
     /// The questions in the order of the file.
@@ -45,15 +45,15 @@ pub struct Readings {
 pub struct Axis {
     /// The fidelity note that it belongs to.
     pub id: String,
-    /// What is left open, in words.
+    /// The open question.
     pub question: String,
     /// The answers in the order of the file.
     pub alternatives: Vec<Alternative>,
-    /// Place of the headline's answer in `alternatives`.
+    /// Position of the headline's answer in `alternatives`.
     pub headline: usize,
 }
 
-/// One answer.
+/// One answer, as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -84,25 +84,26 @@ struct Raw {
 pub struct Alternative {
     /// Name, unique on its axis.
     pub name: String,
-    /// Why it is plausible.
+    /// The reason why it is plausible.
     pub why: String,
-    /// What makes it so.
+    /// The source of the alternative.
     pub kind: Kind,
-    /// Why it cannot be run, if so: it is listed and left out.
+    /// The reason why it cannot run, if it cannot. It is then listed only.
     pub fails: Option<String>,
-    /// Scenario keys and values that a point does not set itself.
+    /// Scenario keys and values for points that do not set the key themselves.
     set: Vec<(String, String)>,
-    /// Scenario keys and values whatever the point sets.
+    /// Scenario keys and values that override the point's own.
     over: Vec<(String, String)>,
     /// Values for names in the `let` table of `claims.toml`.
     pub(super) claims: Vars,
-    /// Only where a flow runs this algorithm, and a `*` stands for those flows.
+    /// If set, the alternative applies only to scenarios with a flow of this algorithm, and a `*` stands for these
+    /// flows.
     algorithm: Option<String>,
-    /// Only these experiments; all where it is empty.
+    /// Only these experiments; empty for all.
     pub(super) experiments: Vec<String>,
-    /// Only points with one of these coordinates, such as `p=1%`; all where it is empty.
+    /// Only points with one of these coordinates, such as `p=1%`; empty for all.
     pub(super) at: Vec<String>,
-    /// What it may do to comparisons.
+    /// Exceptions of the answer for comparisons.
     pub(super) terms: Terms,
     pub(super) span: Range<usize>,
 }
@@ -124,11 +125,12 @@ struct RawFile {
 /// Exceptions of an answer, each with its reason.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Why it changes one side of a comparison only.
+    /// The reason why it changes only one side of a comparison.
     pub one_side: Option<String>,
-    /// Coordinates, such as `increase=per-ack`, of points that the answer does not change.
+    /// Coordinates, such as `increase=per-ack`, of points that the answer does not change, with the reason.
     pub keep: BTreeMap<String, String>,
-    /// Claims that are not judged under it: identifiers, in which `*` stands for any text.
+    /// Claims that are not judged under it, with the reason. The keys are identifiers, in which `*` stands for any
+    /// text.
     pub not_for: BTreeMap<String, String>,
 }
 
@@ -139,7 +141,7 @@ impl Terms {
     }
 }
 
-/// Changes of keys to values, as `--set` takes them.
+/// Changes of keys to values, as for `--set`.
 pub(super) type Changes = Vec<(String, String)>;
 
 /// Reads the file; `file` names it in errors, and `fidelity` is the text of the notes.
@@ -181,10 +183,10 @@ pub(super) fn parse(text: &str, file: &str, fidelity: &str) -> Result<Readings, 
     Ok(Readings { axes })
 }
 
-/// Where there is one, a place, and what is wrong there.
+/// The place of a fault, if it is known, and its message.
 type Wrong = (Option<Range<usize>>, String);
 
-/// A value as templates take it.
+/// A value for templates.
 fn value(given: &toml::Value) -> Value {
     match given {
         toml::Value::String(text) => Value::from(text.as_str()),
@@ -196,7 +198,7 @@ fn value(given: &toml::Value) -> Value {
     }
 }
 
-/// The alternative that the rule makes the headline's.
+/// Position of the alternative that the rule makes the headline's.
 fn headline(id: &str, all: &[Alternative]) -> Result<usize, Wrong> {
     if all.len() < 2 {
         return Err((None, format!("axis `{id}` needs at least two alternatives")));
@@ -232,7 +234,7 @@ fn headline(id: &str, all: &[Alternative]) -> Result<usize, Wrong> {
         }
         [] => {
             let message = format!(
-                "axis `{id}` needs one alternative that changes nothing: what the paper's files run"
+                "axis `{id}` needs one alternative that changes nothing, for the paper's own files"
             );
             Err((None, message))
         }
@@ -269,12 +271,12 @@ impl Alternative {
         })
     }
 
-    /// Whether it is what the paper's files say as they are.
+    /// True if it changes nothing in the paper's files.
     fn is_plain(&self) -> bool {
         self.set.is_empty() && self.over.is_empty() && self.claims.is_empty()
     }
 
-    /// Whether it leaves every run as it is.
+    /// True if it changes no run.
     pub(super) fn spares_runs(&self) -> bool {
         self.set.is_empty() && self.over.is_empty()
     }
@@ -289,7 +291,7 @@ impl Alternative {
         !self.spares_runs() && here && meant && !kept
     }
 
-    /// What it changes beneath a point's own settings, and what above them.
+    /// Changes before a point's own settings, and changes after them.
     fn changes(&self, experiment: &str, text: &str, point: &Point) -> Result<[Changes; 2], String> {
         if !self.touches(experiment, point) {
             return Ok([Changes::new(), Changes::new()]);
@@ -298,7 +300,7 @@ impl Alternative {
         Ok([spelt(&self.set)?, spelt(&self.over)?])
     }
 
-    /// A key of `set` that a point sets to another value itself, if there is one.
+    /// A key of `set` that the point itself sets to another value.
     pub(super) fn hidden_key(
         &self,
         paper: &Paper,
@@ -327,7 +329,7 @@ pub(super) fn scenario_of(
     point: &Point,
     chosen: &[&Alternative],
 ) -> Result<Scenario, String> {
-    let text = paper.scenario(file).ok_or_else(|| format!("there is no {file}"))?;
+    let text = paper.scenario(file).ok_or_else(|| format!("{file} not found"))?;
     let (mut beneath, mut above) = (Changes::new(), Changes::new());
     for alternative in chosen {
         let [set, over] = alternative.changes(experiment, text, point)?;
@@ -338,17 +340,17 @@ pub(super) fn scenario_of(
     Scenario::with_overrides(text, &paper.place(file), &overrides).map_err(|e| e.to_string())
 }
 
-/// A joint reading: for every axis the place of one of its alternatives.
+/// A joint interpretation: for every axis the position of one of its alternatives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reading(pub Vec<usize>);
 
 impl Readings {
-    /// The headline's.
+    /// The headline's interpretation.
     pub fn headline(&self) -> Reading {
         Reading(self.axes.iter().map(|a| a.headline).collect())
     }
 
-    /// Names of a reading's alternatives, axis by axis.
+    /// Names of an interpretation's alternatives, axis by axis.
     pub fn names(&self, reading: &Reading) -> Vec<String> {
         self.chosen(reading).map(|a| a.name.clone()).collect()
     }
@@ -357,11 +359,11 @@ impl Readings {
         self.axes.iter().zip(&reading.0).map(|(axis, at)| &axis.alternatives[*at])
     }
 
-    /// The scenario of a point in a reading, with further changes above all.
+    /// The scenario of a point in an interpretation.
     ///
     /// # Errors
     ///
-    /// The alternatives do not go together; the sentence says why.
+    /// The alternatives contradict each other; the message has the reason.
     pub(super) fn scenario(
         &self,
         paper: &Paper,
@@ -373,19 +375,19 @@ impl Readings {
         scenario_of(paper, at, point, &chosen)
     }
 
-    /// Whether an answer of the reading excludes a claim.
+    /// True if an answer of the interpretation excludes the claim.
     pub(super) fn spares(&self, reading: &Reading, claim: &str) -> bool {
         self.chosen(reading).any(|answer| answer.terms.spares(claim))
     }
 
-    /// The values that a reading gives names in the `let` table of `claims.toml`.
+    /// Values that an interpretation gives to names in the `let` table of `claims.toml`.
     pub(super) fn claims(&self, reading: &Reading) -> Vars {
         self.chosen(reading).flat_map(|a| a.claims.clone()).collect()
     }
 }
 
 impl Axis {
-    /// The places of the alternatives that can be run.
+    /// Positions of the alternatives that can run.
     pub(super) fn running(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.alternatives.len()).filter(|i| self.alternatives[*i].fails.is_none())
     }
@@ -401,25 +403,25 @@ mod tests {
         [[axis.alternative]]\nname = 'now'\nwhy = 'w'\nkind = 'standard'\nset = { 'stack.mss' = 1 }\n";
 
     #[test]
-    fn the_headline_is_literal_then_the_simulators_then_the_standards() {
+    fn the_headline_follows_the_order_of_kinds() {
         let kinds = |first: &str, second: &str| {
             let text = FILE.replace("'standard'", second).replace("'literal'", first);
             parse(&text, "f", NOTES).map(|r| r.headline()).map_err(|e| e.to_string())
         };
         assert_eq!(kinds("'literal'", "'simulator'"), Ok(Reading(vec![0])));
         assert_eq!(kinds("'simulator'", "'other'"), Ok(Reading(vec![0])));
-        // What the files run is not what the rule asks for.
+        // The paper's files must run the answer that the rule selects.
         assert!(
             kinds("'standard'", "'simulator'").unwrap_err().contains("by the rule the headline")
         );
-        // A literal text that does not run gives way.
+        // A literal text that does not run is not the headline's.
         let fails = "'literal'\nfails = 'the timer is negative'\nover = { 'a' = 1 }";
         let text = FILE.replace("'literal'", fails).replace("set = { 'stack.mss' = 1 }\n", "");
         assert_eq!(parse(&text, "f", NOTES).unwrap().headline(), Reading(vec![1]));
     }
 
     #[test]
-    fn errors_name_the_place_and_the_cure() {
+    fn errors_name_the_place_and_the_remedy() {
         let cases = [
             (FILE.replace("X-1", "X-9"), "2:6: fidelity.md has no note X-9"),
             (FILE.replace("question", "qestion"), "unknown field `qestion`"),

@@ -1,9 +1,8 @@
-//! What a paper's claims come to under every plausible reading of it.
+//! Verdicts on a paper's claims under every plausible interpretation of the paper.
 //!
-//! A paper leaves much open, and a verdict under one reading says as much of the reading as of the paper. The file
-//! `readings.toml` in a paper's folder asks one question an axis, and lists the answers that a careful reader might
-//! give: what the text says, what the paper's simulator did by default, what the standard of its year was.
-//!
+//! A paper leaves questions open, and a verdict under one interpretation depends on its answers. The file
+//! `readings.toml` in a paper's folder has one axis for each question. An axis lists the answers that a careful
+//! reader might give, such as the paper's text, the default of its simulator, or the standard of its year.
 //! ```toml
 //! [[axis]]
 //! id = "TM-11"                      # the fidelity note
@@ -20,15 +19,23 @@
 //! set = { "link.bottleneck.queue" = "100pkt" }
 //! ```
 //!
-//! `set` lies beneath what a point sets itself, `over` above it; `claims` gives names in the `let` table of
-//! `claims.toml` other values; `experiments` limits it to some, `at` to points with one of the
-//! coordinates that it lists, such as `p=1%`; `fails` says why an alternative cannot be run.
-//! Exactly one alternative changes nothing, and it must be the one that the rule makes the headline's ([`Kind`]).
+//! - `set` changes the scenario before the point's own settings, and `over` after them.
+//! - `claims` changes values in the `let` table of `claims.toml`.
+//! - `experiments` limits the alternative to some experiments, and `at` to points with one of its coordinates, such
+//!   as `p=1%`.
+//! - `fails` is the reason why an alternative cannot run.
 //!
-//! A [`Survey`] makes the runs: the headline and each alternative alone; then all combinations on the axes that
-//! moved a verdict; then readings drawn over all axes; then more seeds where claims are undecided. It stops when its
-//! budget, counted in simulated events, is spent, and what it has run it never runs again. [`Outcome`] says of each
-//! claim in how many readings it holds, and which question decides.
+//! Exactly one alternative changes nothing. It must be the headline's answer by the rule of [`Kind`].
+//!
+//! A [`Survey`] makes the runs in this order:
+//!
+//! 1. the headline, and each alternative alone
+//! 2. all combinations on the axes that moved a verdict
+//! 3. interpretations drawn over all axes
+//! 4. more seeds for undecided claims
+//!
+//! It stops when its budget of simulated events is used up, and it never repeats a finished run. The [`Outcome`]
+//! has, for each claim, the number of interpretations in which it holds, and the question that decides.
 
 mod file;
 mod order;

@@ -1,4 +1,4 @@
-//! Which readings are made, in which order.
+//! The interpretations of a survey and their order.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use windlass_sim::random::{Purpose, Stream};
 use super::file::{Reading, Readings};
 
 impl Readings {
-    /// The headline, then every other alternative alone, axis by axis: first those that need no runs of their own.
+    /// The headline, then every other alternative alone, axis by axis. Alternatives that use the
+    /// headline's runs are first.
     pub(super) fn alone(&self) -> Vec<Reading> {
         let headline = self.headline();
         let mut all = Vec::new();
@@ -22,8 +23,8 @@ impl Readings {
         std::iter::once(headline).chain(all.into_iter().map(|(_, reading)| reading)).collect()
     }
 
-    /// Every combination on the axes that are marked, the headline's answer on the others: those that differ from
-    /// the headline on the fewest axes first.
+    /// Every combination on the marked axes, with the headline's answer on the others. Combinations that differ
+    /// from the headline on few axes are first.
     pub(super) fn together(&self, marked: &[bool]) -> Vec<Reading> {
         let mut all = vec![Vec::new()];
         for (axis, marked) in self.axes.iter().zip(marked) {
@@ -43,17 +44,18 @@ impl Readings {
         all
     }
 
-    /// How many joint readings there are; no more than can be counted.
+    /// Number of joint interpretations; saturates at the largest `u64`.
     pub(super) fn total(&self) -> u64 {
         self.axes.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.running().count() as u64))
     }
 
-    /// At most `count` distinct readings drawn over all axes, every alternative as likely as another.
+    /// At most `count` distinct interpretations drawn over all axes. Every alternative of an axis has the same
+    /// probability.
     pub(super) fn drawn(&self, count: usize, seed: u64) -> Vec<Reading> {
         let mut random = Stream::new(seed, 0, Purpose::Application);
         let places: Vec<Vec<usize>> = self.axes.iter().map(|a| a.running().collect()).collect();
         let (mut known, mut all) = (BTreeSet::new(), Vec::new());
-        // Where there are few, draws repeat.
+        // If few interpretations exist, draws repeat.
         for _ in 0..count * 20 {
             let mut pick = |of: &Vec<usize>| of[(random.next_u64() % of.len() as u64) as usize];
             let reading = Reading(places.iter().map(&mut pick).collect());

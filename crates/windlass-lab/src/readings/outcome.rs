@@ -1,4 +1,4 @@
-//! What the readings of a paper come to: `readings.json`.
+//! The results of a paper's interpretations: `readings.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,57 +12,58 @@ use crate::papers::Paper;
 /// Name of the file in a paper's folder of results.
 pub(super) const RESULT: &str = "readings.json";
 
-/// All readings that were made, and how the claims stand in them.
+/// All finished interpretations, and the verdicts on the claims in them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What they are readings of: 16 hexadecimal digits of the paper's files and the program.
+    /// Fingerprint of the paper's files and of the program: 16 hexadecimal digits.
     pub of: String,
-    /// Whether the command came to its end; else there are more to be made.
+    /// True if the command finished; false if interpretations are missing.
     pub finished: bool,
     /// The questions.
     pub axes: Vec<Asked>,
-    /// The readings in the order in which they were made; the first is the headline's.
+    /// The finished interpretations in order; the headline is first.
     pub readings: Vec<Made>,
-    /// Joint readings that there are in all.
+    /// Number of joint interpretations that exist.
     pub total: u64,
-    /// Readings of these that the budget left out: combinations on the axes that matter, and drawn ones.
+    /// Number of interpretations that the budget left out: combinations on the axes that move verdicts, and drawn
+    /// interpretations.
     pub left_out: usize,
-    /// Combinations that do not go together, with the reason.
+    /// Combinations that contradict themselves, with the reason.
     pub impossible: Vec<String>,
-    /// Seed of the draw.
+    /// Seed of the random draw.
     pub drawn_from: u64,
-    /// Simulated events of all runs and of their budget, if there is one.
+    /// Simulated events of all runs.
     pub events: u64,
-    /// See `events`.
+    /// Budget of simulated events; `None` without a limit.
     pub budget: Option<u64>,
-    /// How each claim stands that rests on runs.
+    /// Results for each claim that depends on runs.
     pub claims: Vec<Standing>,
-    /// Place in `readings` of the one in which most claims hold: the most charitable.
+    /// Position in `readings` of the interpretation in which most claims hold.
     pub charitable: usize,
 }
 
 /// A question with its answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// Fidelity note.
+    /// Identifier of the fidelity note.
     pub id: String,
-    /// What is left open.
+    /// The open question.
     pub question: String,
-    /// Name, kind, reason, and why it was not run if it cannot be.
+    /// Name, kind, reason, and the reason why it cannot run, if it cannot.
     pub alternatives: Vec<(String, Kind, String, Option<String>)>,
-    /// Place of the headline's.
+    /// Position of the headline's answer.
     pub headline: usize,
-    /// Whether one of its alternatives alone moves a verdict.
+    /// True if one of its alternatives alone moves a verdict.
     pub moves: bool,
-    /// Whether an interpretation with another answer than the headline's was run.
+    /// True if an interpretation with another answer than the headline's was run.
     pub asked: bool,
 }
 
-/// Why a reading was made.
+/// The reason why an interpretation was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// It is the headline's.
+    /// It is the headline.
     Headline,
     /// One answer differs from the headline's.
     Alone,
@@ -72,43 +73,45 @@ pub enum Stage {
     Drawn,
 }
 
-/// A reading that was made.
+/// A finished interpretation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Made {
-    /// Places of its alternatives, axis by axis.
+    /// Positions of its alternatives, axis by axis.
     pub choice: Vec<usize>,
-    /// Why it was made.
+    /// The reason why it was run.
     pub stage: Stage,
-    /// How the claims stand in it, in the order of [`Outcome::claims`].
+    /// Results for the claims, in the order of [`Outcome::claims`].
     pub seen: Vec<Seen>,
 }
 
-/// How a claim stands in a reading.
+/// Result for a claim in one interpretation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// The verdict.
     pub verdict: Verdict,
-    /// Ours.
+    /// The measured value.
     pub measured: Option<f64>,
-    /// 95 % interval of ours.
+    /// 95 % interval of the measured value.
     pub ci95: Option<[f64; 2]>,
-    /// Runs behind it.
+    /// Number of its runs.
     pub n: u64,
 }
 
-/// How a claim stands over all readings.
+/// Result for a claim over all interpretations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// The claim.
     pub id: String,
     /// Number of interpretations by their verdict.
     pub share: Share,
-    /// What the readings say together: the verdict of all decided ones where the headline is among them, else that it
-    /// depends on the interpretation, or that it is undecided.
+    /// Verdict over all interpretations. If the headline is decided and all decided interpretations agree, it is
+    /// their verdict. Otherwise the claim depends on the interpretation or is undecided.
     pub verdict: Verdict,
-    /// The axis whose answer says most of the verdict, where it depends on the interpretation.
+    /// The axis whose answer has the most information about the verdict, if the claim depends on the
+    /// interpretation.
     pub decided_by: Option<String>,
-    /// For every axis by how much the share of readings in which it holds differs between its answers, at most.
+    /// For every axis, the largest difference between its answers in the share of interpretations that reproduce
+    /// the claim.
     pub sensitivity: Vec<f64>,
 }
 
@@ -124,7 +127,7 @@ impl Seen {
 }
 
 impl Outcome {
-    /// Sums up the readings that were made, the headline's first; `ids` are the claims.
+    /// Summarises the finished interpretations, the headline first; `ids` are the claims.
     pub(super) fn of(readings: &Readings, made: Vec<Made>, ids: &[String]) -> Outcome {
         let asked = |(i, axis): (usize, &super::file::Axis)| {
             let one = |a: &super::file::Alternative| {
@@ -145,7 +148,7 @@ impl Outcome {
         let merit = |m: &Made| {
             (count(m, Verdict::Reproduced), usize::MAX - count(m, Verdict::Contradicted))
         };
-        // Of equal ones the first.
+        // The first one of equal interpretations.
         let charitable = (0..made.len()).rev().max_by_key(|i| merit(&made[*i])).unwrap_or(0);
         Outcome {
             total: readings.total(),
@@ -157,7 +160,8 @@ impl Outcome {
         }
     }
 
-    /// Those that a survey has left in a paper's folder of results, if they are of the paper as it is.
+    /// The results in a paper's folder of results; `None` if they are from other files of the paper or from another
+    /// program.
     pub fn kept(dir: &Path, paper: &Paper) -> Option<Outcome> {
         let text = std::fs::read(dir.join(RESULT)).ok()?;
         let outcome: Outcome = serde_json::from_slice(&text).ok()?;
@@ -183,19 +187,20 @@ impl Outcome {
         }
     }
 
-    /// How a claim stands.
+    /// Result for a claim.
     pub fn standing(&self, claim: &str) -> Option<&Standing> {
         self.claims.iter().find(|c| c.id == claim)
     }
 
-    /// Answers of a reading that are not the headline's: `TM-11 device`; none for the headline.
+    /// Answers of an interpretation that differ from the headline's, such as `TM-11 device`; empty for the
+    /// headline.
     pub fn departures(&self, made: &Made) -> Vec<String> {
         let pairs = self.axes.iter().zip(&made.choice).filter(|(axis, at)| **at != axis.headline);
         pairs.map(|(axis, at)| format!("{} {}", axis.id, axis.alternatives[*at].0)).collect()
     }
 }
 
-/// For every axis whether one of its alternatives alone has another decided verdict on any claim than the headline's.
+/// True for every axis on which one alternative alone changes a decided verdict of the headline.
 pub(super) fn moves(made: &[Made]) -> Vec<bool> {
     let Some((headline, others)) = made.split_first() else { return Vec::new() };
     let mut moved = vec![false; headline.choice.len()];
@@ -240,7 +245,7 @@ fn by_answer(axis: usize, verdicts: &[(&Made, Verdict)]) -> BTreeMap<usize, Vec<
     all
 }
 
-/// How many bits the answer to a question says of the verdict (C. E. Shannon, 1948: the mutual information).
+/// Information about the verdict in the answer to a question, bits (C. E. Shannon, 1948: the mutual information).
 fn gain(axis: usize, verdicts: &[(&Made, Verdict)]) -> f64 {
     let all: Vec<Verdict> = verdicts.iter().map(|(_, v)| *v).collect();
     let within: f64 = by_answer(axis, verdicts)
@@ -258,7 +263,7 @@ fn entropy(verdicts: &[Verdict]) -> f64 {
     kinds.map(share).into_iter().filter(|p| *p > 0.0).map(|p| -p * p.log2()).sum()
 }
 
-/// By how much the share of readings in which a claim is reproduced differs between answers, at most.
+/// Largest difference between answers in the share of interpretations that reproduce a claim.
 fn spread(axis: usize, verdicts: &[(&Made, Verdict)]) -> f64 {
     let share = |some: &Vec<Verdict>| {
         some.iter().filter(|v| **v == Verdict::Reproduced).count() as f64 / some.len() as f64
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_whose_answer_tells_the_verdict_decides() {
+    fn the_axis_with_the_most_information_decides() {
         use Verdict::{Contradicted, Reproduced};
         let all = [
             made([0, 0], Reproduced),
@@ -307,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_that_decide_nothing_count_for_no_side() {
+    fn undecided_interpretations_count_neither_for_nor_against() {
         use Verdict::{Contradicted, Reproduced, Undecided};
         let s = |verdicts: [Verdict; 3]| {
             let choices = [[0, 0], [0, 1], [1, 0]];
@@ -319,10 +324,11 @@ mod tests {
         assert_eq!((some.share.holds, some.share.decided(), some.share.open), (2, 2, 1));
         assert_eq!((some.verdict, some.decided_by), (Reproduced, None));
         assert_eq!(s([Contradicted; 3]).verdict, Contradicted);
-        // What holds in other readings alone says nothing of the headline's.
+        // A claim that holds only in other interpretations is undecided if the headline is.
         assert_eq!(s([Undecided, Reproduced, Reproduced]).verdict, Undecided);
         assert_eq!(s([Undecided; 3]).verdict, Undecided);
-        // The decided ones are the fewer: outside a narrow tolerance is decided sooner than inside.
+        // Fewer interpretations are decided than open. A value outside a narrow tolerance is decided sooner than
+        // one inside.
         assert_eq!(s([Contradicted, Undecided, Undecided]).verdict, Undecided);
         assert_eq!(s([Contradicted, Undecided, Verdict::NotComparable]).verdict, Contradicted);
     }

@@ -11,7 +11,8 @@ pub const SECTION: &str = "readings";
 /// Maximum number of specification curves.
 const CURVES: usize = 8;
 
-/// The section: what was read in which ways, what hangs on what, and a curve for each claim that does.
+/// The section: the questions and answers, the sensitivity of the claims, and a curve for each claim that depends
+/// on an answer.
 pub(crate) fn section(outcome: &Outcome, claims: &[Claim], judgements: &[Judgement]) -> Section {
     let mut blocks = vec![Block::Text { text: words(outcome) }, Block::Table(questions(outcome))];
     blocks.extend(sensitivity(outcome, judgements).map(Block::Table));
@@ -32,7 +33,7 @@ fn words(o: &Outcome) -> String {
     };
     let unasked = match list(&|a| !a.asked).as_str() {
         "" => String::new(),
-        some => format!(" Not asked, since the budget ended before: {some}."),
+        some => format!(" Not asked, because the budget ended before: {some}."),
     };
     let charitable = &o.readings[o.charitable];
     let reproduced = |m: &Made| m.seen.iter().filter(|s| s.verdict == Verdict::Reproduced).count();
@@ -109,7 +110,8 @@ fn questions(o: &Outcome) -> Table {
     }
 }
 
-/// By how much the share of readings in which a claim holds hangs on each answer.
+/// Sensitivity of the claims: differences between the answers in the share of interpretations that reproduce a
+/// claim.
 fn sensitivity(o: &Outcome, judgements: &[Judgement]) -> Option<Table> {
     let row = |s: &super::outcome::Standing| {
         let j = judgements.iter().find(|j| j.id == s.id)?;
@@ -143,7 +145,7 @@ fn sensitivity(o: &Outcome, judgements: &[Judgement]) -> Option<Table> {
     })
 }
 
-/// Specification curves of the claims that depend most on the reading.
+/// Specification curves of the claims that depend most on the interpretation.
 fn curves<'a>(
     o: &'a Outcome,
     claims: &'a [Claim],
@@ -151,7 +153,7 @@ fn curves<'a>(
 ) -> impl Iterator<Item = Curve> + 'a {
     let even = |c: usize| {
         let s = &o.claims[c];
-        // Those with a figure first, then those that split the readings most evenly.
+        // Claims with a published value are first, then claims whose interpretations are split most evenly.
         let figure = claims.iter().any(|claim| claim.id == s.id && claim.paper.is_some());
         (!figure, usize::MAX - s.share.holds.min(s.share.decided() - s.share.holds))
     };

@@ -1,8 +1,11 @@
 //! The check that an answer changes both sides of each comparison.
 //!
-//! If an answer changes one of two compared points only, the verdict does not concern the paper. So an answer
-//! must change both sides, or give the reason why it changes one ([`Terms::one_side`]). It must reach the points that it
-//! names: a key that a point sets itself hides it. And it must leave a comparison of two different runs.
+//! If an answer changes only one of two compared points, the verdict does not concern the paper. An answer must
+//! therefore meet these conditions:
+//!
+//! - It changes both sides, or gives the reason why it changes only one ([`Terms::one_side`]).
+//! - It reaches the points that it names. A key that a point sets itself hides the answer.
+//! - The two sides remain different runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +15,7 @@ use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::papers::Paper;
 use crate::scenario::{Scenario, did_you_mean, what_there_is};
 
-/// A paper's comparisons as its files run them.
+/// A paper's comparisons with the runs of its files.
 pub(super) struct Comparisons<'p> {
     paper: &'p Paper,
     plan: Plan,
@@ -27,11 +30,11 @@ pub(super) struct Comparisons<'p> {
 type Read<'q> = (String, &'q str);
 
 impl<'p> Comparisons<'p> {
-    /// Those of a paper.
+    /// The comparisons of a paper.
     ///
     /// # Errors
     ///
-    /// A file of the paper cannot be read.
+    /// A file of the paper is not readable.
     pub fn of(paper: &'p Paper, plan: &Plan) -> Result<Comparisons<'p>, FileError> {
         let (plan, scenarios) = (plan.clone(), BTreeMap::new());
         let claims = paper.parsed_claims()?;
@@ -50,7 +53,7 @@ impl<'p> Comparisons<'p> {
         for experiment in &self.plan.experiments {
             for point in experiment.points() {
                 let at = (experiment.id.as_str(), experiment.scenario.as_str());
-                // Most answers leave most points alone, and reading a scenario is dear.
+                // Parsing a scenario is expensive, and most answers do not change most points.
                 let kept = self.scenarios.get(&format!("{}/{}", at.0, point.id));
                 if let Some(kept) =
                     kept.filter(|_| !answers.iter().any(|a| a.touches(at.0, &point)))
@@ -91,7 +94,7 @@ impl<'p> Comparisons<'p> {
         all
     }
 
-    /// Claims whose sides become the same runs, although the paper's own files have different ones.
+    /// Claims whose two sides become the same runs, although they are different runs in the paper's own files.
     pub fn collapsed(
         &self,
         claims: &[Claim],
@@ -110,7 +113,7 @@ impl<'p> Comparisons<'p> {
         claims.iter().filter(collapses).map(|c| c.id.clone()).collect()
     }
 
-    /// All that is wrong with an answer.
+    /// All faults of an answer.
     pub fn faults(&self, answer: &Alternative) -> Vec<String> {
         let claims = match self.paper.claims_given(&answer.claims) {
             Ok(claims) => claims,
@@ -147,7 +150,7 @@ impl<'p> Comparisons<'p> {
         wrong
     }
 
-    /// Names that there are not.
+    /// Faults of unknown names.
     fn unknown(&self, answer: &Alternative, claims: &[Claim]) -> Vec<String> {
         let mut wrong = Vec::new();
         let named = crate::template::let_names(&self.paper.claims);
@@ -157,7 +160,7 @@ impl<'p> Comparisons<'p> {
             wrong.push(format!("`claims`: claims.toml has no `let` name `{name}`{instead}"));
         }
         if !self.claims.iter().map(|c| &c.id).eq(claims.iter().map(|c| &c.id)) {
-            wrong.push("its claims are not those of the headline".to_owned());
+            wrong.push("its claims are not the claims of the headline".to_owned());
         }
         for claim in claims {
             let lost = claim.quantities().into_iter().find_map(|q| match q {
@@ -176,7 +179,7 @@ impl<'p> Comparisons<'p> {
         for pattern in answer.terms.not_for.keys() {
             if !ids.iter().any(|id| matches(pattern, id)) {
                 let instead = what_there_is(pattern, &ids);
-                wrong.push(format!("`not_for`: there is no claim `{pattern}`{instead}"));
+                wrong.push(format!("`not_for`: claim `{pattern}` not found{instead}"));
             }
         }
         let coordinates: BTreeSet<String> = (self.plan.experiments.iter())
@@ -194,7 +197,7 @@ impl<'p> Comparisons<'p> {
         wrong
     }
 
-    /// The first comparison of which the answer changes one side only.
+    /// The first comparison in which the answer changes only one side.
     fn lone(&self, claim: &Claim, effects: &BTreeMap<&str, Effect>) -> Option<String> {
         let changed = |read: &&Read<'_>| {
             effects.get(read.0.as_str()).is_some_and(|effect| effect.reaches(read.1))
@@ -226,7 +229,7 @@ impl<'p> Comparisons<'p> {
         None
     }
 
-    /// The first point that sets a key of the answer's `set` itself, so that the answer does not reach it.
+    /// The first point that itself sets a key of the answer's `set`, so that the answer does not reach it.
     fn hidden(&self, answer: &Alternative, claims: &[&Claim]) -> Option<String> {
         let mut known = BTreeSet::new();
         for claim in claims {
@@ -266,7 +269,7 @@ fn sides(claim: &Claim) -> Vec<[&Quantity; 2]> {
     all
 }
 
-/// True if one side is a part of a run and the other the whole run: a share, not a comparison of two treatments.
+/// True if one side is a part of a run and the other side is the whole run. The comparison is then a share.
 fn is_share(a: &[Read<'_>], b: &[Read<'_>]) -> bool {
     let places = |side: &[Read<'_>]| side.iter().map(|r| r.0.clone()).collect::<BTreeSet<_>>();
     let whole = |side: &[Read<'_>]| side.iter().any(|r| r.1.starts_with("run."));
@@ -275,9 +278,9 @@ fn is_share(a: &[Read<'_>], b: &[Read<'_>]) -> bool {
 
 /// The parts of a scenario that an answer changes.
 struct Effect {
-    /// All that is not a flow.
+    /// True if anything except the flows changes.
     network: bool,
-    /// Names of flows.
+    /// Names of the flows that change.
     flows: BTreeSet<String>,
 }
 
@@ -302,11 +305,11 @@ impl Effect {
 }
 
 impl Readings {
-    /// Those of a paper with its comparisons; none where its folder has no `readings.toml`.
+    /// The interpretations of a paper with its comparisons; `None` if its folder has no `readings.toml`.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the file, with its line and column.
+    /// The first fault of the file, with its line and column.
     pub(super) fn of<'p>(
         paper: &'p Paper,
         plan: &Plan,
@@ -320,7 +323,7 @@ impl Readings {
         }
     }
 
-    /// All that is wrong with a paper's file, as far as each mistake can be told apart.
+    /// All faults of a paper's `readings.toml`. A syntax error hides the faults after it.
     pub(crate) fn check(paper: &Paper, plan: &Plan) -> Vec<FileError> {
         let Some(text) = paper.file(FILE) else { return Vec::new() };
         let read = parse(text, &paper.place(FILE), &paper.fidelity);
@@ -330,7 +333,7 @@ impl Readings {
         }
     }
 
-    /// What is wrong with the answers.
+    /// The faults of the answers.
     fn faults(&self, comparisons: &Comparisons) -> Vec<FileError> {
         let Comparisons { paper, plan, .. } = comparisons;
         let text = paper.file(FILE).unwrap_or_default();
@@ -343,7 +346,7 @@ impl Readings {
                 let unknown = answer.experiments.iter().find(|id| !known.contains(&id.as_str()));
                 let wrong = match unknown {
                     Some(id) => {
-                        vec![format!("there is no experiment `{id}`{}", did_you_mean(id, &known))]
+                        vec![format!("experiment `{id}` not found{}", did_you_mean(id, &known))]
                     }
                     None => comparisons.faults(answer),
                 };

@@ -1,4 +1,4 @@
-//! A paper of two questions, of which one matters.
+//! Tests with a paper of two questions, of which one changes verdicts.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ fails = "nothing is ever sent"
 const NOTES: &str = "# Notes\n\n## X-1: the rate\n\nProblem: p\n\nChoice: c\n\nConsequence: n\n\n\
     ## X-2: the queue\n\nProblem: p\n\nChoice: c\n\nConsequence: n\n";
 
-/// Claims on the time that the download takes: one holds at one rate, one at both, one at neither.
+/// Claims about the completion time of the download: one holds at one rate, one at both rates, one at neither.
 fn claims() -> String {
     let claim = |id: &str, direction: &str, bound: f64| {
         format!(
@@ -109,14 +109,14 @@ fn survey(paper: &Paper, out: &Path, budget: Budget) -> Outcome {
 const WHOLE: Budget = Budget { events: None };
 
 #[test]
-fn each_claim_holds_in_so_many_readings_and_the_question_that_matters_decides() {
+fn claims_have_a_share_of_interpretations_and_a_deciding_question() {
     let dir = tempfile::tempdir().unwrap();
     let outcome = survey(&paper(dir.path(), READINGS), dir.path(), WHOLE);
     let said = |id: &str| {
         let s = outcome.standing(id).unwrap();
         (s.share.holds, s.share.decided(), s.share.open, s.verdict, s.decided_by.clone())
     };
-    // The headline, each alternative alone; the only combination of the two is drawn.
+    // The headline and each alternative alone. The only combination of two answers is drawn.
     assert_eq!((outcome.readings.len(), outcome.total), (4, 4));
     assert_eq!(outcome.axes.iter().map(|a| a.moves).collect::<Vec<_>>(), [true, false]);
     assert_eq!(said("slow"), (2, 4, 0, Verdict::DependsOnReading, Some("X-1".to_owned())));
@@ -127,24 +127,24 @@ fn each_claim_holds_in_so_many_readings_and_the_question_that_matters_decides() 
 }
 
 #[test]
-fn a_survey_that_was_killed_goes_on_and_comes_to_the_same() {
+fn a_killed_survey_resumes_and_has_the_same_result() {
     let dir = tempfile::tempdir().unwrap();
     let paper = paper(dir.path(), READINGS);
     let whole = survey(&paper, dir.path(), WHOLE);
     let journal = dir.path().join("tiny/readings/journal.jsonl");
     let text = std::fs::read(&journal).unwrap();
-    // As a kill leaves it: some runs, and half a line.
+    // A kill leaves some runs and a truncated line.
     std::fs::write(&journal, &text[..text.len() / 3]).unwrap();
     assert_eq!(survey(&paper, dir.path(), WHOLE), whole);
     let lines = |text: &[u8]| text.iter().filter(|b| **b == b'\n').count();
     assert_eq!(lines(&std::fs::read(&journal).unwrap()), lines(&text));
-    // Nothing is left to be run, and nothing is.
+    // All runs are finished, so that none is repeated.
     assert_eq!(survey(&paper, dir.path(), WHOLE), whole);
     assert_eq!(std::fs::read(&journal).unwrap().len(), text.len());
 }
 
 #[test]
-fn a_survey_that_is_killed_leaves_the_readings_that_it_had_made() {
+fn a_survey_writes_its_result_after_each_interpretation() {
     let dir = tempfile::tempdir().unwrap();
     let paper = paper(dir.path(), READINGS);
     let kept = || Outcome::kept(&dir.path().join("tiny"), &paper).unwrap();
@@ -157,7 +157,7 @@ fn a_survey_that_is_killed_leaves_the_readings_that_it_had_made() {
 }
 
 #[test]
-fn shards_make_the_runs_between_them_and_who_sums_up_makes_none_again() {
+fn shards_make_all_runs_and_the_summary_repeats_none() {
     let dir = tempfile::tempdir().unwrap();
     let paper = paper(dir.path(), READINGS);
     let whole = survey(&paper, &dir.path().join("whole"), WHOLE);
@@ -177,7 +177,7 @@ fn shards_make_the_runs_between_them_and_who_sums_up_makes_none_again() {
         part.work(&runner, |_| ()).unwrap();
         let readings = Survey::prepare(&paper, &out, WHOLE, shard).unwrap().unwrap();
         readings.work(&runner, &|_| ()).unwrap();
-        assert!(!out.join("tiny/readings.json").exists(), "a part knows no verdict");
+        assert!(!out.join("tiny/readings.json").exists(), "a shard writes no verdicts");
     }
     assert_eq!(made, [4, 4, 4]);
     let all = Reproduction::prepare(&paper, &options(None)).unwrap();
@@ -191,7 +191,7 @@ fn shards_make_the_runs_between_them_and_who_sums_up_makes_none_again() {
 }
 
 #[test]
-fn traced_runs_are_as_many_as_the_runs_beside_them_and_are_kept() {
+fn traced_runs_have_the_same_number_as_plain_runs_and_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     paper(dir.path(), READINGS);
     let folder = dir.path().join("tiny");
@@ -213,7 +213,7 @@ fn traced_runs_are_as_many_as_the_runs_beside_them_and_are_kept() {
     };
     let told = seen(survey(&paper, &out, WHOLE));
     assert_eq!(told, [(Verdict::Reproduced, 12); 4]);
-    // Were they made again, what is written over them would not be seen.
+    // The file is changed, to show that the traced runs are not repeated.
     let file = out.join("tiny/traced.json");
     let mut kept: serde_json::Value =
         serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -225,7 +225,7 @@ fn traced_runs_are_as_many_as_the_runs_beside_them_and_are_kept() {
 }
 
 #[test]
-fn a_budget_makes_the_headline_and_says_what_it_leaves_out() {
+fn a_small_budget_runs_the_headline_and_counts_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let outcome = survey(&paper(dir.path(), READINGS), dir.path(), Budget { events: Some(1) });
     assert_eq!((outcome.readings.len(), outcome.readings[0].stage), (1, Stage::Headline));
@@ -234,14 +234,14 @@ fn a_budget_makes_the_headline_and_says_what_it_leaves_out() {
 }
 
 #[test]
-fn what_an_alternative_names_must_exist() {
+fn unknown_names_in_an_alternative_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cases = [
         (READINGS.replace("link.wire.rate", "link.wire.speed"), "speed"),
         (READINGS.replace("link.*.queue", "link.*.kew"), "kew"),
         (
             READINGS.replace("set = { \"link.*", "experiments = ['two']\nset = { \"link.*"),
-            "there is no experiment `two`",
+            "experiment `two` not found",
         ),
         (
             READINGS.replace("set = { \"link.*", "algorithm = 'cubic'\nset = { \"link.*"),
@@ -258,7 +258,7 @@ fn what_an_alternative_names_must_exist() {
 }
 
 #[test]
-fn quantities_know_the_traces_that_they_are_read_from() {
+fn quantities_have_the_traces_that_they_are_read_from() {
     let paper = Paper::by_id("reno-ber").unwrap();
     let sources = paper.sources(&paper.plan().unwrap()).unwrap();
     assert_eq!(sources["cwnd_max.p=1%"], [3]);
@@ -301,10 +301,10 @@ fn axis(id: &str, answer: &str) -> String {
     )
 }
 
-/// Five answers that published verdicts once rested on: two change one bound only, one changes the algorithm of one side,
-/// and two do not reach the point that a claim reads.
+/// Five answers on which published verdicts once depended. Two change only one bound, one changes the algorithm of
+/// one side, and two do not reach the point that a claim reads.
 #[test]
-fn answers_that_compare_unlike_or_same_things_are_refused() {
+fn answers_that_make_a_comparison_unfair_or_empty_are_refused() {
     let one_side = "the answer changes the first only";
     let cases = [
         (
@@ -385,7 +385,7 @@ fn each_fault_of_an_answer_has_its_message_and_its_remedy() {
             "both sides of claim `pair` become the same runs; add `not_for",
         ),
         ("over = { 'link.wire.rate' = '2Mbps' }\nnot_for = { pair = 'one rate' }".to_owned(), ""),
-        (format!("{queue}\nnot_for = {{ pear = 'r' }}"), "there is no claim `pear`; did you mean"),
+        (format!("{queue}\nnot_for = {{ pear = 'r' }}"), "claim `pear` not found; did you mean"),
         (format!("{queue}\nkeep = {{ 'end=slo' = 'r' }}"), "no point has the coordinate `end=slo`"),
         ("set = { 'link.wire.queue' = '100pkt' }".to_owned(), "it changes no point"),
         ("claims = { bound = 0.0 }".to_owned(), "it changes no point of any experiment, and no"),
@@ -398,11 +398,11 @@ fn each_fault_of_an_answer_has_its_message_and_its_remedy() {
             "" => said.is_empty(),
             expected => said.iter().any(|line| line.contains(expected)),
         };
-        assert!(found, "{answer}: `{expected}` is not what was said: {said:#?}");
+        assert!(found, "{answer}: `{expected}` is not in {said:#?}");
     }
 }
 
-/// A reading in which an answer excludes a claim counts for none of its three numbers.
+/// An interpretation that excludes a claim is not counted in the claim's three numbers.
 #[test]
 fn a_claim_that_an_answer_excludes_is_not_counted_there() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Making the runs of a paper's readings.
+//! Makes the runs of a paper's interpretations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -19,59 +19,61 @@ use crate::run::{self, Failed, RunRecord, Runner, Task, World};
 use crate::scenario::Scenario;
 use crate::{Shard, shard};
 
-/// Folder of the readings' runs in that of the paper.
+/// Folder of these runs within the paper's folder of results.
 const DIR: &str = "readings";
-/// Seeds of a point at first, and where claims are undecided.
+/// Seeds per point: the first number for all points, the others for undecided claims.
 const SEEDS: [u64; 4] = [12, 20, 40, 80];
-/// Readings drawn over all axes, and the seed of the draw.
+/// Number of interpretations drawn over all axes, and the seed of the draw.
 const DRAWN: usize = 24;
 const DRAWN_FROM: u64 = 1;
 
-/// How much is run.
+/// Limit of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Simulated events of all readings together; without a limit where there is none. The headline's count
-    /// towards it and are made in any case.
+    /// Simulated events of all interpretations together; `None` without a limit. The headline's events count
+    /// towards it, and the headline always runs.
     pub events: Option<u64>,
 }
 
 impl Budget {
-    /// Events that two processors simulate in a second, about: a time stands for as many on every machine.
+    /// Approximate events that two processors simulate in a second. A time gives the same number of events on every
+    /// machine.
     const PER_SECOND: f64 = 6e6;
 
-    /// What about so many seconds are enough for.
+    /// The budget for about this number of seconds.
     pub fn seconds(seconds: f64) -> Budget {
         Budget { events: Some((seconds * Budget::PER_SECOND) as u64) }
     }
 }
 
-/// A paper's readings in the course of their work.
+/// The interpretations of a paper, with their runs.
 pub struct Survey<'p> {
     paper: &'p Paper,
     plan: Plan,
     comparisons: Comparisons<'p>,
     readings: Readings,
-    /// Claims that rest on runs, in their order.
+    /// Claims that depend on runs, in their order.
     ids: Vec<String>,
-    /// The runs of the paper's reproduction, which the headline shares.
+    /// The runs of the paper's reproduction, which the headline also uses.
     main: Batch,
     batch: Batch,
     traced: Traced,
     budget: Budget,
     events: u64,
     counted: BTreeSet<RunKey>,
-    /// Scenarios of traced runs that are counted.
+    /// Scenarios of traced runs that are already counted.
     traces: BTreeSet<String>,
     impossible: BTreeSet<String>,
     left_out: BTreeSet<Reading>,
     made: Vec<Work>,
     finished: bool,
     failed: Vec<Failed>,
-    /// The part to make, of the readings that do not depend on what others yield.
+    /// The part of the interpretations to run. Only interpretations that do not depend on other results are
+    /// divided.
     shard: Option<Shard>,
 }
 
-/// A reading with what was run for it.
+/// An interpretation with its runs.
 struct Work {
     reading: Reading,
     stage: Stage,
@@ -81,7 +83,7 @@ struct Work {
     seen: Vec<Seen>,
 }
 
-/// Whether a claim is asked in every reading: it rests on runs, and there is something to decide.
+/// True if a claim is judged in every interpretation: it depends on runs, and a value decides it.
 fn is_asked(claim: &Claim) -> bool {
     let of_runs = |q: &&Quantity| matches!(q, Quantity::Metric(_) | Quantity::Trace(_));
     claim.not_comparable.is_none()
@@ -89,7 +91,7 @@ fn is_asked(claim: &Claim) -> bool {
         && claim.quantities().iter().any(of_runs)
 }
 
-/// Whether the simulator makes every run that a claim reads: kernels are not read in other ways.
+/// True if the simulator makes every run that a claim reads. The runs of kernels have no other interpretations.
 fn is_simulated(claim: &Claim, plan: &Plan) -> bool {
     let simulated = |at: &At| {
         let found = at.place().and_then(|(id, point)| Some((plan.experiment(id)?, point)));
@@ -100,17 +102,17 @@ fn is_simulated(claim: &Claim, plan: &Plan) -> bool {
     claim.quantities().iter().all(|q| !matches!(q, Quantity::Metric(at) if !simulated(at)))
 }
 
-/// Whether a claim reads a traced run.
+/// True if a claim reads a traced run.
 fn reads_trace(claim: &Claim) -> bool {
     claim.quantities().iter().any(|q| matches!(q, Quantity::Trace(_)))
 }
 
 impl<'p> Survey<'p> {
-    /// Opens what earlier calls have run under `out`; `None` where the paper has no `readings.toml`.
+    /// Opens the runs of earlier calls in `out`; `None` if the paper has no `readings.toml`.
     ///
     /// # Errors
     ///
-    /// A file of the paper is not right, or the folder cannot be made.
+    /// A file of the paper is not valid, or the folder cannot be created.
     pub fn prepare(
         paper: &'p Paper,
         out: &Path,
@@ -148,13 +150,13 @@ impl<'p> Survey<'p> {
         }))
     }
 
-    /// Makes the readings as far as the budget goes, telling `told` of each, and writes `readings.json` into the
-    /// paper's folder after each. Runs that failed are returned beside what came of the others. A shard makes its part of
-    /// those that are wanted whatever the others yield, and leaves what follows from them to who sums up.
+    /// Runs the interpretations up to the budget, and calls `told` for each. After each, it writes `readings.json`
+    /// into the paper's folder. Failed runs are returned with the result of the others. A shard runs its part of
+    /// the interpretations that do not depend on results. The call without a shard runs the rest.
     ///
     /// # Errors
     ///
-    /// A scenario is not right, or results cannot be kept.
+    /// A scenario is not valid, or results cannot be stored.
     pub fn work(
         mut self,
         runner: &Runner,
@@ -180,7 +182,7 @@ impl<'p> Survey<'p> {
                     self.deepen(runner, i, *seeds, told)?;
                 }
             }
-            // With more seeds another answer may matter.
+            // With more seeds, other axes may move verdicts.
             if moves(&self.seen()) == marked {
                 break;
             }
@@ -204,7 +206,7 @@ impl<'p> Survey<'p> {
         Ok((self.outcome(), self.failed))
     }
 
-    /// Writes what has come of the readings so far: a survey that is killed leaves it.
+    /// Writes the result so far, so that a killed survey keeps it.
     fn keep(&self) -> Result<Outcome, ReproduceError> {
         let outcome = self.outcome();
         if self.shard.is_some() {
@@ -236,7 +238,7 @@ impl<'p> Survey<'p> {
         }
     }
 
-    /// Makes a reading, unless it is there or the budget has no room for it.
+    /// Runs an interpretation, unless it is finished or exceeds the budget.
     fn make(
         &mut self,
         runner: &Runner,
@@ -247,7 +249,7 @@ impl<'p> Survey<'p> {
         if self.made.iter().any(|w| w.reading == reading) {
             return Ok(());
         }
-        // The headline's cost is that of a reading, about.
+        // The cost is estimated by the mean cost of the finished interpretations.
         let cost = self.events.checked_div(self.made.len() as u64).unwrap_or(0);
         if !self.has_room(cost) {
             self.left_out.insert(reading);
@@ -256,7 +258,7 @@ impl<'p> Survey<'p> {
         let claims = self.paper.claims_given(&self.readings.claims(&reading))?;
         let judged = |id: &str| !self.readings.spares(&reading, id);
         let places = self.places(&claims, judged).into_iter();
-        // The headline has all runs that its points have already.
+        // The headline uses all existing runs of its points.
         let kept = |place: &str| match stage {
             Stage::Headline => self.kept(place).max(SEEDS[0]),
             _ => SEEDS[0],
@@ -268,14 +270,14 @@ impl<'p> Survey<'p> {
             Ok(seen) => {
                 self.made.push(Work { seen, ..work });
                 self.keep()?;
-                told(&format!("reading {}: {name}", self.made.len()));
+                told(&format!("interpretation {}: {name}", self.made.len()));
             }
             Err(why) => _ = self.impossible.insert(format!("{name}: {why}")),
         }
         Ok(())
     }
 
-    /// Makes more runs at the points of a reading's undecided claims.
+    /// Makes more runs at the points of an interpretation's undecided claims.
     fn deepen(
         &mut self,
         runner: &Runner,
@@ -323,7 +325,7 @@ impl<'p> Survey<'p> {
         if departures.is_empty() { "the headline".to_owned() } else { departures.join(", ") }
     }
 
-    /// Runs of a point that the paper's reproduction has kept: as many seeds from 1 up.
+    /// Number of a point's runs that the paper's reproduction has stored, with consecutive seeds from 1.
     fn kept(&self, place: &str) -> u64 {
         let here = |r: &&RunRecord| {
             Some((r.experiment.as_str(), r.point.as_str())) == place.split_once('/')
@@ -333,14 +335,15 @@ impl<'p> Survey<'p> {
         (1..).take_while(|seed| seeds.contains(seed)).count() as u64
     }
 
-    /// The points that claims read: those for which `wanted` holds, of all that are asked.
+    /// The points that the judged claims read, for claims accepted by `wanted`.
     fn places(&self, claims: &[Claim], wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
         let asked = claims.iter().filter(|c| is_asked(c) && wanted(&c.id));
         let places = asked.flat_map(|c| read_by(c, &self.plan, self.traced.sources()));
         places.filter(|place| self.point(place).is_some()).collect()
     }
 
-    /// The scenario's file, the point and its most seeds, of a place whose runs the simulator makes.
+    /// The scenario's file, the point and its maximum number of seeds; `None` if the simulator does not make its
+    /// runs.
     fn point(&self, place: &str) -> Option<(String, Point, u64)> {
         let (id, point) = place.split_once('/')?;
         let experiment = self.plan.experiment(id)?;
@@ -349,7 +352,7 @@ impl<'p> Survey<'p> {
         (experiment.world(&point) == World::Sim).then(|| (experiment.scenario.clone(), point, most))
     }
 
-    /// The runs of a reading; why it cannot be run, if its alternatives do not go together.
+    /// The runs of an interpretation; an error with the reason if its alternatives contradict each other.
     fn tasks(&self, work: &Work) -> Result<Vec<Task>, String> {
         let mut tasks = Vec::new();
         for (place, seeds) in &work.seeds {
@@ -373,7 +376,7 @@ impl<'p> Survey<'p> {
         Ok(tasks)
     }
 
-    /// Makes what is missing of a reading's runs, and judges its claims.
+    /// Makes the missing runs of an interpretation, and judges its claims.
     fn fill(
         &mut self,
         runner: &Runner,
@@ -412,8 +415,8 @@ impl<'p> Survey<'p> {
         Ok(Ok(self.ids.iter().filter_map(seen).collect()))
     }
 
-    /// Claims that a reading does not judge: an answer excludes them, or the answers together make both sides of their
-    /// comparison the same runs.
+    /// Claims that an interpretation does not judge. Either an answer excludes them, or the answers together make
+    /// both sides of their comparison the same runs.
     fn spared(&self, work: &Work, tasks: &[Task]) -> BTreeSet<String> {
         let hash = |place: &str| {
             let here = |t: &&Task| {
@@ -427,7 +430,7 @@ impl<'p> Survey<'p> {
         spared
     }
 
-    /// What the traced runs of a reading yield; nothing where no claim asks for it.
+    /// Values of the traced runs of an interpretation; empty if no claim needs them.
     fn trace(
         &mut self,
         work: &Work,
@@ -453,12 +456,12 @@ impl<'p> Survey<'p> {
         Ok(Ok(values))
     }
 
-    /// The scenarios of the plan's traces in a reading.
+    /// The scenarios of the plan's traces in an interpretation.
     fn traced_scenarios(&self, reading: &Reading) -> Result<Vec<Arc<Scenario>>, String> {
         let scenario = |request: &TraceRequest| {
             let place = request.place();
             let (file, mut point, _) =
-                self.point(&place).ok_or_else(|| format!("there is no point {place}"))?;
+                self.point(&place).ok_or_else(|| format!("point {place} not found"))?;
             point.overrides.extend(request.overrides());
             let at = (request.experiment.as_str(), file.as_str());
             self.readings.scenario(self.paper, at, &point, reading).map(Arc::new)

@@ -1,4 +1,4 @@
-//! Axes as the command line spells them: `link.wire.queue=10pkt,50pkt,1bdp`.
+//! Axes as written on the command line: `link.wire.queue=10pkt,50pkt,1bdp`.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use crate::experiment::file::AxisFile;
 use crate::experiment::{Axis, AxisValue, FileError};
 use crate::run::World;
 
-/// Changes to a scenario's file with every `flow.*` and `link.*` in their keys spelt out.
+/// Changes to a scenario's file, with one key for each item that a `*` in `flow.*` or `link.*` stands for.
 ///
 /// # Errors
 ///
-/// A sentence that says what would be right.
+/// A message that states the fault and the remedy.
 pub fn spelt_out(text: &str, set: &[(String, String)]) -> Result<Vec<(String, String)>, String> {
     let items = Items::of(text);
     let mut all = Vec::new();
@@ -23,8 +23,8 @@ pub fn spelt_out(text: &str, set: &[(String, String)]) -> Result<Vec<(String, St
     Ok(all)
 }
 
-/// The same where `overrides` are applied too and only flows that run this algorithm are meant: a `*` stands for
-/// those, and nothing changes where there is none.
+/// As [`spelt_out`], but after `overrides`, and a `*` stands only for the flows that run this algorithm. Without
+/// such a flow the list is empty.
 pub(crate) fn spelt_out_for(
     text: &str,
     overrides: &[(String, String)],
@@ -55,15 +55,15 @@ pub(super) struct Items {
 struct Item {
     name: String,
     algorithm: String,
-    /// Whether a `*` may stand for it.
+    /// True if a `*` may stand for this item.
     meant: bool,
-    /// Datagrams have no algorithm.
+    /// True if the flow sends datagrams, which have no congestion control.
     datagrams: bool,
-    /// CoAP, whose timer is its algorithm.
+    /// True for a CoAP flow, whose timer is its algorithm.
     coap: bool,
 }
 
-/// The algorithm of CoAP's timer, `rto` in its traffic.
+/// The algorithm of CoAP's timer, from the key `rto` of its traffic.
 fn timer(rto: Option<&toml::Value>) -> String {
     let named = rto.and_then(|rto| rto.get("algorithm")).and_then(toml::Value::as_str);
     named.unwrap_or("coap").to_owned()
@@ -89,7 +89,7 @@ impl Item {
         }
     }
 
-    /// Runs what the changes of a point let it run; `i` is its place in the file.
+    /// Applies the changes of a point to the flow's algorithm; `i` is the flow's position in the file.
     fn change(&mut self, i: usize, overrides: &[(String, String)]) {
         for (key, value) in overrides {
             let rest = |flow: &str| key.strip_prefix(&format!("flow.{flow}."));
@@ -110,7 +110,7 @@ impl Item {
 }
 
 impl Items {
-    /// Those of a file that is right as a scenario.
+    /// The items of a valid scenario file.
     pub(super) fn of(text: &str) -> Items {
         let root: toml::Table = toml::from_str(text).unwrap_or_default();
         let list = |key: &str| root.get(key).and_then(toml::Value::as_array);
@@ -120,7 +120,7 @@ impl Items {
         }
     }
 
-    /// The keys that `key` stands for: one for each item where it has a `*` in place of its name.
+    /// The keys that `key` stands for: one for each item if it has a `*` instead of a name.
     pub(super) fn keys(&self, key: &str) -> Result<Vec<String>, String> {
         let parts: Vec<&str> = key.split('.').collect();
         let rest = match parts.as_slice() {
@@ -152,11 +152,11 @@ impl Items {
         Ok(numbers.into_iter().map(|i| format!("{}.{i}.{rest}", parts[0])).collect())
     }
 
-    /// The same axis with every `*` in its keys spelt out.
+    /// The same axis with every `*` in its keys replaced by the items.
     ///
     /// # Errors
     ///
-    /// A sentence that says what would be right.
+    /// A message that states the fault and the remedy.
     pub(super) fn spelt_out(&self, mut axis: Axis) -> Result<Axis, String> {
         for value in &mut axis.values {
             let set = std::mem::take(&mut value.set);
@@ -170,13 +170,12 @@ impl Items {
     }
 }
 
-/// Reads an axis: `KEY=VALUE,VALUE,...`, with `NAME:` in front to give it a name, and several keys
-/// joined by `+` that move together, as do the parts of their values: `a+b=1+10,2+20`. Several keys
-/// with one part take it all of them.
+/// Parses an axis, `KEY=VALUE,VALUE,...`. A name may precede it: `NAME:KEY=...`. Several keys joined by `+` change
+/// together, and so do the parts of their values: `a+b=1+10,2+20`. A value with one part applies to all keys.
 ///
 /// # Errors
 ///
-/// A sentence that says what would be right.
+/// A message that states the fault and the remedy.
 pub(super) fn parse(text: &str) -> Result<Axis, String> {
     let Some((left, right)) = text.split_once('=') else {
         return Err("write KEY=VALUE,VALUE,... such as link.wire.queue=10pkt,50pkt".to_owned());
@@ -187,7 +186,7 @@ pub(super) fn parse(text: &str) -> Result<Axis, String> {
     };
     let keys: Vec<&str> = keys.split('+').map(str::trim).collect();
     if keys.contains(&"") || name == Some("") {
-        return Err(format!("`{left}` lacks a key; write such as link.wire.queue"));
+        return Err(format!("`{left}` lacks a key such as link.wire.queue"));
     }
     if keys.iter().collect::<BTreeSet<_>>().len() < keys.len() {
         return Err(format!("`{left}` names a key twice"));
@@ -196,7 +195,7 @@ pub(super) fn parse(text: &str) -> Result<Axis, String> {
     check(name.to_owned(), values(&keys, &items(right)?)?)
 }
 
-/// An axis from its keys and values as a sweep file has them beside `label` and `set`.
+/// Values of an axis from its keys and texts, as in a sweep file without `label` and `set`.
 pub(super) fn values(keys: &[&str], items: &[String]) -> Result<Vec<AxisValue>, String> {
     let mut values = Vec::new();
     for item in items {
@@ -225,7 +224,7 @@ fn value(keys: &[&str], item: &str) -> Result<AxisValue, String> {
     Ok(AxisValue { label: label.to_owned(), set, ..AxisValue::default() })
 }
 
-/// The values between commas, those within quotes and brackets left alone.
+/// Splits the text at commas. Commas within quotes and brackets do not separate values.
 fn items(text: &str) -> Result<Vec<String>, String> {
     let mut items = vec![String::new()];
     let (mut quote, mut depth) = (None, 0_i32);
@@ -255,13 +254,13 @@ fn items(text: &str) -> Result<Vec<String>, String> {
     Ok(items)
 }
 
-/// A text without the quotes of a TOML string around it.
+/// The text without the quotes of a TOML string.
 fn unquoted(text: &str) -> &str {
     let inside = |q: char| text.strip_prefix(q)?.strip_suffix(q);
     inside('"').or_else(|| inside('\'')).unwrap_or(text)
 }
 
-/// The axis, if its labels can be told apart.
+/// The axis, if its labels are different.
 fn check(name: String, values: Vec<AxisValue>) -> Result<Axis, String> {
     let nowhere = |message: String| FileError::at("", "", 0..0, message);
     let file = AxisFile {
@@ -271,20 +270,20 @@ fn check(name: String, values: Vec<AxisValue>) -> Result<Axis, String> {
     file.check(&|_, message| nowhere(message)).map_err(|e| e.message)
 }
 
-/// The axis of worlds, if there is more to say than the simulator.
+/// The axis of backends, if the list has more than the simulator.
 ///
 /// # Errors
 ///
-/// A world is named twice.
+/// A backend is named twice.
 pub(super) fn worlds(worlds: &[World]) -> Result<Option<Axis>, String> {
     if worlds.is_empty() || worlds == [World::Sim] {
         return Ok(None);
     }
     let value =
         |w: &World| AxisValue { label: w.to_string(), on: Some(*w), ..AxisValue::default() };
-    // Not by `check`: a kernel's name has a `=`.
+    // [`check`] would refuse the `=` in a kernel's name.
     match worlds.iter().enumerate().find(|(i, w)| worlds[..*i].contains(w)) {
-        Some((_, twice)) => Err(format!("the world `{twice}` stands there twice")),
+        Some((_, twice)) => Err(format!("the backend `{twice}` is listed twice")),
         None => {
             Ok(Some(Axis { name: "on".to_owned(), values: worlds.iter().map(value).collect() }))
         }
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_what_would_be_right() {
+    fn errors_name_the_fault_or_the_remedy() {
         for (text, part) in [
             ("queue", "write KEY=VALUE"),
             ("=1", "lacks a key"),
@@ -382,13 +381,13 @@ mod tests {
     }
 
     #[test]
-    fn worlds_make_an_axis_where_there_is_more_than_the_simulator() {
+    fn backends_are_an_axis_unless_only_the_simulator_runs() {
         assert_eq!(worlds(&[]), Ok(None));
         assert_eq!(worlds(&[World::Sim]), Ok(None));
         let axis = worlds(&[World::Sim, World::Linux]).unwrap().unwrap();
         assert_eq!(axis.values[1].on, Some(World::Linux));
         let twice = worlds(&[World::Sim, World::Sim]).unwrap_err();
-        assert_eq!(twice, "the world `sim` stands there twice");
+        assert_eq!(twice, "the backend `sim` is listed twice");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Sweep files: a scenario, axes and how many runs.
+//! Sweep files: a scenario, axes and the number of runs.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::experiment::file::AxisFile;
 use crate::experiment::{Axis, AxisValue, FileError};
 use crate::run::World;
 
-/// A sweep file. Whatever the command line says too is taken from there.
+/// The contents of a sweep file. Options of the command line take precedence.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -44,7 +44,7 @@ struct RawAxis {
     value: Vec<Spanned<AxisValue>>,
 }
 
-/// One key, or several that move together.
+/// One key, or several keys that change together.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Keys {
@@ -52,7 +52,7 @@ enum Keys {
     Several(Vec<String>),
 }
 
-/// What a sweep file says.
+/// A sweep file after its check.
 #[derive(Debug, Default)]
 pub(super) struct SweepFile {
     /// Path of the scenario, relative to the sweep file's folder.
@@ -70,14 +70,14 @@ pub(super) struct SweepFile {
     pub(super) axes: Vec<Axis>,
 }
 
-/// Whether a file is one for a sweep and not a scenario.
+/// True if the text is a sweep file and not a scenario.
 pub(super) fn is_sweep(text: &str) -> bool {
     let table: Option<toml::Table> = toml::from_str(text).ok();
     table.is_some_and(|t| t.contains_key("scenario") || t.contains_key("axis"))
 }
 
 impl SweepFile {
-    /// Reads a sweep file; `file` names it in errors.
+    /// Parses a sweep file; `file` is its name in errors.
     pub(super) fn parse(text: &str, file: &str) -> Result<SweepFile, FileError> {
         let raw: Raw = toml::from_str(text).map_err(|e| FileError::toml(file, text, &e))?;
         let fail = |span, message: String| FileError::at(file, text, span, message);
@@ -88,7 +88,7 @@ impl SweepFile {
             n => Ok(n.map(Spanned::into_inner)),
         };
         if let (Some(seeds), false) = (&raw.seeds, raw.until.is_empty()) {
-            let message = "`seeds` makes that many runs and `until` as many as it takes; give one";
+            let message = "`seeds` is a fixed number of runs, and `until` adds runs up to a precision; give one";
             return Err(fail(seeds.span(), message.to_owned()));
         }
         let fixed = raw.until.is_empty();
@@ -96,8 +96,8 @@ impl SweepFile {
             let message = match (value.get_ref().seeds, value.get_ref().quick_seeds) {
                 (_, Some(_)) => "`quick_seeds` is for papers; a sweep has `seeds` alone",
                 (Some(_), _) if !fixed => {
-                    "`seeds` at a value makes that many runs and `until` as \
-                                           many as it takes; give one"
+                    "`seeds` at a value is a fixed number of runs, and `until` adds \
+                                           runs up to a precision; give one"
                 }
                 _ => continue,
             };
@@ -128,7 +128,7 @@ impl SweepFile {
     }
 }
 
-/// Each text as `read` reads it.
+/// Each text, parsed by `read`.
 fn each<T>(
     texts: impl IntoIterator<Item = Spanned<String>>,
     read: impl Fn(&str) -> Result<T, String>,
@@ -158,8 +158,8 @@ impl RawAxis {
             _ => {
                 let name = self.name.get_ref();
                 let message = format!(
-                    "axis `{name}` has either `key` and `values`, or one [[axis.value]] with \
-                     `label` and `set` a value"
+                    "axis `{name}` has either `key` and `values`, or an [[axis.value]] with \
+                     `label` and `set` for each value"
                 );
                 return Err(fail(self.name.span(), message));
             }
@@ -207,17 +207,17 @@ set = { "flow.0.algorithm" = "cubic", "flow.1.algorithm" = "reno" }
     }
 
     #[test]
-    fn errors_name_the_place_and_the_cure() {
+    fn errors_name_the_place_and_the_remedy() {
         for (from, to, expected) in [
             ("scenario = ", "scene = ", "f:2:1: unknown field `scene`"),
-            ("±2%", "±0%", "f:3:10: `0%` is no width"),
+            ("±2%", "±0%", "f:3:10: invalid width `0%`"),
             ("flow.*.goodput_bps ±", "flow.*.goodput ±", "f:3:10: metric `flow.*.goodput` ends in"),
             ("max_seeds = 200", "max_seeds = 0", "f:4:13: a point needs at least one run"),
             ("until =", "metric =", "f:4:13: `min_seeds` and `max_seeds` bound the runs"),
-            ("label = \"mixed\"", "label = \"mixed\"\nseeds = 3", "`seeds` at a value makes"),
+            ("label = \"mixed\"", "label = \"mixed\"\nseeds = 3", "`seeds` at a value is"),
             ("label = \"mixed\"", "label = \"mixed\"\nquick_seeds = 3", "is for papers"),
-            ("max_seeds", "seeds", "f:4:9: `seeds` makes that many runs and `until`"),
-            ("max_seeds = 200", "warmup = \"soon\"", "f:4:10: `soon` is no warm-up"),
+            ("max_seeds", "seeds", "f:4:9: `seeds` is a fixed number of runs, and `until`"),
+            ("max_seeds = 200", "warmup = \"soon\"", "f:4:10: invalid warm-up `soon`"),
             ("max_seeds = 200", "on = [\"mars\"]", "there is no world `mars`"),
             ("max_seeds = 200", "name = \" \"", "f:4:8: the name of a sweep cannot be empty"),
             ("step 20pkt", "step 0pkt", "f:9:10: `20pkt..40pkt step 0pkt` never ends"),

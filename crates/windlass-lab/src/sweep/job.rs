@@ -1,4 +1,4 @@
-//! A run as a message: to be made by another process or on another machine, and what came of it.
+//! A run as a message to another process or machine, and its result.
 
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::Error;
 use crate::run::{Failed, RunRecord, Runner, Task, VERSION, World};
 use crate::scenario::Scenario;
 
-/// A run to be made, with all that it takes.
+/// A run to make, with all the data that it needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     version: String,
@@ -18,22 +18,22 @@ pub struct Job {
     point: String,
     seed: u64,
     world: String,
-    /// Resolved, as TOML.
+    /// The resolved scenario, as TOML.
     scenario: String,
-    /// What is left out at the beginning, as the command line has it.
+    /// The warm-up, in the form of the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warm_up: Option<String>,
 }
 
-/// What came of a job.
+/// Result of a job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Made {
     /// A finished run.
     Record {
-        /// What is kept of it.
+        /// The record of the run.
         record: Box<RunRecord>,
-        /// Seconds that it took.
+        /// Real time that the run took, seconds.
         took_s: f64,
     },
     /// A run that gave no result.
@@ -53,15 +53,15 @@ impl Job {
         }
     }
 
-    /// Makes the run. One that fails or panics is said to have failed.
+    /// Makes the run. If it fails or panics, the result is [`Made::Failed`].
     ///
     /// # Errors
     ///
-    /// The job is another version's, its scenario is not right, or the runner was stopped.
+    /// The job is from another version, its scenario is not valid, or the runner was stopped.
     pub fn perform(&self, runner: &Runner) -> Result<Made, Error> {
         if self.version != VERSION {
             return Err(Error::Input(format!(
-                "the job is of Windlass {}, and this is {VERSION}; the same version has to be everywhere",
+                "the job is from Windlass {}, and this is {VERSION}; use the same version everywhere",
                 self.version
             )));
         }

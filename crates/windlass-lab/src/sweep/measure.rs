@@ -1,4 +1,4 @@
-//! What a sweep looks at: a metric, whose name may hold a `*`, and how well it is to be known.
+//! The metrics of a sweep, whose names may contain a `*`, and the required precision.
 
 use std::fmt;
 
@@ -24,44 +24,43 @@ impl Measure {
     ///
     /// # Errors
     ///
-    /// A sentence that says what would be right.
+    /// A message that states the fault and the remedy.
     pub fn parse(path: &str) -> Result<Measure, String> {
         let path = path.trim();
         Ok(Measure { path: path.to_owned(), metric: Metric::parse(path)? })
     }
 
-    /// The path as it was written.
+    /// The path as written.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether only runs with a warm-up have it.
+    /// True if the metric exists only in runs with a warm-up.
     pub fn needs_warm_up(&self) -> bool {
         self.metric.field.need == Some(Need::WarmUp)
     }
 
-    /// Whether only runs that measure the delay of each packet have it.
+    /// True if the metric exists only in runs that measure the delay of each packet.
     pub fn needs_delays(&self) -> bool {
         self.metric.field.need == Some(Need::Delays)
     }
 
-    /// Unit, as the field's name tells; empty for counts and fractions.
+    /// Unit, from the field's name; empty for counts and fractions.
     pub fn unit(&self) -> &'static str {
         self.metric.field.unit()
     }
 
-    /// The values that it can have.
+    /// Range of possible values.
     pub fn range(&self) -> Range {
         if self.metric.field.share { Range::SHARE } else { Range::POSITIVE }
     }
 
-    /// The value in a run, the mean over what the name matches; `None` when nothing of that has a
-    /// value, or not all of it.
+    /// The value in a run: the mean over all objects whose name matches; `None` if one of them has no value.
     pub fn of(&self, run: &RunRecord) -> Option<f64> {
         self.metric.mean(run, |name| matches(&self.metric.name, name))
     }
 
-    /// Why no run of the scenario in this world can have a value, as far as that is known without one.
+    /// The reason why no run of the scenario on this backend can have a value, if it is known before a run.
     pub fn lacks(
         &self,
         scenario: &Scenario,
@@ -88,11 +87,11 @@ impl Measure {
             Need::Delays => (simulated, "only the simulator measures the delay of a packet"),
             Need::Bins if !simulated => (false, "only the simulator counts by intervals"),
             Need::Bins if scenario.flows.len() != 2 => {
-                (false, "it is of the second of two flows, and the scenario has not two")
+                (false, "the metric is for the second of exactly two flows")
             }
             Need::Bins => (
                 scenario.record.bins.0 > 0,
-                "the scenario counts by no intervals; --set record.bins=1s has it count by seconds",
+                "the scenario does not count by intervals; --set record.bins=1s counts by seconds",
             ),
             Need::Deadline => {
                 let has_one = |f: &FlowSpec| f.traffic.deadline().is_some();
@@ -105,7 +104,7 @@ impl Measure {
             Need::Radio => (radios().next().is_some(), "the scenario has no Wi-Fi station"),
             Need::Power => (
                 radios().any(|r| r.consumption.is_some()),
-                "the scenario does not say what a radio draws",
+                "the scenario does not set the power of a radio",
             ),
             Need::Battery => (
                 radios().any(|r| r.stations.iter().any(|s| s.battery_uj.is_some())),
@@ -113,17 +112,17 @@ impl Measure {
             ),
             Need::Routing => (
                 radios().any(|r| matches!(r.hops, Hops::Aodv(_))),
-                "packets find their own way in no cell",
+                "no cell has a routing protocol",
             ),
         };
         (!has).then_some(why)
     }
 
-    /// Whether runs of the scenario have it.
+    /// Checks that runs of the scenario have the metric.
     ///
     /// # Errors
     ///
-    /// No name matches: a sentence with those that there are.
+    /// No name matches. The message lists the existing names.
     pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
         let meant = |name: &str| matches(&self.metric.name, name);
         let why = self.metric.check(scenario, meant);
@@ -137,7 +136,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A metric and how narrow its interval is to become: `flow.*.goodput_bps ±2%`.
+/// A metric and the required width of its interval: `flow.*.goodput_bps ±2%`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
     /// The metric.
@@ -147,12 +146,12 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Reads `METRIC ±WIDTH`, where the width is a percentage of the mean or a number in the
-    /// metric's unit; `=` and `+-` will do for `±`.
+    /// Parses `METRIC ±WIDTH`. The width is a percentage of the mean or a number in the metric's unit. `=` and `+-`
+    /// may replace `±`.
     ///
     /// # Errors
     ///
-    /// A sentence that says what would be right.
+    /// A message that states the fault and the remedy.
     pub fn parse(text: &str) -> Result<Goal, String> {
         let shape = || {
             format!("`{text}` must look like `flow.*.goodput_bps ±2%` or `run.jain_index ±0.01`")
@@ -171,7 +170,7 @@ impl Goal {
 ///
 /// # Errors
 ///
-/// A sentence that says what would be right.
+/// A message that states the fault and the remedy.
 pub fn width_of(text: &str) -> Result<Width, String> {
     let (number, width): (&str, fn(f64) -> Width) = match text.trim().strip_suffix('%') {
         Some(number) => (number, |v| Width::Relative(v / 100.0)),
@@ -180,7 +179,7 @@ pub fn width_of(text: &str) -> Result<Width, String> {
     match number.trim().parse::<f64>() {
         Ok(v) if v > 0.0 && v.is_finite() => Ok(width(v)),
         _ => Err(format!(
-            "`{text}` is no width; write a percentage of the mean such as `2%`, or a number above \
+            "invalid width `{text}`; expected a percentage of the mean such as `2%`, or a number above \
              zero in the metric's unit"
         )),
     }
@@ -215,10 +214,10 @@ mod tests {
         assert_eq!(of("run.jain_index"), Some(0.8));
     }
 
-    /// One flow without a sample: the mean of the other would be another quantity. A stream of datagrams has
-    /// no round trip to know.
+    /// If one of the flows has no sample, the mean of the others would be another quantity. A stream of datagrams
+    /// has no RTT.
     #[test]
-    fn a_mean_is_over_all_flows_that_can_have_the_value_or_there_is_none() {
+    fn a_mean_needs_a_value_of_each_flow_that_can_have_one() {
         let mut record = run("e", "p", 1, 2.0);
         record.flows[0].multipath = None;
         let second = record.flows[0].clone();
@@ -272,7 +271,7 @@ mod tests {
         }
         for width in ["0%", "x", "inf", "-2%", "NaN"] {
             let text = format!("flow.a.goodput_bps ±{width}");
-            assert!(Goal::parse(&text).unwrap_err().contains("is no width"), "{text}");
+            assert!(Goal::parse(&text).unwrap_err().contains("invalid width"), "{text}");
         }
     }
 

@@ -1,14 +1,13 @@
-//! Sweeps: a scenario varied along axes, as many runs a point as it takes.
+//! Sweeps: a scenario at every combination of the values of its axes, with a fixed or an adaptive number of runs
+//! per point.
 //!
-//! [`Plan::of`] reads what is asked for ([`Request`]): a scenario or a sweep file, axes, how many
-//! runs. A [`Sweep`] opens the folder, makes the runs that are missing and sums them up; `docs/src/guides/sweeps.md`
-//! tells of it from the user's side.
+//! [`Plan::of`] reads the [`Request`]: a scenario or a sweep file, the axes and the number of runs. A [`Sweep`]
+//! opens the folder, makes the missing runs and summarises them. The user's guide is `docs/src/guides/sweeps.md`.
 //!
-//! - What to run next is decided from the runs that are there alone, so that the same command comes
-//!   to the same runs and tables however often it was killed, on any number of processors, and in
-//!   any number of shards.
-//! - Every point has the same seeds. Points that differ only in how congestion is controlled stop
-//!   together, so that each run has its counterpart.
+//! - The next runs depend only on the finished runs. The same command therefore gives the same runs and tables
+//!   after any number of interruptions, on any number of processors, and in any number of shards.
+//! - Every point has the same seeds. Points that differ only in congestion control stop together, so that each run
+//!   has its counterpart.
 
 mod axes;
 mod file;
@@ -41,11 +40,11 @@ use crate::run::store::{Format, replace};
 use crate::{Error, report};
 
 impl Sweep {
-    /// Writes the tables of every run that counts and of the points, and the report, and returns its path.
+    /// Writes the report and the tables of all counted runs and of the points. Returns the path of the report.
     ///
     /// # Errors
     ///
-    /// There is no run, or a file cannot be written.
+    /// There is no run, or a file is not writable.
     pub fn conclude(&self, cells: &[Cell]) -> Result<PathBuf, Error> {
         let records = self.runs();
         let dir = self.batch.dir();

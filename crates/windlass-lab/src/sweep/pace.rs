@@ -1,4 +1,4 @@
-//! How long runs take: time left, the slowest point, what a sweep will cost.
+//! The durations of runs, for the time left, the slowest point and the cost of a sweep.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,17 +9,17 @@ use std::io::Write;
 
 use crate::run::store::{StoreError, replace};
 
-/// Name of the file that keeps it, beside the journal. It holds nothing that results depend on.
+/// Name of the file with the durations, in the folder of the journal. No result depends on it.
 const FILE: &str = "pace.json";
 
-/// Time that runs took, by the hash of their scenario.
+/// Durations of runs, by the hash of their scenario.
 type Times = BTreeMap<String, Took>;
 
-/// What is known of the time that runs take.
+/// The known durations of runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Pace(Times);
 
-/// Time that the runs of one point took.
+/// Total duration of the runs of one point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Took {
     runs: u64,
@@ -27,14 +27,14 @@ struct Took {
 }
 
 impl Pace {
-    /// What is known from earlier calls that worked in this folder.
+    /// Durations from earlier calls in this folder.
     pub(super) fn read(folder: &Path) -> Pace {
-        // An estimate is not worth a failure.
+        // A missing or unreadable file is no error, because it only serves estimates.
         let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
         Pace(serde_json::from_str(&text).unwrap_or_default())
     }
 
-    /// Keeps it there; of several processes at work the last has its way.
+    /// Writes the file. If several processes write it, the last write remains.
     pub(super) fn write(&self, folder: &Path) -> Result<(), StoreError> {
         replace(folder, FILE, |out| {
             serde_json::to_writer_pretty(&mut *out, &self.0)?;
@@ -43,20 +43,20 @@ impl Pace {
         Ok(())
     }
 
-    /// A run of the scenario with this hash took so long.
+    /// Adds the duration of a run of the scenario with this hash.
     pub(super) fn took(&mut self, hash: &str, time: Duration) {
         let took = self.0.entry(hash.to_owned()).or_default();
         took.runs += 1;
         took.seconds += time.as_secs_f64();
     }
 
-    /// Mean seconds of a run, if one is known.
+    /// Mean duration of the scenario's runs, seconds; `None` if unknown.
     pub(super) fn of(&self, hash: &str) -> Option<f64> {
         self.0.get(hash).filter(|t| t.runs > 0).map(|t| t.seconds / t.runs as f64)
     }
 
-    /// Processor seconds of these runs, each `(hash, runs)`; points that nothing is known of are
-    /// taken for as slow as the mean of the others. `None` when nothing is known of any.
+    /// Processor seconds of these runs, each `(hash, runs)`. A point without a known duration counts with the mean
+    /// of the others. `None` if no duration is known.
     pub(super) fn cost<'a>(
         &self,
         wanted: impl IntoIterator<Item = (&'a str, u64)> + Clone,
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_that_nothing_is_known_of_cost_the_mean_of_the_others() {
+    fn a_point_without_a_known_duration_costs_the_mean_of_the_others() {
         let mut pace = Pace::default();
         assert_eq!(pace.cost([("a", 3)]), None);
         pace.took("a", Duration::from_secs(1));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_one_after_the_other_add_to_what_is_known() {
+    fn durations_of_consecutive_calls_are_added() {
         let dir = tempfile::tempdir().unwrap();
         for seconds in [2, 5, 2, 5] {
             let mut pace = Pace::read(dir.path());

@@ -1,4 +1,4 @@
-//! The results of a sweep for people: a table, charts, the report.
+//! The results of a sweep as a table, charts and the report.
 
 use super::measure::Measure;
 use super::plan::Count;
@@ -12,13 +12,13 @@ use crate::report::numbers::{NEVER, rate_unit};
 use crate::stats::sequential::Rule;
 use crate::units::{BitRate, Bytes, Duration};
 
-/// Most charts of one metric: one for each combination of the axes beyond the second.
+/// Maximum number of charts of one metric: one for each combination of the axes beyond the second.
 const MOST_CHARTS: usize = 24;
-/// Ratio of the largest to the least value above which an axis is logarithmic.
+/// Ratio of the largest to the smallest value above which an axis is logarithmic.
 const LOG_FROM: f64 = 20.0;
 
 impl Sweep {
-    /// The report: for each metric a table and charts, and where they come from.
+    /// The report: a table and charts for each metric, and their provenance.
     pub fn report(&self, cells: &[Cell]) -> Report {
         let plan = &self.plan;
         let mut sections: Vec<Section> =
@@ -70,7 +70,7 @@ impl Sweep {
         table
     }
 
-    /// Remarks that the cells call for.
+    /// Remarks that apply to these cells.
     fn notes(&self, cells: &[Cell]) -> Vec<String> {
         let any = |f: &dyn Fn(&Cell) -> bool| cells.iter().any(f);
         let mut notes = Vec::new();
@@ -80,18 +80,22 @@ impl Sweep {
         }
         if any(&|c| c.method == Method::Bounded) {
             notes.push(
-                "t: interval of the transformed mean, which leaves no impossible value".to_owned(),
+                "t: interval of the transformed mean, which contains only possible values"
+                    .to_owned(),
             );
         }
         if any(&|c| c.standing == Standing::AtMost) {
-            notes.push("!: as many runs as are allowed, and not as narrow as asked".to_owned());
+            notes.push(
+                "!: maximum number of runs reached; the interval is wider than required".to_owned(),
+            );
         }
         if any(&|c| c.standing == Standing::Unfinished) {
             notes.push("*: not finished; runs are missing".to_owned());
         }
         if any(&|c| c.without > 0) {
             notes.push(
-                "(k of n): only k of the n runs have a value, and the mean is theirs".to_owned(),
+                "(k of n): only k of the n runs have a value, and the mean is over these k"
+                    .to_owned(),
             );
         }
         notes
@@ -111,7 +115,7 @@ impl Sweep {
             Count::Until(goals, Rule { min, max }) => {
                 let goals: Vec<String> = goals.iter().map(ToString::to_string).collect();
                 format!(
-                    "Means with 95 % intervals; runs were added until {}, from {min} to {max} a \
+                    "Means with 95 % intervals; runs were added until {}, from {min} to {max} per \
                      point.",
                     goals.join(" and ")
                 )
@@ -172,8 +176,8 @@ impl Sweep {
         }
     }
 
-    /// A chart over the first axis with a series for each value of the second, for each
-    /// combination of the others.
+    /// Charts over the first axis, with a series for each value of the second. Each combination of the other axes
+    /// has its own chart.
     fn charts(&self, measure: usize, cells: &[&Cell], unit: &Unit) -> Vec<Chart> {
         let Some(first) = self.plan.axes.first() else { return Vec::new() };
         let positions = Positions::of(first);
@@ -225,7 +229,7 @@ impl Sweep {
 
     fn provenance(&self, cells: &[Cell]) -> Section {
         let mut items = vec![
-            "Every point has the same seeds, so that what is random in the network is the same for \
+            "Every point has the same seeds, so that the random values of the network are the same for \
              all of them."
                 .to_owned(),
             "`points.csv` and `points.parquet` hold the figures of this page, `runs.parquet`, \
@@ -235,8 +239,8 @@ impl Sweep {
         ];
         if cells.iter().any(|c| c.method == Method::Sequential) {
             items.push(format!(
-                "An interval is Student's at {} %, which makes up for the number of runs depending \
-                 on the values: it covers the mean in about 95 % of sweeps or more.",
+                "An interval is Student's at {} %, because the number of runs depends \
+                 on the values. It covers the mean in about 95 % of sweeps or more.",
                 100.0 * Rule::LOOK_CONFIDENCE
             ));
         }
@@ -246,19 +250,19 @@ impl Sweep {
                     format!("`steady` metrics leave out the first {warm_up} of each flow.")
                 }
                 super::WarmUp::Mser => {
-                    "`steady` metrics leave out of each flow what MSER-5 (White 1997) calls its \
-                     warm-up."
+                    "`steady` metrics leave out each flow's warm-up, as MSER-5 (White 1997) defines \
+                     it."
                         .to_owned()
                 }
             });
         }
         let command = Block::Command {
-            about: Some("To make it again:".to_owned()),
+            about: Some("Command that repeats the sweep:".to_owned()),
             command: self.command.clone(),
             scenario: None,
         };
         let blocks = vec![Block::List { items }, command];
-        Section { id: "making".to_owned(), title: "How it was made".to_owned(), blocks }
+        Section { id: "making".to_owned(), title: "Method".to_owned(), blocks }
     }
 
     fn unit(&self, measure: usize, cells: &[Cell]) -> Unit {
@@ -269,7 +273,7 @@ impl Sweep {
     }
 }
 
-/// A description as a sentence with a space after it; nothing for an empty one.
+/// A description as a sentence with a space after it; empty for an empty description.
 fn sentence(text: &str) -> String {
     match text.trim_end_matches('.') {
         "" => String::new(),
@@ -300,7 +304,7 @@ fn runs(cell: &Cell) -> String {
     format!("{some}{}{}", cell.runs, mark(cell.standing))
 }
 
-/// A unit that suits a metric's figures.
+/// A suitable unit for a metric's figures.
 struct Unit {
     name: String,
     /// Figures are divided by this.
@@ -314,7 +318,7 @@ impl Unit {
             "bps" => rate_unit(std::iter::once(largest)),
             name => (1.0, name),
         };
-        // Four significant digits of the largest.
+        // The largest value has four significant digits.
         let whole = (largest / scale).max(1e-6).log10().floor() as i32 + 1;
         Unit { name: name.to_owned(), scale, digits: usize::try_from(4 - whole).unwrap_or(0) }
     }
@@ -359,7 +363,7 @@ impl Unit {
     }
 }
 
-/// Where the values of an axis stand.
+/// Positions of an axis's values in a chart.
 struct Positions {
     label: String,
     scale: Scale,
@@ -405,8 +409,8 @@ impl Positions {
     }
 }
 
-/// The labels of an axis as numbers of one unit: their own, or where they have several of a kind,
-/// such as kbps and Mbps, one for all.
+/// The labels of an axis as numbers of one unit. If the labels have different units of one quantity, such as kbps
+/// and Mbps, they are converted to a common unit.
 fn numbers(axis: &Axis) -> Option<(&str, Vec<f64>)> {
     let labels = || axis.values.iter().map(|v| v.label.as_str());
     let plain: Option<Vec<(f64, &str)>> = labels().map(number).collect();
@@ -421,7 +425,7 @@ fn numbers(axis: &Axis) -> Option<(&str, Vec<f64>)> {
     kinds.into_iter().find_map(|(unit, numbers)| Some((unit, numbers?)))
 }
 
-/// A label that is a number with a unit, if it is.
+/// The number and unit of a label, if it has this form.
 fn number(label: &str) -> Option<(f64, &str)> {
     let end = label.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'));
     let (number, unit) = label.split_at(end.unwrap_or(label.len()));
@@ -440,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_numbers_with_one_unit_is_numeric_and_of_orders_of_magnitude_logarithmic() {
+    fn axes_of_numbers_are_linear_or_logarithmic() {
         for (labels, scale, label) in [
             (&["1Mbps", "5Mbps"][..], Scale::Linear, "rate (Mbps)"),
             (&["1Mbps", "10Mbps", "100Mbps"], Scale::Log, "rate (Mbps)"),

@@ -1,4 +1,4 @@
-//! What a sweep is to run: points, their scenarios, how many runs each.
+//! The plan of a sweep: points, their scenarios, and the number of runs of each.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,69 +13,69 @@ use crate::scenario::{Document, RecordSpec, Scenario};
 use crate::stats::sequential::Rule;
 use crate::{Error, Shard, outlook};
 
-/// Most points of a sweep: some two gigabytes, as each has its scenario in memory.
+/// Maximum number of points of a sweep. They take about two gigabytes, because each has its scenario in memory.
 const MOST_POINTS: usize = 100_000;
-/// Points that are looked through for what is probably not meant.
+/// Number of points that are checked for probable mistakes.
 const MOST_WARNED: usize = 1000;
-/// Runs of a point, unless told otherwise.
+/// Default number of runs of a point.
 const SEEDS: u64 = 10;
-/// What a sweep looks at, unless told otherwise.
+/// Default metric of a sweep.
 const MEASURE: &str = "flow.*.goodput_bps";
 
-/// What is asked for, before any file is read.
+/// A requested sweep, before any file is read.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// A scenario, or a sweep file.
     pub file: PathBuf,
-    /// What stands in the file, where it is not to be read.
+    /// Contents of the file; `None` to read the file.
     pub text: Option<String>,
     /// Changes to the scenario at every point, as with `--set`.
     pub set: Vec<(String, String)>,
     /// Axes as `KEY=VALUE,...`, after those of the file.
     pub axes: Vec<String>,
-    /// Worlds, an axis where there are several; those of the file when empty.
+    /// Backends, an axis if there are several; empty for the file's backends.
     pub on: Vec<World>,
     /// Runs of each point.
     pub seeds: Option<u64>,
-    /// Runs of each point before it may be known well enough.
+    /// Minimum number of runs of each point before it may stop.
     pub min_seeds: Option<u64>,
-    /// Runs of each point after which it ends, however well it is known.
+    /// Maximum number of runs of each point.
     pub max_seeds: Option<u64>,
-    /// What to tabulate and draw; those of the file when empty.
+    /// Metrics of the tables and charts; empty for the file's metrics.
     pub measures: Vec<Measure>,
-    /// What is to be known how well; those of the file when empty.
+    /// Metrics with the required precision; empty for the file's goals.
     pub goals: Vec<Goal>,
-    /// The beginning to leave out.
+    /// Warm-up to leave out.
     pub warm_up: Option<WarmUp>,
     /// The part of the work to do.
     pub shard: Option<Shard>,
 }
 
-/// How many runs are made at a point.
+/// The number of runs of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Count {
-    /// So many, unless a value of the point says otherwise.
+    /// This number, unless a value of the point sets another.
     Fixed(u64),
-    /// As many as it takes for the goals, within the rule.
+    /// Runs are added until the goals are met, within the rule.
     Until(Vec<Goal>, Rule),
 }
 
-/// A sweep as it will be run.
+/// A sweep, ready to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Name, which the experiment has in every table.
+    /// Name; it is the experiment's name in every table.
     pub name: String,
     /// The scenario that the axes vary.
     pub scenario: Scenario,
-    /// Axes, that of worlds last.
+    /// Axes, with the axis of backends last.
     pub axes: Vec<Axis>,
     /// Points in order, the last axis varying fastest.
     pub points: Vec<PlannedPoint>,
-    /// What to tabulate and draw.
+    /// Metrics of the tables and charts.
     pub measures: Vec<Measure>,
-    /// Runs of each point.
+    /// Number of runs of each point.
     pub count: Count,
-    /// The beginning that is left out.
+    /// Warm-up that is left out.
     pub warm_up: Option<WarmUp>,
     /// The part of the work to do.
     pub shard: Option<Shard>,
@@ -85,30 +85,30 @@ pub struct Plan {
 /// A point of a sweep.
 #[derive(Clone, Debug)]
 pub struct PlannedPoint {
-    /// Its place on the axes.
+    /// The point's position on the axes.
     pub point: Point,
-    /// Its scenario, what it records replaced by what the sweep needs.
+    /// The point's scenario. Its recording is replaced by the recording that the sweep needs.
     pub scenario: Arc<Scenario>,
     /// Hash of the scenario.
     pub hash: Arc<str>,
-    /// Where it runs.
+    /// The backend that runs it.
     pub world: World,
-    /// Runs, where their number is fixed.
+    /// Number of runs, if it is fixed.
     pub seeds: u64,
     /// Number of the group of points that are compared with each other and stop together.
     pub group: usize,
 }
 
 impl Plan {
-    /// Reads the files and draws up the points.
+    /// Reads the files and creates the points.
     ///
     /// # Errors
     ///
-    /// The first thing that is not right, with its place.
+    /// The first fault, with its place.
     pub fn of(request: &Request) -> Result<Plan, Error> {
         let (file, name, text) = read_files(request)?;
         let set = [file.set.clone(), request.set.clone()].concat();
-        // What is wrong in the file alone is said first.
+        // Faults of the file alone are reported first.
         let document = Document::parse(&text, &name)?;
         let set = axes::spelt_out(&text, &set).map_err(|e| Error::Input(format!("--set {e}")))?;
         let scenario = document.with(&set)?;
@@ -133,7 +133,8 @@ impl Plan {
         };
         let points = draft.points(&experiment)?;
         check_measures(&measures, &points, warm_up).map_err(Error::Input)?;
-        // Runs with a warm-up have more in them than those without, and never stand in for them.
+        // Records of runs with a warm-up have additional fields, so that runs with and without a warm-up have
+        // different names.
         let experiment = match warm_up {
             Some(warm_up) => format!("{title}, warm-up {warm_up}"),
             None => title.clone(),
@@ -152,17 +153,17 @@ impl Plan {
         })
     }
 
-    /// Name of the folder for the results, where none is given.
+    /// Default name of the folder for the results.
     pub fn folder(&self) -> String {
         format!("sweep-{}", crate::run::store::file_name(&self.name))
     }
 
-    /// What is probably not meant at some point, or cannot be told to a kernel there: a sentence
-    /// each, with the points that it is said of.
+    /// Warnings about probable mistakes at a point and about settings that a kernel cannot apply. Each is a
+    /// sentence with the points that it applies to.
     ///
     /// # Errors
     ///
-    /// The simulator does not take a scenario.
+    /// The simulator refuses a scenario.
     pub fn warnings(&self, runner: &Runner) -> Result<Vec<(String, Vec<&str>)>, Error> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
         for p in self.points.iter().take(MOST_WARNED) {
@@ -181,7 +182,7 @@ impl Plan {
         Ok(told)
     }
 
-    /// Most runs of a point.
+    /// Maximum number of runs of a point.
     pub fn seeds(&self, point: &PlannedPoint) -> u64 {
         match &self.count {
             Count::Fixed(_) => point.seeds,
@@ -189,8 +190,8 @@ impl Plan {
         }
     }
 
-    /// The run of a point with the `i`-th seed, from 0. Every point has the same seeds: what is
-    /// random in the network is the same for every algorithm.
+    /// The run of a point with the `i`-th seed, from 0. Every point has the same seeds, so that the random values
+    /// of the network are the same for every algorithm.
     pub(super) fn task(&self, point: &PlannedPoint, i: u64) -> Task {
         Task {
             experiment: self.experiment.clone(),
@@ -202,7 +203,7 @@ impl Plan {
         }
     }
 
-    /// The goals, where runs are added until they are met.
+    /// The goals, if runs are added until they are met; otherwise empty.
     pub(super) fn goals(&self) -> &[Goal] {
         match &self.count {
             Count::Fixed(_) => &[],
@@ -211,7 +212,7 @@ impl Plan {
     }
 }
 
-/// The sweep file, or an empty one for a scenario, and the name of the scenario and its text.
+/// The sweep file, or an empty one for a scenario; and the name of the scenario and its text.
 fn read_files(request: &Request) -> Result<(SweepFile, String, String), Error> {
     let name = request.file.display().to_string();
     let text = match &request.text {
@@ -219,7 +220,7 @@ fn read_files(request: &Request) -> Result<(SweepFile, String, String), Error> {
         None => Scenario::text_of(&request.file)?,
     };
     if !file::is_sweep(&text) {
-        // Whatever is wrong with it is the scenario reader's to say.
+        // The scenario's reader reports its faults.
         return Ok((SweepFile::default(), name, text));
     }
     let file = SweepFile::parse(&text, &name)?;
@@ -228,7 +229,7 @@ fn read_files(request: &Request) -> Result<(SweepFile, String, String), Error> {
     Ok((file, scenario.display().to_string(), text))
 }
 
-/// The axes of the file, the command line and the worlds, with their `*` spelt out.
+/// The axes of the file, of the command line and of the backends, with every `*` replaced by the items.
 fn all_axes(
     of_file: &[Axis],
     texts: &[String],
@@ -245,7 +246,7 @@ fn all_axes(
         let axis = axes::parse(text).and_then(|a| items.spelt_out(a)).map_err(named)?;
         if axes.iter().any(|a| a.name == axis.name) {
             return Err(named(format!(
-                "there is an axis `{0}` already; give this one a name of its own: `NAME:{text}`",
+                "an axis `{0}` exists already; give this axis another name: `NAME:{text}`",
                 axis.name
             )));
         }
@@ -254,7 +255,9 @@ fn all_axes(
     let worlds = axes::worlds(on).map_err(|e| Error::Input(format!("--on: {e}")))?;
     if let Some(worlds) = worlds {
         if axes.iter().any(|a| a.name == worlds.name) {
-            return Err(Error::Input("an axis cannot be called `on` beside --on".to_owned()));
+            return Err(Error::Input(
+                "an axis cannot have the name `on` together with --on".to_owned(),
+            ));
         }
         axes.push(worlds);
     }
@@ -263,13 +266,13 @@ fn all_axes(
     match points {
         Some(n) if n <= MOST_POINTS => Ok(axes),
         _ => Err(Error::Input(format!(
-            "the axes make more than {MOST_POINTS} points, the most of one sweep; take fewer values, or \
+            "the axes make more than {MOST_POINTS} points, the maximum of one sweep; take fewer values, or \
              make several sweeps, each with a part of the values of an axis"
         ))),
     }
 }
 
-/// A key that two axes change would make points that differ by label alone.
+/// Refuses a key that two axes change, because the resulting points would differ only by label.
 fn one_axis_a_key(axes: &[Axis]) -> Result<(), Error> {
     for (i, axis) in axes.iter().enumerate() {
         let keys =
@@ -278,7 +281,7 @@ fn one_axis_a_key(axes: &[Axis]) -> Result<(), Error> {
         for other in &axes[..i] {
             if let Some(key) = keys(other).into_iter().find(|k| mine.contains(k)) {
                 return Err(Error::Input(format!(
-                    "the axes `{}` and `{}` both change `{key}`; the second would undo the first",
+                    "the axes `{}` and `{}` both change `{key}`; the second would overwrite the first",
                     other.name, axis.name
                 )));
             }
@@ -307,14 +310,14 @@ fn count(request: &Request, file: &SweepFile) -> Result<Count, Error> {
     let min = request.min_seeds.or(file.min_seeds).unwrap_or(Rule::MIN.min(max));
     if min < 2 || min > max {
         return Err(Error::Input(format!(
-            "--min-seeds {min} with --max-seeds {max}: a point has at least 2 runs before it may \
-             stop, and no more than it may have at most"
+            "--min-seeds {min} with --max-seeds {max}: the minimum is at least 2 runs, and not more than \
+             the maximum"
         )));
     }
     Ok(Count::Until(goals, Rule { min, max }))
 }
 
-/// What to tabulate: the goals' metrics, then the others.
+/// The metrics of the tables: the goals' metrics, then the others.
 fn measures(
     request: &Request,
     file: &SweepFile,
@@ -347,7 +350,8 @@ fn measures(
     }
 }
 
-/// Whether every point has what the metrics are of, and each can have a value at one point at least.
+/// Checks that every point has the objects of the metrics, and that each metric can have a value at one or more
+/// points.
 fn check_measures(
     measures: &[Measure],
     points: &[PlannedPoint],
@@ -364,11 +368,11 @@ fn check_measures(
     Ok(())
 }
 
-/// Whether there are so many seeds from the scenario's own on.
+/// Checks that this number of consecutive seeds exists, from the scenario's seed on.
 ///
 /// # Errors
 ///
-/// There are not, or no run at all is asked for.
+/// There are fewer seeds, or no run is requested.
 pub fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
     if seeds == 0 {
         return Err(Error::Input("0 seeds: a point has at least one run".to_owned()));
@@ -377,21 +381,21 @@ pub fn check_seeds(scenario: &Scenario, seeds: u64) -> Result<(), Error> {
     match scenario.seed.checked_add(seeds - 1).filter(|last| *last <= i64::MAX as u64) {
         Some(_) => Ok(()),
         None => Err(Error::Input(format!(
-            "{seeds} runs from seed {} on would pass the largest seed, {}; begin with a smaller one",
+            "{seeds} runs from seed {} on would pass the largest seed, {}; begin with a smaller seed",
             scenario.seed,
             i64::MAX
         ))),
     }
 }
 
-/// What points are made from.
+/// The inputs of the points.
 struct Draft<'a> {
     document: &'a Document,
     set: &'a [(String, String)],
-    /// Runs of every point, whatever its values say.
+    /// Number of runs of every point, which overrides the number of its values.
     seeds: Option<u64>,
     warm_up: Option<WarmUp>,
-    /// Whether a metric needs the delay of each packet.
+    /// True if a metric needs the delay of each packet.
     delays: bool,
 }
 
@@ -422,7 +426,7 @@ impl Draft<'_> {
         let set = [self.set, &point.overrides].concat();
         let mut scenario = self.document.with(&set).map_err(|e| e.at_point(&point.id))?;
         let world = experiment.world(&point);
-        // Series and captures have no place in a sweep's tables; what becomes part of a run's own record has.
+        // A sweep's tables have no series and captures. Delays and bins are part of a run's record and are kept.
         let own = &scenario.record;
         let (delays, bins) = (own.delays || self.delays, own.bins);
         let record = match self.warm_up {
@@ -436,8 +440,8 @@ impl Draft<'_> {
     }
 }
 
-/// Whether an axis compares ways to control congestion: points that differ only there have the same
-/// number of runs, so that every run of one has its counterpart in the others.
+/// True if an axis compares congestion control. Points that differ only on such axes have the same number of runs,
+/// so that every run has its counterpart at the other points.
 fn is_compared(axis: &Axis) -> bool {
     let of_controller = |key: &String| {
         let mut parts = key.split('.').skip(2);

@@ -1,4 +1,4 @@
-//! What the runs of each point come to.
+//! The summary of the runs of each point.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,39 +17,39 @@ use crate::stats::{CONFIDENCE, Summary};
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Place of the point in the plan.
+    /// Position of the point in the plan.
     pub point: usize,
-    /// Place of the metric in the plan.
+    /// Position of the metric in the plan.
     pub measure: usize,
-    /// Runs that count.
+    /// Number of counted runs.
     pub runs: u64,
-    /// Of these, runs that have no value.
+    /// Number of counted runs without a value.
     pub without: u64,
-    /// What the values are like; `None` without any.
+    /// Summary of the values; `None` without any value.
     pub summary: Option<Summary>,
     /// 95 % interval of the mean.
     pub ci95: Option<[f64; 2]>,
-    /// How the interval was made.
+    /// Method of the interval.
     pub method: Method,
-    /// How the point stands.
+    /// Status of the point.
     pub standing: Standing,
 }
 
-/// How an interval is made.
+/// Method of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// Student's t.
     Student,
     /// Percentile-t bootstrap, for skewed values.
     BootstrapT,
-    /// Student's t of the transformed mean, where that of the mean is partly impossible.
+    /// Student's t of the transformed mean, if Student's interval of the mean would contain impossible values.
     Bounded,
-    /// Student's t at the confidence of a look, for a number of runs that depends on the values.
+    /// Student's t at the confidence of an interim analysis, for a number of runs that depends on the values.
     Sequential,
 }
 
 impl Method {
-    /// As tables have it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Method::Student => "student",
@@ -61,7 +61,7 @@ impl Method {
 }
 
 impl Standing {
-    /// As tables have it.
+    /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Standing::Complete => "complete",
@@ -73,7 +73,7 @@ impl Standing {
 }
 
 impl Sweep {
-    /// The runs that count, point by point.
+    /// The counted runs of each point, with its status.
     pub(super) fn counted(&self) -> Vec<(&PlannedPoint, Standing, Vec<&RunRecord>)> {
         let each = self.plan.points.iter().zip(self.standings());
         each.map(|(point, (standing, n))| (point, standing, self.records(point, n))).collect()
@@ -96,15 +96,15 @@ impl Sweep {
         cells
     }
 
-    /// Metrics without a value at any point although runs are there.
+    /// Metrics that have no value at any point.
     pub fn empty_measures(&self, cells: &[Cell]) -> Vec<&str> {
         let measures = self.plan.measures.iter().enumerate();
         let empty = |i: usize| cells.iter().all(|c| c.measure != i || c.summary.is_none());
         measures.filter(|(i, _)| empty(*i)).map(|(_, m)| m.path()).collect()
     }
 
-    /// Whether the folder's `points.csv` has a row that the tables of this sweep will not have: it is
-    /// another sweep's.
+    /// True if the folder's `points.csv` has a row that this sweep's table will not have. The file is then from
+    /// another sweep.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ impl Sweep {
         let cells: Vec<Cell> =
             all.flat_map(|p| (0..self.plan.measures.len()).map(move |m| blank(p, m))).collect();
         let mut table = self.table(&cells);
-        // Point, axes and metric tell a row.
+        // Point, axes and metric identify a row.
         table.columns.truncate(self.plan.axes.len() + 2);
         let mut text = Vec::new();
         write(&mut text, Format::Csv, [table], &Provenance::default())?;
@@ -141,7 +141,7 @@ impl Sweep {
         Ok(!earlier.lines().all(known))
     }
 
-    /// The table of `points`: a row a point and metric.
+    /// The table `points`: one row per point and metric.
     pub fn table(&self, cells: &[Cell]) -> Table {
         let mut columns = vec![text("point", "Point of the sweep: axis=label pairs", cells, |c| {
             self.plan.points[c.point].point.id.clone()
@@ -163,11 +163,9 @@ impl Sweep {
         };
         let end = |i: usize| move |c: &Cell| c.ci95.map(|ci| ci[i]).filter(|v| v.is_finite());
         columns.extend([
-            text("metric", "What was measured", cells, |c| {
-                self.plan.measures[c.measure].path().to_owned()
-            }),
+            text("metric", "Metric", cells, |c| self.plan.measures[c.measure].path().to_owned()),
             integer("runs", "Runs, over consecutive seeds", cells, |c| c.runs),
-            integer("runs_without_value", "Of these: runs without a value", cells, |c| c.without),
+            integer("runs_without_value", "Counted runs without a value", cells, |c| c.without),
             real("mean", "Mean over the runs, in the metric's unit", cells, of(|s| Some(s.mean))),
             real("ci95_low", "Lower end of the mean's 95 % interval", cells, end(0)),
             real("ci95_high", "Upper end of the mean's 95 % interval", cells, end(1)),
@@ -188,8 +186,8 @@ impl Sweep {
                 cells,
                 of(|s| s.ci95_median.map(|ci| ci[1])),
             ),
-            real("min", "Least value", cells, of(|s| Some(s.min))),
-            real("max", "Largest value", cells, of(|s| Some(s.max))),
+            real("min", "Minimum over the runs", cells, of(|s| Some(s.min))),
+            real("max", "Maximum over the runs", cells, of(|s| Some(s.max))),
             text("standing", "complete, narrow, not-narrow or unfinished", cells, |c| {
                 c.standing.name().to_owned()
             }),
@@ -201,7 +199,7 @@ impl Sweep {
     }
 }
 
-/// The interval of a mean and how it is made. It has possible values only.
+/// The interval of a mean and its method. The interval contains only possible values.
 fn interval(values: &[f64], range: Range, sequential: bool) -> (Method, Option<[f64; 2]>) {
     let student = if sequential {
         let look = Rule::look(values);
@@ -225,7 +223,7 @@ fn interval(values: &[f64], range: Range, sequential: bool) -> (Method, Option<[
     }
 }
 
-/// An axis's column, told apart from the table's own.
+/// Name of an axis's column. It gets a prefix if the table has a column of this name.
 fn column_name(axis: &str) -> String {
     const OWN: [&str; 17] = [
         "point",
@@ -284,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_of_a_rare_share_leaves_out_what_is_impossible() {
+    fn the_interval_of_a_rare_share_contains_only_possible_values() {
         let mut values = vec![0.0; 39];
         values.push(0.03);
         for sequential in [false, true] {

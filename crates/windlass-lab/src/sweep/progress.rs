@@ -1,4 +1,4 @@
-//! What a sweep tells while it works, and how it learns what runs take.
+//! Progress reports of a sweep, and the measurement of its runs' durations.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,48 +9,48 @@ use super::pace::Pace;
 use super::plan::Plan;
 use crate::run::Task;
 
-/// How often the pace is kept, so that an interrupted sweep still knows it.
+/// Interval at which the durations are written, so that an interrupted sweep keeps them.
 const KEEP_PACE: Duration = Duration::from_secs(10);
-/// How often progress is told.
+/// Minimum interval between progress reports.
 const TELL_PROGRESS: Duration = Duration::from_millis(100);
 
-/// What is known when a run is finished.
+/// Progress at the end of a run.
 #[derive(Clone, Debug)]
 pub struct Progress {
     /// Runs that this call has made.
     pub made: u64,
-    /// Runs that are missing for the next decision of every point, this one not counted.
+    /// Runs that are missing for the next decision of every point, without this run.
     pub missing: u64,
-    /// Seconds that these will take; a sweep that stops by itself may decide to make more.
+    /// Estimated seconds for the missing runs. A sweep with goals may decide to make more.
     pub left_s: f64,
-    /// The point whose runs take longest, and how many seconds one takes.
+    /// The point with the longest runs, and the seconds per run.
     pub slowest: Option<(String, f64)>,
 }
 
-/// The point whose runs take longest, and how many seconds one takes.
+/// The point with the longest runs, and the seconds per run.
 pub(super) fn slowest(plan: &Plan, pace: &Pace) -> Option<(String, f64)> {
     let known = plan.points.iter().filter_map(|p| Some((p, pace.of(&p.hash)?)));
     let slowest = known.max_by(|(_, a), (_, b)| a.total_cmp(b));
     slowest.map(|(p, seconds)| (p.point.id.clone(), seconds))
 }
 
-/// Where finished runs are reported, one at a time.
+/// Receives finished runs, one at a time.
 pub(super) struct Desk<'a> {
     plan: &'a Plan,
     pace: &'a mut Pace,
     dir: PathBuf,
     tally: Tally,
     made: &'a mut u64,
-    /// Runs side by side.
+    /// Number of runs at the same time.
     side: usize,
-    /// When the pace was last kept.
+    /// Time at which the durations were last written.
     kept: Instant,
-    /// When progress was last told.
+    /// Time of the last progress report.
     told: Option<Instant>,
 }
 
 impl<'a> Desk<'a> {
-    /// Of these tasks, `side` of which go side by side, in a sweep's folder; `made` counts on.
+    /// For these tasks, of which `side` run at the same time, in a sweep's folder; `made` is increased by each run.
     pub fn new(
         plan: &'a Plan,
         pace: &'a mut Pace,
@@ -65,13 +65,14 @@ impl<'a> Desk<'a> {
     pub fn take(&mut self, task: &Task, took: Duration) -> Option<Progress> {
         self.pace.took(&task.scenario_hash, took);
         if self.kept.elapsed() > KEEP_PACE {
-            // An estimate is not worth a failure; at the end it is kept or told of.
+            // A failure is ignored here, because the file only serves estimates. The write at the end reports a
+            // failure.
             let _ = self.pace.write(&self.dir);
             self.kept = Instant::now();
         }
         *self.made += 1;
         self.tally.made(&task.scenario_hash);
-        // To look for the slowest of many points after each of many runs would itself take long.
+        // A search for the slowest point after each run would itself take long if there are many points.
         if self.told.is_some_and(|told| told.elapsed() < TELL_PROGRESS) {
             return None;
         }
@@ -86,7 +87,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// Runs that a round has still to make, by the hash of their scenario.
+/// Number of runs that a round still has to make, by the hash of their scenario.
 struct Tally(BTreeMap<Arc<str>, u64>);
 
 impl Tally {

@@ -2,15 +2,15 @@
 
 use rust_decimal::Decimal;
 
-/// Most values that one range may stand for.
+/// Maximum number of values of one range.
 const MOST: usize = 10_000;
 
-/// The values of a range, or the text alone where it is none. All of its numbers have the same
-/// unit; the last value is the largest that does not pass the end.
+/// The values of a range; the unchanged text if it is not a range. All numbers of a range have the same unit. The
+/// last value is the largest that does not exceed the end.
 ///
 /// # Errors
 ///
-/// A sentence that says what would be right.
+/// A message that states the fault and the remedy.
 pub(super) fn expand(text: &str) -> Result<Vec<String>, String> {
     let Some((from, rest)) = text.split_once("..") else { return Ok(vec![text.to_owned()]) };
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -42,8 +42,8 @@ pub(super) fn expand(text: &str) -> Result<Vec<String>, String> {
         }
         if next <= value {
             return Err(format!(
-                "`{text}` never ends; a step is more than 0, a factor more than 1, and the values \
-                 that are multiplied more than 0"
+                "`{text}` never ends; a step is above 0, a factor is above 1, and multiplied values \
+                 are above 0"
             ));
         }
         value = next;
@@ -68,7 +68,9 @@ fn number<'a>(word: &'a str, text: &str) -> Result<(Decimal, &'a str), String> {
         Err(rust_decimal::Error::Underflow | rust_decimal::Error::ExceedsMaximumPossibleValue) => {
             Err(too_long(text))
         }
-        Err(_) => Err(format!("`{word}` in `{text}` is no number with a unit")),
+        Err(_) => {
+            Err(format!("invalid number `{word}` in `{text}`; expected a number with a unit"))
+        }
     }
 }
 
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_cannot_be_meant_say_why() {
+    fn invalid_ranges_are_refused_with_a_reason() {
         for (text, part) in [
             ("1..5", "must look like"),
             ("1..5 by 2", "must look like"),
@@ -105,7 +107,7 @@ mod tests {
             ("0..5 times 2", "never ends"),
             ("1..5 times 1", "never ends"),
             ("5..1 step 1", "no values"),
-            ("a..b step c", "is no number"),
+            ("a..b step c", "invalid number `a`"),
             ("0..1000000 step 1", "more than 10000 values"),
         ] {
             let message = expand(text).unwrap_err();

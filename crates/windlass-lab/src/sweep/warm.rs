@@ -1,4 +1,4 @@
-//! The warm-up of a run: what is left out, and the goodput of the rest.
+//! The warm-up of a run, and the goodput of the rest.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,15 +13,15 @@ use crate::scenario::RecordSpec;
 use crate::stats::warmup::mser5;
 use crate::units::Duration;
 
-/// Intervals of equal length that a flow's time is cut into for MSER-5.
+/// Number of equal intervals of a flow's time, for MSER-5.
 const INTERVALS: usize = 1000;
 
-/// What of each flow's beginning is left out.
+/// The part of each flow's beginning that is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// This long from the flow's start.
+    /// This time from the flow's start.
     Fixed(Span),
-    /// As much as MSER-5 says of the flow's goodput, run by run.
+    /// The warm-up that MSER-5 finds in the flow's goodput, separately in each run.
     Mser,
 }
 
@@ -35,7 +35,7 @@ impl FromStr for WarmUp {
         let advice = "write a time such as `10s`, or `mser`";
         text.parse()
             .map(|Duration(time)| WarmUp::Fixed(time))
-            .map_err(|_| format!("`{text}` is no warm-up; {advice}"))
+            .map_err(|_| format!("invalid warm-up `{text}`; {advice}"))
     }
 }
 
@@ -49,14 +49,14 @@ impl fmt::Display for WarmUp {
 }
 
 impl WarmUp {
-    /// What a run of this length has to record for it: the bytes delivered, so often that
-    /// intervals are told apart without holding every packet of a long run in memory.
+    /// The recording that a run of this length needs: the delivered bytes. The interval is short enough for MSER-5,
+    /// and long enough that a long run does not keep every packet in memory.
     pub(crate) fn record(self, duration: Span) -> RecordSpec {
         let interval = Span(duration.0 / (10 * INTERVALS as u64));
         RecordSpec { series: vec![Series::Delivered], interval, ..RecordSpec::default() }
     }
 
-    /// The flows of a run after their warm-up, in the order of the configuration that ran.
+    /// The steady part of each flow of a run, in the order of the configuration.
     pub(super) fn steady(self, flows: &[FlowConfig], result: &RunResult) -> Vec<Option<Steady>> {
         let mut delivered = vec![Vec::new(); flows.len()];
         for s in result.samples.iter().filter(|s| s.series == Series::Delivered) {
@@ -68,7 +68,7 @@ impl WarmUp {
         flows
             .map(|((config, flow), points)| {
                 let active = Activity::of(config, flow.active_s);
-                // The last change may have come too soon after the one before to be recorded.
+                // The last change may be missing from the series, because it came too soon after the previous one.
                 let end = points.last().map_or(active.end, |(last, _)| active.end.max(*last));
                 points.push((end, flow.delivered_bytes as f64));
                 self.rest(&Activity { end, ..active }, points)
@@ -76,7 +76,7 @@ impl WarmUp {
             .collect()
     }
 
-    /// What a flow, active in that time, had brought over at each instant, without its warm-up.
+    /// The steady part of a flow that was active in that time. `delivered` has the delivered bytes at each time.
     fn rest(self, active: &Activity, delivered: &[(f64, f64)]) -> Option<Steady> {
         let at = |t: f64| match delivered.partition_point(|(time, _)| *time <= t) {
             0 => 0.0,
@@ -92,13 +92,13 @@ impl WarmUp {
             }
         };
         let left = active.after(from);
-        // Nothing is left of a flow that ends with its warm-up.
+        // A flow that ends within its warm-up has no steady part.
         (left > 0.0)
             .then(|| Steady { from_s: from, goodput_bps: 8.0 * (at(end) - at(from)) / left })
     }
 }
 
-/// When a flow was active, seconds of the run.
+/// Times at which a flow was active, seconds of the run.
 #[derive(Clone, Debug, Default)]
 struct Activity {
     /// Its start, as drawn in this run.
@@ -109,7 +109,7 @@ struct Activity {
 }
 
 impl Activity {
-    /// Of a flow that was active for so long, its pauses left out.
+    /// The activity of a flow that was active for `active_s` seconds, pauses not counted.
     fn of(flow: &FlowConfig, active_s: f64) -> Activity {
         let start = seconds(flow.start);
         let pauses: Vec<[f64; 2]> = flow.pauses.iter().map(|p| p.map(seconds)).collect();
@@ -119,7 +119,7 @@ impl Activity {
         Activity { start, end, pauses }
     }
 
-    /// Seconds from an instant to the end, pauses left out.
+    /// Seconds from `from` to the end, without pauses.
     fn after(&self, from: f64) -> f64 {
         let paused = |[a, b]: &[f64; 2]| (b.min(self.end) - a.max(from)).max(0.0);
         self.end - from - self.pauses.iter().map(paused).sum::<f64>()
@@ -130,7 +130,7 @@ fn seconds(t: Time) -> f64 {
     t.as_nanos() as f64 / 1e9
 }
 
-/// The record of a run, with the flows after the warm-up.
+/// The record of a run, with the steady part of its flows.
 pub(crate) fn recorded(
     task: &Task,
     ran: &Ran,
@@ -148,7 +148,7 @@ pub(crate) fn recorded(
 mod tests {
     use super::*;
 
-    /// A hundred bytes a second, after ten seconds at a tenth of that.
+    /// 100 bytes per second, after ten seconds at 10 bytes per second.
     fn ramp(start: f64) -> Vec<(f64, f64)> {
         let bytes = |t: f64| if t < 10.0 { 10.0 * t } else { 100.0 + 100.0 * (t - 10.0) };
         (0..=1000).map(|i| f64::from(i) / 10.0).map(|t| (start + t, bytes(t))).collect()
@@ -181,7 +181,7 @@ mod tests {
         assert!((steady.goodput_bps - 800.0).abs() < 1.0, "{steady:?}");
     }
 
-    /// The steady goodput of a flow of this scenario in the run with this seed, and that of the whole.
+    /// The steady part of a flow of this scenario in the run with this seed, and the goodput of the whole flow.
     fn steady_of(flow: &str, warm_up: &str, seed: u64) -> (Steady, f64) {
         let text = format!(
             "duration = \"40s\"\n[[link]]\nname = \"l\"\nbetween = [\"s\", \"d\"]\nrate = \"10Mbps\"\n\
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// 100 bytes a second for 4 s, nothing for 2 s, and the same again.
+    /// 100 bytes per second for 4 s, nothing for 2 s, then 100 bytes per second.
     #[test]
     fn pauses_of_a_source_are_left_out() {
         let bytes = |t: f64| 100.0 * (t.min(4.0) + (t - 6.0).max(0.0));
@@ -226,7 +226,7 @@ mod tests {
 
     /// A source of 1 Mbit/s while it sends.
     #[test]
-    fn a_source_of_datagrams_is_as_fast_after_its_warm_up_as_in_all() {
+    fn a_constant_rate_source_has_the_same_goodput_after_its_warm_up() {
         let flow = "algorithm = \"none\"\ntraffic = { kind = \"cbr\", transport = \"udp\", \
                     rate = \"1Mbps\", packet = \"1000B\", \
                     on = [[\"2s\", \"6s\"], [\"8s\", \"20s\"], [\"31s\", \"35s\"]] }\n";

@@ -1,8 +1,8 @@
-//! Making the runs of a sweep, round by round.
+//! Makes the runs of a sweep, round by round.
 //!
-//! What to run next is a plain function of the runs that are there: the first look at which a run is
-//! missing asks for it. So a sweep that was killed, one that goes on with another number of
-//! processors and one in shards make the same runs.
+//! The next runs depend only on the finished runs: they are the missing runs of the first interim analysis that is
+//! not complete. Therefore a resumed sweep, a sweep on another number of processors and a sweep in shards make the
+//! same runs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::run::{Failed, Ran, RunRecord, Runner, Task, World};
 use crate::shard;
 use crate::stats::sequential::Rule;
 
-/// A sweep in the course of its work.
+/// A sweep with its folder and its finished runs.
 pub struct Sweep {
     pub(super) plan: Plan,
     pub(super) batch: Batch,
@@ -31,53 +31,53 @@ pub struct Sweep {
     failed: Vec<Failed>,
 }
 
-/// How a point stands.
+/// Status of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It has the runs that were asked for.
+    /// It has the requested number of runs.
     Complete,
     /// Its goals are met.
     Narrow,
-    /// It has as many runs as are allowed, and its goals are not met.
+    /// It has the maximum number of runs, and its goals are not met.
     AtMost,
     /// Runs are missing.
     Unfinished,
 }
 
-/// What a call is going to cost.
+/// Estimated cost of a call.
 #[derive(Clone, Debug)]
 pub struct Estimate {
-    /// Runs that are there.
+    /// Number of finished runs.
     pub finished: u64,
-    /// Runs that are missing at least.
+    /// Minimum number of missing runs.
     pub least: u64,
-    /// Runs that are missing at most: as `least` but where runs are added until a goal is met.
+    /// Maximum number of missing runs. It is above `least` only if runs are added until a goal is met.
     pub most: u64,
-    /// Points whose pace is known; the others are taken for as slow.
+    /// Number of points with a known duration. The estimate uses their mean for the other points.
     pub timed: usize,
-    /// Seconds that `least` and `most` runs take; `None` when nothing is known.
+    /// Seconds for `least` and for `most` runs; `None` if no duration is known.
     pub seconds: Option<[f64; 2]>,
-    /// The point whose runs take longest, and how many seconds one takes.
+    /// The point with the longest runs, and the seconds per run.
     pub slowest: Option<(String, f64)>,
 }
 
 impl Sweep {
-    /// Opens the sweep's folder to make runs by this runner, beside whoever else does.
+    /// Opens the sweep's folder to make runs with this runner. Other processes may make runs at the same time.
     ///
     /// # Errors
     ///
-    /// It cannot be used, or a journal cannot be read.
+    /// The folder is not usable, or a journal is not readable.
     pub fn open(plan: Plan, dir: &Path, command: String, runner: &Runner) -> Result<Sweep, Error> {
         let (mut batch, notices) = shard::batch(dir, plan.shard)?;
         batch.count_only(|world| runner.release(world));
         Ok(Sweep::with(plan, batch, notices, command))
     }
 
-    /// Looks at what the sweep's folder holds, be it in use or not.
+    /// Opens the sweep's folder to read it, even if it is in use.
     ///
     /// # Errors
     ///
-    /// A journal cannot be read.
+    /// A journal is not readable.
     pub fn look(plan: Plan, dir: &Path, command: String) -> Result<Sweep, Error> {
         let (batch, notices) = Batch::share(dir)?;
         Ok(Sweep::with(plan, batch, notices, command))
@@ -88,7 +88,7 @@ impl Sweep {
         Sweep { plan, batch, command, notices, pace, failed: Vec::new() }
     }
 
-    /// The folder that this call's failures are noted in.
+    /// The folder in which this call notes its failures.
     pub fn own_dir(&self) -> &Path {
         self.batch.own_dir()
     }
@@ -98,7 +98,7 @@ impl Sweep {
         &self.plan
     }
 
-    /// What the user should know: a half line that was cut off, runs of another version.
+    /// Notices for the user: a truncated line, or runs of another version.
     pub fn notices(&self) -> Vec<Notice> {
         let mut notices = self.notices.clone();
         let counted = self.plan.points.iter().zip(self.standings());
@@ -120,12 +120,12 @@ impl Sweep {
         self.batch.get(&self.plan.task(point, i).key())
     }
 
-    /// The runs of a point with the first `n` seeds, as far as they are there.
+    /// The finished runs of a point among its first `n` seeds.
     pub(super) fn records(&self, point: &PlannedPoint, n: u64) -> Vec<&RunRecord> {
         (0..n).filter_map(|i| self.record(point, i)).collect()
     }
 
-    /// How each point stands, and how many of the first seeds count for it.
+    /// Status of each point, and the number of its first seeds that count.
     pub(super) fn standings(&self) -> Vec<(Standing, u64)> {
         let fixed = |p: &PlannedPoint| match self.first_missing(p, p.seeds) {
             Some(_) => (Standing::Unfinished, p.seeds),
@@ -158,7 +158,7 @@ impl Sweep {
         (0..n).find(|i| self.record(point, *i).is_none())
     }
 
-    /// The first look of a group at which a run is missing or all of its goals are met.
+    /// The first interim analysis of a group at which a run is missing or all goals are met.
     fn decided(&self, group: &[&PlannedPoint], rule: Rule) -> (Standing, u64) {
         for n in rule.looks() {
             if group.iter().any(|p| self.first_missing(p, n).is_some()) {
@@ -171,7 +171,7 @@ impl Sweep {
         (Standing::AtMost, rule.max)
     }
 
-    /// Whether every goal is met at a point with the first `n` seeds.
+    /// True if every goal is met at a point with the first `n` seeds.
     pub(super) fn is_narrow(&self, point: &PlannedPoint, n: u64) -> bool {
         self.plan.goals().iter().all(|goal| {
             let records = self.records(point, n);
@@ -180,8 +180,7 @@ impl Sweep {
         })
     }
 
-    /// Groups of points with the number of runs that their next decision needs; none for those
-    /// that are decided or another shard's.
+    /// Undecided groups of points of this shard, with the number of runs that their next decision needs.
     fn open_groups(&self) -> Vec<(Vec<&PlannedPoint>, u64)> {
         let Count::Until(_, rule) = self.plan.count else { return Vec::new() };
         let mine = |g: usize| self.plan.shard.is_none_or(|s| s.has(g));
@@ -194,8 +193,8 @@ impl Sweep {
             .collect()
     }
 
-    /// The runs that are missing for the next decision, seed by seed, so that a sweep that is
-    /// stopped early has something of every point.
+    /// The missing runs for the next decision, seed by seed. If a sweep is stopped early, every point then has some
+    /// runs.
     fn missing(&self) -> Vec<Task> {
         let mut tasks: Vec<(u64, usize, Task)> = Vec::new();
         match self.plan.count {
@@ -222,17 +221,17 @@ impl Sweep {
         tasks.filter(|t| self.batch.get(&t.key()).is_none()).collect()
     }
 
-    /// The worlds that runs are still to be made in.
+    /// The backends of the missing runs.
     pub fn worlds(&self) -> BTreeSet<World> {
         self.missing().iter().map(|t| t.world).collect()
     }
 
-    /// Makes what is missing, and tells `done` of each, and a few times a second how it goes on. A kill
-    /// loses only what was running. Runs that fail are returned, and the others go on.
+    /// Makes the missing runs, and calls `done` for each, a few times per second with the progress. A kill loses
+    /// only unfinished runs. The other runs continue after a failure, and the failed runs are returned.
     ///
     /// # Errors
     ///
-    /// A back end does not take a scenario, or a run cannot be kept. What is finished stays.
+    /// A backend refuses a scenario, or a run cannot be stored. Finished runs are kept.
     pub fn work(
         &mut self,
         runner: &Runner,
@@ -251,8 +250,8 @@ impl Sweep {
         }
     }
 
-    /// What is to be made for the next decision. What has failed is not tried again in this call; when nothing is left, the
-    /// sweep is made, and its folder says so.
+    /// The missing runs for the next decision, without the runs that failed in this call. Without missing runs the
+    /// sweep is complete, and this is noted in its folder.
     fn untried(&mut self) -> Result<Vec<Task>, Error> {
         let failed: BTreeSet<RunKey> = self.failed.iter().map(Failed::key).collect();
         let mut missing = self.missing();
@@ -303,13 +302,13 @@ impl Sweep {
         Ok(())
     }
 
-    /// What is to be made next, to be made anywhere: the runs that are missing for the next decision but for those that
-    /// have failed in this call, those that take longest first as far as that is known. When there is none, the sweep is
-    /// made.
+    /// The missing runs for the next decision as jobs for any machine, without the runs that failed in this call.
+    /// The longest runs are first; unknown durations count as longest. An empty list means that the sweep is
+    /// complete.
     ///
     /// # Errors
     ///
-    /// The folder cannot be written.
+    /// The folder is not writable.
     pub fn jobs(&mut self) -> Result<Vec<Job>, Error> {
         let mut missing = self.untried()?;
         if missing.is_empty() {
@@ -321,11 +320,11 @@ impl Sweep {
         Ok(missing.iter().map(|task| Job::of(task, self.plan.warm_up)).collect())
     }
 
-    /// Keeps what was made of a job somewhere. What is there already, because two have made it, changes nothing.
+    /// Stores the result of a job. A run that is stored already is ignored, because two machines may have made it.
     ///
     /// # Errors
     ///
-    /// It is no run of this sweep and this version, or cannot be kept.
+    /// The run does not belong to this sweep and this version, or cannot be stored.
     pub fn take(&mut self, made: Made) -> Result<(), Error> {
         let record = match made {
             Made::Failed(failed) => {
@@ -344,7 +343,9 @@ impl Sweep {
         let hash = &record.scenario_hash;
         let ours = |p: &PlannedPoint| p.point.id == record.point && *p.hash == **hash;
         if !self.plan.points.iter().any(ours) || record.version != crate::run::VERSION {
-            return Err(Error::Input(format!("{key} is none of this sweep, or another version's")));
+            return Err(Error::Input(format!(
+                "{key} does not belong to this sweep, or is from another version"
+            )));
         }
         Ok(self.batch.append(*record)?)
     }
@@ -354,7 +355,7 @@ impl Sweep {
         &self.failed
     }
 
-    /// The runs that count, point by point.
+    /// The counted runs, point by point.
     pub fn runs(&self) -> Vec<RunRecord> {
         self.counted().into_iter().flat_map(|(_, _, runs)| runs).cloned().collect()
     }
@@ -366,8 +367,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Times one run of a few points that nothing is known of, for [`Sweep::estimate`]; none is
-    /// kept. No point is begun after `patience`.
+    /// Measures the duration of one run at some points with unknown duration, for [`Sweep::estimate`]. These runs
+    /// are not stored. No run starts after `patience`.
     ///
     /// # Errors
     ///
@@ -393,7 +394,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// What is left to do, and what it will cost with so many jobs.
+    /// The remaining work, and its cost with this number of jobs.
     pub fn estimate(&self, jobs: usize) -> Estimate {
         let missing = self.missing();
         let most = match self.plan.count {
@@ -421,7 +422,7 @@ impl Sweep {
     }
 }
 
-/// Runs that go side by side.
+/// Number of runs at the same time.
 fn processors(tasks: &[Task], jobs: usize) -> usize {
     let world = tasks.first().map_or(World::Sim, |t| t.world);
     let all = || std::thread::available_parallelism().map_or(1, usize::from);

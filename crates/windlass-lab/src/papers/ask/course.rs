@@ -30,7 +30,7 @@ pub(crate) fn fate(name: &str) -> Result<PacketFate, String> {
     let found = FATES.iter().find(|(known, _)| *known == name).map(|(_, fate)| *fate);
     found.ok_or_else(|| {
         let known = FATES.map(|(name, _)| name);
-        format!("no packet is `{name}`{}", what_there_is(name, &known))
+        format!("fate `{name}` not found{}", what_there_is(name, &known))
     })
 }
 
@@ -49,7 +49,7 @@ impl Traced {
         Traced { trace, recorded, probing: false, strict: false }
     }
 
-    /// A stand-in that has every value, or with `strict` every value that the trace records.
+    /// A stand-in with every value; with `strict`, only with the values that the trace records.
     pub(super) fn probe(recorded: Arc<Recorded>, strict: bool) -> Traced {
         Traced { trace: Arc::default(), recorded, probing: true, strict }
     }
@@ -96,7 +96,7 @@ impl Traced {
         Ok(BTreeSet::from_iter(mine.map(|s| s.flow)).into_iter().collect())
     }
 
-    /// Packets of flows so far, or their bytes, by what became of them: a count that grows.
+    /// Number of packets of the flows with this fate so far, or their bytes: a growing count.
     fn counted(&self, flows: &[Value], name: &str, bytes: bool) -> Result<Course, Error> {
         let fate = fate(name).map_err(mistake)?;
         let flows: Vec<u32> = flows.iter().map(|f| self.flow(f)).collect::<Result<_, _>>()?;
@@ -173,22 +173,22 @@ fn no_such(what: &str, name: &str, known: &[&str]) -> Error {
     mistake(format!("{what} has no `{name}`{}", what_there_is(name, known)))
 }
 
-/// A value that is an error wherever it is used.
+/// A value that is an error in every use.
 fn unknown(what: &str, name: &str, known: &[&str]) -> Value {
     Value::from(no_such(what, name, known))
 }
 
-/// A value over time: seconds and values, each of which holds until the next.
+/// A value over time: pairs of seconds and a value, which holds until the next pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Course(pub(crate) Vec<(f64, f64)>);
 
 impl Course {
-    /// As points of a chart.
+    /// The pairs as points of a chart.
     pub(crate) fn points(&self) -> Vec<ChartPoint> {
         self.0.iter().map(|(x, y)| ChartPoint { x: *x, y: *y, ..ChartPoint::default() }).collect()
     }
 
-    /// Why a method has no value.
+    /// The reason why a method has no value.
     fn without(&self, method: &str, args: &[Value]) -> String {
         let args: Vec<String> = args.iter().map(ToString::to_string).collect();
         let call = format!("`.{method}({})`", args.join(", "));
@@ -201,25 +201,25 @@ impl Course {
         }
     }
 
-    /// The value that holds at a moment.
+    /// The value at a moment.
     pub(crate) fn at(&self, moment: f64) -> Option<f64> {
         let n = self.0.partition_point(|(t, _)| *t <= moment);
         n.checked_sub(1).map(|last| self.0[last].1)
     }
 
-    /// What held at any moment of an interval, its beginning included.
+    /// The values in an interval, including the value at its beginning.
     pub(crate) fn within(&self, from: f64, until: f64) -> Course {
         let first = self.at(from).map(|v| (from, v));
         let later = self.0.iter().filter(|(t, _)| *t > from && *t <= until).copied();
         Course(first.into_iter().chain(later).collect())
     }
 
-    /// What a growing count has come to at a moment.
+    /// The value of a growing count at a moment; zero before its first value.
     fn held(&self, moment: f64) -> f64 {
         self.at(moment).unwrap_or(0.0)
     }
 
-    /// Share of the time in pauses of at least so many seconds without growth.
+    /// Share of the time in pauses of at least `least` seconds without growth.
     pub(crate) fn pauses(&self, least: f64) -> Option<f64> {
         let (mut last, mut highest, mut paused) = (0.0, 0.0, 0.0);
         for (time, value) in self.0.iter().filter(|(_, v)| *v > 0.0) {
@@ -236,7 +236,7 @@ impl Course {
         Course(self.0.iter().map(|(t, v)| (*t, f(*v))).collect())
     }
 
-    /// Mean up to `end`, each value counting for as long as it held.
+    /// Mean up to `end`, with each value weighted by its duration.
     pub(crate) fn mean(&self, end: f64) -> Option<f64> {
         let (first, _) = self.0.first()?;
         let ends = self.0.iter().skip(1).map(|(t, _)| *t).chain([end]);
@@ -246,7 +246,9 @@ impl Course {
 }
 
 fn course(value: &Value) -> Result<&Course, Error> {
-    value.downcast_object_ref().ok_or_else(|| mistake(format!("`{value}` is nothing over time")))
+    value
+        .downcast_object_ref()
+        .ok_or_else(|| mistake(format!("`{value}` is not a value over time")))
 }
 
 /// Moments after a start at which averages are taken.
@@ -321,13 +323,13 @@ impl Object for Course {
             "positive" => {
                 Value::from_object(Course(self.0.iter().filter(|p| p.1 > 0.0).copied().collect()))
             }
-            // A growing count over the time since a start, at steps.
+            // A growing count, divided by the time since a start, in steps.
             "averages" => {
                 let (start, step, end): (f64, f64, f64) = from_args(args)?;
                 let of = |t: f64| (t, self.held(t) / (t - start));
                 Value::from_object(Course(steps(start, step, end).map(of).collect()))
             }
-            // Of two growing counts, the first as per cent of both together, at steps.
+            // The share of the first of two growing counts in both together, in %, in steps.
             "share_of" => {
                 let (other, start, step, end): (&Value, f64, f64, f64) = from_args(args)?;
                 let other = course(other)?;
@@ -337,7 +339,7 @@ impl Object for Course {
                 };
                 Value::from_object(Course(steps(start, step, end).map(of).collect()))
             }
-            // Share of the time in pauses of at least so long during which it did not grow.
+            // Share of the time in pauses of at least this duration, in which the count did not grow.
             "pauses" => return number(self.pauses(one()?)),
             "rates" => {
                 let step = one()?;
@@ -353,7 +355,7 @@ impl Object for Course {
     }
 }
 
-/// Mean drops a second of runs in steps.
+/// Mean drops per second over the runs, in steps.
 pub(super) fn drops(all: &[&RunRecord], step_s: f64) -> Course {
     let courses: Vec<_> = all.iter().filter_map(|r| r.course.as_ref()).collect();
     let end = all.iter().map(|r| r.end_s).fold(0.0, f64::max);
@@ -378,15 +380,15 @@ mod tests {
     use crate::run::{Course as Bins, Drops};
 
     #[test]
-    fn what_holds_at_the_beginning_of_an_interval_belongs_to_it() {
+    fn an_interval_includes_the_value_at_its_beginning() {
         let course = Course(vec![(1.0, 10.0), (4.0, 80.0), (6.0, 4.0), (20.0, 50.0)]);
         assert_eq!((course.at(5.0), course.at(0.5)), (Some(80.0), None));
-        // 80 for one second of ten, 4 for nine.
+        // 80 for one second of ten, and 4 for nine.
         assert_eq!(course.within(5.0, 15.0).mean(15.0), Some((80.0 + 9.0 * 4.0) / 10.0));
     }
 
     #[test]
-    fn pauses_count_where_nothing_grows() {
+    fn pauses_are_times_without_growth() {
         let acks = [(0.1, 1.0), (1.2, 1.0), (2.1, 2.0), (2.9, 3.0), (4.0, 4.0)];
         let share = Course(acks.to_vec()).pauses(1.0).unwrap();
         assert!((share - 3.1 / 4.0).abs() < 1e-12, "{share}");

@@ -1,4 +1,4 @@
-//! What the expressions of a paper may ask: runs, traces, claims, and what is computed of them.
+//! The functions and values of a paper's expressions: runs, traces, claims, and values computed from them.
 
 mod course;
 mod recorded;
@@ -29,18 +29,18 @@ use crate::run::RunRecord;
 use crate::scenario::{Scenario, what_there_is};
 use crate::template::{Vars, absent, environment, is_absent, known_names, mistake, said};
 
-/// `measures.toml`: what the report reads from each run.
+/// `measures.toml`: the values that the report reads from each run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measures {
-    /// How the runs of a point are summed up.
+    /// Summary of the runs of a point.
     #[serde(default)]
     statistic: Summing,
     #[serde(default)]
     measure: Vec<Measure>,
 }
 
-/// A number that a run yields.
+/// A number of a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Measure {
@@ -64,8 +64,8 @@ struct Source {
     recorded: BTreeMap<String, Arc<Recorded>>,
     runs: BTreeMap<String, Vec<Arc<RunRecord>>>,
     summing: Summing,
-    /// No run is asked: everything that exists answers, so that only mistakes are left. Where traces are given, only they
-    /// answer.
+    /// If set, no run is read, and everything that exists has a value, so that only mistakes remain. If traces are
+    /// given, only they have values.
     probing: Option<Scenarios>,
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn asking(
     Ok(env)
 }
 
-/// A measure in an environment: called with `experiment/point` it gives the values of the runs there.
+/// A measure in an environment. A call with `experiment/point` returns the values of the runs there.
 #[derive(Debug)]
 struct Asked {
     source: Arc<Source>,
@@ -171,17 +171,18 @@ impl Object for Asked {
     }
 }
 
-/// The run that a measure is taken of.
+/// The run that a measure reads.
 #[derive(Debug)]
 struct Run(Arc<RunRecord>);
 impl Object for Run {}
 
-/// A run that there is not, of a scenario.
+/// A stand-in for a run of a scenario.
 #[derive(Debug)]
 struct Probe(Option<Arc<Scenario>>);
 impl Object for Probe {}
 
-/// The run at hand; of one that there is not, that it would have something of the metric whose name is `meant`.
+/// The current run. For a stand-in it checks that a run would have a value of the metric for a name that `meant`
+/// accepts.
 fn run_at_hand(
     state: &State,
     metric: &Metric,
@@ -194,7 +195,7 @@ fn run_at_hand(
     Ok(run.downcast_object_ref::<Run>().map(|Run(record)| record.clone()))
 }
 
-/// What the run at hand has of a metric, over the flows that `flows` names if it does.
+/// The value of a metric in the current run. With `flows`, only over the flows that match this pattern.
 fn metric(state: &State, path: &str, options: Kwargs) -> Result<Value, Error> {
     let metric = Metric::parse(path).map_err(mistake)?;
     let flows: Option<&str> = options.get("flows")?;
@@ -218,7 +219,7 @@ fn metric(state: &State, path: &str, options: Kwargs) -> Result<Value, Error> {
     value.map(Value::from).ok_or_else(absent)
 }
 
-/// How many of the flows that a pattern names have more than nothing of a field.
+/// Number of the flows that match the pattern and have a field above zero.
 fn count(state: &State, pattern: &str, field: &str) -> Result<Value, Error> {
     let metric = Metric::parse(&format!("flow.{pattern}.{field}")).map_err(mistake)?;
     let run = run_at_hand(state, &metric, |name| matches(pattern, name))?;
@@ -231,7 +232,7 @@ fn count(state: &State, pattern: &str, field: &str) -> Result<Value, Error> {
     Ok(Value::from(mine.count() as f64))
 }
 
-/// Packets dropped in the first seconds of the run at hand.
+/// Packets dropped in the first seconds of the current run.
 fn dropped_until(state: &State, end_s: f64) -> Result<Value, Error> {
     let run = state.lookup("run").ok_or_else(|| mistake("`dropped_until` is for measures"))?;
     let Some(Run(record)) = run.downcast_object_ref::<Run>() else { return Ok(1.0.into()) };
@@ -245,7 +246,7 @@ impl Source {
         self.runs.get(place).map_or(&[], Vec::as_slice)
     }
 
-    /// That the plan has this `experiment/point`.
+    /// Checks that the plan has this `experiment/point`.
     fn exists(&self, place: &str) -> Result<(), Error> {
         self.plan.look_up(place).map_err(mistake)
     }
@@ -255,7 +256,7 @@ impl Source {
         let found = found.ok_or_else(|| {
             let known: Vec<&str> = self.plan.experiments.iter().map(|e| e.id.as_str()).collect();
             let instead = what_there_is(experiment, &known);
-            mistake(format!("there is no experiment `{experiment}`{instead}"))
+            mistake(format!("experiment `{experiment}` not found{instead}"))
         })?;
         let values = found.axes.iter().find(|a| a.name == axis).map(|a| &*a.values);
         values.ok_or_else(|| {
@@ -285,8 +286,8 @@ impl Source {
         Ok(Value::from_object(course::Traced::of(trace.clone(), recorded)))
     }
 
-    /// Of the seeds that two points have in common, in how many the runs are the same to the last packet,
-    /// and how many there are.
+    /// Number of the common seeds of two points whose runs are equal in all packets, and number of all common
+    /// seeds.
     fn alike(&self, a: &str, b: &str) -> Result<Vec<usize>, Error> {
         self.exists(a)?;
         self.exists(b)?;
@@ -305,12 +306,12 @@ impl Source {
     }
 }
 
-/// A claim with its verdict; as text, our value with its interval.
+/// A claim with its verdict. Its text is the measured value with its interval.
 #[derive(Debug)]
 pub(crate) struct Said {
-    /// What the paper says.
+    /// The paper's claim.
     pub(crate) claim: Claim,
-    /// How it stands, once judged.
+    /// The judgement, if the claim was judged.
     pub(crate) judgement: Option<Judgement>,
     probing: bool,
 }
@@ -343,7 +344,7 @@ impl Object for Said {
     }
 }
 
-/// What a test says of paired differences.
+/// Result of a test of paired differences.
 #[derive(Debug)]
 struct Answer(Tested);
 
@@ -371,7 +372,7 @@ fn family(sets: Vec<Value>) -> Result<Vec<Value>, Error> {
     Ok(tested(&slices).into_iter().map(|t| Value::from_object(Answer(t))).collect())
 }
 
-/// An expression for each item of a list, under a name.
+/// The values of an expression for each item of a list, which has a name in the expression.
 fn each(
     state: &State,
     expression: &str,
@@ -395,7 +396,7 @@ fn each(
     Ok(all)
 }
 
-/// What an expression in a variable comes to.
+/// The value of an expression that is given as text.
 fn evaluate(state: &State, expression: &str) -> Result<Value, Error> {
     each(state, expression, "", vec![Value::from(0)])?.pop().ok_or_else(absent)
 }
@@ -455,7 +456,7 @@ fn add_functions(
     });
 }
 
-/// A number to three digits.
+/// A number with three significant digits.
 fn three(v: f64) -> String {
     if v == 0.0 {
         return number(v);
@@ -464,7 +465,7 @@ fn three(v: f64) -> String {
     number((v / unit).round() * unit)
 }
 
-/// With a capital letter.
+/// The text with a capital first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! Contents of a traced run as its request in `experiments.toml` fixes them: series, packets and names of flows.
+//! Contents of a traced run by its request in `experiments.toml`: series, packets and names of flows.
 
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +36,7 @@ impl Recorded {
         })
     }
 
-    /// The index of a flow that a name or an index means.
+    /// The index of the flow with this name or index.
     pub(crate) fn flow(&self, flow: &Value) -> Result<u32, Error> {
         let tracks = self.tracks();
         let known: Vec<&str> = tracks.iter().map(String::as_str).collect();
@@ -56,7 +56,7 @@ impl Recorded {
         })
     }
 
-    /// That a run has a flow of this index.
+    /// Checks that a run has a flow of this index.
     pub(crate) fn has_flow(&self, flow: u32) -> Result<(), Error> {
         let tracks = self.tracks();
         if tracks.is_empty() || (flow as usize) < tracks.len() {
@@ -68,7 +68,7 @@ impl Recorded {
         )))
     }
 
-    /// That a run records this series.
+    /// Checks that a run records this series.
     pub(crate) fn has_series(&self, name: &str) -> Result<(), Error> {
         series(name).map_err(mistake)?;
         let TraceRequest { id, series, .. } = &self.request;
@@ -85,7 +85,7 @@ impl Recorded {
         )))
     }
 
-    /// That a run records packets.
+    /// Checks that a run records packets.
     pub(crate) fn has_packets(&self) -> Result<(), Error> {
         if !self.request.capture.is_empty() {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// How the runs of a point stand in cells and charts.
+/// Summary of the runs of a point in cells and charts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Summing {

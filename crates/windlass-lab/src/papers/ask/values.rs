@@ -1,4 +1,4 @@
-//! A number in each run of a point, and what is computed of them run by run.
+//! The values of a measure in the runs of a point, and functions that compute with them run by run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::report::model::ChartPoint;
 use crate::stats::Summary;
 use crate::template::{absent, is_missing, mistake};
 
-/// A number in each run of a point, by seed; as text, summed up with its interval.
+/// A number in each run of a point, by seed. Its text is the summary with its interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Values {
     pub(super) values: BTreeMap<u64, f64>,
@@ -29,7 +29,7 @@ impl Values {
         Summary::of(&self.all())
     }
 
-    /// As a cell of a table.
+    /// The summary as a cell of a table.
     pub(crate) fn cell(&self) -> String {
         match (self.summing, self.summary()) {
             (Summing::Median, Some(s)) => cells::median(&s),
@@ -37,7 +37,7 @@ impl Values {
         }
     }
 
-    /// As a point with its interval; none without runs.
+    /// The summary as a point with its interval; `None` without runs.
     pub(crate) fn point(&self) -> Option<ChartPoint> {
         let s = self.summary()?;
         let (y, ci) = match self.summing {
@@ -95,7 +95,7 @@ impl Object for Values {
     }
 }
 
-/// A change in per cent with its interval.
+/// A change in % with its interval.
 fn signed(summary: Option<Summary>) -> String {
     match summary {
         None => cells::NONE.to_owned(),
@@ -126,7 +126,8 @@ fn pair(a: &Value, b: &Value, f: impl Fn(f64, f64) -> f64) -> Result<Value, Erro
     Ok(Value::from_object(values(a)?.paired(values(b)?, f)))
 }
 
-/// How much more per cent of the second the first is; nothing more where both are alike, even if zero.
+/// The relative difference of the first number from the second, in %; zero if both are equal, also if both are
+/// zero.
 fn change(a: f64, b: f64) -> f64 {
     let change = if a == b { 0.0 } else { (a - b) / b * 100.0 };
     if change.is_finite() { change } else { f64::NAN }
@@ -143,7 +144,7 @@ fn over_all(all: Vec<Value>, f: impl Fn(&[f64]) -> f64) -> Result<Value, Error> 
     Ok(Value::from_object(Values { values, summing: first.summing }))
 }
 
-/// What there is to a measure that has runs; without any, what asks is left out.
+/// Returns the value if it exists. Otherwise the text that reads it is left out.
 fn some(v: Value) -> Result<Value, Error> {
     let there = if let Some(v) = v.downcast_object_ref::<Values>() {
         !v.values.is_empty()

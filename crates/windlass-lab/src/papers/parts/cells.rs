@@ -1,4 +1,4 @@
-//! How judgements and summaries stand in cells and sentences.
+//! Judgements and summaries as text for cells and sentences.
 
 pub(crate) use windlass_report::numbers::{NONE, interval, optional, printed, signed};
 
@@ -22,7 +22,7 @@ pub(crate) fn median(s: &Summary) -> String {
     }
 }
 
-/// Mean and interval of a summary, if there is one.
+/// Mean and interval of a summary, or the sign of a missing value.
 pub(crate) fn mean(s: Option<Summary>) -> String {
     match s {
         None => NONE.to_owned(),

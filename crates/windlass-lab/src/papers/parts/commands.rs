@@ -1,4 +1,4 @@
-//! The commands that make a piece of the report again.
+//! The commands that repeat a part of the report.
 
 use crate::experiment::Point;
 use crate::papers::material::Material;
@@ -6,7 +6,7 @@ use crate::report::model::Block;
 use crate::run::World;
 use crate::scenario::{Document, Scenario};
 
-/// Key and value, as `--set` takes them.
+/// Key and value, as for `--set`.
 type Override = (String, String);
 
 /// The runs of one point: `windlass run` prints the medians of its table row.
@@ -39,12 +39,12 @@ pub(crate) fn recording(
     Some(block(about, run(m, scenario, &overrides) + &out, again))
 }
 
-/// Everything.
+/// The command for the whole report.
 pub(crate) fn whole(m: &Material) -> Block {
     block("The whole report:", format!("windlass reproduce {}", m.paper.called()), None)
 }
 
-/// A quick run of everything.
+/// The command for a quick run of everything.
 pub(crate) fn quick(m: &Material, about: &str) -> Block {
     block(about, format!("windlass reproduce {} --quick", m.paper.called()), None)
 }
@@ -53,19 +53,19 @@ fn block(about: &str, command: String, scenario: Option<String>) -> Block {
     Block::Command { about: Some(about.to_owned()), command, scenario }
 }
 
-/// The scenario of one of the runs by itself.
+/// The scenario of one of the runs.
 fn one(m: &Material, scenario: &str, overrides: &[Override], seed: u64) -> Option<String> {
     let read = Scenario::with_overrides(m.paper.scenario(scenario)?, scenario, overrides).ok()?;
     Some(Scenario { seed, ..read }.resolved_toml())
 }
 
-/// The world that a point runs in.
+/// The backend of a point.
 fn world(m: &Material, experiment: &str, point: &str) -> Option<World> {
     let experiment = m.plan.experiment(experiment)?;
     experiment.points().iter().find(|p| p.id == point).map(|p| experiment.world(p))
 }
 
-/// The scenario's file name and the overrides of a point that change anything in it.
+/// The scenario's file name, and the overrides of a point that affect the scenario.
 fn setting<'a>(
     m: &Material<'a>,
     experiment: &str,
@@ -94,7 +94,7 @@ fn run(m: &Material, scenario: &str, overrides: &[Override]) -> String {
     format!("windlass run {}{}", m.paper.place(scenario), sets.collect::<String>())
 }
 
-/// A word as a shell takes it for one.
+/// A word, quoted if a shell would interpret it.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_read_otherwise_is_quoted() {
+    fn words_with_special_characters_are_quoted() {
         assert_eq!(shell_word("link.a.loss.probability=1%"), "link.a.loss.probability=1%");
         assert_eq!(shell_word("record.series=[\"a b\"]"), "'record.series=[\"a b\"]'");
         assert_eq!(shell_word("name=it's"), "'name=it'\\''s'");

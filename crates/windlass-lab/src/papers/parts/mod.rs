@@ -1,5 +1,5 @@
-//! What the reports of all papers are made of: cells, commands, notes, time series, tests of differences,
-//! tables of verdicts.
+//! The parts of all papers' reports: cells, commands, notes, time series, tests of differences, and tables of
+//! verdicts.
 
 pub(crate) mod cells;
 pub(crate) mod commands;

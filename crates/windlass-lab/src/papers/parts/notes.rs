@@ -1,7 +1,7 @@
 //! The fidelity notes as a section of the report.
 //!
-//! `fidelity.md` is plain: an introduction, then for every note a heading `## RB-1: title` and
-//! paragraphs that begin with `Problem:`, `Choice:` and `Consequence:`.
+//! `fidelity.md` has a fixed form: an introduction, then for each note a heading `## RB-1: title` and paragraphs
+//! that begin with `Problem:`, `Choice:` and `Consequence:`.
 
 use crate::report::model::{Block, Row, Section, Table};
 
@@ -10,13 +10,13 @@ use crate::report::model::{Block, Row, Section, Table};
 pub(crate) struct Note {
     /// Identifier, such as `RB-1`.
     pub(crate) id: String,
-    /// What it is about.
+    /// Title.
     pub(crate) title: String,
-    /// What the paper leaves open or gets wrong.
+    /// The question that the paper leaves open, or its error.
     pub(crate) problem: String,
-    /// What was chosen.
+    /// The choice of this reproduction.
     pub(crate) choice: String,
-    /// What follows for the results.
+    /// The consequence for the results.
     pub(crate) consequence: String,
 }
 
@@ -51,7 +51,8 @@ pub(crate) fn section(markdown: &str) -> Section {
     });
     let table = Table {
         id: "fidelity-table".to_owned(),
-        caption: "What the paper leaves open or gets wrong, and what was done".to_owned(),
+        caption: "Open questions and errors of the paper, and the choices of this reproduction"
+            .to_owned(),
         columns: ["note", "about", "problem", "choice", "consequence"].map(str::to_owned).to_vec(),
         rows: rows.collect(),
         notes: vec![],

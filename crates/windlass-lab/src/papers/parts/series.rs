@@ -7,7 +7,7 @@ pub(crate) fn seconds(t: Time) -> f64 {
     t.as_nanos() as f64 / 1e9
 }
 
-/// Mean rate of a growing count in steps of `step` seconds, and a zero after the last.
+/// Mean rate of a growing count in steps of `step` seconds, and a zero after the last step.
 pub(crate) fn rates(count: &[ChartPoint], step: f64) -> Vec<ChartPoint> {
     let Some(last) = count.last() else { return Vec::new() };
     let bins = (last.x / step).floor() as usize + 1;

@@ -1,5 +1,5 @@
-//! Whether differences within pairs of runs are more than chance: the t-test on pairs, the rank test
-//! beside it, and Holm's correction for their number.
+//! Significance of differences within pairs of runs: the t-test on pairs, the signed-rank test, and Holm's
+//! correction for the number of tests.
 
 use super::cells;
 use crate::report::numbers::number;
@@ -11,17 +11,16 @@ use crate::stats::{CONFIDENCE, Summary};
 /// Familywise error of the tests of one family.
 const ALPHA: f64 = 0.05;
 
-/// What the tests of one family say of one set of paired differences.
+/// Results of the tests for one set of paired differences of a family.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tested {
-    /// The differences summed up.
+    /// Summary of the differences.
     pub(crate) summary: Option<Summary>,
     /// The t-test after Holm's correction; `None` for fewer than two pairs.
     pub(crate) t: Option<Holm>,
-    /// The signed-rank test after it.
+    /// The signed-rank test after Holm's correction.
     pub(crate) rank: Option<Holm>,
-    /// Interval of the mean, as wide as the correction asks: it leaves out zero exactly if the t-test
-    /// rejects it.
+    /// Interval of the mean at the corrected confidence. It excludes zero exactly if the t-test rejects zero.
     pub(crate) ci: Option<[f64; 2]>,
     /// Cohen's d of pairs.
     pub(crate) effect: Option<f64>,
@@ -41,7 +40,7 @@ pub(crate) fn tested(family: &[&[f64]]) -> Vec<Tested> {
     family.iter().zip(by_t).zip(by_rank).map(one).collect()
 }
 
-/// What Holm's procedure says of each set that can be tested.
+/// Result of Holm's procedure for each set that can be tested.
 fn corrected(family: &[&[f64]], test: fn(&[f64]) -> Option<f64>) -> Vec<Option<Holm>> {
     let raw: Vec<Option<f64>> = family.iter().map(|differences| test(differences)).collect();
     let all: Vec<f64> = raw.iter().flatten().copied().collect();
@@ -62,9 +61,10 @@ pub(crate) fn probability(holm: Option<Holm>) -> String {
 mod tests {
     use super::*;
 
-    /// Of 1, 2, 3: t is 2·√3 with two degrees of freedom, p is 0.0742; two signs of eight are as far out.
+    /// For 1, 2 and 3, t is 2·√3 with two degrees of freedom, and p is 0.0742. Two of the eight sign combinations
+    /// are as extreme.
     #[test]
-    fn tests_are_corrected_for_each_other_and_those_that_cannot_be_made_are_left_out() {
+    fn tests_are_corrected_for_their_number_without_impossible_tests() {
         let said = |family: &[&[f64]]| -> Vec<[String; 3]> {
             let of =
                 |t: &Tested| [probability(t.t), probability(t.rank), cells::optional(t.effect)];
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrected_interval_leaves_out_zero_exactly_if_the_test_rejects_it() {
+    fn a_corrected_interval_excludes_zero_exactly_if_the_test_rejects_zero() {
         let clear: Vec<f64> = (0..8).map(|k| 5.0 + f64::from(k % 2)).collect();
         let vague: Vec<f64> = (0..8).map(|k| f64::from(k) - 2.5).collect();
         for tested in tested(&[&clear, &vague, &clear]) {

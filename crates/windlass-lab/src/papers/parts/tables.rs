@@ -1,4 +1,4 @@
-//! Tables of verdicts, and what stands in them.
+//! Tables of verdicts.
 
 use super::cells::{measured, printed};
 use super::commands;
@@ -7,7 +7,7 @@ use crate::papers::material::Material;
 use crate::report::model::{Block, Row, Section, Table};
 use crate::report::numbers::number;
 
-/// A section that ends with the commands that make its content again.
+/// A section that ends with the commands that repeat its content.
 pub(crate) fn section(
     id: &str,
     title: &str,
@@ -16,7 +16,7 @@ pub(crate) fn section(
 ) -> Section {
     for block in &mut blocks {
         if let Block::Table(t) = block {
-            // Rows end where they have nothing more to say.
+            // Short rows are filled with empty cells.
             let columns = t.columns.len();
             t.rows.iter_mut().for_each(|r| r.cells.resize(columns, String::new()));
         }
@@ -67,7 +67,7 @@ pub(crate) fn every_claim(m: &Material) -> Section {
     section("claims", "All claims", vec![Block::Table(table)], [commands::whole(m)])
 }
 
-/// The value that ours is compared with in place of the printed one.
+/// The corrected value, which replaces the published value in the comparison.
 fn corrected(claim: &Claim) -> String {
     claim.compare_with.as_ref().map_or(String::new(), |c| printed(Some(c.value)))
 }

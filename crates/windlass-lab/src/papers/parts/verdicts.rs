@@ -31,7 +31,7 @@ pub(crate) fn listed(items: &[String]) -> String {
     }
 }
 
-/// The judgements that give statements of a kind their verdict, and how many statements these are.
+/// The judgements that give statements of a kind their verdict, and the number of these statements.
 fn standing<'a>(
     all: &[Statement<'a>],
     kind: Basis,
@@ -41,13 +41,13 @@ fn standing<'a>(
     let decisive = |s: &Statement<'a>| -> Vec<&'a Judgement> {
         let own: Vec<&Judgement> =
             s.claims.iter().copied().filter(|j| j.verdict == verdict).collect();
-        // Parts that hold in different interpretations have this verdict together only.
+        // If the parts hold in different interpretations, only the whole statement has this verdict.
         if own.is_empty() { s.claims[..1].to_vec() } else { own }
     };
     (with.clone().count(), with.flat_map(decisive).collect())
 }
 
-/// Contradicted statements of a kind; neighbours in one table with one reason share a point.
+/// Contradicted statements of a kind. Adjacent statements with the same source and reason share a list item.
 fn contradicted(m: &Material, kind: Basis) -> Vec<Block> {
     let all = statements(m.judgements);
     let (count, wrong) = standing(&all, kind, Verdict::Contradicted);

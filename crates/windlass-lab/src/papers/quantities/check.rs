@@ -15,7 +15,7 @@ use crate::papers::exchange;
 use crate::scenario::what_there_is;
 use crate::template::said;
 
-/// Names of `read` within one another.
+/// Maximum depth of nested names of `read`.
 const DEEPEST: usize = 12;
 /// Names that need no entry in `read`.
 const MOMENTS: [&str; 3] = ["end", "last_sample", "event"];
@@ -45,7 +45,7 @@ impl<'a, 'e> Check<'a, 'e> {
             (Some(is), None) if !name.contains('*') => Ok(vec![(name.clone(), is)]),
             (Some(_), None) => self.fail(
                 e.name.span(),
-                "`name`: `*` stands for the names of `values`; there are none",
+                "`name`: `*` stands for the names of `values`, which is missing",
             ),
             (None, Some(values)) if name.matches('*').count() == 1 => {
                 let all = values.get_ref().iter();
@@ -126,7 +126,7 @@ impl<'a, 'e> Check<'a, 'e> {
         }
     }
 
-    /// That the trace's scenario has this flow.
+    /// Checks that the trace's scenario has this flow.
     fn flow(&self, trace: &Spanned<String>, flow: &Spanned<Amount>) -> Checked {
         match flow_of(self.recorded, trace.get_ref(), flow.get_ref()) {
             Ok(_) => Ok(()),
@@ -186,7 +186,7 @@ impl<'a, 'e> Check<'a, 'e> {
         Ok(())
     }
 
-    /// That the keys of a measure go together.
+    /// Checks that the keys of a measure are compatible.
     fn form(&self, item: &Item, span: Range<usize>) -> Checked {
         let count = |there: &[bool]| there.iter().filter(|t| **t).count();
         if count(&[item.of.is_some(), item.packets.is_some(), item.exchange.is_some()]) != 1 {
@@ -224,7 +224,7 @@ impl<'a, 'e> Check<'a, 'e> {
         }
     }
 
-    /// That a name is one of a course, or a series that the trace records.
+    /// Checks that a name is a course, or a series that the trace records.
     fn course(&self, name: &str, span: Range<usize>, recorded: &Recorded) -> Checked {
         let read = &self.element.read;
         if let Some(term) = read.get(name) {
@@ -240,7 +240,7 @@ impl<'a, 'e> Check<'a, 'e> {
         let series = windlass_sim::Series::known();
         let names = courses.map(|(n, _)| n.as_str()).chain(series.iter().map(|(n, _)| n.as_str()));
         let known: Vec<&str> = names.collect();
-        self.fail(span, format!("there is no series `{name}`{}", what_there_is(name, &known)))
+        self.fail(span, format!("series `{name}` not found{}", what_there_is(name, &known)))
     }
 
     fn packets(&self, item: &Item, what: &Spanned<String>, recorded: &Recorded) -> Checked {
@@ -250,14 +250,14 @@ impl<'a, 'e> Check<'a, 'e> {
             None if exchange::KNOWN.contains(&name.as_str()) => None,
             None => {
                 let instead = what_there_is(name, &exchange::KNOWN);
-                Some(format!("there is no exchange `{name}`{instead}"))
+                Some(format!("property `{name}` of an exchange not found{instead}"))
             }
         };
         let wrong = wrong.or_else(|| recorded.has_packets().err().map(|e| said(&e)));
         wrong.map_or(Ok(()), |message| self.fail(what.span(), message))
     }
 
-    /// That an amount is a number, or the name of one.
+    /// Checks that an amount is a number, or the name of a number.
     fn amount(&self, key: &str, amount: &Amount, span: Range<usize>) -> Checked {
         let Amount::Name(name) = amount else { return Ok(()) };
         let numbers = self.element.read.iter().filter(|(_, term)| !self.is_course(term.get_ref()));
@@ -283,7 +283,8 @@ impl<'a, 'e> Check<'a, 'e> {
         Ok(found)
     }
 
-    /// The traces that a term reads; `open` are the names of `read` on the way to it. A name that needs itself is an error.
+    /// The traces that a term reads; `open` has the names of `read` on the path to it. A name that depends on
+    /// itself is an error.
     fn reads(
         &self,
         term: &Spanned<Term>,

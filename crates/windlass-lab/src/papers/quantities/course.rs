@@ -1,4 +1,4 @@
-//! Numbers of a course of values.
+//! Numbers of a value over time.
 
 use crate::papers::ask::{Course, fate};
 use crate::papers::material::Trace;
@@ -12,7 +12,7 @@ pub(super) fn series(trace: &Trace, name: &str, flow: u32) -> Option<Course> {
     Some(Course(values.map(|(t, v)| (seconds(t), v as f64)).collect()))
 }
 
-/// Number of a flow's packets with a fate so far.
+/// Number of a flow's packets with a fate, up to each moment.
 pub(super) fn packets(trace: &Trace, name: &str, flow: u32) -> Option<Course> {
     let fate = fate(name).ok()?;
     let mine = trace.packets.iter().filter(|p| p.flow == flow && p.forward && p.fate == fate);
@@ -24,23 +24,24 @@ pub(super) fn end(trace: &Trace) -> f64 {
     trace.samples.last().map_or(0.0, |s| seconds(s.time))
 }
 
-/// Seconds as the whole nanoseconds that they come from.
+/// Seconds as whole nanoseconds, the unit of the trace.
 fn nanoseconds(seconds: f64) -> f64 {
     (seconds * 1e9).round()
 }
 
-/// The moments at which a course becomes another, with the new values.
+/// The moments at which the value changes, with the new values.
 pub(super) fn changes(all: &Course) -> impl Iterator<Item = Point> {
     all.0.windows(2).filter(|w| w[0].1 != w[1].1).map(|w| w[1])
 }
 
-/// The values without repetitions.
+/// The values without direct repetitions.
 pub(super) fn distinct(all: &Course) -> Vec<f64> {
     let first = all.0.first().copied().into_iter();
     first.chain(changes(all)).map(|(_, v)| v).collect()
 }
 
-/// Time from where it falls to `low` until it is `high`, in values of the clock at that time.
+/// Time from the decrease to `low` until the value is at least `high`, in units of the value of `clock` at that
+/// time.
 pub(super) fn regrowth(all: &Course, low: f64, high: f64, clock: &Course) -> Option<f64> {
     let start = 1 + all.0.windows(2).position(|w| w[0].1 > low && w[1].1 == low)?;
     let (to, _) = all.0[start..].iter().find(|(_, v)| *v >= high)?;
@@ -49,7 +50,7 @@ pub(super) fn regrowth(all: &Course, low: f64, high: f64, clock: &Course) -> Opt
     (*unit > 0.0).then(|| (to - from) / unit)
 }
 
-/// Where it comes to rest when it first falls after its largest value.
+/// The value at the end of the first decrease after the largest value.
 pub(super) fn rest_after_peak(all: &Course) -> Option<f64> {
     let top = all.0.iter().map(|(_, v)| *v).reduce(f64::max)?;
     let peak = all.0.iter().rposition(|(_, v)| *v == top)?;
@@ -57,7 +58,7 @@ pub(super) fn rest_after_peak(all: &Course) -> Option<f64> {
     falls.last().map(|pair| pair[1].1)
 }
 
-/// Whether it is at most the other course, and above it later.
+/// True if the value is at most the other course's value and is above it later.
 pub(super) fn passes(all: &Course, other: &Course) -> bool {
     let mut under = false;
     let mut passed = |(t, v): &Point| {
@@ -68,7 +69,8 @@ pub(super) fn passes(all: &Course, other: &Course) -> bool {
     all.0.iter().any(&mut passed)
 }
 
-/// Its increases and its seconds from where the value was at least the other course's at the next one.
+/// The sum of the increases, and the seconds, of the steps in which the value was at least the other course's value
+/// at the end of the step.
 pub(super) fn growth(all: &Course, other: &Course) -> (f64, f64) {
     let (mut up, mut time) = (0.0, 0.0);
     for w in all.0.windows(2) {
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_from_the_largest_value_ends_where_it_grows_again() {
+    fn the_rest_after_the_peak_is_the_end_of_the_first_decrease() {
         let all = [(0.0, 2.0), (2.0, 8.0), (3.0, 6.0), (4.0, 4.0), (5.0, 5.0), (6.0, 1.0)];
         assert_eq!(rest_after_peak(&course(&all)), Some(4.0));
         assert_eq!(rest_after_peak(&course(&all[..2])), None);
@@ -100,7 +102,7 @@ mod tests {
     fn regrowth_is_counted_from_the_end_of_recovery() {
         let cwnd = [(0.0, 2920.0), (0.02, 4380.0), (0.04, 20_000.0), (0.1, 4380.0), (0.34, 9000.0)];
         let srtt = course(&[(0.01, 99e6), (0.03, 40e6)]);
-        // On the way up in slow start 4380 is not the start.
+        // In slow start, the value 4380 is on the way up and is not the start.
         assert_eq!(regrowth(&course(&cwnd), 4380.0, 8760.0, &srtt), Some(6.0));
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Element {
     pub(super) over: Option<Spanned<Over>>,
     /// The quantity.
     pub(super) is: Option<Spanned<Term>>,
-    /// Several quantities by the name in place of `*`.
+    /// Several quantities by the name that replaces `*`.
     pub(super) values: Option<Spanned<BTreeMap<String, Spanned<Term>>>>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Item {
     pub(super) flow: Option<Spanned<Amount>>,
     /// Values are divided by it.
     pub(super) unit: Option<Spanned<f64>>,
-    /// Greater values count as this one.
+    /// Greater values are reduced to this value.
     pub(super) most: Option<f64>,
     /// Beginning; the value that holds there is included.
     pub(super) from: Option<Spanned<Amount>>,
@@ -99,13 +99,13 @@ pub(super) struct Item {
     pub(super) when: Option<Spanned<When>>,
     /// Only later events count for `when`.
     pub(super) after: Option<Spanned<Amount>>,
-    /// The moment, if `when` has none.
+    /// The moment that applies without an event of `when`.
     pub(super) otherwise: Option<Spanned<Amount>>,
     /// Seconds from the moment of `when` to the result.
     pub(super) plus: Option<f64>,
 }
 
-/// A number or the name of one.
+/// A number or the name of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Amount {
     Number(f64),
@@ -125,7 +125,7 @@ pub(super) enum Take {
     Count,
     /// The value at which the fall from the largest value ends.
     RestAfterPeak,
-    /// Share of the time in pauses of at least so many seconds without growth.
+    /// Share of the time in pauses of at least this number of seconds without growth.
     Pauses(f64),
     /// Time to grow from the fall to `low` until `high`, in values of the course `clock`.
     Regrowth {
@@ -159,14 +159,14 @@ pub(super) enum When {
     Change(Amount),
     /// The first change to a value.
     Becomes(f64),
-    /// The first moment at which the value is at most so much.
+    /// The first moment at which the value is at most this amount.
     AtMost(Amount),
-    /// The first moment at which the value is at least so much.
+    /// The first moment at which the value is at least this amount.
     AtLeast(Amount),
 }
 
 impl When {
-    /// The amount in it, if a name may be one.
+    /// The amount of the event, if it can be a name.
     pub(super) fn amount(&self) -> Option<&Amount> {
         match self {
             When::Change(a) | When::AtMost(a) | When::AtLeast(a) => Some(a),
@@ -176,7 +176,7 @@ impl When {
 }
 
 impl Take {
-    /// The other course in it.
+    /// The other course that the number needs.
     pub(super) fn other(&self) -> Option<&str> {
         match self {
             Take::Regrowth { clock: other, .. }

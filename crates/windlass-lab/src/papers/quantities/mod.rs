@@ -1,8 +1,9 @@
 //! `quantities.toml`: numbers of traced runs, declared as data.
 //!
-//! An element has a `name` and a `trace`. Its measures are tables: `of` is a series, `from` and `until` cut it, and `take`
-//! is the number that is read. `read` names courses, moments and numbers, of which formulas compute. `flows` and `each`
-//! apply an element to flows and events. There are no loops and no methods, so that everything is checked without a run.
+//! An element has a `name` and a `trace`. Its measures are tables: `of` is a series, `from` and `until` limit it,
+//! and `take` is the number that is read. `read` names courses, moments and numbers, with which formulas compute.
+//! `flows` and `each` apply an element to flows and events. Loops and methods do not exist, so that everything is
+//! checked without a run.
 
 mod check;
 mod course;
@@ -32,7 +33,7 @@ pub(crate) struct Told {
     pub(crate) gaps: BTreeMap<String, String>,
 }
 
-/// The file.
+/// The parsed file.
 struct File<'a> {
     text: &'a str,
     place: String,
@@ -44,7 +45,7 @@ struct File<'a> {
 /// A quantity of an element.
 struct Quantity<'e> {
     name: String,
-    /// Number of the element.
+    /// Position of the element in the file.
     at: usize,
     element: &'e Element,
     term: &'e Spanned<Term>,
@@ -52,7 +53,7 @@ struct Quantity<'e> {
     sources: BTreeSet<String>,
 }
 
-/// The quantities, as far as the traces yield them.
+/// The quantities for which the traces have values.
 pub(super) fn quantities(m: &Material) -> Result<Told, FileError> {
     match File::read(m)? {
         Some(file) if !m.traces.is_empty() => file.values(m, &file.checked(m)?),
@@ -60,13 +61,13 @@ pub(super) fn quantities(m: &Material) -> Result<Told, FileError> {
     }
 }
 
-/// The names of the quantities, whose file is checked; each has a number for a value.
+/// The names of the quantities after a check of the file; each has a placeholder value.
 pub(super) fn names(m: &Material) -> Result<BTreeMap<String, f64>, FileError> {
     let Some(file) = File::read(m)? else { return Ok(BTreeMap::new()) };
     Ok(file.checked(m)?.into_iter().map(|q| (q.name, 1.0)).collect())
 }
 
-/// The traces that each quantity reads, by their places in the plan.
+/// The traces that each quantity reads, by their positions in the plan.
 pub(super) fn sources(m: &Material) -> Result<BTreeMap<String, Vec<usize>>, FileError> {
     let Some(file) = File::read(m)? else { return Ok(BTreeMap::new()) };
     let traces = m.plan.traces.iter().enumerate();
@@ -77,7 +78,7 @@ pub(super) fn sources(m: &Material) -> Result<BTreeMap<String, Vec<usize>>, File
     Ok(all.iter().map(|q| (q.name.clone(), places(q))).collect())
 }
 
-/// The declaration of each quantity after expansion, however the file spells it.
+/// The declaration of each quantity after expansion, in a form that does not depend on the file's spelling.
 pub(super) fn meanings(m: &Material) -> Result<BTreeMap<String, String>, FileError> {
     let Some(file) = File::read(m)? else { return Ok(BTreeMap::new()) };
     let whole: toml::Table = crate::template::read(file.text, &file.place)?;
@@ -137,7 +138,7 @@ impl<'a> File<'a> {
             let reader = Reader { env, element, traces, recorded, courses: &courses };
             let value = match sources.iter().all(|id| traces.contains_key(id)) {
                 true => reader.value(term),
-                false => Err(Fault::Lack("there is no run of it".to_owned())),
+                false => Err(Fault::Lack("its trace was not run".to_owned())),
             };
             match value {
                 Err(Fault::Wrong(span, message)) => return fail(span, message),
@@ -148,7 +149,7 @@ impl<'a> File<'a> {
                     told.values.insert(name.clone(), value);
                 }
                 Ok(value) => {
-                    let message = format!("`{name}` is {value}, which is no finite number");
+                    let message = format!("`{name}` is {value}, which is not finite");
                     return fail(term.span(), message);
                 }
             }

@@ -1,4 +1,4 @@
-//! Mistakes in `quantities.toml`: each is one error with its place and a remedy.
+//! Tests of mistakes in `quantities.toml`. Each is one error with its place and a remedy.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ small = 'top < 65535 and rise > 0'
 half = { of = 'window', at = 'first' }
 ";
 
-/// Text, the text in its place, and the error from its line on.
+/// Text, its replacement, and the error from its line number on.
 const MISTAKES: &[[&str; 3]] = &[
     ["name = 'largest'\n", "", "1:1: missing field `name`"],
     ["'largest'", "'largest.*'", "2:8: `name`: `*` stands for the names of `values`"],
@@ -60,7 +60,7 @@ const MISTAKES: &[[&str; 3]] = &[
     [
         "'cwnd_bytes', take",
         "'cwnd_byte', take",
-        "4:13: there is no series `cwnd_byte`; did you mean `cwnd_bytes`?",
+        "4:13: series `cwnd_byte` not found; did you mean `cwnd_bytes`?",
     ],
     [
         "trace = 't'",
@@ -117,7 +117,7 @@ const MISTAKES: &[[&str; 3]] = &[
     [
         "{ of = 'cwnd_bytes', take = 'max', unit = 1460 }",
         "{ exchange = 'lst' }",
-        "4:19: there is no exchange `lst`; did you mean `lost`?",
+        "4:19: property `lst` of an exchange not found; did you mean `lost`?",
     ],
     ["[0]", "[0, 3]", "9:13: trace `t` has no flow 3; expected an index"],
     ["[0]", "['trnsfer']", "9:10: trace `t` has no flow `trnsfer`; did you mean `transfer`?"],
@@ -147,12 +147,12 @@ const MISTAKES: &[[&str; 3]] = &[
     [
         "rise_from = 'ssthresh_bytes'",
         "rise_from = 'ssthresh_byte'",
-        "16:62: there is no series `ssthresh_byte`; did you mean `ssthresh_bytes`?",
+        "16:62: series `ssthresh_byte` not found; did you mean `ssthresh_bytes`?",
     ],
     [
         "'dropped_error'",
         "'dropped_eror'",
-        "17:21: no packet is `dropped_eror`; did you mean `dropped_error`?",
+        "17:21: fate `dropped_eror` not found; did you mean `dropped_error`?",
     ],
     ["top < 65535", "tip < 65535", "20:10: name `tip` not found; did you mean `top`?"],
     ["top < 65535", "window < 65535", "20:10: name `window` not found"],
@@ -200,7 +200,7 @@ fn names_are_unique_in_the_file() {
 }
 
 #[test]
-fn no_text_that_is_cut_or_repeated_panics() {
+fn truncated_and_changed_texts_do_not_panic() {
     let dir = tempfile::tempdir().unwrap();
     let mut paper = paper(dir.path(), QUANTITIES);
     let plan = paper.plan().unwrap();
@@ -244,7 +244,7 @@ fn a_trace_without_samples_has_no_value_and_no_error() {
     let told = super::quantities(&m).unwrap();
     assert_eq!(told.gaps["largest"], "`max`: `cwnd_bytes` has no value there");
     let told = told.values;
-    // Of no flow it is true that its window is small.
+    // Without samples no flow satisfies the condition of a small window, so that the share is 0.
     assert_eq!(
         told.into_iter().collect::<Vec<_>>(),
         [("window.half".to_owned(), 0.0), ("window.small".to_owned(), 0.0)]

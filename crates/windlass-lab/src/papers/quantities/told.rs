@@ -17,7 +17,7 @@ use crate::papers::ask::{Course, Recorded};
 use crate::papers::material::{Trace, Traces};
 use crate::template::said;
 
-/// A number that is not there.
+/// A missing or invalid number.
 pub(super) enum Fault {
     /// The run has no such value, with the reason.
     Lack(String),
@@ -31,7 +31,7 @@ fn lack<T>(why: impl Into<String>) -> Told<T> {
     Err(Fault::Lack(why.into()))
 }
 
-/// None instead of a number that the run lacks.
+/// `None` if the run has no such number.
 fn optional(told: Told) -> Result<Option<f64>, Fault> {
     match told {
         Ok(value) => Ok(Some(value)),
@@ -40,14 +40,14 @@ fn optional(told: Told) -> Result<Option<f64>, Fault> {
     }
 }
 
-/// What each trace of the plan records.
+/// The recording of each trace of the plan.
 pub(super) type Recordings = BTreeMap<String, Recorded>;
 
 /// Courses that several terms share.
 #[derive(Default)]
 pub(super) struct Courses(RefCell<BTreeMap<(String, String, u32), Rc<Course>>>);
 
-/// The flow and the event at hand.
+/// The current flow and event.
 #[derive(Clone, Copy, Default)]
 struct Hand {
     flow: Option<u32>,
@@ -63,7 +63,7 @@ pub(super) struct Reader<'a> {
     pub(super) courses: &'a Courses,
 }
 
-/// The terms of an element for one hand, or for the totals of all.
+/// The terms of an element for one flow and event, or for the totals of all.
 struct Scope<'a> {
     r: &'a Reader<'a>,
     hand: Hand,
@@ -132,10 +132,10 @@ impl Reader<'_> {
     }
 
     fn trace(&self, item: &Item) -> Told<&Trace> {
-        self.traces.get(self.id(item)).map_or_else(|| lack("there is no run of it"), Ok)
+        self.traces.get(self.id(item)).map_or_else(|| lack("its trace was not run"), Ok)
     }
 
-    /// A series or a count of packets, as the trace has it.
+    /// A series or a count of packets, without limits in time.
     fn whole(&self, item: &Item, what: &str, flow: u32) -> Told<Rc<Course>> {
         let key = (self.id(item).to_owned(), what.to_owned(), flow);
         if let Some(known) = self.courses.0.borrow().get(&key) {
@@ -190,7 +190,7 @@ impl Scope<'_> {
         formula::value(self.r.env, text, numbers).map_err(|message| Fault::Wrong(span, message))
     }
 
-    /// The number with a name of `read`.
+    /// The number of a name in `read`.
     fn named(&self, name: &str) -> Told {
         match (name, self.r.element.read.get(name), self.hand.event) {
             ("event", _, Some(event)) => Ok(event),
@@ -211,7 +211,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The number that a measure or a moment is.
+    /// The number of a measure or a moment.
     fn number(&self, item: &Item, span: &Range<usize>) -> Told {
         if let Some(what) = &item.exchange {
             let asked = crate::papers::exchange::Asked::of(self.r.trace(item)?);
@@ -238,11 +238,13 @@ impl Scope<'_> {
                 )),
             };
         }
-        let Some(take) = &item.take else { return lack(format!("{} is no number", label(item))) };
+        let Some(take) = &item.take else {
+            return lack(format!("{} is not a number", label(item)));
+        };
         self.taken(item, take.get_ref(), &course)
     }
 
-    /// The course before it is cut.
+    /// The course before limits in time apply.
     fn base(&self, item: &Item) -> Told<Rc<Course>> {
         let what = item.of.as_ref().or(item.packets.as_ref()).map_or("", |w| w.get_ref());
         match self.r.element.read.get(what).map(Spanned::get_ref) {
@@ -278,7 +280,7 @@ impl Scope<'_> {
         Ok(course)
     }
 
-    /// The events of `when`, with the values there.
+    /// The events of `when`, with the values at them.
     fn events(&self, item: &Item, span: &Range<usize>) -> Told<Vec<(f64, f64)>> {
         let Some(when) = &item.when else { return Ok(Vec::new()) };
         let course = self.course(item)?;
@@ -332,7 +334,7 @@ impl Scope<'_> {
     }
 }
 
-/// A course in words.
+/// The name of a course, for messages.
 fn label(item: &Item) -> String {
     let name = item.of.as_ref().or(item.packets.as_ref()).map_or("", |of| of.get_ref());
     format!("`{name}`")
@@ -379,7 +381,7 @@ fn alone(take: &Take, course: &Course) -> Option<f64> {
     }
 }
 
-/// A number of a course and another.
+/// A number of a course and another course.
 fn compared(take: &Take, course: &Course, other: &Course) -> Option<f64> {
     if course.0.is_empty() {
         return None;

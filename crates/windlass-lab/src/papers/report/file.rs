@@ -1,4 +1,4 @@
-//! What `report.toml` may hold.
+//! The form of `report.toml`.
 
 use serde::Deserialize;
 
@@ -42,7 +42,7 @@ pub(super) struct TableFile {
     pub(super) rows: Vec<RowFile>,
     #[serde(default)]
     pub(super) notes: Vec<String>,
-    /// Rows are left out that have no figure after so many cells.
+    /// Rows without a figure after this number of cells are left out.
     pub(super) filled: Option<usize>,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct TableFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct RowFile {
     pub(super) cells: Vec<Cell>,
-    /// The claim whose verdict and note stand with the row.
+    /// The claim whose verdict and note are shown with the row.
     pub(super) claim: Option<String>,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct SeriesFile {
     pub(super) mark: Mark,
     #[serde(default)]
     pub(super) points: Vec<PointFile>,
-    /// Something over time, in place of points.
+    /// A value over time, instead of points.
     pub(super) curve: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct HeatFile {
     pub(super) y: String,
     pub(super) value: String,
     pub(super) cells: Vec<HeatCellFile>,
-    /// What is said where there are no cells.
+    /// Text that replaces the map if there are no cells.
     pub(super) empty: String,
 }
 
@@ -132,14 +132,14 @@ pub(super) struct ExchangeFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandFile {
     pub(super) about: Option<String>,
-    /// The point whose runs it makes, as `experiment/point`.
+    /// The point whose runs the command makes, as `experiment/point`.
     pub(super) runs: Option<String>,
-    /// The traced run that it makes.
+    /// The traced run that the command makes.
     pub(super) trace: Option<String>,
-    /// What of the traced run is recorded, as `key = value` of the scenario's `record`.
+    /// The recording of the traced run, as `key = value` of the scenario's `record`.
     #[serde(default, deserialize_with = "pair")]
     pub(super) record: Option<[String; 2]>,
-    /// Options at the end of the line.
+    /// Options at the end of the command.
     #[serde(default)]
     pub(super) more: String,
 }
