@@ -234,7 +234,7 @@ impl Question {
     }
 
     /// Estimates the number of runs that would decide the question at this level, if the estimate did not
-    /// change. Returns `None` above [`MAX_RUNS`], for example for an estimate on the edge of the band.
+    /// change. Returns `None` above 10,000 runs, for example for an estimate on the edge of the band.
     pub fn runs_wanted(&self, alpha: f64) -> Option<u64> {
         let samples = [self.size.as_ref().map(|s| &s.0), self.effect.as_ref().map(|s| &s.0)];
         let n = samples.iter().flatten().map(|s| s.runs()).max()?;
