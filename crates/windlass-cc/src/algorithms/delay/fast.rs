@@ -239,9 +239,8 @@ impl CongestionAvoidance for Fast {
             on a path, it settles at capacity times base RTT plus alpha. Slow start ends when the \
             averaged queueing delay reaches mi_threshold. Deviations: an increase is spread over \
             the next acknowledgements, at one byte per acknowledged byte. The law uses the present \
-            window, and the freeze replaces the paper's window at sending time. There is no \
-            multiplicative increase except in slow start. Losses, timeouts and marks have Reno's \
-            response.",
+            window, and the freeze replaces the paper's window at sending time. Multiplicative \
+            increase occurs only in slow start. Losses, timeouts and marks have Reno's response.",
         params: Params::TABLE,
         trace: TRACE,
     };

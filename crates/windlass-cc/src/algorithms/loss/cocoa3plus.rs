@@ -199,7 +199,7 @@ impl Cocoa3Plus {
     }
 }
 
-/// Window over SRTT (equation 8; C3-5); zero before a sample.
+/// Window over SRTT (equation 8, C3-5). Zero before a sample.
 fn transmission_rate(c: &Conn, w: &Window) -> Rate {
     if c.srtt.is_known() && c.srtt.0 > 0 { Rate::of(w.cwnd(), c.srtt) } else { Rate(0) }
 }

@@ -31,7 +31,7 @@ crate::parameters! {
         /// bytes, or mss²/cwnd once per round trip.
         increase: Increase = Increase::PerAck,
             Increase::KIND,
-            "RFC 5681 equation 3; RFC 3465; Reno-BER equation 17 and Table 9 (RB-12)";
+            "RFC 5681 equation 3, RFC 3465, and Reno-BER equation 17 and Table 9 (RB-12)";
     }
 }
 

@@ -58,7 +58,7 @@ crate::choice! {
         Epoch = "epoch",
         /// Bytes delivered in the last full RTT over its length, as in the draft of H-TCP.
         Round = "round",
-        /// Equation 2 literally: the bytes that an acknowledgement delivers, over the time since the
+        /// Equation 2 literally: the newly delivered bytes of one acknowledgement, over the time since the
         /// last transmission before it, which counts as at least 1 ms.
         Ack = "ack",
     }

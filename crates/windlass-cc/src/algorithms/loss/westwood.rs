@@ -99,7 +99,7 @@ impl Westwood {
         Some(pipe.max(2 * u64::from(c.mss)))
     }
 
-    /// With a `clock`: the bytes of an acknowledgement count in the next sample.
+    /// With a `clock`: the acknowledgement that ends a sample counts in the next sample.
     fn observe_clocked(&mut self, p: &Params, c: &Conn, a: &Ack) {
         let rtt = if a.rtt.is_known() { a.rtt } else { c.srtt };
         let clock = divisor(p.clock.0);

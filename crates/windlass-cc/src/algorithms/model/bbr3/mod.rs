@@ -1,8 +1,8 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-06).
 //!
 //! One file per concern: the model of the path from loss and delivery (`model`), Startup and Drain
-//! (`startup`), the four phases of ProbeBW (`probe_bw`), ProbeRTT (`probe_rtt`), the window with the
-//! pacing rate (`window`), and the undo of a spurious loss (`undo`).
+//! (`startup`), the four phases of ProbeBW (`probe_bw`), and ProbeRTT (`probe_rtt`). The other files have the
+//! window with the pacing rate (`window`), and the undo of a spurious loss (`undo`).
 
 mod model;
 mod params;
