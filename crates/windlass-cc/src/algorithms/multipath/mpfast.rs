@@ -21,7 +21,7 @@ crate::parameters! {
         gamma: Ratio = Ratio::of(1, 2),
             ParamKind::Ratio { min: Ratio(1), max: Ratio::ONE },
             "Jin, Wei, Low 2004, window control (0 to 1)";
-        /// RTTs from one update to the next.
+        /// Round trips from one update to the next.
         interval: u64 = 2,
             ParamKind::Count { min: 1, max: 100 },
             "Jin, Wei, Low 2004, window control";
