@@ -79,14 +79,14 @@ fn the_printed_equations_give_the_sequence_worked_by_hand() {
     assert_eq!((hand.traced("alpha_t_q16"), hand.traced("beta_t_q16")), (1.0, 2.0));
     hand.expect(&[
         (1.0, 1.0, 2.0, 3.0),         // first round, phi 1: min(2, 2), min(3, 3)
-        (2.5, 1.0, 2.0, 3.0),         // below 1 + 2: phi 0.4 on what is full already
+        (2.5, 1.0, 2.0, 3.0),         // below 1 + 2: phi 0.4, offsets at their maxima
         (3.0 + 0.01, 0.0, 2.0, 3.0),  // not below 3
         (7.0, -1.0, 2.0, 3.0 - 0.43), // above 6: phi 3.01/7
         (5.8, -1.0, 2.0, 2.0),        // above 5.57: max(2, 2.57 - 7/5.8)
         (4.0, 0.0, 2.0, 2.0),         // between 3 and 5
         (2.0, 1.0, 2.0, 3.0),         // phi 2: min(3, 4)
-        (0.0, 1.0, 2.0, 3.0),         // nothing queued: phi endless
-        (0.0, 1.0, 2.0, 3.0),         // and 1
+        (0.0, 1.0, 2.0, 3.0),         // empty queue: phi infinite
+        (0.0, 1.0, 2.0, 3.0),         // phi 1
     ]);
 }
 

@@ -263,7 +263,8 @@ fn after_a_rise_beta_is_kept_or_goes_back_to_its_default() {
 fn throughput_is_of_the_epoch_the_round_or_the_acknowledgement() {
     let measured = |throughput| {
         let mut hand = Hand::new(Params { throughput, ..headline() }, 53_600);
-        // 10 segments in 1 s, sent again at once, then 10 in 4 s and one more after 20 ms.
+        // 10 segments in 1 s, each followed by a new segment at once, then 10 in 4 s, and one more after
+        // 20 ms.
         for (n, gap) in [(10, 100), (10, 400), (1, 20)] {
             for _ in 0..n {
                 hand.c.next_id = hand.c.una + 10 * MSS;

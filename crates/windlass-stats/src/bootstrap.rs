@@ -65,8 +65,8 @@ pub fn percentile_t(values: &[f64], options: Options) -> Option<[f64; 2]> {
 
 /// True if the values are so skewed that [`percentile_t`] should replace Student's interval of their mean. The
 /// rule is Cochran's: there are at least ten values, but fewer than 25 times the square of their skewness.
-/// Otherwise a 95 % interval misses in at most 6 % of cases (W. G. Cochran, "Sampling Techniques", 1977,
-/// section 2.15).
+/// With more values, Student's 95 % interval misses in at most 6 % of cases (W. G. Cochran, "Sampling
+/// Techniques", 1977, section 2.15).
 pub fn is_advised(values: &[f64]) -> bool {
     const LEAST: usize = 10;
     let n = values.len() as f64;

@@ -17,9 +17,9 @@ crate::choice! {
         /// first data sent after its start.
         Rfc = "rfc",
         /// Linux (`dctcp_update_alpha`): alpha is in 1024ths. The decrease and the increase are each
-        /// rounded down, and alpha becomes zero if its decrease is less than one. An observation window
-        /// ends with the last data sent before its start. The acknowledgement that ends it belongs to
-        /// the next window.
+        /// rounded down. If the decrease is less than one, the whole of alpha is subtracted. An
+        /// observation window ends with the last data sent before its start. The acknowledgement that
+        /// ends it belongs to the next window.
         Linux = "linux",
     }
 }
