@@ -170,7 +170,10 @@ fn with_independent_losses_the_number_of_transmissions_is_geometric() {
     let messages = flow.messages.as_deref().unwrap();
     assert_eq!(coap.duplicates, result.links[0].delivered - messages.arrived);
     assert_eq!(flow.delivered_bytes, 100 * messages.arrived);
-    assert!(messages.arrived > coap.completed, "some were given up though they had come");
+    assert!(
+        messages.arrived > coap.completed,
+        "some requests were given up although they had arrived"
+    );
 }
 
 /// The sample of a retransmitted request is weak: it is measured from the first transmission. The timer of

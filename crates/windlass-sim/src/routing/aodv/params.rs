@@ -68,8 +68,8 @@ pub struct AodvParams {
     pub gratuitous: bool,
     /// The D flag: only the destination answers.
     pub destination_only: bool,
-    /// Maximum number of data packets that a node keeps while it searches routes; a new packet replaces the
-    /// oldest one. The RFC specifies neither the number nor the time; the defaults are ns-3's.
+    /// Maximum number of data packets that a node keeps while it searches routes; a full buffer drops its oldest
+    /// packet. The RFC specifies neither the number nor the time; the defaults are ns-3's.
     pub buffer_packets: u32,
     /// Maximum time for which a node keeps a data packet.
     pub buffer_time: Span,
