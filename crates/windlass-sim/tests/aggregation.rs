@@ -50,7 +50,7 @@ fn a_single_station_reaches_the_efficiency_of_its_aggregates() {
 }
 
 #[test]
-fn stations_with_aggregates_share_the_air_as_bianchis_do() {
+fn throughput_of_stations_with_aggregates_follows_bianchi() {
     for (n, most) in [(2, 16), (5, 16), (10, 1), (10, 8)] {
         for rts in [RtsThreshold::Never, RtsThreshold::Always] {
             let mut radio = cell(N, n, 5);

@@ -26,7 +26,7 @@ fn routing(result: &RunResult) -> &RoutingResult {
 }
 
 #[test]
-fn a_chain_is_crossed_by_as_many_hops_as_it_has() {
+fn a_chain_of_six_stations_takes_five_hops() {
     let stop = Time::from_secs(10);
     let config = over(grid(1, 6), &[([0, 5], cbr(5, stop))], Time::from_secs(11));
     let result = run(config);
@@ -55,7 +55,7 @@ fn tcp_crosses_a_grid_both_ways() {
 }
 
 #[test]
-fn a_route_heals_when_a_station_on_it_goes_off() {
+fn a_route_is_replaced_when_a_station_on_it_is_switched_off() {
     // A square of 3 by 3 has two paths. The middle station of the used side is switched off.
     let stop = Time::from_secs(20);
     let mut radio = grid(3, 3);
@@ -175,7 +175,7 @@ fn a_dead_destination_is_given_up() {
 }
 
 #[test]
-fn a_source_that_goes_off_sends_nothing_more() {
+fn a_source_switched_off_stops_sending() {
     let mut radio = grid(1, 3);
     radio.off = vec![(0, Time::from_secs(5))];
     let stop = Time::from_secs(30);
@@ -223,7 +223,7 @@ fn a_chain_has_no_second_route() {
 }
 
 #[test]
-fn a_network_of_one_seed_gives_the_same_bytes_and_another_seed_does_not() {
+fn the_seed_determines_the_results_of_a_network() {
     let one = |seed| {
         let stop = Time::from_secs(5);
         let flows: Vec<([usize; 2], Cbr)> = (0..4).map(|i| ([i, 12], cbr(20, stop))).collect();
@@ -236,7 +236,7 @@ fn a_network_of_one_seed_gives_the_same_bytes_and_another_seed_does_not() {
 }
 
 #[test]
-fn messages_are_packets_of_the_sizes_of_the_rfc() {
+fn messages_have_the_sizes_of_the_rfc() {
     let stop = Time::from_secs(1);
     let result = run(over(grid(1, 2), &[([0, 1], cbr(1, stop))], Time::from_secs(2)));
     let r = routing(&result);

@@ -1,4 +1,4 @@
-//! CoAP against the closed forms of RFC 7252 section 4.2 and of loss-free paths.
+//! CoAP compared with the closed forms of RFC 7252 section 4.2 and of loss-free paths.
 
 use crate::common::radio::line;
 use crate::common::{drops, flow, link, listed, network, rfc, run};
@@ -96,7 +96,7 @@ fn unanswered_requests_are_sent_at_0_1_3_7_and_15_timeouts_and_given_up_at_31() 
 }
 
 #[test]
-fn without_loss_an_exchange_takes_both_ways_and_both_transmissions() {
+fn an_exchange_without_loss_takes_propagation_and_transmission_both_ways() {
     let result = run(over(coap(1, 1_000), 1_000));
     let (flow, coap) = only(&result);
     assert_eq!((coap.begun, coap.completed, coap.given_up, coap.duplicates), (999, 999, 0, 0));
@@ -114,7 +114,7 @@ fn without_loss_an_exchange_takes_both_ways_and_both_transmissions() {
 }
 
 #[test]
-fn a_line_of_links_adds_up() {
+fn delays_of_consecutive_links_add_up() {
     let mut config = over(coap(1, 10), 11);
     config.links.push(link([1, 2], 500_000, 5));
     config.nodes.push("n2".into());
@@ -124,7 +124,7 @@ fn a_line_of_links_adds_up() {
 
 /// A request without a response is retransmitted, answered again and counted once.
 #[test]
-fn a_lost_acknowledgement_brings_a_duplicate_that_counts_once() {
+fn a_lost_response_causes_a_duplicate_that_is_counted_once() {
     let mut config = over(coap(10, 11), 100);
     config.links[0].loss[1] = listed(&[1]);
     let result = run(config);
@@ -264,7 +264,7 @@ fn requests_and_responses_cross_the_air_in_their_frames() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_and_another_one_another() {
+fn the_seed_determines_the_exchanges() {
     let with = |seed| {
         let mut config = over(coap(1, 500), 600);
         config.links[0].loss = [drops(0.2), drops(0.2)];

@@ -75,7 +75,7 @@ fn shares_against_cubic_are_within_known_bounds() {
 }
 
 #[test]
-fn round_trips_of_20_and_80_ms_bias_reno_most_cubic_less_and_hybla_hardly() {
+fn rtts_of_20_and_80_ms_bias_reno_most_cubic_less_and_hybla_hardly() {
     // Ratio of the goodputs, short over long base RTT, and ratio of the RTTs with the mean queueing delay.
     let bias = |id| {
         let runs = pairs([(id, 20), (id, 80)]);

@@ -53,7 +53,7 @@ fn a_queue_that_grows_shows_in_delay_and_jitter() {
 /// and its transmission time. With Nagle's algorithm, each message would wait for the delayed acknowledgement
 /// of the previous one.
 #[test]
-fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
+fn the_first_message_waits_for_the_handshake_and_a_lost_message_is_late() {
     let deadline = Some(Span::from_millis(50));
     let source = Cbr { deadline, ..cbr(200, 100_000, Time::from_secs(2)) };
     let of = |nagle| {
@@ -70,7 +70,7 @@ fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
     assert!((60.0..62.0).contains(&max), "{max} ms for the first");
     let mean = (messages.mean_ms.unwrap() * 20.0 - max) / 19.0;
     assert!((20.0..20.5).contains(&mean), "{mean} ms for the others");
-    // The SYN is lost, then a data segment: the timer of 1 s delivers it late.
+    // Frame 1 is the SYN, and frame 5 a data segment, which the timer of 1 s delivers late.
     config.links[0].loss[0] = common::listed(&[5]);
     let messages = run(config).flows[0].messages.clone().unwrap();
     assert_eq!((messages.sent, messages.arrived), (20, 20));

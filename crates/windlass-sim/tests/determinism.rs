@@ -30,7 +30,7 @@ fn the_same_seed_gives_the_same_bytes_twice() {
 }
 
 #[test]
-fn two_threads_side_by_side_give_the_bytes_of_one() {
+fn two_parallel_threads_give_the_bytes_of_one() {
     let alone = [7, 8].map(|seed| bytes(&recorded(seed)));
     let together = std::thread::scope(|s| {
         let runs = [7, 8].map(|seed| s.spawn(move || bytes(&recorded(seed))));
@@ -108,7 +108,7 @@ fn exchanging_the_algorithm_keeps_every_links_loss_pattern() {
 }
 
 #[test]
-fn nothing_is_logged_that_happens_after_the_end() {
+fn events_after_the_end_are_not_logged() {
     // At 5 ms, the server has sent more packets to the link's queue than have left it.
     let mut config = download(RIVERBED, 1_000_000, None);
     config.flows[0].profile_mut().stack.initial_window = windlass_tcp::InitialWindow::Segments(6);

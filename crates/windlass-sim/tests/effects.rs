@@ -26,7 +26,7 @@ fn two_reno_flows_share_a_bottleneck_fairly() {
 }
 
 #[test]
-fn the_flow_with_the_shorter_round_trip_gets_more() {
+fn the_flow_with_the_shorter_rtt_gets_more_goodput() {
     let mut config = dumbbell(2, "newreno", Time::from_secs(300));
     config.links[0].loss[0] = common::drops(1e-3);
     config.links[0].queue = QueueLimit::Packets(40);
@@ -39,7 +39,7 @@ fn the_flow_with_the_shorter_round_trip_gets_more() {
 }
 
 #[test]
-fn rtt_samples_exclude_timestamps_echoed_after_a_hole() {
+fn rtt_samples_exclude_timestamps_delayed_by_a_hole() {
     // The RTT is 40 ms without a queue, plus at most 200 ms of delayed acknowledgement. This holds for all
     // losses, lost retransmissions, and repairs after a timeout of a second and more.
     for algorithm in ["newreno", "cubic", "bbr3"] {
@@ -95,7 +95,7 @@ fn every_request_is_answered_once_and_in_its_time() {
 }
 
 #[test]
-fn a_request_that_finds_no_server_counts_its_timeouts() {
+fn a_request_without_a_server_counts_its_timeouts() {
     let ask = Traffic::RequestResponse { request: 1, response: 1, requests: 1, think: Span::ZERO };
     let mut config = network(
         vec![link([0, 1], 10_000_000, 20)],

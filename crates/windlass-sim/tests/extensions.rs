@@ -95,7 +95,7 @@ fn lifo_serves_the_newest_packets_and_drops_the_oldest() {
     let fifo = run(overload(Discipline::DropTail));
     let newest = run(overload(lifo(0)));
     let transit = |r: &RunResult| *r.flows[0].transit.as_deref().expect("measured");
-    // With both disciplines, the link transmits every other packet and the last ten. With first in, first
+    // With both disciplines, the link transmits every other packet and ten more. With first in, first
     // out, most packets wait in a full queue of 10 ms. With last in, first out, the newest packets wait only
     // for the packet in transmission, except for the packets that are left when the source stops.
     let fates = |r: &RunResult| (r.links[0].delivered, r.links[0].drops_queue);
@@ -255,7 +255,7 @@ fn a_custom_application_runs_over_a_multipath_connection() {
 
 /// A copy taken in the middle of a run continues independently, also with extensions.
 #[test]
-fn a_copy_of_a_simulation_ends_as_the_original_does() {
+fn a_copy_of_a_simulation_has_the_results_of_the_original() {
     for config in [overload(lifo(0)), noisy(1), rally(20)] {
         let mut original = Simulation::new(config).expect("valid");
         original.run_until(Time::from_millis(500));

@@ -51,7 +51,7 @@ fn exchange(bytes: u32) -> f64 {
 }
 
 #[test]
-fn a_frame_goes_after_whole_back_off_periods_an_assessment_and_a_turnaround() {
+fn a_frame_follows_whole_back_off_periods_an_assessment_and_a_turnaround() {
     let mut seen = [0; 8];
     for seed in 0..200 {
         let mut driver = Driver::new(&air(500, &[0, 100]), seed);

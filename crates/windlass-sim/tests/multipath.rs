@@ -176,7 +176,7 @@ fn a_peer_without_multipath_gets_an_ordinary_connection() {
 }
 
 #[test]
-fn requests_and_clocked_packets_run_over_subflows_too() {
+fn requests_and_constant_rates_run_over_subflows() {
     let ask = Traffic::RequestResponse {
         request: 100,
         response: 200_000,
@@ -193,7 +193,7 @@ fn requests_and_clocked_packets_run_over_subflows_too() {
 }
 
 #[test]
-fn a_reader_with_a_rate_sets_the_pace() {
+fn a_slow_reader_limits_the_goodput() {
     let mut config = two_paths(ENDLESS, 60);
     config.flows[0].read = ReadPolicy::Rate(100_000);
     multipath(&mut config).config.receive_buffer = 64_000;
@@ -216,7 +216,7 @@ fn every_scheduler_delivers_the_stream_and_the_redundant_one_sends_it_twice() {
 }
 
 #[test]
-fn a_multipath_run_repeats_itself_and_follows_its_seed() {
+fn the_seed_determines_a_multipath_run() {
     let config = |seed: u64| {
         let mut config = two_paths(ENDLESS, 20);
         config.links[0].loss = [drops(0.01), drops(0.01)];

@@ -151,7 +151,7 @@ fn path_choice_survives_the_death_of_either_relay() {
     }
 }
 
-/// In a grid of five by five stations, from the middle of one side to the middle of another, there is a route
+/// In a grid of five by five stations, between the middles of two opposite sides, there is a route
 /// around every station.
 #[test]
 fn a_subflow_with_a_broken_route_returns_on_another_route() {

@@ -158,7 +158,7 @@ fn packets_are_conserved_at_any_moment_and_runs_repeat() {
 }
 
 #[test]
-fn the_seed_decides_chance_and_nothing_else() {
+fn the_seed_affects_only_random_disciplines() {
     let with = |discipline, seed| {
         let mut config = bottleneck(discipline, 2, 20);
         config.seed = seed;

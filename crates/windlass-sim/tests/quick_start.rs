@@ -99,7 +99,7 @@ fn at_most(bps: u64) -> RateCode {
 }
 
 #[test]
-fn an_idle_path_starts_at_the_approved_rate_and_spreads_it_over_the_round_trip() {
+fn an_idle_path_starts_at_the_approved_rate_paced_over_the_rtt() {
     for pacing in [Pacing::Algorithm, Pacing::Off, Pacing::Always] {
         let result = run(quick(StackConfig { pacing, pacing_burst: 10, ..RFC }));
         assert_eq!(reported(&result), Some(at_most(250 * MBPS)));

@@ -171,7 +171,7 @@ fn a_broadcast_reaches_all_in_range_and_none_beyond_and_is_not_acknowledged() {
 }
 
 #[test]
-fn farther_stations_lose_more_frames_and_go_slower() {
+fn farther_stations_lose_more_frames_and_have_less_goodput() {
     let at = |metres| {
         let mut radio = RadioConfig::new("cell", Phy::G);
         radio.errors = FrameErrors::Snr;

@@ -132,7 +132,7 @@ fn each_frame_needs_a_data_request_and_the_device_sleeps_after_the_last() {
 }
 
 #[test]
-fn uplink_goes_at_once() {
+fn uplink_packets_are_sent_at_once() {
     for seed in 0..50 {
         let mut d = Driver::new(&family(1, EVERY), seed);
         let at = Time::from_secs(11);

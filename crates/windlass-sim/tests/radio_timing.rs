@@ -12,7 +12,7 @@ const START: Time = Time::from_secs(1);
 const AIR: Span = Span(100);
 
 #[test]
-fn a_packet_goes_out_at_once_over_an_idle_channel() {
+fn a_packet_is_sent_at_once_over_an_idle_channel() {
     // 1500 bytes and 36 of framing at 11 Mbit/s: 1117.1 µs, rounded up, after 192 µs of preamble.
     for (phy, data) in [
         (Phy::B_LONG, us(192 + 1118)),
@@ -43,7 +43,7 @@ fn a_packet_goes_out_at_once_over_an_idle_channel() {
 }
 
 #[test]
-fn rts_and_cts_come_before_the_data_and_a_sifs_between_each() {
+fn rts_and_cts_precede_the_data_with_a_sifs_between_frames() {
     for (phy, rts, answer, data) in [
         // At 2 Mbit/s: 20 bytes take 80 µs, 14 take 56.
         (Phy::B_LONG, us(192 + 80), us(192 + 56), us(192 + 1118)),

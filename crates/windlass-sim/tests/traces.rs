@@ -80,7 +80,7 @@ fn the_loss_of_the_last_segment_waits_for_the_timer() {
 }
 
 #[test]
-fn a_window_closed_for_long_is_probed() {
+fn a_closed_window_is_probed() {
     let mut config = transfer("reno", 11, None);
     config.flows[0].profile_mut().stack.receive_buffer = 4 * MSS;
     config.flows[0].read = ReadPolicy::Delayed(Span::from_millis(4000));

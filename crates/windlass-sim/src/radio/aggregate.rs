@@ -11,8 +11,8 @@ use crate::radio::queued::Queued;
 use crate::radio::station::{Phase, Station};
 
 impl Station {
-    /// The station has the channel. Chooses the packets that are transmitted with the first packet: as many
-    /// as fit, or none if `alone` is true.
+    /// The station has the channel. Chooses the packets that are transmitted with the first packet: as many as fit,
+    /// or no others if `alone` is true.
     pub(super) fn gather(&mut self, phy: &Phy, rate: Rate, alone: bool, now: Time) {
         let (Some(aggregator), Some(head)) = (self.aggregator.as_deref_mut(), self.queue.front())
         else {

@@ -45,7 +45,7 @@ const MAX_SIFS_FRAME: u32 = 18;
 /// Parameters of IEEE 802.15.4 that replace those of DCF: unslotted CSMA-CA, acknowledgements and retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowpan {
-    /// Number of back-offs after a busy channel before the attempt fails (macMaxCSMABackoffs).
+    /// Number of further back-offs after a busy channel before the attempt fails (macMaxCSMABackoffs).
     pub max_backoffs: u32,
     /// Number of retries of a frame (macMaxFrameRetries).
     pub max_retries: u32,
@@ -155,8 +155,8 @@ impl Lowpan {
         Framing { mac: self.mac_header, ip: self.ip_header, saved: saved.into() }
     }
 
-    /// Number of bytes by which compression shortens the headers of a UDP datagram, compared with the IP
-    /// header of a TCP segment. Fixed ports, such as AODV's, are not compressed.
+    /// Number of bytes by which header compression shortens a UDP datagram: the compressed part of the UDP header,
+    /// and the next-header field of the IP header. Fixed ports, such as AODV's, are not compressed.
     pub fn saved(&self, fixed_ports: bool) -> u8 {
         let least = if fixed_ports { UDP_HEADER - 1 } else { 0 };
         match UDP_HEADER - self.udp_header.max(least) {

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn cck_lies_within_a_decibel_of_published_reception_rates() {
+    fn cck_is_within_a_decibel_of_published_reception_rates() {
         // Reception rates of 1024-byte frames from ns-3's regression tests, which integrate over the
         // receiver's decisions. The union bound is never better, and close.
         for (modulation, dbm, rate) in [
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_become_rarer_with_signal_and_commoner_with_rate() {
+    fn bit_errors_decrease_with_signal_and_increase_with_rate() {
         use crate::radio::phy::Phy;
         for (_, phy) in Phy::ALL {
             for db in -10..40 {

@@ -89,7 +89,7 @@ impl Radios {
         self.hops.len() as u32 - 1
     }
 
-    /// A hop by its number.
+    /// Returns a hop by its number.
     pub(crate) fn hop(&self, hop: u32) -> RadioHop {
         self.hops[hop as usize]
     }

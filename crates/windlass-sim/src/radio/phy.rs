@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_take_the_time_that_the_standard_gives_them() {
+    fn frames_take_the_time_of_the_standard() {
         // 14 bytes at 1 Mbit/s: 192 + 112; the short preamble is not for 1 Mbit/s.
         assert_eq!(us(Phy::B_LONG, 14, 1_000_000), 304);
         assert_eq!(us(Phy::B_SHORT, 14, 1_000_000), 304);
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn control_frames_take_the_highest_mandatory_rate_not_above_the_datas() {
+    fn control_frames_take_the_highest_mandatory_rate_not_above_the_data_rate() {
         assert_eq!(Phy::G.control_rate_for(54_000_000), 24_000_000);
         assert_eq!(Phy::G.control_rate_for(18_000_000), 12_000_000);
         assert_eq!(Phy::B_LONG.control_rate_for(11_000_000), 2_000_000);

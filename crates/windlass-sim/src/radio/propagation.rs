@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn log_distance_loses_ten_times_the_exponent_a_decade() {
+    fn log_distance_loses_ten_times_the_exponent_per_decade() {
         let radio = RadioConfig::new("r", Phy::G);
         let power = |x| radio.reach(at(0), at(x)).power_dbm.unwrap();
         assert!((power(1) - (16.0 - 40.18)).abs() < 0.01, "{}", power(1));

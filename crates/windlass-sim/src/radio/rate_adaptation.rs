@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_that_gets_worse_is_followed_within_some_intervals() {
+    fn rates_follow_a_worse_channel_within_some_intervals() {
         let mut g = adapter(Phy::G);
         run(&mut g, 3000, 0, |_| 1.0);
         assert_eq!(g.peers[0].best[0], 7);

@@ -60,7 +60,7 @@ pub struct StationResult {
     pub drops_queue: u64,
     /// Packets given up at the retry limit that their receiver had not received.
     pub drops_retry: u64,
-    /// Packets lost when the station's battery became empty, or handed to it afterwards.
+    /// Packets lost when the station's battery became empty or it was switched off, or handed to it afterwards.
     #[serde(default)]
     pub drops_off: u64,
     /// Packets in the queue or in transmission at the end of the run that their receiver has not received.

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_through_a_node_leads_over_it() {
+    fn a_path_through_a_node_contains_it() {
         let routes = Routes::new(5, [[0, 1], [1, 3], [0, 2], [2, 3], [3, 4]]);
         assert_eq!(routes.through(&[0, 2, 4]), Some(vec![4, 6, 8]));
         assert_eq!(routes.through(&[0, 4]), routes.path(0, 4));

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn two_slots_by_hand() {
+    fn priorities_and_averages_match_a_calculation_by_hand() {
         // W = 4; A can be served at 8, B at 2.
         let mut fair = ProportionalFair::new(4);
         let (a, b) = (fair.add(), fair.add());
