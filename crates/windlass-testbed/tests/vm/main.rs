@@ -1,6 +1,6 @@
-//! Linux in virtual time. This program is its own guest, so it brings its own harness: in a guest
-//! `guest_main` takes over, elsewhere the tests of a kernel run one after the other, beside those of
-//! the other kernel. Arguments choose tests by a part of their name.
+//! Linux in virtual time. This program is its own guest, so it has its own harness: in a guest `guest_main`
+//! takes over. Elsewhere the tests of a kernel run one after the other, in parallel with the tests of the
+//! other kernel. Arguments select tests by a part of their name.
 
 mod answers;
 #[path = "../common/mod.rs"]
@@ -76,7 +76,7 @@ fn tests(chosen: &[&str]) {
     });
 }
 
-/// A kernel of each series that is to be had.
+/// Returns a kernel of each available series.
 fn kernels() -> impl Iterator<Item = Kernel> {
     Series::ALL.into_iter().filter_map(|series| {
         let kernel =
@@ -85,7 +85,7 @@ fn kernels() -> impl Iterator<Item = Kernel> {
     })
 }
 
-/// What the guest does.
+/// Does the guest's job.
 fn serve(args: &[String]) -> Result<Vec<u8>, String> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::{env, fs};
 
-/// In other processes, because they have other environments.
+/// Runs in other processes, because they need different environments.
 pub fn what_is_missing_is_said() {
     let nothing = tempfile::tempdir().expect("a folder");
     let said = |program: &str| {
