@@ -399,7 +399,8 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
         return Err(invalid("link", name, problem.to_owned()));
     }
     if back.is_some() || *course != <[Course; 2]>::default() {
-        let problem = "on ns-3 the rate and the delay of a link must be constant and equal in both directions";
+        let problem =
+            "on ns-3 links have a constant rate and constant delay, equal in both directions";
         return Err(invalid("link", name, problem.to_owned()));
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::{env, fs};
 
 /// Runs in other processes, because they need different environments.
-pub fn what_is_missing_is_said() {
+pub fn missing_requirements_are_reported() {
     let nothing = tempfile::tempdir().expect("a folder");
     let said = |program: &str| {
         let mut other = Command::new(env::current_exe().expect("this program"));
