@@ -63,8 +63,8 @@ pub(super) enum Kind {
     Algorithm,
 }
 
-/// Every setting, with the name of the scenario key if a scenario has it. All settings here are supported by
-/// the kernel too.
+/// Every setting. A setting that scenarios also have uses the name of the scenario key. The kernel supports
+/// all settings here.
 pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("stack", Kind::Stack),
     ("algorithm", Kind::Algorithm),

@@ -64,7 +64,7 @@ impl<'a> Words<'a> {
         self.clone().next()
     }
 
-    /// Returns the next word, or an error that asks for `what`.
+    /// Returns the next word. At the end of the line, the error suggests `what`.
     pub(super) fn expect(&mut self, what: &str) -> Result<Word<'a>, Problem> {
         self.next().ok_or_else(|| {
             Problem::new(self.start..self.start, "the line ends here", format!("write {what}"))
