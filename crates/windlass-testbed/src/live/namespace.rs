@@ -26,7 +26,7 @@ impl Namespace {
     ///
     /// Returns an error without the privilege, or if the kernel does not support namespaces.
     pub fn new() -> io::Result<Namespace> {
-        // A thread that has changed its namespace must not return to the other threads.
+        // A thread whose namespace has changed must not do other work, so this thread ends.
         let made = thread::scope(|scope| {
             scope
                 .spawn(|| {

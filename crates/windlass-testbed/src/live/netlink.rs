@@ -72,8 +72,8 @@ impl Netlink {
         self.request(libc::RTM_SETLINK, 0, &body)
     }
 
-    /// Removes the queueing discipline of a device. The machine's default discipline is not under our
-    /// control, and one such as `fq` would pace packets.
+    /// Removes the queueing discipline of a device. The default discipline depends on the machine, and one
+    /// such as `fq` would pace packets.
     pub fn remove_queue(&self, index: u32) -> io::Result<()> {
         const ROOT: u32 = u32::MAX;
         // struct tcmsg: family, index of the device, handle, parent, info.

@@ -247,7 +247,7 @@ pub fn cost(
         }
     }
     if own.0 == 0 {
-        return Err(RunError::backend("the kernel counted zero acknowledgements"));
+        return Err(RunError::backend("the kernel did not count any acknowledgement"));
     }
     let each = |sum: u64| sum as f64 / own.0 as f64;
     Ok(Cost {
