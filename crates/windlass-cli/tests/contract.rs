@@ -173,7 +173,7 @@ fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
     let moved = done(&["diff", &one, &other]).out;
     assert!(moved.contains("0 are the same"), "{moved}");
     assert!(
-        moved.contains("flow.*.goodput_bps") && moved.contains("moved beyond chance"),
+        moved.contains("flow.*.goodput_bps") && moved.contains("differ significantly"),
         "{moved}"
     );
     let nothing = call(&["diff", &one, &folder("none")]);

@@ -168,7 +168,7 @@ const MISTAKES: &[Mistake] = &[
         "measures.toml",
         "flow.transfer.rto_count",
         "flow.transfre.rto_count",
-        "report.toml:16:53: there is no flow `transfre`; did you mean `transfer`?",
+        "report.toml:16:53: flow `transfre` not found; did you mean `transfer`?",
     ),
     (
         "fidelity.md",
@@ -180,13 +180,13 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "claim = \"model.{{ p }}\"",
         "claim = \"modle\"",
-        "report.toml:15:10: there is no claim `modle`",
+        "report.toml:15:10: claim `modle` not found",
     ),
     (
         "report.toml",
         "claim = \"model.",
         "claim = \"modle.",
-        "report.toml:9:7: there is no claim `modle.0.1%`",
+        "report.toml:9:7: claim `modle.0.1%` not found",
     ),
     (
         "report.toml",
@@ -252,7 +252,7 @@ const MISTAKES: &[Mistake] = &[
         "claims.toml",
         "\"flow.transfer.goodput_bps\", at = \"loss/p=0.1%\"",
         "\"flow.transfre.goodput_bps\", at = \"loss/p=0.1%\"",
-        "claims.toml:22:16: claim `order`: there is no flow `transfre`; did you mean `transfer`?",
+        "claims.toml:22:16: claim `order`: flow `transfre` not found; did you mean `transfer`?",
     ),
     (
         "claims.toml",
@@ -296,7 +296,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "claim('model.' ~ p)",
         "claim('modle.' ~ p)",
-        "report.toml:16:86: there is no claim `modle.0.1%`",
+        "report.toml:16:86: claim `modle.0.1%` not found",
     ),
     (
         "report.toml",

@@ -1,4 +1,4 @@
-//! Checks of a claim that need no run.
+//! Checks of a claim without runs.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::{Basis, Claim, Direction, Evidence, LeastEffect, Metric, Quantity, To
 use crate::experiment::FileError;
 use crate::report::numbers::number;
 
-/// A relative tolerance from here on is a percentage in place of a fraction.
+/// A relative tolerance of this size or more is probably a percentage instead of a fraction.
 const MOST_RELATIVE: f64 = 5.0;
 /// Largest sensible tolerance, as a multiple of the published value.
 const MOST_TIMES: f64 = 100.0;
 
-/// By how much of itself a printed value may be rounded.
+/// Maximum relative rounding error of a printed value.
 const ROUNDING: f64 = 0.005;
 
 /// A mistake, with the path of the value in the claim.
@@ -35,7 +35,7 @@ impl Claim {
         FileError::at(file, text, span, format!("claim `{}`{gap}{}", self.id, wrong.message))
     }
 
-    /// All that is wrong with it by itself.
+    /// All mistakes of the claim that need no other data.
     pub(super) fn check(&self) -> Vec<Wrong> {
         let mut wrong = self.words();
         wrong.extend(self.numbers());
@@ -91,7 +91,7 @@ impl Claim {
             wrong.extend(t.check("tolerance", "tolerance").err());
             match self.target() {
                 None => {
-                    let message = "has a tolerance but no `paper` value to hold it against";
+                    let message = "has a tolerance but no `paper` value to compare with";
                     wrong.push(Wrong::new("tolerance", message));
                 }
                 Some(target) => wrong.extend(t.suits(target).err()),
@@ -103,7 +103,7 @@ impl Claim {
         wrong
     }
 
-    /// That no sum, difference or comparison mixes units, and that the claim is in the unit of its measure.
+    /// Checks that no sum, difference or comparison mixes units, and that the claim has the unit of its measure.
     fn units(&self) -> Result<(), Wrong> {
         let of = |quantity: &Quantity, path: &str| {
             let mixed = |(path, [a, b]): (String, [String; 2])| {
@@ -135,7 +135,7 @@ impl Claim {
         }
     }
 
-    /// That what decides it is no comparison of a measure with itself.
+    /// Checks that no difference or ratio compares a measure with itself.
     fn compares(&self) -> Result<(), Wrong> {
         let twice = |(path, quantity): (String, &Quantity)| {
             let pair = quantity.pair().filter(|pair| pair[0] == pair[1])?;
@@ -208,13 +208,13 @@ impl Claim {
         wrong
     }
 
-    /// That the paper's own value lies where the direction says.
+    /// Checks that the published value agrees with the claim's direction.
     fn own_direction(&self, exact: impl Fn(&Quantity) -> Option<f64>) -> Result<(), Wrong> {
         let Some((direction, own)) = self.direction.as_ref().zip(self.target()) else {
             return Ok(());
         };
         let Some(baseline) = exact(direction.baseline()) else { return Ok(()) };
-        // A printed value is rounded, and what it is compared with by a closed form is not.
+        // A printed value is rounded, but the value of a closed form is not.
         let computed = !matches!(direction.baseline(), Quantity::Constant(_));
         let rounding = if computed { ROUNDING * baseline.abs() } else { 0.0 };
         let (holds, word) = match direction {
@@ -232,7 +232,7 @@ impl Claim {
     }
 }
 
-/// That a quantity is right by itself.
+/// Checks a quantity without its parts.
 fn alone(path: &str, quantity: &Quantity) -> Result<(), Wrong> {
     let key = quantity.key();
     let own = format!("{path}.{key}");
@@ -272,7 +272,7 @@ impl Tolerance {
         })
     }
 
-    /// That it distinguishes a value from others.
+    /// Checks that the tolerance distinguishes the value from other values.
     fn suits(&self, target: f64) -> Result<(), Wrong> {
         if target == 0.0 && self.relative.is_some_and(|v| v > 0.0) {
             let message =
@@ -290,7 +290,7 @@ impl Tolerance {
 }
 
 impl LeastEffect {
-    /// That every number is finite and from zero up, and a fraction one.
+    /// Checks that every number is finite and at least 0, and that the relative effect is a fraction.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut all = self.absolute.values().chain([&self.relative]);
         if !all.all(|v| v.is_finite() && *v >= 0.0) {

@@ -11,10 +11,10 @@ use crate::experiment::FileError;
 use crate::scenario::what_there_is;
 use crate::template::{Placed, Places, Tree, Vars, expanded};
 
-/// Named measures within one another.
+/// Maximum nesting depth of named measures.
 const DEEPEST: usize = 12;
 
-/// The tables of the file, each of whose elements is read for itself.
+/// The tables of the file. Their elements are read one by one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClaimsFile {
@@ -41,7 +41,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Claim>, FileError> {
     parse_every(text, file, &Vars::new()).map_err(|mut errors| errors.swap_remove(0))
 }
 
-/// The same with other values for some names of the file's `let` tables.
+/// Reads claims as [`parse`] does, with the values `given` for some names of the file's `let` tables.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ impl Found<'_> {
 }
 
 impl Measures {
-    /// Puts the named measures into a claim where it names them.
+    /// Replaces the names of measures in a claim by the measures.
     fn put_into(&self, claim: &mut Claim) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         let Claim { measure, direction, places, .. } = claim;
@@ -115,7 +115,7 @@ impl Measures {
         wrong
     }
 
-    /// `within` are the measures that this is a part of.
+    /// Replaces named measures in a quantity. `within` lists the named measures that contain it.
     fn put(
         &self,
         quantity: &mut Quantity,
