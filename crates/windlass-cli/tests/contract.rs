@@ -208,10 +208,10 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         ("choose --rate 0bps --rtt 20ms".to_owned(), "--rate 0bps carries nothing"),
         ("choose --rate 100bps --rtt 1ms".to_owned(), "take 6.400 s alone, and --rtt says 1ms"),
         (format!("{profile} --loss 60% --transfer 1MB"), "so that nothing arrives; a lower one"),
-        (format!("{profile} --memory 0B"), "keeps the least, 48 bytes a connection"),
-        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of code, and there are 1"),
+        (format!("{profile} --memory 0B"), "smallest state with 48 bytes per connection"),
+        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of flash; the limit is 1"),
         (format!("{profile} --aim energy"), "no battery life"),
-        (format!("{profile} --seeds 3"), "6 or more do"),
+        (format!("{profile} --seeds 3"), "expected 6 or more"),
         (format!("{profile} --on linux-vt"), "name them, such as `--algorithms cubic,bbr`"),
         (format!("{profile} --algorithms cubic,linux:nv"), "choose linux or linux-vt"),
         (

@@ -46,7 +46,9 @@ impl FromStr for Shard {
             (1..=shard.of).contains(&shard.index).then_some(shard)
         };
         read().ok_or_else(|| {
-            format!("invalid shard `{text}`; expected INDEX/COUNT with an index from 1, such as `3/8`")
+            format!(
+                "invalid shard `{text}`; expected INDEX/COUNT with an index from 1, such as `3/8`"
+            )
         })
     }
 }

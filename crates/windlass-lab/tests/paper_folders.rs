@@ -126,7 +126,7 @@ fn a_quantity_that_its_trace_cannot_have_is_an_error() {
         ("exchange = 'lost'", "19: trace `t` captures no packets"),
         (
             "trace = 'u', of = 'cwnd_bytes', take = 'max'",
-            "16: `trace`: there is no trace `u`; did you mean `t`?",
+            "16: `trace`: trace `u` not found; did you mean `t`?",
         ),
     ] {
         let dir = tempfile::tempdir().unwrap();

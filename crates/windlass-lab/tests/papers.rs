@@ -222,7 +222,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "kind = \"command\"",
         "kind = \"exchange\"\nid = \"x\"\ncaption = \"\"\nof = \"nope\"\nleft = \"\"\nright = \"\"\n[[section.block]]\nkind = \"command\"",
-        "report.toml:34:7: there is no trace `nope`; there are none",
+        "report.toml:34:7: trace `nope` not found; there are none",
     ),
     (
         "experiments.toml",

@@ -296,11 +296,7 @@ fn the_note_names_missing_evidence_and_the_command_for_missing_runs() {
             Verdict::NotComparable,
             "No run of e/slow has this metric.",
         ),
-        (
-            "{ model = 'eq99' }".to_owned(),
-            Verdict::NotComparable,
-            "Closed form `eq99` not found.",
-        ),
+        ("{ model = 'eq99' }".to_owned(), Verdict::NotComparable, "Closed form `eq99` not found."),
         ("{ trace = 'x' }".to_owned(), Verdict::NotComparable, "No traced run yields `x`."),
     ];
     for (measure, verdict, note) in cases {
