@@ -221,7 +221,7 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
         ("assess linux:nv".to_owned(), "choose linux or linux-vt"),
         ("break bbr --goal harm".to_owned(), "`--rival cubic`"),
-        ("break bbr --runs 0".to_owned(), "25 or more may"),
+        ("break bbr --runs 0".to_owned(), "expected 25 or more"),
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let said = call(&words);

@@ -53,7 +53,7 @@ impl Spread {
         }
     }
 
-    /// True if the property is uncertain and the network has it.
+    /// True if the property is uncertain, and the network has this property.
     pub(super) fn varies(&self, property: Property, scenario: &Scenario) -> bool {
         let bursts = |l: &LinkSpec| l.course.iter().any(|c| c.bursts.is_some());
         let random = |l: &LinkSpec| l.loss.iter().flatten().any(is_random) || bursts(l);

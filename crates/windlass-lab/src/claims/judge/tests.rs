@@ -141,7 +141,7 @@ fn an_insignificant_effect_is_undecided_and_a_significant_small_effect_is_contra
 }
 
 #[test]
-fn the_least_effect_of_a_claim_is_at_most_half_of_the_published_effect() {
+fn the_smallest_effect_that_matters_is_at_most_half_of_the_published_effect() {
     let body = |more: &str| {
         judged(&format!(
             "measure = {}\ndirection = {{ greater_than = {} }}\n{more}",
