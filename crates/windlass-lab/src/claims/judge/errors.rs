@@ -11,9 +11,9 @@ const PAPERS: usize = 300;
 /// Offset of the mean of a point's values from the published value. The tolerance is ±1, and the standard deviation 1.
 const OFF: [f64; 6] = [0.0, 0.5, 0.9, 1.1, 1.5, 2.0];
 
-/// Claims of a paper about each point. Size: the value is 10 ± 1. Direction: the value exceeds the baseline by 2
-/// or more. The
-/// baseline is the point with the offset −1, whose values are noise about 9.
+/// Claims of a paper about each point. Size: the value is 10 ± 1. Direction: the value exceeds the baseline by 2 or
+/// more.
+/// The baseline is the point with the offset −1, whose values are noise about 9.
 fn claims() -> Vec<Claim> {
     let of = |at: f64| format!("{{ metric = {{ path = 'flow.f.completion_s', at = 'e/{at}' }} }}");
     let claim = |id: &str, at: f64, criterion: &str| {
