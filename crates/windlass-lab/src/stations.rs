@@ -41,7 +41,7 @@ impl<'a> Stations<'a> {
         (0..self.stations.len()).filter(|k| names.contains(&&self.stations[*k].name)).collect()
     }
 
-    /// The next hop of a station towards the receiver at the end of the run.
+    /// Index of the station to which this station forwards data at the end of the run.
     fn next(&self, station: usize) -> Option<usize> {
         let routing = self.record.radios[self.cell].routing.as_ref()?;
         let mut routes = routing.routes.iter();

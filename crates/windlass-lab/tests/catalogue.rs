@@ -1,4 +1,4 @@
-//! The page of algorithms and the references against the code.
+//! Compares the page of algorithms and the references with the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,9 +10,9 @@ fn docs(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src").join(name)
 }
 
-/// `WINDLASS_BLESS=1` writes it.
+/// `WINDLASS_BLESS=1` writes the page.
 #[test]
-fn the_page_is_what_the_algorithms_say_of_themselves() {
+fn the_page_of_algorithms_equals_the_generated_page() {
     let path = docs("reference/algorithms.md");
     let page = markdown();
     if std::env::var_os("WINDLASS_BLESS").is_some() {
@@ -45,7 +45,7 @@ fn every_citation_key_is_in_the_references_and_every_reference_is_cited() {
         assert!(keys.iter().any(|key| key == info.citation), "{}: {}", info.id, info.citation);
     }
     let cited: BTreeSet<&str> = entries().iter().map(|entry| entry.info().citation).collect();
-    // What scenarios are made of is cited by the page that explains it.
+    // The page of the patient ward cites the sources of its scenario.
     let ward = fs::read_to_string(docs("studies/patient-ward.md")).unwrap();
     for key in &keys {
         let on_the_page = ward.contains(&format!("`{key}`"));
@@ -86,7 +86,7 @@ fn descriptions_are_complete() {
 }
 
 #[test]
-fn algorithms_slow_starts_and_timers_are_found_in_any_case() {
+fn algorithms_slow_starts_and_timers_are_found_in_upper_and_lower_case() {
     let kinds = |name: &str| find(name).iter().map(|e| e.kind()).collect::<Vec<_>>();
     assert_eq!(kinds("Cubic"), ["algorithm"]);
     assert_eq!(kinds("HYSTART"), ["slow start"]);
