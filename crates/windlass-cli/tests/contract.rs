@@ -216,7 +216,7 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         (format!("{profile} --algorithms cubic,linux:nv"), "choose linux or linux-vt"),
         (
             format!("{profile} --memory 104B --algorithms cubic,linux:nv --on linux-vt"),
-            "linux:nv has no counted cost",
+            "linux:nv has no measured cost",
         ),
         ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
         ("assess linux:nv".to_owned(), "choose linux or linux-vt"),

@@ -1,6 +1,5 @@
-//! Compares two folders of results: the equal runs, the metrics that differ significantly, and the verdicts that
-//! changed.
-//! The folders may come from two versions, two settings or two backends.
+//! Compares two folders of results: the equal runs, the metrics that differ significantly, and the verdicts
+//! that changed. The folders may come from two versions, two settings or two backends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -95,9 +94,8 @@ impl Diff {
         text
     }
 
-    /// Tables of the metrics whose means differ significantly, and of the verdicts that changed. The first table has a
-    /// note
-    /// with the number of comparisons.
+    /// Tables of the metrics whose means differ significantly, and of the verdicts that changed. The first
+    /// table has a note with the number of comparisons.
     pub fn tables(&self, metrics: &[Measure]) -> Result<Vec<Table>, Error> {
         let usual: Result<Vec<Measure>, _> =
             USUAL.iter().map(|path| Measure::parse(path)).collect();

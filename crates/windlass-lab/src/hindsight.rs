@@ -60,9 +60,8 @@ fn searches(records: &[RunRecord]) -> Vec<String> {
         *found += routing.discoveries_succeeded;
     }
     let sentence = |(cell, [begun, found]): (&str, [u64; 2])| {
-        (found < begun).then(|| {
-            format!("cell {cell}: of {begun} searches for a route {found} found one by the end")
-        })
+        (found < begun)
+            .then(|| format!("cell {cell}: {found} of {begun} searches for a route succeeded"))
     };
     cells.into_iter().filter_map(sentence).collect()
 }
@@ -90,5 +89,5 @@ fn gone(scenario: &Scenario, records: &[RunRecord]) -> Option<String> {
             "{n} stations at which flows begin or end went off, the first, {name}, at {at:.3} s"
         ),
     };
-    Some(format!("{who}; goodputs are over the time after that too"))
+    Some(format!("{who}; goodputs include the time after that"))
 }

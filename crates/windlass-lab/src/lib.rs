@@ -8,10 +8,9 @@
 //!    is a [`run::Task`]. A [`run::Runner`] runs many in parallel, in the simulator, on this machine's
 //!    kernel or on a kernel in virtual time. The number and order of parallel runs change no byte of a
 //!    result.
-//! 3. The [`run::store`] keeps each finished run in a journal that survives a kill at any time, and
-//!    exports tables as Parquet, CSV and JSON. [`run::capture`] writes packets as pcapng.
-//!    A [`sweep`] makes an experiment of any scenario, and adds runs until its intervals are narrow
-//!    enough.
+//! 3. The [`run::store`] keeps each finished run in a journal that survives a kill at any time, and exports
+//!    tables as Parquet, CSV and JSON. [`run::capture`] writes packets as pcapng. A [`sweep`] makes an
+//!    experiment of any scenario, and adds runs until its intervals are narrow enough.
 //! 4. [`stats`] summarises runs as medians and means with 95 % intervals. [`models`] has closed
 //!    forms to compare them with.
 //! 5. [`claims`] are the statements of a paper in checkable form. Judging them on the runs gives

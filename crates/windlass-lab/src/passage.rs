@@ -26,9 +26,8 @@ impl Passage {
     }
 }
 
-/// The transits of all packets in a log. The log must begin before the first packet: the first link that a direction's
-/// packets
-/// use is the link of their sender.
+/// The transits of all packets in a log. The log must begin before the first packet: the first link that a
+/// direction's packets use is the link of their sender.
 pub(crate) fn passages(packets: &[PacketEvent]) -> Vec<Passage> {
     joined(packets, |forward| {
         let mut links: Vec<(Time, u32)> = Vec::new();
@@ -41,9 +40,9 @@ pub(crate) fn passages(packets: &[PacketEvent]) -> Vec<Passage> {
     })
 }
 
-/// Joins the captures of a path's links. `ends` returns the first and the last link of a direction. A packet is sent on
-/// the
-/// first link and arrives at the end of the last link. Links are FIFO, so equal segments are matched in order.
+/// Joins the captures of a path's links. `ends` returns the first and the last link of a direction. A packet
+/// is sent on the first link and arrives at the end of the last link. Links are FIFO, so equal segments are
+/// matched in order.
 pub(crate) fn joined(
     packets: &[PacketEvent],
     ends: impl Fn(bool) -> Option<(u32, u32)>,

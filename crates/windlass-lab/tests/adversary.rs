@@ -92,9 +92,8 @@ fn a_temporary_longer_delay_with_thinned_acks_stalls_bbr_permanently() {
     assert!(usual > 8.0e6, "{usual} bit/s on the unchanged path");
     let stalled = rate_of_bbr([80, 120], &[acks, ("link.access.delay", longer)]);
     assert!(stalled < 0.6e6, "{stalled} bit/s long after the longer delay");
-    // The pacing rate limits it, not cwnd: the rate rises by a quarter for one minimum RTT, and the rise ends before
-    // its
-    // packets are acknowledged.
+    // The pacing rate limits it, not cwnd: the rate rises by a quarter for one minimum RTT, and the rise ends
+    // before its packets are acknowledged.
     let of =
         |key, value| rate_of_bbr([80, 120], &[acks, ("link.access.delay", longer), (key, value)]);
     let wider = of("flow.subject.params", "{ cwnd_gain = 8.0 }");
@@ -105,13 +104,11 @@ fn a_temporary_longer_delay_with_thinned_acks_stalls_bbr_permanently() {
 
 #[test]
 fn spurious_retransmissions_do_not_stall_bbr_permanently() {
-    // CC-Fuzz (HotNets 2022): each spurious retransmission ends a round, so that ten rounds pass at once and the
-    // bandwidth
-    // estimate covers only the last few packets. The rate recovers if a sample over less than the minimum RTT ends no
-    // round. The
-    // attack drops every second of 240 packets, including retransmissions, while the delay rises by a second in each
-    // direction.
-    // The acknowledgements of the other packets arrive after the RTO.
+    // CC-Fuzz (HotNets 2022): each spurious retransmission ends a round, so that ten rounds pass at once and
+    // the bandwidth estimate covers only the last few packets. The rate recovers if a sample over less than
+    // the minimum RTT ends no round. The attack drops every second of 240 packets, including retransmissions,
+    // while the delay rises by a second in each direction. The acknowledgements of the other packets arrive
+    // after the RTO.
     let losses: Vec<String> = (0..120).map(|n| (4000 + 2 * n).to_string()).collect();
     let losses = format!("{{ model = \"list\", packets = [{}] }}", losses.join(", "));
     let attack = [
@@ -126,9 +123,9 @@ fn spurious_retransmissions_do_not_stall_bbr_permanently() {
 
 #[test]
 fn goodput_of_bbr_under_two_attacks_is_within_10_percent_of_linux() {
-    // Goodput over 20 s on Linux 6.12: 6.28 and 4.08 Mbit/s. The simulator had 3.77 and 0.015 Mbit/s before BBR
-    // received RTTs
-    // from timestamps, and before F-RTO used acknowledgements of any data that was not retransmitted.
+    // Goodput over 20 s on Linux 6.12: 6.28 and 4.08 Mbit/s. The simulator had 3.77 and 0.015 Mbit/s before
+    // BBR received RTTs from timestamps, and before F-RTO used acknowledgements of any data that was not
+    // retransmitted.
     let queue = [
         ("link.access.delay", r#"[["0s", "1ms"], ["35ms", "350888us"], ["10s", "1ms"]]"#),
         ("link.bottleneck.queue", "62pkt"),

@@ -128,9 +128,8 @@ fn ledbat_alone_keeps_the_queueing_delay_at_its_target() {
 
 #[test]
 fn a_receiver_that_splits_acks_does_not_raise_the_bandwidth_estimate_of_bbr() {
-    // If partial ACKs counted as deliveries, the estimate would be too high, and ten packets would wait. The return
-    // path is fast,
-    // so that all partial ACKs arrive at once.
+    // If partial ACKs counted as deliveries, the estimate would be too high, and ten packets would wait. The
+    // return path is fast, so that all partial ACKs arrive at once.
     let queue = |lies: &str| {
         let changes = [
             ("flow.subject.algorithm", "bbr"),

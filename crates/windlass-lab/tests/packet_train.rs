@@ -86,11 +86,10 @@ to = "d1"
 algorithm = "reno"
 "#;
 
-/// A train that arrives at the bottleneck with the rate r, in competition with other traffic of the rate x, leaves
-/// it with the rate r / (r + x). Both are shares of the bottleneck's rate. In slow start each train arrives with twice
-/// the
-/// rate with which the train before it left. The fixed point is 1 - x/2, so that half of the other traffic counts as
-/// free.
+/// A train that arrives at the bottleneck with the rate r, in competition with other traffic of the rate x,
+/// leaves it with the rate r / (r + x). Both are shares of the bottleneck's rate. In slow start each train
+/// arrives with twice the rate with which the train before it left. The fixed point is 1 - x/2, so that half
+/// of the other traffic counts as free.
 #[test]
 fn the_rate_estimate_with_other_traffic_exceeds_the_free_rate() {
     let mean = |others: &str| {

@@ -95,9 +95,8 @@ fn rtts_equal_the_values_in_the_names_of_the_paths() {
         let run = s.tenth_run(experiment, &format!("start=hystart,path={path}"), 1);
         for (flow, rtt) in run.flows.iter().zip(expected) {
             let least = flow.min_rtt_ms.expect("samples");
-            // A packet's transmission time on four links at 25 Mbps or more is below a millisecond. Some packets of
-            // other flows
-            // may always be in the queue.
+            // A packet's transmission time on four links at 25 Mbps or more is below a millisecond. Some
+            // packets of other flows may always be in the queue.
             assert!(least >= rtt && least < rtt + 6.0, "{path}: {least}");
         }
     }

@@ -79,9 +79,8 @@ fn the_senders_of_a_run_depend_on_the_seed_and_not_on_the_protocol() {
     assert_ne!(of("protocol=cocoa3plus,packet=300", 2), ours);
 }
 
-/// C3-27: a sensor receives only its four neighbours, for every spacing and path-loss model. The sensors in the middle
-/// also
-/// receive the base station.
+/// C3-27: a sensor receives only its four neighbours, for every spacing and path-loss model. The sensors in
+/// the middle also receive the base station.
 #[test]
 fn each_sensor_receives_its_four_neighbours_on_every_spacing() {
     let s = setup();

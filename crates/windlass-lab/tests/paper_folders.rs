@@ -214,7 +214,7 @@ fn an_experiment_with_too_many_points_is_an_error() {
     let said = paper_support::said(&check(&paper).unwrap_err());
     assert!(
         said.contains(
-            "experiments.toml:4:6: experiment `loss` has 20000 points; a paper has at most 10000"
+            "experiments.toml:4:6: experiment `loss` has 20000 points; an experiment of a paper has at most 10000"
         ),
         "{said}"
     );

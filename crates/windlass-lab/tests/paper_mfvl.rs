@@ -30,9 +30,8 @@ fn meter(s: &Setup, experiment: &str, point: &str) -> (Scenario, windlass_sim::F
     (scenario, result.flows[0].clone())
 }
 
-/// MFVL with the initial choice of set-up 3 runs MFast on one path and MVegas on the other. All data arrives over these
-/// two
-/// paths, and each path has its own bottleneck.
+/// MFVL with the initial choice of set-up 3 runs MFast on one path and MVegas on the other. All data arrives
+/// over these two paths, and each path has its own bottleneck.
 #[test]
 fn the_hybrid_runs_mfast_on_one_path_and_mvegas_on_the_other() {
     let s = setup();

@@ -113,7 +113,7 @@ const MISTAKES: &[Mistake] = &[
         "integer `-1`, expected a whole number from 0",
     ),
     ("claims.toml", "paper = 1.0", "paper = nan", "has a value that is not a finite number"),
-    ("claims.toml", "id = \"order\"", "id = \"\"", "needs an `id` of characters that can be seen"),
+    ("claims.toml", "id = \"order\"", "id = \"\"", "needs an `id` of printable characters"),
     (
         "models.toml",
         "mathis(0.1, p, 1.0)",
@@ -144,7 +144,7 @@ const MISTAKES: &[Mistake] = &[
         "models.toml",
         "mathis(0.1, p, 1.0)",
         "mathis(0.1, q, 1.0)",
-        "models.toml:7:6: nothing is called `q` here",
+        "models.toml:7:6: name `q` not found",
     ),
     (
         "measures.toml",
@@ -192,7 +192,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "for = { p = \"{{ labels('loss', 'p') }}\" }\n",
         "for = { p = \"{{ labels('loss', 'p') }}\" }\nif = \"{{ nope }}\"\n",
-        "report.toml:15:6: nothing is called `nope` here",
+        "report.toml:15:6: name `nope` not found",
     ),
     (
         "report.toml",
@@ -270,13 +270,13 @@ const MISTAKES: &[Mistake] = &[
         "claims.toml",
         "quantity = \"Goodput over the model's rate at a loss of {{ p }}\"",
         "quantity = \"Goodput over the model's rate at a loss of {{ q }}\"",
-        "claims.toml:7:12: nothing is called `q` here",
+        "claims.toml:7:12: name `q` not found",
     ),
     (
         "models.toml",
         "mathis(0.1, p, 1.0)",
         "mathi(0.1, p, 1.0)",
-        "models.toml:7:6: nothing is called `mathi` here; did you mean `mathis`?",
+        "models.toml:7:6: name `mathi` not found; did you mean `mathis`?",
     ),
     ("claims.toml", "(EX-1)", "(EX-7)", "claims.toml:14:87: fidelity.md has no note EX-7"),
     (

@@ -91,9 +91,8 @@ fn alarms_are_late_when_the_ward_is_overloaded() {
     assert_eq!(of(&calm[0], "run.first_death_s"), f64::INFINITY);
 }
 
-/// The beds next to the base forward the most packets, so that their batteries are empty first. The alarms of the other
-/// beds
-/// take another route as long as a route exists.
+/// The beds next to the base forward the most packets, so that their batteries are empty first. The alarms of
+/// the other beds take another route as long as a route exists.
 #[test]
 fn the_batteries_of_the_beds_next_to_the_base_are_empty_first() {
     let scenario = ward(&[("topology.wireless.battery", "10J")]);

@@ -201,9 +201,8 @@ fn a_cell_may_set_the_scheduling_of_its_stations() {
     assert_eq!(scheduling(&format!("scheduling = {all}")), other);
 }
 
-/// Two flows arrive at the access point over wired links, and one of them has small packets. The scheduler decides
-/// whether
-/// they wait behind the other flow. It distinguishes flows or sources.
+/// Two flows arrive at the access point over wired links, and one of them has small packets. The scheduler
+/// decides whether they wait behind the other flow. It distinguishes flows or sources.
 #[test]
 fn fair_scheduling_at_the_access_point_does_not_increase_the_loss_of_a_small_flow() {
     let wait = |more: &str| {
@@ -264,9 +263,8 @@ fn overrides_select_a_cell_by_name_or_number() {
     assert!(matches!(exponent, PathLoss::LogDistance { exponent: 4.0, .. }));
 }
 
-/// A single station sends one frame after the other. With 802.11g at 54 Mbit/s a full packet takes 28 µs (DIFS), 67.5
-/// µs (mean
-/// back-off), 254 µs (frame), 10 µs (SIFS) and 34 µs (acknowledgement).
+/// A single station sends one frame after the other. With 802.11g at 54 Mbit/s a full packet takes 28 µs
+/// (DIFS), 67.5 µs (mean back-off), 254 µs (frame), 10 µs (SIFS) and 34 µs (acknowledgement).
 #[test]
 fn the_goodput_of_a_single_station_follows_from_the_frame_times() {
     let text = CELL.replace(

@@ -1,6 +1,5 @@
-//! Compares the explanations of cwnd reductions with the packet trace, for five algorithms over three networks. The
-//! trace is the
-//! log of every packet on every link, which the explanation does not read.
+//! Compares the explanations of cwnd reductions with the packet trace, for five algorithms over three
+//! networks. The trace is the log of every packet on every link, which the explanation does not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -46,9 +46,8 @@ pub struct Attack {
     pub bursts: Option<Bursts>,
     /// Start and end of each outage of the bottleneck, ms, ascending.
     pub outages_ms: Vec<[u64; 2]>,
-    /// Steps of the bottleneck's rate: time in ms and rate in kbit/s, ascending. Before the first step the rate is the
-    /// full
-    /// rate.
+    /// Steps of the bottleneck's rate: time in ms and rate in kbit/s, ascending. Before the first step the
+    /// rate is the full rate.
     pub rates: Vec<[u64; 2]>,
     /// Steps of the additional delay of the subject's packets: time in ms and delay in microseconds, ascending.
     pub delays: Vec<[u64; 2]>,
@@ -174,8 +173,8 @@ impl Attack {
             parts.push(format!("{} ms more delay from {t} ms", *us as f64 / 1e3));
         }
         if let Some(Acks { count, within_ms, thin }) = self.acks {
-            let how = if thin { "thinned out" } else { "gathered" };
-            parts.push(format!("acknowledgements {how} by {count} or {within_ms} ms"));
+            let how = if thin { "thinned" } else { "held back" };
+            parts.push(format!("acknowledgements {how} until {count} or {within_ms} ms"));
         }
         if self.second_ms > 0 {
             parts.push(format!("the second flow from {} ms", self.second_ms));
@@ -190,9 +189,8 @@ fn intervals(all: &[[u64; 2]]) -> String {
     format!("[{}]", each.join(", "))
 }
 
-/// Steps of a value at times in ms, in the syntax of a scenario. The value is `usual` before the first step and after
-/// the end of
-/// the attack.
+/// Steps of a value at times in ms, in the syntax of a scenario. The value is `usual` before the first step
+/// and after the end of the attack.
 fn steps(usual: u64, all: &[[u64; 2]], until_ms: u64, unit: &str) -> String {
     let first = all.first().filter(|[t, _]| *t > 0).map(|_| [0, usual]);
     let last = (until_ms < LENGTH_MS).then_some([until_ms, usual]);

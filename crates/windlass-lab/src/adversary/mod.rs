@@ -1,17 +1,13 @@
 //! Adversarial search: finds the network behaviour within given bounds that harms an algorithm most on one path.
 //!
-//! An [`Attack`] is a list of losses, bursts of other traffic, outages, steps of the rate, delays of the subject's
-//! packets,
-//! held acknowledgements, a queue, and the start of a second flow. The search keeps the most damaging attacks, varies
-//! them,
-//! and keeps the most damaging attacks again. Its random numbers depend only on its seed, and a run is exact, so that
-//! the same
-//! search finds the same attack. The search then removes parts of the attack as long as nine tenths of the damage
-//! remain.
+//! An [`Attack`] is a list of losses, bursts of other traffic, outages, steps of the rate, delays of the
+//! subject's packets, held acknowledgements, a queue, and the start of a second flow. The search keeps the
+//! most damaging attacks, varies them, and keeps the most damaging attacks again. Its random numbers depend
+//! only on its seed, and a run is exact, so that the same search finds the same attack. The search then
+//! removes parts of the attack as long as nine tenths of the damage remain.
 //!
-//! Each attack runs once. Published searchers have noisy runs and evaluate each attack five times (CC-Fuzz, HotNets
-//! 2022, and
-//! AdvNet, 2026).
+//! Each attack runs once. Published searchers have noisy runs and evaluate each attack five times (CC-Fuzz,
+//! HotNets 2022, and AdvNet, 2026).
 
 mod attack;
 mod moves;
@@ -258,9 +254,8 @@ impl Search {
         }
     }
 
-    /// Runs an attack on another backend with this backend's own algorithm. Damage on both backends is a property of
-    /// the
-    /// algorithm, and not of the simulator's model.
+    /// Runs an attack on another backend with this backend's own algorithm. Damage on both backends is a
+    /// property of the algorithm, and not of the simulator's model.
     ///
     /// # Errors
     ///

@@ -8,9 +8,9 @@ use crate::units::Duration;
 
 /// Largest number of a lost packet: approximately the packets of a flow at the full rate in a run.
 const PACKETS: u64 = 16_000;
-/// Largest number of a lost packet if the attack ends with the first half. A flow with four packets per 40 ms, the
-/// minimum cwnd
-/// of most algorithms, sends these packets in the first half. A slower flow still loses packets later.
+/// Largest number of a lost packet if the attack ends with the first half. A flow with four packets per 40
+/// ms, the minimum cwnd of most algorithms, sends these packets in the first half. A slower flow still loses
+/// packets later.
 const EARLY_PACKETS: u64 = 1000;
 /// The queue of one bandwidth-delay product, packets.
 const BDP: u64 = 33;

@@ -32,9 +32,8 @@ impl From<&Candidate> for Subject {
 
 impl Subject {
     /// An external algorithm. The backend runs it on the flows whose algorithm is `seat`
-    /// ([`Simulator::with_controllers`](crate::run::Simulator::with_controllers)). No scenario file reproduces its
-    /// runs, so
-    /// that its scorecard has no commands.
+    /// ([`Simulator::with_controllers`](crate::run::Simulator::with_controllers)). No scenario file
+    /// reproduces its runs, so that its scorecard has no commands.
     pub fn in_place_of(seat: &Candidate, label: String) -> Subject {
         Subject { label, seat: seat.label.clone() }
     }

@@ -1,18 +1,13 @@
-//! Assessment of an algorithm by a set of criteria: the requirements of a document such as RFC 9743 for new congestion
-//! controls,
-//! as runs and verdicts.
+//! Assessment of an algorithm by a set of criteria: the requirements of a document such as RFC 9743 for new
+//! congestion controls, as runs and verdicts.
 //!
-//! A set of criteria (an examination) is a folder like a paper's: scenarios, `experiments.toml` and `claims.toml`. This
-//! module
-//! sets the values of its names `subject` and `world`. [`reproduce`](crate::reproduce) makes, stores and judges the
-//! runs.
-//! In addition, the folder has the file [`SCORECARD`]: the families of criteria in the document's order, each with its
-//! section
-//! and a quotation.
+//! A set of criteria (an examination) is a folder like a paper's: scenarios, `experiments.toml` and
+//! `claims.toml`. This module sets the values of its names `subject` and `world`.
+//! [`reproduce`](crate::reproduce) makes, stores and judges the runs. In addition, the folder has the file
+//! [`SCORECARD`]: the families of criteria in the document's order, each with its section and a quotation.
 //!
-//! A criterion is two claims for each network, called `FAMILY.CRITERION.NETWORK.pass` and `….fail`. Each claims that
-//! the measure
-//! keeps one bound. The two verdicts give a [`Grade`].
+//! A criterion is two claims for each network, called `FAMILY.CRITERION.NETWORK.pass` and `….fail`. Each
+//! claims that the measure keeps one bound. The two verdicts give a [`Grade`].
 
 mod examination;
 mod page;

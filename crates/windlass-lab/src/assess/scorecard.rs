@@ -241,9 +241,8 @@ fn bound(claim: &Claim) -> Option<f64> {
     }
 }
 
-/// Checks that claims belong to families, and that the bound of failing is beyond the bound of passing. The error has
-/// the place
-/// in the claims and the message.
+/// Checks that claims belong to families, and that the bound of failing is beyond the bound of passing. The
+/// error has the place in the claims and the message.
 pub(super) fn check(families: &[Asked], claims: &[Claim]) -> Result<(), (Range<usize>, String)> {
     for claim in claims {
         let wrong = |message: String| Err((claim.span.clone(), message));

@@ -77,9 +77,8 @@ fn why(question: &Question, timers: bool) -> String {
     }
 }
 
-/// The maximum number of bytes that a compared flow sends at once, and its initial window. `None` if a flow has
-/// unlimited or
-/// other traffic.
+/// The maximum number of bytes that a compared flow sends at once, and its initial window. `None` if a flow
+/// has unlimited or other traffic.
 fn largest(question: &Question) -> Option<(u64, u64)> {
     let config = compile::compile(&question.scenario, question.scenario.seed).ok()?;
     let of = |i: &usize| {

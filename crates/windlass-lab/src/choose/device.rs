@@ -38,7 +38,7 @@ impl Device {
     pub(super) fn lacks(&self, id: &str) -> Option<String> {
         let Some(cost) = Cost::of(id) else {
             let asked = self.memory.is_some() || self.flash.is_some();
-            return asked.then(|| "has no counted cost".to_owned());
+            return asked.then(|| "has no measured cost".to_owned());
         };
         let more = |takes: u64, has: Option<u64>| has.filter(|has| takes > *has);
         if let Some(has) = more(cost.memory, self.memory) {
@@ -136,7 +136,7 @@ mod tests {
         let error = small.check(&["reno".to_owned(), "bbr".to_owned()]).expect_err("no room");
         assert!(error.to_string().starts_with("bbr needs"), "{error}");
         let error = small.check(&["linux:nv".to_owned()]).expect_err("not in the table");
-        assert!(error.to_string().starts_with("linux:nv has no counted cost"), "{error}");
+        assert!(error.to_string().starts_with("linux:nv has no measured cost"), "{error}");
         assert!(Device::default().check(&["linux:nv".to_owned()]).is_ok());
     }
 }

@@ -1,10 +1,9 @@
 //! Advice: the best algorithm by a measure for a network that is not known exactly.
 //!
-//! Every candidate runs on the same networks, which are drawn around the given network. [`compare`](crate::compare)
-//! compares
-//! the candidates in pairs. A draw depends only on its seed. The same runs show the networks on which the advice
-//! differs:
-//! another candidate may be better in the third of the draws with the largest or smallest values of a property.
+//! Every candidate runs on the same networks, which are drawn around the given network.
+//! [`compare`](crate::compare) compares the candidates in pairs. A draw depends only on its seed. The same
+//! runs show the networks on which the advice differs: another candidate may be better in the third of the
+//! draws with the largest or smallest values of a property.
 
 mod alike;
 mod device;
@@ -43,9 +42,8 @@ pub struct Choice {
 /// The answer to a [`Choice`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
-    /// The algorithm with the best mean. If all candidates are identical by the aim: the best by the measure in which
-    /// they
-    /// differ most.
+    /// The algorithm with the best mean. If all candidates are identical by the aim: the best by the measure
+    /// in which they differ most.
     pub algorithm: String,
     /// Candidates that do not differ significantly from it.
     pub alike: Vec<String>,
@@ -81,9 +79,8 @@ pub struct Turn {
 /// Names of algorithms, and the excluded algorithms with the reasons.
 pub type Candidates = (Vec<String>, Vec<(String, String)>);
 
-/// The default candidates, and the excluded algorithms with the reasons. If no flow has congestion control, the
-/// candidates are
-/// the timers of CoAP.
+/// The default candidates, and the excluded algorithms with the reasons. If no flow has congestion control,
+/// the candidates are the timers of CoAP.
 ///
 /// # Errors
 ///
@@ -92,8 +89,7 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
     let flows = Flows::of(scenario, &[]).map_err(|e| Error::Input(e.to_string()))?;
     if flows.have_timers(scenario) {
         if *device != Device::default() {
-            let why =
-                "the flows are CoAP flows; the memory and flash of their timers are not counted";
+            let why = "the flows are CoAP flows; the memory and flash of their timers are unknown";
             return Err(Error::Input(why.to_owned()));
         }
         return Ok((timers(scenario), Vec::new()));

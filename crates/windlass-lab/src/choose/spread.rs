@@ -61,9 +61,8 @@ impl Spread {
         self.of(property) > 1.0 && (property != Property::Loss || lossy())
     }
 
-    /// The factor of a property in the draw of this seed. Its logarithm is uniform. It depends only on the property and
-    /// the
-    /// seed, not on the candidate.
+    /// The factor of a property in the draw of this seed. Its logarithm is uniform. It depends only on the
+    /// property and the seed, not on the candidate.
     pub(super) fn factor(&self, property: Property, seed: u64) -> f64 {
         let fraction = dice::fraction(&format!("{} {seed}", property.name()));
         self.of(property).powf(2.0 * fraction - 1.0)

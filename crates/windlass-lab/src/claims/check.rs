@@ -55,7 +55,7 @@ impl Claim {
     fn words(&self) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         if self.id.is_empty() || self.id.contains(char::is_control) {
-            wrong.push(Wrong::new("id", "needs an `id` of characters that can be seen"));
+            wrong.push(Wrong::new("id", "needs an `id` of printable characters"));
         }
         let statement = self.statement.as_deref().unwrap_or("-");
         let all =
@@ -108,7 +108,7 @@ impl Claim {
         let of = |quantity: &Quantity, path: &str| {
             let mixed = |(path, [a, b]): (String, [String; 2])| {
                 let message = format!(
-                    "takes `{a}` and `{b}` together; a `ratio` with a `constant` makes one of the other"
+                    "combines `{a}` and `{b}`; convert one of them by a `ratio` with a `constant`"
                 );
                 Wrong::new(path, message)
             };
@@ -119,7 +119,7 @@ impl Claim {
         let own = &self.unit;
         if let Some(unit) = measured.filter(|unit| !["", own].contains(unit)) {
             let message = format!(
-                "is in `{own}` and its metric in `{unit}`; a `ratio` with a `constant` makes one of the other"
+                "is in `{own}` and its metric in `{unit}`; convert the metric by a `ratio` with a `constant`"
             );
             return Err(Wrong::new("unit", message));
         }
@@ -226,7 +226,7 @@ impl Claim {
         }
         let (own, baseline) = (number(own), number(baseline));
         let message = format!(
-            "has the published value {own}, which is not {word} than {baseline}; turn the direction, or put the value right"
+            "has the published value {own}, which is not {word} than {baseline}; reverse the direction, or correct the value"
         );
         Err(Wrong::new(direction.path(), message))
     }
@@ -264,7 +264,7 @@ impl Tolerance {
             return Err(Wrong::new(path, format!("needs either a relative or an absolute {what}")));
         }
         if given.iter().flatten().any(|v| !v.is_finite() || *v < 0.0) {
-            let message = format!("has a {what} that is not a finite number from zero up");
+            let message = format!("has a {what} that is not a finite number of at least 0");
             return Err(Wrong::new(path, message));
         }
         fraction(self.relative).map_err(|message| {
@@ -275,8 +275,7 @@ impl Tolerance {
     /// Checks that the tolerance distinguishes the value from other values.
     fn suits(&self, target: f64) -> Result<(), Wrong> {
         if target == 0.0 && self.relative.is_some_and(|v| v > 0.0) {
-            let message =
-                "has a relative tolerance about 0, which allows nothing; give an `absolute` one";
+            let message = "has a relative tolerance of a value of 0; give an `absolute` tolerance";
             return Err(Wrong::new("tolerance.relative", message));
         }
         if self.absolute.is_some_and(|v| v >= MOST_TIMES * target.abs() && target != 0.0) {
@@ -294,7 +293,7 @@ impl LeastEffect {
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut all = self.absolute.values().chain([&self.relative]);
         if !all.all(|v| v.is_finite() && *v >= 0.0) {
-            return Err("`least_effect` takes finite numbers from zero up".to_owned());
+            return Err("`least_effect` needs finite numbers of at least 0".to_owned());
         }
         if self.reason.trim().is_empty() {
             return Err(

@@ -1,4 +1,4 @@
-//! From evidence to verdicts.
+//! Verdicts from the evidence.
 
 use super::sides::{self, identical_runs, rivals};
 use super::value::Missing;
@@ -16,9 +16,9 @@ mod tests;
 
 /// Judges every claim, in order.
 ///
-/// All measured statements of a paper are one family (Holm): the probability that any of them is decided wrongly is at
-/// most
-/// [`ALPHA`]. Statements without runs belong to the family too. Claims of one statement share its level.
+/// All measured statements of a paper are one family (Holm): the probability that any of them is decided
+/// wrongly is at most [`ALPHA`]. Statements without runs belong to the family too. Claims of one statement
+/// share its level.
 pub fn judge(claims: &[Claim], evidence: &Evidence) -> Vec<Judgement> {
     let cases: Vec<Case> = claims.iter().map(|c| Case::new(c, evidence)).collect();
     let levels = levels(&cases);
@@ -222,7 +222,7 @@ impl Asked {
         let center = sign * sample.center();
         // A run without a value counts as the worst value, which is infinite.
         if !center.is_finite() {
-            return "without bound, as in some runs one side has no value".to_owned();
+            return "infinite, because one side has no value in some runs".to_owned();
         }
         let unit = unit(claim);
         let ends = sample.interval(terms.level).map(|ends| ends.map(|end| sign * end));

@@ -98,9 +98,8 @@ impl Metric {
         self.field.number(rows.find(|row| row.name() == self.name)?)
     }
 
-    /// The value that replaces a missing value of a run: infinite in the worse direction. NaN if neither more nor less
-    /// is
-    /// better.
+    /// The value that replaces a missing value of a run: infinite in the worse direction. NaN if neither more
+    /// nor less is better.
     pub(super) fn worst(&self) -> f64 {
         match self.field.better {
             Some(Better::More) => f64::NEG_INFINITY,
@@ -109,9 +108,9 @@ impl Metric {
         }
     }
 
-    /// The mean over the parts of a run whose name is `wanted` and to which the field applies. `None` if there are no
-    /// such
-    /// parts, or one of them has no value: the mean of the others would be a different quantity.
+    /// The mean over the parts of a run whose name is `wanted` and to which the field applies. `None` if
+    /// there are no such parts, or one of them has no value: the mean of the others would be a different
+    /// quantity.
     pub fn mean(&self, run: &RunRecord, wanted: impl Fn(&str) -> bool) -> Option<f64> {
         let is_meant = |row: &Row<'_>| wanted(&row.name()) && self.field.applies(*row);
         let rows = self.kind.rows(run).into_iter().filter(is_meant);

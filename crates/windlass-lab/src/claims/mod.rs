@@ -9,7 +9,7 @@
 //! quantity = "Response time at 1 %"     # in words
 //! unit = "s"
 //! paper = 76.83                         # as printed; omitted for a claim without a number
-//! compare_with = { value = 66.83, reason = "less the 10 s offset (RB-10)" }     # optional
+//! compare_with = { value = 66.83, reason = "minus the 10 s offset (RB-10)" }    # optional
 //! measure = { metric = { path = "flow.download.completion_s", at = "download/p=1%" } }
 //! statistic = "median"                  # median (default) | mean
 //! tolerance = { relative = 0.1, reason = "two implementations" }      # or absolute
@@ -21,21 +21,16 @@
 //! note = "…"
 //! ```
 //!
-//! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
-//! a traced run (`{ trace = "exchange.duplicates" }`) or a constant. It may also be the `difference`, `ratio` or
-//! `percent_change` of two measures, the `abs` of one, or the `sum`, `mean`, `median`, `largest`, `least` or `trend` of
-//! any
-//! number of measures. `[[measure]]` defines a named measure (`name`, `is`), which claims read as `{ measure = "name"
-//! }`.
-//! Arithmetic is done run by run, matched by seed. All points share their random numbers, so a paired difference has a
-//! much
-//! narrower interval than a difference of medians.
+//! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from a traced
+//! run (`{ trace = "exchange.duplicates" }`) or a constant. It may also be the `difference`, `ratio` or
+//! `percent_change` of two measures, the `abs` of one, or the `sum`, `mean`, `median`, `largest`, `least` or
+//! `trend` of any number of measures. `[[measure]]` defines a named measure (`name`, `is`), which claims read
+//! as `{ measure = "name" }`. Arithmetic is done run by run, matched by seed. All points share their random
+//! numbers, so a paired difference has a much narrower interval than a difference of medians.
 //!
-//! A claim is *measured* if it reads a run, and *arithmetic* if it follows from the paper's own numbers. It is *given*
-//! (`kind
-//! = "given"`) if the scenario determines the claimed value. Claims with the same `statement` are one printed statement
-//! of the
-//! paper, and count once ([`headline`]).
+//! A claim is *measured* if it reads a run, and *arithmetic* if it follows from the paper's own numbers. It
+//! is *given* (`kind = "given"`) if the scenario determines the claimed value. Claims with the same
+//! `statement` are one printed statement of the paper, and count once ([`headline`]).
 //!
 //! The **criteria** determine the verdict, by the rule of [`windlass_stats::decision`]:
 //!
@@ -45,9 +40,8 @@
 //! * *undecided*: the interval contains an edge of the tolerance.
 //!
 //! A direction holds if the paired difference is significantly at least the smallest effect that matters
-//! (`least_effect` of
-//! `paper.toml`, or of the claim). Holm's procedure over the paper's measured statements gives the levels of the
-//! intervals.
+//! (`least_effect` of `paper.toml`, or of the claim). Holm's procedure over the paper's measured statements
+//! gives the levels of the intervals.
 
 mod check;
 mod file;
@@ -180,9 +174,8 @@ pub struct LeastEffect {
 }
 
 impl LeastEffect {
-    /// Smallest effect that matters in a claim whose direction is compared with `baseline`. It is at most half of the
-    /// published
-    /// effect.
+    /// Smallest effect that matters in a claim whose direction is compared with `baseline`. It is at most
+    /// half of the published effect.
     fn of(&self, claim: &Claim, baseline: f64) -> f64 {
         let found = claim.target().map_or(f64::INFINITY, |target| (target - baseline).abs() / 2.0);
         let least = match (&claim.least_effect, self.absolute.get(&claim.unit)) {

@@ -36,9 +36,8 @@ pub enum Quantity {
     Largest(Vec<Quantity>),
     /// Minimum.
     Least(Vec<Quantity>),
-    /// Kendall's rank correlation of the values with their order: 1 if each value exceeds all values before it, −1 if
-    /// each is
-    /// less.
+    /// Kendall's rank correlation of the values with their order: 1 if each value exceeds all values before
+    /// it, −1 if each is less.
     Trend(Vec<Quantity>),
 }
 

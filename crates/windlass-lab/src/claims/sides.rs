@@ -1,4 +1,4 @@
-//! The two sides of a comparison: what a direction compares.
+//! The two sides of a comparison.
 
 use std::collections::BTreeSet;
 

@@ -163,8 +163,7 @@ fn alike(a: f64, b: f64) -> bool {
 }
 
 /// True if the runs have no randomness: their records are equal except for the seed, and there are at least
-/// [`MIN_RUNS`] of
-/// them. With fewer runs, a rare loss may not have occurred.
+/// [`MIN_RUNS`] of them. With fewer runs, a rare loss may not have occurred.
 pub(crate) fn without_chance(records: &[&RunRecord]) -> bool {
     let Some((first, rest)) = records.split_first() else { return false };
     let same = |r: &&RunRecord| {

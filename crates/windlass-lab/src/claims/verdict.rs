@@ -43,9 +43,8 @@ impl Verdict {
         Verdict::NotComparable,
     ];
 
-    /// Order of several verdicts on one statement. The first verdict of this list that occurs is the statement's
-    /// verdict. *Not
-    /// comparable* counts only if all parts are not comparable.
+    /// Order of several verdicts on one statement. The first verdict of this list that occurs is the
+    /// statement's verdict. *Not comparable* counts only if all parts are not comparable.
     const TOGETHER: [Verdict; 7] = [
         Verdict::Contradicted,
         Verdict::DependsOnReading,
@@ -64,9 +63,9 @@ impl Verdict {
     /// The verdict on a claim after several interpretations of a paper. The headline interpretation is the first.
     ///
     /// * The verdict depends on the interpretation if two interpretations decide the claim in different ways.
-    /// * It is undecided if more interpretations are open than decided. An interval outside a narrow tolerance needs
-    ///   fewer runs
-    ///   than an interval inside, so that the decided interpretations alone would favour *contradicted*.
+    /// * It is undecided if more interpretations are open than decided. An interval outside a narrow
+    ///   tolerance needs fewer runs than an interval inside, so that the decided interpretations alone would
+    ///   favour *contradicted*.
     /// * Otherwise it is the headline's verdict. Interpretations that cannot judge the claim do not count.
     pub(crate) fn over_readings(all: &[Verdict]) -> Verdict {
         let decided: Vec<Verdict> = all.iter().copied().filter(|v| v.is_decided()).collect();
@@ -294,9 +293,8 @@ pub fn json_schema() -> Value {
 pub struct Statement<'a> {
     /// Basis: runs, if any of its claims reads a run.
     pub kind: Basis,
-    /// The weakest verdict of its claims. With several interpretations: the weakest verdict in each interpretation,
-    /// combined
-    /// over all interpretations.
+    /// The weakest verdict of its claims. With several interpretations: the weakest verdict in each
+    /// interpretation, combined over all interpretations.
     pub verdict: Verdict,
     /// Its verdict in each interpretation; empty if only one was run.
     pub in_readings: Vec<Verdict>,
@@ -328,9 +326,8 @@ pub fn statements<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Ve
 }
 
 impl<'a> Statement<'a> {
-    /// A statement with these claims as its parts. Measured and arithmetic parts count. Given parts count only if the
-    /// statement
-    /// has no others.
+    /// A statement with these claims as its parts. Measured and arithmetic parts count. Given parts count
+    /// only if the statement has no others.
     pub(crate) fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
         let has = |kind: &Basis| claims.iter().any(|j| j.kind == *kind);
         let kind = Basis::ALL.into_iter().find(has).unwrap_or(Basis::Measured);

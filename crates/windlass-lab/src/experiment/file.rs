@@ -47,7 +47,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the text, with its line and column.
+    /// The first error in the text, with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
         Plan::parse_every(text, file, &Vars::new()).map_err(|mut errors| errors.swap_remove(0))
     }
@@ -157,7 +157,7 @@ impl ExperimentFile {
         let points = axes.iter().map(|a| a.values.len()).fold(1usize, usize::saturating_mul);
         if points > MOST_POINTS {
             let message = format!(
-                "experiment `{}` has {points} points; a paper has at most {MOST_POINTS} of an experiment, and `windlass sweep` runs more",
+                "experiment `{}` has {points} points; an experiment of a paper has at most {MOST_POINTS}, and `windlass sweep` runs more",
                 self.id.get_ref()
             );
             return Err(fail(self.id.span(), message));

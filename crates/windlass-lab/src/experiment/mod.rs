@@ -24,8 +24,7 @@
 //! capture = ["cloud-client"]
 //! ```
 //!
-//! The points of an experiment are the cartesian product of its axes. The last axis varies
-//! fastest.
+//! The points of an experiment are the cartesian product of its axes. The last axis varies fastest.
 
 mod error;
 pub(crate) mod file;
@@ -225,9 +224,9 @@ impl Plan {
     }
 }
 
-/// The seed whose goodput is closest to the median at all of these points. The distance at a point is the number of
-/// ranks
-/// between the run and the median. The seed with the smallest maximum distance is chosen. Without runs it is seed 1.
+/// The seed whose goodput is closest to the median at all of these points. The distance at a point is the
+/// number of ranks between the run and the median. The seed with the smallest maximum distance is chosen.
+/// Without runs it is seed 1.
 pub(crate) fn typical_seed(
     experiment: &str,
     points: &BTreeSet<&str>,
@@ -258,9 +257,8 @@ impl Experiment {
         Experiment { id, title, scenario, axes, warm_up: None, seeds, quick_seeds: seeds }
     }
 
-    /// The scenario of a point that records the data of its metrics, and the hash that identifies its runs. Runs with
-    /// and
-    /// without a warm-up have different hashes.
+    /// The scenario of a point that records the data of its metrics, and the hash that identifies its runs.
+    /// Runs with and without a warm-up have different hashes.
     pub(crate) fn prepared(&self, mut scenario: Scenario, world: World) -> (Scenario, String) {
         let hash = world.hash(&scenario);
         let Some(warm_up) = self.warm_up.filter(|_| world == World::Sim) else {

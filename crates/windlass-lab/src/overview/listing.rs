@@ -31,9 +31,8 @@ struct Entry {
 /// Placeholder for numbers in the name of a row that combines several parts.
 const TOGETHER: char = '*';
 
-/// The rows of a listing: one for each part. If there are more than `longest` parts, parts whose names differ only in
-/// numbers
-/// have three rows together: minimum, median and maximum.
+/// The rows of a listing: one for each part. If there are more than `longest` parts, parts whose names differ
+/// only in numbers have three rows together: minimum, median and maximum.
 fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     const FEW: usize = 3;
     let alone = |(i, firsts)| Entry { firsts, parts: vec![i], which: |s| s.median };
@@ -138,9 +137,8 @@ pub(super) fn listing(
     table
 }
 
-/// Scales rates to a unit that fits all of them. Returns the unit's name, and the number of decimals: four digits for
-/// the
-/// largest rate, and at least two digits for the smallest.
+/// Scales rates to a unit that fits all of them. Returns the unit's name, and the number of decimals: four
+/// digits for the largest rate, and at least two digits for the smallest.
 fn in_one_unit(rates: &mut [Vec<f64>]) -> (&'static str, usize) {
     let positive = || rates.iter().flatten().copied().filter(|v| *v > 0.0);
     let (scale, name) = rate_unit(positive());

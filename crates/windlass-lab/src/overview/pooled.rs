@@ -96,9 +96,8 @@ impl Pool {
     }
 }
 
-/// The table of a kind, with a row for each flow and a row for all flows. If there are too many flows, flows whose
-/// names differ
-/// only in numbers have one row. `None` for a single run.
+/// The table of a kind, with a row for each flow and a row for all flows. If there are too many flows, flows
+/// whose names differ only in numbers have one row. `None` for a single run.
 pub(super) fn table(kind: &Kind, told: &Told<'_>) -> Option<Table> {
     let [first, _, ..] = told.records else { return None };
     let has = |flow: &&FlowResult| (kind.of)(flow).is_some();

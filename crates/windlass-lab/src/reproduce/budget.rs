@@ -1,8 +1,7 @@
 //! The choice of runs within a budget of time.
 //!
-//! The cost of a run is estimated from its scenario, in packet-hops, and not measured. The same budget therefore makes
-//! the same
-//! runs on every machine. The budget is spent in this order:
+//! The cost of a run is estimated from its scenario, in packet-hops, and not measured. The same budget
+//! therefore makes the same runs on every machine. The budget is spent in this order:
 //!
 //! 1. Claims that test the abstract, and then the other claims, the cheapest first. Each gets enough runs to be
 //!    decided.
@@ -21,30 +20,26 @@ use crate::stats::decision::MIN_RUNS;
 
 /// Numbers of runs of the interim analyses: after each, decided claims need no more runs.
 pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
-/// First number of runs of a claim in the simulator, because fewer runs decide no median among a hundred statements.
-/// Also the
-/// maximum number of runs of a point that no claim reads, on any backend.
+/// First number of runs of a claim in the simulator, because fewer runs decide no median among a hundred
+/// statements. Also the maximum number of runs of a point that no claim reads, on any backend.
 pub(super) const FIRST: u64 = 12;
 /// First number of runs of a claim on other backends, whose runs are expensive. It decides claims whose runs hardly
 /// differ.
 const FIRST_ELSEWHERE: u64 = 3;
-/// Packet-hops that two processors simulate per second, as an estimate. Processors of 2026 simulate 7 to 12 million
-/// each, for
-/// papers with wired links.
+/// Packet-hops that two processors simulate per second, as an estimate. Processors of 2026 simulate 7 to 12
+/// million each, for papers with wired links.
 const SPEED: f64 = 15e6;
 /// Acknowledgements and retransmissions per data packet, as an estimate.
 const ANSWERS: f64 = 0.6;
-/// Time of a kernel in virtual time on one processor: seconds for boot and idle time, and packet-hops per second after
-/// that.
-/// Linux 6.12 under QEMU 7.2 took 8 s, 34 s and 126 s for 40 s at 1, 10 and 50 Mbit/s.
+/// Time of a kernel in virtual time on one processor: seconds for boot and idle time, and packet-hops per
+/// second after that. Linux 6.12 under QEMU 7.2 took 8 s, 34 s and 126 s for 40 s at 1, 10 and 50 Mbit/s.
 const GUEST: [f64; 2] = [5.0, 4000.0];
 /// Cost of a packet-hop of ns-3, in packet-hops of the simulator. Measured with the package of PyPI: 112 to 396 over
 /// wired links.
 const NS3: f64 = 200.0;
-/// Cost of a packet-hop over Wi-Fi, in packet-hops over a wired link: a constant, and a term per station, because each
-/// station
-/// receives the frame. With it, cells of four stations and a mesh of a hundred take about as long per unit as wired
-/// links.
+/// Cost of a packet-hop over Wi-Fi, in packet-hops over a wired link: a constant, and a term per station,
+/// because each station receives the frame. With it, cells of four stations and a mesh of a hundred take
+/// about as long per unit as wired links.
 const AIR: [f64; 2] = [4.0, 1.5];
 
 /// A point, and the cost and numbers of its runs.
@@ -224,9 +219,8 @@ pub(crate) fn seconds_of(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) 
     places.iter().filter_map(cost).sum::<f64>() / SPEED
 }
 
-/// Number of runs of a point in a full reproduction. In the simulator it is at least [`MIN_RUNS`], because fewer runs
-/// do not show
-/// whether the point is random.
+/// Number of runs of a point in a full reproduction. In the simulator it is at least [`MIN_RUNS`], because
+/// fewer runs do not show whether the point is random.
 pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
     let told = *experiment.seeds(point, false).end();
     if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }

@@ -17,9 +17,8 @@ use crate::run::store::export::export_records;
 use crate::run::store::{Format, StoreError, replace};
 use crate::run::{RunRecord, Runner, VERSION};
 
-/// The page of the laboratory in a browser, in the parent of the paper's folder. If it exists, the report has links
-/// that repeat
-/// its runs on this page.
+/// The page of the laboratory in a browser, in the parent of the paper's folder. If it exists, the report has
+/// links that repeat its runs on this page.
 pub const LABORATORY: &str = "play.html";
 
 /// The page's address from a paper's folder, if the page exists.

@@ -1,8 +1,8 @@
 //! The reproduction of a paper: its runs, verdicts and files.
 //!
-//! Runs are made in rounds. After each round the claims are judged (interim analysis). A point needs no more runs if
-//! all claims
-//! that read it are decided. A point that no claim reads is only shown, and gets the first number of runs of a claim.
+//! Runs are made in rounds. After each round the claims are judged (interim analysis). A point needs no more
+//! runs if all claims that read it are decided. A point that no claim reads is only shown, and gets the first
+//! number of runs of a claim.
 
 pub(crate) mod budget;
 mod conclude;
@@ -35,9 +35,8 @@ pub use looks::{Looked, Looks};
 /// Options of a reproduction.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Approximate time of the simulator's runs on two processors, seconds. `None` for the paper's number of runs. The
-    /// choice of
-    /// runs within a budget does not depend on the machine.
+    /// Approximate time of the simulator's runs on two processors, seconds. `None` for the paper's number of
+    /// runs. The choice of runs within a budget does not depend on the machine.
     pub budget: Option<f64>,
     /// Runs of each point, instead of the experiment's number. Decided points also get all of them.
     pub seeds: Option<u32>,
@@ -274,9 +273,8 @@ impl<'p> Reproduction<'p> {
         export_records(self.dir(), &self.records(), &self.command, formats).map(|_| ())
     }
 
-    /// The scenario file and the number of finished runs of each point, by `experiment/point`, without points that have
-    /// no
-    /// finished run.
+    /// The scenario file and the number of finished runs of each point, by `experiment/point`, without points
+    /// that have no finished run.
     pub(crate) fn kept(&self) -> BTreeMap<String, (PathBuf, usize)> {
         let mut kept: BTreeMap<String, (PathBuf, usize)> = BTreeMap::new();
         for t in self.tasks.iter().filter(|t| self.batch.has(&t.key())) {

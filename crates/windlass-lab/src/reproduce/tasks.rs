@@ -26,11 +26,9 @@ pub(super) fn read_by_all(
     Ok(claims.iter().map(|claim| read_by(claim, plan, &sources)).collect())
 }
 
-/// The number of runs of each point within a budget of seconds, and the estimated time of these runs. For a paper the
-/// budget
-/// covers the simulator's points, because the user requests other backends by name. For an examination it covers the
-/// points of
-/// the examination's backend.
+/// The number of runs of each point within a budget of seconds, and the estimated time of these runs. For a
+/// paper the budget covers the simulator's points, because the user requests other backends by name. For an
+/// examination it covers the points of the examination's backend.
 pub(super) fn within(
     paper: &Paper,
     plan: &Plan,

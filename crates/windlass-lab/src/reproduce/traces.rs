@@ -48,9 +48,8 @@ pub(crate) struct Asked<'a> {
     pub plan: &'a Plan,
     /// The claims that read the quantities.
     pub claims: &'a [&'a Claim],
-    /// The runs without traces. A traced run is made once for each run of its point, and only once if these runs show
-    /// no
-    /// randomness.
+    /// The runs without traces. A traced run is made once for each run of its point, and only once if these
+    /// runs show no randomness.
     pub records: &'a [RunRecord],
     /// The scenario of each of the plan's traces.
     pub scenarios: &'a [Arc<Scenario>],
@@ -84,9 +83,8 @@ impl Traced {
         &self.sources
     }
 
-    /// The quantities that the claims read. Makes the runs of quantities that are not stored. A random quantity has a
-    /// value for
-    /// each seed.
+    /// The quantities that the claims read. Makes the runs of quantities that are not stored. A random
+    /// quantity has a value for each seed.
     ///
     /// # Errors
     ///

@@ -89,9 +89,8 @@ pub fn report(
     }))
 }
 
-/// The page of one run that is made only for the page, without provenance. With `packets`, the page also draws the
-/// packets
-/// around reductions, for which the run is made twice.
+/// The page of one run that is made only for the page, without provenance. With `packets`, the page also
+/// draws the packets around reductions, for which the run is made twice.
 ///
 /// # Errors
 ///
@@ -131,8 +130,7 @@ fn noted(scenario: &Scenario, seed: u64, apart: Span) -> Result<Case, RunError> 
 }
 
 /// The summary of a run, and its sections: the run over time, and the explanations of reductions if there are
-/// reductions. The
-/// first `with_packets` explanations have their packets.
+/// reductions. The first `with_packets` explanations have their packets.
 fn drawn_and_explained(
     case: &Case,
     with_packets: usize,
@@ -188,9 +186,8 @@ fn drawn(case: &Case) -> impl Iterator<Item = &Decided> {
     case.decisions().senders.iter().take(DRAWN)
 }
 
-/// The explained reductions, in order of time. Timeouts and spurious reductions are selected first, and then the
-/// largest
-/// reductions.
+/// The explained reductions, in order of time. Timeouts and spurious reductions are selected first, and then
+/// the largest reductions.
 fn told<'a, 'b>(all: &'b [Reduction<'a>]) -> Vec<&'b Reduction<'a>> {
     let rank = |r: &Reduction<'_>| {
         let d = r.decision;

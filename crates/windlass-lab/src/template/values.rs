@@ -106,9 +106,8 @@ pub(crate) fn environment() -> Environment<'static> {
     env
 }
 
-/// Checks that every name of an expression is defined. The template language would give an undefined value for an
-/// unknown
-/// name, and false for a condition on it.
+/// Checks that every name of an expression is defined. The template language would give an undefined value
+/// for an unknown name, and false for a condition on it.
 pub(crate) fn known_names(
     env: &Environment<'_>,
     asked: HashSet<String>,
@@ -120,7 +119,7 @@ pub(crate) fn known_names(
     match asked.iter().filter(|name| !known.contains(&name.as_str())).min() {
         None => Ok(()),
         Some(name) => {
-            Err(mistake(format!("nothing is called `{name}` here{}", did_you_mean(name, &known))))
+            Err(mistake(format!("name `{name}` not found{}", did_you_mean(name, &known))))
         }
     }
 }

@@ -51,9 +51,8 @@ pub struct Packet {
     pub len: u32,
     /// Time of transmission, seconds.
     pub sent_s: f64,
-    /// Rule by which it was deemed lost: `duplicates`, `count`, `overtaken`, `partial`, `timeout` or `go back`. Null if
-    /// it was
-    /// not deemed lost.
+    /// Rule by which it was deemed lost: `duplicates`, `count`, `overtaken`, `partial`, `timeout` or `go
+    /// back`. Null if it was not deemed lost.
     pub rule: Option<&'static str>,
     /// Fate in the network. Null if the network neither dropped nor marked it.
     pub fate: Option<&'static str>,

@@ -1,9 +1,8 @@
 //! Explanations of cwnd reductions: the rule that caused each reduction, the packets concerned, and their fate in the
 //! network.
 //!
-//! The explanations are not stored. The run is repeated from its scenario and seed with the record of decisions, and
-//! must give
-//! the same totals. The record does not change the run ([`windlass_sim::evidence`]).
+//! The explanations are not stored. The run is repeated from its scenario and seed with the record of
+//! decisions, and must give the same totals. The record does not change the run ([`windlass_sim::evidence`]).
 
 mod found;
 mod ns2;
@@ -53,9 +52,8 @@ pub struct Reduction<'a> {
     pub sender: &'a Decided,
     /// The decision.
     pub decision: &'a Decision,
-    /// Segments whose loss caused the reduction, each with the incident of the transmission that was deemed lost.
-    /// `None` if the
-    /// transmission had no incident.
+    /// Segments whose loss caused the reduction, each with the incident of the transmission that was deemed
+    /// lost. `None` if the transmission had no incident.
     pub lost: Vec<(LostSegment, Option<&'a Incident>)>,
     /// Number of the flow's acknowledgements that were dropped since the first of these transmissions.
     pub acks_dropped: usize,

@@ -1,10 +1,8 @@
-//! A log of packets as a trace of ns-2: a line for each event of a packet on a link, in the twelve columns of the ns
-//! manual's
-//! chapter on trace support.
+//! A log of packets as a trace of ns-2: a line for each event of a packet on a link, in the twelve columns of
+//! the ns manual's chapter on trace support.
 //!
-//! A log has the starts of transmissions, but not the arrivals at queues. The trace therefore has the events `-` (start
-//! of
-//! transmission), `r` (received) and `d` (dropped), but not `+` (enqueued).
+//! A log has the starts of transmissions, but not the arrivals at queues. The trace therefore has the events
+//! `-` (start of transmission), `r` (received) and `d` (dropped), but not `+` (enqueued).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -56,9 +54,8 @@ fn what(e: &PacketEvent) -> (&'static str, u32) {
     }
 }
 
-/// The seven characters for ECN and priority: `E` is a mark, `N` an ECN-capable packet, `C` an echo (ECE), and `A` a
-/// reduced cwnd
-/// (CWR).
+/// The seven characters for ECN and priority: `E` is a mark, `N` an ECN-capable packet, `C` an echo (ECE),
+/// and `A` a reduced cwnd (CWR).
 fn flags(segment: Option<&Segment>) -> String {
     let Some(s) = segment else { return "-------".to_owned() };
     let or = |so: bool, letter: char| if so { letter } else { '-' };

@@ -1,6 +1,6 @@
-//! The record of decisions as a qlog file: draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464), with
-//! the recovery
-//! events of draft-ietf-quic-qlog-quic-events-12. [`super::qvis`] writes the same events with older names.
+//! The record of decisions as a qlog file: draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC
+//! 7464), with the recovery events of draft-ietf-quic-qlog-quic-events-12. [`super::qvis`] writes the same
+//! events with older names.
 
 use serde::Serialize;
 use windlass_cc::window::MAX_WINDOW;

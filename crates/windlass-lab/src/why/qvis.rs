@@ -1,9 +1,9 @@
 //! The record of decisions with its packets, for qvis: qlog 0.3 as JSON text sequences, with the events of
 //! draft-ietf-quic-qlog-quic-events-02.
 //!
-//! qvis finds packets by number, and does not draw a sender without packets. Each transmission has a number, as in
-//! QUIC: a
-//! retransmission gets a new number, and an acknowledgement names the transmissions that it covers.
+//! qvis finds packets by number, and does not draw a sender without packets. Each transmission has a number,
+//! as in QUIC: a retransmission gets a new number, and an acknowledgement names the transmissions that it
+//! covers.
 
 use std::collections::BTreeMap;
 
@@ -51,9 +51,8 @@ struct CommonFields {
     reference_time: u64,
 }
 
-/// The packets, acknowledgements, decisions and losses of these senders, as the text of one `.sqlog` file. Each sender
-/// is a
-/// group. `packets` has the packets of every link.
+/// The packets, acknowledgements, decisions and losses of these senders, as the text of one `.sqlog` file.
+/// Each sender is a group. `packets` has the packets of every link.
 pub fn qvis(case: &Case, senders: &[&Decided], packets: &[PacketEvent]) -> String {
     let names: Vec<String> = senders.iter().map(|s| case.name(s)).collect();
     let mut events = Vec::new();

@@ -11,9 +11,8 @@ const PAPERS: usize = 300;
 /// Offset of the mean of a point's values from the published value. The tolerance is ±1, and the standard deviation 1.
 const OFF: [f64; 6] = [0.0, 0.5, 0.9, 1.1, 1.5, 2.0];
 
-/// Claims of a paper about each point. Size: the value is 10 ± 1. Direction: the value exceeds the baseline by 2 or
-/// more.
-/// The baseline is the point with the offset −1, whose values are noise about 9.
+/// Claims of a paper about each point. Size: the value is 10 ± 1. Direction: the value exceeds the baseline
+/// by 2 or more. The baseline is the point with the offset −1, whose values are noise about 9.
 fn claims() -> Vec<Claim> {
     let of = |at: f64| format!("{{ metric = {{ path = 'flow.f.completion_s', at = 'e/{at}' }} }}");
     let claim = |id: &str, at: f64, criterion: &str| {
@@ -52,9 +51,8 @@ fn records(random: &mut u64) -> Vec<RunRecord> {
     all
 }
 
-/// The correct verdict on a claim: reproduced if the size is within the tolerance, or the difference at least the
-/// smallest
-/// effect that matters.
+/// The correct verdict on a claim: reproduced if the size is within the tolerance, or the difference at least
+/// the smallest effect that matters.
 fn truth(claim: &Claim, off: f64) -> Verdict {
     let holds = if claim.id.starts_with("size") { off < 1.0 } else { off > 1.0 };
     if holds { Verdict::Reproduced } else { Verdict::Contradicted }
@@ -68,9 +66,9 @@ struct Count {
     open: usize,
 }
 
-/// Compares verdicts at several numbers of runs, with the whole judge. A decided claim rarely changes its verdict. In
-/// at most
-/// 5 % of papers is any of the twelve verdicts wrong. The table of the page on verdicts has these numbers.
+/// Compares verdicts at several numbers of runs, with the whole judge. A decided claim rarely changes its
+/// verdict. In at most 5 % of papers is any of the twelve verdicts wrong. The table of the page on verdicts
+/// has these numbers.
 #[test]
 fn error_rates_of_verdicts_equal_the_table_of_the_verdicts_page() {
     let (claims, models, traces) = (claims(), BTreeMap::new(), BTreeMap::new());

@@ -101,7 +101,7 @@ fn fewer_than_six_runs_decide_nothing_that_is_random() {
 #[test]
 fn the_note_describes_a_difference_with_missing_values_in_words() {
     let j = order("stuck", "greater_than", "fast");
-    assert!(j.note.contains("the measured difference is without bound"), "{}", j.note);
+    assert!(j.note.contains("the measured difference is infinite"), "{}", j.note);
 }
 
 #[test]
@@ -307,9 +307,8 @@ fn the_note_names_missing_evidence_and_the_command_for_missing_runs() {
     }
 }
 
-/// Ten runs on one side of the bound: p is 2⁻¹⁰ for the median. This decides a single statement. With a hundred other
-/// open
-/// statements it does not decide it. If the others are one statement, it does.
+/// Ten runs on one side of the bound: p is 2⁻¹⁰ for the median. This decides a single statement. With a
+/// hundred other open statements it does not decide it. If the others are one statement, it does.
 #[test]
 fn a_claim_that_is_decided_alone_may_be_undecided_in_a_large_family() {
     let records: Vec<RunRecord> =
