@@ -275,7 +275,8 @@ impl Tolerance {
     /// Checks that the tolerance distinguishes the value from other values.
     fn suits(&self, target: f64) -> Result<(), Wrong> {
         if target == 0.0 && self.relative.is_some_and(|v| v > 0.0) {
-            let message = "has a relative tolerance of a value of 0; give an `absolute` tolerance";
+            let message =
+                "has a relative tolerance, but its value is 0; give an `absolute` tolerance";
             return Err(Wrong::new("tolerance.relative", message));
         }
         if self.absolute.is_some_and(|v| v >= MOST_TIMES * target.abs() && target != 0.0) {

@@ -224,7 +224,7 @@ mod tests {
             ),
             (CLAIM.replace(METRIC, "trend = [{ METRIC }]").replace("METRIC", METRIC), "takes the `trend` of 1 measure; it needs 2"),
             (CLAIM.replace(METRIC, "median = []"), "takes the `median` of nothing"),
-            (CLAIM.replace("paper = 1.0", "paper = 0"), "8:15: claim `a` has a relative tolerance of a value of 0"),
+            (CLAIM.replace("paper = 1.0", "paper = 0"), "8:15: claim `a` has a relative tolerance, but its value is 0"),
             (CLAIM.replace("relative = 0.1", "relative = 10"), "has a tolerance of 1000 %"),
             (CLAIM.replace("relative = 0.1", "absolute = 1e9"), "accepts any result"),
             (CLAIM.replace("paper =", "compare_with = { value = 1.0, reason = 'r' } #"), "but no `paper`, the printed value"),

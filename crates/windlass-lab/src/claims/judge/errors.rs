@@ -67,7 +67,7 @@ struct Count {
 }
 
 /// Compares verdicts at several numbers of runs, with the whole judge. A decided claim rarely changes its
-/// verdict. In at most 5 % of papers is any of the twelve verdicts wrong. The table of the page on verdicts
+/// verdict. At most 5 % of papers have a wrong verdict among their twelve. The table of the page on verdicts
 /// has these numbers.
 #[test]
 fn error_rates_of_verdicts_equal_the_table_of_the_verdicts_page() {
