@@ -388,7 +388,7 @@ fn a_run_of_which_nothing_arrives_says_so_before_and_after() {
                       of stations in range of each other leads from its sender to its receiver; let \
                       them reach farther, or stand nearer to each other";
         let after = "warning: 3 flows (readings-1, readings-2, readings-3) delivered nothing";
-        let searches = "warning: cell wifi: of 3 searches for a route 0 found one by the end";
+        let searches = "warning: cell wifi: 0 of 3 searches for a route succeeded";
         for line in [before, after, searches] {
             assert!(said.err.lines().any(|l| l == line), "{} lacks {line}", said.err);
         }

@@ -169,7 +169,7 @@ fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
     let moved = done(&["diff", &one, &other]).out;
     assert!(moved.contains("0 are the same"), "{moved}");
     assert!(
-        moved.contains("flow.*.goodput_bps") && moved.contains("moved beyond chance"),
+        moved.contains("flow.*.goodput_bps") && moved.contains("differ significantly"),
         "{moved}"
     );
     let nothing = call(&["diff", &one, &folder("none")]);
@@ -204,20 +204,20 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         ("choose --rate 0bps --rtt 20ms".to_owned(), "--rate 0bps carries nothing"),
         ("choose --rate 100bps --rtt 1ms".to_owned(), "take 6.400 s alone, and --rtt says 1ms"),
         (format!("{profile} --loss 60% --transfer 1MB"), "so that nothing arrives; a lower one"),
-        (format!("{profile} --memory 0B"), "keeps the least, 48 bytes a connection"),
-        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of code, and there are 1"),
+        (format!("{profile} --memory 0B"), "smallest state with 48 bytes per connection"),
+        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of flash; the limit is 1"),
         (format!("{profile} --aim energy"), "no battery life"),
-        (format!("{profile} --seeds 3"), "6 or more do"),
+        (format!("{profile} --seeds 3"), "expected 6 or more"),
         (format!("{profile} --on linux-vt"), "name them, such as `--algorithms cubic,bbr`"),
         (format!("{profile} --algorithms cubic,linux:nv"), "choose linux or linux-vt"),
         (
             format!("{profile} --memory 104B --algorithms cubic,linux:nv --on linux-vt"),
-            "linux:nv has no counted cost",
+            "linux:nv has no measured cost",
         ),
         ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
         ("assess linux:nv".to_owned(), "choose linux or linux-vt"),
         ("break bbr --goal harm".to_owned(), "`--rival cubic`"),
-        ("break bbr --runs 0".to_owned(), "25 or more may"),
+        ("break bbr --runs 0".to_owned(), "expected 25 or more"),
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let said = call(&words);

@@ -347,7 +347,7 @@ fn mistakes_get_one_clear_error() {
         ),
         (
             &["--metric", "flow.upload.goodput_bps"],
-            "metric `flow.upload.goodput_bps`: there is no flow `upload`; there are `download`",
+            "metric `flow.upload.goodput_bps`: flow `upload` not found; there are `download`",
         ),
         (&["--metric", "flow.*.goodput"], "did you mean `goodput_bps`?"),
         (&["--until", "flow.*.goodput_bps ±0%"], "invalid width `0%`"),
@@ -358,7 +358,7 @@ fn mistakes_get_one_clear_error() {
         (&["--until", "flow.*.goodput_bps ±1%", "--seeds", "5"], "cannot be used with"),
         (&["--min-seeds", "5"], "bound the runs that --until adds"),
         (&["--seeds", "0"], "0 is not in 1"),
-        (&["--shard", "9/8"], "`9/8` is no shard"),
+        (&["--shard", "9/8"], "invalid shard `9/8`"),
         (&["--warmup", "soon"], "invalid warm-up `soon`"),
         (&["--on", "mars"], "there is no world `mars`"),
         (&["--on", "sim", "--on", "sim"], "--on: the backend `sim` is listed twice"),

@@ -1,11 +1,11 @@
-//! Grids of stations on which something is wrong: one clear error, or a run that says what it is.
+//! Grids of stations with a fault: an invalid grid gives one clear error, and a run of a faulty grid gives warnings.
 
 use windlass_lab::hindsight;
 use windlass_lab::outlook;
 use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
 
-/// Nine stations in three rows and a base in the middle, from line 2 on.
+/// Nine stations in three rows. The base is the last station. The topology starts in line 2.
 const GRID: &str = r#"duration = "40s"
 [topology]
 kind = "grid"
@@ -50,7 +50,7 @@ fn runs(scenario: &Scenario, seeds: u64) -> Vec<RunRecord> {
     (1..=seeds).map(record).collect()
 }
 
-/// What is said before and after one run.
+/// The warnings before and after one run, and its record.
 fn said(scenario: &Scenario) -> (Vec<String>, Vec<String>, RunRecord) {
     let before = outlook::warnings(scenario).unwrap_or_else(|e| panic!("{e}"));
     let mut records = runs(scenario, 1);
@@ -58,7 +58,7 @@ fn said(scenario: &Scenario) -> (Vec<String>, Vec<String>, RunRecord) {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
+fn errors_of_invalid_grids_give_the_remedy() {
     let zero = [("base = \"n9\"", "base = \"n9\"\nrange = \"0m\"")];
     assert_eq!(refused(&zero), "s.toml:7:9: `range`: must be more than zero, for example `150m`");
     let negative = [("base = \"n9\"", "base = \"n9\"\nrange = \"-5m\"")];
@@ -101,9 +101,9 @@ fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
     );
 }
 
-/// A range below the spacing: nobody hears anybody, not even what collides.
+/// The range is smaller than the spacing, so that no station receives or senses another.
 #[test]
-fn an_isolated_sender_is_told_of_before_and_after() {
+fn an_isolated_sender_gives_warnings_before_and_after_the_run() {
     let text = with(&[("base = \"n9\"", "base = \"n9\"\nrange = \"100m\"\nsense = \"100m\"")]);
     let (before, after, record) = said(&read(&text));
     assert_eq!(
@@ -114,15 +114,18 @@ fn an_isolated_sender_is_told_of_before_and_after() {
         ]
     );
     assert_eq!(after[0], "flow up delivered nothing");
-    assert!(after[1].ends_with("0 found one by the end"), "{after:?}");
+    assert!(
+        after[1].contains(": 0 of ") && after[1].ends_with("searches for a route succeeded"),
+        "{after:?}"
+    );
     let routing = record.radios[0].routing.as_ref().unwrap();
     assert!(routing.discoveries_failed > 0 && routing.drops_no_route > 0, "{routing:?}");
     assert_eq!((routing.discoveries_succeeded, record.flows[0].delivered_bytes), (0, 0));
 }
 
-/// The two stations beside the corner are off: nothing leaves it, and the others go on.
+/// Both neighbours of the corner station are off, so that its packets do not arrive. The other stations still deliver.
 #[test]
-fn a_grid_that_falls_into_parts_serves_those_in_the_part_of_the_base() {
+fn a_disconnected_grid_serves_only_the_stations_connected_to_the_base() {
     let other = "[[flow]]\nname = \"other\"\nfrom = \"n3\"\nto = \"n9\"\nalgorithm = \"newreno\"\n";
     let off = |at: &str| {
         let off = format!("off = [[\"n2\", \"{at}\"], [\"n4\", \"{at}\"]], routing");
@@ -135,7 +138,7 @@ fn a_grid_that_falls_into_parts_serves_those_in_the_part_of_the_base() {
     assert!(before.iter().any(|w| w == expected), "{before:?}");
     assert_eq!(after[0], "flow up delivered nothing");
     assert!(record.flows[1].goodput_bps > 100_000.0, "{}", record.flows[1].goodput_bps);
-    // In the course of the run: nothing is known before, and something arrives until then.
+    // If the stations go off during the run, there is no warning before, and data arrives until then.
     let (before, after, record) = said(&off("20s"));
     assert!(before.iter().all(|w| !w.contains("nothing can arrive")), "{before:?}");
     assert!(after.is_empty() && record.flows[0].delivered_bytes > 0, "{after:?}");
@@ -144,7 +147,7 @@ fn a_grid_that_falls_into_parts_serves_those_in_the_part_of_the_base() {
 }
 
 #[test]
-fn a_dead_base_is_named_with_the_time_of_its_end() {
+fn the_warning_about_a_base_that_goes_off_gives_the_time() {
     let off =
         |at: &str| read(&with(&[("routing", &format!("off = [[\"n9\", \"{at}\"]], routing"))]));
     let (before, after, record) = said(&off("0s"));
@@ -153,8 +156,8 @@ fn a_dead_base_is_named_with_the_time_of_its_end() {
     assert_eq!(after[0], "flow up delivered nothing");
     assert_eq!(
         after[2],
-        "station n9, at which flows begin or end, went off at 0.000 s; goodputs are over the time \
-         after that too"
+        "station n9, at which flows begin or end, went off at 0.000 s; goodputs include the time \
+         after that"
     );
     let (before, after, record) = said(&off("10s"));
     assert!(before.iter().all(|w| !w.contains("nothing can arrive")), "{before:?}");
@@ -165,9 +168,9 @@ fn a_dead_base_is_named_with_the_time_of_its_end() {
     assert!((0.15..0.35).contains(&share), "a quarter of the time: {share}");
 }
 
-/// A base station on a battery of its own, which lasts for 1.8 s at 277 mW and less at work.
+/// A base station with a battery that lasts 1.8 s at 277 mW, and less with transmissions.
 #[test]
-fn a_base_whose_battery_runs_out_is_a_dead_base() {
+fn a_base_with_an_empty_battery_gives_the_warning_that_it_went_off() {
     let text = r#"
 duration = "10s"
 [[wifi]]
@@ -193,9 +196,9 @@ algorithm = "newreno"
     );
 }
 
-/// Each run draws its senders: of which some can reach the base and some cannot.
+/// Each run draws its senders. Some of the nodes can reach the base, and others cannot.
 #[test]
-fn drawn_senders_are_told_of_by_how_many_are_cut_off() {
+fn the_warning_about_drawn_senders_gives_the_number_of_disconnected_nodes() {
     let text = with(&[
         ("routing", "off = [[\"n2\", \"0s\"], [\"n4\", \"0s\"]], routing"),
         ("from = \"n1\"", "from = \"n*\"\ncount = 2\ndraw = true"),

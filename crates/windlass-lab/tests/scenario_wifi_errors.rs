@@ -1,10 +1,10 @@
-//! Every kind of mistake in a Wi-Fi cell, each with its one clear sentence.
+//! Mistakes in a Wi-Fi cell, and the error message of each.
 
 use windlass_lab::scenario::Scenario;
 
 use crate::scenario_wifi::CELL;
 
-/// What is written instead of a part of [`CELL`], and the error that must follow.
+/// A part of [`CELL`], its replacement, and the expected error.
 const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "access_point =",
@@ -229,7 +229,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn each_mistake_in_a_cell_has_its_sentence() {
+fn each_mistake_in_a_cell_has_one_error_message() {
     let mut wrong = Vec::new();
     for (part, instead, expected) in MISTAKES {
         assert!(CELL.contains(part), "{part}");
