@@ -29,7 +29,7 @@ fn ten_segments(p: Profile) -> Script {
     s
 }
 
-/// The eight duplicates that the loss of the first and third of ten segments provokes.
+/// The eight duplicates after the loss of the first and third of ten segments.
 const EIGHT_DUPLICATES: &str = "
     200 < . 1 ack 1
     201 < . 1 ack 1
@@ -71,8 +71,8 @@ fn the_third_duplicate_and_no_other_triggers_fast_retransmit() {
     );
 }
 
-/// CoCoA3+ (C3-17, C3-18): the second duplicate sends the segment again at half the flight, each further
-/// one opens the window by a segment, and the acknowledgement of everything lets the air out.
+/// CoCoA3+ (C3-17, C3-18): the second duplicate retransmits the segment with half the flight. Each further
+/// duplicate grows cwnd by a segment, and the acknowledgement of all data deflates cwnd.
 #[test]
 fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
     let mut p = plain_with(|s| s.dupthresh = 2);
@@ -95,7 +95,7 @@ fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
 }
 
 #[test]
-fn only_what_rfc_5681_defines_counts_as_a_duplicate() {
+fn only_duplicates_as_defined_in_rfc_5681_count() {
     ten_segments(plain()).run(
         "200 < . 1 ack 1
          201 < . 1 ack 1
@@ -244,7 +244,7 @@ fn a_timeout_goes_back_backs_off_and_halves_once() {
 }
 
 #[test]
-fn the_back_off_stops_at_the_largest_timeout_and_fails_after_the_last_retry() {
+fn backoff_stops_at_the_maximum_timeout_and_fails_after_the_last_retry() {
     let p = plain_with(|s| {
         let max = windlass_cc::Span::from_secs(3);
         s.rto = rto::AnyParams::Rfc6298(Rfc6298Params { max, ..Default::default() });
@@ -264,7 +264,7 @@ fn the_back_off_stops_at_the_largest_timeout_and_fails_after_the_last_retry() {
 }
 
 #[test]
-fn timeouts_fall_on_the_ticks_of_a_slow_timer() {
+fn timeouts_expire_at_ticks_of_a_slow_timer() {
     let p = plain_with(|s| s.timer_tick = windlass_cc::Span::from_millis(500));
     Script::connected(p).run(
         "120 offer 1000
@@ -287,7 +287,7 @@ fn a_timeout_of_other_data_is_another_loss() {
 }
 
 #[test]
-fn fractions_of_a_window_do_not_leave_as_crumbs_when_data_go_again() {
+fn retransmissions_are_full_segments_if_cwnd_has_a_fraction() {
     ten_segments(plain()).run(
         "1100 > . 1+1000
          1200 < . 1 ack 1001
@@ -330,7 +330,7 @@ fn duplicates_after_a_timeout_do_not_start_fast_retransmit() {
 }
 
 #[test]
-fn an_empty_acknowledgement_while_going_back_stands_at_the_highest_byte_sent() {
+fn pure_ack_while_going_back_has_the_highest_sequence_number_sent() {
     ten_segments(plain()).run(
         "1100 > . 1+1000
          1150 < . 1+500 ack 1
@@ -362,7 +362,7 @@ fn timestamps_end_the_back_off_after_a_retransmission() {
 }
 
 #[test]
-fn without_karn_the_time_runs_from_the_first_transmission() {
+fn without_karn_the_sample_starts_at_the_first_transmission() {
     let p = plain_with(|s| s.karn = false);
     Script::connected(p).run(
         "100 offer 1000
@@ -401,7 +401,7 @@ fn limited_transmit_respects_the_receive_window() {
 }
 
 #[test]
-fn the_window_grows_only_while_it_limits_if_validated() {
+fn validated_cwnd_grows_only_while_it_limits_the_sender() {
     let grown = |validate| {
         let mut s = Script::connected(plain_with(|s| s.window_validation = validate));
         s.run("100 offer 1000\n 100 > . 1+1000\n 200 < . 1 ack 1001");
@@ -412,7 +412,7 @@ fn the_window_grows_only_while_it_limits_if_validated() {
 }
 
 #[test]
-fn an_idle_time_brings_the_restart_window_back() {
+fn idle_time_restores_the_restart_window() {
     let p = plain_with(|s| {
         s.idle_restart = true;
         s.initial_window = InitialWindow::Segments(2);
@@ -440,8 +440,8 @@ fn an_idle_time_brings_the_restart_window_back() {
 }
 
 #[test]
-fn small_segments_that_go_again_after_a_timeout_go_together() {
-    // Going back N repacketises what was sent (RFC 1122 section 4.2.2.15), but adds nothing new to it.
+fn small_segments_are_merged_in_retransmissions_after_a_timeout() {
+    // Going back N repacketises sent data (RFC 1122 section 4.2.2.15), but adds no new data.
     let mut s = Script::connected(plain());
     for n in 0..6 {
         s.run(&format!("100 offer 400\n100 > . {}+400", 1 + 400 * n));

@@ -52,7 +52,7 @@ fn nagle_holds_a_small_segment_while_data_are_in_flight() {
 }
 
 #[test]
-fn the_send_buffer_bounds_what_is_unacknowledged() {
+fn send_buffer_limits_unacknowledged_data() {
     Script::connected(plain_with(|s| s.send_buffer = 2000)).run(
         "100 offer 9000
          100 > . 1+1000
@@ -104,7 +104,7 @@ fn a_lost_window_update_is_found_by_a_probe() {
 }
 
 #[test]
-fn a_probe_that_is_taken_is_followed_by_a_fresh_interval() {
+fn accepted_probe_resets_the_probe_interval() {
     Script::connected(plain()).run(
         "100 < . 1 ack 1 win 0
          100 offer 2000
@@ -116,7 +116,7 @@ fn a_probe_that_is_taken_is_followed_by_a_fresh_interval() {
 }
 
 #[test]
-fn answered_probes_go_on_for_ever_and_unanswered_ones_do_not() {
+fn answered_probes_continue_and_unanswered_probes_end() {
     let p = plain_with(|s| s.max_data_retries = 2);
     Script::connected(p).run(
         "100 < . 1 ack 1 win 0
@@ -161,7 +161,7 @@ fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
 }
 
 #[test]
-fn a_window_of_less_than_a_segment_is_used_after_the_override_time() {
+fn window_below_a_segment_is_used_after_the_override_timeout() {
     Script::connected(plain()).run(
         "100 < . 1 ack 1 win 300
          100 offer 2000
@@ -174,7 +174,7 @@ fn a_window_of_less_than_a_segment_is_used_after_the_override_time() {
 }
 
 #[test]
-fn half_of_the_largest_window_is_worth_sending() {
+fn segment_of_half_the_largest_window_is_sent() {
     Script::new(plain()).run(
         "0 listen
          0 < S 0 win 600 mss 1000
@@ -190,7 +190,7 @@ fn half_of_the_largest_window_is_worth_sending() {
 }
 
 #[test]
-fn an_acknowledgement_of_what_was_never_sent_is_answered_and_its_data_dropped() {
+fn ack_of_unsent_data_is_answered_and_its_payload_is_dropped() {
     Script::connected(plain()).run(
         "100 < . 1+10 ack 2
          100 > . 1 ack 1

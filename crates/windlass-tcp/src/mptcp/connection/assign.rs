@@ -159,7 +159,7 @@ impl Connection {
             if let Some((path, room)) = self.path_with_room(p, now, len, without) {
                 break (place, again, path, room);
             }
-            mask &= again.carried; // the paths that are not full
+            mask &= again.carried; // excludes the paths without space
         };
         self.give(path, again.start, room);
         self.sender.reinjected(place, again.start, room);
