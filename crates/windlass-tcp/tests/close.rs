@@ -213,7 +213,7 @@ fn data_after_a_fin_is_neither_kept_nor_reported() {
 }
 
 #[test]
-fn a_read_opens_the_window_even_if_a_fin_waits_behind_a_gap() {
+fn read_sends_a_window_update_even_if_a_fin_waits_behind_a_gap() {
     let mut s = connected();
     s.run(
         "200 < . 1+6000 ack 1
@@ -257,7 +257,7 @@ fn a_syn_in_a_connection_is_challenged() {
 }
 
 #[test]
-fn a_reset_after_both_sides_have_closed_is_no_failure() {
+fn reset_after_both_sides_have_closed_is_not_a_failure() {
     connected().run(
         "200 < F. 1 ack 1
          200 > . 1 ack 2

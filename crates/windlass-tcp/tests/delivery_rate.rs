@@ -83,8 +83,7 @@ fn listening() -> (Script, Heard) {
 }
 
 #[test]
-fn first_sample_after_a_timeout_spans_the_wait_and_the_next_spans_the_min_rtt_or_is_invalid()
- {
+fn first_sample_after_a_timeout_spans_the_wait_and_the_next_spans_the_min_rtt_or_is_invalid() {
     // 10 ms after the retransmission, the acknowledgement is for the first transmission. 100 ms after it, it
     // is for the second. The other segments were outstanding all the time.
     for at in [1210, 1300] {

@@ -66,10 +66,7 @@ fn mfvl_decides_at_its_deadlines_only_while_there_is_data() {
     net.run_until(170_000);
     let client = &net.ends[0].c;
     assert!(client.was_established() && !client.is_closed());
-    assert!(
-        client.deadline() > net.now + windlass_cc::Span::from_secs(600),
-        "no decision is due"
-    );
+    assert!(client.deadline() > net.now + windlass_cc::Span::from_secs(600), "no decision is due");
     // Endless data: the next decision is never later than a cycle of 50 s.
     let mut net = Net::transfer(connection("mfvl", 2), 1 << 40, vec![Path::clean(50); 2], 3);
     for second in [10, 60, 110] {

@@ -18,7 +18,7 @@ fn emit(segment: &Segment, option: &MpOption, checksums: bool) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The option's bytes on a segment without other options. The segment's payload matches the option's mapping.
+/// The encoded option of a segment without other options. The segment's payload matches the option's mapping.
 fn option_bytes(option: &MpOption, checksums: bool) -> Vec<u8> {
     let fin = matches!(option, MpOption::Dss(dss) if dss.data_fin);
     let len = option.mapping().map_or(0, |m| u32::from(m.len) - u32::from(fin));

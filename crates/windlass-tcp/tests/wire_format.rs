@@ -157,7 +157,7 @@ fn a_datagram_has_a_valid_checksum() {
 }
 
 #[test]
-fn datagram_with_checksum_zero_carries_all_ones() {
+fn datagram_with_zero_checksum_is_sent_with_0xffff() {
     // The payloads of one word produce every sum, including zero.
     let mut all_ones = 0;
     for word in 0..=u16::MAX {

@@ -287,7 +287,11 @@ impl Net {
             end.act(self.now);
             self.flush(i);
             let left = self.ends[i].c.deadline();
-            assert!(left > self.now, "a deadline does not advance at side {i}: {}", self.describe());
+            assert!(
+                left > self.now,
+                "a deadline does not advance at side {i}: {}",
+                self.describe()
+            );
         }
     }
 

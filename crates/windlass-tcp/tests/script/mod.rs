@@ -5,7 +5,7 @@
 //!
 //! * `connect`, `listen`, `close`, `close_both`, `abort`, `offer N`, `read N`: the application acts;
 //! * `< SEGMENT`: the segment arrives;
-//! * `> SEGMENT`: exactly this segment is sent now; parts that are not given may have any value;
+//! * `> SEGMENT`: exactly this segment is sent now (parts that are not given may have any value);
 //! * `= NAME VALUE`: the named state has this value;
 //! * nothing: time passes up to this point without a sent segment.
 //!
