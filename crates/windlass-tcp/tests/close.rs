@@ -19,9 +19,9 @@ fn an_active_close_passes_through_time_wait() {
          400 < F. 1 ack 2
          400 > . 2 ack 2
          400 = state TimeWait
-         10400 < F. 1 ack 2              # our last acknowledgement was lost
+         10400 < F. 1 ack 2              # the last acknowledgement was lost
          10400 > . 2 ack 2
-         70399 = state TimeWait          # the full time once more
+         70399 = state TimeWait          # restarted for its full time
          70400 = state Closed
          70400 = failure none
          99000",
@@ -60,7 +60,7 @@ fn passive_close_ends_with_the_ack_of_own_fin() {
          200 > . 1 ack 2
          200 = state CloseWait
          200 = at_end true
-         300 offer 1000                  # half closed: our side goes on
+         300 offer 1000                  # half closed: this side continues
          300 > . 1+1000 ack 2
          400 < . 2 ack 1001
          400 close
@@ -99,7 +99,7 @@ fn the_fin_travels_with_the_last_data_and_is_repeated_with_them() {
          250 close
          250 > F. 1501
          300 < . 1 ack 1001
-         1300 > F. 1001+500              # 500 bytes and the FIN again in one
+         1300 > F. 1001+500              # 500 bytes and the FIN in one retransmission
          1400 < . 1 ack 1502
          1400 = state FinWait2
          9000",
@@ -126,7 +126,7 @@ fn a_fin_waits_for_the_window_which_is_probed() {
     connected().run(
         "150 < . 1 ack 1 win 0
          200 close
-         1200 > . 0 ack 1                  # an old sequence number, which the peer has to answer
+         1200 > . 0 ack 1                  # an old sequence number, to which the peer must respond
          1250 < . 1 ack 1 win 0
          1300 < . 1 ack 1 win 1000
          1300 > F. 1
@@ -208,7 +208,7 @@ fn data_after_a_fin_is_neither_kept_nor_reported() {
          20 < F. 1001+100 ack 1
          20 > . 1 ack 1 sack 1001-1101
          30 < . 1051+500 ack 1
-         30 > . 1 ack 1 sack 1051-1101,1001-1101  # what came twice first",
+         30 > . 1 ack 1 sack 1051-1101,1001-1101  # the duplicate first",
     );
 }
 
@@ -228,10 +228,10 @@ fn read_sends_a_window_update_even_if_a_fin_waits_behind_a_gap() {
 #[test]
 fn only_a_reset_that_matches_exactly_resets() {
     connected().run(
-        "200 < R 0                       # before the window: nothing
+        "200 < R 0                       # before the window: ignored
          210 < R 5000                    # inside: challenged
          210 > . 1 ack 1
-         220 < R 60000                   # beyond: nothing
+         220 < R 60000                   # beyond the window: ignored
          220 = state Established
          230 < R 1
          230 = state Closed

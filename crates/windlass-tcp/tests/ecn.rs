@@ -61,11 +61,11 @@ fn echo_reduces_cwnd_once_per_rtt_and_is_confirmed() {
     s.run(
         "200 < E. 1 ack 4001
          200 = phase Cwr
-         200 = ssthresh 5000            # half of the flight that met the mark
+         200 = ssthresh 5000            # half of the flight of the marked packet
          200 = cwnd 5000
          210 < E. 1 ack 6001
-         210 > C. 10001+1000 ect        # the first new data say so
-         220 < E. 1 ack 10001           # all of it sent before the reduction
+         210 > C. 10001+1000 ect        # the first new data report it
+         220 < E. 1 ack 10001           # all data before the reduction
          220 > . 11001+1000 ect
          220 > . 12001+1000 ect
          220 > . 13001+1000 ect
@@ -75,7 +75,7 @@ fn echo_reduces_cwnd_once_per_rtt_and_is_confirmed() {
          310 < . 1 ack 11001
          310 > . 15001+1000 ect
          310 = phase Open
-         320 < E. 1 ack 12001           # a mark after the reduction: another
+         320 < E. 1 ack 12001           # a mark after the reduction: another reduction
          320 = ecn_reductions 2
          320 = phase Cwr",
     );
@@ -117,7 +117,7 @@ fn mark_may_reduce_cwnd_over_an_rtt_without_growth() {
          218 > . 14001+1000 ect
          218 = phase Cwr
          218 = ecn_reductions 1
-         300 < . 1 ack 11001            # the first that was sent after the mark
+         300 < . 1 ack 11001            # the first segment sent after the mark
          300 = phase Open
          300 = cwnd 5000
          300 > . 15001+1000 ect",
@@ -136,7 +136,7 @@ fn loss_halves_cwnd_of_dctcp_in_addition_to_a_mark() {
          203 < E. 1 ack 1001
          203 > . 1001+1000 not-ect
          203 = phase Recovery
-         203 = ssthresh 4000            # half of the nine that the window had come down to",
+         203 = ssthresh 4000            # half of the nine segments to which cwnd was reduced",
     );
 }
 
@@ -203,7 +203,7 @@ fn retransmission_is_not_ecn_capable() {
          1100 > . 1+1000 not-ect
          1200 < . 1 ack 2001
          1200 offer 2000
-         1200 > C. 2001+1000 ect        # a timeout reduces the window too
+         1200 > C. 2001+1000 ect        # a timeout reduces cwnd too
          1200 > . 3001+1000 ect",
     );
 }
@@ -218,11 +218,11 @@ fn exact_receiver_reports_each_change_of_mark_separately() {
     s.run(
         "200 < . 1+1000 ack 1 ect
          201 < . 1001+1000 ack 1 ce
-         201 > . 1 ack 1001             # what came unmarked, at once
+         201 > . 1 ack 1001             # the unmarked data, at once
          201 > E. 1 ack 2001
          202 < . 2001+1000 ack 1 ce
          203 < . 3001+1000 ack 1 ce
-         203 > E. 1 ack 4001            # two by two
+         203 > E. 1 ack 4001            # every second segment
          204 < . 4001+1000 ack 1 ce
          205 < . 5001+1000 ack 1 ect
          205 > E. 1 ack 5001

@@ -106,7 +106,7 @@ fn the_riverbed_preset_waits_three_seconds_for_the_syn() {
     Script::new(Profile { stack, mtu: 1500, ..plain() }).run(
         "10 connect
          10 > S 0 win 8760 mss 1460
-         3500 > S 0                       # 3010 moved up to the half second
+         3500 > S 0                       # 3010 rounded up to half a second
          9500 > S 0",
     );
 }

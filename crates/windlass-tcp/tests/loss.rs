@@ -140,7 +140,7 @@ fn newreno_repairs_one_hole_per_partial_acknowledgement() {
         "300 < . 1 ack 2001
          300 > . 2001+1000
          300 = phase Recovery
-         300 = cwnd 12000              # 13000 less 2000 plus 1000
+         300 = cwnd 12000              # 13000 - 2000 + 1000
          400 < . 1 ack 10001
          400 = phase Open
          400 = cwnd 2000               # min(ssthresh, max(FlightSize, SMSS) + SMSS)
@@ -179,7 +179,7 @@ fn duplicates_up_to_recover_do_not_start_newreno_again() {
          412 < . 1 ack 11001
          412 > . 11001+1000
          412 = phase Recovery
-         412 > . 14001+1000            # inflated: two and three segments",
+         412 > . 14001+1000            # inflated by two and three segments",
     );
 }
 
@@ -224,20 +224,20 @@ fn a_timeout_goes_back_backs_off_and_halves_once() {
          1100 = ssthresh 5000
          1100 = rto_ms 2000
          3100 > . 1+1000
-         3100 = ssthresh 5000          # RFC 5681: the same segment again
+         3100 = ssthresh 5000          # RFC 5681: the same segment timed out again
          3100 = rto_ms 4000
          3150 < . 1 ack 1001
          3150 > . 1001+1000
          3150 > . 2001+1000
          3150 = cwnd 2000
-         3150 = rto_ms 4000            # Karn: no sample from what was sent twice
+         3150 = rto_ms 4000            # Karn: no sample from a retransmitted segment
          3250 < . 1 ack 10001
          3250 = phase Open
          3250 = rto_ms 4000
          3300 offer 1000
          3300 > . 10001+1000
          3400 < . 1 ack 11001
-         3400 = rto_ms 1000            # a clean sample ends the back-off
+         3400 = rto_ms 1000            # a valid sample ends the backoff
          3400 = srtt_ms 100
          60000",
     );
@@ -269,7 +269,7 @@ fn timeouts_expire_at_ticks_of_a_slow_timer() {
     Script::connected(p).run(
         "120 offer 1000
          120 > . 1+1000
-         1500 > . 1+1000               # 1120 moved up
+         1500 > . 1+1000               # 1120 rounded up
          3500 > . 1+1000",
     );
 }
@@ -282,7 +282,7 @@ fn a_timeout_of_other_data_is_another_loss() {
          1200 > . 1001+1000
          1200 > . 2001+1000
          3200 > . 1001+1000
-         3200 = ssthresh 2000          # half of two segments, but at least two",
+         3200 = ssthresh 2000          # minimum: two segments",
     );
 }
 
@@ -299,7 +299,7 @@ fn retransmissions_are_full_segments_if_cwnd_has_a_fraction() {
          3300 > . 3001+1000
          3400 < . 1 ack 3001
          3400 = cwnd 2500
-         3400 > . 4001+1000            # and not 500 bytes more
+         3400 > . 4001+1000            # without 500 bytes more
          3410",
     );
 }
@@ -321,7 +321,7 @@ fn duplicates_after_a_timeout_do_not_start_fast_retransmit() {
              1300 offer 2000
              1300 > . 10001+1000
              1300 > . 11001+1000
-             1301 < . 1 ack 10001      # echoes of what was sent twice
+             1301 < . 1 ack 10001      # duplicates of retransmitted data
              1302 < . 1 ack 10001
              1303 < . 1 ack 10001
              1303 = fast_retransmits 0",
@@ -357,7 +357,7 @@ fn timestamps_end_the_back_off_after_a_retransmission() {
          1200 > . 989+988
          2200 > . 989+988
          2250 < . 1 ack 1977 ts 950 999999
-         2250 = rto_ms 2000            # an echo from the future says nothing",
+         2250 = rto_ms 2000            # an echo from the future gives no sample",
     );
 }
 
@@ -447,10 +447,10 @@ fn small_segments_are_merged_in_retransmissions_after_a_timeout() {
         s.run(&format!("100 offer 400\n100 > . {}+400", 1 + 400 * n));
     }
     s.run(
-        "1100 > . 1+1000                # the first, the second, and half of the third
+        "1100 > . 1+1000                # the first segment, the second, and half of the third
          1100 = in_flight 1000
          1200 < . 1 ack 1001
-         1200 > . 1001+1000             # a window of two segments
+         1200 > . 1001+1000             # a cwnd of two segments
          1200 > . 2001+400
          1300 < . 1 ack 2401
          1300 = phase Open

@@ -91,7 +91,7 @@ fn late_segment_is_not_retransmitted() {
          220 > . 10001+1000
          220 > . 11001+1000
          220 > . 12001+1000
-         220 > . 13001+1000             # slow start: one for each segment, and one more
+         220 > . 13001+1000             # slow start: one segment per delivered segment, and one more
          220 = phase Open
          220 = retransmits 0
          221 < . 1 ack 3001 sack 4001-7001 # three above the hole, but reordering has been seen
@@ -167,7 +167,7 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
     // The SRTT is 100 ms. The last three of ten segments are lost.
     ten_out(with_probe(), 10_000).run(
         "200 < . 1 ack 7001
-         400 > . 9001+1000              # 200 + 2 · srtt: the last segment again
+         400 > . 9001+1000              # 200 + 2 · srtt: the last segment is retransmitted
          400 = phase Open
          500 < . 1 ack 7001 sack 9001-10001
          500 > . 7001+1000              # sent before the probe, and 300 ms late
@@ -194,7 +194,7 @@ fn single_segment_is_probed_after_the_max_ack_delay() {
 fn a_probe_sends_new_data_if_there_are_any() {
     ten_out(with_probe(), 20_000).run(
         "300 > . 10001+1000             # 100 + 2 · srtt
-         1300 > . 1+1000                # the timer, anew from the probe
+         1300 > . 1+1000                # the timer restarted at the probe
          1300 = phase Loss",
     );
 }
@@ -283,7 +283,7 @@ fn timeout_marks_late_segments_as_lost_but_not_recent_segments() {
          1200 > . 1001+1000
          1200 = phase Loss
          1200 = lost 1000
-         1200 = in_flight 2000          # sent again, and fresh
+         1200 = in_flight 2000          # a retransmission and a recent segment
          1290 < . 1 ack 1001 sack 3001-4001
          1300 < . 1 ack 2001 sack 3001-4001
          1300 > . 2001+1000
@@ -351,7 +351,7 @@ fn recoveries_after_a_timeout_narrow_the_reordering_window_too() {
                  +0 = phase Loss
                  +100 < . 1 ack {next}
                  +0 = phase Open
-                 +0 offer 1000           # a round trip that ends the back-off
+                 +0 offer 1000           # an RTT that ends the backoff
                  +0 > . {next}+1000
                  +100 < . 1 ack {}",
                 at + 2000,

@@ -20,7 +20,7 @@ fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay
          220 < . 2001+1000 ack 1
          420 > . 1 ack 3001
          500 < . 3001+1000 ack 1
-         600 offer 10                     # our data carry it
+         600 offer 10                     # the data carry the acknowledgement
          600 > . 1+10 ack 4001
          700 < . 4001 ack 11
          999",
@@ -40,10 +40,10 @@ fn lying(lies: Lies) -> Script {
 #[test]
 fn receiver_that_hides_losses_acknowledges_missing_data() {
     lying(Lies::HidesLosses).run(
-        "200 < . 1001+1000 ack 1          # the first is lost
+        "200 < . 1001+1000 ack 1          # the first segment is lost
          200 > . 1 ack 2001 bare
          200 = received 2000
-         201 < . 1+1000 ack 1             # it was late: a duplicate like any
+         201 < . 1+1000 ack 1             # it was late: an ordinary duplicate
          201 > . 1 ack 2001 bare
          201 = received 2000",
     );
@@ -92,9 +92,9 @@ fn gaps_their_filling_and_duplicates_are_acknowledged_at_once() {
          200 > . 1 ack 1
          201 < . 3001+1000 ack 1
          201 > . 1 ack 1
-         202 < . 1+1000 ack 1              # fills the first gap; another is left
+         202 < . 1+1000 ack 1              # fills the first gap; another remains
          202 > . 1 ack 2001
-         203 < . 2001+1000 ack 1           # fills the last
+         203 < . 2001+1000 ack 1           # fills the last gap
          203 > . 1 ack 4001
          204 < . 1+1000 ack 1
          204 > . 1 ack 4001
@@ -162,12 +162,12 @@ fn window_advances_in_sufficiently_large_steps() {
          240 > . 1 ack 8001 win 10000
          250 < . 8001+400 ack 1
          250 > . 1 ack 8401 win 9600
-         260 read 400                       # not worth a word
+         260 read 400                       # too small for an update
          270 < . 8401+400 ack 1
-         270 > . 1 ack 8801 win 9200        # nor a new edge: 9600 would be 400 more
+         270 > . 1 ack 8801 win 9200        # the edge does not advance: 9600 would be only 400 more
          280 read 400
          290 < . 8801+400 ack 1
-         290 > . 1 ack 9201 win 8800        # 800 more, 400 being unread
+         290 > . 1 ack 9201 win 8800        # 800 more, with 400 unread
          300 read 400
          310 < . 9201+400 ack 1
          310 > . 1 ack 9601 win 9600        # now 1200 more",
@@ -234,7 +234,7 @@ fn figure_10_of_reno_ber_at_the_sender() {
          80 > . 5841+1460
          120 < . 1 ack 5841 win 2920
          120 > . 7301+1460
-         121 < . 1 ack 5841 win 8760         # the update is no duplicate
+         121 < . 1 ack 5841 win 8760         # the update is not a duplicate
          121 > . 8761+1460
          121 > . 10221+1460
          122 = dup_acks 0
@@ -308,9 +308,9 @@ fn a_timestamp_from_the_past_marks_an_old_duplicate() {
         "100 < . 1+988 ack 1 ts 539 1
          100 > . 1 ack 1
          100 = received 0
-         110 < . 1+988 ack 1                  # without one: dropped
+         110 < . 1+988 ack 1                  # without a timestamp: dropped
          110 = received 0
-         120 < R 1                            # a reset needs none
+         120 < R 1                            # a reset needs no timestamp
          120 = failure Reset",
     );
 }
@@ -376,7 +376,7 @@ fn fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_an_rtt() {
          104.6 > . 1 ack 1001 sack 2001-6001
          105 < . 6001+1000 ack 1 ts 106 91
          105.1 < . 1001+1000 ack 1 ts 106 91
-         105.1 > . 1 ack 7001           # which reports all that waits
+         105.1 > . 1 ack 7001           # reports all waiting segments
          110",
     );
 }

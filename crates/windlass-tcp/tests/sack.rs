@@ -59,7 +59,7 @@ fn two_losses_in_a_window_are_repaired_within_an_rtt() {
          202 = phase Recovery
          202 = ssthresh 5000
          202 = cwnd 5000
-         202 = in_flight 7000          # ten less three delivered, one lost, sent again
+         202 = in_flight 7000          # ten minus three delivered and one lost, plus one retransmitted
          203 < . 1 ack 1 sack 3001-6001,1001-2001
          203 = in_flight 5000          # the third is lost too
          204 < . 1 ack 1 sack 3001-7001,1001-2001
@@ -95,7 +95,7 @@ fn three_separate_ranges_prove_a_loss_regardless_of_their_size() {
         "200 < . 1 ack 1 sack 101-201
          201 < . 1 ack 1 sack 101-201,301-401,601-701 # the three: IsLost by separate ranges
          201 > . 1+100
-         201 > . 201+100                # rule 3, with nothing else to send
+         201 > . 201+100                # rule 3, because there are no other data
          201 > . 401+100
          201 > . 501+100
          201 > . 701+100                # rule 4
@@ -126,7 +126,7 @@ fn possibly_lost_segment_is_retransmitted_if_there_is_no_other_data() {
          200 = in_flight 6000
          201 < . 1 ack 1 sack 1001-6001
          202 < . 1 ack 1 sack 1001-7001
-         202 > . 9001+1000             # rule 4: the rescue, once
+         202 > . 9001+1000             # rule 4: the rescue retransmission, once
          203 < . 1 ack 1 sack 8001-9001,1001-7001
          203 > . 7001+1000             # rule 3: below delivered data
          204 < . 1 ack 1 sack 8001-9001,1001-7001
@@ -156,7 +156,7 @@ fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
          401 < . 1 ack 1 sack 1001-18001
          401 > . 18001+1000
          401 > . 19001+1000
-         401 > . 19001+1000             # rule 4: nothing else is left to send
+         401 > . 19001+1000             # rule 4: no other data to send
          1200 > . 1+1000
          1200 = rto_count 1
          1300 < . 1 ack 20001
@@ -189,15 +189,15 @@ fn duplicate_data_are_reported_in_a_first_block() {
     s.run(
         "200 < . 1+1000 ack 1
          200 > . 1 ack 1001 bare
-         210 < . 1+1000 ack 1           # all of it old
+         210 < . 1+1000 ack 1           # only old data
          210 > . 1 ack 1001 sack 1-1001
          220 < . 2001+1000 ack 1
          220 > . 1 ack 1001 sack 2001-3001
          230 < . 2001+500 ack 1         # held already: within the second block
          230 > . 1 ack 1001 sack 2001-2501,2001-3001
-         240 < . 3001+1000 ack 1        # reported once only
+         240 < . 3001+1000 ack 1        # reported only once
          240 > . 1 ack 1001 sack 2001-4001
-         250 < . 501+1500 ack 1         # old in part
+         250 < . 501+1500 ack 1         # partly old
          250 > . 1 ack 4001 sack 501-1001",
     );
 }
@@ -242,16 +242,16 @@ fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
         "200 < . 1 ack 1 sack 1001-2001
          201 < . 1 ack 1 sack 1001-3001
          202 < . 1 ack 1 sack 1001-4001
-         202 > . 1+1000                 # the first always goes: 1000 · 5000 / 8000 is less
+         202 > . 1+1000                 # the first is always sent: 1000 · 5000 / 8000 is less
          202 = ssthresh 5000
          202 = in_flight 7000
          203 < . 1 ack 1 sack 1001-5001
          203 = cwnd 6250                # 6000 and ceil(2000 · 5/8) − 1000
          204 < . 1 ack 1 sack 1001-6001
-         204 = in_flight 5000           # no more above ssthresh: nothing is missing from it
+         204 = in_flight 5000           # no more above ssthresh: pipe equals ssthresh
          204 = cwnd 5000
          205 < . 1 ack 1 sack 1001-7001
-         205 > . 10001+1000             # 4000 and as much as is missing
+         205 > . 10001+1000             # 4000 and the difference to ssthresh
          205 = cwnd 5000
          300 < . 1 ack 10001
          300 > . 11001+1000
@@ -277,7 +277,7 @@ fn without_sack_a_duplicate_removes_a_segment_from_the_flight() {
          201 = in_flight 8000
          202 < . 1 ack 1
          202 > . 1+1000
-         202 = in_flight 7000          # three delivered, one lost and sent again
+         202 = in_flight 7000          # three delivered, one lost and retransmitted
          202 = ssthresh 5000",
     );
 }

@@ -89,7 +89,7 @@ fn the_timer_of_uip_backs_off_from_its_constant() {
          10700 > . 1+1000
          16700 > . 1+1000
          16800 < . 1 ack 1001
-         16800 = rto_ms 6000           # loaded again, not measured",
+         16800 = rto_ms 6000           # the constant again, not measured",
     );
 }
 

@@ -30,7 +30,7 @@ fn f_rto_undoes_a_spurious_timeout() {
         "1100 > . 1+1000
          1100 = phase Loss
          1110 < . 1 ack 1001
-         1110 > . 10001+1000            # new data in place of retransmissions
+         1110 > . 10001+1000            # new data instead of retransmissions
          1110 > . 11001+1000
          1111 < . 1 ack 2001            # sent before the timeout and not since
          1111 > . 12001+1000
@@ -194,10 +194,10 @@ fn f_rto_does_not_judge_a_timeout_within_a_recovery() {
          1400 > . 3001+1000",
     );
     s.run(
-        "2400 > . 2001+1000             # and that is lost
+        "2400 > . 2001+1000             # this segment is lost too
          2400 = rto_count 2
          2500 < . 1 ack 3001 sack 10001-11001
-         2500 > . 3001+1000             # no new data in its place
+         2500 > . 3001+1000             # no new data instead
          2500 > . 4001+1000",
     );
 }
@@ -211,7 +211,7 @@ fn f_rto_does_not_judge_a_timeout_within_fast_recovery() {
          1200 > . 1+1000
          1200 = phase Loss
          1300 < . 1 ack 4001
-         1300 > . 4001+1000             # no new data in its place
+         1300 > . 4001+1000             # no new data instead
          1300 > . 5001+1000",
     );
 }
