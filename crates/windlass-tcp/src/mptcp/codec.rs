@@ -89,7 +89,7 @@ impl fmt::Display for Impossible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Impossible::Keys => {
-                "MP_CAPABLE needs no key, the sender's key or both keys; a data length needs both keys"
+                "MP_CAPABLE must have no key, the sender's key or both keys; a data length needs both"
             }
             Impossible::DataFin => "a DATA_FIN needs a mapping, because its position is the mapping's end",
             Impossible::AddressProof => {
