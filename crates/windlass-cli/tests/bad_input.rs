@@ -94,7 +94,7 @@ const MISTAKES_IN_A_CELL: &[(&str, &str, &str)] = &[
     (
         "[\"s1\", \"s2\"]",
         "[\"s1\", \"s1\"]",
-        "FILE:5:19: `s1` stands here twice; a node has one station in a cell",
+        "FILE:5:19: `s1` occurs twice; a node has one station in a cell",
     ),
     ("from = \"s1\"", "from = \"s9\"", "FILE:7:8: `from`: no link or cell mentions a node `s9`"),
 ];

@@ -164,7 +164,7 @@ fn warnings_tell_what_is_probably_not_meant() {
         [
             "note: flow download: its data need at least 1.2 s at 2Mbps, and the run ends before that",
             "note: flow download: it lasts less than 100 round trips of 20ms, so that its \
-             beginning rules its averages"
+             beginning dominates its averages"
         ]
     );
 }

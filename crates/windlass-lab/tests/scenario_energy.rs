@@ -96,7 +96,7 @@ fn wrong_energies_and_intervals_say_what_would_be_right() {
     for (old, new, expected) in [
         ("\"1.2J\"", "\"1200\"", "`battery`: `1200` has no unit; write an energy such as `20J`"),
         ("\"1.2J\"", "\"0J\"", "`battery`: must hold something, for example `20J`"),
-        ("consumption = \"esp32-c3\"", "", "say so in the cell, for example `consumption = "),
+        ("consumption = \"esp32-c3\"", "", "set it in the cell, for example `consumption = "),
         ("\"esp32-c3\"", "\"esp\"", "`consumption`: "),
         ("\"esp32-c3\"", "{ transmit = \"1W\" }", "lacks the key `receive`"),
         (on, "on = []", "`on`: needs at least one interval"),

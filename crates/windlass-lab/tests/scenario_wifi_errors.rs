@@ -34,12 +34,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[\"s1\", \"s2\"]",
         "[\"s1\", \"s1\"]",
-        "s.toml:6:19: `s1` stands here twice; a node has one station in a cell",
+        "s.toml:6:19: `s1` occurs twice; a node has one station in a cell",
     ),
     (
         "[\"s1\", \"s2\"]",
         "[\"s1\", \"ap\"]",
-        "s.toml:6:19: `ap` stands here twice; a node has one station in a cell",
+        "s.toml:6:19: `ap` occurs twice; a node has one station in a cell",
     ),
     (
         "[\"s1\", \"s2\"]",
