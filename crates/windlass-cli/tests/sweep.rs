@@ -360,7 +360,7 @@ fn mistakes_get_one_clear_error() {
         (&["--seeds", "0"], "0 is not in 1"),
         (&["--shard", "9/8"], "`9/8` is no shard"),
         (&["--warmup", "soon"], "`soon` is no warm-up"),
-        (&["--on", "mars"], "there is no world `mars`"),
+        (&["--on", "mars"], "backend `mars` not found"),
         (&["--on", "sim", "--on", "sim"], "--on: the world `sim` stands there twice"),
         (&["--metric", "run.late_fraction"], "no flow has messages with a `deadline`"),
         (&["--metric", "flow.*.energy_per_byte_nj"], "does not say what a radio draws"),

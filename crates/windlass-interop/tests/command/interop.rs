@@ -16,7 +16,7 @@ fn cases_are_listed_with_what_must_come_of_each() {
 fn what_cannot_be_run_is_refused_with_code_2() {
     for (args, expected) in [
         (vec!["--case", "lost-sin"], "no case is called \"lost-sin\""),
-        (vec!["--on", "sim"], "there is no kernel in a simulator"),
+        (vec!["--on", "sim"], "the simulator has no kernel"),
         (vec!["--direction", "up"], "ours-sends or kernel-sends"),
         (vec!["--case", "random-loss-vegas", "--direction", "kernel-sends"], "in that direction"),
     ] {
