@@ -32,8 +32,8 @@ impl World {
         World::Ns3,
     ];
 
-    /// The hash of the scenario parts that the backend uses. A kernel or ns-3 selects an algorithm only by name,
-    /// so its runs stay valid if Windlass's parameters change. If Windlass's implementation runs in the kernel,
+    /// The hash of the scenario parts that the backend uses. Kernels and ns-3 identify algorithms by name only,
+    /// so their runs stay valid if Windlass's parameters change. If Windlass's implementation runs in the kernel,
     /// its parameters and the version of the simulated results count too.
     pub fn hash(self, scenario: &Scenario) -> String {
         match self {

@@ -10,8 +10,8 @@ use windlass_scenario::units::{BitRate, Bytes, Distance, Duration, Packets};
 
 use super::table::{Column, Values};
 
-/// A way to parse a label: the name of the unit, the ending of the column's name, and the function that parses the
-/// number.
+/// A way to parse a label: the ending of the column's name for the unit, the column's meaning, and the function that
+/// parses the number.
 type Reading = (&'static str, &'static str, fn(&str) -> Option<f64>);
 
 /// Every way. The first way that parses all labels of an axis is used.
