@@ -120,8 +120,8 @@ fn joined(mut spans: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     out
 }
 
-/// The moments. If there are too many, all explained moments are kept. Of each part of the time, the first other moment is
-/// kept, with the number of further moments in this part.
+/// The moments. If there are too many, all explained moments are kept. The first other moment of each part of the time
+/// is also kept, with the number of further moments in this part.
 fn gathered(all: Vec<&Moment>) -> Vec<(&Moment, usize)> {
     let times = || all.iter().map(|m| m.at);
     let Some(first) = times().reduce(f64::min).filter(|_| all.len() > LIMIT) else {

@@ -10,7 +10,7 @@ use windlass_lab::papers::{PAPERS, Paper};
 use crate::args::Named;
 use crate::output::{Failure, print};
 
-/// Lists the papers or prints one's summary and citation.
+/// Lists the papers, or prints the summary and citation of one paper.
 pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(id) = &args.name else { return print(&list()) };
     print(&describe(&*find(id)?))

@@ -13,8 +13,8 @@ use windlass_lab::papers::shell_word;
 /// Name of the job's script in the folder of the sweep.
 const SCRIPT: &str = "slurm.sh";
 
-/// Writes the script of an array job whose tasks are the shards, and submits it. `command` makes the same sweep; `shards` of them
-/// share the folder.
+/// Writes the script of an array job whose tasks are the shards, and submits it. `command` repeats the sweep; `shards`
+/// shards share the folder.
 pub fn submit(
     command: &str,
     name: &str,
@@ -48,7 +48,7 @@ pub fn submit(
     Ok(())
 }
 
-/// A job that is killed with its node goes on, and makes only what is missing.
+/// The script of the job. A job that is killed with its node resumes, and executes only the missing runs.
 fn script(command: &str, name: &str, shards: u16, dir: &Path) -> String {
     let (job, folder) = (shell_word(&file_name(name)), dir.to_string_lossy());
     let log = shell_word(&format!("{folder}/slurm-%A_%a.log"));

@@ -129,7 +129,7 @@ pub(crate) fn is_figure(cell: &str) -> bool {
 /// One row of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
-    /// One cell a column.
+    /// One cell per column.
     pub cells: Vec<String>,
     /// Verdict shown as a badge in a last column, if any row of the table has one.
     pub verdict: Option<Badge>,
