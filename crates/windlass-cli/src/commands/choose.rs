@@ -98,7 +98,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     outcome
 }
 
-/// The measure to optimise. The scenario must have it.
+/// The measure to optimise. The scenario must support this measure.
 fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
     let ends = |traffic: &Traffic| {
         matches!(traffic, Traffic::Bulk { bytes: Some(_) } | Traffic::RequestResponse { .. })
