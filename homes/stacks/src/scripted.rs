@@ -1,4 +1,4 @@
-//! Another stack under a packet script. The script is the peer, the application and the clock.
+//! Another stack under a packet script. The script acts as the peer, the application and the clock.
 
 use std::collections::VecDeque;
 
@@ -15,26 +15,26 @@ pub fn addresses() -> Addresses {
     FlowAddresses::new(0, 0, 1).addresses(true)
 }
 
-/// One connection, at the time that the script says.
+/// One connection, at the time of the script.
 pub struct Scripted<'a> {
     connection: &'a mut dyn Connection,
     now: Time,
     /// Its initial sequence number.
     iss: Option<Seq>,
-    /// Written and not yet taken by its buffer, bytes; and how many it has taken.
+    /// Bytes that are written and not yet taken by its buffer, and the number of taken bytes.
     waiting: u64,
     taken: u64,
     out: VecDeque<Departure>,
 }
 
 impl<'a> Scripted<'a> {
-    /// A connection that is closed, between [`addresses`], at time zero.
+    /// A closed connection between [`addresses`], at time zero.
     pub fn new(connection: &'a mut dyn Connection) -> Scripted<'a> {
         let (waiting, taken) = (0, 0);
         Scripted { connection, now: Time::ZERO, iss: None, waiting, taken, out: VecDeque::new() }
     }
 
-    /// Takes from it what it has to send.
+    /// Takes the packets that it has to send.
     fn poll(&mut self) -> Result<(), String> {
         loop {
             let mut bytes = vec![0; self.waiting as usize];
