@@ -385,8 +385,8 @@ fn a_run_without_arrivals_has_a_warning_before_and_after() {
         let said = call(form);
         assert_eq!(said.code, Some(0), "{}", said.err);
         let before = "note: each of 3 flows, readings-1 to readings-3: nothing can arrive: no chain \
-                      of stations in range of each other leads from its sender to its receiver; let \
-                      them reach farther, or stand nearer to each other";
+                      of stations in range of each other leads from its sender to its receiver; \
+                      increase their range, or move them nearer";
         let after = "warning: 3 flows (readings-1, readings-2, readings-3) delivered nothing";
         let searches = "warning: cell wifi: of 3 searches for a route 0 found one by the end";
         for line in [before, after, searches] {

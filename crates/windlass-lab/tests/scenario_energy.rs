@@ -108,7 +108,7 @@ fn wrong_energies_and_intervals_say_what_would_be_right() {
             "must begin after the one before has ended",
         ),
         (on, "on = [[\"10s\", \"11s\"]]", "begins at 10s, when the run has ended (10s)"),
-        (on, "on = [[\"1s\", \"2s\"]], stop = \"5s\"", "says itself when the source stops"),
+        (on, "on = [[\"1s\", \"2s\"]], stop = \"5s\"", "sets the end of the traffic"),
         ("transport = \"udp\"", "transport = \"tcp\"", "`on`: is for datagrams"),
         (on, "spread = \"1s\"", "`spread`: must be less than the mean time between two datagrams"),
         (on, "on = [[\"1s\", \"2s\"]], spread = \"-1s\"", "`spread`: "),

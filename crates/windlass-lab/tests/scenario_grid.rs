@@ -83,7 +83,7 @@ fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
     let draws = [("from = \"n1\"", "from = \"n*\"\ncount = 9\ndraw = true")];
     assert_eq!(
         refused(&draws),
-        "s.toml:12:8: `draw`: 9 flows are to draw their senders from 8 nodes, each another; write a \
+        "s.toml:12:8: `draw`: 9 flows draw different senders from only 8 nodes; write a \
          `count` of at most 8"
     );
     let empty = [("routing", "consumption = \"esp32-c3\", battery = \"0J\", routing")];
@@ -99,7 +99,7 @@ fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
     assert_eq!(
         refused(&static_routes),
         "s.toml:12:6: no links and no stations in range lead from `n1` to `n9`; join them by a \
-         `[[link]]`, or let stations reach farther or stand nearer"
+         `[[link]]`, or increase the range of the stations or move them nearer"
     );
 }
 
@@ -112,7 +112,7 @@ fn an_isolated_sender_is_told_of_before_and_after() {
         before,
         [
             "flow up: nothing can arrive: no chain of stations in range of each other leads from its \
-          sender to its receiver; let them reach farther, or stand nearer to each other"
+          sender to its receiver; increase their range, or move them nearer"
         ]
     );
     assert_eq!(after[0], "flow up delivered nothing");

@@ -204,7 +204,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "access_point",
         "path_loss = { model = \"disc\", receive = \"5m\" }\naccess_point",
-        "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or let `path_loss` reach farther",
+        "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or increase the range of `path_loss`",
     ),
     (
         "from = \"s1\"",

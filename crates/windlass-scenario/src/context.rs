@@ -28,7 +28,9 @@ impl Context<'_> {
     pub(super) fn cure(&self) -> &'static str {
         match self.network.wifi.is_empty() {
             true => "join them by a `[[link]]`",
-            false => "join them by a `[[link]]`, or let stations reach farther or stand nearer",
+            false => {
+                "join them by a `[[link]]`, or increase the range of the stations or move them nearer"
+            }
         }
     }
 

@@ -101,7 +101,7 @@ pub(super) fn read_rate(field: &Field) -> Result<Rate, Problem> {
                 };
             }
             if let Some(repeat) = fields.field("repeat") {
-                return Err(repeat.error("is for `steps`; a trace always begins again"));
+                return Err(repeat.error("is for `steps`; a trace always repeats"));
             }
             let trace = fields.req("trace", "\"traces/lte.trace\"", opportunities)?;
             Ok((trace.mean_bps(), Some(RateCourse::Trace(Arc::new(trace)))))
@@ -124,7 +124,7 @@ fn in_steps(field: &Field, steps: Vec<(Time, u64)>) -> Result<Rate, Problem> {
     match (steps.as_slice(), first_rate(&steps)) {
         ([], _) => Err(field.error("needs at least one rate")),
         ([.., (_, 0)], _) | (_, None) => {
-            let message = "the last rate must be more than zero, or nothing ever leaves again; `down` takes a link out";
+            let message = "the last rate must be more than zero; `down` sets an outage";
             Err(field.array()?.last().unwrap_or(field).error(message))
         }
         ([(_, only)], _) => Ok((*only, None)),
@@ -148,7 +148,8 @@ fn repeated(field: &Field, steps: Vec<(Time, u64)>, period: Span) -> Result<Rate
 /// The opportunities of a trace. They have replaced the name of its file.
 fn opportunities(field: &Field) -> Result<Trace, Problem> {
     let moment = |word: &str| {
-        word.parse::<u32>().map_err(|_| field.error(format!("`{word}` is no whole number of ms")))
+        word.parse::<u32>()
+            .map_err(|_| field.error(format!("`{word}` is not a whole number of ms")))
     };
     let ms = field.string()?.split_whitespace().map(moment).collect::<Result<Vec<u32>, _>>()?;
     Trace::new(ms).map_err(|(_, problem)| field.error(problem))

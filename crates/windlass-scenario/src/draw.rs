@@ -43,10 +43,8 @@ pub(super) fn read(
     };
     let room = nodes.len();
     if room < count as usize {
-        let message = format!(
-            "{count} flows are to draw their senders from {room} nodes, each another; {}",
-            cure(room)
-        );
+        let message =
+            format!("{count} flows draw different senders from only {room} nodes; {}", cure(room));
         return Err(field.error(message));
     }
     Ok(Draw { nodes, matched })
@@ -96,8 +94,8 @@ pub(super) fn check(flows: &[FlowSpec], places: &[Option<Place>]) -> Result<(), 
         let (rivals, room) = (rivals.count(), flow.draw.len());
         if rivals > room {
             let message = format!(
-                "`draw`: {rivals} flows, `{}` among them, are to draw their senders from {room} \
-                 nodes, each another; let fewer draw, or from more",
+                "`draw`: {rivals} flows, including `{}`, draw different senders from only {room} \
+                 nodes; let fewer flows draw, or add nodes",
                 flow.name
             );
             return Err(Problem::new(place, message));

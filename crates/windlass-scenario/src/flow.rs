@@ -194,7 +194,7 @@ impl Context<'_> {
         if let Some(field) = settings.iter().find_map(|key| fields.field(key))
             && kernel.is_some()
         {
-            return Err(field.error("a kernel's algorithm is what its name says; leave this out"));
+            return Err(field.error("a kernel's algorithm has no parameters here; leave this out"));
         }
         match &mut controller {
             Some(params) => params::read_settings(&fields, flavour, params)?,

@@ -84,7 +84,9 @@ pub(super) fn read(
 ) -> Result<Template, Problem> {
     let fields = Fields::open(field.node, "`multipath`", &MULTIPATH.all_names())?;
     if stack.config.lies != Lies::None {
-        return Err(field.error("a receiver of several paths does not lie; leave `stack.lies` out"));
+        return Err(
+            field.error("a receiver with several paths cannot misbehave; leave `stack.lies` out")
+        );
     }
     let mut config = defaults(stack);
     apply(&mut config, &fields)?;

@@ -94,7 +94,9 @@ pub(super) fn read_slow_start(
 ) -> Result<(), Problem> {
     if !has_slow_start(params) {
         let id = params.info().id;
-        return Err(field.error(format!("`{id}` starts in its own way; leave `slow_start` out")));
+        return Err(
+            field.error(format!("`{id}` has no selectable slow start; leave `slow_start` out"))
+        );
     }
     let mut slow_start = match &field.node.value {
         Value::Table(_) => {

@@ -145,7 +145,7 @@ fn recovery(field: &Field) -> Result<Option<LossRecovery>, Problem> {
 fn initial_window(field: &Field) -> Result<InitialWindow, Problem> {
     match window(field)? {
         InitialWindow::Segments(0) | InitialWindow::Bytes(0) => {
-            Err(field.error("must be more than nothing, for example `2mss`"))
+            Err(field.error("must be more than zero, for example `2mss`"))
         }
         InitialWindow::Bytes(n) if n > MAX_WINDOW => {
             Err(field.error(format!("is more than the largest window, {}", Bytes(MAX_WINDOW))))

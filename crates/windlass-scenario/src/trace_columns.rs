@@ -84,7 +84,7 @@ fn values(line: &str, columns: [Column; 2]) -> Result<[f64; 2], String> {
         let value = text.parse::<f64>().ok().map(|v| v * scale);
         value
             .filter(|v| (0.0..=largest).contains(v))
-            .ok_or_else(|| format!("`{}` is no {what}; {REMEDY}", text.escape_debug()))
+            .ok_or_else(|| format!("`{}` is not a {what}; {REMEDY}", text.escape_debug()))
     };
     Ok([value(columns[0], LONGEST_NS, "time")?, value(columns[1], 1e15, "rate of zero or more")?])
 }
@@ -169,10 +169,10 @@ mod tests {
         for (text, says) in [
             (
                 "0 1\n1 x\n",
-                "x:2: `x` is no rate of zero or more; a first line such as `time_s,rate_mbps`",
+                "x:2: `x` is not a rate of zero or more; a first line such as `time_s,rate_mbps`",
             ),
-            ("0 1\n1 -2\n", "x:2: `-2` is no rate"),
-            ("0,1\n1\n", "x:2: `` is no rate"),
+            ("0 1\n1 -2\n", "x:2: `-2` is not a rate"),
+            ("0,1\n1\n", "x:2: `` is not a rate"),
             ("5 1\n5 2\n", "x:2: each line has a later time"),
             ("5 1\n4 2\n", "x:2: each line has a later time"),
             ("0 1\n", "x: a trace in columns needs at least two lines"),

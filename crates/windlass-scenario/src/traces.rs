@@ -114,7 +114,7 @@ fn parsed(name: &str, text: &str) -> Result<(Vec<u32>, Vec<usize>), String> {
     for (line, content) in trace_columns::lines(text) {
         let moment = content.parse().map_err(|_| {
             format!(
-                "{name}:{line}: `{}` is no whole number of milliseconds; each line says when up to \
+                "{name}:{line}: `{}` is not a whole number of milliseconds; each line has a time at which up to \
                  1500 B can leave, as in Mahimahi's traces, or has a time and a rate, such as `0.5 2.4` for \
                  2.4 Mbit/s from 0.5 s on",
                 content.escape_debug()

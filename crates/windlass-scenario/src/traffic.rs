@@ -159,7 +159,7 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
             return Err(field.error("is for datagrams; write `transport = \"udp\"`"));
         }
         Some(field) if stop.is_some() => {
-            return Err(field.error("says itself when the source stops; leave `stop` out"));
+            return Err(field.error("sets the end of the traffic; leave `stop` out"));
         }
         Some(field) => intervals(&field)?,
     };

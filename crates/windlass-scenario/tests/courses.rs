@@ -174,7 +174,7 @@ fn rates_that_end_at_zero_are_refused() {
             "rate = { steps = [[\"0s\", \"1Mbps\"], [\"2s\", \"0bps\"]], repeat = \"2s\" }",
             "`repeat` (2s) must be",
         ),
-        ("rate = { trace = \"1 2\", repeat = \"2s\" }", "a trace always begins again"),
+        ("rate = { trace = \"1 2\", repeat = \"2s\" }", "a trace always repeats"),
         (
             "rate = { trace = \"1 2\", steps = [[\"0s\", \"1Mbps\"]] }",
             "cannot be combined with `steps`",
@@ -190,8 +190,8 @@ fn bad_traces_are_refused_with_the_line_that_is_wrong() {
     let refused =
         |test, trace: &str| Scenario::from_file(beside(test, trace)).expect_err(trace).to_string();
     for (test, trace, says) in [
-        ("word", "0\n# x\nfive\n", "radio.trace:3: `five` is no whole number of milliseconds"),
-        ("columns-word", "0 1\n1 x\n", "radio.trace:2: `x` is no rate of zero or more"),
+        ("word", "0\n# x\nfive\n", "radio.trace:3: `five` is not a whole number of milliseconds"),
+        ("columns-word", "0 1\n1 x\n", "radio.trace:2: `x` is not a rate of zero or more"),
         ("back", "0\n7\n5\n", "radio.trace:3: 5 ms comes after 7 ms"),
         ("empty", "\n# nothing\n", "radio.trace: a trace needs at least one delivery opportunity"),
         ("still", "0\n0\n", "radio.trace:2: a trace whose last opportunity is at 0 ms"),

@@ -67,14 +67,14 @@ fn the_resolved_scenario_has_the_nodes_of_draw_and_reads_back_equal() {
 #[test]
 fn impossible_draws_are_refused() {
     let count = refused("count = 3", "count = 7");
-    let expected = "s.toml:13:8: `draw`: 7 flows are to draw their senders from 6 nodes, each \
-                    another; write a `count` of at most 6";
+    let expected = "s.toml:13:8: `draw`: 7 flows draw different senders from only 6 nodes; \
+                    write a `count` of at most 6";
     assert_eq!(count, expected);
     let second = "\n[[flow]]\nname = \"other\"\nfrom = \"n*\"\nto = \"base\"\ncount = 4\n\
                   draw = true\nalgorithm = \"reno\"\n";
     let both = Scenario::from_str(&format!("{CELL}{second}"), "s.toml").unwrap_err().to_string();
-    let expected = "s.toml:13:8: `draw`: 7 flows, `sensor-1` among them, are to draw their senders \
-                    from 6 nodes, each another; let fewer draw, or from more";
+    let expected = "s.toml:13:8: `draw`: 7 flows, including `sensor-1`, draw different senders from \
+                    only 6 nodes; let fewer flows draw, or add nodes";
     assert_eq!(both, expected);
     let pattern = refused("from = \"n*\"", "from = \"n1\"");
     assert!(pattern.contains("give it a `*`"), "{pattern}");

@@ -341,7 +341,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\nstack = { initial_window = \"0mss\" }",
-        "s.toml:12:28: `initial_window`: must be more than nothing, for example `2mss`",
+        "s.toml:12:28: `initial_window`: must be more than zero, for example `2mss`",
     ),
     (
         "\"reno\"",

@@ -61,7 +61,9 @@ impl Arguments {
                 "--end" => plugs.push(plug(&value()?)?),
                 "--seed" => {
                     let text = value()?;
-                    let n = text.parse().map_err(|_| format!("--seed {text}: no whole number"))?;
+                    let n = text
+                        .parse()
+                        .map_err(|_| format!("--seed {text}: expected a whole number"))?;
                     seed = Some(n);
                 }
                 "--capture" => capture = Some(value()?.into()),
@@ -71,16 +73,16 @@ impl Arguments {
                 _ => scenario = Some(word.into()),
             }
         }
-        let scenario = scenario.ok_or(format!("which scenario?\n\n{USAGE}"))?;
+        let scenario = scenario.ok_or(format!("SCENARIO is missing\n\n{USAGE}"))?;
         if plugs.is_empty() {
-            return Err(format!("which end is a library? --end is missing\n\n{USAGE}"));
+            return Err(format!("--end is missing\n\n{USAGE}"));
         }
         Ok(Arguments { scenario, plugs, seed, capture })
     }
 }
 
 fn plug(text: &str) -> Result<Plug, String> {
-    let wrong = || format!("--end {text}: wanted FLOW.from=LIBRARY or FLOW.to=LIBRARY");
+    let wrong = || format!("--end {text}: expected FLOW.from=LIBRARY or FLOW.to=LIBRARY");
     let (place, what) = text.split_once('=').ok_or_else(wrong)?;
     let (flow, end) = place.rsplit_once('.').ok_or_else(wrong)?;
     let sends = match end {
@@ -94,7 +96,8 @@ fn plug(text: &str) -> Result<Plug, String> {
     for part in parts {
         match part.split_once('=') {
             Some(("send", n)) => {
-                let bytes = n.parse().map_err(|_| format!("send={n}: no number of bytes"))?;
+                let bytes =
+                    n.parse().map_err(|_| format!("send={n}: expected a number of bytes"))?;
                 role = Some(Role::Sends(bytes));
             }
             _ if part == "receive" => role = Some(Role::Receives),
@@ -219,11 +222,11 @@ mod tests {
     fn errors_name_the_fault() {
         for (text, wanted) in [
             ("s.toml", "--end is missing"),
-            ("--end a.from=x.so", "which scenario?"),
-            ("s.toml --end a=x.so", "wanted FLOW.from=LIBRARY"),
-            ("s.toml --end a.middle=x.so", "wanted FLOW.from=LIBRARY"),
-            ("s.toml --end a.from=x.so,send=much", "send=much: no number of bytes"),
-            ("s.toml --end a.from=x.so --seed x", "--seed x: no whole number"),
+            ("--end a.from=x.so", "SCENARIO is missing"),
+            ("s.toml --end a=x.so", "expected FLOW.from=LIBRARY"),
+            ("s.toml --end a.middle=x.so", "expected FLOW.from=LIBRARY"),
+            ("s.toml --end a.from=x.so,send=much", "send=much: expected a number of bytes"),
+            ("s.toml --end a.from=x.so --seed x", "--seed x: expected a whole number"),
             ("s.toml --end a.from=x.so --faster", "`--faster` is not known"),
             ("s.toml --end", "--end needs a value"),
         ] {

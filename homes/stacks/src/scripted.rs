@@ -52,7 +52,7 @@ impl<'a> Scripted<'a> {
     }
 
     fn note(&mut self, packet: &[u8]) -> Result<(), String> {
-        let packet = wire::parse(packet).map_err(|e| format!("it sent what is no segment: {e}"))?;
+        let packet = wire::parse(packet).map_err(|e| format!("it sent an invalid segment: {e}"))?;
         let segment = packet.segment;
         if segment.flags.has(Flags::SYN) {
             self.iss = Some(segment.seq);
@@ -136,7 +136,7 @@ impl Stack for Scripted<'_> {
             | Check::Ssthresh(_)
             | Check::Srtt(_)
             | Check::Rto(_)
-            | Check::Error(_) => return Err("such a stack does not tell".to_owned()),
+            | Check::Error(_) => return Err("this stack does not report the value".to_owned()),
         })
     }
 }

@@ -29,7 +29,7 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
     }
     let seconds = if args.quick { QUICK } else { args.budget.0.0 as f64 / 1e9 };
     if seconds <= 0.0 {
-        return Err(Failure::input("a budget of no time makes no run; --quick takes two minutes"));
+        return Err(Failure::input("a budget of zero allows no run; --quick takes two minutes"));
     }
     let subjects: Vec<Candidate> = args
         .algorithms
@@ -101,7 +101,7 @@ fn assess(
     runner: &Runner,
     chatter: &Chatter,
 ) -> Result<(Assessed, Result<(), Failure>), Failure> {
-    let [world] = options.on[..] else { return Err(Failure::input("name one world")) };
+    let [world] = options.on[..] else { return Err(Failure::input("choose one backend")) };
     let subject = &Subject::from(subject);
     let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::of_reproduction)?;

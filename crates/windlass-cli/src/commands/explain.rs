@@ -47,7 +47,7 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
         return print(&format!("{text}\n"));
     }
     if chosen.is_empty() {
-        return print("no window was reduced\n");
+        return print("no cwnd reduction\n");
     }
     match args.at {
         Some(at) => print(&told(&case, &chosen, Time::ZERO + at.0)),
@@ -120,11 +120,11 @@ fn told(case: &Case, chosen: &[Reduction<'_>], at: Time) -> String {
 }
 
 fn list(case: &Case, all: &[Reduction<'_>]) -> String {
-    let columns = ["when", "flow", "window (segments)", "why", "what became of the packets"];
+    let columns = ["when", "flow", "window (segments)", "why", "fate of the packets"];
     let rows = all.iter().map(|r| Row { cells: brief(case, r).to_vec(), ..Row::default() });
     let table = Table {
         id: "reductions".to_owned(),
-        caption: format!("{}, seed {}: reductions of the window", case.scenario.name, case.seed),
+        caption: format!("{}, seed {}: cwnd reductions", case.scenario.name, case.seed),
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         ..Table::default()

@@ -57,7 +57,7 @@ fn build(algorithms: &[String], source: Option<&Path>, chatter: &Chatter) -> Res
     let params = ids.into_iter().map(params).collect::<Result<Vec<AnyParams>, Failure>>()?;
     let here = env::current_dir().map_err(Failure::work)?;
     let checkout = object::checkout(source.unwrap_or(&here)).map_err(failure)?;
-    chatter.say("building the core for BPF: a minute or two the first time");
+    chatter.say("building windlass-cc for BPF; the first build takes a minute or two");
     for path in object::build(&checkout, &params).map_err(failure)? {
         print(&format!("{}\n", path.display()))?;
     }

@@ -34,7 +34,7 @@ fn list() -> String {
     for p in PAPERS.iter() {
         let _ = writeln!(out, "{:<14} {}\n{:<14} {}", p.id, p.title, "", p.published);
     }
-    out.push_str("\nwindlass papers NAME tells more; windlass reproduce NAME runs it.\n");
+    out.push_str("\nwindlass papers NAME prints more; windlass reproduce NAME runs it.\n");
     out
 }
 

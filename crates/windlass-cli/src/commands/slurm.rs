@@ -42,7 +42,7 @@ pub fn submit(
     let id = String::from_utf8_lossy(&submitted.stdout);
     let id = id.trim().split(';').next().unwrap_or_default().to_owned();
     chatter.say(format!(
-        "job {id} has {shards} tasks, one a shard; when it is done, this sums up and makes what is missing:\n  {command} --out {}",
+        "job {id} has {shards} tasks, one per shard; when it is done, this command adds missing runs and writes the tables:\n  {command} --out {}",
         shell_word(&dir.to_string_lossy())
     ));
     Ok(())

@@ -111,7 +111,7 @@ fn warn(plan: &Plan, runner: &Runner, chatter: &Chatter) -> Result<(), Failure> 
     }
     match warnings.len().saturating_sub(MOST_WARNINGS) {
         0 => {}
-        more => chatter.say(format!("note: and {more} more of the kind")),
+        more => chatter.say(format!("note: and {more} similar notes")),
     }
     Ok(())
 }
@@ -172,7 +172,7 @@ impl Teller<'_> {
 }
 
 fn slowest((point, seconds): (String, f64)) -> String {
-    format!("; slowest point {point}, {} a run", spoken(seconds))
+    format!("; slowest point {point}, {} per run", spoken(seconds))
 }
 
 /// A duration in suitable units.

@@ -43,8 +43,8 @@ fn sentence([cut_off, senders]: [usize; 2], by_distance: bool) -> String {
         n => format!(" from {cut_off} of the {n} nodes that it may draw"),
     };
     let why = if by_distance {
-        "no chain of stations in range of each other leads from its sender to its receiver; let them \
-         reach farther, or stand nearer to each other"
+        "no chain of stations in range of each other leads from its sender to its receiver; increase \
+         their range, or move them nearer"
     } else {
         "stations that are `off` when it starts separate its sender from its receiver"
     };

@@ -18,7 +18,7 @@ const WATTS: Dimension = Dimension {
         "kW" => Some(1_000_000_000),
         _ => None,
     },
-    hint: |unit| unit.ends_with("dBm").then_some("that is what is radiated; this is what is drawn"),
+    hint: |unit| unit.ends_with("dBm").then_some("a radiated power; this is a power drawn"),
 };
 
 const JOULES: Dimension = Dimension {
@@ -101,7 +101,7 @@ mod tests {
         let power = |text: &str| text.parse::<Watts>().unwrap_err().to_string();
         assert_eq!(
             power("16dBm"),
-            "`16dBm` has the unknown unit `dBm` (that is what is radiated; this is what is drawn); \
+            "`16dBm` has the unknown unit `dBm` (a radiated power; this is a power drawn); \
              write a power such as `190mW`, `0.9W` or `50uW`"
         );
         let energy = |text: &str| text.parse::<Joules>().unwrap_err().to_string();

@@ -65,7 +65,7 @@ fn level(text: &str, unit: &str, noun: &str, example: &str) -> Result<f64, UnitE
         Some((number, found)) if found.eq_ignore_ascii_case(unit) => {
             let value = number.to_f64(0);
             // -0 is 0.
-            if value.abs() <= MOST_DECIBELS { Ok(value + 0.0) } else { Err(bad("is out of reach")) }
+            if value.abs() <= MOST_DECIBELS { Ok(value + 0.0) } else { Err(bad("is out of range")) }
         }
         Some((_, other)) => Err(bad(&format!("has the unknown unit `{other}`"))),
     }
@@ -159,7 +159,7 @@ mod tests {
             power("16dB"),
             "`16dB` has the unknown unit `dB`; write a power such as `16dBm`"
         );
-        assert_eq!(power("1e9dBm"), "`1e9dBm` is out of reach; write a power such as `16dBm`");
+        assert_eq!(power("1e9dBm"), "`1e9dBm` is out of range; write a power such as `16dBm`");
     }
 
     proptest! {

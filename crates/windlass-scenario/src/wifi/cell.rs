@@ -237,7 +237,7 @@ fn check(
 /// The remedy for a station that is out of range.
 fn remedy(radio: &RadioConfig) -> &'static str {
     match radio.path_loss {
-        PathLoss::Disc { .. } => "; move it nearer or let `path_loss` reach farther",
+        PathLoss::Disc { .. } => "; move it nearer or increase the range of `path_loss`",
         _ => "; move it nearer (`at`, `radius`), or change `power`, `sensitivity` or `path_loss`",
     }
 }

@@ -291,7 +291,7 @@ fn record(
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let folder = PathBuf::from(words.next().ok_or("say the folder, and the algorithms' names")?);
+    let folder = PathBuf::from(words.next().ok_or("expected FOLDER and names of algorithms")?);
     fs::create_dir_all(&folder)?;
     let networks = Path::new(env!("CARGO_MANIFEST_DIR")).join(NETWORKS);
     let config = compile(&Scenario::from_file(&networks)?, SEED)?;
