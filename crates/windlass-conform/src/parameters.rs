@@ -10,7 +10,7 @@ fn json_of(kind: ParamKind, raw: u64) -> Value {
         ParamKind::Flag => Value::from(raw != 0),
         ParamKind::Choice(words) => Value::from(words.get(raw as usize).copied().unwrap_or("")),
         ParamKind::Ratio { .. } => {
-            // Six decimals tell all multiples of 1/65536 apart.
+            // Six decimals distinguish all multiples of 1/65536.
             Value::from((raw as f64 / Ratio::ONE.0 as f64 * 1e6).round() / 1e6)
         }
         _ => Value::from(raw),

@@ -131,7 +131,7 @@ fn measured_jitter_has_the_configured_distribution() {
 fn extents(come: &[(u32, f64, f64)]) -> Vec<usize> {
     let numbers: Vec<u32> = come.iter().map(|(seq, ..)| *seq).collect();
     let late = numbers.iter().enumerate().filter_map(|(i, seq)| {
-        // Few places back: what was overtaken by a hundred would be another defect.
+        // At most 100 places back; a larger distance would be another defect.
         let first = (i.saturating_sub(100)..i).find(|j| numbers[*j] > *seq)?;
         Some(i - first)
     });
@@ -151,7 +151,7 @@ fn measured_reordering_has_the_configured_share_and_extent() {
         let exact = extents.iter().filter(|e| **e == packets).count() as f64 / extents.len() as f64;
         println!("{packets}: {share:.4} of {n} overtaken, {exact:.3} of them by as many");
         assert!(n > 9_000.0 && (share - 0.05).abs() < 4.0 * deviation, "{share}");
-        // Others are those that are held back while another is.
+        // Other extents are from segments that are held back at the same time.
         assert!(exact > 0.75, "{exact}");
         assert!(extents.iter().all(|e| (packets..=2 * packets + 2).contains(e)), "{extents:?}");
     }

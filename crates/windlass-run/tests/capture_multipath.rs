@@ -192,7 +192,7 @@ fn numbers(result: &RunResult, file: &NamedTempFile) {
     for row in rows.lines() {
         let cells: Vec<&str> = row.split('\t').collect();
         let [dsn, len, stream] = cells[..] else { panic!("{row}") };
-        // The first of several is that of the payload.
+        // The first of several numbers is the payload's.
         let dsn = hex(dsn.split(',').next().expect("a number"));
         assert!((1..=BYTES).contains(&dsn), "{row}");
         reach = reach.max(dsn + len.parse::<u64>().expect("a length"));

@@ -138,7 +138,7 @@ fn an_invalid_library_is_an_error() {
 
 #[test]
 fn an_end_that_sends_an_invalid_packet_ends_the_run() {
-    // A datagram that says it is TCP.
+    // A datagram with the protocol number of TCP.
     let text = "
         size_t windlass_end_transmit(void *end, uint64_t now, uint8_t *packet, size_t room) {
             size_t len = the_example_s(end, now, packet, room);

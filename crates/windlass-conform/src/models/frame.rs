@@ -193,7 +193,7 @@ impl<L: Law> Frame<L> {
         let limit = if self.timed_out && limited { 1.0 } else { self.ack_limit }; // RFC 3465, 2.3
         let credit = (a.acked as f64).min(limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
-            // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
+            // RFC 5681 equation 2. The growth by a gain above one ends at ssthresh.
             let opened = self.opened(c, a, credit);
             let standard = self.w.cwnd + opened;
             let more = (self.law.slow_start_gain(c) - 1.0) * opened;
