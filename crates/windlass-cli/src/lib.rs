@@ -1,5 +1,5 @@
 //! The `windlass` command: reproduce papers, run scenarios, read reports. The program and the Python package call
-//! [`run`], so that it is one command however it was installed.
+//! [`run`], so that both installations have the same command.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -21,7 +21,7 @@ use windlass_lab::run::{RunError, World};
 use crate::args::{Cli, Command};
 use crate::output::Failure;
 
-/// Does what the words say, the program's name first, and returns the exit code.
+/// Executes a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     match parse(words).map_err(answer).and_then(|(cli, words)| dispatch(&cli, &words.join(" "))) {
         Ok(()) | Err(Failure::OutputClosed) => 0,
@@ -32,8 +32,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// The command line, and its words as one repeats it. A negative number is the value of the option before it, whose error then names
-/// the option.
+/// The parsed command line, and the words that repeat it. A negative number is the value of the preceding option, so
+/// that the error names the option.
 fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>), clap::Error> {
     let mut command = Cli::command().mut_subcommands(|verb| {
         verb.mut_args(|arg| {
@@ -47,7 +47,7 @@ fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>)
     Ok((cli, words))
 }
 
-/// The error with the verb that was probably meant, where letters have changed places; of other slips clap knows itself.
+/// Adds the verb that was probably meant if letters are swapped. clap suggests verbs for other errors.
 fn suggesting(mut e: clap::Error, command: &clap::Command) -> clap::Error {
     if let Some(ContextValue::String(word)) = e.get(ContextKind::InvalidSubcommand)
         && e.get(ContextKind::SuggestedSubcommand).is_none()
@@ -61,7 +61,7 @@ fn suggesting(mut e: clap::Error, command: &clap::Command) -> clap::Error {
     e
 }
 
-/// Help and version are answers on standard output; anything else is clap's own error.
+/// Help and version are printed to standard output; other results are clap's errors.
 fn answer(e: clap::Error) -> Failure {
     if e.use_stderr() {
         e.exit();

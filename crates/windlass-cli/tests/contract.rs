@@ -37,7 +37,7 @@ fn run_json_is_one_document_with_flows_and_links() {
 }
 
 #[test]
-fn what_a_run_does_not_have_is_null_in_json() {
+fn missing_values_of_a_run_are_null_in_json() {
     let endless = SMALL.replace("traffic = { kind = \"bulk\", bytes = \"300kB\" }", "");
     let (_dir, file) = scenario(endless);
     let document: Value = serde_json::from_str(&done(&["run", &file, "--json"]).out).expect("JSON");
@@ -47,7 +47,7 @@ fn what_a_run_does_not_have_is_null_in_json() {
 }
 
 #[test]
-fn several_runs_are_told_apart_by_seed() {
+fn several_runs_are_distinguished_by_seed() {
     let (_dir, file) = scenario(SMALL);
     let said = done(&["run", &file, "--json", "--seed", "7", "--seeds", "3"]);
     let document: Value = serde_json::from_str(&said.out).expect("JSON");
@@ -157,7 +157,7 @@ fn algorithms_are_listed_and_described() {
 }
 
 #[test]
-fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
+fn diff_reports_equal_folders_and_changed_settings() {
     let (dir, file) = scenario(SMALL);
     let folder = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
     let (one, twin, other) = (folder("one"), folder("twin"), folder("other"));
@@ -178,7 +178,7 @@ fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
 }
 
 #[test]
-fn advice_goes_by_goodput_where_nothing_ends_and_by_completion_elsewhere() {
+fn advice_uses_goodput_for_endless_flows_and_otherwise_completion() {
     let profile = [
         "choose",
         "--rate",
@@ -198,12 +198,15 @@ fn advice_goes_by_goodput_where_nothing_ends_and_by_completion_elsewhere() {
 }
 
 #[test]
-fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
+fn contradictory_options_are_one_error_with_a_remedy() {
     let profile = "choose --rate 1Mbps --rtt 20ms";
     for (command, expected) in [
         ("choose --rate 0bps --rtt 20ms".to_owned(), "--rate 0bps carries nothing"),
         ("choose --rate 100bps --rtt 1ms".to_owned(), "take 6.400 s alone, and --rtt says 1ms"),
-        (format!("{profile} --loss 60% --transfer 1MB"), "so that nothing arrives; a lower one"),
+        (
+            format!("{profile} --loss 60% --transfer 1MB"),
+            "so that nothing arrives; use a lower loss rate",
+        ),
         (format!("{profile} --memory 0B"), "smallest state with 48 bytes per connection"),
         (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of flash; the limit is 1"),
         (format!("{profile} --aim energy"), "no battery life"),

@@ -96,7 +96,7 @@ fn errors_of_invalid_energies_and_intervals_give_the_remedy() {
     for (old, new, expected) in [
         ("\"1.2J\"", "\"1200\"", "`battery`: `1200` has no unit; write an energy such as `20J`"),
         ("\"1.2J\"", "\"0J\"", "`battery`: must hold something, for example `20J`"),
-        ("consumption = \"esp32-c3\"", "", "say so in the cell, for example `consumption = "),
+        ("consumption = \"esp32-c3\"", "", "set it in the cell, for example `consumption = "),
         ("\"esp32-c3\"", "\"esp\"", "`consumption`: "),
         ("\"esp32-c3\"", "{ transmit = \"1W\" }", "lacks the key `receive`"),
         (on, "on = []", "`on`: needs at least one interval"),
@@ -108,7 +108,7 @@ fn errors_of_invalid_energies_and_intervals_give_the_remedy() {
             "must begin after the one before has ended",
         ),
         (on, "on = [[\"10s\", \"11s\"]]", "begins at 10s, when the run has ended (10s)"),
-        (on, "on = [[\"1s\", \"2s\"]], stop = \"5s\"", "says itself when the source stops"),
+        (on, "on = [[\"1s\", \"2s\"]], stop = \"5s\"", "sets the end of the traffic"),
         ("transport = \"udp\"", "transport = \"tcp\"", "`on`: is for datagrams"),
         (on, "spread = \"1s\"", "`spread`: must be less than the mean time between two datagrams"),
         (on, "on = [[\"1s\", \"2s\"]], spread = \"-1s\"", "`spread`: "),

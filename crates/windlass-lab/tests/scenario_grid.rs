@@ -78,18 +78,20 @@ fn errors_of_invalid_grids_give_the_remedy() {
     assert_eq!(
         refused(&beyond),
         "s.toml:10:8: `from`: `n*` stands for 9 nodes, `n1` to `n9`, and there is no `n10`; write a \
-         `count` of 9 at most"
+         `count` of at most 9"
     );
     let draws = [("from = \"n1\"", "from = \"n*\"\ncount = 9\ndraw = true")];
     assert_eq!(
         refused(&draws),
-        "s.toml:12:8: `draw`: 9 flows are to draw their senders from 8 nodes, each another; write a \
-         `count` of 8 at most"
+        "s.toml:12:8: `draw`: 9 flows draw different senders from only 8 nodes; write a \
+         `count` of at most 8"
     );
     let empty = [("routing", "consumption = \"esp32-c3\", battery = \"0J\", routing")];
     assert!(refused(&empty).contains("`battery`: must hold something, for example `20J`"));
     let nobody = [("routing", "off = [[\"n10\", \"1s\"]], routing")];
-    assert!(refused(&nobody).contains("`off`: `n10` is no station of this cell; its stations are"));
+    assert!(
+        refused(&nobody).contains("`off`: `n10` is not a station of this cell; its stations are")
+    );
     let static_routes = [
         ("routing = \"aodv\"", "routing = \"static\""),
         ("base = \"n9\"", "base = \"n9\"\nrange = \"149m\""),
@@ -97,7 +99,7 @@ fn errors_of_invalid_grids_give_the_remedy() {
     assert_eq!(
         refused(&static_routes),
         "s.toml:12:6: no links and no stations in range lead from `n1` to `n9`; join them by a \
-         `[[link]]`, or let stations reach farther or stand nearer"
+         `[[link]]`, or increase the range of the stations or move them nearer"
     );
 }
 
@@ -110,7 +112,7 @@ fn an_isolated_sender_gives_warnings_before_and_after_the_run() {
         before,
         [
             "flow up: nothing can arrive: no chain of stations in range of each other leads from its \
-          sender to its receiver; let them reach farther, or stand nearer to each other"
+          sender to its receiver; increase their range, or move them nearer"
         ]
     );
     assert_eq!(after[0], "flow up delivered nothing");
@@ -207,7 +209,7 @@ fn the_warning_about_drawn_senders_gives_the_number_of_disconnected_nodes() {
     let scenario = read(&text);
     let before = outlook::warnings(&scenario).unwrap();
     let expected = "each of 2 flows, up-1 to up-2: nothing can arrive from 3 of the 8 nodes that it \
-                    may draw: stations that are `off` when it starts part its sender from its receiver";
+                    may draw: stations that are `off` when it starts separate its sender from its receiver";
     assert!(before.iter().any(|w| w == expected), "{before:?}");
     let after = hindsight::warnings(&scenario, &runs(&scenario, 6));
     assert!(after.iter().any(|w| w.contains("delivered nothing in ")), "{after:?}");

@@ -311,11 +311,11 @@ fn the_summary_gives_the_rate_of_the_channel_and_the_hidden_stations() {
     // 1500 bytes in 28 + 67.5 + 254 + 10 + 34 µs.
     assert_eq!(path.rate_bps, (1500.0 * 8.0 / 393.5e-6) as u64);
     assert!(outlook::text(&[path]).contains("at 30.496Mbps for one station alone, shared by all"));
-    assert!(outlook::warnings(&s).unwrap().iter().all(|w| !w.contains("hear each other")));
+    assert!(outlook::warnings(&s).unwrap().iter().all(|w| !w.contains("sense each other")));
     let far =
         with("access_point", "path_loss = { model = \"disc\", receive = \"15m\" }\naccess_point");
-    let expected = "cell wifi: s1 and s2 do not hear each other, so that their frames collide \
-                    wherever both are heard; `rts` may help";
+    let expected = "cell wifi: s1 and s2 do not sense each other, so that their frames collide at \
+                    every station in range of both; `rts` may help";
     assert!(outlook::warnings(&far).unwrap().iter().any(|w| w == expected));
 }
 

@@ -112,5 +112,5 @@ def test_exception_in_a_class_ends_the_run():
     with pytest.raises(wl.InputError, match="not kept in a folder"):
         wl.run(LOSSY, controllers=Nothing, folder="unused")
     datagrams = LOSSY.flow("a", "b", name="udp", traffic={"kind": "cbr", "rate": "10kbps", "packet": "100B", "transport": "udp"})
-    with pytest.raises(wl.InputError, match="`udp` is no ordinary TCP connection"):
+    with pytest.raises(wl.InputError, match="`udp` is not an ordinary TCP connection"):
         wl.run(datagrams, controllers={"udp": wl.WindowController})

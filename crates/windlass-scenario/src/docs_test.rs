@@ -1,4 +1,4 @@
-//! `docs/src/reference/scenarios.md` against the code.
+//! Compares `docs/src/reference/scenarios.md` with the declared keys.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ fn rows(heading: &str) -> Vec<Vec<&'static str>> {
     section.lines().filter(|line| line.starts_with('|')).map(cells).collect()
 }
 
-/// The section's keys stand in a table under this heading, with meaning and default as they are declared.
+/// Checks that a table under this heading has the section's keys with the declared meanings and defaults.
 fn documents(heading: &str, section: &Section) {
     let rows = rows(heading);
     for key in (section.own)() {
@@ -37,7 +37,7 @@ fn documents(heading: &str, section: &Section) {
     }
 }
 
-/// The sections that a value of this form may have, and those within them, by name.
+/// The sections that a value of this form may have, and the sections within these, by name.
 fn sections(shape: &Shape, found: &mut BTreeMap<&'static str, &'static Section>) {
     let mut add = |section: &'static Section| {
         let all = std::iter::successors(Some(section), |section| section.common);

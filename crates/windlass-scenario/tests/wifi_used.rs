@@ -1,4 +1,4 @@
-//! Rate adaptation, aggregation and beacons: what a cell may say of them, and where it is told that it cannot.
+//! Rate adaptation, aggregation and beacons: their keys in a cell, and the errors with their places.
 
 use windlass_scenario::Scenario;
 use windlass_sim::radio::{Aggregation, Beacons, LateCapture, Minstrel};
@@ -46,7 +46,7 @@ fn words_stand_for_the_usual_settings_and_tables_for_others() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_where_it_stands() {
+fn impossible_values_are_refused_at_their_place() {
     for (line, at, words) in [
         ("rate_adaptation = \"arf\"", "5:19", "is one of `none`, `minstrel`"),
         ("rate_adaptation = { interval = \"0s\" }", "5:19", "1 ms to 60 s"),

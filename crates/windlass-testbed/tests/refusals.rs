@@ -43,7 +43,7 @@ fn kernels_have_no_radio() {
     for backend in backends() {
         let error = refusal(&*backend, &scenario).to_string();
         let world = backend.world();
-        let expected = format!("the world `{world}` has no radio for the Wi-Fi cell `wifi`: ");
+        let expected = format!("the backend `{world}` has no radio for the Wi-Fi cell `wifi`: ");
         assert!(error.starts_with(&expected), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Transfers over links that lose packets, by other stacks and by Windlass's own endpoints.
+//! Transfers over links that lose packets, by other stacks and by Windlass's endpoints.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,19 +17,19 @@ use crate::c_end::Setting;
 use crate::lwip;
 use crate::smoltcp::{Options, Stack};
 
-/// What is transferred, bytes.
+/// Bytes of the transfer.
 const BYTES: u64 = 200_000;
 /// Losses of packets, percent, in either direction.
 const LOSSES: [&str; 4] = ["0", "1", "3", "10"];
 
-/// Who sends the file. The other end is Windlass's with Linux's settings.
+/// The sender of the file. The receiver is Windlass's endpoint with Linux's settings.
 #[derive(Clone, Copy)]
 enum Sender {
     /// smoltcp.
     Smoltcp(CongestionControl),
     /// lwIP, built with these definitions.
     Lwip(&'static [&'static str]),
-    /// Ours, with this stack and algorithm.
+    /// Windlass's endpoint, with this stack and algorithm.
     Ours(&'static str, &'static str),
 }
 
@@ -55,7 +55,7 @@ fn scenario(stack: &str, algorithm: &str, loss: &str) -> Scenario {
     Scenario::from_file_with(&file, &set).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What one transfer came to: seconds until all was there, if it ever was, and packets that the device sent.
+/// The result of one transfer: seconds until all data arrived, if they did, and packets that the device sent.
 struct Upload {
     seconds: Option<f64>,
     packets: u64,
@@ -91,11 +91,11 @@ fn upload(sender: Sender, loss: &str, seed: u64) -> Result<Upload, String> {
     Ok(Upload { seconds: flow.completion_s, packets: flow.packets_sent })
 }
 
-/// How long each sender takes at each loss, as a table in Markdown.
+/// The time of each sender at each loss rate, as a table in Markdown.
 ///
 /// # Errors
 ///
-/// A stack cannot be had.
+/// A stack is not available.
 pub fn table(seeds: u64) -> Result<String, String> {
     let heads = LOSSES.map(|loss| format!("{loss} %")).join(" | ");
     let mut out = format!("| sender | {heads} |\n|{}\n", " --- |".repeat(LOSSES.len() + 1));
@@ -107,13 +107,13 @@ pub fn table(seeds: u64) -> Result<String, String> {
             .collect();
         let _ = writeln!(out, "| {name} | {} |", cells?.join(" | "));
     }
-    // A kernel's runs take minutes, and are kept.
+    // A kernel's runs take minutes, so their results are stored.
     out.push_str(include_str!("../linux.md"));
     Ok(out)
 }
 
-/// The median time with its 95 % interval, and the mean number of packets that the device sent. A transfer that never
-/// ends counts as endless.
+/// The median time with its 95 % interval, and the mean number of packets that the device sent. A transfer without an
+/// end counts as infinite.
 fn cell(all: &[Upload]) -> String {
     let seconds: Vec<f64> = all.iter().map(|u| u.seconds.unwrap_or(f64::INFINITY)).collect();
     let summary = Summary::of(&seconds).expect("runs");

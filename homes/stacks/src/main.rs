@@ -1,4 +1,4 @@
-//! `windlass-stacks`: other stacks at the ends of flows, and the page on what they do.
+//! `windlass-stacks`: other stacks at the ends of flows, and the tables of their page.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use windlass_stacks::command::{self, Arguments, USAGE};
 use windlass_stacks::{judged, lossy};
 
-/// Runs of each cell.
+/// Runs per cell.
 const SEEDS: u64 = 20;
 
 fn main() -> ExitCode {
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What stands on the page behind its mark.
+/// The generated tables of the page.
 fn tables() -> Result<String, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
     let mut out = format!("### Over lossy links\n\n{}\n", lossy::table(SEEDS)?);

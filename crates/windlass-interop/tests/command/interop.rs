@@ -16,7 +16,7 @@ fn cases_are_listed_with_their_expected_results() {
 fn invalid_arguments_exit_with_2() {
     for (args, expected) in [
         (vec!["--case", "lost-sin"], "no case is called \"lost-sin\""),
-        (vec!["--on", "sim"], "there is no kernel in a simulator"),
+        (vec!["--on", "sim"], "the simulator has no kernel"),
         (vec!["--direction", "up"], "`ours-sends` or `kernel-sends`"),
         (vec!["--case", "random-loss-vegas", "--direction", "kernel-sends"], "in that direction"),
     ] {

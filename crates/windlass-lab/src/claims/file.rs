@@ -237,7 +237,7 @@ mod tests {
                 "takes the `ratio` of a measure and itself",
             ),
             (format!("{CLAIM}kind = 'arithmetic'"), "9:1: claim `a` reads runs, so that it is not `arithmetic`"),
-            (CLAIM.replace(METRIC, "measure = 'b'"), "7:13: claim `a` reads the measure `b`, which is not in this file; there are none"),
+            (CLAIM.replace(METRIC, "measure = 'b'"), "7:13: claim `a` reads the measure `b`, which is not in this file; none exists"),
             (
                 format!("{NAMED}{}", CLAIM.replace(METRIC, "measure = 'c'")),
                 "`c`, which is not in this file; did you mean `b`?",
