@@ -11,8 +11,8 @@ mod known;
 pub mod page;
 mod paper;
 mod play;
+mod replay;
 mod sweep;
-mod twin;
 
 use std::path::PathBuf;
 
@@ -34,8 +34,8 @@ pub use kernel::Kernel;
 pub use kernel::KernelVerb;
 pub use paper::{PaperArgs, PaperVerb};
 pub use play::Play;
+pub use replay::Replay;
 pub use sweep::Sweep;
-pub use twin::Twin;
 
 const AFTER_HELP: &str = "\
 First commands:
@@ -223,8 +223,8 @@ pub enum Command {
     /// output compares goodput, retransmitted segments and RTT of host and simulator, and gives the
     /// first window (segments) that only one of them had. ns-3 records such events too, and any
     /// other host can.
-    #[command(after_help = twin::HELP)]
-    Twin(Twin),
+    #[command(alias = "twin", after_help = replay::HELP)]
+    Replay(Replay),
     /// List the capabilities of this machine, and a remedy for each missing one.
     Doctor,
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
@@ -239,7 +239,7 @@ pub enum Command {
     /// List the papers, or print the citation of one paper.
     #[command(after_help = PAPERS_HELP)]
     Papers(Named),
-    /// Create the folder of your own paper, or check a paper.
+    /// Create the folder of a new paper, or check a paper.
     ///
     /// docs/src/guides/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs the paper.
     #[command(after_help = paper::HELP)]
@@ -323,19 +323,18 @@ pub struct Reproduce {
     /// Also run the paper's experiments on these backends. linux is this machine's kernel and needs
     /// root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in virtual time and need QEMU. The
     /// last backend is ns3.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Execute one part of the runs, such as 3/8, independent of earlier verdicts, and judge
     /// nothing. Shards may share a folder on a network disk; the same command without --shard
-    /// combines their runs. With --readings, a shard executes the interpretations that do not
+    /// combines their runs. With --interpretations, a shard executes the interpretations that do not
     /// depend on the results of others, within a separate budget.
     #[arg(long, value_name = "I/N", conflicts_with = "looks")]
     pub shard: Option<Shard>,
-    /// Also run the other interpretations of the papers in their readings.toml, and report in how
-    /// many of them each claim holds. They take the time of --budget or --quick once more, or half
-    /// an hour.
-    #[arg(long)]
-    pub readings: bool,
+    /// Also run the other interpretations of the papers, and report in how many of them each claim
+    /// holds. They take the time of --budget or --quick once more, or half an hour.
+    #[arg(long, alias = "readings")]
+    pub interpretations: bool,
     /// Also print the tables, and the explanation of each statement that is contradicted or open.
     /// The report always contains them.
     #[arg(long)]
@@ -366,7 +365,7 @@ pub struct Run {
     /// Run on this backend. sim is the simulator. linux is this machine's kernel over emulated
     /// links, in real time, and needs root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in
     /// virtual time and need QEMU. ns3 is ns-3 3.44 from PyPI and needs g++.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// Set the first seed, instead of the scenario's seed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]

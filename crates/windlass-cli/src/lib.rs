@@ -23,6 +23,12 @@ use crate::output::Failure;
 
 /// Executes a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    old_names(&words).for_each(|(old, new)| {
+        output::remark(format!(
+            "warning: `{old}` is now `{new}`; the old name will stop working in version 0.4"
+        ));
+    });
     match parse(words).map_err(answer).and_then(|(cli, words)| dispatch(&cli, &words.join(" "))) {
         Ok(()) | Err(Failure::OutputClosed) => 0,
         Err(failure) => {
@@ -30,6 +36,17 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
             failure.code()
         }
     }
+}
+
+/// Commands and options that have a new name, and are accepted under the old name.
+const RENAMED: [(&str, &str); 2] = [("twin", "replay"), ("--readings", "--interpretations")];
+
+/// The old names among the words. A command is the first word after the program's name.
+fn old_names(words: &[OsString]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    RENAMED.into_iter().filter(|(old, _)| match old.starts_with("--") {
+        true => words.iter().any(|word| word == old),
+        false => words.get(1).is_some_and(|word| word == old),
+    })
 }
 
 /// The parsed command line, and the words that repeat it. A negative number is the value of the preceding option, so
@@ -91,9 +108,11 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(a) => commands::kernel::run(a, &chatter),
         #[cfg(not(all(feature = "linux", target_os = "linux")))]
-        Command::Kernel(_) | Command::Twin(_) => Err(Failure::of(RunError::NotBuilt(World::Linux))),
+        Command::Kernel(_) | Command::Replay(_) => {
+            Err(Failure::of(RunError::NotBuilt(World::Linux)))
+        }
         #[cfg(all(feature = "linux", target_os = "linux"))]
-        Command::Twin(a) => commands::twin::run(a, &chatter),
+        Command::Replay(a) => commands::replay::run(a, &chatter),
         Command::Doctor => commands::doctor::run(),
         Command::Report(a) => commands::report::run(a, &chatter),
         Command::Algorithms(a) => commands::algorithms::run(a),

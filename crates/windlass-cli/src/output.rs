@@ -151,7 +151,7 @@ pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Writes a line to standard error. A write error is ignored, because no reader is needed.
-fn remark(message: impl Display) {
+pub fn remark(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", abridged(&visible(&message.to_string())));
 }
 

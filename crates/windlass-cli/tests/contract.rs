@@ -229,3 +229,20 @@ fn contradictory_options_are_one_error_with_a_remedy() {
         assert_eq!(said.err.matches("error:").count(), 1, "{command}: {}", said.err);
     }
 }
+
+#[test]
+fn an_old_name_works_and_gives_one_warning_with_the_new_name() {
+    for (words, warning) in [
+        (&["twin", "--help"][..], "warning: `twin` is now `replay`; "),
+        (
+            &["reproduce", "--readings", "--help"],
+            "warning: `--readings` is now `--interpretations`; ",
+        ),
+    ] {
+        let answer = call(words);
+        assert_eq!(answer.code, Some(0));
+        assert!(answer.err.starts_with(warning), "{}", answer.err);
+        assert_eq!(answer.err.lines().count(), 1, "{}", answer.err);
+    }
+    assert_eq!(call(&["replay", "--help"]).err, "");
+}

@@ -35,7 +35,7 @@ impl Recorder {
 
 /// Gives every later event of the state to `listener`, with the connection's values and the answer, as a line of JSON.
 /// The first line has the parameters. Call this right after `windlass_init`, with the same values. The lines are a
-/// recording that `windlass twin --recorded` replays. `about` names the host there, and `name` the connection's path.
+/// recording that `windlass replay --recorded` replays. `about` names the host there, and `name` the connection's path.
 /// Without a listener (null) the recording ends. Lines take memory of the heap during the call. Libraries for firmware
 /// lack this function.
 ///

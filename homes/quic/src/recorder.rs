@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_cc::{AnyParams, Conn, Control, Event};
 use windlass_conform::recording;
 
-/// Writes a recording that `windlass twin --recorded` replays. Copies of a controller write into the same recording. It
+/// Writes a recording that `windlass replay --recorded` replays. Copies of a controller write into the same recording. It
 /// ends at the first write error.
 #[derive(Clone)]
 pub struct Recorder {

@@ -24,7 +24,7 @@ The whole grid is about 850 runs on the kernel, hours of processor time; --verbo
 pub struct Crosscheck {
     /// Compare with this kernel. linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual time, and
     /// need QEMU. linux is this machine's kernel, in real time, and needs root.
-    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// Run only four networks and one seed.
     #[arg(long)]

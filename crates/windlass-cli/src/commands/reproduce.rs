@@ -57,14 +57,15 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         let work = Reproduction::prepare(paper, &options).map_err(Failure::of_reproduction)?;
         left = left.map(|seconds| seconds - work.spent);
         if let Some(shard) = args.shard {
-            part(work, paper, (&options, args.readings), &runner, chatter)?;
+            part(work, paper, (&options, args.interpretations), &runner, chatter)?;
             chatter.say(format!(
                 "{}: shard {shard} is done; when all are, the same command without --shard judges",
                 paper.id
             ));
             continue;
         }
-        let (outcome, end) = reproduce(work, paper, (&options, args.readings), &runner, chatter)?;
+        let (outcome, end) =
+            reproduce(work, paper, (&options, args.interpretations), &runner, chatter)?;
         show(paper, &outcome, args.tables, chatter)?;
         end?;
     }

@@ -121,7 +121,7 @@ impl Reproduction<'_> {
         let several = self.paper.file(readings::FILE).is_some();
         (several && !read).then(|| {
             format!(
-                "One interpretation of the paper was run; `windlass reproduce {} --readings` runs the others.",
+                "One interpretation of the paper was run; `windlass reproduce {} --interpretations` runs the others.",
                 self.paper.called()
             )
         })

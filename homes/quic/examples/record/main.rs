@@ -1,6 +1,6 @@
 //! Records the events and answers of Windlass's algorithms in quinn, noq and, with the feature `s2n`, s2n-quic over the
-//! networks of `windlass twin`: `cargo run --example record -- FOLDER cubic bbr3`. The links, queues and losses are the
-//! simulator's, and all ends use its time. `windlass twin --recorded FOLDER` compares.
+//! networks of `windlass replay`: `cargo run --example record -- FOLDER cubic bbr3`. The links, queues and losses are the
+//! simulator's, and all ends use its time. `windlass replay --recorded FOLDER` compares.
 
 #[cfg(feature = "s2n")]
 mod s2n;
