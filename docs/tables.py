@@ -100,6 +100,29 @@ def verdicts() -> str:
     return table(["paper", "measured statements", *VERDICTS], rows)
 
 
+def rows(name: str, **only: str) -> list[dict]:
+    """The rows of a data file that have these values."""
+    with open(SRC / name, newline="") as file:
+        return [row for row in csv.DictReader(file) if all(row[column] == value for column, value in only.items())]
+
+
+def calibration() -> str:
+    """The rows of both kernels that show the accuracy of emulated links."""
+    shown = ["one-way delay, median", "one-way delay, 99th percentile", "one-way delay, maximum", "rate", "emulator's lateness, 99th percentile"]
+    picked = [row for row in rows("inside/calibration.csv") if row["quantity"] in shown]
+    cells = [[("live" if row["kernel"].startswith("6.18") else "virtual time") + ": " + row["quantity"], *list(row.values())[2:]] for row in picked]
+    return table(["", *list(picked[0])[2:]], cells)
+
+
+def pivot(name: str, row: str, across: str, values: list[str], **only: str) -> str:
+    """One line for each value of the column `row`, with the columns `values` for each value of the column `across`."""
+    found = rows(name, **only)
+    lines, columns = (list(dict.fromkeys(each[key] for each in found)) for key in (row, across))
+    cell = {(each[row], each[across], value): each[value] for each in found for value in values}
+    heads = [f"{value}: {column}" for value in values for column in columns]
+    return table([row, *heads], [[line, *(cell.get((line, column, value), "") for value in values for column in columns)] for line in lines])
+
+
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
 TABLES = {
@@ -108,6 +131,7 @@ TABLES = {
     "replay-hosts": replay_hosts,
     "replays": lambda: replay_table(False),
     "replays-coupled": lambda: replay_table(True),
+    "calibration": calibration,
 }
 
 
