@@ -119,8 +119,14 @@ def pivot(name: str, row: str, across: str, values: list[str], **only: str) -> s
     found = rows(name, **only)
     lines, columns = (list(dict.fromkeys(each[key] for each in found)) for key in (row, across))
     cell = {(each[row], each[across], value): each[value] for each in found for value in values}
-    heads = [f"{value}: {column}" for value in values for column in columns]
+    heads = [f"{column}: {value}" for value in values for column in columns]
     return table([row, *heads], [[line, *(cell.get((line, column, value), "") for value in values for column in columns)] for line in lines])
+
+
+def coap_meter() -> str:
+    """The rows with packet losses: plain 802.15.4 with a competing upload."""
+    found = [list(row.values())[2:] for row in rows("studies/coap-meter.csv", **{"radio": "802.15.4", "competing flow": "upload"})]
+    return table(["protocol and timer", "median delay, ms", "95th percentile", "late, %", "energy, mJ/B", "radio time"], found)
 
 
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
@@ -132,6 +138,12 @@ TABLES = {
     "replays": lambda: replay_table(False),
     "replays-coupled": lambda: replay_table(True),
     "calibration": calibration,
+    "timers-closed-loop": lambda: pivot("studies/timers-closed-loop.csv", "timer", "network", ["goodput, kbit/s", "timeouts per minute"]),
+    "timers-replay": lambda: pivot("studies/timers-replay.csv", "timer", "network", ["spurious, % of segments", "off the optimum, %"]),
+    "patient-ward": lambda: pivot("studies/patient-ward.csv", "algorithm and timer", "waveforms", ["late alarms, %", "timeouts"]),
+    "low-power-ward": lambda: pivot("studies/low-power-ward.csv", "algorithm and timer", "radio", ["late alarms, %", "timeouts"]),
+    "low-power-meter": lambda: pivot("studies/low-power-meter.csv", "algorithm and timer", "radio", ["late messages, %", "upload, kbit/s"]),
+    "coap-meter": coap_meter,
 }
 
 
