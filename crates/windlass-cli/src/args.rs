@@ -13,6 +13,7 @@ mod paper;
 mod play;
 mod replay;
 mod sweep;
+mod work;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ pub use paper::{PaperArgs, PaperVerb};
 pub use play::Play;
 pub use replay::Replay;
 pub use sweep::Sweep;
+pub use work::Work;
 
 const AFTER_HELP: &str = "\
 First commands:
@@ -318,7 +320,7 @@ pub struct Reproduce {
     /// Judge after each of these numbers of runs per point (interim analyses), such as 6,12,20,40,
     /// and report whether a verdict changes its side. Runs only the points that claims read.
     /// OUT/PAPER/looks.json has all interim analyses; no other result is written.
-    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "readings"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "interpretations"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub looks: Vec<u64>,
     /// Also run the paper's experiments on these backends. linux is this machine's kernel and needs
     /// root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in virtual time and need QEMU. The
@@ -333,7 +335,7 @@ pub struct Reproduce {
     pub shard: Option<Shard>,
     /// Also run the other interpretations of the papers, and report in how many of them each claim
     /// holds. They take the time of --budget or --quick once more, or half an hour.
-    #[arg(long, alias = "readings")]
+    #[arg(long, alias = "interpretations")]
     pub interpretations: bool,
     /// Also print the tables, and the explanation of each statement that is contradicted or open.
     /// The report always contains them.
@@ -341,17 +343,6 @@ pub struct Reproduce {
     pub tables: bool,
     #[command(flatten)]
     pub work: Work,
-}
-
-/// Folder for results and number of parallel runs.
-#[derive(Args)]
-pub struct Work {
-    /// Set the folder for results.
-    #[arg(short, long, value_name = "DIR", default_value = "results")]
-    pub out: PathBuf,
-    /// Set the number of parallel runs; 0 is one run per processor.
-    #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    pub jobs: u16,
 }
 
 /// Arguments of `run`.
@@ -440,8 +431,8 @@ pub struct Named {
 pub struct Book {
     /// The part.
     pub part: Part,
-    /// The table of results, for the part fields.
-    pub name: Option<String>,
+    /// The table of results for the part fields; the tables of a scenario for the part keys.
+    pub names: Vec<String>,
 }
 
 /// A part of the book that is generated from the code.
@@ -453,6 +444,8 @@ pub enum Part {
     Algorithms,
     /// The columns and metrics of one table of results.
     Fields,
+    /// The keys of tables of a scenario.
+    Keys,
 }
 
 /// Arguments of `completions`.

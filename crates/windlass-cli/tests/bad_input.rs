@@ -137,7 +137,7 @@ fn each_mistake_in_a_wifi_cell_has_its_error() {
     let no_rate = "--set wifi.wifi.rate=7Mbps: `rate`: 802.11g has no rate of 7Mbps";
     refuses(&["run", &file, "--set", "wifi.wifi.rate=7Mbps"], &[no_rate]);
     let no_radio = "has no radio for the Wi-Fi cell `wifi`: its nodes are joined by links";
-    refuses(&["run", &file, "--on", "linux"], &["the world `linux` ", no_radio]);
+    refuses(&["run", &file, "--on", "linux"], &["the backend `linux` ", no_radio]);
     refuses(&["run", &file, "--on", "linux-vt"], &[no_radio]);
 }
 

@@ -207,7 +207,11 @@ fn errors_are_one_line_with_a_remedy() {
         ("cubic,bbr", &["--jitter", "8s"], "when the run has ended (8s)"),
         ("cubic,bbr", &["--set", "flow.0.rat=1"], "unknown key `rat`"),
         ("cubic,bbr:drain=1", &[], "unknown key `drain`"),
-        ("cubic,newreno:increase=per-byte", &["--on", "linux-vt"], "by its name alone"),
+        (
+            "cubic,newreno:increase=per-byte",
+            &["--on", "linux-vt"],
+            "select an algorithm by its name",
+        ),
     ];
     for (algorithms, more, expected) in cases {
         let said = call(&compare(&file, algorithms, more));

@@ -211,7 +211,7 @@ fn contradictory_options_are_one_error_with_a_remedy() {
         (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of flash; the limit is 1"),
         (format!("{profile} --aim energy"), "no battery life"),
         (format!("{profile} --seeds 3"), "expected 6 or more"),
-        (format!("{profile} --on linux-vt"), "name them, such as `--algorithms cubic,bbr`"),
+        (format!("{profile} --on linux-vt"), "choose some, such as `--algorithms cubic,bbr`"),
         (format!("{profile} --algorithms cubic,linux:nv"), "choose linux or linux-vt"),
         (
             format!("{profile} --memory 104B --algorithms cubic,linux:nv --on linux-vt"),

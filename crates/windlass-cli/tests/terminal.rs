@@ -292,7 +292,7 @@ fn ctrl_c_prints_the_stored_runs_and_the_same_command_resumes() {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{said}");
     assert!(
-        said.contains("stopped; finished runs are in") && said.contains("the same command goes on"),
+        said.contains("stopped; finished runs are in") && said.contains("the same command resumes"),
         "{said}"
     );
     let again =

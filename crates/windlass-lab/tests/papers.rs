@@ -96,7 +96,7 @@ fn a_new_paper_needs_a_valid_name_and_does_not_overwrite_a_folder() {
     let said = |name: &str| new(&dir.path().join(name)).unwrap_err().to_string();
     assert!(said("a b").contains("letters, digits and dashes"));
     new(&dir.path().join("a")).unwrap();
-    assert!(said("a").contains("is there already"));
+    assert!(said("a").contains("exists already"));
 }
 
 /// A mistake: the file, a text in it, its replacement, and the error without the folder.
@@ -105,7 +105,7 @@ type Mistake = (&'static str, &'static str, &'static str, &'static str);
 const MISTAKES: &[Mistake] = &[
     ("paper.toml", "title =", "titel =", "paper.toml:5:1: unknown field `titel`"),
     ("paper.toml", "title =", "titel =", "; did you mean `title`?"),
-    ("paper.toml", "name = \"m", "name = \"../m", "paper.toml:4:8: `../m"),
+    ("paper.toml", "name = \"m", "name = \"../m", "paper.toml:4:8: invalid name `../m"),
     (
         "experiments.toml",
         "seeds = 20",
@@ -222,7 +222,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "kind = \"command\"",
         "kind = \"exchange\"\nid = \"x\"\ncaption = \"\"\nof = \"nope\"\nleft = \"\"\nright = \"\"\n[[section.block]]\nkind = \"command\"",
-        "report.toml:34:7: trace `nope` not found; there are none",
+        "report.toml:34:7: trace `nope` not found; none exists",
     ),
     (
         "experiments.toml",

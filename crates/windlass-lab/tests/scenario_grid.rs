@@ -134,8 +134,8 @@ fn a_disconnected_grid_serves_only_the_stations_connected_to_the_base() {
         read(&(with(&[("routing", &off)]) + other))
     };
     let (before, after, record) = said(&off("0s"));
-    let expected = "flow up: nothing can arrive: stations that are `off` when it starts part its \
-                    sender from its receiver";
+    let expected = "flow up: nothing can arrive: stations that are `off` when it starts \
+                    separate its sender from its receiver";
     assert_eq!(before.iter().filter(|w| w.contains("nothing can arrive")).count(), 1);
     assert!(before.iter().any(|w| w == expected), "{before:?}");
     assert_eq!(after[0], "flow up delivered nothing");

@@ -165,8 +165,8 @@ mod tests {
         let vt = World::LinuxVt(KernelSeries::V6_12);
         assert_eq!(takes("linux:nv", vt) + &takes("cubic:keep=0.8", World::Sim), "");
         assert!(takes("linux:nv", World::Sim).contains("choose linux or linux-vt"));
-        assert!(takes("linux:nv", World::Ns3).contains("the world `ns3` has none"));
-        assert!(takes("cubic:keep=0.8", vt).contains("by its name alone"));
+        assert!(takes("linux:nv", World::Ns3).contains("the backend `ns3` has no kernel"));
+        assert!(takes("cubic:keep=0.8", vt).contains("select an algorithm by its name"));
         let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
             from = 'a'\nto = 'b'\nalgorithm = 'linux:nv'";
         let scenario = Scenario::from_str(text, "s.toml").expect("a scenario");

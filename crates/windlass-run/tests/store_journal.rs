@@ -116,7 +116,7 @@ fn a_damaged_line_before_the_last_is_an_error_and_nothing_is_changed() {
     let error = Batch::open(dir.path()).expect_err("damaged");
     assert!(matches!(error, StoreError::DamagedLine { line: 2, .. }), "{error:?}");
     let text = error.to_string();
-    assert!(text.starts_with("line 2 of ") && text.contains("delete that line"), "{text}");
+    assert!(text.starts_with("line 2 of ") && text.contains("delete this line"), "{text}");
     assert_eq!(journal(dir.path()), bytes);
 }
 

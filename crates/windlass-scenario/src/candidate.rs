@@ -230,7 +230,7 @@ mod tests {
         assert_ne!(scenario.hash_without_parameters(), lp.hash_without_parameters());
         let set = format!("{text}\nparams = {{ alpha = 2 }}");
         let wrong = crate::Scenario::from_str(&set, "s.toml").unwrap_err().to_string();
-        assert!(wrong.contains("what its name says; leave this out"), "{wrong}");
+        assert!(wrong.contains("has no parameters here; leave this out"), "{wrong}");
     }
 
     #[test]

@@ -78,6 +78,7 @@ mod queue;
 mod quick_start;
 mod quote;
 mod read;
+mod reference;
 mod schema;
 mod stack;
 mod topology;
@@ -104,6 +105,7 @@ pub use model::{
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};
+pub use reference::key_table;
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};

@@ -55,7 +55,7 @@ fn impossible_values_are_refused_at_their_place() {
         ("rate = \"6Mbps\"\nrate_adaptation = \"minstrel\"", "6:19", "6.5 Mbit/s and more"),
         ("aggregation = { max_frames = 65 }", "5:30", "from 1 to 64"),
         ("aggregation = { max_size = \"70000B\" }", "5:28", "65535B"),
-        ("aggregation = { max_airtime = \"0s\" }", "5:15", "some time"),
+        ("aggregation = { max_airtime = \"0s\" }", "5:15", "must be above 0 and at most 10 ms"),
         ("aggregation = { frames = 3 }", "5:17", "`max_frames`, `max_size`, `max_airtime`"),
         ("scheduling = \"pf\"\naggregation = \"a-mpdu\"", "6:15", "order of arrival"),
         ("beacons = { size = \"3B\" }", "5:20", "from 40B to 2332B"),

@@ -282,6 +282,6 @@ fn invalid_courses_are_refused() {
         Some(RateCourse::Repeat { steps, period: Span::from_secs(seconds) })
     };
     let (dead, short) = (repeat(0, 2), repeat(1000, 1));
-    assert!(refusal(|c| c.links[0].course[0].rate = dead).contains("one of its rates"));
+    assert!(refusal(|c| c.links[0].course[0].rate = dead).contains("one of the rates"));
     assert!(refusal(|c| c.links[0].course[0].rate = short).contains("after the last of them"));
 }

@@ -95,7 +95,7 @@ pub struct SignedRank {
 ///
 /// ```
 /// use windlass_stats::paired::signed_rank;
-/// Of the 2³ signs of three ranks, two are as extreme as three equal signs.
+/// // Of the 2³ signs of three ranks, two are as extreme as three equal signs.
 /// assert_eq!(signed_rank(&[1.0, 2.0, 3.0]).unwrap().p, 0.25);
 /// ```
 pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {

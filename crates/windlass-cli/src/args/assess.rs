@@ -4,7 +4,7 @@ use clap::Args;
 use windlass_lab::run::World;
 use windlass_lab::units::Duration;
 
-use super::Work;
+use super::work::Work;
 
 /// Text after the options in the help.
 pub(super) const HELP: &str = "\

@@ -6,7 +6,8 @@ use clap::Args;
 use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 
-use super::{Work, known};
+use super::known;
+use super::work::Work;
 
 /// Examples.
 pub const HELP: &str = "\
