@@ -15,6 +15,7 @@ import functools
 import json
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -149,7 +150,7 @@ TABLES = {
 
 @functools.cache
 def windlass(words: str) -> str:
-    command = ["cargo", "run", "-q", "-p", "windlass-cli", "--", *words.split()]
+    command = ["cargo", "run", "-q", "-p", "windlass-cli", "--", *shlex.split(words)]
     return subprocess.run(command, cwd=SRC.parents[1], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 

@@ -335,7 +335,7 @@ pub struct Reproduce {
     pub shard: Option<Shard>,
     /// Also run the other interpretations of the papers, and report in how many of them each claim
     /// holds. They take the time of --budget or --quick once more, or half an hour.
-    #[arg(long, alias = "interpretations")]
+    #[arg(long, alias = "readings")]
     pub interpretations: bool,
     /// Also print the tables, and the explanation of each statement that is contradicted or open.
     /// The report always contains them.

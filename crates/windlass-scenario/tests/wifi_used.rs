@@ -75,5 +75,5 @@ fn impossible_values_are_refused_at_their_place() {
     let ad_hoc = CELL.replace("access_point = \"ap\"", "mode = \"ad-hoc\"\nbeacons = \"usual\"");
     let ad_hoc = ad_hoc.replace("[\"a\"]", "[\"a\", \"ap\"]");
     let error = Scenario::from_str(&ad_hoc, "s.toml").expect_err("ad hoc").to_string();
-    assert!(error.contains("those of an 802.11 access point"), "{error}");
+    assert!(error.contains("need an 802.11 access point"), "{error}");
 }

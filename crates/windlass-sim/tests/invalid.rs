@@ -283,5 +283,8 @@ fn invalid_courses_are_refused() {
     };
     let (dead, short) = (repeat(0, 2), repeat(1000, 1));
     assert!(refusal(|c| c.links[0].course[0].rate = dead).contains("one of the rates"));
-    assert!(refusal(|c| c.links[0].course[0].rate = short).contains("after the last of them"));
+    assert!(
+        refusal(|c| c.links[0].course[0].rate = short)
+            .contains("longer than the time of the last rate")
+    );
 }
