@@ -73,6 +73,72 @@ def replay_hosts() -> str:
     return table(["host stack", "runs", "events", "unequal answers", "difference, median", "95th percentile"], rows)
 
 
+def data(name: str) -> list[dict]:
+    """The rows of a file in docs/src."""
+    with open(SRC / name, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def wifi(name: str) -> str:
+    """Differences of goodput by standard, traffic and use of the channel; the files are from bench/ns3/wifi.py."""
+    groups = collections.defaultdict(list)
+    for row in data(f"trust/{name}"):
+        standard, traffic, way, cell = row["cell"].split(" ", 3)
+        label = f"802.11{standard.replace('-', ', ')} Mbps, {traffic.upper()} {way.replace('both', 'up and down')}"
+        label += "".join(f", {use}" for use in ("A-MPDU", "Minstrel") if use in cell)
+        groups[label].append((float(row["difference_percent"]), f"{row['difference_percent']} ± {row['interval_percent']}", cell))
+    rows = []
+    for label, found in groups.items():
+        largest = max(found, key=lambda cell: abs(cell[0]))
+        rows.append([label, len(found), f"{statistics.median(abs(cell[0]) for cell in found):.1f}", *largest[1:]])
+    return table(["cells", "number", "median (%)", "largest (%)", "cell with the largest"], rows)
+
+
+def mesh() -> str:
+    """Delivery and route requests of both simulators; the file is from bench/ns3/mesh.py."""
+    cell = lambda row, key, unit, form: " ± ".join(f"{float(row[name]) * unit:{form}}" for name in (key, f"{key}_interval") if row[name])
+    columns = [(f"{side}_{name}", *form) for name, *form in (("delivered", 100, ".1f"), ("rreq", 1, ",.0f")) for side in ("ns3", "windlass")]
+    rows = [[row["case"], *(cell(row, *column) for column in columns)] for row in data("trust/mesh.csv")]
+    return table(["case", "delivered, ns-3 (%)", "Windlass (%)", "requests, ns-3", "Windlass"], rows)
+
+
+def assessed() -> str:
+    """A sign for the grade of each algorithm and family; the file is from docs/assess-all."""
+    grades = {(row["algorithm"], row["family"]): GRADES.get(row["grade"], "–") for row in data("trust/assessed.csv")}
+    algorithms, families = (list(dict.fromkeys(key[part] for key in grades)) for part in (0, 1))
+    return table(["", *families], [[f"`{a}`", *(grades[a, f] for f in families)] for a in algorithms]).replace("---:", ":---:")
+
+
+def assessed_families() -> str:
+    """Number of algorithms by grade for each family."""
+    groups = collections.defaultdict(collections.Counter)
+    for row in data("trust/assessed.csv"):
+        groups[row["family"], row["title"], row["section"]][row["grade"]] += 1
+    rows = [[f"`{f}`: {title}", section, *(count[grade] for grade in GRADES)] for (f, title, section), count in groups.items()]
+    return table(["family", "section", *(f"{sign} {grade}" for grade, sign in GRADES.items())], rows)
+
+
+def stacks_lossy() -> str:
+    """Time of an upload by sender and loss; the file is from homes/stacks/check."""
+    found = collections.defaultdict(dict)
+    for row in data("guides/other-stacks-lossy.csv"):
+        found[row["sender"]][row["loss_percent"]] = f"{row['median_s']} ({row['low_s']} to {row['high_s']})"
+    losses = list(next(iter(found.values())))
+    return table(["sender", *(f"{loss} % loss" for loss in losses)], [[sender, *cells.values()] for sender, cells in found.items()])
+
+
+def stacks_scripts() -> str:
+    """Scripts by RFC that each stack passes."""
+    total, passed = collections.defaultdict(set), collections.Counter()
+    for row in data("guides/other-stacks-scripts.csv"):
+        for rfc in (" ".join(row["source"].split()[:2]).rstrip(";,"), "all"):
+            total[rfc].add(row["script"])
+            passed[rfc, f"{row['stack']}, {row['variant']}"] += not row["first_difference"]
+    stacks = list(dict.fromkeys(stack for _, stack in passed))
+    rfcs = sorted(total, key=lambda rfc: (rfc == "all", int(re.sub(r"\D", "", rfc) or 0)))
+    return table(["source", "scripts", *stacks], [[rfc, len(total[rfc]), *(passed[rfc, stack] for stack in stacks)] for rfc in rfcs])
+
+
 def evidence(name: str, paper: str) -> list[dict]:
     """The rows of a paper in a file that tests/verdicts/evidence has written."""
     with open(SRC / "studies/evidence" / name, newline="") as file:
@@ -102,12 +168,20 @@ def verdicts() -> str:
 
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
+GRADES = {"pass": "✓", "concern": "!", "fail": "✗", "undecided": "?"}
 TABLES = {
     "verdicts": verdicts,
     **{f"abstract-{paper}": functools.partial(abstract, paper) for paper in PAPERS},
     "replay-hosts": replay_hosts,
     "replays": lambda: replay_table(False),
     "replays-coupled": lambda: replay_table(True),
+    "wifi": lambda: wifi("wifi.csv"),
+    "wifi-used": lambda: wifi("wifi-used.csv"),
+    "mesh": mesh,
+    "assessed": assessed,
+    "assessed-families": assessed_families,
+    "stacks-lossy": stacks_lossy,
+    "stacks-scripts": stacks_scripts,
 }
 
 
