@@ -128,15 +128,19 @@ def stacks_lossy() -> str:
 
 
 def stacks_scripts() -> str:
-    """Scripts by RFC that each stack passes."""
-    total, passed = collections.defaultdict(set), collections.Counter()
-    for row in data("guides/other-stacks-scripts.csv"):
-        for rfc in (" ".join(row["source"].split()[:2]).rstrip(";,"), "all"):
-            total[rfc].add(row["script"])
-            passed[rfc, f"{row['stack']}, {row['variant']}"] += not row["first_difference"]
-    stacks = list(dict.fromkeys(stack for _, stack in passed))
-    rfcs = sorted(total, key=lambda rfc: (rfc == "all", int(re.sub(r"\D", "", rfc) or 0)))
-    return table(["source", "scripts", *stacks], [[rfc, len(total[rfc]), *(passed[rfc, stack] for stack in stacks)] for rfc in rfcs])
+    """Scripts that each stack passes, by their source; sources of fewer than four scripts together."""
+    rows = data("guides/other-stacks-scripts.csv")
+    origin = {row["script"]: " ".join(row["source"].split()[: 1 if row["source"].startswith("Linux") else 2]).rstrip(",") for row in rows}
+    size = collections.Counter(origin.values())
+    names = [*sorted((name for name in size if size[name] > 3), key=lambda name: -size[name]), "other RFCs", "all"]
+    total, passed = collections.Counter(), collections.Counter()
+    stacks = list(dict.fromkeys(f"{row['stack']}, {row['variant']}" for row in rows))
+    for row in rows:
+        stack = f"{row['stack']}, {row['variant']}"
+        for name in (origin[row["script"]] if size[origin[row["script"]]] > 3 else "other RFCs", "all"):
+            total[name] += stack == stacks[0]
+            passed[name, stack] += not row["first_difference"]
+    return table(["source", "scripts", *stacks], [[name, total[name], *(passed[name, stack] for stack in stacks)] for name in names])
 
 
 def evidence(name: str, paper: str) -> list[dict]:
