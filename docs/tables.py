@@ -15,6 +15,7 @@ import functools
 import json
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -73,10 +74,10 @@ def replay_hosts() -> str:
     return table(["host stack", "runs", "events", "unequal answers", "difference, median", "95th percentile"], rows)
 
 
-def data(name: str) -> list[dict]:
-    """The rows of a file in docs/src."""
+def data(name: str, **only: str) -> list[dict]:
+    """The rows of a data file in docs/src that have these values."""
     with open(SRC / name, newline="") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if all(row[column] == value for column, value in only.items())]
 
 
 def wifi(name: str) -> str:
@@ -170,6 +171,29 @@ def verdicts() -> str:
     return table(["paper", "measured statements", *VERDICTS], rows)
 
 
+def calibration() -> str:
+    """The rows of both kernels that show the accuracy of emulated links."""
+    shown = ["one-way delay, median", "one-way delay, 99th percentile", "one-way delay, maximum", "rate", "emulator's lateness, 99th percentile"]
+    picked = [row for row in data("inside/calibration.csv") if row["quantity"] in shown]
+    cells = [[("live" if row["kernel"].startswith("6.18") else "virtual time") + ": " + row["quantity"], *list(row.values())[2:]] for row in picked]
+    return table(["", *list(picked[0])[2:]], cells)
+
+
+def pivot(name: str, row: str, across: str, values: list[str], **only: str) -> str:
+    """One line for each value of the column `row`, with the columns `values` for each value of the column `across`."""
+    found = data(name, **only)
+    lines, columns = (list(dict.fromkeys(each[key] for each in found)) for key in (row, across))
+    cell = {(each[row], each[across], value): each[value] for each in found for value in values}
+    heads = [f"{column}: {value}" for value in values for column in columns]
+    return table([row, *heads], [[line, *(cell.get((line, column, value), "") for value in values for column in columns)] for line in lines])
+
+
+def coap_meter() -> str:
+    """The rows with packet losses: plain 802.15.4 with a competing upload."""
+    found = [list(row.values())[2:] for row in data("studies/coap-meter.csv", **{"radio": "802.15.4", "competing flow": "upload"})]
+    return table(["protocol and timer", "median delay, ms", "95th percentile", "late, %", "energy, mJ/B", "radio time"], found)
+
+
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
 GRADES = {"pass": "✓", "concern": "!", "fail": "✗", "undecided": "?"}
@@ -186,12 +210,19 @@ TABLES = {
     "assessed-families": assessed_families,
     "stacks-lossy": stacks_lossy,
     "stacks-scripts": stacks_scripts,
+    "calibration": calibration,
+    "timers-closed-loop": lambda: pivot("studies/timers-closed-loop.csv", "timer", "network", ["goodput, kbit/s", "timeouts per minute"]),
+    "timers-replay": lambda: pivot("studies/timers-replay.csv", "timer", "network", ["spurious, % of segments", "off the optimum, %"]),
+    "patient-ward": lambda: pivot("studies/patient-ward.csv", "algorithm and timer", "waveforms", ["late alarms, %", "timeouts"]),
+    "low-power-ward": lambda: pivot("studies/low-power-ward.csv", "algorithm and timer", "radio", ["late alarms, %", "timeouts"]),
+    "low-power-meter": lambda: pivot("studies/low-power-meter.csv", "algorithm and timer", "radio", ["late messages, %", "upload, kbit/s"]),
+    "coap-meter": coap_meter,
 }
 
 
 @functools.cache
 def windlass(words: str) -> str:
-    command = ["cargo", "run", "-q", "-p", "windlass-cli", "--", *words.split()]
+    command = ["cargo", "run", "-q", "-p", "windlass-cli", "--", *shlex.split(words)]
     return subprocess.run(command, cwd=SRC.parents[1], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 

@@ -1,4 +1,4 @@
-//! Window growth in congestion avoidance, and how far a loss cuts the window.
+//! Window growth in congestion avoidance, and the cut at a loss.
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::{MAX_WINDOW, Window, quotient};
@@ -10,7 +10,7 @@ use crate::info::{Info, Requirements, TraceField};
 use crate::params::{Parameters, Ratio};
 use crate::time::Span;
 
-/// Why the window is cut.
+/// Reason for a cut of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CongestionEvent {
     /// A loss that fast recovery repairs.
@@ -21,18 +21,18 @@ pub enum CongestionEvent {
     Ecn,
 }
 
-/// Which whole number of segments a cut leaves.
+/// Rounding of the window after a cut to whole segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// The kernel multiplies the window by what is kept: rounded down.
+    /// Down: the kernel multiplies the window by the kept share.
     Down,
-    /// The kernel takes away what is cut: rounded up.
+    /// Up: the kernel subtracts the removed share.
     Up,
 }
 
 impl Rounding {
-    /// What is left of a window of `window` bytes, in whole segments, at least two. `kept` may be
-    /// off by the last of the 16 fractional bits that shares are kept with.
+    /// Returns the window after a cut of a window of `window` bytes, in whole segments, at least two.
+    /// `kept` may differ by one unit in the last of its 16 fractional bits.
     pub fn whole(self, kept: u64, window: u64, mss: u32) -> u64 {
         let (mss, kept) = (u64::from(mss.max(1)), kept.min(MAX_WINDOW));
         let doubt = (window.min(MAX_WINDOW) >> 16) + 1;
@@ -44,86 +44,87 @@ impl Rounding {
     }
 }
 
-/// The part in which algorithms with a window differ. [`LossBased`](crate::loss_based::LossBased)
-/// makes a [`Controller`](crate::Controller) of it.
+/// The part of a window-based algorithm that differs between algorithms.
+/// [`LossBased`](crate::loss_based::LossBased) makes it a [`Controller`](crate::Controller).
 pub trait CongestionAvoidance: Copy {
     /// Plain, shared parameters.
     type Params: Parameters;
 
-    /// What the algorithm is, for people.
+    /// Description of the algorithm for users.
     const INFO: &'static Info;
 
-    /// What the algorithm wants of its host.
+    /// Requirements of the algorithm on its host.
     const REQUIREMENTS: Requirements;
 
-    /// How stacks differ from the paper or RFC.
+    /// Deviations of real stacks from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
 
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
-    /// The window that a new connection begins with, bytes, where the stack has `given`.
+    /// Initial window of a new connection, bytes; `given` is the stack's value.
     fn initial_window(_p: &Self::Params, _c: &Conn, given: u64) -> u64 {
         given
     }
 
-    /// Sees every acknowledgement, duplicates included, in whatever phase, before anything else
-    /// happens to the window: the place for measurements, and for leaving slow start.
+    /// Called for every acknowledgement, including duplicates, in every phase, before the window
+    /// changes. Measurements and the exit from slow start belong here.
     fn observe(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
 
-    /// Answers marks that are echoed exactly, after [`observe`](Self::observe), where that is the algorithm's
-    /// own affair ([`MarkCut::AtOnce`](crate::setup::MarkCut)).
+    /// Responds to marks that are echoed exactly, after [`observe`](Self::observe). Called only if the
+    /// algorithm responds to marks itself ([`MarkCut::AtOnce`](crate::setup::MarkCut)).
     fn answer_marks(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
 
-    /// Moves the window in congestion avoidance, for an acknowledgement of new data while the
-    /// window limits the sender. `credit` is the bytes that the stack counts for it: what was
-    /// acknowledged, at most [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments. With
-    /// [`Counting::Segments`](crate::setup::Counting) `w` is the whole segments alone.
+    /// Moves the window in congestion avoidance, for an acknowledgement of new data while the window
+    /// limits the sender. `credit` is the number of bytes that the stack counts: the acknowledged
+    /// bytes, at most [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments. With
+    /// [`Counting::Segments`](crate::setup::Counting) `w` contains only whole segments.
     fn avoid(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
 
-    /// The new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
+    /// Returns the new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
     fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64;
 
-    /// How a cut is rounded where the window is kept in whole segments: as Linux computes it.
+    /// Rounding of a cut if the window is in whole segments, as in Linux.
     fn rounding(_why: CongestionEvent) -> Rounding {
         Rounding::Down
     }
 
-    /// How many times as fast as usual slow start opens the window; less than one is slower, zero
-    /// not at all.
+    /// Factor on the growth in slow start. Below one growth is slower, and at zero it stops.
     fn slow_start_gain(&self, _p: &Self::Params, _c: &Conn) -> Ratio {
         Ratio::ONE
     }
 
-    /// Whether slow start is the standard one just now, whatever slow start was chosen.
+    /// True if slow start is now the standard slow start, regardless of the selected slow start.
     fn starts_plainly(&self) -> bool {
         false
     }
 
-    /// A cut is done or loss recovery is over, as the phase tells: a new epoch of growth begins.
+    /// Begins a new epoch of growth, after a cut or after the end of loss recovery, depending on the
+    /// phase.
     fn restart(&mut self, _p: &Self::Params, _c: &Conn, _w: &mut Window) {}
 
-    /// The last cut was unfounded; the window is back already.
+    /// Handles the undo of the last cut; the window is already restored.
     fn undo(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}
 
-    /// Nothing was sent or in flight for so long.
+    /// Handles a time `gap` without data to send or in flight.
     fn idle(&mut self, _p: &Self::Params, _c: &Conn, _gap: Span) {}
 
-    /// After an idle time the window has fallen back to the restart window (RFC 5681 section 4.1).
+    /// Handles the reduction of the window to the restart window after an idle time (RFC 5681 section
+    /// 4.1).
     fn fall_back(&mut self, _p: &Self::Params, _c: &Conn, _w: &Window) {}
 
-    /// The segment size changed from `old` to `c.mss`: what is kept in segments stays.
+    /// Handles a change of the segment size from `old` to `c.mss`. Values in segments remain.
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
 
-    /// The paths of the connection as they are now.
+    /// Takes the present state of the connection's paths.
     fn on_group(&mut self, _p: &Self::Params, _c: &Conn, _g: &Group, _w: &mut Window) {}
 
-    /// What this path's siblings are to know of it.
+    /// Value that this path's siblings receive.
     fn disclosed(&self) -> u64 {
         0
     }
 
-    /// What the node's lower layers know now.
+    /// Takes a report of the node's lower layers.
     fn on_cross_layer(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
 
     /// Visits the inner state in the order of [`Info::trace`].
@@ -140,9 +141,8 @@ pub fn half_flight(c: &Conn) -> u64 {
     (c.flight_size / 2).max(2 * u64::from(c.mss))
 }
 
-/// RFC 5681 equation 3, `mss²/cwnd` with
-/// [`FRACTION_BITS`](crate::window::FRACTION_BITS) fractional bits: the share of one
-/// segment per round trip for an acknowledgement that counts for `credit` bytes.
+/// RFC 5681 equation 3, `mss²/cwnd` with [`FRACTION_BITS`](crate::window::FRACTION_BITS) fractional
+/// bits: the part of one segment per RTT for an acknowledgement that counts `credit` bytes.
 pub fn additive(c: &Conn, credit: u64, cwnd: u64) -> u64 {
     let mss = u64::from(c.mss);
     quotient(mss, credit.max(mss), cwnd)

@@ -7,8 +7,8 @@ use crate::group::Group;
 use crate::info::{Info, Requirements, TraceField};
 use crate::time::Span;
 
-/// An event as data: what recording, replay and fuzzing use in place of the methods.
-// Boxing what is large needs an allocator.
+/// An event as data. Recording, replay and fuzzing use it instead of the methods.
+// Boxing the large variants would need an allocator.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -27,9 +27,9 @@ pub enum Event {
     Undo(Undo),
     /// [`Controller::on_idle_restart`].
     IdleRestart {
-        /// How long nothing was sent or in flight.
+        /// Time without data to send or in flight.
         gap: Span,
-        /// Whether the window is to fall back.
+        /// True if the stack resets the window to the restart window.
         reset: bool,
     },
     /// [`Controller::on_mss`], with the segment size before the change.
@@ -42,70 +42,75 @@ pub enum Event {
 
 /// A congestion-control algorithm.
 ///
-/// For one incoming segment the host calls, in this order: [`on_loss`](Controller::on_loss) for each
-/// segment deemed lost, [`on_undo`](Controller::on_undo) if an earlier reduction turns out to be
-/// unfounded, [`on_ack`](Controller::on_ack) in the phase in which the acknowledgement arrived,
-/// [`on_phase`](Controller::on_phase) if it changes the phase, then reads
-/// [`control`](Controller::control). So the third duplicate does not inflate
-/// the window beyond `ssthresh + 3·SMSS`, and the acknowledgement that ends recovery does not also
-/// grow it (RFC 5681 section 3.2 steps 3 and 6).
+/// For one incoming segment the host calls, in this order:
+///
+/// * [`on_loss`](Controller::on_loss) for each segment deemed lost,
+/// * [`on_undo`](Controller::on_undo) if an earlier reduction turns out to be unfounded,
+/// * [`on_ack`](Controller::on_ack) in the phase in which the acknowledgement arrived,
+/// * [`on_phase`](Controller::on_phase) if the acknowledgement changes the phase.
+///
+/// Then it reads [`control`](Controller::control). Therefore the third duplicate does not inflate the
+/// window beyond `ssthresh + 3·SMSS`, and the acknowledgement that ends recovery does not also increase
+/// the window (RFC 5681 section 3.2 steps 3 and 6).
 pub trait Controller: Copy {
     /// Plain, shared, validated parameters.
     type Params;
 
-    /// What the algorithm is, for people.
+    /// Description of the algorithm for users.
     const INFO: &'static Info;
 
-    /// What the algorithm wants of its host.
+    /// Requirements of the algorithm on its host.
     const REQUIREMENTS: Requirements;
 
-    /// How stacks differ from the paper or RFC.
+    /// Deviations of real stacks from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
 
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
-    /// An acknowledgement arrived, duplicates included.
+    /// Takes an acknowledgement, including duplicates.
     fn on_ack(&mut self, p: &Self::Params, c: &Conn, a: &Ack);
 
-    /// The host's loss recovery moved on. `c.phase` is the new phase, and `c.flight_size` still the
-    /// FlightSize at which the loss was found, data sent by limited transmit left out.
+    /// Takes a change of the phase of the host's loss recovery. `c.phase` is the new phase.
+    /// `c.flight_size` is still the FlightSize at the detection of the loss, without the data sent by
+    /// limited transmit.
     ///
-    /// `Loss → Loss` is a repeated timeout of the same data; a timeout of other data during `Loss`
-    /// comes as `Loss → Open` and `Open → Loss`, since it sets `ssthresh` anew. `Cwr → Recovery` is
-    /// a loss in the round trip that an ECN echo has already answered.
+    /// `Loss → Loss` is a repeated timeout of the same data. A timeout of other data during `Loss` is
+    /// reported as `Loss → Open` and `Open → Loss`, because it sets `ssthresh` again. `Cwr → Recovery`
+    /// is a loss in the RTT in which an ECN echo has already reduced the window.
     fn on_phase(&mut self, p: &Self::Params, c: &Conn, from: Phase, to: Phase);
 
-    /// What the host may do now. Pure: calling it twice changes nothing.
+    /// Returns the window, threshold and pacing rate. The call has no side effects.
     fn control(&self, p: &Self::Params, c: &Conn) -> Control;
 
-    /// A segment was deemed lost. Loss-based algorithms wait for the phase instead.
+    /// Takes a segment deemed lost. Loss-based algorithms wait for the phase instead.
     fn on_loss(&mut self, _p: &Self::Params, _c: &Conn, _l: &Loss) {}
 
-    /// The last loss or timeout for which the window was reduced was none; if recovery still runs,
-    /// the phase follows. What `Open → Recovery` or `Open → Loss` and all that came of it took away
-    /// is taken back, once. An answer to a mark is never taken back: after `Open → Cwr` there is
-    /// nothing that could be, and after `Cwr → Recovery` or `Cwr → Loss` what came on top of it.
+    /// Undoes the last reduction of the window for a loss or timeout, which was unfounded. If recovery
+    /// still runs, the phase follows. The undo restores, once, all reductions since `Open → Recovery`
+    /// or `Open → Loss`. The response to a mark is never undone: after `Open → Cwr` there is nothing to
+    /// undo, and after `Cwr → Recovery` or `Cwr → Loss` only the further reduction.
     fn on_undo(&mut self, _p: &Self::Params, _c: &Conn, _why: Undo) {}
 
-    /// The first transmission after `gap` without anything to send or in flight. With `reset` the
-    /// gap exceeds an RTO and the stack lets the window fall back (RFC 5681 section 4.1).
+    /// Takes the first transmission after a time `gap` without data to send or in flight. With `reset`
+    /// the gap exceeds an RTO and the stack resets the window to the restart window (RFC 5681 section
+    /// 4.1).
     fn on_idle_restart(&mut self, _p: &Self::Params, _c: &Conn, _gap: Span, _reset: bool) {}
 
-    /// The segment size changed from `old` to `c.mss`.
+    /// Takes a change of the segment size from `old` to `c.mss`.
     fn on_mss(&mut self, _p: &Self::Params, _c: &Conn, _old: u32) {}
 
-    /// The paths of the connection as they are now, for algorithms that couple them
-    /// ([`crate::coupling`]). A connection with one path is told too.
+    /// Takes the present state of the connection's paths, for algorithms that couple them
+    /// ([`crate::coupling`]). It is also called for a connection with one path.
     fn on_group(&mut self, _p: &Self::Params, _c: &Conn, _g: &Group) {}
 
-    /// What this path's siblings are to know of it beyond its window and round-trip time.
+    /// Value that this path's siblings receive in addition to its window and RTT.
     fn disclosed(&self) -> u64 {
         0
     }
 
-    /// What the node's lower layers know, for algorithms that [want](Requirements::cross_layer) it: told
-    /// before the acknowledgement that it comes with.
+    /// Takes a report of the node's lower layers, for algorithms that
+    /// [require](Requirements::cross_layer) it. It precedes the acknowledgement of the same time.
     fn on_cross_layer(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}
 
     /// Visits the inner state as named integers, in the order of [`Info::trace`].

@@ -1,8 +1,8 @@
-//! Sets of which one member is chosen at run time, without a heap or a virtual table: the macros behind the
+//! Sets with a member chosen at run time, without a heap or a virtual table: the macros of the
 //! registries of algorithms, slow starts and timers.
 
-/// Declares, for members of a trait, the enum of their states, the enum of their parameters and the list of
-/// their descriptions; `$described` is the trait that has the descriptions.
+/// Declares, for members of a trait, the enum of their states, the enum of their parameters and the
+/// list of their descriptions. `$described` is the trait with the descriptions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! one_of {
@@ -12,8 +12,9 @@ macro_rules! one_of {
     ) => {
         $(#[$doc])*
         ///
-        /// Its methods take the parameters with which it was made; those of another one change nothing.
-        // Boxing what is large needs an allocator.
+        /// Its methods take the parameters with which it was created; parameters of another member
+        /// change nothing.
+        // Boxing the large variants would need an allocator.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $any {
@@ -23,7 +24,7 @@ macro_rules! one_of {
             )*
         }
 
-        /// Parameters of any of them; which one they are of decides which one runs.
+        /// Parameters of any member; their variant selects the member.
         #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum $params {
@@ -33,11 +34,12 @@ macro_rules! one_of {
             )*
         }
 
-        /// All descriptions, in the order in which they are listed.
+        /// All descriptions, in the order of the list.
         pub static $list: &[&$crate::Info] = &[$(<$state as $described>::INFO),*];
 
         impl $params {
-            /// The defaults of the one with this identifier (any case), by itself.
+            /// Default parameters of the member with this identifier (any case), without its
+            /// environment.
             fn defaults(id: &str) -> Option<$params> {
                 $(if id.eq_ignore_ascii_case(<$state as $described>::INFO.id) {
                     return Some($params::$variant(Default::default()));
@@ -45,18 +47,18 @@ macro_rules! one_of {
                 None
             }
 
-            /// Its description.
+            /// Description of the member.
             pub fn info(&self) -> &'static $crate::Info {
                 match self { $($params::$variant(_) => <$state as $described>::INFO,)* }
             }
 
-            /// The value at a place of the description's table of parameters.
+            /// The value at an index of the description's table of parameters.
             pub fn get(&self, place: usize) -> Option<u64> {
                 match self { $($params::$variant(p) => $crate::Parameters::get(p, place),)* }
             }
 
-            /// Sets the value at a place of the description's table; false when there is no such
-            /// place or the value is not admissible.
+            /// Sets the value at an index of the description's table. Returns false if the index does
+            /// not exist or the value is not admissible.
             pub fn set(&mut self, place: usize, raw: u64) -> bool {
                 match self { $($params::$variant(p) => $crate::Parameters::set(p, place, raw),)* }
             }
@@ -64,8 +66,8 @@ macro_rules! one_of {
     };
 }
 
-/// Methods that an enum made by [`one_of!`] passes on to its state, with the parameters if those are of the same
-/// member. What a method returns otherwise follows `or`.
+/// Methods that an enum made by [`one_of!`] passes to its state, if the parameters belong to the same
+/// member. Otherwise a method returns the value after `or`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on {

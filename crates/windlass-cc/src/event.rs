@@ -1,41 +1,42 @@
-//! What a host tells a controller, and the answer: plain facts that know nothing of who uses them.
+//! Events and state that a host passes to a controller, and the controller's answer. The types do not
+//! depend on the host.
 
 use crate::time::{Rate, Span, Time};
 
-/// Bits of [`Conn::flags`]: what kept the sender from sending more.
+/// Bits of [`Conn::flags`]: the reasons that limited the sender.
 pub mod flags {
-    /// Within the last window the sender had data but `cwnd` stopped it (RFC 7661's validated
-    /// phase). Hosts that do not validate the window always set it.
+    /// Within the last window the sender had data but `cwnd` limited it (RFC 7661's validated phase).
+    /// Hosts that do not validate the window always set it.
     pub const CWND_LIMITED: u32 = 1;
     /// Within the last window the application had nothing more to send.
     pub const APP_LIMITED: u32 = 2;
-    /// Within the last window the peer's receive window stopped the sender.
+    /// Within the last window the peer's receive window limited the sender.
     pub const RWND_LIMITED: u32 = 4;
 }
 
-/// Where a connection stands in loss recovery. The host says so; a controller never infers it.
+/// Phase of a connection's loss recovery. The host sets it; a controller never infers it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Phase {
-    /// Nothing is known to be missing.
+    /// No data is known to be missing.
     #[default]
     Open,
     /// Fast recovery.
     Recovery,
     /// Recovery after a retransmission timeout.
     Loss,
-    /// The window is reduced in answer to an ECN echo (RFC 3168 section 6.1.2); nothing is missing.
+    /// The window is reduced in response to an ECN echo (RFC 3168 section 6.1.2); no data is missing.
     Cwr,
 }
 
-/// Facts about the connection *after* the host accounted for the event.
+/// State of the connection *after* the host has processed the event.
 ///
-/// A change of `mss` comes with [`Controller::on_mss`](crate::Controller::on_mss). Volumes are counted from any origin: only
-/// differences mean anything.
+/// A change of `mss` is reported by [`Controller::on_mss`](crate::Controller::on_mss). Volumes have an
+/// arbitrary origin, so that only differences have a meaning.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conn {
-    /// The moment of the event.
+    /// Time of the event.
     pub now: Time,
     /// Estimate of the bytes in the network: RFC 6675's `pipe` for a sender with SACK, otherwise
     /// `flight_size`.
@@ -44,8 +45,8 @@ pub struct Conn {
     pub flight_size: u64,
     /// Stream offset below which everything is acknowledged (SND.UNA).
     pub una: u64,
-    /// Stream offset that the next byte never sent before will carry. It never goes back: a sender
-    /// that returns to what was lost lowers SND.NXT, not this.
+    /// Stream offset of the next byte that is sent for the first time. It never goes back: a sender
+    /// that returns to lost data lowers SND.NXT, but not this.
     pub next_id: u64,
     /// Bytes delivered so far: acknowledged cumulatively or selectively, each counted once.
     pub delivered: u64,
@@ -53,13 +54,13 @@ pub struct Conn {
     pub lost: u64,
     /// Bytes sent so far, retransmissions included.
     pub sent: u64,
-    /// Smoothed round-trip time, [`Span::NONE`] before the first sample.
+    /// SRTT, [`Span::NONE`] before the first sample.
     pub srtt: Span,
-    /// Least round-trip time seen, [`Span::NONE`] before the first sample.
+    /// Minimum RTT, [`Span::NONE`] before the first sample.
     pub min_rtt: Span,
-    /// Largest payload of one segment, bytes.
+    /// Maximum payload of one segment, bytes.
     pub mss: u32,
-    /// What limited the sender, see [`flags`].
+    /// Reasons that limited the sender, see [`flags`].
     pub flags: u32,
     /// A fresh random number, drawn from the flow's own stream.
     pub entropy: u32,
@@ -68,7 +69,7 @@ pub struct Conn {
 }
 
 impl Conn {
-    /// A fresh connection with this segment size in bytes: nothing sent, nothing measured.
+    /// A new connection with this segment size in bytes, without data sent and without measurements.
     pub const fn new(mss: u32) -> Conn {
         Conn {
             now: Time::ZERO,
@@ -88,31 +89,31 @@ impl Conn {
         }
     }
 
-    /// Whether the congestion window is what limits the sender.
+    /// True if the congestion window limits the sender.
     #[inline]
     pub const fn cwnd_limited(&self) -> bool {
         self.flags & flags::CWND_LIMITED != 0
     }
 }
 
-/// One received acknowledgement, its cumulative and its selective part together.
+/// One received acknowledgement: its cumulative and its selective part.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ack {
     /// Bytes newly acknowledged cumulatively; zero for a duplicate.
     pub acked: u64,
-    /// Bytes newly delivered: acknowledged cumulatively or selectively and never before. A sender
+    /// Bytes newly delivered: acknowledged cumulatively or selectively for the first time. A sender
     /// without SACK counts one segment for a duplicate (RFC 6937 section 3).
     pub delivered: u64,
-    /// Bytes that this acknowledgement made the host deem lost.
+    /// Bytes that the host deems lost because of this acknowledgement.
     pub lost: u64,
-    /// Bytes newly delivered that the receiver says were marked (ECN).
+    /// Newly delivered bytes that the receiver reports as marked (ECN).
     pub ce: u64,
     /// Bytes in flight before the acknowledgement.
     pub prior_in_flight: u64,
-    /// Round-trip sample, [`Span::NONE`] when none may be taken (Karn's rule).
+    /// RTT sample, [`Span::NONE`] if Karn's rule forbids one.
     pub rtt: Span,
-    /// Delivery-rate sample, for algorithms that want it.
+    /// Delivery-rate sample, for algorithms that require it.
     pub rate: RateSample,
     /// A duplicate acknowledgement in the sense of RFC 5681 section 2.
     pub duplicate: bool,
@@ -134,28 +135,29 @@ impl Default for Ack {
 }
 
 impl Ack {
-    /// An acknowledgement of so many bytes in order.
+    /// An acknowledgement of `bytes` bytes in order.
     pub fn of(bytes: u64) -> Ack {
         Ack { acked: bytes, delivered: bytes, ..Ack::default() }
     }
 }
 
-/// How fast data was delivered between the sending of a packet and its acknowledgement
-/// (draft-ietf-ccwg-bbr section 4.1, Delivery Rate Sampling).
+/// Delivery rate between the sending of a packet and its acknowledgement (draft-ietf-ccwg-bbr section
+/// 4.1, Delivery Rate Sampling).
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateSample {
     /// Bytes delivered in the interval.
     pub delivered: u64,
-    /// The longer of send and acknowledgement interval; [`Span::NONE`] makes the sample invalid.
+    /// The longer of the send interval and the acknowledgement interval; [`Span::NONE`] makes the
+    /// sample invalid.
     pub interval: Span,
     /// [`Conn::delivered`] when the packet was sent.
     pub prior_delivered: u64,
     /// Bytes deemed lost since the packet was sent.
     pub lost: u64,
-    /// Bytes in flight when the packet had been sent.
+    /// Bytes in flight just after the packet was sent.
     pub tx_in_flight: u64,
-    /// The application did not fill the window at some moment of the interval.
+    /// True if the application did not fill the window at some time in the interval.
     pub app_limited: bool,
 }
 
@@ -170,7 +172,7 @@ impl RateSample {
         app_limited: false,
     };
 
-    /// Whether a rate can be taken from it.
+    /// True if the sample gives a rate.
     pub const fn is_valid(&self) -> bool {
         self.interval.is_known() && self.interval.0 > 0
     }
@@ -178,22 +180,22 @@ impl RateSample {
 
 /// A segment that the host has just deemed lost.
 ///
-/// All but `bytes` means something only for controllers whose description has `rate_samples`: a host need not keep it for
-/// others.
+/// Only `bytes` is meaningful for all controllers. The other fields are set for controllers whose
+/// description has `rate_samples`; a host need not maintain them for others.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
-    /// Its payload, bytes.
+    /// Payload of the segment, bytes.
     pub bytes: u64,
-    /// Bytes in flight when it had been sent, itself included.
+    /// Bytes in flight just after the segment was sent, including it.
     pub tx_in_flight: u64,
-    /// Bytes deemed lost since it was sent, itself included.
+    /// Bytes deemed lost since the segment was sent, including it.
     pub lost_since_sent: u64,
-    /// It was sent while the application limited the sender.
+    /// True if the segment was sent while the application limited the sender.
     pub app_limited: bool,
 }
 
-/// Why the host believes that a reduction of the window was unfounded.
+/// Evidence that a reduction of the window was unfounded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Undo {
@@ -201,11 +203,11 @@ pub enum Undo {
     Dsack,
     /// The acknowledgement's timestamp is older than the retransmission (RFC 3522).
     Eifel,
-    /// Data not retransmitted was acknowledged first after a timeout (RFC 5682).
+    /// Data that was not retransmitted was acknowledged first after a timeout (RFC 5682).
     Frto,
 }
 
-/// What the host must obey. Nothing else comes out of a controller.
+/// Output of a controller, which the host must obey. A controller has no other output.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Control {
@@ -213,6 +215,6 @@ pub struct Control {
     pub cwnd: u64,
     /// Slow-start threshold, bytes.
     pub ssthresh: u64,
-    /// Pacing rate; [`Rate`] zero means that the algorithm asks for none.
+    /// Pacing rate; a [`Rate`] of zero means no pacing.
     pub pacing: Rate,
 }

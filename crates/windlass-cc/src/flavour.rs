@@ -1,59 +1,61 @@
-//! Where a paper or RFC and a real stack differ in an algorithm: the differences stand beside the
-//! algorithm's parameters, and the host's stack chooses.
+//! Deviations of real stacks from the paper or RFC of an algorithm. They are listed with the
+//! algorithm's parameters, and the host's stack selects one.
 
 crate::choice! {
-    /// Whose version of an algorithm.
+    /// Implementation of an algorithm.
     pub enum Flavour {
-        /// The paper's or RFC's, which the defaults of the parameters are.
+        /// The paper or RFC, which gives the defaults of the parameters.
         Rfc = "rfc",
-        /// The kernel's.
+        /// The Linux kernel.
         Linux = "linux",
-        /// ns-3's.
+        /// ns-3.
         Ns3 = "ns3",
     }
 }
 
-/// One difference of a flavour from the paper or RFC.
+/// One deviation of an implementation from the paper or RFC.
 #[derive(Debug)]
 pub struct Departure {
-    /// Whose it is.
+    /// The implementation that deviates.
     pub flavour: Flavour,
-    /// What differs.
+    /// The deviation.
     pub change: Change,
-    /// Why, naming the place in the stack's source.
+    /// Reason, with the place in the stack's source.
     pub why: &'static str,
 }
 
-/// What a flavour changes.
+/// Setting that a deviation changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// A parameter of this name, to a value as its [`ParamKind`](crate::ParamKind) keeps it.
+    /// The parameter of this name, to a value in the representation of its
+    /// [`ParamKind`](crate::ParamKind).
     Param(&'static str, u64),
-    /// The slow start, by its identifier. It has flavours of its own.
+    /// The slow start, by its identifier. A slow start has its own deviations.
     SlowStart(&'static str),
-    /// How many segments an acknowledgement counts for at most
-    /// ([`Setup::ack_limit`](crate::Setup::ack_limit)), whatever the stack has.
+    /// Maximum number of segments that an acknowledgement counts
+    /// ([`Setup::ack_limit`](crate::Setup::ack_limit)), instead of the stack's limit.
     AckLimit(u32),
 }
 
 impl Departure {
-    /// A parameter of the kernel's.
+    /// Deviation of a parameter in the kernel.
     pub const fn linux(name: &'static str, value: u64, why: &'static str) -> Departure {
         Departure { flavour: Flavour::Linux, change: Change::Param(name, value), why }
     }
 
-    /// A parameter of ns-3's.
+    /// Deviation of a parameter in ns-3.
     pub const fn ns3(name: &'static str, value: u64, why: &'static str) -> Departure {
         Departure { flavour: Flavour::Ns3, change: Change::Param(name, value), why }
     }
 
-    /// ns-3 counts an acknowledgement as one segment here, whatever it acknowledges.
+    /// Deviation of ns-3, which counts each acknowledgement as one segment, regardless of the
+    /// acknowledged data.
     pub const fn ns3_per_ack(why: &'static str) -> Departure {
         Departure { flavour: Flavour::Ns3, change: Change::AckLimit(1), why }
     }
 }
 
-/// The segments that an acknowledgement counts for at most, where a flavour says so.
+/// Maximum number of segments that an acknowledgement counts, if the implementation sets a limit.
 pub fn ack_limit(departures: &[Departure], flavour: Flavour) -> Option<u32> {
     departures.iter().filter(|d| d.flavour == flavour).find_map(|d| match d.change {
         Change::AckLimit(segments) => Some(segments),

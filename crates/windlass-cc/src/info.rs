@@ -1,5 +1,5 @@
-//! What an algorithm, a slow start or a timer says of itself: printed by the command line and the
-//! generated documentation.
+//! Descriptions of algorithms, slow starts and timers, which the command line and the generated
+//! documentation print.
 
 use crate::params::Param;
 use crate::recovery::LossRecovery;
@@ -7,52 +7,52 @@ use crate::recovery::LossRecovery;
 /// Description of an algorithm, a slow start or a timer.
 #[derive(Debug)]
 pub struct Info {
-    /// Identifier as a user types it, lower case.
+    /// Identifier that a user types, lower case.
     pub id: &'static str,
-    /// Name as a paper prints it.
+    /// Name in papers.
     pub name: &'static str,
-    /// Where it comes from: RFC with section, or paper.
+    /// Origin: RFC with section, or paper.
     pub origin: &'static str,
     /// BibTeX key of the origin.
     pub citation: &'static str,
-    /// One paragraph: what it does, and where it departs from its origin.
+    /// One paragraph: the operation, and the deviations from the origin.
     pub description: &'static str,
-    /// Parameters, in the order in which they are shown.
+    /// Parameters, in the order of display.
     pub params: &'static [Param],
-    /// Fields of its inner state that tracing shows, in order; window, threshold and pacing rate
-    /// are everybody's and not listed.
+    /// Fields of the inner state in a trace, in order. Window, threshold and pacing rate belong to all
+    /// algorithms and are not listed.
     pub trace: &'static [TraceField],
 }
 
 /// One named integer of an algorithm's inner state.
 #[derive(Debug)]
 pub struct TraceField {
-    /// Column name, with the unit at its end where there is one.
+    /// Column name, with the unit at its end if it has a unit.
     pub name: &'static str,
     /// Unit of the integer.
     pub unit: &'static str,
 }
 
-/// What an algorithm wants of the host that runs it, unless the stack says otherwise.
+/// Requirements of an algorithm on its host, unless the stack sets another value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Requirements {
     /// Loss recovery.
     pub recovery: LossRecovery,
-    /// Identifier of the slow start, `None` for an algorithm that starts in its own way and cannot
-    /// be combined.
+    /// Identifier of the slow start, `None` for an algorithm with its own start-up that cannot be
+    /// combined.
     pub slow_start: Option<&'static str>,
     /// Delivery-rate samples in [`Ack::rate`](crate::Ack::rate).
     pub rate_samples: bool,
     /// Explicit congestion notification.
     pub ecn: Ecn,
-    /// What the node's lower layers know
+    /// Reports of the node's lower layers
     /// ([`Controller::on_cross_layer`](crate::Controller::on_cross_layer)).
     pub cross_layer: bool,
 }
 
 impl Requirements {
-    /// What a loss-based algorithm of today wants: proportional rate reduction, standard slow
-    /// start, classic ECN where the stack has it.
+    /// Requirements of a present loss-based algorithm: proportional rate reduction, standard slow
+    /// start, and classic ECN if the stack supports it.
     pub const LOSS_BASED: Requirements = Requirements {
         recovery: LossRecovery::Prr,
         slow_start: Some("standard"),
@@ -62,19 +62,19 @@ impl Requirements {
     };
 }
 
-/// How an algorithm hears of marks.
+/// Signal by which an algorithm receives marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ecn {
-    /// Not at all: its packets are not ECN-capable.
+    /// None: its packets are not ECN-capable.
     None,
-    /// As [`Phase::Cwr`](crate::Phase::Cwr), once a round trip (RFC 3168).
+    /// [`Phase::Cwr`](crate::Phase::Cwr), once per RTT (RFC 3168).
     Classic,
-    /// As [`Ack::ce`](crate::Ack::ce), byte for byte: the receiver echoes each change of mark at
-    /// once (RFC 8257 section 3.2).
+    /// [`Ack::ce`](crate::Ack::ce), the exact number of marked bytes: the receiver echoes each change
+    /// of the mark at once (RFC 8257 section 3.2).
     Exact,
 }
 
-/// Hands values to a trace, each with the field at its place.
+/// Passes values to a trace, each with the field at its index.
 pub(crate) fn show(
     fields: &'static [TraceField],
     values: &[u64],

@@ -1,9 +1,9 @@
 //! Congestion control as pure, integer state machines.
 //!
-//! This crate knows nothing of sockets, clocks, packets on a wire or simulators. It answers one
-//! question: *given what just happened to a connection, how much may its sender have in flight?*
-//! It is `no_std`, allocates nothing, uses no floating point and no `unsafe`, so the code that is
-//! simulated is the code that a kernel data path or a Cortex-M0 can run.
+//! This crate does not depend on sockets, clocks, packets on a wire or simulators. It answers one
+//! question: *after an event on a connection, how much data may its sender have in flight?* It is
+//! `no_std`, allocates no memory, and uses no floating point and no `unsafe`. Therefore the simulated
+//! code can also run in a kernel data path or on a Cortex-M0.
 //!
 //! # The shape
 //!
@@ -11,24 +11,24 @@
 //!
 //! * **Parameters** are plain values that many connections share ([`Setup`], which holds the
 //!   algorithm's own, such as [`reno::Params`]; [`AnyParams`] for an algorithm chosen by name).
-//! * **The connection** is described by [`Conn`]: what the host knows *after* it accounted for the
-//!   event (time, bytes in flight, smoothed RTT, recovery phase). Time is an input; a controller
-//!   never asks for it.
+//! * **The connection** is described by [`Conn`]: the host's state *after* it has processed the event
+//!   (time, bytes in flight, smoothed RTT, recovery phase). Time is an input; a controller never reads
+//!   a clock.
 //! * **Events** are small structs: an acknowledgement ([`Ack`]), a change of recovery phase
-//!   ([`Phase`]), an idle restart. [`Event`] is the same as data, for recording and replay.
-//! * **The answer** is [`Control`]: `cwnd`, `ssthresh` and an optional pacing rate. It is read by
-//!   [`Controller::control`], which changes nothing however often it is called.
+//!   ([`Phase`]), an idle restart. [`Event`] contains them as data, for recording and replay.
+//! * **The answer** is [`Control`]: `cwnd`, `ssthresh` and an optional pacing rate.
+//!   [`Controller::control`] returns it without side effects.
 //!
-//! The parts in which algorithms differ are cut apart so that they combine: window growth
-//! ([`congestion_avoidance::CongestionAvoidance`]), slow start ([`slow_start`]), what the window does during loss recovery
-//! ([`recovery::LossRecovery`]), and the retransmission timer ([`rto::RtoEstimator`]).
+//! The parts of an algorithm are separate, so that they can be combined: congestion avoidance
+//! ([`congestion_avoidance::CongestionAvoidance`]), slow start ([`slow_start`]), the window during loss
+//! recovery ([`recovery::LossRecovery`]), and the retransmission timer ([`rto::RtoEstimator`]).
 //!
 //! # Numbers
 //!
-//! Volumes are bytes in `u64`, time is nanoseconds behind the newtypes [`Time`] and [`Span`].
-//! Windows are kept with 16 fractional bits so that `mss²/cwnd` per acknowledgement does not round
-//! to nothing below windows of 18 GB. Every operation saturates or is bounded by construction; the property tests
-//! run over the whole input range.
+//! Volumes are bytes in `u64`. Times are nanoseconds in the newtypes [`Time`] and [`Span`]. Windows
+//! have 16 fractional bits, so that `mss²/cwnd` per acknowledgement is not rounded to zero for windows
+//! below 18 GB. Every operation saturates or is bounded by construction. The property tests cover the
+//! whole input range.
 //!
 //! # Example
 //!

@@ -1,5 +1,5 @@
-//! The frame that all algorithms with a window share: slow start below `ssthresh`, growth above it,
-//! a cut on loss, one segment after a timeout.
+//! The common frame of all window-based algorithms: slow start below `ssthresh`, congestion avoidance
+//! above it, a cut at a loss, one segment after a timeout.
 
 use crate::arithmetic::math::{div, divisor, mul};
 use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window, resized};
@@ -17,39 +17,39 @@ use crate::setup::{Counting, Credit, MarkCut, Setup};
 use crate::slow_start::SlowStart;
 use crate::time::{Rate, Span};
 
-/// The last cut, as far as [`on_undo`](Controller::on_undo) can take it back.
+/// The last reduction, and whether [`on_undo`](Controller::on_undo) can restore the state before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Reduction {
-    /// Nothing to take back: a mark has been answered since, which was no guess, or there was none.
+    /// No undo: the connection has had no cut, or has since responded to a mark, which is never undone.
     Final,
-    /// Recovery within the round trip of a mark: the mark has cut, and recovery holds the window
-    /// below that for a while.
+    /// Recovery in the same RTT as a mark. The mark has cut the window, and recovery keeps it below the
+    /// cut for a while.
     Held,
-    /// Congestion avoidance has cut, for a loss.
+    /// A cut by congestion avoidance, for a loss.
     CongestionEvent,
-    /// Congestion avoidance has cut, for a timeout, and the slow start that follows runs.
+    /// A cut by congestion avoidance, for a timeout; the following slow start is active.
     TimedOut,
-    /// It was taken back, and the recovery that it began is about to end.
+    /// The cut is undone, and the recovery that it began is about to end.
     Undone,
 }
 
-/// Congestion avoidance `G` and slow start `S` put together.
+/// Combination of congestion avoidance `G` and slow start `S`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct LossBased<G, S> {
     window: Window,
-    /// The window that undoing the reduction restores.
+    /// Window that an undo restores.
     prior: Window,
     avoidance: G,
     slow_start: S,
     prr: Prr,
-    /// As the connection began with it: what the two ends agree on may leave another than the
-    /// parameters of its profile name.
+    /// Recovery since the start of the connection. The negotiation of the two ends may give another
+    /// recovery than the parameters name.
     recovery: LossRecovery,
     reduction: Reduction,
-    /// Segments that the acknowledgement being dealt with delivered, if it can end a recovery, for
-    /// [`Credit::Delivered`], or begin an answer to a mark.
+    /// Number of segments that the present acknowledgement delivered, for [`Credit::Delivered`]. Set if
+    /// it can end a recovery or begin the response to a mark.
     news: u16,
 }
 
@@ -68,23 +68,23 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         }
         let mss = u64::from(c.mss);
         let news = match p.credit {
-            // What SACK had reported before counted then, as in Linux: after a timeout an
+            // Data that SACK had reported before is excluded, as in Linux: after a timeout an
             // acknowledgement may cover a whole flight of it.
             Credit::Acked => a.acked.min(a.delivered.max(mss)),
-            // A piece of a segment counts for no more than itself (RFC 3465 section 2.1).
+            // A part of a segment counts only its own bytes (RFC 3465 section 2.1).
             Credit::Delivered => a.delivered.max(a.acked.min(mss)),
         };
         let limit = match (p.ack_limit, self.reduction) {
-            // RFC 3465 section 2.3: what a segment sent again completes may be a whole flight. A
-            // stack without a limit, such as Linux, has none here either.
+            // RFC 3465 section 2.3: the acknowledgement of a retransmitted segment may cover a whole
+            // flight. A stack without a limit, such as Linux, has no limit here either.
             (limit, Reduction::TimedOut) if limit < u32::MAX => limit.min(1),
             (limit, _) => limit,
         };
-        // One is what most have, and no product.
+        // One is the usual value, and needs no multiplication.
         let most = if limit == 1 { mss } else { mul(limit.into(), mss).min(MAX_WINDOW) };
         let mut credit = news.min(most);
         if self.window.in_slow_start() {
-            // What counts for more than a segment takes the window up to the threshold.
+            // A credit above one segment increases the window at most to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
             credit = credit.min(room.max(mss));
             let gain = self.avoidance.slow_start_gain(&p.own, c);
@@ -96,7 +96,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
             }
             let grown = self.window.cwnd_q().saturating_sub(before);
             if gain > Ratio::ONE {
-                // What the gain adds ends at the threshold.
+                // The growth that the gain adds ends at the threshold.
                 let room = self.window.ssthresh() << FRACTION_BITS;
                 let room = room.saturating_sub(self.window.cwnd_q());
                 self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown).min(room));
@@ -117,8 +117,9 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         if a.ce > 0 && p.mark_cut == MarkCut::AtOnce {
             self.avoidance.answer_marks(&p.own, c, a, &mut self.window);
         }
-        // Less than a segment remains a part of one, as in growing: rounded up it would never close the window.
-        // Of nothing closed a compiler sees that it is none, whatever a segment is, and leaves this out where `observe` does nothing.
+        // A decrease of less than a segment remains a fraction, as in growth. If it were rounded up, it
+        // would never decrease the window. Without a decrease the condition is false for any segment
+        // size, so that the compiler omits the block if `observe` does nothing.
         let closed = before.saturating_sub(self.cwnd());
         if p.counting == Counting::Segments && closed >= u64::from(c.mss.max(1)) {
             let whole = G::rounding(CongestionEvent::Ecn).whole(self.cwnd(), before, c.mss);
@@ -136,7 +137,8 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         }
     }
 
-    /// The acknowledgement that has just ended a reduction opens the window, if that is asked for.
+    /// Increases the window for the acknowledgement that has just ended a reduction, with
+    /// [`Credit::Delivered`].
     fn grow_at_end(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         if p.credit == Credit::Delivered && self.news > 0 {
             let news = mul(self.news.into(), c.mss.into());
@@ -144,14 +146,14 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         }
     }
 
-    /// Remembers what an acknowledgement that may end a reduction delivers.
+    /// Stores the delivered segments of an acknowledgement that may end a reduction.
     fn remember(&mut self, c: &Conn, a: &Ack) {
         let segments =
             if a.acked > 0 && a.ce == 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
         self.news = segments.min(u16::MAX.into()) as u16;
     }
 
-    /// Fast recovery begins, `ssthresh` being set already.
+    /// Begins fast recovery; `ssthresh` is already set.
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.recovery {
@@ -164,35 +166,35 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.window.set(c, cwnd);
     }
 
-    /// An acknowledgement during fast recovery.
+    /// Handles an acknowledgement during fast recovery.
     fn repair(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
         if self.reduction == Reduction::Undone {
-            // Nothing was lost, and the phase that says so is about to follow.
+            // No data was lost, and the phase event for it is about to follow.
             return;
         }
         let cwnd = self.cwnd();
         let cwnd = match self.recovery {
             LossRecovery::Prr => self.prr.ack(c, a, cwnd, self.window.ssthresh(), p.counting),
             recovery if a.duplicate => recovery.duplicate(c, cwnd),
-            // Nothing new: a window update, for instance.
+            // No new data: a window update, for example.
             _ if a.acked == 0 => return,
             recovery => recovery.partial(c, cwnd, a.acked),
         };
         self.window.set(c, cwnd);
     }
 
-    /// Whether a mark's cut is spread over a round trip as a loss's is.
+    /// True if the cut for a mark is spread over an RTT, as for a loss.
     fn spreads_cut(&self, p: &Setup<G::Params, S::Params>) -> bool {
         p.mark_cut == MarkCut::Proportional && self.recovery == LossRecovery::Prr
     }
 
-    /// Fast recovery is over, or a cut that was spread.
+    /// Ends fast recovery, or a spread cut.
     fn leave_recovery(&mut self, c: &Conn) {
         self.prr.leave(c, mul(self.news.into(), c.mss.into()));
         self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
     }
 
-    /// The threshold after a cut of the window `prior`, which undoing will restore.
+    /// Returns the threshold after a cut of the window `prior`, which an undo restores.
     #[inline(never)]
     fn cut(
         &mut self,
@@ -219,7 +221,8 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         ssthresh
     }
 
-    /// The window is reduced: the threshold, the window that repairs begin with, and a new epoch.
+    /// Reduces the window: sets the threshold and the window at the start of the repair, and begins a
+    /// new epoch.
     fn reduce(
         &mut self,
         p: &Setup<G::Params, S::Params>,
@@ -230,10 +233,10 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         let (mut prior, mut most) = (self.window, u64::MAX);
         let marked = self.reduction == Reduction::Final;
         if why == CongestionEvent::Timeout && from != Phase::Open {
-            // Each duplicate sent a new segment, so the flight has outgrown the window that lost
-            // the data; "no more than" FlightSize/2 (equation 4) leaves the first cut in force. Two
-            // cuts for a loss are one reduction of the window before it: undoing takes both back.
-            // A mark's stays.
+            // Each duplicate sent a new segment, so the flight exceeds the window that lost the data.
+            // Because of "no more than" FlightSize/2 (equation 4), the first cut remains. Two cuts for
+            // one loss are one reduction of the window before it, and an undo reverts both. The cut for
+            // a mark remains.
             most = self.window.ssthresh();
             if !matches!(self.reduction, Reduction::Final | Reduction::Undone) {
                 prior = self.prior;
@@ -244,7 +247,8 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         }
         let mut ssthresh = self.cut(p, c, prior, why).min(most);
         if p.counting == Counting::Segments && most < u64::MAX {
-            // `tcp_enter_loss` leaves what has been reduced in this window, and to a mark's answer there is no undoing.
+            // `tcp_enter_loss` does not change the threshold if it was already reduced in this window.
+            // A response to a mark has no undo.
             ssthresh = most;
             if marked {
                 self.reduction = Reduction::Final;
@@ -260,14 +264,15 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.begin_epoch(p, c);
     }
 
-    /// The window after a timeout (RFC 5681 section 3.1), or `tcp_enter_loss`'s.
+    /// Sets the window after a timeout (RFC 5681 section 3.1; in Linux `tcp_enter_loss`).
     fn restart_window(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let spared = if p.counting == Counting::Segments { c.in_flight } else { 0 };
         self.window.set(c, spared.saturating_add(c.mss.into()));
     }
 
-    /// A loss in the round trip of a mark. The mark has cut the window already, unless it cut by the extent of
-    /// congestion: a loss then halves besides (RFC 8257 section 3.5; `dctcp_react_to_loss`).
+    /// Handles a loss in the same RTT as a mark. The mark has already cut the window. If it cut by the
+    /// extent of congestion, the loss also halves the window (RFC 8257 section 3.5;
+    /// `dctcp_react_to_loss`).
     fn lose_after_mark(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         if G::REQUIREMENTS.ecn == Ecn::Exact {
             let ssthresh = self.cut(p, c, self.window, CongestionEvent::Loss);
@@ -278,20 +283,22 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         if !self.spreads_cut(p) {
             self.enter_recovery(p, c);
         } else if p.counting == Counting::Bytes {
-            self.window.set(c, c.in_flight); // the first retransmission goes all the same
+            self.window.set(c, c.in_flight); // the first retransmission is allowed in any state
         } else if self.cuts_after_mark(p) {
             let delivered = mul(self.news.into(), c.mss.into());
             self.repair(p, c, &Ack { delivered, lost: 1, ..Ack::default() });
         }
     }
 
-    /// Whether a loss in the round trip of a mark changes the window by itself; Linux's reduction goes on otherwise.
+    /// True if a loss in the same RTT as a mark changes the window by itself. Otherwise Linux's
+    /// reduction continues.
     fn cuts_after_mark(&self, p: &Setup<G::Params, S::Params>) -> bool {
         G::REQUIREMENTS.ecn == Ecn::Exact || p.counting == Counting::Bytes
     }
 
-    /// Half of an idle window, in whole segments and no less than the initial one, of which the threshold remembers three
-    /// quarters: `tcp_cwnd_restart` for each timeout that has passed.
+    /// Returns half of an idle window, in whole segments and at least the initial window. The threshold
+    /// becomes at least three quarters of the idle window: `tcp_cwnd_restart`, for each timeout that
+    /// has passed.
     fn halve_idle(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) -> u64 {
         let (mss, cwnd) = (u64::from(c.mss.max(1)), self.window.whole_segments(c));
         let remembered = mul((cwnd >> 1) + (cwnd >> 2), mss);
@@ -339,7 +346,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         }
         match c.phase {
             Phase::Recovery => return self.repair(p, c, a),
-            // What is lost begins a recovery, which may cut the window that there was before.
+            // The loss begins a recovery, which may cut the window before the mark.
             Phase::Cwr if self.spreads_cut(p) && a.lost > 0 && self.cuts_after_mark(p) => {
                 return self.remember(c, &Ack { acked: a.delivered, ce: 0, ..*a });
             }
@@ -347,7 +354,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
             _ => {}
         }
         self.prr.observe(c, a);
-        // The host is about to answer the mark.
+        // The host is about to respond to the mark.
         let turns = a.ce > 0 && p.mark_cut == MarkCut::Proportional;
         if turns && c.phase == Phase::Open && a.lost == 0 {
             self.remember(c, &Ack { ce: 0, ..*a });
@@ -365,7 +372,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
             (Phase::Open | Phase::Loss, Phase::Cwr) => {
                 self.reduce(p, c, from, CongestionEvent::Ecn)
             }
-            // RFC 5681 section 3.1: ssthresh changes only when a segment first times out.
+            // RFC 5681 section 3.1: ssthresh changes only at the first timeout of a segment.
             (Phase::Open | Phase::Recovery | Phase::Cwr, Phase::Loss) => {
                 self.reduce(p, c, from, CongestionEvent::Timeout);
             }
@@ -374,7 +381,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
                 self.begin_epoch(p, c);
             }
             (Phase::Cwr, Phase::Recovery) => self.lose_after_mark(p, c),
-            // Nothing was lost: the window stays as it was put back, and its epoch goes on.
+            // No data was lost: the restored window and its epoch continue.
             (Phase::Recovery, Phase::Open) if self.reduction == Reduction::Undone => {
                 self.prr.leave(c, 0);
                 self.grow_at_end(p, c);
@@ -404,7 +411,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         if matches!(self.reduction, Reduction::Final | Reduction::Undone) {
             return;
         }
-        // Duplicates may have inflated the window beyond the threshold.
+        // Duplicates may have inflated the window above the threshold.
         let inflated = c.phase == Phase::Recovery && self.cwnd() > self.window.ssthresh();
         let grown = if inflated { self.window.ssthresh() } else { self.cwnd() };
         self.window.set(c, grown.max(self.prior.cwnd()));
@@ -419,7 +426,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         Control { cwnd: self.cwnd(), ssthresh: self.window.ssthresh(), pacing: Rate(0) }
     }
 
-    /// RFC 5681 section 4.1: the restart window.
+    /// Sets the restart window of RFC 5681 section 4.1.
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
             let before = self.cwnd();
@@ -436,7 +443,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         self.avoidance.idle(&p.own, c, gap);
     }
 
-    /// Window and threshold keep their size in segments.
+    /// Keeps the window and the threshold in segments.
     fn on_mss(&mut self, p: &Self::Params, c: &Conn, old: u32) {
         let ssthresh = resized(c, old, self.window.ssthresh());
         self.window.set(c, resized(c, old, self.cwnd()));

@@ -1,5 +1,5 @@
-//! Parameters that describe themselves: one table gives the struct, its defaults, what a scenario
-//! may say and what the documentation prints.
+//! Parameters that describe themselves: one table gives the struct, its defaults, the keys of a
+//! scenario and the documentation.
 
 use crate::time::Span;
 
@@ -15,7 +15,7 @@ impl Ratio {
     /// One.
     pub const ONE: Ratio = Ratio(1 << RATIO_BITS);
 
-    /// `numerator / denominator`, rounded to the nearest.
+    /// `numerator / denominator`, rounded to the nearest value.
     pub const fn of(numerator: u64, denominator: u64) -> Ratio {
         Ratio(((numerator << RATIO_BITS) + denominator / 2) / denominator)
     }
@@ -29,62 +29,63 @@ impl Ratio {
 /// One parameter of an algorithm, a slow start or a timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// Name as typed in a scenario.
+    /// Name in a scenario.
     pub name: &'static str,
-    /// What it means. Lines may begin with a blank.
+    /// Description. Its lines may begin with a blank.
     pub doc: &'static str,
     /// Type, unit and admissible values.
     pub kind: ParamKind,
-    /// RFC section or paper equation that it comes from.
+    /// RFC section or paper equation of its origin.
     pub source: &'static str,
 }
 
-/// Type, unit and range of a parameter. All are kept as integers; bounds belong to the range.
+/// Type, unit and range of a parameter. All values are stored as integers; the range includes its
+/// bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamKind {
     /// A volume in bytes.
     Bytes {
-        /// Least admissible value.
+        /// Minimum admissible value.
         min: u64,
-        /// Largest admissible value.
+        /// Maximum admissible value.
         max: u64,
     },
     /// A whole number of full segments.
     Segments {
-        /// Least admissible value.
+        /// Minimum admissible value.
         min: u64,
-        /// Largest admissible value.
+        /// Maximum admissible value.
         max: u64,
     },
-    /// A whole number of something that the description names.
+    /// A whole number with the unit of the description.
     Count {
-        /// Least admissible value.
+        /// Minimum admissible value.
         min: u64,
-        /// Largest admissible value.
+        /// Maximum admissible value.
         max: u64,
     },
-    /// A length of time, as nanoseconds.
+    /// A duration, in nanoseconds.
     Time {
-        /// Least admissible value.
+        /// Minimum admissible value.
         min: Span,
-        /// Largest admissible value.
+        /// Maximum admissible value.
         max: Span,
     },
     /// A pure number, as a [`Ratio`].
     Ratio {
-        /// Least admissible value.
+        /// Minimum admissible value.
         min: Ratio,
-        /// Largest admissible value.
+        /// Maximum admissible value.
         max: Ratio,
     },
     /// Yes (1) or no (0).
     Flag,
-    /// One of these words, by its place.
+    /// One of these words, by its index.
     Choice(&'static [&'static str]),
 }
 
 impl ParamKind {
-    /// Whether a value lies in the range.
+    /// True if a value is in the range.
     pub fn admits(self, raw: u64) -> bool {
         match self {
             ParamKind::Bytes { min, max }
@@ -98,23 +99,23 @@ impl ParamKind {
     }
 }
 
-/// A set of parameters that can be read and written by the place in its table.
+/// A set of parameters, read and written by the index in its table.
 pub trait Parameters: Copy + Default + PartialEq + core::fmt::Debug {
-    /// The parameters, in the order in which they are shown.
+    /// The parameters, in the order of display.
     const TABLE: &'static [Param];
 
-    /// The value at a place of the table, `None` beyond its end.
+    /// The value at an index of the table, `None` beyond its end.
     fn get(&self, place: usize) -> Option<u64>;
 
-    /// Sets the value at a place; false when the place does not exist or the value is not
+    /// Sets the value at an index. Returns false if the index does not exist or the value is not
     /// admissible.
     fn set(&mut self, place: usize, raw: u64) -> bool;
 }
 
-/// Defaults that are known when a program is compiled. Firmware that fixes its parameters holds the
-/// code that these take, and no other.
+/// Defaults that are constant at compile time. Firmware with fixed parameters contains only the code
+/// that these parameters need.
 pub trait Known: Sized {
-    /// The same as [`Default::default`].
+    /// The value of [`Default::default`].
     const DEFAULT: Self;
 }
 
@@ -122,11 +123,11 @@ impl Known for () {
     const DEFAULT: () = ();
 }
 
-/// A type that a parameter may have.
+/// Type of a parameter.
 pub trait Value: Copy {
-    /// As an integer in the unit of its [`ParamKind`].
+    /// Converts to an integer in the unit of its [`ParamKind`].
     fn to_raw(self) -> u64;
-    /// From an admissible integer.
+    /// Converts from an admissible integer.
     fn from_raw(raw: u64) -> Self;
 }
 
@@ -193,7 +194,8 @@ macro_rules! parameters {
         $field:ident: $ty:ty = $default:expr, $kind:expr, $source:expr;
     )* }) => {
         $(#[$meta])*
-        // Another compiler's build of the same source, such as a kernel's, is handed them as they are in memory.
+        // Another compiler's build of the same source, such as a kernel's, receives the parameters in
+        // this memory layout.
         #[repr(C)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $vis struct $name { $( $(#[doc = $doc])+ pub $field: $ty, )* }
@@ -245,7 +247,7 @@ macro_rules! parameters {
     };
 }
 
-/// Declares an enum whose values are words in scenarios, and makes it a [`Value`].
+/// Declares an enum whose values are words in scenarios, and implements [`Value`] for it.
 #[macro_export]
 macro_rules! choice {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $(

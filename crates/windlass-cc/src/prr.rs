@@ -4,27 +4,27 @@ use crate::arithmetic::math::{div, divisor, mul};
 use crate::event::{Ack, Conn};
 use crate::setup::Counting;
 
-/// State of one recovery. Volumes are the low halves of the host's counters, which only ever matter
-/// as differences: a recovery may deliver 4 GiB, four times what a receive window can be.
+/// State of one recovery. Volumes are the low halves of the host's counters, because only differences
+/// matter: a recovery may deliver 4 GiB, four times the maximum receive window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Prr {
     /// RecoverFS: bytes outstanding and not yet delivered when recovery began.
     recover_fs: u32,
-    /// [`Conn::delivered`] at that moment; `prr_delivered` counts from it.
+    /// [`Conn::delivered`] at the start of recovery; origin of `prr_delivered`.
     delivered: u32,
-    /// [`Conn::sent`] at that moment; `prr_out` counts from it.
+    /// [`Conn::sent`] at the start of recovery; origin of `prr_out`.
     sent: u32,
 }
 
 impl Prr {
-    /// Of a new connection.
+    /// State of a new connection.
     pub fn new(c: &Conn) -> Prr {
         Prr { recover_fs: clamp(c.in_flight), delivered: c.delivered as u32, sent: c.sent as u32 }
     }
 
-    /// Outside recovery: any acknowledgement may turn out to be the one that begins it, and what it
-    /// delivers belongs to the recovery (RFC 9937 section 6).
+    /// Takes an acknowledgement outside recovery. It may begin a recovery, and then its delivered bytes
+    /// belong to the recovery (RFC 9937 section 6).
     pub fn observe(&mut self, c: &Conn, a: &Ack) {
         *self = Prr {
             recover_fs: clamp(a.prior_in_flight),
@@ -33,19 +33,22 @@ impl Prr {
         };
     }
 
-    /// Recovery is over: the next may follow at once, in answer to the same acknowledgement, whose `news` belong to it.
+    /// Ends a recovery. The next recovery may begin with the same acknowledgement, whose `news` bytes
+    /// belong to it.
     pub fn leave(&mut self, c: &Conn, news: u64) {
         *self = Prr { delivered: c.delivered.wrapping_sub(news) as u32, ..Prr::new(c) };
     }
 
-    /// Window in bytes on entering recovery with this `ssthresh` from the window `prior`. The first retransmission is always
-    /// allowed. `safe` says that the acknowledgement delivers in order and shows no loss.
+    /// Window in bytes at the start of recovery with this `ssthresh` from the window `prior`. The first
+    /// retransmission is always allowed. `safe` is true if the acknowledgement delivers in order and
+    /// shows no loss.
     ///
-    /// A loss found by a timer has no acknowledgement that begins the recovery. What was sent since the
-    /// last one, by limited transmit for instance, is outstanding too, and has used up what that one
-    /// delivered: nothing is left of it to send for (RFC 9937 section 6 counts what is delivered in
-    /// recovery). Linux counts one segment there (`tcp_rack_reo_timeout`), and holds what is delivered against the
-    /// window before the cut in place of RecoverFS (`tcp_cwnd_reduction`).
+    /// A loss detected by a timer has no acknowledgement that begins the recovery. The data sent since
+    /// the last acknowledgement, for example by limited transmit, is outstanding too. It has used up
+    /// the bytes that this acknowledgement delivered, so that no further data may be sent for them (RFC
+    /// 9937 section 6 counts the bytes delivered in recovery). Linux counts one segment in this case
+    /// (`tcp_rack_reo_timeout`). It also compares the delivered bytes with the window before the cut
+    /// instead of RecoverFS (`tcp_cwnd_reduction`).
     pub fn enter(
         &mut self,
         c: &Conn,
@@ -72,20 +75,20 @@ impl Prr {
         beyond(c, self.allowed(c, delivered, ssthresh, safe, counting), true)
     }
 
-    /// Window in bytes after an acknowledgement during recovery.
+    /// Window in bytes at each acknowledgement in recovery.
     pub fn ack(&self, c: &Conn, a: &Ack, cwnd: u64, ssthresh: u64, counting: Counting) -> u64 {
         if a.delivered == 0 && (a.lost == 0 || counting == Counting::Segments) {
             return cwnd;
         }
         let safe = a.acked > 0 && a.lost == 0;
         let allowed = self.allowed(c, clamp(a.delivered), ssthresh, safe, counting);
-        // The first transmission of a recovery is always allowed, and one that keeps the clock of
-        // acknowledgements running when all else is lost.
+        // Two transmissions are always allowed: the first of a recovery, and one if all other data is
+        // lost, which keeps the acknowledgements coming.
         let must_send = c.sent as u32 == self.sent || c.in_flight == 0;
         beyond(c, allowed, must_send)
     }
 
-    /// `sndcnt` of RFC 9937 section 6: bytes that may be sent now.
+    /// `sndcnt` of RFC 9937 section 6: the number of bytes that may be sent now.
     fn allowed(
         &self,
         c: &Conn,
@@ -98,7 +101,7 @@ impl Prr {
         let prr_out = (c.sent as u32).wrapping_sub(self.sent);
         if c.in_flight > ssthresh {
             let fs = divisor(self.recover_fs.into());
-            // Rounded up: one byte less than the divisor is added before the division.
+            // Rounded up: the dividend is increased by the divisor minus one.
             let share = div(mul(prr_delivered.into(), ssthresh).saturating_add(fs.get() - 1), fs);
             let mss = divisor(c.mss.into());
             let share = match counting {
@@ -113,7 +116,8 @@ impl Prr {
     }
 }
 
-/// The window that allows so many bytes more than are in flight; a segment at least if the sender `must_send`.
+/// The window that allows `allowed` bytes more than the flight, at least a segment if the sender
+/// `must_send`.
 #[inline(never)]
 fn beyond(c: &Conn, allowed: u32, must_send: bool) -> u64 {
     let allowed = if must_send && allowed == 0 { c.mss } else { allowed };

@@ -1,17 +1,16 @@
-//! Delivery-rate sampling (draft-ietf-ccwg-bbr-06 section 4.1, the algorithm of Linux's
-//! `tcp_rate.c`): how fast the network delivered the flight that an acknowledgement ends.
+//! Delivery-rate sampling (draft-ietf-ccwg-bbr-06 section 4.1, the algorithm of Linux's `tcp_rate.c`):
+//! measures the rate at which the network delivered the flight that an acknowledgement ends.
 //!
 //! The host owns a [`RateSampler`] per connection and stores a [`SentRecord`] with each segment:
 //!
-//! 1. sending a segment, first or again: [`RateSampler::on_sent`] makes its record;
-//! 2. deeming one lost: [`RateSampler::on_lost`] turns the record into the [`Loss`] event;
-//! 3. an acknowledgement: [`RateSampler::on_delivered`] for each segment that it newly delivers,
-//!    cumulatively or selectively, then once [`RateSampler::sample`];
-//! 4. having room in the window and nothing to send: [`RateSampler::on_app_limited`].
+//! 1. when it sends a segment, also a retransmission: [`RateSampler::on_sent`] creates the record;
+//! 2. when it deems a segment lost: [`RateSampler::on_lost`] converts the record to the [`Loss`] event;
+//! 3. for an acknowledgement: [`RateSampler::on_delivered`] for each segment that is newly delivered,
+//!    cumulatively or selectively, and then [`RateSampler::sample`] once;
+//! 4. when the window has room and there is nothing to send: [`RateSampler::on_app_limited`].
 //!
-//! [`Conn::delivered`](crate::Conn::delivered) and [`Conn::lost`](crate::Conn::lost) must be this
-//! sampler's counts, since controllers compare them with
-//! [`RateSample::prior_delivered`].
+//! [`Conn::delivered`](crate::Conn::delivered) and [`Conn::lost`](crate::Conn::lost) must be the counts
+//! of this sampler, because controllers compare them with [`RateSample::prior_delivered`].
 
 use crate::arithmetic::math;
 use crate::event::{Loss, RateSample};
@@ -20,13 +19,14 @@ use crate::time::{Rate, Span, Time};
 const NANOS: u64 = 1_000_000_000;
 
 impl Rate {
-    /// So many bytes in so long, cut to whole bytes per second; [`u64::MAX`] in no time.
+    /// Rate of `bytes` bytes in `interval`, cut to whole bytes per second; [`u64::MAX`] for an interval
+    /// of zero.
     #[inline]
     pub const fn of(bytes: u64, interval: Span) -> Rate {
         Rate(math::mul_div(bytes, NANOS, interval.0))
     }
 
-    /// Bytes that pass in a time, cut to whole ones.
+    /// Bytes in a time at this rate, cut to a whole number.
     #[inline]
     pub const fn volume(self, time: Span) -> u64 {
         math::mul_div(self.0, time.0, NANOS)
@@ -34,31 +34,31 @@ impl Rate {
 }
 
 impl RateSample {
-    /// The delivery rate; zero of a sample that is not valid.
+    /// The delivery rate; zero for an invalid sample.
     #[inline]
     pub const fn rate(&self) -> Rate {
         if self.is_valid() { Rate::of(self.delivered, self.interval) } else { Rate(0) }
     }
 }
 
-/// What the sampler knew when a segment was sent. The host keeps it with the segment and replaces
-/// it when the segment is sent again.
+/// State of the sampler at the sending of a segment. The host stores it with the segment and replaces
+/// it when the segment is retransmitted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct SentRecord {
-    /// When the segment left (with pacing, its departure time).
+    /// Departure time of the segment (with pacing, its paced departure time).
     pub sent_time: Time,
-    /// When the segment left that had most recently been delivered: where the send interval begins.
+    /// Departure time of the latest delivered segment, at which the send interval begins.
     pub first_sent_time: Time,
-    /// When data had last been delivered: where the acknowledgement interval begins.
+    /// Time of the latest delivery, at which the acknowledgement interval begins.
     pub delivered_time: Time,
-    /// Bytes delivered by then.
+    /// Bytes delivered before the sending.
     pub delivered: u64,
-    /// Bytes deemed lost by then.
+    /// Bytes deemed lost before the sending.
     pub lost: u64,
-    /// Bytes in flight with this segment.
+    /// Bytes in flight, including this segment.
     pub tx_in_flight: u64,
-    /// The application limited the sender.
+    /// True if the application limited the sender.
     pub app_limited: bool,
 }
 
@@ -70,9 +70,9 @@ pub struct RateSampler {
     lost: u64,
     delivered_time: Time,
     first_sent_time: Time,
-    /// Until so much is delivered, the samples are limited by the application.
+    /// Samples are limited by the application until this number of bytes is delivered.
     app_limited_until: u64,
-    /// The segment sent last among those that the current acknowledgement delivered.
+    /// The latest segment that the current acknowledgement delivered.
     newest: Option<Newest>,
     app_limited: bool,
 }
@@ -80,12 +80,12 @@ pub struct RateSampler {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Newest {
     record: SentRecord,
-    /// Stream offset of its end, which orders segments sent at the same moment.
+    /// Stream offset of its end, which orders segments sent at the same time.
     end: u64,
 }
 
 impl RateSampler {
-    /// The sampler of a connection that begins now.
+    /// The sampler of a connection that begins at `now`.
     pub const fn new(now: Time) -> RateSampler {
         RateSampler {
             delivered: 0,
@@ -103,21 +103,22 @@ impl RateSampler {
         self.delivered
     }
 
-    /// Bytes deemed lost so far; what is lost again counts again.
+    /// Bytes deemed lost so far; a second loss of the same bytes counts again.
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Whether what is sent now counts as limited by the application.
+    /// True if data sent now counts as limited by the application.
     pub const fn is_app_limited(&self) -> bool {
         self.app_limited
     }
 
-    /// A segment of `bytes` leaves at `sent_time` while `outstanding` bytes, itself not counted, wait for
-    /// their acknowledgement, and `in_flight` of them are in the network: not deemed lost, not acknowledged
-    /// selectively. With nothing outstanding both intervals begin anew, so that silence is not taken for
-    /// slow delivery. What is deemed lost is outstanding: an interval over a timeout holds the wait
-    /// (`SND.NXT == SND.UNA` in draft-cheng-iccrg-delivery-rate-estimation-02 section 3.2, Linux's `packets_out`).
+    /// Records that a segment of `bytes` leaves at `sent_time`. `outstanding` bytes, without this
+    /// segment, are not yet acknowledged. `in_flight` of them are in the network: neither deemed lost
+    /// nor acknowledged selectively. With nothing outstanding both intervals start again, so that a
+    /// pause does not count as slow delivery. Bytes deemed lost are outstanding: an interval over a
+    /// timeout includes the wait (`SND.NXT == SND.UNA` in draft-cheng-iccrg-delivery-rate-estimation-02
+    /// section 3.2, Linux's `packets_out`).
     pub fn on_sent(
         &mut self,
         sent_time: Time,
@@ -140,7 +141,7 @@ impl RateSampler {
         }
     }
 
-    /// A segment that was sent with this record, or one of its transmissions, is deemed lost.
+    /// Records that a segment with this record, or one of its transmissions, is deemed lost.
     pub fn on_lost(&mut self, record: &SentRecord, bytes: u64) -> Loss {
         self.lost = self.lost.saturating_add(bytes);
         Loss {
@@ -151,9 +152,9 @@ impl RateSampler {
         }
     }
 
-    /// `bytes` are delivered that had not been before. `record` is the segment's latest and `end` the
-    /// stream offset of its end. Without SACK a duplicate acknowledgement delivers a segment that
-    /// nobody can name: it has no record, counts and makes no sample.
+    /// Records the delivery of `bytes` new bytes. `record` is the segment's latest record and `end` the
+    /// stream offset of its end. Without SACK a duplicate acknowledgement delivers an unknown segment,
+    /// which has no record: it counts, but gives no sample.
     pub fn on_delivered(&mut self, now: Time, bytes: u64, end: u64, record: Option<&SentRecord>) {
         self.delivered = self.delivered.saturating_add(bytes);
         self.delivered_time = now;
@@ -168,11 +169,10 @@ impl RateSampler {
         }
     }
 
-    /// The sample of the acknowledgement whose deliveries have all been reported. `min_rtt` is the
-    /// least round-trip time seen: a shorter interval comes of an acknowledgement that was meant for
-    /// an earlier transmission, and its rate is not valid. Such a sample still says what
-    /// was delivered and lost since the segment was sent; without a delivery it is
-    /// [`RateSample::NONE`].
+    /// Returns the sample of the acknowledgement whose deliveries have all been recorded. `min_rtt` is
+    /// the minimum RTT. A shorter interval comes from an acknowledgement of an earlier transmission,
+    /// and its rate is invalid. Such a sample still gives the bytes delivered and lost since the
+    /// segment was sent. Without a delivery the result is [`RateSample::NONE`].
     pub fn sample(&mut self, min_rtt: Span) -> RateSample {
         if self.app_limited && self.delivered > self.app_limited_until {
             self.app_limited = false;
@@ -192,10 +192,10 @@ impl RateSampler {
         }
     }
 
-    /// The window and the pacing rate would have let the host send, all that was lost is sent again,
-    /// and there is nothing else to send: what leaves until the bubble is acknowledged is limited by
-    /// the application. To be checked when the application writes, when an acknowledgement arrives
-    /// and when a timer expires, before anything else happens.
+    /// Records that the application limits the sender. The window and the pacing rate would allow more
+    /// data, all lost data is retransmitted, and there is nothing else to send. Data sent until the gap
+    /// is acknowledged counts as limited by the application. The host must check this first when the
+    /// application writes, an acknowledgement arrives or a timer expires.
     pub fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited = true;
         self.app_limited_until = self.delivered.saturating_add(in_flight);

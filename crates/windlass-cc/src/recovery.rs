@@ -1,12 +1,12 @@
-//! What the congestion window does while losses are being repaired.
+//! The congestion window during the repair of losses.
 //!
-//! The host finds losses and decides when recovery begins and ends; a [`LossRecovery`] says how large the
-//! window is meanwhile. It holds no state.
+//! The host detects losses and decides when recovery begins and ends. A [`LossRecovery`] gives the
+//! window during recovery. It has no state.
 
 use crate::arithmetic::math::mul;
 use crate::event::Conn;
 
-/// A loss-recovery procedure: when the host leaves recovery, and the window arithmetic in it.
+/// A loss-recovery procedure: the end of recovery, and the window arithmetic in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum LossRecovery {
@@ -18,8 +18,8 @@ pub enum LossRecovery {
     NewReno,
     /// Recovery by SACK scoreboard and `pipe` (RFC 6675). Without SACK it is NewReno.
     Sack,
-    /// Recovery by scoreboard, the window following proportional rate reduction (RFC 6937, RFC
-    /// 9937). Without SACK each duplicate acknowledgement stands for one segment delivered.
+    /// Recovery by scoreboard, with the window of proportional rate reduction (RFC 6937, RFC 9937).
+    /// Without SACK each duplicate acknowledgement counts as one delivered segment.
     Prr,
 }
 
@@ -34,8 +34,8 @@ impl LossRecovery {
         ("prr", LossRecovery::Prr),
     ];
 
-    /// Window on entering fast recovery, `ssthresh` being set already: with fast recovery, the
-    /// three segments that have left the network are added (RFC 5681 section 3.2 step 3).
+    /// Window at the start of fast recovery; `ssthresh` is already set. With fast recovery, three
+    /// segments that have left the network are added (RFC 5681 section 3.2 step 3).
     pub fn enter(self, c: &Conn, ssthresh: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
@@ -45,7 +45,7 @@ impl LossRecovery {
         }
     }
 
-    /// Window after one more duplicate: one segment more has left the network (step 4).
+    /// Window after another duplicate: one more segment has left the network (step 4).
     pub fn duplicate(self, c: &Conn, cwnd: u64) -> u64 {
         match self {
             LossRecovery::Tahoe | LossRecovery::Sack | LossRecovery::Prr => cwnd,
@@ -53,9 +53,9 @@ impl LossRecovery {
         }
     }
 
-    /// Window after a partial acknowledgement of `acked` bytes. RFC 6582 section 3.2 step 3 takes
-    /// off what was acknowledged and, if that was at least a segment, adds one for the
-    /// retransmission; in the others recovery is over by then.
+    /// Window after a partial acknowledgement of `acked` bytes. RFC 6582 section 3.2 step 3 subtracts
+    /// the acknowledged bytes and, if they are at least a segment, adds one segment for the
+    /// retransmission. In the other procedures recovery is already over.
     pub fn partial(self, c: &Conn, cwnd: u64, acked: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
@@ -69,8 +69,8 @@ impl LossRecovery {
         }
     }
 
-    /// Window when fast recovery ends: Reno deflates (RFC 5681 section 3.2 step 6), NewReno without
-    /// a burst, by `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3).
+    /// Window at the end of fast recovery. Reno deflates it (RFC 5681 section 3.2 step 6). NewReno
+    /// avoids a burst, by `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3).
     pub fn exit(self, c: &Conn, ssthresh: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {

@@ -1,4 +1,4 @@
-//! Every algorithm by name. Adding one is one file and one line here.
+//! All algorithms by name. A new algorithm needs one file and one line here.
 
 use crate::algorithms::{delay, loss, model, multipath};
 use crate::coupling::coordinator::Coordinator;
@@ -8,16 +8,16 @@ use crate::setup;
 use crate::slow_start::{self, AnySlowStart};
 use crate::time::Time;
 
-/// [`setup::Setup`] with the slow start chosen at run time, as hosts have it.
+/// [`setup::Setup`] with the slow start chosen at run time, the usual form in hosts.
 pub type Setup<P, S = slow_start::AnyParams> = setup::Setup<P, S>;
 
-/// What a setup holds of the slow start that was chosen by name: all, or nothing where the algorithm
-/// has none to choose.
+/// The part of a setup that holds the slow start chosen by name. It is empty for an algorithm with its
+/// own start-up.
 #[doc(hidden)]
 pub trait ChosenStart: Copy {
-    /// The one chosen.
+    /// The chosen slow start.
     fn named(self) -> slow_start::AnyParams;
-    /// What is kept of it.
+    /// Converts the chosen slow start to the stored part.
     fn of(chosen: slow_start::AnyParams) -> Self;
 }
 
@@ -37,8 +37,9 @@ impl ChosenStart for () {
     fn of(_chosen: slow_start::AnyParams) {}
 }
 
-/// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms:
-/// those of this crate here, and any others for who uses it. `docs/src/guides/new-algorithm.md` shows how.
+/// Declares `AnyController`, `AnyParams`, `ALGORITHMS` and `STATE_BYTES` for a list of algorithms: this
+/// crate's list here, and other lists in other crates. `docs/src/guides/new-algorithm.md` explains the
+/// use.
 #[macro_export]
 macro_rules! algorithms {
     ($($variant:ident: $state:ty;)*) => {
@@ -54,8 +55,8 @@ macro_rules! algorithms {
         pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$state>()),*];
 
         impl AnyParams {
-            /// The defaults of the algorithm with this identifier (any case), with the slow start
-            /// that it wants.
+            /// Default parameters of the algorithm with this identifier (any case), with the slow start
+            /// that it requires.
             pub fn by_name(id: &str) -> Option<AnyParams> {
                 let mut params = AnyParams::defaults(id)?;
                 let wanted = params.requirements().slow_start;
@@ -65,18 +66,18 @@ macro_rules! algorithms {
                 Some(params)
             }
 
-            /// What the algorithm wants of its host.
+            /// Requirements of the algorithm on its host.
             pub fn requirements(&self) -> $crate::Requirements {
                 match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::REQUIREMENTS,)* }
             }
 
-            /// How stacks differ from the paper or RFC.
+            /// Deviations of real stacks from the paper or RFC.
             pub fn departures(&self) -> &'static [$crate::Departure] {
                 match self { $(AnyParams::$variant(_) => <$state as $crate::Controller>::FLAVOURS,)* }
             }
 
-            /// The same algorithm as a stack of this flavour has it, with its slow start. How many
-            /// segments an acknowledgement counts for is the stack's to say
+            /// The parameters of an implementation, such as Linux, and of its slow start. The number of
+            /// segments that an acknowledgement counts is a setting of the stack
             /// ([`ack_limit`](Self::ack_limit)).
             pub fn flavoured(mut self, flavour: $crate::Flavour) -> AnyParams {
                 let mut common = self.common();
@@ -98,20 +99,20 @@ macro_rules! algorithms {
                 self
             }
 
-            /// The segments that an acknowledgement counts for at most where a stack of this flavour
-            /// has its own rule for the algorithm.
+            /// Maximum number of segments that an acknowledgement counts, if the implementation has its
+            /// own rule for the algorithm.
             pub fn ack_limit(&self, flavour: $crate::Flavour) -> Option<u32> {
                 $crate::flavour::ack_limit(self.departures(), flavour)
             }
 
-            /// What is common to all algorithms. For one that starts in its own way the slow start is
-            /// the standard one, which it does not run.
+            /// The settings common to all algorithms. For an algorithm with its own start-up the slow
+            /// start is the standard slow start, which does not run.
             pub fn common(&self) -> $crate::Setup<()> {
                 use $crate::registry::ChosenStart;
                 match self { $(AnyParams::$variant(p) => p.with((), p.slow_start.named()),)* }
             }
 
-            /// Sets what is common to all algorithms.
+            /// Sets the settings common to all algorithms.
             pub fn set_common(&mut self, common: &$crate::Setup<()>) {
                 use $crate::registry::ChosenStart;
                 match self {
@@ -126,7 +127,7 @@ macro_rules! algorithms {
             $crate::pass_on! {
                 AnyController, AnyParams, $crate::Controller, { $($variant: $state;)* };
                 pub fn init(new, p, c: &$crate::Conn);
-                /// Parameters of another algorithm leave nothing to send.
+                /// With parameters of another algorithm, no data may be sent.
                 pub fn control(&self, p, c: &$crate::Conn) -> $crate::Control,
                     or $crate::Control { cwnd: 0, ssthresh: 0, pacing: $crate::Rate(0) };
                 pub fn trace(&self; sink: &mut dyn FnMut(&'static $crate::TraceField, u64));
@@ -147,7 +148,7 @@ macro_rules! algorithms {
                 match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::INFO,)* }
             }
 
-            /// What the algorithm wants of its host.
+            /// Requirements of the algorithm on its host.
             pub fn requirements(&self) -> $crate::Requirements {
                 match self { $(AnyController::$variant(_) => <$state as $crate::Controller>::REQUIREMENTS,)* }
             }
@@ -155,11 +156,12 @@ macro_rules! algorithms {
     };
 }
 
-/// What only this crate's own list gets. `$d` is a dollar sign, for the macro that is made within.
+/// Declarations for this crate's list only. `$d` is a dollar sign, for the macro that is created
+/// inside.
 macro_rules! fixed_types {
     ($d:tt $($variant:ident: $state:ty;)*) => {
-        // A type here is read where `Windowed` has the standard slow start. Associated types, since
-        // a plain alias would hide the growth of the same name.
+        // In this module `Windowed` is a type with the standard slow start. It uses associated types,
+        // because a plain alias would hide the growth of the same name.
         mod built_in {
             use crate::algorithms::{delay, loss, model, multipath};
             use crate::loss_based::LossBased;
@@ -174,9 +176,8 @@ macro_rules! fixed_types {
             }
         }
 
-        /// Each algorithm as a type of its own, with the standard slow start built in: what a
-        /// target runs that has no choice to make. [`each_algorithm`](crate::each_algorithm) lists
-        /// the names.
+        /// Each algorithm as a separate type, with the standard slow start built in, for targets
+        /// without a choice at run time. [`each_algorithm`](crate::each_algorithm) lists the names.
         pub mod fixed {
             use crate::registry::built_in::{BuiltIn, Types};
             $(
@@ -184,7 +185,7 @@ macro_rules! fixed_types {
                 pub type $variant = <BuiltIn as Types>::$variant;
             )*
 
-            /// Bytes of state of each, in the order of [`ALGORITHMS`](super::ALGORITHMS).
+            /// Bytes of state of each type, in the order of [`ALGORITHMS`](super::ALGORITHMS).
             pub static STATE_BYTES: &[usize] = &[$(core::mem::size_of::<$variant>()),*];
         }
 
@@ -205,7 +206,7 @@ macro_rules! built_in {
 }
 
 impl AnyParams {
-    /// What decides for a connection that runs this algorithm and begins at `now`.
+    /// The coordinator of a connection that runs this algorithm and begins at `now`.
     pub fn coordinator(&self, now: Time) -> Coordinator {
         match self {
             AnyParams::Mfvl(setup) => Coordinator::Mfvl(Cycle::new(&setup.own.cycle, now)),
@@ -215,13 +216,13 @@ impl AnyParams {
 }
 
 impl Default for AnyParams {
-    /// Reno, the algorithm that all others are measured by.
+    /// Reno, the reference for all other algorithms.
     fn default() -> AnyParams {
         AnyParams::Reno(Setup::default())
     }
 }
 
-/// A growth with whatever slow start the parameters name.
+/// Congestion avoidance with the slow start that the parameters name.
 type Windowed<G> = LossBased<G, AnySlowStart>;
 
 built_in! { $

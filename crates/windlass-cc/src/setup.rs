@@ -1,5 +1,4 @@
-//! What a controller is set up with: what the host's stack decides, and the algorithm's own
-//! parameters.
+//! Settings of a controller: the settings of the host's stack, and the algorithm's own parameters.
 
 use core::fmt::Debug;
 
@@ -8,17 +7,17 @@ use crate::params::{Known, Param, ParamKind, Parameters};
 use crate::recovery::LossRecovery;
 use crate::time::Rate;
 
-/// In what a window is kept.
+/// Unit of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 #[repr(u8)]
 pub enum Counting {
-    /// In bytes with a fraction: growth goes by the window as it is (RFC 5681 section 3.1).
+    /// Bytes with a fraction: growth depends on the exact window (RFC 5681 section 3.1).
     #[default]
     Bytes,
-    /// In whole segments, as Linux does (`snd_cwnd`, and `snd_cwnd_cnt` for what is not a segment
-    /// yet): growth divides by the whole segments (`tcp_cong_avoid_ai`), a cut leaves whole ones,
-    /// recovery allows whole ones (`tcp_cwnd_reduction`), and a timeout leaves one more than it did not
-    /// take for lost (`tcp_enter_loss`).
+    /// Whole segments, as in Linux (`snd_cwnd`, with `snd_cwnd_cnt` for the part of a segment). Growth
+    /// divides by the whole segments (`tcp_cong_avoid_ai`), and a cut leaves whole segments. Recovery
+    /// allows whole segments (`tcp_cwnd_reduction`). A timeout leaves one segment more than the
+    /// segments that it did not consider lost (`tcp_enter_loss`).
     Segments,
 }
 
@@ -28,16 +27,16 @@ impl Counting {
         [("bytes", Counting::Bytes), ("segments", Counting::Segments)];
 }
 
-/// What of an acknowledgement opens the window.
+/// The bytes that increase the window at an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 #[repr(u8)]
 pub enum Credit {
-    /// What it acknowledges cumulatively. That which ends recovery opens nothing (RFC 5681 section
-    /// 3.2 step 6).
+    /// The cumulatively acknowledged bytes. The acknowledgement that ends recovery does not increase
+    /// the window (RFC 5681 section 3.2 step 6).
     #[default]
     Acked,
-    /// All that it delivers, selectively acknowledged data included, once it has changed the phase:
-    /// that which ends recovery opens the window too. Linux's `tcp_cong_control`.
+    /// All delivered bytes, including selectively acknowledged data, after the change of phase. The
+    /// acknowledgement that ends recovery also increases the window. Linux's `tcp_cong_control`.
     Delivered,
 }
 
@@ -47,16 +46,16 @@ impl Credit {
         [("acked", Credit::Acked), ("delivered", Credit::Delivered)];
 }
 
-/// How long a cut for a mark takes, where the host answers marks.
+/// Duration of a cut for a mark, if the host responds to marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 #[repr(u8)]
 pub enum MarkCut {
-    /// None: the window is the threshold from then on. Marks that are echoed exactly ([`Ack::ce`](crate::Ack::ce))
-    /// the algorithm answers itself.
+    /// None: the window is at once the threshold. To marks that are echoed exactly
+    /// ([`Ack::ce`](crate::Ack::ce)) the algorithm responds itself.
     #[default]
     AtOnce,
-    /// A round trip, by proportional rate reduction where that is the loss recovery, in which the window does
-    /// not grow: Linux's `tcp_enter_cwr`, for marks of both kinds.
+    /// An RTT, in which the window does not grow, by proportional rate reduction if that is the loss
+    /// recovery. Linux's `tcp_enter_cwr`, for marks of both kinds.
     Proportional,
 }
 
@@ -66,8 +65,8 @@ impl MarkCut {
         [("at-once", MarkCut::AtOnce), ("proportional", MarkCut::Proportional)];
 }
 
-/// Parameters of a controller: `P` are the algorithm's own, `S` those of its slow start, if it has one
-/// to choose.
+/// Parameters of a controller: `P` are the algorithm's own parameters, and `S` the parameters of its
+/// slow start if it can be chosen.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setup<P, S = ()> {
@@ -75,20 +74,20 @@ pub struct Setup<P, S = ()> {
     pub initial_window: u64,
     /// Initial slow-start threshold, bytes; "arbitrarily high" by default (RFC 5681 section 3.1).
     pub initial_ssthresh: u64,
-    /// Loss recovery that the host runs, `None` for the one that the algorithm wants.
+    /// Loss recovery of the host, `None` for the recovery that the algorithm requires.
     pub recovery: Option<LossRecovery>,
     /// Maximum number of segments that one acknowledgement counts, instead of the stack's limit; a
     /// paced sender may have no limit.
     pub ack_limit: u32,
-    /// In what the window is kept. Only algorithms made of [`CongestionAvoidance`](crate::congestion_avoidance::CongestionAvoidance) know
-    /// fractions to begin with.
+    /// Unit of the window. Only algorithms with
+    /// [`CongestionAvoidance`](crate::congestion_avoidance::CongestionAvoidance) support fractions.
     pub counting: Counting,
-    /// What of an acknowledgement opens the window of such an algorithm.
+    /// The bytes that increase the window of such an algorithm at an acknowledgement.
     pub credit: Credit,
-    /// How long a cut for a mark takes.
+    /// Duration of a cut for a mark.
     pub mark_cut: MarkCut,
-    /// Sending rate that every router of the path has approved for the first round trip, headers
-    /// included (RFC 4782); zero for none. Slow starts that did not ask ignore it.
+    /// Sending rate that every router of the path has approved for the first RTT, including headers
+    /// (RFC 4782); zero without approval. Slow starts that did not request a rate ignore it.
     pub approved: Rate,
     /// Parameters of the slow start.
     pub slow_start: S,
@@ -96,8 +95,8 @@ pub struct Setup<P, S = ()> {
     pub own: P,
 }
 
-/// What a scenario may say of [`Setup::initial_ssthresh`], among the parameters of every algorithm
-/// that has a slow start to choose.
+/// Description of [`Setup::initial_ssthresh`] in a scenario, among the parameters of every algorithm
+/// whose slow start can be chosen.
 pub const INITIAL_SSTHRESH: Param = Param {
     name: "initial_ssthresh",
     doc: "Slow-start threshold of a new connection.",
@@ -116,7 +115,7 @@ impl<P: Known, S: Known> Known for Setup<P, S> {
 }
 
 impl<P, S> Setup<P, S> {
-    /// These parameters in a stack that decides nothing itself.
+    /// These parameters with the default settings of the stack.
     pub const fn of(own: P, slow_start: S) -> Setup<P, S> {
         Setup {
             initial_window: 14_600,
@@ -132,7 +131,7 @@ impl<P, S> Setup<P, S> {
         }
     }
 
-    /// The same setup with other parameters of the algorithm and of the slow start.
+    /// The same settings with other parameters of the algorithm and of the slow start.
     pub fn with<Q, T>(&self, own: Q, slow_start: T) -> Setup<Q, T> {
         Setup {
             initial_window: self.initial_window,
@@ -149,7 +148,7 @@ impl<P, S> Setup<P, S> {
     }
 }
 
-/// The table is that of the algorithm's own.
+/// The table of the algorithm's own parameters.
 impl<P: Parameters, S: Copy + Default + PartialEq + Debug> Parameters for Setup<P, S> {
     const TABLE: &'static [Param] = P::TABLE;
 

@@ -1,4 +1,4 @@
-//! Time, durations and rates as newtypes: never a bare integer.
+//! Time, durations and rates as newtypes instead of bare integers.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -14,7 +14,7 @@ pub struct Time(pub u64);
 impl Time {
     /// The epoch.
     pub const ZERO: Time = Time(0);
-    /// "Never": later than every moment that can occur.
+    /// "Never": later than every possible time.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// A moment `ms` milliseconds after the epoch.
@@ -32,27 +32,27 @@ impl Time {
         self.0
     }
 
-    /// The time that passed since `earlier`, zero when `earlier` is later.
+    /// The time since `earlier`, zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// Whether this is [`Time::NEVER`].
+    /// True if this is [`Time::NEVER`].
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
 }
 
-/// A length of time in nanoseconds. [`Span::NONE`] stands for "not known".
+/// A duration in nanoseconds. [`Span::NONE`] means "unknown".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(transparent)]
 pub struct Span(pub u64);
 
 impl Span {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Span = Span(0);
-    /// "Not known": an RTT sample that Karn's rule forbids, a minimum of nothing.
+    /// "Unknown": an RTT sample that Karn's rule forbids, or a minimum without samples.
     pub const NONE: Span = Span(u64::MAX);
 
     /// A span of `s` seconds.
@@ -75,13 +75,13 @@ impl Span {
         self.0
     }
 
-    /// Whether a value is known.
+    /// True if the value is known.
     pub const fn is_known(self) -> bool {
         self.0 != u64::MAX
     }
 }
 
-/// A rate in bytes per second; zero stands for "no rate".
+/// A rate in bytes per second; zero means "no rate".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 #[repr(transparent)]
 pub struct Rate(pub u64);

@@ -1,4 +1,4 @@
-//! BBRv1 on a small bottleneck, and its answers to single events, against the equations of
+//! BBRv1 on a small bottleneck, and its responses to single events, compared with the equations of
 //! Cardwell et al. 2016 and Linux's constants.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn with(name: &str, raw: u64) -> AnyParams {
     p
 }
 
-/// 20 Mbit/s, 40 ms: 100 segments in the product.
+/// 20 Mbit/s, 40 ms: a bandwidth-delay product of 100 segments.
 fn path() -> Path {
     Path::new(20, 40, 1_000 * MSS)
 }
@@ -43,7 +43,7 @@ fn startup_ends_after_three_rounds_without_growth_and_drain_empties_the_queue() 
         let f = &net.flows[0];
         most = most.max(net.queued);
         let bw = f.traced("bw_bytes_per_s") as f64;
-        // The last sample that grew the estimate by a quarter: judged against the full rate.
+        // The last sample that increased the estimate by a quarter, relative to the full rate.
         if full_at.is_none() && bw > path().rate as f64 / 1.25 {
             full_at = Some(f.traced("round"));
         }
@@ -56,14 +56,14 @@ fn startup_ends_after_three_rounds_without_growth_and_drain_empties_the_queue() 
     });
     let rounds = left_at.unwrap() - full_at.unwrap();
     assert!((3..=4).contains(&rounds), "{rounds} rounds");
-    // Startup's window is 2.885 products: it queues up to 1.885 of them, with the budget.
+    // Startup's window is 2.885 BDP: it queues up to 1.885 BDP and the budget.
     assert!(most as f64 > path().bdp(), "Startup fills a queue: {most}");
-    // Drain ends at one product and the budget in flight: what is left in the queue is the budget.
+    // Drain ends with one BDP and the budget in flight: the budget remains in the queue.
     assert!(drained.unwrap() <= 12 * MSS, "{drained:?}");
 }
 
 #[test]
-fn the_standing_queue_is_that_of_the_probing_phase_only() {
+fn only_the_probing_phase_leaves_a_standing_queue() {
     let mut net = Bottleneck::new(path()).flow(bbr(), 0.0);
     net.run(4.0, |_| {});
     let (mut least, mut most) = (u64::MAX, 0);
@@ -71,9 +71,9 @@ fn the_standing_queue_is_that_of_the_probing_phase_only() {
         least = least.min(net.queued);
         most = most.max(net.queued);
     });
-    // Yielding stops at one product and three quanta of two segments in flight.
+    // The phase with the low gain ends with one BDP and three quanta of two segments in flight.
     assert!(least <= 6 * MSS, "{least}");
-    // A phase at 1.25 for a round trip queues a quarter of the product, and the budget of pairs.
+    // A phase at 1.25 for an RTT queues a quarter of the BDP, and the budget of pairs.
     assert!((most as f64) < 0.25 * path().bdp() + 20.0 * MSS as f64, "{most}");
 }
 
@@ -124,11 +124,11 @@ fn probe_rtt_comes_every_ten_seconds_with_four_segments_for_200_ms() {
     assert!(begins.len() >= 3, "{begins:?}");
     for (begin, end) in begins.iter().zip(&ends) {
         let time = end - begin;
-        // 200 ms, and the round trips to get down to four segments and to see a round end.
+        // 200 ms, and the RTTs to reduce the flight to four segments and to complete a round.
         assert!((0.2..0.4).contains(&time), "{time}");
     }
     for pair in begins.windows(2) {
-        // Ten seconds after the estimate was refreshed, in ProbeRTT itself or at its end.
+        // Ten seconds after the last update of the estimate, in ProbeRTT itself or at its end.
         assert!((10.0..10.7).contains(&(pair[1] - pair[0])), "{begins:?}");
     }
     assert!(restored.iter().all(|cwnd| *cwnd as f64 > 1.5 * path().bdp()), "{restored:?}");
@@ -183,8 +183,9 @@ fn round(p: &Setup<Params>, b: &mut Bbr, c: &mut Conn, rate: u64) {
     b.on_ack(p, c, &Ack { rtt: interval, rate, ..Ack::of(delivered) });
 }
 
-/// `bbr_is_next_cycle_phase`: the flight that ends the probing phase is an aggregate (`bbr_tso_segs_goal`)
-/// smaller, since `bbr_packets_in_net_at_edt` counts the one about to leave.
+/// `bbr_is_next_cycle_phase`: the flight that ends the probing phase is smaller by an aggregate
+/// (`bbr_tso_segs_goal`), because `bbr_packets_in_net_at_edt` counts the aggregate that is about to
+/// leave.
 #[test]
 fn an_aggregate_about_to_leave_may_count_when_probing_ends() {
     let least_flight = |count_departing| {
@@ -201,19 +202,19 @@ fn an_aggregate_about_to_leave_may_count_when_probing_ends() {
         };
         (0..400).map(|n| n * 500).find(ends).expect("a flight that ends it")
     };
-    // A millisecond at 1.25 · 20 Mbit/s, less the margin: 3.09 segments, whole three.
+    // One millisecond at 1.25 · 20 Mbit/s minus the margin is 3.09 segments, cut to three.
     assert_eq!(least_flight(false) - least_flight(true), 3 * MSS);
 }
 
 #[test]
-fn the_window_is_twice_the_product_with_what_is_aggregated_and_the_budget() {
+fn the_window_is_twice_the_bdp_plus_aggregation_and_budget() {
     let (p, b, c) = steady();
     let answer = b.control(&p, &c);
-    // 2 · 2.5 MB/s · 40 ms, rounded up. Each acknowledgement delivers a round's 100 kB at once,
-    // beyond the nothing that the rate explains of a moment; less than 100 ms of it.
+    // 2 · 2.5 MB/s · 40 ms, rounded up. Each acknowledgement delivers the 100 kB of a round at once,
+    // for which the rate explains no bytes; the allowance is limited to 100 ms of the rate.
     let flight = 2.0 * 2.5e6 * 0.040 + 1.0 + f64::min(100e3, 2.5e6 * 0.1);
-    // Three quanta: 1 ms at the pacing rate in whole segments, at least two; an even number of
-    // segments in all, and a pair more in the probing phase.
+    // Three quanta: 1 ms at the pacing rate in whole segments, at least two. The sum is an even number
+    // of segments, and two more in the probing phase.
     let quantum = (answer.pacing.0 as f64 * 1e-3 / 1e3).floor().max(2.0) * 1e3;
     let even = ((flight + 3.0 * quantum) / 2e3).ceil() * 2e3;
     let probing = answer.pacing.0 as f64 > 2.5e6;
@@ -223,7 +224,7 @@ fn the_window_is_twice_the_product_with_what_is_aggregated_and_the_budget() {
 #[test]
 fn without_sack_each_duplicate_sends_one_segment() {
     let (p, mut b, mut c) = steady();
-    // The flight is what is not cumulatively acknowledged: duplicates do not lower it.
+    // The flight is the data that is not cumulatively acknowledged: duplicates do not lower it.
     c.in_flight = 50_000;
     c.phase = Phase::Recovery;
     b.on_phase(&p, &c, Phase::Open, Phase::Recovery);
@@ -237,7 +238,7 @@ fn without_sack_each_duplicate_sends_one_segment() {
             sent += 1;
         }
     }
-    // What the acknowledgement that found the loss had delivered is 100 segments in this walk.
+    // In this test the acknowledgement with the loss has delivered 100 segments.
     assert!((30..=100).contains(&sent), "{sent}");
     let before = c.in_flight;
     b.on_ack(&p, &c, &Ack { acked: 0, duplicate: true, ..Ack::of(MSS) });
@@ -253,7 +254,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window_at_its_end() {
     b.on_phase(&p, &c, Phase::Open, Phase::Recovery);
     let first = b.control(&p, &c).cwnd;
     assert!((91_000..=190_000).contains(&first), "{first}");
-    // Acknowledgements without a round's end: what arrives may leave.
+    // Acknowledgements within a round: each delivered byte allows one byte to be sent.
     let ack = Ack { lost: 2 * MSS, ..Ack::of(MSS) };
     let shrunk = Conn { in_flight: 70_000, ..c };
     for _ in 0..100 {
@@ -263,7 +264,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window_at_its_end() {
     c.phase = Phase::Open;
     b.on_phase(&p, &c, Phase::Recovery, Phase::Open);
     let after = b.control(&p, &c).cwnd;
-    // The gain cycle moved on meanwhile: up to two quanta and two segments of the budget.
+    // The gain cycle has continued: up to two quanta and two segments of the budget.
     assert!(after <= before && before - after <= 4 * MSS, "{before} {after}");
 }
 
@@ -274,7 +275,7 @@ fn a_timeout_leaves_room_for_one_segment_and_its_end_restores_the_window() {
     c.in_flight = 0;
     b.on_phase(&p, &Conn { phase: Phase::Loss, ..c }, Phase::Open, Phase::Loss);
     assert_eq!(b.control(&p, &c).cwnd, MSS);
-    // A repeated timeout does not take the one segment for the window to restore.
+    // A repeated timeout does not save the window of one segment for the restoration.
     b.on_phase(&p, &Conn { phase: Phase::Loss, ..c }, Phase::Loss, Phase::Loss);
     assert_eq!(b.control(&p, &c).cwnd, MSS);
     assert_eq!(b.control(&p, &c).pacing, before.pacing, "the model is kept");
@@ -319,11 +320,12 @@ fn a_policer_is_found_by_two_lossy_intervals_of_one_rate_and_kept_to_for_48_roun
             c.delivered += 40_000;
             let rate =
                 RateSample { delivered: 40_000, interval, prior_delivered, ..RateSample::NONE };
-            // A lower round-trip time keeps ProbeRTT away.
+            // A lower RTT prevents ProbeRTT.
             let rtt = Span::from_millis(39);
             b.on_ack(&p, c, &Ack { lost: b_lost, rtt, rate, ..Ack::of(40_000) });
         };
-        // 40 kB each 40 ms, a quarter of it lost on top: beyond 50/256. Two intervals of four rounds.
+        // 40 kB per 40 ms, with a loss of a quarter of it in addition: above 50/256. Two intervals of
+        // four rounds.
         for _ in 0..8 {
             police(&mut b, &mut c, 10_000);
         }
@@ -357,7 +359,7 @@ fn before_a_round_trip_is_known_the_initial_window_leaves_in_a_millisecond() {
     let expected = 0.99 * 2.885 * 10_000.0 / 1e-3;
     let pacing = b.control(&p, &c).pacing.0 as f64;
     assert!((pacing / expected - 1.0).abs() < 1e-4, "{pacing} {expected}");
-    // The first sample sets it right: 0.99 · 2.885 · 10 kB / 40 ms.
+    // The first sample corrects it: 0.99 · 2.885 · 10 kB / 40 ms.
     let mut b = b;
     let c = Conn { srtt: Span::from_millis(40), ..c };
     b.on_ack(&p, &c, &Ack { rtt: Span::from_millis(40), ..Ack::of(0) });

@@ -1,4 +1,4 @@
-//! BBRv3 on a small bottleneck, and its answers to single events, against the equations of
+//! BBRv3 on a small bottleneck, and its responses to single events, compared with the equations of
 //! draft-ietf-ccwg-bbr-06.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn bbr3() -> AnyParams {
     AnyParams::by_name("bbr3").unwrap()
 }
 
-/// 20 Mbit/s, 40 ms: 100 segments in the product; ten products of buffer.
+/// 20 Mbit/s, 40 ms: a bandwidth-delay product of 100 segments; a buffer of ten BDP.
 fn path() -> Path {
     Path::new(20, 40, 1_000 * MSS)
 }
@@ -46,21 +46,21 @@ fn startup_ends_after_three_rounds_without_growth_and_drain_empties_the_queue() 
         if left_at.is_none() && f.traced("state") == DRAIN {
             left_at = Some(f.traced("round"));
         }
-        // DOWN ends with the same acknowledgement when it finds nothing to drain.
+        // DOWN ends with the same acknowledgement if there is nothing to drain.
         if drained.is_none() && [DOWN, CRUISE].contains(&f.traced("state")) {
             drained = Some(net.queued);
         }
     });
     let rounds = left_at.unwrap() - full_at.unwrap();
     assert!((3..=4).contains(&rounds), "{rounds} rounds");
-    // A window of two products leaves one in the queue, and the room for aggregation.
+    // A window of two BDP leaves one BDP in the queue, and the room for aggregation.
     assert!(most as f64 > 0.9 * path().bdp(), "{most}");
     assert!(drained.unwrap() <= 12 * MSS, "{drained:?}");
 }
 
 #[test]
 fn heavy_loss_ends_startup_and_bounds_the_flight() {
-    // Room for a tenth of the product: Startup loses much more than 2 % long before a plateau.
+    // Room for a tenth of the BDP: Startup loses much more than 2 % long before a plateau.
     let shallow = Path::new(20, 40, 10 * MSS);
     let mut net = Bottleneck::new(shallow).flow(bbr3(), 0.0);
     let mut bound = None;
@@ -71,7 +71,7 @@ fn heavy_loss_ends_startup_and_bounds_the_flight() {
         }
     });
     let bound = bound.expect("left Startup") as f64;
-    // At least the estimated product, at most what one round trip delivered with the queue full.
+    // At least the estimated BDP, at most the bytes that one RTT delivered with a full queue.
     assert!(bound > 0.5 * shallow.bdp() && bound < 1.2 * (shallow.bdp() + 10e3), "{bound}");
 }
 
@@ -91,7 +91,7 @@ fn two_percent_of_loss_in_a_probe_bounds_the_flight_and_keeps_loss_low() {
     let loss = (net.flows[0].drops - drops) as f64 / packets;
     assert!(loss < 0.02, "{loss}");
     assert!(packets * MSS as f64 / 20.0 > 0.8 * shallow.rate as f64, "{packets}");
-    // Not more than the path holds, and the round trip until a loss is known.
+    // At most the capacity of the path, and the RTT until a loss is known.
     assert!((most as f64) < 1.5 * (shallow.bdp() + 25e3), "{most}");
 }
 
@@ -168,8 +168,8 @@ fn the_phases_of_probe_bw_follow_each_other_with_their_gains() {
         assert!(probe || allowed.contains(step), "{step:?} {count} times");
     }
     assert!(steps[&(REFILL, UP)] >= 6 && steps[&(UP, DOWN)] >= 6, "{steps:?}");
-    // Two to three seconds or 63 rounds of 40 ms between DOWN and REFILL; with UP's rounds, and with
-    // ProbeRTT, which begins the wait anew.
+    // Two to three seconds or 63 rounds of 40 ms between DOWN and REFILL, with the rounds of UP, and
+    // with ProbeRTT, which restarts the wait.
     for pair in ups.windows(2) {
         assert!((2.0..8.5).contains(&(pair[1] - pair[0])), "{ups:?}");
     }
@@ -208,7 +208,7 @@ impl Walk {
         walk
     }
 
-    /// Rounds until it is in this state.
+    /// Runs rounds until the connection is in this state.
     fn until(mut self, state: State) -> Walk {
         for _ in 0..200 {
             if self.b.state() == state {
@@ -258,22 +258,22 @@ impl Walk {
 }
 
 #[test]
-fn loss_while_cruising_takes_the_bounds_to_seven_tenths_at_most_once_a_round() {
+fn loss_while_cruising_reduces_the_bounds_by_at_most_three_tenths_per_round() {
     let mut w = Walk::steady().until(State::Cruise);
     let cwnd = w.cwnd();
     w.lose(MSS, 100_000, MSS);
     w.lose(MSS, 100_000, 2 * MSS);
-    // The round delivers half the rate.
+    // The round delivers half of the rate.
     w.round(1_250_000, 0);
     let half = (1_250_000.0, 50_000.0);
-    // max(latest, 0.7 · bound); the first bound is the model's rate and the window. The latest rate
-    // of the round is the maximum of the two acknowledgements that it saw.
+    // max(latest, 0.7 · bound). The first bound is the model's rate and the window. The latest rate of
+    // the round is the maximum over its two acknowledgements.
     let bw = w.traced("bw_shortterm_bytes_per_s");
     assert!(
         (bw - f64::max(half.0, 0.7 * 2_500_000.0)).abs() < 0.03 * bw || bw == 2_500_000.0,
         "{bw}"
     );
-    // Losses in the following rounds: geometric down to what is delivered.
+    // Losses in the following rounds: a geometric decrease to the delivered values.
     let mut expected = (bw, w.traced("inflight_shortterm_bytes"));
     assert!(expected.1 <= cwnd);
     for _ in 0..5 {
@@ -287,7 +287,7 @@ fn loss_while_cruising_takes_the_bounds_to_seven_tenths_at_most_once_a_round() {
     // Rounds without loss change nothing.
     w.round(1_250_000, 0);
     assert!((w.traced("bw_shortterm_bytes_per_s") / expected.0 - 1.0).abs() < 1e-4);
-    // The next probe forgets them.
+    // The next probe resets the bounds.
     let w = w.until(State::Refill);
     assert_eq!(w.traced("bw_shortterm_bytes_per_s"), u64::MAX as f64);
     assert_eq!(w.b.bandwidth().0, 2_500_000);
@@ -307,7 +307,7 @@ fn a_probe_that_loses_too_much_sets_the_bound_where_losses_crossed_two_percent()
     let bound = w.b.inflight_longterm().unwrap() as f64;
     assert!((bound - expected).abs() < 3.0, "{bound} {expected}");
     assert_eq!(w.b.state(), State::Down);
-    // Cruising leaves 15 % of it.
+    // CRUISE leaves 15 % of it.
     let w = w.until(State::Cruise);
     assert!((w.cwnd() - 0.85 * bound).abs() < 3.0, "{} {bound}", w.cwnd());
 }
@@ -330,16 +330,16 @@ fn the_probe_after_a_lossy_one_stops_at_the_bound_and_a_clean_one_is_followed_by
     w.round(2_500_000, 0);
     assert_eq!(w.b.state(), State::Down, "no longer than to the bound");
     w.c.in_flight = 0;
-    // A round of clean samples later it probes again without cruising.
+    // After a round of samples without loss it probes again without CRUISE.
     w.round(2_500_000, 0);
     assert_eq!(w.b.state(), State::Refill);
 }
 
 #[test]
-fn the_bound_rises_by_1_2_4_8_segments_a_round_while_it_limits() {
+fn the_bound_rises_by_1_2_4_8_segments_per_round_while_it_limits() {
     let mut w = Walk::steady().until(State::Up);
     w.lose(5_000, 125_000, 5_000);
-    // The precautionary probe, then the one that follows at once.
+    // The precautionary probe, then the probe that follows at once.
     let mut w = w.until(State::Up);
     w.c.in_flight = w.b.inflight_longterm().unwrap();
     w.round(2_500_000, 0);
@@ -349,7 +349,7 @@ fn the_bound_rises_by_1_2_4_8_segments_a_round_while_it_limits() {
     let mut raised = vec![];
     for _ in 0..4 {
         let before = w.b.inflight_longterm().unwrap();
-        // As much delivered as the window holds: one raise each window's worth, then two ...
+        // The round delivers a whole window: one increase per window of data, then two ...
         let rate = w.cwnd() as u64 * 25;
         w.round(rate, 0);
         raised.push((w.b.inflight_longterm().unwrap() - before) / MSS);
@@ -371,7 +371,7 @@ fn an_undone_loss_gives_back_the_bound_and_the_probe() {
     assert_eq!(w.b.state(), State::Refill);
     w.c.phase = Phase::Open;
     w.b.on_phase(&w.p, &w.c, Phase::Recovery, Phase::Open);
-    // Refilling, the gain is 2 in place of 2.25, without two segments for probing.
+    // In REFILL the gain is 2 instead of 2.25, without two segments for probing.
     assert!(w.cwnd() >= (before - 2.0 * MSS as f64) * 2.0 / 2.25 - 1.0);
 }
 
@@ -401,7 +401,8 @@ fn without_sack_any_loss_in_a_probe_is_too_much() {
 
 #[test]
 fn the_wait_for_a_probe_is_drawn_from_the_entropy_of_the_flow() {
-    // Large product: the time, not the rounds, decides. Enter DOWN with each entropy, count the time.
+    // With a large BDP the time decides, not the rounds. Enter DOWN with each entropy and measure the
+    // wait.
     let wait = |entropy: u32| {
         let mut w = Walk::steady().until(State::Up);
         w.p.own.reno_rounds = 10_000;

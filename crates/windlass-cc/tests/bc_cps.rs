@@ -1,4 +1,4 @@
-//! BC-CPS: BBR on one path, and less of it on several.
+//! BC-CPS: BBR on one path, and a part of its rate on several paths.
 
 use windlass_cc::bbr::Bbr;
 use windlass_cc::bc_cps::BcCps;
@@ -6,7 +6,7 @@ use windlass_cc::{Ack, Conn, Controller, Group, PathView, RateSample, Ratio, Set
 
 const MSS: u64 = 1000;
 
-/// A path of 100 ms that delivers at most so many bytes per second.
+/// A path of 100 ms that delivers at most `rate` bytes per second.
 struct Path {
     c: Conn,
     rate: u64,
@@ -19,7 +19,8 @@ impl Path {
         Path { c, rate }
     }
 
-    /// The next 10 ms: an acknowledgement with a sample of what arrives of `sent` bytes per second.
+    /// The next 10 ms: an acknowledgement with a sample of the delivered part of `sent` bytes per
+    /// second.
     fn ack(&mut self, sent: u64) -> Ack {
         let rate = sent.min(self.rate);
         let bytes = rate / 100;
@@ -74,9 +75,9 @@ fn the_share_is_the_best_estimate_among_the_sum() {
     assert_eq!(share(&[]), Ratio::ONE);
 }
 
-/// Two equal paths: each paces at half its estimate but while it probes, and the estimates stay.
+/// Two equal paths: each paces at half of its estimate except while probing, and the estimates remain.
 #[test]
-fn a_group_slows_down_and_keeps_knowing_what_the_path_can_do() {
+fn a_group_paces_slower_and_keeps_its_bandwidth_estimate() {
     let p = Setup::default();
     let mut path = Path::new(500_000);
     let mut ours = BcCps::init(&p, &path.c);

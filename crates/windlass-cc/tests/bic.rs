@@ -1,4 +1,4 @@
-//! BIC against an `f64` model of its equations.
+//! BIC compared with an `f64` model of its equations.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::bic::{Bic, Params};
@@ -6,7 +6,7 @@ use windlass_cc::congestion_avoidance::CongestionEvent;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
 
-/// Windows in segments. `None` stands for no maximum known.
+/// Windows in segments. `None` means that no maximum is known.
 #[derive(Default)]
 struct BicModel {
     w_max: Option<f64>,
@@ -45,7 +45,7 @@ impl BicModel {
 impl Model for BicModel {
     fn avoid(&mut self, s: &Seen, w: &mut Win) {
         let segments = w.cwnd / s.mss;
-        // The increment jumps at 14 segments and where the search ends and begins.
+        // The increment has jumps at 14 segments and at both ends of the search.
         let edges = self.w_max.map_or(vec![LOW], |m| vec![LOW, m - B, m, m + B]);
         self.unclear |= edges.iter().any(|edge| (segments - edge).abs() * s.mss < 1.0);
         w.cwnd += self.increment(segments) * s.mss * s.acked / w.cwnd;
@@ -80,7 +80,7 @@ fn bic(cwnd: u64) -> Flow<Bic, BicModel> {
 
 const MS: u64 = 1_000_000;
 
-/// A round trip: one acknowledgement for each segment in the window.
+/// One RTT: one acknowledgement for each segment in the window.
 fn round(flow: &mut Flow<Bic, BicModel>) -> f64 {
     let before = flow.segments();
     for _ in 0..before as u64 {
@@ -95,14 +95,14 @@ fn trajectories_follow_the_equations() {
 }
 
 #[test]
-fn a_loss_at_400_segments_is_made_good_by_steps_of_16_then_a_quarter_then_a_fifth() {
+fn after_a_loss_at_400_segments_growth_is_16_then_a_quarter_then_a_fifth() {
     let mut flow = bic(400);
     flow.lose();
     flow.repair(100 * MS);
     assert!((flow.segments() - 400.0 * 819.0 / 1024.0).abs() < 0.01);
-    // 80 segments below the maximum, 80/4 is more than 16.
+    // 80 segments below the maximum: 80/4 exceeds 16.
     assert!((round(&mut flow) - 16.0).abs() < 0.7);
-    // 64 below: about 16 less what the round itself gains.
+    // 64 below: about 16 minus the growth within the round.
     let gained = round(&mut flow);
     assert!((11.0..16.0).contains(&gained), "{gained}");
     while flow.segments() < 398.0 {

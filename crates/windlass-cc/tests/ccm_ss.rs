@@ -1,4 +1,4 @@
-//! CCM-SS on trains of acknowledgements that are worked out by hand, beside HyStart.
+//! CCM-SS compared with HyStart on acknowledgement trains that are computed by hand.
 
 use crate::common::begins_at;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Ratio, Setup, Span
 const MSS: u64 = 1000;
 const MS: u64 = 1_000_000;
 
-/// A Reno sender of segments of 1000 B on an empty path that carries one a millisecond.
+/// A Reno sender of segments of 1000 B on an empty path that carries one segment per millisecond.
 struct Sender {
     p: AnyParams,
     c: Conn,
@@ -30,7 +30,7 @@ impl Sender {
         self.state.control(&self.p, &self.c).cwnd / MSS
     }
 
-    /// Rounded, since 0.2 is not a whole number of 65536ths.
+    /// Rounded, because 0.2 is not a whole number of 65536ths.
     fn ssthresh(&self) -> u64 {
         (self.state.control(&self.p, &self.c).ssthresh + MSS / 2) / MSS
     }
@@ -50,8 +50,8 @@ impl Sender {
         self.c.next_id = self.c.next_id.max(self.c.una + self.cwnd() * MSS);
     }
 
-    /// The acknowledgements of what is outstanding, a millisecond apart, one round trip of so many
-    /// milliseconds after those before; false when slow start ended with one of them.
+    /// Acknowledges all outstanding segments, one per millisecond. They are `rtt_ms` milliseconds old,
+    /// and the first arrives at `start_ms`. Returns false if slow start ended with one of them.
     fn round(&mut self, start_ms: u64, rtt_ms: u64) -> bool {
         for n in 0..(self.c.next_id - self.c.una) / MSS {
             self.ack((start_ms + n) * MS, rtt_ms * MS, 1);
@@ -62,14 +62,14 @@ impl Sender {
         true
     }
 
-    /// Rounds at these moments with these round-trip times, milliseconds, until slow start ends:
-    /// with which acknowledgement, and the window then.
+    /// Runs rounds at these times with these RTTs, in milliseconds, until slow start ends. Returns the
+    /// number of the acknowledgement that ended it, and the window then.
     fn exit(&mut self, rounds: &[(u64, u64)]) -> Option<(usize, u64)> {
         let ended = rounds.iter().any(|(start, rtt)| !self.round(*start, *rtt));
         ended.then(|| (self.acks, self.cwnd()))
     }
 
-    /// A loss with so many segments in flight; the threshold after it.
+    /// A loss with `flight` segments in flight; returns the threshold after it.
     fn lose(&mut self, flight: u64) -> u64 {
         self.c.flight_size = flight * MSS;
         self.c.phase = Phase::Recovery;
@@ -78,7 +78,7 @@ impl Sender {
     }
 }
 
-/// No room in the buffer, so that the bounds are those of the rate and the delay alone.
+/// No room in the buffer, so that the bounds depend only on the rate and the delay.
 const BARE: fn() -> CcmSsParams =
     || CcmSsParams { buffer: Buffer::Oracle, buffer_bytes: 0, ..CcmSsParams::default() };
 
@@ -89,18 +89,20 @@ fn exit(p: CcmSsParams, rounds: &[(u64, u64)]) -> Option<(usize, u64)> {
 /// 10, 20 and 40 segments, each flight 40 ms after the last: the path holds 40.
 const CLEAN: &[(u64, u64)] = &[(40, 40), (80, 40), (120, 40)];
 
-// Where slow start ends on an empty path. The third acknowledgement shows 2 segments in 2 ms.
+// The end of slow start on an empty path. The third acknowledgement shows 2 segments in 2 ms.
 
 #[test]
 fn hystart_leaves_with_the_train_of_half_a_round_trip() {
-    // The flight of 20 lasts 19 ms; in that of 40, the 22nd comes 21 ms after the first.
+    // The flight of 20 lasts 19 ms. In the flight of 40, the 22nd acknowledgement arrives 21 ms after
+    // the first.
     let mut sender = Sender::new(Start::HyStart(HyStartParams::default()), 10);
     assert_eq!(sender.exit(CLEAN), Some((10 + 20 + 22, 10 + 51)));
 }
 
 #[test]
-fn the_upper_bound_is_the_rate_times_the_least_round_trip() {
-    // 30 acknowledgements make the window 40 segments = 1/ms · 40 ms: the next one sees it.
+fn the_upper_bound_is_the_rate_times_the_minimum_rtt() {
+    // 30 acknowledgements make the window 40 segments = 1/ms · 40 ms: the next acknowledgement detects
+    // it.
     assert_eq!(exit(BARE(), CLEAN), Some((31, 40)));
 }
 
@@ -112,13 +114,14 @@ fn taken_literally_it_is_half_of_that() {
 #[test]
 fn the_room_in_the_buffer_raises_it() {
     assert_eq!(exit(CcmSsParams { buffer_bytes: 10 * MSS, ..BARE() }, CLEAN), Some((41, 50)));
-    // With room for more, HyStart's train is first.
+    // With room for more, HyStart's train ends slow start first.
     assert_eq!(exit(CcmSsParams { buffer_bytes: 30 * MSS, ..BARE() }, CLEAN), Some((52, 61)));
 }
 
 #[test]
 fn the_room_is_estimated_from_the_largest_delay_seen() {
-    // 10 ms more than the least: 10 segments. HyStart would not wait for the 41st.
+    // 10 ms above the minimum: 10 segments. HyStart would end slow start before the 41st
+    // acknowledgement.
     let p = CcmSsParams { detect: Detect::Train, ..CcmSsParams::default() };
     assert_eq!(exit(p, &[(40, 40), (80, 50), (130, 50)]), Some((41, 50)));
     // Without delay there is no room.
@@ -131,14 +134,14 @@ fn turned_off_the_upper_bound_leaves_hystart_alone() {
 }
 
 #[test]
-fn without_a_train_of_three_there_is_no_bound() {
+fn without_a_train_of_three_the_bound_is_unknown() {
     let mut sender = Sender::new(Start::CcmSs(BARE()), 50);
-    // Gaps of 2.1 ms, beyond ack_delta.
+    // Gaps of 2.1 ms, above ack_delta.
     for n in 0..50 {
         sender.ack(40 * MS + n * 2_100_000, 40 * MS, 1);
         assert!(sender.in_slow_start());
     }
-    // The second of two that follow closely is not enough, the third is.
+    // The second of two close acknowledgements is not enough; the third is.
     for (at, stays) in [(200, true), (201, true), (202, false)] {
         sender.ack(at * MS, 40 * MS, 1);
         assert_eq!(sender.in_slow_start(), stays, "{at} ms");
@@ -162,13 +165,13 @@ fn delayed_acknowledgements_show_the_same_rate() {
     for n in 0..20 {
         sender.ack((40 + 2 * n) * MS, 40 * MS, 2);
     }
-    // One segment an acknowledgement: the window is reached, and the bound is 40, not 20 or 80.
+    // One segment per acknowledgement: the window is reached, and the bound is 40, not 20 or 80.
     assert!(sender.in_slow_start());
     sender.ack(80 * MS, 40 * MS, 2);
     assert_eq!((sender.cwnd(), sender.ssthresh()), (40, 40));
 }
 
-// The lower bound. Round trips of 200 ms hold 200 segments, of which 0.3 are 60.
+// The lower bound. An RTT of 200 ms holds 200 segments, of which 0.3 are 60.
 
 const DELAYED: &[(u64, u64)] = &[(200, 200), (400, 220)];
 
@@ -178,7 +181,7 @@ fn delayed(slow_start: Start) -> Option<(usize, u64)> {
 
 #[test]
 fn hystart_leaves_with_the_ninth_delayed_sample() {
-    // Beyond 200 + 16 ms.
+    // Above 200 + 16 ms.
     let start = Start::HyStart(HyStartParams::default());
     assert_eq!(delayed(start), Some((16 + 9, 32 + 8)));
 }
@@ -186,12 +189,12 @@ fn hystart_leaves_with_the_ninth_delayed_sample() {
 #[test]
 fn below_the_lower_bound_delay_is_no_reason_to_leave() {
     assert_eq!(delayed(Start::CcmSs(BARE())), Some((16 + 29, 60)));
-    // HyStart's own bound of 0.2 lies at the 40 segments where the sign comes.
+    // HyStart's own bound of 0.2 is at 40 segments, where the sign occurs.
     assert_eq!(delayed(Start::CcmSs(CcmSsParams { mu: Ratio::ONE, ..BARE() })), Some((25, 40)));
-    // Half the delay, half the bound: 30 segments.
+    // Half of the delay gives half of the bound: 30 segments.
     let literal = CcmSsParams { mode: Mode::Literal, ..BARE() };
     assert_eq!(delayed(Start::CcmSs(literal)), Some((25, 40)));
-    // The other values of beta that descriptions have: 0.375 and 0.1875 of 200 (CS-8).
+    // The other values of beta in the descriptions: 0.375 and 0.1875 of 200 (CS-8).
     let beta = |beta| Start::CcmSs(CcmSsParams { beta, upper: false, ..BARE() });
     assert_eq!(Sender::new(beta(Ratio::of(1, 8)), 16).exit(DELAYED), Some((25, 40)));
     assert_eq!(
@@ -202,7 +205,7 @@ fn below_the_lower_bound_delay_is_no_reason_to_leave() {
 
 #[test]
 fn an_exit_below_the_bound_raises_the_threshold_to_it() {
-    // Only part c of CS-4: the sign counts at 40 segments, the threshold becomes 60.
+    // Only part c of CS-4: the sign counts at 40 segments, and the threshold becomes 60.
     let p = CcmSsParams { lower: false, upper: false, ..BARE() };
     let mut sender = Sender::new(Start::CcmSs(p), 16);
     assert_eq!(sender.exit(&DELAYED[..1]), None);
@@ -211,9 +214,9 @@ fn an_exit_below_the_bound_raises_the_threshold_to_it() {
 }
 
 proptest! {
-    /// A train that lasts half a round trip has acknowledged half of rate times round trip, all of
-    /// which is in the window: a lower bound of up to that share never holds HyStart's train back.
-    /// The paper's step from 0.2 to 0.3 changes nothing there.
+    /// A train that lasts half an RTT has acknowledged half of the rate times the RTT, and all of it is
+    /// in the window. Therefore a lower bound of up to this share never suppresses the sign of
+    /// HyStart's train. The paper's step from 0.2 to 0.3 has no effect here.
     #[test]
     fn no_train_is_held_back_by_a_lower_bound_of_less_than_half(
         gaps in prop::collection::vec(0u64..2_400_000, 150),
@@ -244,7 +247,8 @@ proptest! {
         }
     }
 
-    /// The rate is all bytes but the first's over the time, and the threshold what it carries.
+    /// The rate is the bytes of all acknowledgements except the first, over the time. The threshold is
+    /// the product of rate and delay.
     #[test]
     fn the_threshold_is_equation_11_times_the_delay(
         gaps in prop::collection::vec((10_000u64..1_900_000, 1u64..4), 2..20),
@@ -263,7 +267,7 @@ proptest! {
         let bytes: u64 = gaps.iter().map(|(_, segments)| segments * MSS).sum();
         let delay = (rtt * MS) as f64 * if literal { 0.5 } else { 1.0 };
         let held = bytes as f64 * delay / (at - rtt * MS) as f64;
-        // A flight of a thousand segments would leave 500 of them.
+        // A flight of 1000 segments would leave 500 of them.
         let expected = held.clamp(2.0 * MSS as f64, 500.0 * MSS as f64);
         sender.lose(1000);
         let ours = sender.state.control(&sender.p, &sender.c).ssthresh as f64;
@@ -273,7 +277,8 @@ proptest! {
 
 // Losses in slow start.
 
-/// A sender that slow start has brought to 60 segments where the path holds 40, lower bound 12.
+/// A sender whose window slow start has increased to 60 segments on a path that holds 40, with a lower
+/// bound of 12.
 fn beyond_the_path(p: CcmSsParams) -> Sender {
     let p = CcmSsParams { upper: false, detect: Detect::Delay, ..p };
     let mut sender = Sender::new(Start::CcmSs(p), 50);

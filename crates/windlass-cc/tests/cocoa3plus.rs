@@ -1,4 +1,4 @@
-//! CoCoA3+: each of its seven signals, and what they hold.
+//! CoCoA3+: each of its seven signals, and the growth that they hold.
 
 use windlass_cc::cocoa3plus::{Cocoa3Plus, Params, signal};
 use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
@@ -10,10 +10,10 @@ use windlass_cc::{Ack, Conn, Controller, CrossLayer, Phase, Rate, Ratio, Setup, 
 
 const MSS: u64 = 1000;
 
-/// Growth is held by any signal, which is not the default (C3-19).
+/// Any signal holds growth; this is not the default (C3-19).
 const HELD: Params = Params { hold: true, ..Params::DEFAULT };
 
-/// A connection with a round-trip time of 100 ms and a window of ten segments: 100 kB/s.
+/// A connection with an RTT of 100 ms and a window of ten segments: 100 kB/s.
 struct Link {
     p: Params,
     c: Conn,
@@ -21,7 +21,7 @@ struct Link {
     growth: Cocoa3Plus,
 }
 
-/// What a station says that has nothing to complain of.
+/// Report of a station without congestion.
 const CALM: CrossLayer = CrossLayer {
     queue_len: 0,
     queue_limit: 30,
@@ -42,7 +42,7 @@ impl Link {
         Link { growth: Cocoa3Plus::init(&p, &c), p, c, w }
     }
 
-    /// A window arrives in `ms` milliseconds, and the acknowledgement that ends the round trip.
+    /// A window is delivered in `ms` milliseconds, and the acknowledgement ends the round.
     fn round(&mut self, ms: u64, segments: u64) -> u8 {
         self.c.now += Span::from_millis(ms);
         self.c.delivered += segments * MSS;
@@ -58,7 +58,7 @@ impl Link {
         self.growth.signals()
     }
 
-    /// Whether congestion avoidance opens the window.
+    /// True if congestion avoidance increases the window.
     fn grows(&mut self) -> bool {
         let before = self.w.cwnd_q();
         self.growth.avoid(&self.p, &self.c, &Ack::of(MSS), MSS, &mut self.w);
@@ -87,7 +87,7 @@ fn the_round_trip_time_signals_above_a_quarter_more_than_the_base() {
     l.c.srtt = Span(125_000_001);
     assert_eq!(l.round(100, 10) & signal::RTT, signal::RTT);
     assert!(!l.grows());
-    // What the lower layers know of the route takes the place of the least sample (C3-4).
+    // The base RTT from the lower layers replaces the minimum sample (C3-4).
     assert_eq!(l.tell(CrossLayer { base_rtt: Span::from_millis(110), ..CALM }) & signal::RTT, 0);
     assert_eq!(l.tell(CrossLayer { base_rtt: Span::from_millis(90), ..CALM }), signal::RTT);
 }
@@ -102,7 +102,7 @@ fn an_expired_timer_signals_for_one_round_trip() {
     assert_eq!(l.growth.signals(), signal::RTO);
     assert!(!l.grows());
     assert_eq!(l.round(100, 10), 0);
-    // A loss that fast recovery repairs does not.
+    // A loss that fast recovery repairs is not a signal.
     l.growth.ssthresh(&l.p, &l.c, &l.w, CongestionEvent::Loss);
     l.growth.observe(&l.p, &l.c, &Ack::of(MSS), &mut l.w);
     assert_eq!(l.growth.signals(), 0);
@@ -111,17 +111,17 @@ fn an_expired_timer_signals_for_one_round_trip() {
 #[test]
 fn sending_more_than_arrives_and_less_arriving_than_before_are_two_signals() {
     let mut l = Link::new(HELD);
-    l.round(100, 10); // begins at a moment when the window is known
+    l.round(100, 10); // begins with a known window
     assert_eq!(l.round(100, 10), 0);
-    // 10 segments in 126 ms, against 10 in 100 ms that were sent, and that arrived before.
+    // 10 segments in 126 ms, compared with 10 in 100 ms that were sent, and that were delivered before.
     assert_eq!(l.round(126, 10), signal::RATE | signal::DELIVERY);
-    // The same again: less than was sent, but not less than before.
+    // The same round again: less than was sent, but not less than before.
     assert_eq!(l.round(126, 10), signal::RATE);
-    // A window that was not used says nothing.
+    // A window that does not limit the sender gives no signal.
     l.c.flags = 0;
     l.round(126, 10);
     assert_eq!(l.round(126, 10), 0);
-    // Nor does a cut, after which less arrives.
+    // Neither does a cut, after which the delivery rate decreases.
     l.growth.restart(&l.p, &l.c, &mut l.w);
     assert_eq!(l.round(100, 3), 0);
 }
@@ -129,14 +129,14 @@ fn sending_more_than_arrives_and_less_arriving_than_before_are_two_signals() {
 #[test]
 fn the_node_s_own_station_gives_three_signals() {
     let mut l = Link::new(HELD);
-    // 25 ms are a quarter of the base: 13 packets of 2 ms each are above.
+    // 25 ms are a quarter of the base RTT: 13 packets of 2 ms each exceed it.
     assert_eq!(l.tell(CrossLayer { queue_len: 12, ..CALM }), 0);
     assert_eq!(l.tell(CrossLayer { queue_len: 13, ..CALM }), signal::DELAY);
-    // 100 kB/s against 80 and 79.
+    // 100 kB/s compared with 80 and 79.
     assert_eq!(l.tell(CrossLayer { service_rate: Rate(80_000), ..CALM }), 0);
     assert_eq!(l.tell(CrossLayer { service_rate: Rate(79_000), ..CALM }), signal::BANDWIDTH);
-    // The average of a queue that is full from the first: half of 30 are exceeded at once; from
-    // empty, 0.998^n <= 1/2 takes 347 samples.
+    // The average of a queue that is full from the start exceeds half of 30 at once. From an empty
+    // queue, 0.998^n <= 1/2 takes 347 samples.
     let fast = CrossLayer { service_time: Span::ZERO, ..CALM };
     let full = CrossLayer { queue_len: 30, ..fast };
     let mut fresh = Link::new(HELD);
@@ -176,7 +176,7 @@ fn slow_start_may_go_on_while_avoidance_is_held() {
     assert_eq!(l.growth.slow_start_gain(&l.p, &l.c), Ratio::ONE);
 }
 
-/// C3-18: half on entry, a segment for each further duplicate, back to the threshold on exit.
+/// C3-18: half at the start, a segment for each further duplicate, and the threshold at the end.
 #[test]
 fn recovery_halves_the_window_inflates_it_and_lets_the_air_out() {
     let p: Setup<Params, _> = Setup { initial_window: 20 * MSS, ..Setup::default() };

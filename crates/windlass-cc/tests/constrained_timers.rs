@@ -9,12 +9,12 @@ fn ms(n: u64) -> Span {
     Span::from_millis(n)
 }
 
-/// What a timer of 256 ns makes of a time.
+/// A time, rounded down to the timer's resolution of 256 ns.
 fn ticks(span: Span) -> Span {
     Span(span.0 & !255)
 }
 
-/// Four samples, the exact optimum, no floor.
+/// Four samples, the exact optimum, no minimum.
 fn exact() -> CmboParams {
     CmboParams {
         min: Span::ZERO,
@@ -26,7 +26,7 @@ fn exact() -> CmboParams {
     }
 }
 
-/// A sample in a round trip of its own.
+/// The sample of round `n`, in a separate RTT.
 fn round(rtt: Span, n: u64, sent: u64, resent: u64) -> RttSample {
     let at = 1000 * n;
     RttSample { una: at + 1000, next_id: at + 1000, sent, resent, ..RttSample::of(rtt) }
@@ -45,12 +45,13 @@ fn until_there_are_samples_enough_the_standard_rule_holds() {
     let p = CmboParams { min: Span::ZERO, ..Default::default() };
     assert_eq!(Cmbo::init(&p).rto(&p), Span::from_secs(1));
     assert_eq!(after(&p, &[100], 1, 0).rto(&p), ms(300)); // R + 4 · R/2
-    // Deviation 37.5 ms after the second: 100 + 4 · 37.5.
+    // Deviation of 37.5 ms after the second sample: 100 + 4 · 37.5.
     assert_eq!(after(&p, &[100, 100], 2, 0).rto(&p), ms(250));
 }
 
-/// Of 100, 100, 100 and 200 ms, smoothed to 112.5 ms: expiring at 100 ms is early for a quarter of
-/// the samples, 0.25 · 112.5 ms = 28.1 ms; expiring at 200 ms waits 75 ms longer on average.
+/// Samples of 100, 100, 100 and 200 ms, with an SRTT of 112.5 ms. A timeout at 100 ms is too early for
+/// a quarter of the samples, 0.25 · 112.5 ms = 28.1 ms. A timeout at 200 ms waits 75 ms longer on
+/// average.
 #[test]
 fn the_more_is_lost_the_earlier_the_best_timeout() {
     let rtts = [100, 100, 100, 200];
@@ -59,12 +60,12 @@ fn the_more_is_lost_the_earlier_the_best_timeout() {
     assert_eq!(after(&p, &rtts, 98, 9).rto(&p), ticks(ms(200)));
     // (49 + 1)/(98 + 2) = 0.5 lost: 37.5 ms.
     assert_eq!(after(&p, &rtts, 98, 49).rto(&p), ticks(ms(100)));
-    // A spurious timeout that costs twice as much: 56.2 ms.
+    // A spurious timeout with twice the cost: 56.2 ms.
     let p = CmboParams { spurious: Ratio::of(2, 1), ..p };
     assert_eq!(after(&p, &rtts, 98, 49).rto(&p), ticks(ms(200)));
 }
 
-/// Without a loss lately waiting longer than any sample is dear nevertheless.
+/// Without a recent loss, a wait beyond the largest sample still has a cost.
 #[test]
 fn without_losses_the_best_timeout_is_the_largest_sample() {
     let p = exact();
@@ -81,20 +82,20 @@ fn a_population_that_has_arrived_leaves_no_margin_and_no_difference() {
 }
 
 #[test]
-fn a_search_comes_once_in_a_round_trip_or_when_its_length_changes() {
+fn a_search_runs_once_per_rtt_or_after_a_change_of_the_rtt() {
     let p = exact();
     let mut timer = after(&p, &[100, 100, 100, 100], 98, 9);
     assert_eq!(timer.rto(&p), ticks(ms(100)));
-    // The same round trip still: up to offset 5000.
+    // Still the same round: up to offset 5000.
     let mut sample = RttSample { una: 4500, next_id: 9000, ..round(ms(150), 0, 98, 9) };
     timer.on_sample(&p, &sample);
     assert_eq!(timer.rto(&p), ticks(ms(100)));
     let mut other = timer;
-    // The next one.
+    // The next round.
     sample.una = 5001;
     timer.on_sample(&p, &sample);
     assert_eq!(timer.rto(&p), ticks(ms(150)));
-    // Or the average has moved from 100 ms by more than 10 ms.
+    // Or the SRTT has moved from 100 ms by more than 10 ms.
     other.on_sample(&p, &RttSample { una: 4600, rtt: ms(200), ..sample });
     assert_eq!(other.rto(&p), ticks(ms(200)));
 }
@@ -102,7 +103,7 @@ fn a_search_comes_once_in_a_round_trip_or_when_its_length_changes() {
 #[test]
 fn the_optimizer_finds_nearly_the_exact_optimum_and_its_seed_is_the_flows() {
     let rtts: Vec<u64> = (0..64).map(|i| 100 + (i * 37) % 64).collect();
-    // Cheap spurious timeouts, so that the optimum is among the samples and not the largest.
+    // Cheap spurious timeouts, so that the optimum is among the samples and not the maximum.
     let spurious = Ratio::of(1, 10);
     let p = CmboParams { min: Span::ZERO, reading: Reading::Best, spurious, ..Default::default() };
     let run = |p: &CmboParams, entropy: u32| {
@@ -142,7 +143,7 @@ fn the_timer_of_cocoa3_backs_off_until_the_next_sample_and_keeps_its_bounds() {
     assert_eq!(after(&floor, &[100, 100, 100, 200], 98, 9).rto(&floor), ms(250));
 }
 
-/// Without share of what it had the estimate is the strong one: 3·R after the first sample.
+/// With a share of one the estimate is the strong estimate: 3·R after the first sample.
 fn icc(rtt: Span) -> (IccParams, Icc) {
     let p = IccParams { strong_share: Ratio::ONE, dithering: false, ..Default::default() };
     let mut timer = Icc::init(&p);

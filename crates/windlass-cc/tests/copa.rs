@@ -1,4 +1,4 @@
-//! Copa on a small bottleneck, and its steps against the equations of the paper (NSDI 2018).
+//! Copa on a small bottleneck, and its steps compared with the equations of the paper (NSDI 2018).
 
 use crate::common::bottleneck::{Bottleneck, MSS, Path};
 use windlass_cc::copa::{Copa, Params};
@@ -17,12 +17,12 @@ fn with(name: &str, raw: u64) -> AnyParams {
     p
 }
 
-/// 20 Mbit/s, 40 ms: 100 segments in the product; ten products of buffer.
+/// 20 Mbit/s, 40 ms: a bandwidth-delay product of 100 segments; a buffer of ten BDP.
 fn path() -> Path {
     Path::new(20, 40, 1_000 * MSS)
 }
 
-/// Mean of the queue over time, packets, and the greatest.
+/// Mean of the queue over time, packets, and the maximum.
 fn queue(net: &mut Bottleneck, seconds: f64) -> (f64, f64) {
     let (mut last, mut area, mut most) = (net.now, 0.0, 0.0);
     let mut level = net.queued;
@@ -55,8 +55,8 @@ fn the_queue_swings_between_nothing_and_two_and_a_half_over_delta_packets() {
 
 #[test]
 fn alone_it_hardly_ever_takes_itself_for_competing() {
-    // The paper's detector asks for a queue below a tenth of its swing, which with five whole packets
-    // is none at all: with the default δ that now and then takes longer than five round trips.
+    // The paper's detector requires a queue below a tenth of its range. With five whole packets this is
+    // an empty queue. With the default δ this sometimes takes longer than five RTTs.
     for (packets, most) in [(2u64, 0.1), (10, 0.0)] {
         let p = with("inverse_delta", packets << 16);
         let mut net = Bottleneck::new(path()).flow(p, 0.0);
@@ -117,8 +117,8 @@ struct Walk {
 }
 
 impl Walk {
-    /// A connection in congestion avoidance: least round-trip time 40 ms, standing one as given,
-    /// a window of so many segments, velocity 1.
+    /// A connection in congestion avoidance: minimum RTT 40 ms, standing RTT as given, a window of
+    /// `cwnd` segments, velocity 1.
     fn at(cwnd: u64, standing: Span) -> Walk {
         let p = Setup { initial_window: cwnd * MSS, ..Setup::default() };
         let mut c = Conn { now: Time::from_secs(1), ..Conn::new(MSS as u32) };
@@ -126,7 +126,7 @@ impl Walk {
         let s = Copa::init(&p, &c);
         let mut w = Walk { p, s, c };
         w.ack(0, Span::from_millis(40));
-        // Far above the target: slow start ends, at the cost of one step down.
+        // Far above the target: slow start ends, with one step down.
         w.later(21);
         w.ack(1, Span::from_millis(400));
         w.later(21);
@@ -206,7 +206,7 @@ fn slow_start_doubles_until_the_rate_exceeds_the_target() {
             windows.push((net.seconds(), f.control.cwnd as f64));
         }
     });
-    // From 14.6 segments, doubling each 40.4 ms; the queue first shows at the product of 100.
+    // From 14.6 segments, doubling each 40.4 ms; the queue first appears at the BDP of 100 segments.
     let (end, last) = *windows.last().unwrap();
     let doublings = (last / 14_600.0).log2();
     assert!((1.0..=4.5).contains(&doublings), "{doublings}");
@@ -223,13 +223,13 @@ fn the_velocity_doubles_each_round_after_three_in_one_direction_and_falls_back_t
         w.traced("velocity")
     };
     let velocities: Vec<_> = (0..7).map(|_| round(&mut w, 40)).collect();
-    // The walk ends slow start with a step down, so the first round turns: it, three to be sure,
-    // then 2, 4, 8.
+    // The test ends slow start with a step down, so the first round changes the direction. Three
+    // further rounds confirm it, then 2, 4, 8.
     assert_eq!(velocities[..2], [1, 1]);
     let doubling = velocities.iter().position(|v| *v == 2).unwrap();
     assert!((2..=4).contains(&doubling), "{velocities:?}");
     assert_eq!(velocities[doubling + 1..doubling + 3], [4, 8]);
-    // Far above the target: the window falls, and the velocity begins anew.
+    // Far above the target: the window decreases, and the velocity starts again at 1.
     assert_eq!(round(&mut w, 200), 1);
 }
 
@@ -240,15 +240,15 @@ fn losses_move_the_window_only_while_competing_and_then_by_delta() {
     w.s.on_phase(&w.p, &w.c, Phase::Open, Phase::Recovery);
     w.s.on_phase(&w.p, &w.c, Phase::Recovery, Phase::Open);
     assert_eq!((w.cwnd(), w.traced("inverse_delta")), (before, 2 << 16));
-    // Nothing nearly empty for five smoothed round trips: 80 − 40 ms of a range of 40 or 360. The
-    // round of the loss ends meanwhile.
+    // The queue is not nearly empty for five SRTTs: 80 − 40 ms of a range of 40 or 360. The round of
+    // the loss ends in this time.
     w.end_round();
     for _ in 0..11 {
         w.later(20);
         w.ack(0, Span::from_millis(80));
     }
     assert!(w.s.is_competitive());
-    // 1/δ grows by one a round without loss.
+    // 1/δ grows by one per round without loss.
     for k in 1..=4 {
         w.end_round();
         w.later(20);

@@ -1,14 +1,14 @@
-//! What a connection may hold. Counted instructions and flash are in docs/src/inside/cost.md, which
+//! Maximum state of a connection. Counted instructions and flash are in docs/src/inside/cost.md, which
 //! `tests/small-targets/cost` writes.
 
 use windlass_cc::Controller;
 use windlass_cc::registry::fixed;
 
-/// `ICSK_CA_PRIV_SIZE` of the Linux kernel: what it gives an algorithm for each connection.
+/// Private state of an algorithm in the Linux kernel, bytes per connection (`ICSK_CA_PRIV_SIZE`).
 const KERNEL_BYTES: usize = 104;
 
-/// What keeps a model of the path, ten minutes of delays as RFC 6817 asks, or what lower layers say: not
-/// bound to the kernel's room.
+/// Algorithms with a model of the path, ten minutes of delays as in RFC 6817, or reports of lower
+/// layers. The kernel's limit does not apply to them.
 const WITH_HISTORY: [&str; 6] = ["bbr", "bbr3", "copa", "ledbat", "cocoa3plus", "bc-cps"];
 
 /// Identifier and bytes of state with the standard slow start.

@@ -1,11 +1,11 @@
-//! Coupled congestion control: equations at chosen points, and what one path makes of it.
+//! Coupled congestion control: equations at selected points, and the behaviour on one path.
 
 use crate::common::coupled::{MSS, Paths};
 use crate::common::{avoidance, begins_at};
 use windlass_cc::lia::ALPHA_SCALE;
 use windlass_cc::{AnyParams, Group, PathView, Phase, Ratio, Span};
 
-/// `algorithm` with one of its own parameters set.
+/// `algorithm` with one of its parameters set.
 fn set(mut p: AnyParams, name: &str, raw: u64) -> AnyParams {
     let place = p.info().params.iter().position(|param| param.name == name);
     assert!(p.set(place.expect("a parameter of the algorithm"), raw), "{name} = {raw}");
@@ -19,7 +19,7 @@ fn with(id: &str, name: &str, raw: u64, paths: &[(u64, u64)]) -> Paths {
 }
 
 fn assert_near(got: f64, expected: f64, what: &str) {
-    // Whole bytes in a thousand segments.
+    // Resolution of whole bytes in a thousand segments.
     assert!((got - expected).abs() < 5e-6, "{what}: {got}, expected {expected}");
 }
 
@@ -49,7 +49,7 @@ fn two_equal_paths_each_open_by_a_quarter_of_renos_increase() {
 
 #[test]
 fn lia_opens_by_alpha_over_the_total_window_and_never_faster_than_reno() {
-    // The last has a path so long that its cap binds.
+    // The last case has a path so long that its cap applies.
     for case in
         [vec![(20, 50), (10, 100)], vec![(5, 10), (80, 40), (3, 400)], vec![(100, 1_000), (10, 10)]]
     {
@@ -66,7 +66,8 @@ fn lia_opens_by_alpha_over_the_total_window_and_never_faster_than_reno() {
     assert_near(capped.increase(0), 0.01, "as Reno on the long path");
 }
 
-/// MF-24: equation 16 in integers is the equation in fractions but for what integers cut off.
+/// MF-24: the integer form of equation 16 equals the exact equation, except for the fractions that
+/// integers cut off.
 #[test]
 fn the_counted_form_opens_after_as_many_segments_as_the_equation_takes() {
     let counted = windlass_cc::lia::Form::Counted as u64;
@@ -81,7 +82,7 @@ fn the_counted_form_opens_after_as_many_segments_as_the_equation_takes() {
             let before = paths.0[place].cwnd();
             let mut acknowledged = 0;
             while paths.0[place].cwnd() == before {
-                // Not `ack`: nothing moves meanwhile.
+                // Not `ack`: the state does not change in between.
                 paths.ack(place);
                 acknowledged += 1;
                 assert!(acknowledged < 10_000);
@@ -89,8 +90,8 @@ fn the_counted_form_opens_after_as_many_segments_as_the_equation_takes() {
             assert_eq!(paths.0[place].cwnd(), before + MSS, "whole segments");
             let total: f64 = case.iter().map(|(w, _)| *w as f64).sum();
             let exact = (total / alpha(&seconds(&case))).max(case[place].0 as f64);
-            // The sum loses less than a segment for each path, its square twice that share; alpha
-            // loses less than 1 of its 512ths; "exceeds" is one segment more.
+            // The sum loses less than a segment per path, and its square twice this share. Alpha loses
+            // less than 1 of its 512ths. "Exceeds" is one segment more.
             let integer_alpha = ALPHA_SCALE as f64 * alpha(&seconds(&case));
             let slack = 2.0 * case.len() as f64 / total + 1.0 / (integer_alpha - 1.0);
             let error = (f64::from(acknowledged) - 1.0) / exact - 1.0;
@@ -103,7 +104,7 @@ fn the_counted_form_opens_after_as_many_segments_as_the_equation_takes() {
 }
 
 #[test]
-fn alpha_is_refreshed_once_a_round_trip_if_so_asked() {
+fn refresh_round_updates_alpha_once_per_rtt() {
     let round = windlass_cc::lia::Refresh::Round as u64;
     let mut paths = with("lia", "refresh", round, &[(10, 100), (10, 100)]);
     let before = paths.increase(0);
@@ -157,14 +158,14 @@ fn a_path_that_goes_leaves_its_siblings_to_themselves() {
 #[test]
 fn olia_moves_window_to_the_best_path_that_is_not_the_largest() {
     let mut paths = Paths::new("olia", &[(20, 100), (10, 100), (20, 100)]);
-    // Path 1 has acknowledged the most without a loss.
+    // Path 1 has acknowledged the most bytes without a loss.
     for place in [0, 1, 1, 1, 2] {
         paths.ack(place);
     }
     let at = |place: usize| paths.0[place].window();
     let total: f64 = (0..3).map(at).sum();
     let linked = |place: usize| at(place) / (total * total);
-    // N = 3, one path rises, two give.
+    // N = 3: one path gains, two paths give.
     assert_near(paths.increase(1), linked(1) + 1.0 / (3.0 * at(1)), "rises");
     for place in [0, 2] {
         assert_near(paths.increase(place), linked(place) - 1.0 / (6.0 * at(place)), "gives");
@@ -242,7 +243,7 @@ fn balia_opens_and_cuts_by_how_far_a_path_is_behind() {
 
 #[test]
 fn balia_of_linux_cuts_by_a_whole_ratio() {
-    // The rates are as 1.4 to 1: 1 in integers.
+    // The ratio of the rates is 1.4: 1 in integers.
     let mut whole = with("balia", "imbalance", 1, &[(28, 100), (20, 100)]);
     whole.lose(1);
     assert_eq!(whole.0[1].cwnd(), 10 * MSS);
@@ -287,7 +288,7 @@ fn d_lia_cuts_less_the_less_the_window_had_grown() {
 #[test]
 fn wvegas_shares_the_queue_by_the_rates() {
     let mut paths = Paths::new("wvegas", &[(40, 100), (20, 100)]);
-    // A quarter of each round trip is spent waiting: ten and five segments are queued.
+    // A quarter of each RTT is queueing delay: ten and five segments are queued.
     let mut seen = Vec::new();
     for _ in 0..6 {
         for place in 0..2 {
@@ -325,7 +326,7 @@ fn wvegas_drains_a_queue_that_has_doubled_and_not_one_that_is_not_there() {
     let grown = paths.0[0].cwnd();
     assert!(grown >= 20 * MSS, "no queue, no draining: {grown}");
     (0..90).for_each(|_| ack(&mut paths, 104));
-    // The first round of the longer delay has samples of both.
+    // The first round of the longer delay has samples of both delays.
     let mut least = f64::MAX;
     let mut before = 0.0;
     for _ in 0..90 {
@@ -369,7 +370,7 @@ fn a_price_takes_its_share_of_lias_increase() {
 }
 
 #[test]
-fn an_empty_group_and_a_clock_too_coarse_are_no_matter() {
+fn an_empty_group_and_a_coarse_clock_do_not_change_growth() {
     let mut paths = Paths::new("lia", &[(10, 100)]);
     let path = &mut paths.0[0];
     path.state.on_group(&path.p, &path.c, &Group::EMPTY);

@@ -1,4 +1,4 @@
-//! One path: LIA is Reno, byte for byte, and the others are what their papers reduce to.
+//! One path: LIA equals Reno, byte for byte, and the others equal the reduction in their papers.
 
 use crate::common::any::{any_conn, any_event, any_mss, params_of};
 use crate::common::history::{play, script};
@@ -7,7 +7,7 @@ use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::lia::Lia;
 use windlass_cc::{AnyController, AnyParams, Conn, Control, Event, Group, PathView};
 
-/// What a host with one path tells of it.
+/// The group of a host with one path.
 fn alone(c: &Conn, now: Control) -> Group {
     Group::new([PathView {
         cwnd: now.cwnd,
@@ -20,7 +20,7 @@ fn alone(c: &Conn, now: Control) -> Group {
     }])
 }
 
-/// The answers to a history, the connection's only path being told of after each event.
+/// The outputs for a history, with a group of the connection's only path after each event.
 fn answers(p: &AnyParams, first: &Conn, steps: &[(Conn, Event)]) -> Vec<Control> {
     let mut state = AnyController::init(p, first);
     let mut answers = vec![state.control(p, first)];
@@ -34,7 +34,7 @@ fn answers(p: &AnyParams, first: &Conn, steps: &[(Conn, Event)]) -> Vec<Control>
     answers
 }
 
-/// The same host with another algorithm in its default form.
+/// The parameters of another algorithm with the same host settings.
 fn instead(p: &AnyParams, id: &str) -> AnyParams {
     let mut other = AnyParams::by_name(id).expect("a registered algorithm");
     other.set_common(&p.common());
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn a_path_that_is_told_of_no_sibling_is_alone(script in script()) {
+    fn a_path_without_siblings_behaves_as_a_single_path(script in script()) {
         for (id, single) in [("lia", "reno"), ("mpfast-approx", "fast")] {
             let mut own = AnyParams::by_name(id).expect("a registered algorithm");
             let single = AnyParams::by_name(single).expect("a registered algorithm");

@@ -1,9 +1,9 @@
-//! Two paths of unequal random loss: where coupled windows settle.
+//! Two paths with unequal random loss: the equilibrium of coupled windows.
 //!
-//! The closed forms are those of the fluid model, in which a loss falls on a path with probability
-//! p for each segment and the mean of a product is the product of the means: the increase for a
-//! segment equals p times the cut. First the algorithms are put there and their drift is looked at,
-//! which is exact; then they find the way themselves.
+//! The closed forms belong to the fluid model. In it a loss occurs on a path with probability p per
+//! segment, and the mean of a product is the product of the means. Therefore the increase per segment
+//! equals p times the cut. The first tests set the windows to the equilibrium and compute the drift,
+//! which is exact. The later tests let the algorithms converge.
 
 use crate::common::any::{any_group, any_u64};
 use crate::common::avoidance;
@@ -11,8 +11,8 @@ use crate::common::coupled::{MSS, Paths};
 use proptest::prelude::*;
 use windlass_cc::{Ack, AnyController, Conn, Setup};
 
-/// Windows in segments where LIA settles: `w_i = 2/(p_i·V)`, `V` being what it divides by, so that
-/// all paths together have the rate `max(√(2/p)/r)` of one TCP on the best of them.
+/// Equilibrium windows of LIA in segments: `w_i = 2/(p_i·V)`, where `V` is its divisor. All paths
+/// together have the rate `max(√(2/p)/r)` of one TCP on the best path.
 fn lia(paths: &[(f64, f64)]) -> Vec<f64> {
     let pooled: f64 = paths.iter().map(|(p, r)| 1.0 / (p * r)).sum();
     let best = paths.iter().map(|(p, r)| 1.0 / (p * r * r)).fold(0.0, f64::max);
@@ -20,9 +20,9 @@ fn lia(paths: &[(f64, f64)]) -> Vec<f64> {
     paths.iter().map(|(p, _)| 2.0 / (p * linked)).collect()
 }
 
-/// Where BALIA settles with equal round-trip times, `p` being the lesser loss and `rho` times that
-/// the other: together as one TCP on the better path, in the ratio `a` with
-/// `(1 + a)(4 + a) = 15·rho`, if `a` is 1.5 at least.
+/// Equilibrium windows of BALIA with equal RTTs. `p` is the smaller loss rate, and the other is
+/// `rho·p`. Together they are as one TCP on the better path, in the ratio `a` with `(1 + a)(4 + a) =
+/// 15·rho`, if `a` is at least 1.5.
 fn balia(p: f64, rho: f64) -> [f64; 2] {
     let a = ((9.0 + 60.0 * rho).sqrt() - 5.0) / 2.0;
     assert!(a >= 1.5, "beyond it the cut is a");
@@ -30,7 +30,7 @@ fn balia(p: f64, rho: f64) -> [f64; 2] {
     [total * a / (1.0 + a), total / (1.0 + a)]
 }
 
-/// Put at these windows, what each path gains for a segment, and what it would lose by a loss.
+/// For each path at these windows: the growth per segment, and the decrease at a loss.
 fn drift(id: &str, windows: &[f64], rtt: &[u64]) -> Vec<(f64, f64)> {
     let begin = |(window, rtt): (&f64, &u64)| (avoidance(id, (window * MSS as f64) as u64), *rtt);
     let there = || Paths::with(windows.iter().zip(rtt).map(begin));
@@ -44,7 +44,7 @@ fn drift(id: &str, windows: &[f64], rtt: &[u64]) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn lia_and_balia_stand_still_at_their_fixed_points() {
+fn lia_and_balia_have_no_drift_at_their_fixed_points() {
     let (p, rtt) = ([0.000_2, 0.000_8], [100u64, 100]);
     let unequal = [(0.000_2, 0.1), (0.000_3, 0.04)];
     let cases = [
@@ -56,15 +56,15 @@ fn lia_and_balia_stand_still_at_their_fixed_points() {
     for (id, windows, p, rtt) in cases {
         for (place, (gain, cut)) in drift(id, &windows, &rtt).into_iter().enumerate() {
             let balance = gain / (p[place] * cut);
-            // Windows in whole bytes: 1 of 15,000, twice, and of the increase 1 in 8,000.
+            // Windows in whole bytes: 1 of 15,000, twice, and 1 of 8,000 of the increase.
             assert!((balance - 1.0).abs() < 0.001, "{id} {windows:?}: {balance}");
         }
     }
 }
 
 #[test]
-fn olia_stands_still_with_all_on_the_best_path() {
-    // Path 0 is the best: it has gone the longest without a loss, and has the largest window.
+fn olia_has_no_drift_with_the_traffic_on_the_best_path() {
+    // Path 0 is the best path: it has the longest time without a loss, and the largest window.
     let mut paths = Paths::new("olia", &[(99, 100), (1, 100)]);
     (0..3).for_each(|_| paths.ack(0));
     let window = [0, 1].map(|place| paths.0[place].window());
@@ -72,7 +72,7 @@ fn olia_stands_still_with_all_on_the_best_path() {
     let p = 2.0 / (total * total);
     let balance = paths.increase(0) / (p * window[0] / 2.0);
     assert!((balance - 1.0).abs() < 0.001, "{balance}");
-    // On the other, whose loss is larger, the gain is less than the loss takes.
+    // On the other path, whose loss is larger, the gain is less than the expected decrease by a loss.
     assert!(paths.increase(1) < 4.0 * p * window[1] / 2.0);
 }
 
@@ -88,8 +88,8 @@ impl Dice {
     }
 }
 
-/// Mean windows over time, segments, where each segment of path i is lost with probability `p[i]`
-/// and losses are repaired at once. Paths send by their rates.
+/// Mean windows over time, segments. Each segment of path i is lost with probability `p[i]`, and losses
+/// are repaired at once. Paths send in proportion to their rates.
 fn settle(id: &str, p: &[f64], rtt: &[u64], segments: u32) -> Vec<f64> {
     let mut paths = Paths::new(id, &rtt.iter().map(|ms| (10, *ms)).collect::<Vec<_>>());
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
@@ -99,7 +99,7 @@ fn settle(id: &str, p: &[f64], rtt: &[u64], segments: u32) -> Vec<f64> {
         let rates: Vec<f64> =
             paths.0.iter().zip(rtt).map(|(path, ms)| path.window() / *ms as f64).collect();
         let all: f64 = rates.iter().sum();
-        // The way there is not the fixed point.
+        // Omit the transient before the equilibrium.
         if sent > segments / 5 {
             time += 1.0 / all;
             for (area, path) in area.iter_mut().zip(&paths.0) {
@@ -117,10 +117,10 @@ fn settle(id: &str, p: &[f64], rtt: &[u64], segments: u32) -> Vec<f64> {
     area.iter().map(|area| area / time).collect()
 }
 
-/// Random halvings spread a window about its mean, and the mean of its square is more than the
-/// square of its mean: Reno itself keeps nine tenths of √(2/p) here. A coupled path feels the
-/// spread of its siblings as well. So the sum is held against Reno's in the same harness within a
-/// tenth, the split against the closed form within a sixth.
+/// Random halvings spread a window about its mean, and the mean of its square exceeds the square of its
+/// mean: Reno itself has nine tenths of √(2/p) here. A coupled path is also affected by the spread of
+/// its siblings. Therefore the sum is compared with Reno's in the same test within a tenth, and the
+/// split with the closed form within a sixth.
 #[test]
 fn coupled_windows_find_their_fixed_points_under_random_loss() {
     const SEGMENTS: u32 = 1_000_000;
@@ -138,8 +138,8 @@ fn coupled_windows_find_their_fixed_points_under_random_loss() {
     let expected = expected.map(|windows| windows[0] / windows[1]);
     assert!((split[0] / expected[0] - 1.0).abs() < 1.0 / 6.0, "LIA {split:?} {expected:?}");
     assert!((split[2] / expected[1] - 1.0).abs() < 1.0 / 6.0, "BALIA {split:?} {expected:?}");
-    // Resource pooling: OLIA would leave the worse path but for a probe, and its judgement of the
-    // paths by two stretches without loss is often wrong.
+    // Resource pooling: OLIA would use the worse path only for a probe, but its comparison of the paths
+    // by two periods without loss is often wrong.
     assert!(split[1] > split[2] && split[2] > split[0], "{split:?}");
 }
 
@@ -159,7 +159,7 @@ fn with_unequal_round_trip_times_lia_has_the_rate_of_one_tcp_on_the_faster_path(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4096))]
 
-    /// RFC 6356 goal 2; of BALIA it follows from its equation.
+    /// RFC 6356 goal 2; for BALIA it follows from its equation.
     #[test]
     fn no_group_makes_a_path_open_faster_than_reno(
         id in prop::sample::select(vec!["lia", "balia", "d-lia", "emreno-approx"]),

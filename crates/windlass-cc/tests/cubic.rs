@@ -1,4 +1,4 @@
-//! CUBIC against an `f64` model of RFC 9438.
+//! CUBIC compared with an `f64` model of RFC 9438.
 
 use crate::common::flow;
 use crate::common::flow::{Dice, Flow, Model, Seen, Win, follows, q16};
@@ -9,19 +9,19 @@ use windlass_cc::slow_start::Standard;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{AnyParams, Parameters, Phase};
 
-/// A window in segments as the algorithm keeps it: to 1/64 segment.
+/// A window in segments with the algorithm's resolution of 1/64 segment.
 fn kept(segments: f64) -> f64 {
     (segments * 64.0).round() / 64.0
 }
 
-/// Half of that: where rounding goes the other way.
+/// Half of the resolution: the limit of rounding.
 const HALF: f64 = 1.0 / 128.0;
 
 #[derive(Clone, Copy, Default)]
 struct Epoch {
-    /// Time that has run, seconds, until `last`; `None` before the first growth.
+    /// Time of the epoch until `last`, seconds; `None` before the first growth.
     run: Option<f64>,
-    /// The moment until which `run` holds; it stands still while `None`.
+    /// Time until which `run` holds; `None` while the epoch is stopped.
     last: Option<f64>,
     k: f64,
     w_max: f64,
@@ -148,7 +148,8 @@ impl Model for CubicModel {
         self.unclear
     }
 
-    /// W_max is kept to 1/64 segment, and a byte decides where that is in a quarter of all cuts.
+    /// W_max has a resolution of 1/64 segment, and one byte decides its rounding in a quarter of all
+    /// cuts.
     fn unbroken(&self) -> usize {
         150
     }
@@ -165,7 +166,7 @@ fn cubic(cwnd: u64, ssthresh: u64) -> Flow<Cubic, CubicModel> {
     Flow::new(Params::default(), rfc(), 1_460, cwnd, ssthresh)
 }
 
-/// One acknowledgement of a segment after the other for so many round trips of 100 ms.
+/// Acknowledgements of one segment each, for `rounds` RTTs of 100 ms.
 fn clocked(flow: &mut Flow<Cubic, CubicModel>, rounds: u64) {
     let until = flow.c.now.0 + rounds * 100 * MS;
     while flow.c.now.0 < until {
@@ -215,7 +216,7 @@ fn after_a_loss_the_window_is_back_at_the_maximum_after_k_seconds() {
     assert!((flow.segments() - 1_000.0).abs() < 0.5, "{}", flow.segments());
     let k = traced(&flow, "k_ns") as f64 * 1e-9;
     assert!((k - (300f64 / 0.4).cbrt()).abs() < 2e-3, "{k}");
-    // Ten seconds on, 0.4·10³ segments more.
+    // Ten seconds later: 0.4·10³ segments more.
     clocked(&mut flow, 100);
     assert!((flow.segments() - 1_400.0).abs() < 15.0, "{}", flow.segments());
     flow.assert_close(16.0, 1e-4);
@@ -235,12 +236,12 @@ fn growth_does_not_depend_on_the_round_trip_time() {
         flow.segments()
     };
     let (short, long) = (after(50 * MS), after(200 * MS));
-    // 0.4·(15 - 9.09)³ = 83 segments beyond 1000.
+    // 0.4·(15 - 9.09)³ = 83 segments above 1000.
     assert!((short - 1_083.0).abs() < 8.0 && (long - 1_083.0).abs() < 8.0, "{short} {long}");
 }
 
 #[test]
-fn the_average_window_under_periodic_loss_is_that_of_equation_6() {
+fn the_average_window_under_periodic_loss_follows_equation_6() {
     // Deterministic loss of one in 1/p packets; RFC 9438 table 1 has 1054 at p = 1e-5, 0.1 s.
     let mut flow = cubic(1_000, 1_000);
     let (mut acked, mut since, mut area, mut time) = (0u64, 0u64, 0.0, 0.0);
@@ -265,7 +266,7 @@ fn the_average_window_under_periodic_loss_is_that_of_equation_6() {
 
 #[test]
 fn a_small_window_grows_at_least_as_reno_would() {
-    // RTT 10 ms, 20 segments: the cubic needs seconds for what Reno does in 20 rounds.
+    // RTT 10 ms, 20 segments: the cubic takes seconds for the growth of Reno in 20 rounds.
     let mut flow = cubic(20, 20);
     flow.lose();
     flow.repair(10 * MS);
@@ -278,7 +279,7 @@ fn a_small_window_grows_at_least_as_reno_would() {
     }
     let gained = flow.segments() - start;
     assert!((gained / (4.0 * alpha) - 1.0).abs() < 0.15, "{gained}");
-    // Once at the window before the cut, one segment a round trip.
+    // Above the window before the cut, one segment per RTT.
     while flow.segments() < 20.5 {
         flow.ack(500_000, 10 * MS, 1);
     }
@@ -338,7 +339,7 @@ fn undo_brings_back_everything_that_the_cut_changed() {
     flow.lose();
     flow.c.now.0 += 100 * MS;
     flow.undo();
-    // From here on as if there had been nothing, but for the estimate's 1/64 segment.
+    // From here on as without the loss, except for the estimate's 1/64 segment.
     let mut c = before;
     for n in 1..=3_000u64 {
         use windlass_cc::{Ack, Controller, Span};
@@ -388,7 +389,7 @@ fn idle_time_does_not_make_the_window_jump() {
 #[test]
 fn the_restart_window_after_an_idle_time_is_not_left_at_once() {
     use windlass_cc::{Controller, Span};
-    // Short round trips: the estimate of Reno's window leads.
+    // Short RTTs: the estimate of Reno's window is larger.
     let mut flow = cubic(40, 8);
     flow.p.initial_window = 10 * 1_460;
     for _ in 0..400 {
@@ -398,7 +399,7 @@ fn the_restart_window_after_an_idle_time_is_not_left_at_once() {
     flow.c.now.0 += 10 * SECOND;
     flow.ours.on_idle_restart(&flow.p, &flow.c, Span(10 * SECOND), true);
     assert_eq!(flow.segments(), 10.0);
-    // A segment for a round trip of ten: Reno's growth from the restart window.
+    // A segment for one RTT of ten segments: Reno's growth from the restart window.
     for n in 1..=10 {
         flow.ours.on_ack(&flow.p, &flow.c, &windlass_cc::Ack::of(1_460));
         assert!(flow.segments() <= 10.0 + 0.101 * f64::from(n), "{}", flow.segments());
@@ -417,14 +418,14 @@ fn time_in_which_the_application_limits_the_sender_does_not_count() {
     }
     assert_eq!(flow.segments(), before);
     flow.ack(MS / 5, 100 * MS, 1);
-    // A minute would have made it half as large again at once.
+    // A minute would have increased it by half at once.
     assert!(flow.segments() - before < 0.1);
     clocked(&mut flow, 20);
     flow.assert_close(16.0, 1e-4);
 }
 
 #[test]
-fn weeks_between_two_acknowledgements_open_the_window_by_half_at_most() {
+fn weeks_between_two_acknowledgements_increase_the_window_by_at_most_half() {
     for weeks in [1u64, 10, 1_000, 20_000] {
         let mut flow = cubic(100, 100);
         flow.lose();
@@ -442,14 +443,14 @@ fn weeks_between_two_acknowledgements_open_the_window_by_half_at_most() {
 }
 
 #[test]
-fn the_target_is_half_a_window_ahead_at_most() {
+fn the_target_is_at_most_half_a_window_ahead() {
     let mut dice = Dice::new(7);
     for _ in 0..200 {
         let mut flow = cubic(dice.roll(2, 1_000), 1);
         for _ in 0..200 {
             let before = flow.ours.cwnd();
             flow.ack(dice.roll(MS, SECOND), dice.roll(MS, 3 * SECOND), 1);
-            // Half a segment for a segment, or Reno's share of one.
+            // Half a segment per segment, or Reno's growth.
             assert!(flow.ours.cwnd() - before <= 1_460 / 2 + 1);
         }
     }
@@ -476,13 +477,13 @@ fn the_threshold_is_at_least_two_segments() {
 }
 
 #[test]
-fn it_starts_with_hystart_unless_told_otherwise() {
+fn the_default_slow_start_is_hystart() {
     let p = AnyParams::by_name("cubic").expect("it is registered");
     assert_eq!(p.common().slow_start.info().id, "hystart");
 }
 
 #[test]
-fn defaults_are_those_of_the_rfc_and_the_ranges_admit_the_others() {
+fn defaults_follow_the_rfc_and_the_ranges_admit_linux_values() {
     let p = Params::default();
     assert_eq!((p.c, p.keep), (windlass_cc::Ratio(26_214), windlass_cc::Ratio(45_875)));
     let old = Params::linux_2_6();

@@ -1,4 +1,4 @@
-//! DCTCP against RFC 8257: a model in `f64`, a path whose queue marks, and the corners.
+//! DCTCP compared with RFC 8257: a model in `f64`, a path whose queue marks, and the corner cases.
 
 use crate::common::hand::{Hand, MS_40, MSS};
 use crate::common::path::Path;
@@ -8,7 +8,7 @@ use windlass_cc::dctcp::{Dctcp, Params, Variant};
 use windlass_cc::window::Window;
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Event, Phase, Ratio, Span, Time};
 
-/// A path that holds 41 segments: a thousand a second, 40 ms and the segment's own.
+/// A path that holds 41 segments: a thousand per second, 40 ms and the segment's own service time.
 fn path_of_41_segments(p: AnyParams) -> Path {
     Path::new(p, 1_000, Span::from_millis(40))
 }
@@ -50,14 +50,14 @@ fn it_follows_rfc_8257_acknowledgement_by_acknowledgement() {
         let (mut random, mut cuts) = (seed, 0);
         for at in 0..6_000u64 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Marks come in bursts, from none of the bytes to a third of them.
+            // Marks occur in bursts, on zero to a third of the bytes.
             let marked = (random >> 33) % 100 < (at / 100) % 4 * 11;
             let before = hand.cwnd();
             let ce = if marked { MSS } else { 0 };
             hand.ack(Span(MS_40.0 / 40), MS_40, Ack { ce, ..Ack::of(MSS) });
             model.ack(hand.c.una, hand.c.next_id, marked);
             cuts += u32::from(hand.cwnd() < before);
-            // Each cut is to whole bytes, each step to 2^-16; alpha is kept to 2^-30.
+            // Each cut has a resolution of whole bytes, each step of 2^-16, and alpha of 2^-30.
             let ours = hand.cwnd() as f64;
             assert!((ours - model.w * MSS as f64).abs() < 4.0, "{ours} B, {} segments", model.w);
             assert!((hand.traced("alpha_ppm") as f64 - model.alpha * 1e6).abs() < 2.0);
@@ -92,7 +92,7 @@ fn dctcp_keeps_the_queue_near_the_mark_and_the_link_busy() {
 #[test]
 fn dctcp_cuts_by_half_of_alpha_once_a_window() {
     let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
-    // A fifth of the bytes of each window is marked, for long: alpha is a fifth.
+    // A fifth of the bytes of each window is marked, for a long time: alpha is a fifth.
     let mut cuts = Vec::new();
     for _ in 0..200 {
         let segments = hand.cwnd() / MSS;
@@ -104,7 +104,7 @@ fn dctcp_cuts_by_half_of_alpha_once_a_window() {
                 cuts.push((hand.c.una, hand.cwnd() as f64 / before as f64));
             }
         }
-        // Held up, so that the fraction stays a fifth.
+        // Reset, so that the fraction stays a fifth.
         if hand.cwnd() < 60 * MSS {
             hand = Hand { state: reset(&hand, 100), ..hand };
         }
@@ -115,7 +115,7 @@ fn dctcp_cuts_by_half_of_alpha_once_a_window() {
     assert!((last - 0.9).abs() < 0.03, "alpha is a fifth: kept {last}");
 }
 
-/// The same state with another window: a change of segment size there and back.
+/// The same state with another window, by a change of the segment size and back.
 fn reset(hand: &Hand, segments: u64) -> AnyController {
     let mut state = hand.state;
     let old = u32::try_from(hand.cwnd() / segments).unwrap();
@@ -140,7 +140,7 @@ fn dctcp_does_not_answer_marks_that_a_cut_has_answered() {
 }
 
 #[test]
-fn dctcp_halves_at_a_loss_whatever_alpha_is() {
+fn dctcp_halves_at_a_loss_for_any_alpha() {
     let mut hand = Hand::new(avoidance("dctcp", 100 * MSS));
     (0..100).for_each(|_| hand.round(MS_40));
     let flight = hand.c.next_id - hand.c.una;
@@ -164,7 +164,7 @@ fn dctcp_alpha_decays_to_nothing_without_marks() {
     assert_eq!(hand.traced("alpha_ppm"), 0);
 }
 
-/// Alpha in 1024ths after so many windows of which `marked` of `delivered` segments are marked.
+/// Alpha in 1024ths after each of many windows, with `marked` of `delivered` segments marked.
 fn alpha_in_1024ths(variant: Variant, first: Ratio, marked: u64, delivered: u64) -> Vec<f64> {
     let p = Params { initial_alpha: first, variant, ..Params::default() };
     let mut c = Conn::new(MSS as u32);
@@ -181,32 +181,33 @@ fn alpha_in_1024ths(variant: Variant, first: Ratio, marked: u64, delivered: u64)
 }
 
 #[test]
-fn the_kernels_alpha_stops_where_its_sixteenth_rounds_to_what_is_added() {
+fn the_kernels_alpha_stops_when_decrease_and_increase_round_to_the_same() {
     let last = |first, marked, delivered| {
         *alpha_in_1024ths(Variant::Linux, first, marked, delivered).last().unwrap()
     };
-    // 64·fraction rounded down is added, a sixteenth rounded down is taken away: from above alpha stops
-    // below 16 times one more.
+    // Each step adds 64·fraction rounded down and subtracts a sixteenth rounded down. From above, alpha
+    // stops below 16 times the added value plus one.
     for (marked, delivered, stops) in [(1, 40, 31.0), (1, 20, 63.0), (1, 2, 527.0), (1, 1, 1024.0)]
     {
         let alpha = last(Ratio::ONE, marked, delivered);
         assert!((alpha - stops).abs() < 0.01, "{marked} of {delivered}: {alpha}");
     }
-    // One in 65 adds nothing, and below 16 all is taken away. From nothing one is added, and taken away again.
+    // One mark in 65 adds zero, and below 16 all of alpha is subtracted. From zero, one is added, and
+    // subtracted again.
     assert_eq!(last(Ratio::ONE, 1, 65), 0.0);
     assert!((last(Ratio(0), 1, 40) - 1.0).abs() < 0.01);
 }
 
 #[test]
-fn the_kernels_alpha_is_that_of_the_window_before_the_acknowledgement() {
-    // The first window has nothing in it yet: a sixteenth is taken away and nothing added.
+fn the_kernels_alpha_excludes_the_acknowledgement_that_ends_the_window() {
+    // The first window has no data yet: a sixteenth is subtracted and zero added.
     let linux = alpha_in_1024ths(Variant::Linux, Ratio::ONE, 1, 1);
     assert!(
         (linux[0] - 960.0).abs() < 0.01 && (linux[1] - 964.0).abs() < 0.01,
         "{:?}",
         &linux[..2]
     );
-    // The RFC's window ends beyond what was sent in it, one acknowledgement of these later.
+    // The RFC's window ends beyond the data sent in it, one of these acknowledgements later.
     let rfc = alpha_in_1024ths(Variant::Rfc, Ratio::ONE, 0, 1);
     assert!((rfc[0] - 1024.0).abs() < 0.01 && (rfc[1] - 960.0).abs() < 0.01, "{:?}", &rfc[..2]);
 }

@@ -1,5 +1,5 @@
-//! What the algorithms that look at delay, bandwidth or marks are known to get wrong, each as a
-//! test.
+//! Corner cases that implementations of algorithms with delay, bandwidth or marks often get wrong, each
+//! as a test.
 
 use crate::common::hand::{Hand, MS_40, MS_60, MSS};
 use crate::common::{avoidance, begins_at};
@@ -20,8 +20,8 @@ fn only_dctcp_wants_every_mark() {
 
 #[test]
 fn westwood_counts_a_duplicate_once_and_the_hole_when_it_is_filled() {
-    // 20 segments a round trip, in each the first lost: 19 duplicates that deliver a segment each,
-    // then one acknowledgement of 20 that delivers the one retransmitted.
+    // 20 segments per RTT, of which the first is lost: 19 duplicates that deliver a segment each, then
+    // one acknowledgement of 20 that delivers the retransmitted segment.
     let mut hand = Hand::new(avoidance("westwood", 20 * MSS));
     let spacing = Span(MS_40.0 / 20);
     for _ in 0..100 {
@@ -41,8 +41,8 @@ fn westwood_counts_a_duplicate_once_and_the_hole_when_it_is_filled() {
 
 #[test]
 fn westwood_is_not_fooled_by_compressed_acknowledgements() {
-    // All acknowledgements of a round within a millisecond: per-acknowledgement rates are forty
-    // times too high, the round trip's is right.
+    // All acknowledgements of a round within a millisecond: rates per acknowledgement are forty times
+    // too high, and the rate per RTT is correct.
     let mut hand = Hand::new(avoidance("westwood", 20 * MSS));
     for _ in 0..100 {
         hand.ack(Span::from_millis(39), MS_40, Ack::of(MSS));
@@ -78,8 +78,8 @@ fn westwood_without_an_estimate_halves_as_reno() {
     assert_eq!(hand.ssthresh(), 10 * MSS);
 }
 
-/// The window after two rounds at 40 ms, two at `rtt`, and a loss or a timeout; with the flight
-/// before it, both in bytes.
+/// The window after two rounds at 40 ms, two at `rtt`, and a loss or a timeout, and the flight before
+/// it, both in bytes.
 fn after_a_loss(id: &str, rtt: Span, to: Phase) -> (f64, f64) {
     let mut hand = Hand::new(avoidance(id, 30 * MSS));
     for rtt in [MS_40, MS_40, rtt, rtt] {
@@ -117,7 +117,7 @@ fn veno_halves_at_a_loss_before_it_has_measured() {
 
 #[test]
 fn vegas_takes_a_longer_route_for_congestion() {
-    // The least round-trip time is that of the old route: the window falls to what is left.
+    // The minimum RTT belongs to the old route, so the window decreases.
     let mut hand = Hand::new(avoidance("vegas", 30 * MSS));
     (0..5).for_each(|_| hand.round(MS_40));
     (0..200).for_each(|_| hand.round(MS_60));
@@ -137,7 +137,7 @@ fn vegas_never_closes_below_two_segments() {
 }
 
 #[test]
-fn vegas_opens_one_segment_a_round_trip_with_delayed_acknowledgements_too() {
+fn vegas_grows_one_segment_per_rtt_also_with_delayed_acknowledgements() {
     let mut hand = Hand::new(avoidance("vegas", 20 * MSS));
     let from = hand.cwnd() as f64;
     let mut acked = 0.0;
@@ -146,13 +146,14 @@ fn vegas_opens_one_segment_a_round_trip_with_delayed_acknowledgements_too() {
         hand.ack(Span::from_millis(4), MS_40, Ack::of(2 * MSS));
     }
     let grown = (hand.cwnd() as f64 - from) / MSS as f64;
-    // The first acknowledgement ends a round of its own in which Vegas is blind, as Reno.
+    // The first acknowledgement ends a separate round without an estimate, in which Vegas grows as
+    // Reno.
     assert!((9.8..=10.2).contains(&grown), "{grown} segments in ten windows");
 }
 
 #[test]
 fn a_delayed_acknowledgement_alone_in_its_round_does_not_move_linux_vegas() {
-    // One acknowledgement a round, each 200 ms late: the least of three says nothing.
+    // One acknowledgement per round, each 200 ms late: the minimum needs at least three samples.
     let mut p = avoidance("vegas", 2 * MSS);
     assert!(p.set(2, 1));
     let mut hand = Hand::new(p);
@@ -188,7 +189,7 @@ fn fast_holds_after_an_idle_restart_until_its_law_has_spoken() {
 
 #[test]
 fn yeah_counts_a_short_delay_as_fast_mode() {
-    // 1/8 of 40 ms is 5 ms; ns-3 computes 1/8 = 0. Above it Reno's growth: a tenth at 1000.
+    // 1/8 of 40 ms is 5 ms; ns-3 computes 1/8 = 0. Above it, Reno's growth: a tenth at 1000.
     let growth = |rtt| {
         let mut hand = Hand::new(avoidance("yeah", 1_000 * MSS));
         assert!(hand.p.set(0, 1_000), "delay alone is to decide");
@@ -211,7 +212,7 @@ fn compound_loses_its_delay_window_and_its_base_at_a_timeout() {
     hand.phase(Phase::Open, Phase::Loss);
     assert_eq!(hand.traced("dwnd_B"), 0);
     assert_eq!(hand.traced("gamma_q16"), 30 << 16);
-    // 60 ms is the base now: at 60 ms nothing is queued and the delay window grows again.
+    // The base RTT is 60 ms now: at 60 ms the queue is empty and the delay window grows again.
     hand.phase(Phase::Loss, Phase::Open);
     (0..60).for_each(|_| hand.round(MS_60));
     assert!(hand.traced("dwnd_B") > 0);
@@ -230,7 +231,8 @@ fn compound_is_reno_below_its_low_window() {
 
 #[test]
 fn ledbat_takes_the_queue_that_it_finds_for_the_path() {
-    // The second flow sees the first one's queue as the empty path: nothing is queued for it.
+    // The second flow takes the first flow's queue for the empty path, so its estimate of the queue is
+    // zero.
     let mut hand = Hand::new(avoidance("ledbat", 10 * MSS));
     (0..20).for_each(|_| hand.round(Span::from_millis(140)));
     assert!(hand.cwnd() > 25 * MSS, "a flow that saw 140 ms only takes them for the path");
@@ -239,7 +241,7 @@ fn ledbat_takes_the_queue_that_it_finds_for_the_path() {
 #[test]
 fn ledbat_grows_no_further_than_a_segment_beyond_the_flight() {
     let mut hand = Hand::new(avoidance("ledbat", 20 * MSS));
-    // Five segments were out before the acknowledgement of one.
+    // Five segments were in flight before the acknowledgement of one.
     (hand.c.min_rtt, hand.c.una, hand.c.flight_size) = (MS_40, MSS, 4 * MSS);
     let ack = Ack { rtt: MS_40, ..Ack::of(MSS) };
     hand.state.on_ack(&hand.p, &hand.c, &ack);
@@ -247,7 +249,7 @@ fn ledbat_grows_no_further_than_a_segment_beyond_the_flight() {
 }
 
 #[test]
-fn ledbat_keeps_two_segments_whatever_the_delay() {
+fn ledbat_keeps_two_segments_at_any_delay() {
     let mut hand = Hand::new(avoidance("ledbat", 50 * MSS));
     hand.round(MS_40);
     (0..50).for_each(|_| hand.round(Span::from_secs(5)));
@@ -256,7 +258,7 @@ fn ledbat_keeps_two_segments_whatever_the_delay() {
 
 #[test]
 fn one_late_sample_does_not_move_ledbat() {
-    // The least of four: a single late sample changes nothing.
+    // The minimum of four samples: a single late sample has no effect.
     let run = |late: Option<u64>| {
         let mut hand = Hand::new(avoidance("ledbat", 20 * MSS));
         for at in 0..40 {
@@ -295,7 +297,7 @@ fn weeks_of_silence_leave_a_working_state() {
 }
 
 #[test]
-fn the_least_window_is_left_again() {
+fn the_window_grows_again_from_its_minimum() {
     for id in OURS {
         let mut hand = Hand::new(avoidance(id, 20 * MSS));
         (0..5).for_each(|_| hand.round(MS_40));
@@ -320,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn no_algorithm_opens_its_window_while_something_else_limits_the_sender(
+    fn no_algorithm_grows_while_the_window_does_not_limit_the_sender(
         id in prop::sample::select(&OURS[..]),
         rtts in prop::collection::vec(1_000_000..400_000_000u64, 1..200),
         segments in 1..200u64,

@@ -1,5 +1,5 @@
-//! Where the algorithms that look at delay or marks come to rest, on a path with one bottleneck
-//! that can be computed by hand.
+//! Equilibria of the algorithms that use delay or marks, on a path with one bottleneck that can be
+//! computed by hand.
 
 use crate::common::begins_at;
 use crate::common::path::{MSS, Path};
@@ -10,12 +10,12 @@ fn fresh(id: &str) -> AnyParams {
     begins_at(id, 2 * MSS, 1 << 40)
 }
 
-/// The algorithm in congestion avoidance from two segments on.
+/// The algorithm in congestion avoidance from two segments up.
 fn careful(id: &str) -> AnyParams {
     begins_at(id, 2 * MSS, 2 * MSS)
 }
 
-/// A path that holds 41 segments: a thousand a second, 40 ms and the segment's own.
+/// A path that holds 41 segments: a thousand per second, 40 ms and the segment's own service time.
 fn path_of_41(p: AnyParams) -> Path {
     Path::new(p, 1_000, Span::from_millis(40))
 }
@@ -75,7 +75,7 @@ fn ledbat_holds_the_target_delay() {
         assert!(p.set(1, target_ms * 1_000_000));
         let mut path = path_of_41(p);
         path.run_until(Time::from_secs(60));
-        // The first segment found the path empty, so the base delay is known exactly.
+        // The first segment found an empty path, so the base delay is known exactly.
         let (least, most) = path.range(30, |path| path.queued() as f64);
         let target = target_ms as f64;
         assert!(least >= target - 2.0 && most <= target + 2.0, "{least}..{most} of {target}");
@@ -86,7 +86,7 @@ fn ledbat_holds_the_target_delay() {
 fn ledbat_ends_slow_start_at_its_target_and_not_at_a_loss() {
     let mut path = path_of_41(fresh("ledbat"));
     path.run_until(Time::from_secs(2));
-    // The window that made the 100 ms doubles until they are seen.
+    // The window that gave the 100 ms doubles until the delay is measured.
     let (exit, full) = (path.control().ssthresh as f64 / MSS as f64, path.capacity_segments());
     assert!(exit > full + 100.0 && exit <= 2.0 * (full + 100.0) + 1.0, "{exit} segments");
 }
@@ -121,7 +121,7 @@ fn plus_plus(seconds: u64) -> Vec<(f64, f64)> {
 #[test]
 fn ledbat_plus_plus_slows_down_for_about_a_tenth_of_the_time() {
     let seen = plus_plus(200);
-    // A slowdown begins where the window falls to two segments from more.
+    // A slowdown begins when the window decreases to two segments from a larger value.
     let begins: Vec<usize> =
         (1..seen.len()).filter(|&at| seen[at].1 == 2.0 && seen[at - 1].1 > 2.0).collect();
     assert!(begins.len() >= 3, "{} slowdowns", begins.len());
@@ -155,7 +155,7 @@ fn ledbat_plus_plus_leaves_its_first_slow_start_at_three_quarters_of_60_ms() {
 
 #[test]
 fn ledbat_plus_plus_opens_by_its_gain_in_slow_start() {
-    // 41 ms: GAIN = 1/ceil(120/41) = 1/3, so that a round trip opens the window by a third.
+    // 41 ms: GAIN = 1/ceil(120/41) = 1/3, so that the window grows by a third per RTT.
     let mut p = begins_at("ledbat", 12 * MSS, 1 << 40);
     assert!(p.set(0, 1));
     let mut path = Path::new(p, 100_000, Span::from_millis(41));
@@ -176,7 +176,7 @@ fn westwood_measures_the_bottleneck_and_keeps_the_pipe_full_after_a_loss() {
         assert!((bandwidth - 1_000_000.0).abs() < 0.03 * 1_000_000.0, "{bandwidth} B/s");
         path.state.on_phase(&path.p, &path.c, Phase::Open, Phase::Recovery);
         let kept = path.control().ssthresh as f64 / MSS as f64;
-        // The least round-trip time is that of an empty path, which holds 41 segments.
+        // The minimum RTT is the RTT of the empty path, which holds 41 segments.
         assert!((kept - path.capacity_segments()).abs() < 1.5, "{kept} segments");
     }
 }
@@ -186,8 +186,8 @@ fn yeah_takes_a_long_queue_out_at_once() {
     let mut p = begins_at("yeah", 90 * MSS, 90 * MSS);
     assert!(p.set(0, 20));
     let mut path = path_of_41(p);
-    // Begins 90 segments in a path of 41: 49 in the queue, out of which half a window of 90 is
-    // more than there is once the first round has shown it.
+    // Begins with 90 segments on a path of 41: 49 are queued, and half of a window of 90 exceeds the
+    // queue after the first round has measured it.
     path.run_until(Time::from_millis(300));
     let left = path.cwnd_segments() - path.capacity_segments();
     assert!((0.0..=20.0).contains(&left), "{left} segments queued");
@@ -198,21 +198,21 @@ fn yeah_takes_a_long_queue_out_at_once() {
 fn veno_slows_its_growth_from_beta_segments_on() {
     let grown = |from: u64| {
         let mut path = path_of_41(begins_at("veno", from * MSS, from * MSS));
-        // The state begins with an empty path; two seconds pass before counting.
+        // The path begins empty; two seconds pass before counting.
         path.run_until(Time::from_secs(1));
         let (before, acked) = (path.cwnd_segments(), path.c.delivered);
         path.run_until(Time::from_secs(3));
         let windows_acked = (path.c.delivered - acked) as f64 / MSS as f64 / path.cwnd_segments();
         (path.cwnd_segments() - before) / windows_acked
     };
-    // Segments per window acknowledged; the window grows meanwhile, by less than a tenth.
+    // Segments per acknowledged window; the window grows by less than a tenth in between.
     assert!((0.9..1.1).contains(&grown(2)), "{}", grown(2));
     assert!((0.45..0.55).contains(&grown(60)), "{}", grown(60));
 }
 
 #[test]
 fn compound_keeps_its_delay_window_until_gamma_segments_are_queued() {
-    // A path of 400 segments: the delay window opens it long before Reno's would.
+    // A path of 400 segments: the delay window fills it long before Reno's window would.
     let path_with =
         |id| Path::new(begins_at(id, 50 * MSS, 50 * MSS), 10_000, Span::from_millis(40));
     let mut compound = path_with("compound");
@@ -221,7 +221,7 @@ fn compound_keeps_its_delay_window_until_gamma_segments_are_queued() {
     reno.run_until(Time::from_secs(4));
     assert!(reno.cwnd_segments() < 160.0, "{}", reno.cwnd_segments());
     assert!(compound.cwnd_segments() > 380.0, "{}", compound.cwnd_segments());
-    // From 30 segments queued on it gives way as the loss window grows.
+    // From 30 queued segments the delay window shrinks as the loss window grows.
     let (_, most) = compound.range(10, |path| path.queued() as f64);
     assert!(most < 60.0, "{most}");
     let dwnd = compound.traced("dwnd_B");

@@ -1,11 +1,11 @@
-//! What algorithms, slow starts and timers say of themselves is printed as it stands: whole sentences, nothing left over
-//! from editing.
+//! Descriptions of algorithms, slow starts and timers are printed unchanged, so they must be whole
+//! sentences without remains of editing.
 
 use windlass_cc::rto::TIMERS;
 use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_cc::{ALGORITHMS, Info};
 
-/// What is wrong with a text.
+/// The fault of a text, if it has one.
 fn fault(text: &str) -> Option<&'static str> {
     let words = || text.split(|c: char| !c.is_alphanumeric());
     let count = |sign: char| text.matches(sign).count();
@@ -33,7 +33,7 @@ fn descriptions_and_documentation_of_parameters_are_whole_sentences() {
 }
 
 #[test]
-fn what_is_left_over_from_editing_is_found() {
+fn remains_of_editing_are_found() {
     assert_eq!(fault("Grows (slowly)."), None);
     for text in ["Before the last XX is at most.", "Grows (slowly.", "Grows  slowly.", "Grows"] {
         assert!(fault(text).is_some(), "{text}");

@@ -1,5 +1,5 @@
-//! Matching of loss events: worked by hand, against the largest matching there is, and its true and
-//! false alarms over independent and shared events.
+//! Matching of loss events: examples computed by hand, a comparison with the maximum matching, and the
+//! rates of true and false alarms for independent and shared events.
 
 use proptest::prelude::*;
 use windlass_cc::coupling::detection::{Detector, Matching, REMEMBERED};
@@ -8,7 +8,7 @@ use windlass_cc::{Ratio, Span, Time};
 const INTERVAL: u64 = 200;
 const HALF: Ratio = Ratio::of(1, 2);
 
-/// Events of two paths, in ms, shown in the order of time.
+/// Events of two paths, in ms, passed in order of time.
 fn detect(matching: Matching, a: &[u64], b: &[u64]) -> Detector {
     let mut events: Vec<(u64, usize)> = a.iter().map(|at| (*at, 0)).collect();
     events.extend(b.iter().map(|at| (*at, 1)));
@@ -40,19 +40,19 @@ fn events_less_than_the_interval_apart_match_and_others_do_not() {
 
 #[test]
 fn one_event_matches_many_in_the_printed_algorithm_and_one_in_the_work_cited() {
-    // A loss on one path among five on the other: 5 pairs of 1 event, ratio 5.
+    // One loss on a path, with five on the other: 5 pairs with 1 event, ratio 5.
     let (a, b) = ([1_000], [850, 900, 1_000, 1_050, 1_100]);
     assert_eq!(matches(Matching::Pairs, &a, &b), 5);
     assert_eq!(matches(Matching::OneToOne, &a, &b), 1);
-    // Two and two within an interval: four pairs, two couples.
+    // Two and two within an interval: four pairs, two matches.
     assert_eq!(matches(Matching::Pairs, &[0, 50], &[20, 60]), 4);
     assert_eq!(matches(Matching::OneToOne, &[0, 50], &[20, 60]), 2);
-    // A chain: taking the nearest would leave one of each side alone.
+    // A chain: matching the nearest events would leave one event of each side without a partner.
     assert_eq!(matches(Matching::OneToOne, &[0, 190], &[150, 340]), 2);
 }
 
 #[test]
-fn several_events_at_once_are_so_many_events() {
+fn simultaneous_events_are_counted_separately() {
     let mut pairs = Detector::new(Matching::Pairs, Span::from_millis(INTERVAL));
     let mut single = Detector::new(Matching::OneToOne, Span::from_millis(INTERVAL));
     for detector in [&mut pairs, &mut single] {
@@ -65,12 +65,12 @@ fn several_events_at_once_are_so_many_events() {
 }
 
 #[test]
-fn the_ratio_is_held_against_delta_and_none_without_an_event() {
+fn paths_share_if_the_ratio_exceeds_delta_and_both_have_events() {
     // One of two: not more than a half.
     assert!(!detect(Matching::OneToOne, &[0, 5_000], &[100, 9_000]).shared(0, 1, HALF));
     // Two of three.
     assert!(detect(Matching::OneToOne, &[0, 5_000, 7_000], &[1, 5_001, 9_000]).shared(0, 1, HALF));
-    // The lesser number counts: both events of the one.
+    // The smaller number counts: both events of the first path.
     let many = [0, 1_000, 2_000, 3_000, 4_000, 5_000];
     assert!(detect(Matching::OneToOne, &[0, 5_000], &many).shared(0, 1, HALF));
     assert!(!detect(Matching::Pairs, &[], &many).shared(0, 1, Ratio(0)), "MF-14");
@@ -96,7 +96,7 @@ fn a_new_cycle_forgets_events_and_keeps_matches_only_if_asked() {
     assert_eq!((detector.matches(0, 1), detector.events(1)), (0, 0));
 }
 
-/// The size of the largest matching, by augmenting paths (Kuhn).
+/// The size of the maximum matching, by augmenting paths (Kuhn).
 fn largest_matching(a: &[u64], b: &[u64]) -> u32 {
     fn augment(
         from: usize,
@@ -173,7 +173,7 @@ fn independent(random: &mut Random, n: u64) -> Vec<u64> {
     (0..n).map(|_| random.below(CYCLE)).collect()
 }
 
-/// Share of 400 cycles in which a shared bottleneck is seen.
+/// Share of 400 cycles in which a shared bottleneck is detected.
 fn alarms(matching: Matching, mut draw: impl FnMut(&mut Random) -> (Vec<u64>, Vec<u64>)) -> f64 {
     let mut random = Random(7);
     let seen = (0..400).filter(|_| {
@@ -184,9 +184,9 @@ fn alarms(matching: Matching, mut draw: impl FnMut(&mut Random) -> (Vec<u64>, Ve
 }
 
 #[test]
-fn independent_events_match_as_often_as_chance_has_it() {
-    // Two moments of a cycle T lie less than I apart with probability 2·I/T - (I/T)²: 0.008 less
-    // what the ends of the cycle take.
+fn independent_events_match_with_the_expected_probability() {
+    // Two times in a cycle T are less than I apart with probability 2·I/T - (I/T)²: 0.008 minus the
+    // effect of the cycle's ends.
     let part = INTERVAL as f64 / CYCLE as f64;
     let chance = 2.0 * part - part * part;
     for (n1, n2) in [(20, 20), (62, 62), (40, 150)] {
@@ -216,13 +216,13 @@ fn many_independent_events_alarm_the_printed_algorithm_and_later_the_one_to_one_
     assert!(rate(Matching::Pairs, 120) > 0.99);
     assert!(rate(Matching::OneToOne, 62) < 0.02);
     assert!(rate(Matching::OneToOne, 90) < 0.25);
-    // One to one only puts it off: with 250 events in 50 s every second one meets another.
+    // One-to-one matching only delays it: with 250 events in 50 s every second event has a partner.
     assert!(rate(Matching::OneToOne, 250) > 0.99);
 }
 
 #[test]
-fn few_events_meet_many_by_chance_whatever_the_matching() {
-    // One of n others lies near an event with probability 1 - e^(-0.008·n).
+fn few_events_match_many_by_chance_with_either_matching() {
+    // One of n others is near an event with probability 1 - e^(-0.008·n).
     for matching in [Matching::Pairs, Matching::OneToOne] {
         let rate = |n| alarms(matching, move |r| (independent(r, 5), independent(r, n)));
         assert!(rate(30) < 0.15, "{matching:?}");
@@ -234,7 +234,7 @@ fn few_events_meet_many_by_chance_whatever_the_matching() {
 
 #[test]
 fn shared_events_are_found_by_either_matching_unless_most_losses_are_each_paths_own() {
-    // Both paths lose at a queue's overflow, up to 150 ms apart; and `own` more by themselves.
+    // Both paths lose at a queue overflow, up to 150 ms apart, and each has `own` further losses.
     let rate = |matching, shared, own| {
         alarms(matching, move |r| {
             let overflow = independent(r, shared);
@@ -254,7 +254,7 @@ fn shared_events_are_found_by_either_matching_unless_most_losses_are_each_paths_
     }
 }
 
-/// Prints the table of alarms that docs/src/studies/shared-bottlenecks.md has.
+/// Prints the table of alarms for docs/src/studies/shared-bottlenecks.md.
 #[test]
 #[ignore = "prints a table"]
 fn table_of_alarms() {

@@ -1,5 +1,5 @@
-//! The integer state machines against the equations that they stand for, computed apart from them in
-//! `f64`, and against the tables of the papers.
+//! The integer state machines compared with their equations, computed separately in `f64`, and with the
+//! tables of the papers.
 
 use crate::common::{avoidance_by, begins_at};
 use proptest::prelude::*;
@@ -34,15 +34,16 @@ impl RtoModel {
     }
 }
 
-/// Each update truncates two products, by less than 1 ns together, and keeps `1 - gain` of the
-/// error it had: the error stays below `1 / gain`, 8 ns for srtt. rttvar adds a quarter of that 8 ns
-/// to its own 1 ns (and half a nanosecond once), hence below (1 + 2) / (1/4) = 12 ns. The timeout
-/// has both, the second four times: 56 ns, doubled with every expiry.
+/// Each update truncates two products, by less than 1 ns together, and keeps `1 - gain` of its previous
+/// error. Therefore the error stays below `1 / gain`, 8 ns for srtt. The error of rttvar adds a quarter
+/// of these 8 ns to its own 1 ns (and half a nanosecond once). It stays below (1 + 2) / (1/4) = 12 ns.
+/// The timeout adds the error of srtt and four times the error of rttvar: 56 ns, doubled with every
+/// expiry.
 const SRTT_ERROR_NS: f64 = 8.0;
 const RTTVAR_ERROR_NS: f64 = 12.0;
 const RTO_ERROR_NS: f64 = 56.0;
 
-/// What `f64` itself loses over the values and steps used here.
+/// Error of `f64` itself over the values and steps used here.
 const F64_ERROR_NS: f64 = 0.1;
 
 fn close(ours: Span, model_s: f64, bound_ns: f64) -> bool {
@@ -70,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn the_timer_has_no_minimum_of_its_own(
+    fn the_timer_has_no_fixed_minimum(
         samples in prop::collection::vec(1_000..10_000_000_000u64, 1..100),
     ) {
         let p = Rfc6298Params { min: Span::ZERO, granularity: Span::ZERO, ..Default::default() };
@@ -86,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn slow_start_adds_what_was_acknowledged_up_to_one_segment(
+    fn slow_start_adds_the_acknowledged_bytes_up_to_one_segment(
         mss in 1..9_000u32, segments in 1..50u64, acks in prop::collection::vec(1..30_000u64, 0..50),
     ) {
         let p = begins_at("reno", segments * u64::from(mss), MAX_WINDOW);
@@ -174,7 +175,7 @@ proptest! {
             newreno.on_ack(&p, &c, &Ack::of(acked));
             let acked = i128::from(acked);
             let back = if acked >= mss { mss } else { 0 };
-            // The RFC lets the window reach zero; ours keeps one segment.
+            // The RFC lets the window reach zero; Windlass keeps one segment.
             expected = ((expected - acked).max(0) + back).max(mss);
             prop_assert_eq!(i128::from(newreno.control(&p, &c).cwnd), expected);
         }
@@ -185,14 +186,14 @@ proptest! {
     }
 }
 
-/// Reno-BER Table 9, growth by equation 17 once per round trip from three segments. The paper
-/// prints 7762 where its equation gives 6762 (RB-12).
+/// Reno-BER Table 9: growth by equation 17 once per RTT from three segments. The paper prints 7762, but
+/// its equation gives 6762 (RB-12).
 const TABLE_9: [u64; 15] =
     [4380, 4867, 5305, 5707, 6080, 6431, 6762, 7077, 7379, 7667, 7945, 8214, 8473, 8725, 8969];
 
 fn assert_table_9(ours: impl IntoIterator<Item = u64>) {
     for (rtt, (ours, printed)) in ours.into_iter().zip(TABLE_9).enumerate() {
-        // Ours are cut to whole bytes, the paper's rounded after each step.
+        // Windlass cuts to whole bytes; the paper rounds after each step.
         assert!(ours.abs_diff(printed) <= 1, "RTT {rtt}: {ours} B, the paper has {printed} B");
     }
 }
@@ -204,7 +205,7 @@ fn growth_once_per_round_trip_gives_table_9_of_reno_ber() {
     let mut state = AnyController::init(&p, &c);
     let mut windows = vec![state.control(&p, &c).cwnd];
     while windows.len() < TABLE_9.len() {
-        // A window is sent, then acknowledged as a whole.
+        // A window is sent and then acknowledged at once.
         let acked = state.control(&p, &c).cwnd;
         c.next_id += acked;
         c.una += acked;
@@ -214,7 +215,8 @@ fn growth_once_per_round_trip_gives_table_9_of_reno_ber() {
     assert_table_9(windows);
 }
 
-/// Equation 17 per acknowledgement needs about three round trips where Table 9 has fourteen (RB-12).
+/// Equation 17 per acknowledgement needs about three RTTs for the growth of Table 9 in fourteen
+/// (RB-12).
 #[test]
 fn growth_per_acknowledgement_is_about_one_segment_per_round_trip() {
     let p = avoidance_by("reno", Increase::PerAck, 3 * 1460);
@@ -226,7 +228,7 @@ fn growth_per_acknowledgement_is_about_one_segment_per_round_trip() {
             state.on_ack(&p, &c, &Ack::of(1460));
         }
         let cwnd = state.control(&p, &c).cwnd;
-        // Just under a segment, since the window grows within the round.
+        // Just below a segment, because the window grows within the round.
         let (least, most) = (3 * 1460 + round * 1460 * 4 / 5, (3 + round) * 1460);
         assert!((least..=most).contains(&cwnd), "round {round}: {cwnd} B");
     }
@@ -247,7 +249,7 @@ fn an_expiry_doubles_the_timeout_up_to_the_maximum() {
 }
 
 #[test]
-fn the_granularity_is_the_least_margin() {
+fn the_granularity_is_the_minimum_margin() {
     let granularity = Span::from_millis(500);
     let p = Rfc6298Params { min: Span::ZERO, granularity, ..Default::default() };
     let mut timer = Rfc6298::init(&p);

@@ -1,8 +1,8 @@
-//! Windowed filters against the exact extreme of everything that was sampled.
+//! Windowed filters compared with the exact extreme of all samples.
 
 use windlass_cc::filter::{DeliveredRounds, TwoSlotMax, WindowedMax, WindowedMin};
 
-/// Samples that wander, with steps up and down: `(time, value)`.
+/// Samples that vary in steps up and down: `(time, value)`.
 fn walk(seed: u64, n: u64) -> impl Iterator<Item = (u64, u64)> {
     let mut x = seed;
     let mut level = 1e6;
@@ -93,7 +93,7 @@ fn two_slots_remember_this_period_and_the_one_before() {
 
 #[test]
 fn a_round_ends_with_data_sent_after_its_beginning() {
-    // A window of ten segments, each acknowledged in order and replaced at once.
+    // A window of ten segments, each acknowledged in order and followed by a new segment at once.
     let mut rounds = DeliveredRounds::new(0);
     let mut sent: std::collections::VecDeque<u64> = std::iter::repeat_n(0, 10).collect();
     let mut beginnings = vec![];
@@ -104,7 +104,8 @@ fn a_round_ends_with_data_sent_after_its_beginning() {
         }
         sent.push_back(n);
     }
-    // The first acknowledgement ends the empty round 0; then every tenth that was sent after it.
+    // The first acknowledgement ends the empty round 0, and then every tenth segment sent after it ends
+    // a round.
     let expected: Vec<u64> = (0..10).map(|k| 1 + 10 * k).collect();
     assert_eq!(beginnings, expected);
     assert_eq!(rounds.count(), 10);

@@ -1,4 +1,5 @@
-//! Flavours: what stands beside the algorithms is there, admissible, different, and has a reason.
+//! Deviations of implementations: each exists, is admissible, differs from the default, and has a
+//! reason.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +45,7 @@ fn every_departure_is_an_admissible_difference_with_a_reason() {
 }
 
 #[test]
-fn a_flavour_sets_what_it_says_and_nothing_else() {
+fn an_implementation_sets_only_its_listed_deviations() {
     for info in ALGORITHMS {
         let paper = AnyParams::by_name(info.id).unwrap();
         assert_eq!(paper.flavoured(Flavour::Rfc), paper);
@@ -64,7 +65,7 @@ fn a_flavour_sets_what_it_says_and_nothing_else() {
     assert_eq!(slow_start("highspeed").info().id, "standard");
     let vegas = slow_start::AnyParams::by_name("vegas").unwrap();
     assert_eq!(slow_start("vegas"), vegas.flavoured(Flavour::Linux));
-    assert_ne!(slow_start("vegas"), vegas, "a slow start has flavours of its own");
+    assert_ne!(slow_start("vegas"), vegas, "a slow start has its own deviations");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Corners in which growth must still follow its equation.
+//! Corner cases of growth equations.
 
 use crate::common::avoidance_by;
 use proptest::prelude::*;
@@ -8,8 +8,8 @@ use windlass_cc::{
     Ack, AnyController, AnyParams, Conn, RtoEstimator, RttSample, Setup, Span, Time,
 };
 
-/// A sender clocked by single acknowledgements over a path of 40 ms and 1 ms a segment: the window
-/// at the end of each round trip.
+/// A sender clocked by single acknowledgements over a path of 40 ms and 1 ms per segment: the window at
+/// the end of each RTT.
 fn windows_of_a_clocked_sender(p: &AnyParams, rounds: usize) -> Vec<u64> {
     const MSS: u64 = 1460;
     let mut c = Conn::new(MSS as u32);
@@ -41,7 +41,7 @@ fn a_sender_clocked_by_acknowledgements_follows_table_9_of_reno_ber() {
     let p = avoidance_by("reno", Increase::PerRtt, 3 * 1460);
     for (rtt, (ours, printed)) in windows_of_a_clocked_sender(&p, 15).iter().zip(table).enumerate()
     {
-        // Ours are cut to whole bytes, the paper's rounded after each step.
+        // Windlass cuts to whole bytes; the paper rounds after each step.
         assert!(ours.abs_diff(printed) <= 1, "RTT {rtt}: {ours} B, the paper has {printed} B");
     }
 }
@@ -71,7 +71,7 @@ fn a_segment_size_of_any_width_does_not_overflow() {
 }
 
 #[test]
-fn an_unknown_round_trip_is_no_sample() {
+fn an_unknown_rtt_does_not_change_the_timer() {
     let p = Rfc6298Params::default();
     let mut timer = Rfc6298::init(&p);
     timer.on_sample(&p, &RttSample::of(Span::from_millis(40)));
@@ -97,15 +97,15 @@ proptest! {
         }
         let grown = (state.control(&p, &c).cwnd - cwnd) as f64;
         let share = grown / f64::from(mss);
-        // The window grows meanwhile, and each step is cut to 2^-16 B.
+        // The window grows in between, and each step is cut to 2^-16 B.
         let cut = acks as f64 * 2f64.powi(-16) / f64::from(mss);
         prop_assert!((0.98 - cut..=1.01).contains(&share), "{share} segments at {cwnd} B");
     }
 }
 
-/// After a timeout one acknowledgement may cover a flight that SACK had reported before.
+/// After a timeout one acknowledgement may cover a flight that SACK had already reported.
 #[test]
-fn an_acknowledgement_counts_for_what_is_news_and_ends_slow_start_at_the_threshold() {
+fn an_acknowledgement_counts_new_data_and_ends_slow_start_at_the_threshold() {
     const MSS: u64 = 1460;
     let mut p = AnyParams::by_name("reno").expect("an algorithm");
     p.set_common(&Setup {
@@ -118,10 +118,10 @@ fn an_acknowledgement_counts_for_what_is_news_and_ends_slow_start_at_the_thresho
     let mut state = AnyController::init(&p, &c);
     state.on_ack(&p, &c, &Ack::of(5 * MSS));
     assert_eq!(state.control(&p, &c).cwnd, 6 * MSS, "it counts in full");
-    // Reported before, but for two segments.
+    // All except two segments were reported before.
     let late = Ack { delivered: 2 * MSS, ..Ack::of(100 * MSS) };
     state.on_ack(&p, &c, &late);
-    assert_eq!(state.control(&p, &c).cwnd, 8 * MSS, "what is news counts");
+    assert_eq!(state.control(&p, &c).cwnd, 8 * MSS, "only new data counts");
     state.on_ack(&p, &c, &Ack::of(200 * MSS));
     assert_eq!(state.control(&p, &c).cwnd, 20 * MSS);
 }

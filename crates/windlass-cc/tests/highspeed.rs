@@ -1,4 +1,4 @@
-//! HighSpeed TCP against RFC 3649's equations in `f64`, and against the RFC's own numbers.
+//! HighSpeed TCP compared with RFC 3649's equations in `f64`, and with the RFC's own numbers.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::congestion_avoidance::CongestionEvent;
@@ -41,7 +41,7 @@ impl Model for HighSpeedModel {
 
     fn cut(&mut self, s: &Seen, w: &Win, _why: CongestionEvent) -> f64 {
         let segments = w.cwnd / s.mss;
-        // At 38 segments the cut is a half on either side, but b is that of whole segments.
+        // At 38 segments both cuts are a half, but b belongs to whole segments.
         self.unclear |= segments != segments.round() && (segments - segments.round()).abs() < 1e-2;
         let whole = segments.floor();
         s.flight * (1.0 - if whole <= LOW_WINDOW { 0.5 } else { b(whole) })
@@ -62,7 +62,7 @@ fn highspeed(cwnd: u64) -> Flow<HighSpeed, HighSpeedModel> {
 fn increase(cwnd: u64) -> f64 {
     let mut flow = highspeed(cwnd);
     let before = flow.ours.cwnd();
-    // A whole window acknowledged at once counts as a round trip.
+    // A whole window acknowledged at once counts as an RTT.
     flow.ack(MS, MS, cwnd);
     (flow.ours.cwnd() - before) as f64 / 1_000.0
 }
@@ -79,7 +79,7 @@ fn trajectories_follow_rfc_3649() {
 }
 
 #[test]
-fn increase_and_decrease_are_those_of_the_response_function() {
+fn increase_and_decrease_follow_the_response_function() {
     for cwnd in (39..2_000).chain((2_000..90_000).step_by(997)) {
         let (ours, expected) = (increase(cwnd), a(cwnd as f64).max(1.0));
         assert!(
@@ -91,9 +91,9 @@ fn increase_and_decrease_are_those_of_the_response_function() {
     }
 }
 
-/// RFC 3649 appendix B: the rows at which its rounded a(w) rises, as far as they are of use here.
+/// RFC 3649 appendix B: some rows at which its rounded a(w) rises.
 #[test]
-fn the_tables_first_rows_and_its_end_come_out() {
+fn growth_and_cut_agree_with_the_first_and_last_rows_of_the_table() {
     for (cwnd, rounded_a, rounded_b) in [(118, 2.0, 0.44), (221, 3.0, 0.41), (83_000, 72.0, 0.10)] {
         assert!((increase(cwnd) - rounded_a).abs() < 0.6, "{cwnd} {}", increase(cwnd));
         assert!((decrease(cwnd) - rounded_b).abs() < 0.006, "{cwnd} {}", decrease(cwnd));
@@ -117,7 +117,7 @@ fn beyond_the_response_function_growth_and_cut_stay_sane() {
     }
 }
 
-/// Deterministic loss of one in 1/p packets; RFC 3649 table 2's windows are those of p(w).
+/// Deterministic loss of one in 1/p packets; the windows of RFC 3649 table 2 follow p(w).
 #[test]
 fn the_average_window_is_the_response_functions() {
     for (interval, expected) in [(10_000u64, 263.0), (100_000, 1_795.0)] {
@@ -128,7 +128,7 @@ fn the_average_window_is_the_response_functions() {
             flow.ack(MS, 100 * MS, 1);
             acked += 1;
             if acked > 10 * interval {
-                // An acknowledgement takes 1/w of a round trip.
+                // An acknowledgement takes 1/w of an RTT.
                 area += 1.0;
                 time += 1.0 / w;
             }
@@ -143,7 +143,7 @@ fn the_average_window_is_the_response_functions() {
 }
 
 #[test]
-fn it_starts_with_limited_slow_start_unless_told_otherwise() {
+fn the_default_slow_start_is_limited_slow_start() {
     let p = windlass_cc::AnyParams::by_name("highspeed").expect("it is registered");
     assert_eq!(p.common().slow_start.info().id, "limited");
 }

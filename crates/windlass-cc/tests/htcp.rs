@@ -1,4 +1,4 @@
-//! H-TCP against its equations in `f64`.
+//! H-TCP compared with its equations in `f64`.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::Phase;
@@ -95,7 +95,7 @@ fn htcp(cwnd: u64) -> Flow<Htcp, HtcpModel> {
     Flow::new(Params::default(), HtcpModel::new(), 1_000, cwnd, cwnd)
 }
 
-/// Acknowledgements at the pace of the window until so long has passed.
+/// Acknowledgements at the rate of the window, for `time` nanoseconds.
 fn clocked(flow: &mut Flow<Htcp, HtcpModel>, rtt: u64, time: u64) {
     let until = flow.c.now.0 + time;
     while flow.c.now.0 < until {
@@ -146,7 +146,7 @@ fn the_first_loss_halves_and_a_later_one_leaves_the_ratio_of_round_trip_times() 
     clocked(&mut flow, 100 * MS, SECOND / 2);
     assert!((kept(&mut flow) - 0.5).abs() < 0.01, "nothing to compare the throughput with");
     flow.repair(100 * MS);
-    // The pace of the acknowledgements, not the window, makes the throughput: 1000 a second.
+    // The rate of the acknowledgements, not the window, gives the throughput: 1000 per second.
     for (rtt, expected) in [(140, 1.0 / 1.4), (150, 1.0 / 1.5), (100, 0.8), (500, 0.5)] {
         for _ in 0..400 {
             flow.ack(MS, 100 * MS, 1);

@@ -1,4 +1,4 @@
-//! TCP Hybla against its equations in `f64`.
+//! TCP Hybla compared with its equations in `f64`.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::congestion_avoidance::CongestionEvent;
@@ -111,7 +111,7 @@ fn the_exponent_is_limited() {
     assert!(flow.ours.cwnd() < MAX_WINDOW);
 }
 
-/// rho² of 100.5 ms is 16.1604: whole-number arithmetic would make 16 of it.
+/// rho² of 100.5 ms is 16.1604: whole-number arithmetic would give 16.
 #[test]
 fn the_square_keeps_its_fraction() {
     let mut flow = hybla(1_000, 1);
@@ -119,7 +119,7 @@ fn the_square_keeps_its_fraction() {
         flow.ack(MS, 100_500_000, 1);
     }
     let gained = flow.segments() - 1_000.0;
-    // Over a round trip in which the window itself grows by that much.
+    // Over an RTT in which the window itself grows by this amount.
     let expected = (1_000f64.powi(2) + 2.0 * 16.1604 * 1_000.0).sqrt() - 1_000.0;
     assert!((gained - expected).abs() < 0.002, "{gained} {expected}");
 }

@@ -1,4 +1,4 @@
-//! HyStart against a model of its two tests in floating point.
+//! HyStart compared with a floating-point model of its two tests.
 
 use crate::common::begins_at;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn reno_with(p: HyStartParams, window: u64) -> AnyParams {
     all
 }
 
-/// A sender whose acknowledgements the test makes, one segment each.
+/// A sender with acknowledgements of one segment each, which the test creates.
 struct Sender {
     p: AnyParams,
     c: Conn,
@@ -52,7 +52,8 @@ impl Sender {
         self.send_all();
     }
 
-    /// Acknowledges at these moments (microseconds) until slow start ends; how many it took.
+    /// Acknowledges at these times (microseconds) until slow start ends; returns the number of
+    /// acknowledgements.
     fn acks_until_exit(&mut self, moments: impl Iterator<Item = (u64, Span)>) -> Option<usize> {
         for (n, (at, rtt)) in moments.enumerate() {
             self.ack(at, rtt);
@@ -67,7 +68,7 @@ impl Sender {
 const ONLY_TRAIN: Detect = Detect::Train;
 const ONLY_DELAY: Detect = Detect::Delay;
 
-/// The thresholds of ns-3, where trains and delays are as long as the least round-trip time.
+/// The thresholds of ns-3, where the limits of train and delay are the minimum RTT.
 fn of_ns3() -> HyStartParams {
     match slow_start::AnyParams::HyStart(HyStartParams::default()).flavoured(Flavour::Ns3) {
         slow_start::AnyParams::HyStart(params) => params,
@@ -76,21 +77,22 @@ fn of_ns3() -> HyStartParams {
 }
 
 #[test]
-fn a_train_longer_than_half_the_least_round_trip_ends_slow_start() {
-    // Acknowledgements every 1 ms, least round-trip time 40 ms: the train begins with the first
-    // and is longer than 20 ms with the one that comes 21 ms later, the 22nd.
+fn a_train_longer_than_half_the_minimum_rtt_ends_slow_start() {
+    // Acknowledgements every 1 ms, minimum RTT 40 ms. The train begins with the first acknowledgement
+    // and exceeds 20 ms at the 22nd, which arrives 21 ms later.
     let p = HyStartParams { detect: ONLY_TRAIN, ..Default::default() };
     let mut sender = Sender::new(p, 50);
     sender.send_all();
     let rtt = Span::from_millis(40);
     let moments = (0..50).map(|n| (40_000 + 1000 * n, rtt));
     assert_eq!(sender.acks_until_exit(moments), Some(22));
-    // 21 acknowledgements opened the window by a segment each; the 22nd finds it at the threshold.
+    // 21 acknowledgements increased the window by a segment each; at the 22nd the window is at the
+    // threshold.
     assert_eq!(sender.cwnd(), 50 + 21);
 }
 
 #[test]
-fn with_the_values_of_ns_3_the_train_must_be_as_long_as_the_least_round_trip() {
+fn with_the_values_of_ns_3_the_train_must_last_the_minimum_rtt() {
     let p = HyStartParams { detect: ONLY_TRAIN, ..of_ns3() };
     let mut sender = Sender::new(p, 50);
     sender.send_all();
@@ -105,7 +107,7 @@ fn a_gap_breaks_the_train_for_the_rest_of_the_round() {
     let mut sender = Sender::new(p, 50);
     sender.send_all();
     let rtt = Span::from_millis(40);
-    // 15 close ones, then 2.1 ms of silence, then close ones again until the round is over.
+    // 15 close acknowledgements, then a gap of 2.1 ms, then close ones until the round is over.
     let close = (0..15).map(|n| (40_000 + 1000 * n, rtt));
     let late = (0..35).map(|n| (56_100 + 1000 * n, rtt));
     assert_eq!(sender.acks_until_exit(close.chain(late)), None);
@@ -116,7 +118,7 @@ fn a_gap_of_exactly_the_limit_keeps_the_train() {
     let p = HyStartParams { detect: ONLY_TRAIN, ..Default::default() };
     let mut sender = Sender::new(p, 50);
     sender.send_all();
-    // 2.048 ms is a whole number of the units kept; half of 40.96 ms is passed by the 11th gap.
+    // 2.048 ms is a whole number of the stored units; the 11th gap exceeds half of 40.96 ms.
     let p = HyStartParams { ack_delta: Span::from_micros(2_048), ..p };
     sender.p = reno_with(p, 50);
     let moments = (0..50).map(|n| (40_000 + 2_048 * n, Span::from_micros(40_960)));
@@ -125,15 +127,15 @@ fn a_gap_of_exactly_the_limit_keeps_the_train() {
 
 #[test]
 fn the_ninth_delayed_sample_of_a_round_ends_slow_start() {
-    // Acknowledgements 3 ms apart make no train. The first round sets the least to 40 ms; in the
-    // second all are 45.1 ms, above 40 + 40/8 = 45 ms.
+    // Acknowledgements 3 ms apart are not a train. The first round sets the minimum to 40 ms. In the
+    // second all samples are 45.1 ms, above 40 + 40/8 = 45 ms.
     let p = HyStartParams::default();
     let mut sender = Sender::new(p, 16);
     sender.send_all();
     let first = (0..16).map(|n| (40_000 + 3_000 * n, Span::from_millis(40)));
     assert_eq!(sender.acks_until_exit(first), None);
-    // The first round ends with what was sent before its first acknowledgement was answered: all
-    // of these belong to the second.
+    // The first round ends with the data sent before its first acknowledgement, so all of these belong
+    // to the second round.
     let second = (0..40).map(|n| (140_000 + 3_000 * n, Span::from_micros(45_100)));
     assert_eq!(sender.acks_until_exit(second), Some(9));
 }
@@ -153,7 +155,7 @@ fn one_quick_sample_in_the_round_is_enough_to_go_on() {
 }
 
 #[test]
-fn below_the_least_window_nothing_is_looked_for() {
+fn below_low_window_no_sign_is_detected() {
     let p = HyStartParams::default();
     let mut sender = Sender::new(p, 4);
     sender.send_all();
@@ -184,14 +186,14 @@ fn slow_start_after_a_timeout_is_watched_again() {
     sender.state.on_phase(&sender.p, &sender.c, Phase::Open, Phase::Loss);
     sender.c.phase = Phase::Open;
     assert!(sender.in_slow_start());
-    // Acknowledgements every millisecond: the first round that is longer than 20 ms, long after the
-    // window has reached 16 segments and before it reaches the threshold of 200.
+    // Acknowledgements every millisecond. Slow start ends in the first round longer than 20 ms, long
+    // after the window has reached 16 segments and before it reaches the threshold of 200.
     let again = sender.acks_until_exit((0..300).map(|n| (1_000_000 + 1000 * n, rtt)));
     assert!(again.is_some());
     assert!((16..200).contains(&sender.cwnd()), "{}", sender.cwnd());
 }
 
-/// The two tests of a round as the paper and Linux have them, seconds.
+/// The two tests of a round as in the paper and in Linux, seconds.
 struct Model {
     share: (f64, f64),
     delta: f64,
@@ -235,7 +237,8 @@ proptest! {
         let mut model =
             Model { share, delta: 2e-3, bounds, start, last: start, least: f64::MAX, samples: 0 };
         for (gap, extra) in gaps.iter().zip(&extra) {
-            // Keep out of the unit (1.024 us) around a threshold, where ours may come one late.
+            // Avoid one unit (1.024 us) around a threshold, where Windlass may detect the sign one
+            // acknowledgement later.
             prop_assume!(gap.abs_diff(2_000) > 3);
             at += gap;
             let rtt = base + extra;

@@ -1,4 +1,4 @@
-//! TCP-Illinois against its equations in `f64`.
+//! TCP-Illinois compared with its equations in `f64`.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::congestion_avoidance::CongestionEvent;
@@ -121,7 +121,7 @@ fn illinois(cwnd: u64) -> Flow<Illinois, IllinoisModel> {
     Flow::new(Params::default(), IllinoisModel::new(), 1_000, cwnd, cwnd)
 }
 
-/// So many round trips with one sample; growth of the window in the last.
+/// Runs `count` rounds with one sample; returns the growth of the window in the last round.
 fn rounds(flow: &mut Flow<Illinois, IllinoisModel>, count: u32, rtt: u64) -> f64 {
     let mut gained = 0.0;
     for _ in 0..count {
@@ -134,7 +134,7 @@ fn rounds(flow: &mut Flow<Illinois, IllinoisModel>, count: u32, rtt: u64) -> f64
     gained
 }
 
-/// A flow of 1000 segments that has seen 100 ms and 200 ms.
+/// A flow of 1000 segments with samples of 100 ms and 200 ms.
 fn calibrated() -> Flow<Illinois, IllinoisModel> {
     let mut flow = illinois(1_000);
     rounds(&mut flow, 1, 100 * MS);
@@ -174,7 +174,7 @@ fn growth_is_at_its_largest_again_only_after_five_quiet_round_trips_in_a_row() {
     let mut flow = calibrated();
     let slow = rounds(&mut flow, 2, 200 * MS);
     assert!(slow < 0.31, "{slow}");
-    // One round trip runs when the queue empties, the next four do not suffice.
+    // One RTT is under way when the queue empties, and the next four are not enough.
     let waiting = rounds(&mut flow, 5, 100 * MS);
     assert!(waiting < 1.0, "{waiting}");
     let full = rounds(&mut flow, 2, 100 * MS);
@@ -184,7 +184,7 @@ fn growth_is_at_its_largest_again_only_after_five_quiet_round_trips_in_a_row() {
     rounds(&mut flow, 4, 100 * MS);
     rounds(&mut flow, 1, 150 * MS);
     let waiting = rounds(&mut flow, 4, 100 * MS);
-    assert!(waiting < 2.0, "a queue in between begins the count anew: {waiting}");
+    assert!(waiting < 2.0, "a queue in between restarts the count: {waiting}");
 }
 
 #[test]
@@ -214,10 +214,10 @@ fn a_timeout_goes_back_to_reno_until_there_are_samples() {
     let threshold = flow.ssthresh();
     flow.lose();
     assert_eq!(flow.ssthresh(), 2_000, "half of one segment, at least two");
-    assert!(threshold > 800_000, "the timeout itself cut by what was measured: {threshold}");
+    assert!(threshold > 800_000, "the cut at the timeout used the measured delay: {threshold}");
 }
 
-/// A queue of 50 µs on a path of 1 ms: whole milliseconds would not see it.
+/// A queue of 50 µs on a path of 1 ms, which whole milliseconds would not show.
 #[test]
 fn queues_below_a_millisecond_are_seen() {
     let mut flow = illinois(1_000);

@@ -1,16 +1,17 @@
-//! Who imports whom, read from the sources: no circle among the files of any crate, none of the core that looks
-//! up, and one algorithm without the others.
+//! Tests of the imports in the sources: no crate has circular imports among its files, no file of
+//! `windlass-cc` imports a higher layer, and an algorithm does not depend on the other algorithms.
 //!
-//! A `mod.rs` that hands on what its children define is a shop window: an import by way of it counts as one of the
-//! file behind it. A type whose methods stand in several files, stage by stage, is defined in the file above them; a
-//! file that has an `impl` of such a type is a part of the type's own, and its import of that type is none. Of all
-//! else that stands in the file above it may import nothing.
+//! A `mod.rs` that re-exports definitions of its children is transparent: an import through it counts
+//! as an import of the file with the definition. A type with methods in several files is defined in the
+//! file above them. A file with an `impl` of such a type belongs to the type, and its import of this
+//! type does not count. Other imports from the file above count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The layers of `windlass-cc`, from the bottom up. What a word names may import what it or an earlier one names.
+/// The layers of `windlass-cc`, from the bottom up. The files of a layer may import from this layer and
+/// from earlier layers.
 const LAYERS: &[&[&str]] = &[
     &["dispatch", "arithmetic::math", "time", "params"],
     &["event", "cross_layer", "group"],
@@ -25,7 +26,7 @@ const LAYERS: &[&[&str]] = &[
 /// The sources of a crate, by module path (`""` for the root).
 struct Sources {
     text: BTreeMap<String, String>,
-    /// Module and name of what it hands on, with the path behind it.
+    /// Module and name of its re-exports, with the path behind them.
     shown: BTreeMap<(String, String), String>,
 }
 
@@ -37,7 +38,7 @@ fn parent(path: &str) -> &str {
     path.rsplit_once("::").map_or("", |(above, _)| above)
 }
 
-/// The paths that a tree of imports stands for: `a::{b, c::d}` is `a::b` and `a::c::d`.
+/// The paths of a tree of imports: `a::{b, c::d}` is `a::b` and `a::c::d`.
 fn expand(tree: &str) -> Vec<String> {
     let tree = tree.trim();
     let Some((head, rest)) = tree.split_once('{') else {
@@ -56,7 +57,7 @@ fn expand(tree: &str) -> Vec<String> {
     paths.into_iter().map(|p| format!("{head}{p}").replace("::self", "")).collect()
 }
 
-/// The sources in a folder, comments and tests left out, by module path.
+/// The sources in a folder, without comments and tests, by module path.
 fn collect(folder: &Path, module: &str, text: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).expect("a folder of sources").flatten() {
         let (path, name) = (entry.path(), entry.file_name().into_string().expect("a name"));
@@ -92,7 +93,7 @@ impl Sources {
         sources
     }
 
-    /// Paths within the crate that a module's statements with these words name, in full.
+    /// Paths within the crate in a module's statements with these words, in full.
     fn uses(&self, module: &str, words: &str) -> Vec<String> {
         let text = &self.text[module];
         let mut paths = Vec::new();
@@ -117,7 +118,7 @@ impl Sources {
         }
     }
 
-    /// The modules whose definitions a path names.
+    /// The modules with the definitions that a path names.
     fn behind(&self, path: &str) -> BTreeSet<String> {
         let mut module = String::new();
         let names: Vec<&str> = path.split("::").filter(|n| !n.is_empty()).collect();
@@ -130,12 +131,12 @@ impl Sources {
                 return BTreeSet::from([module]);
             }
         }
-        // The module itself: whatever it shows may be meant.
+        // The module itself: all of its re-exports may be used.
         let shown = self.shown.iter().filter(|((of, _), _)| *of == module);
         shown.flat_map(|(_, path)| self.behind(path)).chain([module.clone()]).collect()
     }
 
-    /// Whether a path names a type of a file above the module, of which the module has methods.
+    /// True if a path names a type of a file above the module, and the module has methods of this type.
     fn continues(&self, module: &str, path: &str) -> bool {
         let name = path.rsplit("::").next().unwrap_or("");
         let own = |line: &str| {
@@ -154,7 +155,7 @@ impl Sources {
             && self.text[module].lines().any(own)
     }
 
-    /// The modules that each imports.
+    /// The imports of each module.
     fn imports(&self) -> BTreeMap<String, BTreeSet<String>> {
         let of = |module: &String| {
             let text = &self.text[module];
@@ -169,8 +170,8 @@ impl Sources {
                     text.match_indices(&start).filter(|(at, _)| !text[..*at].ends_with(word))
                 {
                     let path = text[at..].split(|c| !word(c)).next().unwrap_or("");
-                    // A group is read as such; a macro, and what it names, is everybody's; where a
-                    // thing may be seen is no import.
+                    // A group of imports is expanded elsewhere. A macro and its paths belong to all
+                    // layers. A visibility is not an import.
                     let other = text[..at].ends_with('$')
                         || text[..at].ends_with("(in ")
                         || text[at..][path.len()..].starts_with('!');
@@ -188,7 +189,7 @@ impl Sources {
     }
 }
 
-/// All that a module leads to.
+/// All modules that a module imports, directly or indirectly.
 fn reached(from: &[&str], imports: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut ahead: Vec<String> = from.iter().map(|m| m.to_string()).collect();
@@ -210,10 +211,10 @@ fn crates() -> Vec<String> {
     names
 }
 
-/// The page that draws the layers.
+/// The page with the drawing of the layers.
 const PAGE: &str = include_str!("../../../docs/src/inside/architecture.md");
 
-/// The crates that a crate is built on, by its manifest.
+/// The crates that a crate depends on, from its manifest.
 fn known_to(krate: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("Cargo.toml");
     let manifest = fs::read_to_string(path).expect("a manifest");
@@ -225,8 +226,8 @@ fn known_to(krate: &str) -> Vec<String> {
     names.map(|line| line.split(['.', ' ']).next().unwrap_or("").to_string()).collect()
 }
 
-/// The imports that lie on a way back to where they start, as `from -> to`, so that whoever breaks
-/// the circle sees where it can be broken.
+/// The imports on a circular path, as `from -> to`, so that the message shows the places that can break
+/// the circle.
 fn circular(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let ahead: BTreeMap<&String, BTreeSet<String>> =
         imports.keys().map(|module| (module, reached(&[module], imports))).collect();
@@ -284,7 +285,7 @@ fn a_circle_is_found_wherever_it_leads() {
 }
 
 #[test]
-fn methods_in_a_file_of_their_own_are_no_circle_but_what_else_they_take_is() {
+fn methods_in_a_separate_file_are_not_circular_but_other_imports_are() {
     let parent = ("a", "mod b;\nuse b::B;\npub struct A(B);\npub struct P;");
     assert!(planted(&[parent, ("a::b", "use super::A;\npub struct B;\nimpl A {}")]).is_empty());
     assert!(
@@ -321,7 +322,7 @@ fn no_file_of_the_core_imports_one_above_it() {
 }
 
 #[test]
-fn cubic_with_the_standard_slow_start_drags_in_nothing_but_what_it_uses() {
+fn cubic_with_the_standard_slow_start_imports_only_its_dependencies() {
     let imports = Sources::read("windlass-cc").imports();
     let cubic = ["algorithms::loss::cubic", "loss_based", "slow_start::standard"];
     let used: Vec<String> = reached(&cubic, &imports).into_iter().collect();
@@ -360,7 +361,7 @@ fn the_page_has_the_files_of_the_core_layer_by_layer() {
 }
 
 #[test]
-fn the_page_draws_each_crate_above_those_that_it_knows() {
+fn the_page_draws_each_crate_above_its_dependencies() {
     let drawing = PAGE.split("```").nth(1).expect("a drawing");
     let line = |krate: &str| drawing.lines().position(|line| line.contains(krate));
     for krate in crates() {

@@ -1,4 +1,4 @@
-//! What Linux 6.12 counts, by its own integers: each figure follows from the rule named beside it.
+//! Counts in Linux 6.12, by its own integers: each expected value follows from the named rule.
 
 use proptest::prelude::*;
 use windlass_cc::congestion_avoidance::CongestionAvoidance;
@@ -16,7 +16,7 @@ const MSS: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const RTT: u64 = 100 * MS;
 
-/// A flow of the kernel's flavour in congestion avoidance that always has a full window out.
+/// A flow with the Linux parameters in congestion avoidance that always has a full window in flight.
 struct Flow<G: CongestionAvoidance> {
     p: Setup<G::Params, StandardParams>,
     c: Conn,
@@ -54,7 +54,7 @@ impl<G: CongestionAvoidance> Flow<G> {
         self.state.cwnd() / MSS
     }
 
-    /// So much later an acknowledgement of so many segments, with this round trip.
+    /// After `after` nanoseconds, an acknowledgement of `segments` segments with this RTT.
     fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
         self.c.next_id = self.c.next_id.max(self.c.una + self.state.cwnd());
         self.c.now += Span(after);
@@ -64,7 +64,7 @@ impl<G: CongestionAvoidance> Flow<G> {
         self.state.on_ack(&self.p, &self.c, &Ack { rtt: Span(rtt), ..Ack::of(segments * MSS) });
     }
 
-    /// Acknowledgements of a segment each, at one moment, until the window opens; how many.
+    /// Simultaneous acknowledgements of one segment each until the window grows; returns their number.
     fn until_it_opens(&mut self) -> u64 {
         let before = self.segments();
         (1..100_000)
@@ -81,7 +81,7 @@ impl<G: CongestionAvoidance> Flow<G> {
         self.state.on_phase(&self.p, &self.c, from, to);
     }
 
-    /// A loss and its repair; the segments that are left.
+    /// A loss and its repair; returns the remaining segments.
     fn lose(&mut self) -> u64 {
         self.turn(Phase::Open, Phase::Recovery);
         self.c.una = self.c.next_id;
@@ -90,14 +90,14 @@ impl<G: CongestionAvoidance> Flow<G> {
     }
 }
 
-/// `tcp_rack_reo_timeout` reduces by one segment; what the last acknowledgement delivered has sent
-/// another already, by limited transmit.
+/// `tcp_rack_reo_timeout` reduces by one segment. The data delivered by the last acknowledgement has
+/// already allowed another segment, by limited transmit.
 #[test]
 fn a_recovery_that_a_timer_begins_sends_one_segment() {
     for (counting, found_by_timer, expected) in [
         (Counting::Segments, true, 1),
         (Counting::Bytes, true, 1),
-        // Of 14 segments 9 stay: 2·9/13 are 1.4, two whole ones.
+        // Of 14 segments 9 remain: 2·9/13 is 1.4, rounded up to two segments.
         (Counting::Segments, false, 2),
     ] {
         let mut p = AnyParams::by_name("cubic").unwrap();
@@ -122,8 +122,9 @@ fn a_recovery_that_a_timer_begins_sends_one_segment() {
     }
 }
 
-/// `bictcp_update`: (40 - 31)/4 is 2, so one of ⌊31/2⌋; from seven below the goal on one of
-/// ⌊20·w/4⌋; ⌊cnt·16/delayed_ack⌋, where an acknowledgement of one segment is a ratio of 16.
+/// `bictcp_update`: (40 - 31)/4 is 2, so the growth is one per ⌊31/2⌋. From seven segments below the
+/// goal it is one per ⌊20·w/4⌋. The count is ⌊cnt·16/delayed_ack⌋, and an acknowledgement of one
+/// segment is a ratio of 16.
 #[test]
 fn bic_counts_by_whole_quotients() {
     let mut flow = Flow::<bic::Bic>::new(40);
@@ -131,20 +132,20 @@ fn bic_counts_by_whole_quotients() {
     assert_eq!(flow.lose(), 31);
     let counts: Vec<u64> = (0..3).map(|_| flow.until_it_opens()).collect();
     assert_eq!(counts, [31 / 2, 32 / 2, 20 * 33 / 4]);
-    // Nothing to aim at: one of twenty at most, and up to 14 Reno's.
+    // Without a goal: at least one per twenty, and up to 14 segments Reno's growth.
     let mut flow = Flow::<bic::Bic>::new(400);
     (flow.p.own.ack_ratio, flow.p.own.max_increment) = (false, 1);
     assert_eq!(flow.until_it_opens(), 20);
     assert_eq!(Flow::<bic::Bic>::new(10).until_it_opens(), 10);
-    // Far beyond the goal one of ⌊w/16⌋: six and a quarter are six.
+    // Far above the goal one per ⌊w/16⌋: six and a quarter is cut to six.
     let mut flow = Flow::<bic::Bic>::new(100);
     flow.p.own.ack_ratio = false;
     assert_eq!(flow.until_it_opens(), 100 / 16);
 }
 
-/// `tcp_cong_avoid_ai`: what was counted for a larger number opens the window by one segment only.
+/// `tcp_cong_avoid_ai`: a count for a larger number increases the window by only one segment.
 #[test]
-fn what_was_counted_for_a_larger_number_makes_one_segment() {
+fn a_count_for_a_larger_number_gives_one_segment() {
     let mut flow = Flow::<bic::Bic>::new(40);
     flow.p.own.ack_ratio = false;
     assert_eq!(flow.lose(), 31);
@@ -157,14 +158,14 @@ fn what_was_counted_for_a_larger_number_makes_one_segment() {
     assert_eq!(flow.segments(), 34, "one for the hundred, and one counted");
 }
 
-/// The row for 100 is that of 118: a(w) 2, b(w) ⌊256·0.441⌋/256. Before the window has grown in
-/// avoidance the row is the first, with a half.
+/// A window of 100 uses the row for 118: a(w) 2, b(w) ⌊256·0.441⌋/256. Before the window has grown in
+/// congestion avoidance, the first row applies, with a half.
 #[test]
-fn highspeed_goes_by_the_rows_of_the_table() {
+fn highspeed_uses_the_rows_of_the_table() {
     let mut flow = Flow::<highspeed::HighSpeed>::new(100);
     assert_eq!(flow.lose(), 50, "no avoidance yet");
     let mut flow = Flow::<highspeed::HighSpeed>::new(100);
-    assert_eq!(flow.until_it_opens(), 50, "two a round trip, where the formula has 1.8");
+    assert_eq!(flow.until_it_opens(), 50, "two per RTT; the formula gives 1.8");
     assert_eq!(flow.lose(), 101 - 101 * 112 / 256);
     let mut flow = Flow::<highspeed::HighSpeed>::new(119);
     assert_eq!(flow.until_it_opens(), 40, "a third of 119, rounded up");
@@ -173,7 +174,7 @@ fn highspeed_goes_by_the_rows_of_the_table() {
     assert_eq!(flow.until_it_opens(), 38);
 }
 
-/// The kernel's numbers of the share that a loss takes, in 256ths: some rows of its table.
+/// The kernel's values of the share that a loss takes, in 256ths: some rows of its table.
 #[test]
 fn highspeeds_rows_have_the_kernels_shares() {
     for (w, md) in [(38, 128), (118, 112), (221, 104), (851, 86), (4596, 64), (19965, 44)] {
@@ -184,8 +185,8 @@ fn highspeeds_rows_have_the_kernels_shares() {
     }
 }
 
-/// `bictcp_update`: one of 20 at least before the first loss; then ⌊w/lacking⌋, where the target is in
-/// whole segments, and nothing is counted towards it by a fraction.
+/// `bictcp_update`: at least one per 20 before the first loss; then one per ⌊w/lacking⌋. The target is
+/// in whole segments, and no fraction is counted towards it.
 #[test]
 fn cubic_counts_to_a_whole_quotient() {
     let mut flow = Flow::<cubic::Cubic>::new(100);
@@ -194,11 +195,12 @@ fn cubic_counts_to_a_whole_quotient() {
     let mut flow = Flow::<cubic::Cubic>::new(100);
     flow.p.own.friendliness = false;
     assert_eq!(flow.lose(), 70);
-    // K = cbrt(30/0.4004) = 4.215 s; after the least round trip 100 - 0.4004·4.115³ = 72.09: 2 lack,
-    // since the distance of 27.9 counts as 27 and the goal as 73 the lacking ones are 3.
+    // K = cbrt(30/0.4004) = 4.215 s. One minimum RTT ahead the curve is 100 - 0.4004·4.115³ = 72.09,
+    // which lacks 2. The distance of 27.9 counts as 27 and the goal as 73, so the window lacks 3.
     assert_eq!(flow.until_it_opens(), 70 / 3);
     assert_eq!(flow.until_it_opens(), 71 / 2);
-    // At the plateau the count is 100 windows, and none of it is credit for a curve that rises later.
+    // At the plateau the count is 100 windows, and none of it is credit for the later rise of the
+    // curve.
     let mut flow = Flow::<cubic::Cubic>::new(100);
     flow.p.own.friendliness = false;
     flow.lose();
@@ -208,7 +210,8 @@ fn cubic_counts_to_a_whole_quotient() {
     assert!(flow.segments() <= plateau + 50 * 30 / 70 + 1);
 }
 
-/// `tcp_vegas_cong_avoid`: ⌊w·(rtt - base)/base⌋ against 2 and 4, a segment at the end of the round.
+/// `tcp_vegas_cong_avoid`: ⌊w·(rtt - base)/base⌋ is compared with 2 and 4, and the window moves a
+/// segment at the end of the round.
 #[test]
 fn vegas_moves_by_a_segment_at_the_end_of_a_round() {
     let round = |flow: &mut Flow<vegas::Vegas>, rtt: u64, acks: u64, each: u64| {
@@ -224,15 +227,15 @@ fn vegas_moves_by_a_segment_at_the_end_of_a_round() {
         round(&mut flow, RTT, 1, 1);
         flow
     };
-    // 5 of 20 by the base, 4 by the round trip itself.
+    // 5 of 20 relative to the base RTT, 4 relative to the RTT itself.
     for (rtt, moves) in [(125, -1), (124, 0), (110, 0), (109, 1)] {
         let mut flow = after_a_round();
         let before = flow.segments();
         (0..21).for_each(|_| flow.ack(MS, rtt * MS, 1));
         assert_eq!(flow.segments() as i64 - before as i64, moves, "{rtt} ms");
     }
-    // Two samples in a round: Reno's growth for the acknowledgement that ends it, so that a window of
-    // four takes two rounds for a segment, not one.
+    // Two samples in a round: Reno's growth for the acknowledgement that ends it. A window of four
+    // takes two rounds per segment, not one.
     let mut flow = Flow::<vegas::Vegas>::new(4);
     let opened = (1..20).find(|_| {
         flow.ack(MS, RTT, 2);
@@ -241,8 +244,8 @@ fn vegas_moves_by_a_segment_at_the_end_of_a_round() {
     assert_eq!(opened, Some(3), "the first and the third end rounds and count two segments each");
 }
 
-/// `westwood_update_window` and `tcp_westwood_bw_rttmin`: 101 ms are 26 ticks of 4 ms, the sample takes
-/// more, so 27, and what came before its last acknowledgement: ⌊10000/27⌋·26 bytes are 9 segments.
+/// `westwood_update_window` and `tcp_westwood_bw_rttmin`: 101 ms are 26 ticks of 4 ms. The sample takes
+/// longer, 27 ticks, and excludes its last acknowledgement: ⌊10000/27⌋·26 bytes are 9 segments.
 #[test]
 fn westwood_measures_in_ticks() {
     let mut flow = Flow::<westwood::Westwood>::new(20);
@@ -251,8 +254,8 @@ fn westwood_measures_in_ticks() {
     assert_eq!(flow.lose(), 9);
 }
 
-/// `tcp_veno_cong_avoid`: one count for both states of the network; 2·w - ⌊2·w·base/rtt⌋ half segments
-/// against 6; `tcp_veno_ssthresh` for timeouts too.
+/// `tcp_veno_cong_avoid` has one count for both states of the network, and compares 2·w -
+/// ⌊2·w·base/rtt⌋ half segments with 6. `tcp_veno_ssthresh` applies to timeouts too.
 #[test]
 fn veno_keeps_one_count_and_takes_half_segments() {
     let warm = |cwnd: u64| {
@@ -266,7 +269,7 @@ fn veno_keeps_one_count_and_takes_half_segments() {
     assert_eq!(flow.segments(), 10);
     flow.ack(MS, 2 * RTT, 1);
     assert_eq!(flow.segments(), 11, "the six count while congested");
-    // 20·(1 - 100/115) are 2.61 segments: 5.2 half segments, rounded up six.
+    // 20·(1 - 100/115) is 2.61 segments: 5.2 half segments, rounded up to six.
     for (rtt, left) in [(115, 10), (114, 16)] {
         let mut flow = warm(20);
         flow.ack(MS, rtt * MS, 1);
@@ -280,8 +283,8 @@ fn veno_keeps_one_count_and_takes_half_segments() {
 }
 
 proptest! {
-    /// A part of a segment that was put aside comes back, and the last division's loss with it: in whole segments
-    /// and a rest, as dividing says, wherever growth has taken the window.
+    /// The removed part of a segment is restored, together with the loss of the last division. The
+    /// result is the whole segments and the rest of a division, for any growth of the window.
     #[test]
     fn a_part_is_put_back_as_dividing_says(mss in 1_u32..10_000, cwnd in 1_u64..1 << 30, part in 0_u64..1 << 30, grown in 0_u64..1 << 32, close in any::<bool>()) {
         let c = Conn::new(mss);
@@ -291,7 +294,7 @@ proptest! {
         let taken = window.take_part(&c);
         prop_assert_eq!(window.cwnd_q() % segment, 0);
         let whole = window.cwnd_q();
-        // Half of them end just below a whole segment, where it matters.
+        // Half of the cases end just below a whole segment, where it matters.
         let grown = if close { (segment - taken).saturating_sub(grown % 4096) } else { grown };
         window.add_q(grown);
         window.put_back(&c, taken, whole);
@@ -301,9 +304,9 @@ proptest! {
         prop_assert_eq!(window.cwnd_q(), back + made_good);
     }
 
-    /// `tcp_cong_avoid_ai`, by its own divisions.
+    /// `tcp_cong_avoid_ai`, with its own divisions.
     #[test]
-    fn counting_opens_the_window_as_dividing_says(mss in 1_u32..10_000, counted in 0_u32..1000, credit in 1_u64..200_000, per in 1_u64..1000) {
+    fn counting_increases_the_window_as_division_does(mss in 1_u32..10_000, counted in 0_u32..1000, credit in 1_u64..200_000, per in 1_u64..1000) {
         let c = Conn::new(mss);
         let mut window = Window::new(&c, 1 << 20, u64::MAX);
         let before = window.cwnd();

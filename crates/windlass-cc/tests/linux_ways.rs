@@ -1,4 +1,4 @@
-//! What Linux does otherwise than the texts, where a parameter chooses.
+//! Deviations of Linux from the texts, selected by a parameter.
 
 use windlass_cc::congestion_avoidance::CongestionAvoidance;
 use windlass_cc::loss_based::LossBased;
@@ -13,7 +13,7 @@ use windlass_cc::{
 const MSS: u64 = 1_000;
 const MS: u64 = 1_000_000;
 
-/// A flow in congestion avoidance that always has a full window out.
+/// A flow in congestion avoidance that always has a full window in flight.
 struct Flow<G: CongestionAvoidance> {
     p: Setup<G::Params, StandardParams>,
     c: Conn,
@@ -38,7 +38,7 @@ impl<G: CongestionAvoidance> Flow<G> {
         self.state.cwnd() as f64 / MSS as f64
     }
 
-    /// So much later an acknowledgement of so many segments, with this round trip.
+    /// After `after` nanoseconds, an acknowledgement of `segments` segments with this RTT.
     fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
         self.c.next_id = self.c.next_id.max(self.c.una + self.state.cwnd());
         self.c.now += Span(after);
@@ -55,7 +55,7 @@ impl<G: CongestionAvoidance> Flow<G> {
         self.state.on_phase(&self.p, &self.c, from, to);
     }
 
-    /// A loss and its repair; the share of the window that is left.
+    /// A loss and its repair; returns the remaining share of the window.
     fn lose(&mut self) -> f64 {
         let before = self.segments();
         self.turn(Phase::Open, Phase::Recovery);
@@ -67,8 +67,9 @@ impl<G: CongestionAvoidance> Flow<G> {
 
 type RenoAvoidance = reno::RenoAvoidance<reno::NewReno>;
 
-/// A full window of acknowledgements, one segment each, opens a window of whole segments by one, with
-/// the last of them and at any size; kept with a fraction it takes longer, as growth itself divides.
+/// A full window of acknowledgements of one segment each increases a window of whole segments by one.
+/// The last of them does so, at any size. A window with a fraction takes longer, because the growth
+/// itself divides.
 #[test]
 fn whole_segments_open_by_one_for_each_window() {
     for cwnd in [2, 3, 7, 10, 13, 100, 1_000] {
@@ -96,19 +97,20 @@ fn a_cut_leaves_whole_segments_rounded_as_the_kernel_computes_them() {
         assert_eq!(flow.state.cwnd() % MSS, 0);
         flow.state.cwnd() / MSS
     }
-    // Multiplied: ⌊w/2⌋, ⌊0.7·w⌋. What is exact stays so, though 0.7 is none of 65536ths.
+    // Multiplied: ⌊w/2⌋, ⌊0.7·w⌋. Exact values stay exact, although 0.7 is not a whole number of
+    // 65536ths.
     assert_eq!(kept::<RenoAvoidance>(Default::default(), 15), 7);
     assert_eq!(kept::<cubic::Cubic>(Default::default(), 15), 10);
     assert_eq!(kept::<cubic::Cubic>(Default::default(), 10), 7);
     assert_eq!(kept::<dctcp::Dctcp>(Default::default(), 15), 7);
-    // Taken away: w - ⌊w/2⌋; never less than two.
+    // Subtracted: w - ⌊w/2⌋; at least two.
     assert_eq!(kept::<illinois::Illinois>(Default::default(), 15), 8);
     assert_eq!(kept::<illinois::Illinois>(Default::default(), 2), 2);
 }
 
-/// RFC 5681 section 3.2 step 6 sets the window to the threshold, and no more.
+/// RFC 5681 section 3.2 step 6 sets the window to the threshold.
 #[test]
-fn the_acknowledgement_that_ends_recovery_may_open_the_window_too() {
+fn the_acknowledgement_that_ends_recovery_may_increase_the_window() {
     for (credit, expected) in [(Credit::Acked, 10.0), (Credit::Delivered, 10.3)] {
         let own = reno::Params { increase: reno::Increase::PerByte };
         let mut flow = Flow::<RenoAvoidance>::new(own, 20);
@@ -140,13 +142,13 @@ fn bic_may_multiply_by_the_segments_that_an_acknowledgement_covers() {
     let gained = |ack_ratio, covered: u64| {
         let own = bic::Params { ack_ratio, ..Default::default() };
         let mut flow = Flow::<bic::Bic>::new(own, 1_000);
-        // The mean over the last sixteen or so.
+        // The mean over about the last sixteen acknowledgements.
         (0..100).for_each(|_| flow.ack(MS, 100 * MS, covered));
         let before = flow.segments();
         (0..100).for_each(|_| flow.ack(MS, 100 * MS, covered));
         (flow.segments() - before) / before
     };
-    // It begins at two, and in sixteenths cut to whole numbers it hardly comes down from there.
+    // It begins at two; in sixteenths cut to whole numbers it hardly decreases from there.
     for (covered, expected) in [(1, 31.0 / 16.0), (2, 2.0), (4, 4.0)] {
         let (plain, multiplied) = (gained(false, covered), gained(true, covered));
         let ratio = multiplied / plain;
@@ -154,8 +156,8 @@ fn bic_may_multiply_by_the_segments_that_an_acknowledgement_covers() {
     }
 }
 
-/// With the clock all but standing still it is Reno's window that counts: from 14 segments by
-/// 3·0.3/1.7 a round trip, and beyond the 20 before the cut by one.
+/// With a very slow clock only Reno's window counts. It grows from 14 segments by 3·0.3/1.7 per RTT,
+/// and by one per RTT above the 20 segments before the cut.
 #[test]
 fn cubic_may_let_renos_window_grow_at_one_slope() {
     for (reno_beyond, expected) in
@@ -177,7 +179,7 @@ fn westwood_may_take_the_measured_window_when_the_loss_is_repaired() {
     for moment in [westwood::Moment::Loss, westwood::Moment::Repair] {
         let own = westwood::Params { moment, ..Default::default() };
         let mut flow = Flow::<westwood::Westwood>::new(own, 60);
-        // A segment a millisecond, 40 in the least round trip; the rest of the window waits.
+        // A segment per millisecond, 40 in the minimum RTT; the rest of the window is queued.
         flow.ack(MS, 40 * MS, 1);
         (0..1_000).for_each(|_| flow.ack(MS, 60 * MS, 1));
         let window = flow.segments();
@@ -198,26 +200,26 @@ fn htcp_as_in_linux_asks_for_two_steady_losses_and_then_grows_by_less() {
     let mut flow = Flow::<htcp::Htcp>::new(own, 100);
     let mut kept = Vec::new();
     for _ in 0..4 {
-        // A thousand segments a second whatever the window.
+        // A thousand segments per second at any window.
         (0..400).for_each(|_| flow.ack(MS, 100 * MS, 1));
         (0..10).for_each(|_| flow.ack(MS, 115 * MS, 1));
         kept.push(flow.lose());
     }
-    // Nothing to compare with, then one steady loss, then two of them.
+    // No loss to compare with, then one steady loss, then two of them.
     for (kept, expected) in kept.iter().zip([0.5, 0.5, 0.8, 0.8]) {
         assert!((kept - expected).abs() < 0.02, "{kept} {expected}");
     }
     let before = flow.segments();
-    // 2·(1 - 0.8) segments a window: three windows are counted before one segment is due, which the
-    // acknowledgement after them finds.
+    // 2·(1 - 0.8) segments per window: three windows are counted before one segment is due, and the
+    // next acknowledgement adds it.
     for opened in [0.0, 0.0, 0.0, 1.0] {
         flow.ack(MS, 100 * MS, before as u64);
         assert_eq!(flow.segments() - before, opened);
     }
 }
 
-/// With growth of ten segments a window, a flight that is acknowledged at once opens it by ten, and
-/// what is more than a whole number of windows is forgotten.
+/// With growth of ten segments per window, a flight acknowledged at once increases the window by ten.
+/// The count beyond a whole number of windows is dropped.
 #[test]
 fn illinois_as_in_linux_counts_all_that_an_acknowledgement_covers() {
     let own = illinois::Params { variant: illinois::Variant::Linux, ..Default::default() };
@@ -235,9 +237,9 @@ fn illinois_as_in_linux_counts_all_that_an_acknowledgement_covers() {
     assert_eq!(opened, (40.0 * 10.0 / kept).floor(), "from {kept}");
 }
 
-/// The sample of the last acknowledgement decides, and one without a sample counts as congested.
+/// The sample of the last acknowledgement decides; without a sample the path counts as congested.
 #[test]
-fn veno_as_in_linux_goes_by_the_last_sample() {
+fn veno_as_in_linux_uses_the_last_sample() {
     for (last, expected) in [(Some(100), 0.8), (Some(150), 0.5), (None, 0.5)] {
         let own = veno::Params { variant: veno::Variant::Linux, ..Default::default() };
         let mut flow = Flow::<veno::Veno>::new(own, 20);
@@ -256,21 +258,22 @@ fn veno_as_in_linux_goes_by_the_last_sample() {
     }
 }
 
-/// From 14 to the 20 segments of before the cut the cubic is a distance of six away; one round trip
-/// makes up half of the window at most, and by whole segments.
+/// The cubic is six segments away, from 14 to the 20 before the cut. One RTT increases the window by at
+/// most half, in whole segments.
 #[test]
-fn cubic_may_make_up_by_whole_segments_what_it_lacks() {
+fn cubic_may_grow_to_its_target_in_whole_segments() {
     let own = cubic::Params { reno_paced: true, friendliness: false, ..Default::default() };
     let mut flow = Flow::<cubic::Cubic>::new(own, 20);
     flow.p.counting = Counting::Segments;
     flow.lose();
     assert_eq!(flow.segments(), 14.0);
-    // K is 2.47 s: 100 ms ahead the cubic lacks 0.4·2.37³ = 5.3 of the 20, whole five.
+    // K is 2.47 s: 100 ms ahead the cubic is 0.4·2.37³ = 5.3 below the 20, cut to five.
     flow.ack(1, 100 * MS, 14);
     assert_eq!(flow.segments().floor(), 15.0);
 }
 
-/// A round trip at twice the target closes the window by a segment, each acknowledgement by a part of one.
+/// One RTT at twice the target reduces the window by a segment, each acknowledgement by a part of a
+/// segment.
 #[test]
 fn a_window_of_whole_segments_closes_by_parts_of_one() {
     let mut flow = Flow::<ledbat::Ledbat>::new(ledbat::Params::default(), 40);

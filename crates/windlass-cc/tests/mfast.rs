@@ -1,4 +1,4 @@
-//! MFast against its equation: where it comes to rest, and what it shares with FAST.
+//! MFast compared with its equation: its equilibrium, and the parts that it shares with FAST.
 
 use crate::common::begins_at;
 use crate::common::follow::{BYTES, Model, Seen, distance, from_segments, spread};
@@ -18,8 +18,8 @@ fn mfast(segments: u64, mi: Multiplicative) -> AnyParams {
     p
 }
 
-/// The least and the largest window of the last 50 of 200 seconds on a path of `rate` segments a
-/// second whose round trip is 140 ms with its own service time.
+/// The minimum and maximum window over the last 50 of 200 seconds, on a path of `rate` segments per
+/// second with an RTT of 140 ms including its service time.
 fn rest(p: AnyParams, rate: u64) -> (f64, f64) {
     let own = Span(140_000_000 - 1_000_000_000 / rate);
     let mut path = Path::new(p, rate, own);
@@ -29,7 +29,7 @@ fn rest(p: AnyParams, rate: u64) -> (f64, f64) {
 
 #[test]
 fn it_rests_where_its_equation_has_a_fixed_point() {
-    // sigma·(alpha + C·base): 3 Mbit/s, 2 Mbit/s (1 of 3 taken by others) and 1 Mbit/s in packets of
+    // sigma·(alpha + C·base): 3 Mbit/s, 2 Mbit/s (1 of 3 used by others) and 1 Mbit/s in packets of
     // 1000 bytes, 140 ms: 76, 67.5 and 59 segments.
     for (rate, expected) in [(375, 76.25), (250, 67.5), (125, 58.75)] {
         for mi in [Multiplicative::Always, Multiplicative::Start] {
@@ -55,10 +55,10 @@ fn the_fixed_point_moves_with_sigma_and_alpha() {
 
 #[test]
 fn a_path_of_more_than_100_segments_is_not_filled_but_by_multiplicative_increase() {
-    // 2000/s for 140 ms: 280 segments. Without a queue w = sigma·alpha/(1 - sigma) = 100.
+    // 2000 per second for 140 ms: 280 segments. Without a queue w = sigma·alpha/(1 - sigma) = 100.
     let (least, most) = rest(mfast(10, Multiplicative::Start), 2_000);
     assert!(least > 99.0 && most < 101.0, "{least}..{most}");
-    // The module's increase sets in whenever there is no queue, and the law takes it back.
+    // The module's increase starts whenever the queue is empty, and the law reverts it.
     let (least, most) = rest(mfast(10, Multiplicative::Always), 2_000);
     assert!(most > 280.0, "it reaches the capacity: {most}");
     assert!(least < 200.0, "and does not stay: {least}");
@@ -134,7 +134,7 @@ fn it_follows_its_equation() {
     }
 }
 
-/// The round trips of slow start over an empty path until it ends, of a window of ten segments.
+/// The number of RTTs of slow start over an empty path until it ends, from a window of ten segments.
 fn ends_slow_start(gamma: Ratio, rtts_ms: &[u64]) -> Option<usize> {
     let mut p = begins_at("mfast", 10 * MSS, 1 << 40);
     assert!(p.set(START_GAMMA, gamma.0));
@@ -147,14 +147,14 @@ fn ends_slow_start(gamma: Ratio, rtts_ms: &[u64]) -> Option<usize> {
     })
 }
 
-/// MF-40: by the queue of the present round trip, which a full one before says nothing of.
+/// MF-40: uses the queue of the present RTT; an earlier full queue has no effect.
 #[test]
-fn slow_start_ends_by_the_segments_in_the_queue_where_gamma_says_so() {
+fn slow_start_ends_at_start_gamma_queued_segments() {
     let half = Ratio::of(1, 2);
-    // 10 segments, of which 100/105 fit the path: 0.48 wait; at 106 ms 0.57 do.
+    // 10 segments, of which 100/105 fit the path: 0.48 are queued; at 106 ms 0.57 are.
     assert_eq!(ends_slow_start(half, &[100, 105, 106]), Some(2));
     assert_eq!(ends_slow_start(Ratio::of(2, 1), &[100, 106, 126]), Some(2));
-    // By the average, of which a 256th is new, a queue that is gone counts on.
+    // With the average, in which a new sample has weight 1/256, a past queue still counts.
     assert_eq!(ends_slow_start(Ratio(0), &[300, 100]), Some(0));
     assert_eq!(ends_slow_start(half, &[100, 100, 100]), None);
 }

@@ -1,4 +1,4 @@
-//! MFVL's loop and what it makes run on a path.
+//! MFVL's loop and the algorithms that it selects for a path.
 
 use proptest::prelude::*;
 use windlass_cc::coupling::cycle::{
@@ -26,7 +26,7 @@ fn coordinator(cycle: CycleParams) -> Coordinator {
     AnyParams::Mfvl(setup).coordinator(Time::ZERO)
 }
 
-/// Modes after a cycle in which path `place` sent so many segments again at each of these times.
+/// Modes after a cycle in which each entry of `losses` retransmits segments on a path at a time.
 fn after(own: CycleParams, losses: &[(u64, usize, u32)]) -> Coordinator {
     let mut coordinator = coordinator(own);
     cycle(&mut coordinator, 0, losses);
@@ -34,7 +34,7 @@ fn after(own: CycleParams, losses: &[(u64, usize, u32)]) -> Coordinator {
 }
 
 /// One cycle from `begin` on, ms. Every path sends a thousand segments; a loss begins recovery and
-/// sends again.
+/// retransmits.
 fn cycle(coordinator: &mut Coordinator, begin: u64, losses: &[(u64, usize, u32)]) -> bool {
     let at = |ms| Time::from_millis(begin + ms);
     for place in 0..4 {
@@ -55,7 +55,7 @@ fn modes(coordinator: &Coordinator) -> [u8; 4] {
     [0, 1, 2, 3].map(|place| coordinator.mode(place))
 }
 
-/// So many losses of one segment on a path, far from one another and from those of other paths.
+/// `losses` losses of one segment on a path, far from each other and from the losses of other paths.
 fn alone(place: usize, losses: u64) -> Vec<(u64, usize, u32)> {
     (0..losses).map(|i| (1_000 + 2_000 * i + 500 * place as u64, place, 1)).collect()
 }
@@ -73,7 +73,7 @@ fn other_algorithms_have_nothing_to_coordinate() {
 }
 
 #[test]
-fn the_first_cycle_runs_what_first_says() {
+fn the_first_cycle_follows_parameter_first() {
     let of = |first| modes(&coordinator(CycleParams { first, ..CycleParams::default() }));
     assert_eq!(of(First::MVegas), [MVEGAS; 4]);
     assert_eq!(of(First::Setup2), [MVEGAS, MFAST, MFAST, MFAST]);
@@ -105,7 +105,7 @@ fn the_path_with_fewer_retransmissions_gets_mfast_and_the_other_mvegas() {
 }
 
 #[test]
-fn each_cycle_counts_anew_and_equal_paths_keep_what_they_run() {
+fn each_cycle_resets_the_counts_and_equal_paths_keep_their_mode() {
     let mut loop_ = coordinator(CycleParams::default());
     assert!(cycle(&mut loop_, 0, &all(&[alone(0, 9), alone(1, 3), alone(2, 9), alone(3, 9)])));
     assert_eq!(modes(&loop_), [MVEGAS, MFAST, MVEGAS, MVEGAS]);
@@ -116,14 +116,14 @@ fn each_cycle_counts_anew_and_equal_paths_keep_what_they_run() {
     assert_eq!(modes(&loop_), [MFAST, MVEGAS, MFAST, MVEGAS], "two have the fewest");
 }
 
-/// Losses of two paths 50 ms apart: shared; of the second path `more` besides.
+/// Losses of two paths 50 ms apart, which are shared, and `more` further losses of the second path.
 fn together(more: u64) -> Vec<(u64, usize, u32)> {
     let shared = (0..10).flat_map(|i| [(500 + 4_000 * i, 0, 1), (550 + 4_000 * i, 1, 1)]);
     let own = (0..more).map(|i| (2_500 + 4_000 * i, 1, 1));
     shared.chain(own).collect()
 }
 
-/// The same for a connection of two paths.
+/// Modes after a cycle for a connection of two paths.
 fn pair(own: CycleParams, losses: &[(u64, usize, u32)]) -> (u8, u8) {
     let mut loop_ = coordinator(own);
     for place in 0..2 {
@@ -157,8 +157,8 @@ fn paths_that_no_longer_share_are_uncoupled_by_a_difference_or_by_the_decision()
             CycleParams { selection, reset: Reset::EachCycle, ..CycleParams::default() },
             &together(0),
         );
-        // Four paths here: the other two have nothing, so that the printed comparison finds a
-        // difference at once.
+        // The connection has four paths: the other two have no losses, so the printed comparison finds
+        // a difference at once.
         let coupled = selection == Selection::Exclusive;
         assert_eq!(loop_.mode(0) == COUPLED, coupled);
         cycle(&mut loop_, T, &quiet);
@@ -181,7 +181,7 @@ fn matches_go_on_from_cycle_to_cycle_only_as_printed() {
 
 #[test]
 fn a_burst_of_retransmissions_is_one_event_where_entries_are_matched() {
-    // One overflow hits both paths and costs 20 segments each; 8 other losses are each path's own.
+    // One overflow affects both paths and loses 20 segments each; the 8 other losses are separate.
     let mut losses = vec![(500, 0, 20), (520, 1, 20)];
     losses.extend((1..9).flat_map(|i| [(5_000 * i, 0, 1), (5_000 * i + 2_500, 1, 1)]));
     let base = CycleParams { selection: Selection::Exclusive, ..CycleParams::default() };
@@ -193,7 +193,7 @@ fn a_burst_of_retransmissions_is_one_event_where_entries_are_matched() {
 }
 
 #[test]
-fn a_timeout_is_an_event_of_the_printed_algorithm_by_what_it_sends_again() {
+fn a_timeout_counts_in_the_printed_algorithm_by_its_retransmissions() {
     let seen = |events| {
         let mut loop_ = coordinator(CycleParams {
             events,
@@ -211,7 +211,7 @@ fn a_timeout_is_an_event_of_the_printed_algorithm_by_what_it_sends_again() {
 }
 
 #[test]
-fn ratios_judge_a_path_by_what_it_sent() {
+fn ratios_compare_retransmissions_with_sent_segments() {
     let choose = |compare| {
         let mut loop_ = coordinator(CycleParams { compare, ..CycleParams::default() });
         for (place, sent, again) in [(0, 20_000, 40), (1, 3_000, 30)] {
@@ -230,9 +230,9 @@ fn ratios_judge_a_path_by_what_it_sent() {
 }
 
 #[test]
-fn what_is_shared_by_way_of_a_third_path_is_shared_and_the_rest_is_ranked() {
+fn paths_that_share_through_a_third_path_are_coupled_and_the_rest_is_ranked() {
     let own = CycleParams { selection: Selection::Exclusive, ..CycleParams::repaired() };
-    // 1 and 2 lose together 100 ms after 0 and before... 0 matches 1, 1 matches 2, 0 not 2.
+    // 1 loses 100 ms after 0, and 2 after 1: 0 matches 1, 1 matches 2, and 0 does not match 2.
     let chain = (0..6).flat_map(|i| {
         let at = 1_000 + 5_000 * i;
         [(at, 0, 1), (at + 150, 1, 1), (at + 300, 2, 1)]
@@ -263,13 +263,13 @@ fn a_path_that_sent_nothing_is_not_ranked() {
 }
 
 #[test]
-fn cycles_without_an_event_are_caught_up_with_and_later_ones_end_on_the_same_grid() {
+fn cycles_without_an_event_are_processed_later_and_keep_the_time_grid() {
     let own = CycleParams { selection: Selection::Exclusive, ..CycleParams::default() };
     let mut loop_ = after(own, &together(0));
     assert_eq!(loop_.mode(0), COUPLED);
     assert!(loop_.advance(Time::from_millis(7 * T + 1)), "nothing was lost since");
     assert_eq!((loop_.mode(0), loop_.deadline()), (MVEGAS, Time::from_millis(8 * T)));
-    // The host is told also if an event came before it asked.
+    // The host also receives a change caused by an event before its call.
     let mut loop_ = coordinator(own);
     for (ms, place, segments) in together(0) {
         loop_.on_event(Time::from_millis(ms), place, PathEvent::Retransmitted(segments));
@@ -294,7 +294,7 @@ prop_compose! {
     fn any_params()(raws in prop::collection::vec(any::<u64>(), 9)) -> CycleParams {
         let mut p = CycleParams::default();
         for (place, raw) in raws.into_iter().enumerate() {
-            // Choices by their place, times and ratios as they are.
+            // Choices by their index, times and ratios unchanged.
             let _ = p.set(place, raw) || p.set(place, raw % 3) || p.set(place, raw % 2);
         }
         p
@@ -303,7 +303,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn modes_are_what_a_path_can_run_and_clusters_have_two_members(
+    fn modes_are_valid_and_clusters_have_at_least_two_members(
         own in any_params(),
         steps in prop::collection::vec((0u64..40_000_000_000, 0..MAX_PATHS + 2, any_event()), 0..120),
     ) {
@@ -336,7 +336,7 @@ fn setup<P: Default, S: Default>(own: P, segments: u64, ssthresh: u64) -> Setup<
     }
 }
 
-/// Acknowledgements of single segments at a round-trip time that wanders.
+/// Acknowledgements of single segments with a varying RTT.
 fn acks(count: u64) -> impl Iterator<Item = (Conn, Ack)> {
     let mut c = Conn { next_id: 30 * MSS, min_rtt: Span::from_millis(40), ..Conn::new(MSS as u32) };
     (0..count).map(move |i| {
@@ -376,7 +376,7 @@ fn a_path_alone_is_mvegas() {
 }
 
 #[test]
-fn a_mode_begins_as_on_a_new_connection_with_the_window_as_it_is() {
+fn a_new_mode_starts_with_fresh_state_and_the_present_window() {
     let p: Setup<Params, StandardParams> = setup(Params::default(), 20, 20);
     let mut mfvl: LossBased<Mfvl, Standard> = LossBased::init(&p, &Conn::new(MSS as u32));
     let mut events = acks(3_000);
@@ -394,14 +394,14 @@ fn a_mode_begins_as_on_a_new_connection_with_the_window_as_it_is() {
     for (c, ack) in events {
         mfvl.on_ack(&p, &c, &ack);
         mfast.on_ack(&q, &c, &ack);
-        // A fraction of a byte that MVegas had left over.
+        // The rest of a fraction of a byte of MVegas.
         assert!(mfvl.cwnd().abs_diff(mfast.cwnd()) <= 1);
     }
     assert_ne!(mfvl.cwnd(), cwnd);
 }
 
 #[test]
-fn coupled_paths_run_lia_with_those_of_the_same_bottleneck_only() {
+fn coupled_paths_run_lia_only_with_paths_of_the_same_bottleneck() {
     let p: Setup<Params, StandardParams> = setup(Params::default(), 20, 20);
     let q = setup(Default::default(), 20, 20);
     let c = Conn::new(MSS as u32);
@@ -409,7 +409,7 @@ fn coupled_paths_run_lia_with_those_of_the_same_bottleneck_only() {
     let mut lia: LossBased<Lia, Standard> = LossBased::init(&q, &c);
     let mode = COUPLED + 1;
     for (at, (c, ack)) in acks(500).enumerate() {
-        // Places 1 and 3 share; 0 and 2 would weigh heavily.
+        // Paths 1 and 3 share; 0 and 2 would have large weights.
         let own = mfvl.cwnd() / MSS;
         let views = [view(400, MFAST), view(own, mode), view(300, COUPLED), view(20, mode)];
         mfvl.on_group(&p, &c, &Group::new(views).seen_from(1, mode));
@@ -419,20 +419,20 @@ fn coupled_paths_run_lia_with_those_of_the_same_bottleneck_only() {
         lia.on_ack(&q, &c, &ack);
         assert_eq!(mfvl.control(&p, &c), lia.control(&q, &c), "{at}");
     }
-    // 500 acknowledgements at 20 to 30 segments: Reno would have opened by 20, two coupled paths by
-    // a quarter of it each at first.
+    // 500 acknowledgements at 20 to 30 segments: Reno would grow by 20, two coupled paths at first by a
+    // quarter of it each.
     assert!((22 * MSS..30 * MSS).contains(&mfvl.cwnd()), "{}", mfvl.cwnd());
 }
 
 #[test]
-fn slow_start_is_that_of_vegas_in_mvegas_and_the_standard_one_otherwise() {
+fn slow_start_is_vegas_in_mode_mvegas_and_standard_otherwise() {
     let p: Setup<Params, VegasStartParams> = setup(Params::default(), 4, 1_000);
     for (mode, every) in [(MVEGAS, false), (MFAST, true), (COUPLED, true)] {
         let c = Conn::new(MSS as u32);
         let mut mfvl: LossBased<Mfvl, VegasStart> = LossBased::init(&p, &c);
         let group = Group::new([view(4, mode), view(4, mode)]);
         mfvl.on_group(&p, &c, &group.seen_from(0, mode));
-        // Round-trip times without a queue, window after window.
+        // RTTs without a queue, for one window after the other.
         let mut c = Conn { min_rtt: Span::from_millis(40), ..c };
         let mut windows = vec![];
         for _ in 0..4 {
@@ -449,7 +449,7 @@ fn slow_start_is_that_of_vegas_in_mvegas_and_the_standard_one_otherwise() {
 }
 
 #[test]
-fn siblings_are_coupled_by_what_the_coordinator_said_and_all_without_one() {
+fn siblings_are_coupled_by_mode_and_all_without_a_coordinator() {
     let group = Group::new([view(1, 9), view(2, COUPLED), view(3, MVEGAS)]);
     let coupled =
         |mode| [0, 1, 2].map(|at| group.seen_from(0, mode).coupled_with(&group.paths()[at]));

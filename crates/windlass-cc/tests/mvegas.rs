@@ -1,5 +1,5 @@
-//! MVegas against the paper's equations: sequences worked by hand, the whole law in `f64`, and where
-//! it comes to rest.
+//! MVegas compared with the paper's equations: sequences computed by hand, the whole law in `f64`, and
+//! its equilibrium.
 
 use crate::common::begins_at;
 use crate::common::follow::{BYTES, Model, Rounds, Seen, distance, from_segments, mean, spread};
@@ -46,8 +46,8 @@ impl Hand {
         found.expect("a field of the trace")
     }
 
-    /// A round in which so many segments were queued; returns by how many segments the window
-    /// moved, alpha_t and beta_t.
+    /// A round with `queued` queued segments; returns the change of the window in segments, alpha_t and
+    /// beta_t.
     fn round(&mut self, queued: f64) -> (f64, f64, f64) {
         let cwnd = self.cwnd();
         let window = cwnd as f64 / MSS as f64;
@@ -58,7 +58,7 @@ impl Hand {
         (moved, self.traced("alpha_t_q16"), self.traced("beta_t_q16"))
     }
 
-    /// Plays (queued, moved, alpha_t, beta_t) one after the other.
+    /// Runs the rounds (queued, moved, alpha_t, beta_t) in order.
     fn expect(&mut self, rounds: &[(f64, f64, f64, f64)]) {
         for (at, &(queued, moved, alpha, beta)) in rounds.iter().enumerate() {
             let got = self.round(queued);
@@ -79,18 +79,18 @@ fn the_printed_equations_give_the_sequence_worked_by_hand() {
     assert_eq!((hand.traced("alpha_t_q16"), hand.traced("beta_t_q16")), (1.0, 2.0));
     hand.expect(&[
         (1.0, 1.0, 2.0, 3.0),         // first round, phi 1: min(2, 2), min(3, 3)
-        (2.5, 1.0, 2.0, 3.0),         // below 1 + 2: phi 0.4 on what is full already
+        (2.5, 1.0, 2.0, 3.0),         // below 1 + 2: phi 0.4, offsets at their maxima
         (3.0 + 0.01, 0.0, 2.0, 3.0),  // not below 3
         (7.0, -1.0, 2.0, 3.0 - 0.43), // above 6: phi 3.01/7
         (5.8, -1.0, 2.0, 2.0),        // above 5.57: max(2, 2.57 - 7/5.8)
         (4.0, 0.0, 2.0, 2.0),         // between 3 and 5
         (2.0, 1.0, 2.0, 3.0),         // phi 2: min(3, 4)
-        (0.0, 1.0, 2.0, 3.0),         // nothing queued: phi endless
-        (0.0, 1.0, 2.0, 3.0),         // and 1
+        (0.0, 1.0, 2.0, 3.0),         // empty queue: phi infinite
+        (0.0, 1.0, 2.0, 3.0),         // phi 1
     ]);
 }
 
-/// Wide bounds, so that few steps end at them: alpha_t from 1 to 8, beta_t from 5 to 9.
+/// Wide bounds, so that few steps reach them: alpha_t from 1 to 8, beta_t from 5 to 9.
 fn wide(offsets: Offsets, decrement: Decrement) -> Hand {
     let own = Params {
         alpha: 4,
@@ -146,7 +146,7 @@ fn repaired_offsets_rise_with_a_fall_of_the_backlog_and_fall_with_a_rise() {
 }
 
 #[test]
-fn offsets_stay_within_their_bounds_whatever_is_queued() {
+fn offsets_stay_within_their_bounds_for_any_queue() {
     let k = |k| Params { k, ..Params::default() };
     for own in [k(Ratio::of(2, 1)), k(Ratio::ONE), k(Ratio::of(3, 2))] {
         let mut hand = Hand::new(own, 40);
@@ -175,7 +175,7 @@ fn a_timeout_leaves_two_segments_and_half_the_flight_and_a_loss_three_quarters()
 }
 
 #[test]
-fn its_slow_start_is_that_of_vegas() {
+fn its_slow_start_is_the_slow_start_of_vegas() {
     let setup = begins_at("mvegas", 2 * MSS, 1 << 40);
     let mut path = Path::new(setup, 1_000, Span::from_millis(40));
     let mut vegas = Path::new(begins_at("vegas", 2 * MSS, 1 << 40), 1_000, Span::from_millis(40));
@@ -188,8 +188,8 @@ fn its_slow_start_is_that_of_vegas() {
     assert!(vegas.c.now > Time::from_millis(200), "it left at {}", vegas.c.now);
 }
 
-/// Segments queued at rest on a path of a thousand segments a second and 40 ms, from this window
-/// on, and alpha_t.
+/// Queued segments in equilibrium on a path of a thousand segments per second and 40 ms, starting from
+/// this window, and alpha_t.
 fn rest(offsets: Offsets, segments: u64) -> (f64, f64) {
     let mut p = begins_at("mvegas", segments * MSS, segments * MSS);
     assert!(p.set(5, offsets as u64));
@@ -203,14 +203,15 @@ fn rest(offsets: Offsets, segments: u64) -> (f64, f64) {
 #[test]
 fn it_rests_with_its_own_bounds_queued() {
     for offsets in [Offsets::Literal, Offsets::Repaired] {
-        // From below the first bursts queue a little and then less, which is enough to take alpha_t
-        // to its largest value in either reading: 3 segments are queued before growth ends. A round
-        // trip late: those that are judged were sent with a window up to two segments smaller.
+        // From below, the first bursts queue a few segments and then fewer. This is enough to increase
+        // alpha_t to its maximum in either interpretation: 3 segments are queued before growth ends.
+        // The estimate is one RTT late: the judged segments were sent with a window up to two segments
+        // smaller.
         let (queued, alpha_t) = rest(offsets, 2);
         assert!((3.0..=3.0 + 2.5).contains(&queued), "{offsets:?}: {queued}");
         assert_eq!(alpha_t, 2.0, "{offsets:?}");
-        // From above the backlog falls in each round: phi is above 1, beta_t stays or becomes 2,
-        // and the window stops where 5 are queued, or a segment below.
+        // From above, the backlog decreases in each round. Phi is above 1, beta_t stays or becomes 2,
+        // and the window stops at 5 queued segments, or one segment below.
         let (queued, _) = rest(offsets, 60);
         assert!((4.0..=5.0).contains(&queued), "{offsets:?}: {queued}");
     }
@@ -269,8 +270,8 @@ impl Model for Law {
 }
 
 #[test]
-fn it_follows_its_equations_in_all_four_readings() {
-    // Of the seeds up to 12, with 8 a backlog comes within a byte of a threshold.
+fn it_follows_its_equations_in_all_four_interpretations() {
+    // Of the seeds up to 12, a backlog comes within a byte of a threshold with seed 8.
     for (seed, reading) in (1..8).flat_map(|seed| (0..4).map(move |reading| (seed, reading))) {
         let (repaired, inverse) = (reading & 1 == 1, reading & 2 == 2);
         let mut p = from_segments("mvegas", 12);

@@ -1,4 +1,4 @@
-//! The worked example of `docs/src/guides/new-algorithm.md`, compiled and run as a user's crate would.
+//! The example of `docs/src/guides/new-algorithm.md`, compiled and run as in a user's crate.
 
 #[path = "example/aimd.rs"]
 mod aimd;
@@ -9,7 +9,7 @@ use windlass_cc::reno::{Reno, RenoAvoidance};
 use windlass_cc::slow_start::{self, AnySlowStart, Standard};
 use windlass_cc::{Ack, Conn, Controller, Phase, Ratio, Setup};
 
-/// A registry with the line that the page adds, in a place of its own.
+/// A registry with the line that the page adds, in a separate module.
 mod registry {
     use super::*;
 
@@ -33,7 +33,7 @@ fn the_page_shows_the_file_that_is_tested() {
 }
 
 #[test]
-fn a_round_trip_opens_the_window_by_the_increase_and_a_loss_leaves_the_share_kept() {
+fn an_rtt_adds_the_increase_and_a_loss_leaves_the_kept_share() {
     let own = Params { increase: Ratio::of(3, 10), keep: Ratio::of(9, 11) };
     let p: Setup<Params, _> = Setup {
         initial_window: 10_000,

@@ -1,9 +1,11 @@
-//! Products and their quotients against arithmetic of 128 bits, over the whole range of their arguments.
+//! Products and their quotients compared with 128-bit arithmetic, over the whole range of their
+//! arguments.
 
 use proptest::prelude::*;
 use windlass_cc::math::{mul, mul_div};
 
-/// Numbers of every magnitude, as often each, and those next to powers of two: there digits are full or empty.
+/// Numbers of every magnitude with equal frequency, and numbers next to powers of two, whose digits are
+/// full or empty.
 fn any_magnitude() -> impl Strategy<Value = u64> {
     prop_oneof![
         (any::<u64>(), 0..64u32).prop_map(|(x, shift)| x >> shift),
@@ -23,7 +25,7 @@ fn assert_exact(a: u64, b: u64, d: u64) {
     assert_eq!(mul_div(a, b, d), quotient, "{a} · {b} / {d}");
 }
 
-/// Marsaglia's xorshift: fast enough for millions.
+/// Marsaglia's xorshift, fast enough for millions of numbers.
 struct Draws(u64);
 
 impl Draws {
@@ -48,7 +50,8 @@ impl Draws {
     fn check(&mut self, triples: u32) {
         for _ in 0..triples {
             let (a, b) = (self.number(), self.number());
-            // Beyond the high half of the product, so that the quotient fits; any other as well.
+            // Above the high half of the product, so that the quotient fits, and any other divisor as
+            // well.
             let high = ((u128::from(a) * u128::from(b)) >> 64) as u64;
             let d = self.number();
             assert_exact(a, b, d);
@@ -110,7 +113,7 @@ fn quotients_of_full_and_empty_digits_are_exact() {
         for b in digits {
             for d in digits {
                 assert_exact(a, b, d);
-                // The remainder is one less than the divisor, or none.
+                // The remainder is one less than the divisor, or zero.
                 assert_exact(a.saturating_sub(1), d, a);
                 assert_exact(a, d, a);
             }
@@ -135,7 +138,7 @@ fn an_estimate_that_is_too_large_is_corrected() {
 }
 
 #[test]
-fn what_does_not_fit_is_the_largest_number() {
+fn a_result_that_does_not_fit_is_the_maximum() {
     assert_eq!(mul(1 << 32, 1 << 32), u64::MAX);
     assert_eq!(mul_div(u64::MAX, u64::MAX, u64::MAX - 1), u64::MAX);
     assert_eq!(mul_div(5, 7, 0), u64::MAX);

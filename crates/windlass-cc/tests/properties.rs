@@ -1,5 +1,5 @@
-//! What must hold of every algorithm and of the timer for every input that a host can hand over,
-//! sensible or not. What holds of some algorithms only is in `properties_framed.rs`.
+//! Properties of every algorithm and of the timer for every input that a host can pass, plausible or
+//! not. Properties of some algorithms only are in `properties_framed.rs`.
 
 use crate::common::any::{
     after, any_ack, any_conn, any_event, any_mss, any_params, any_u64, history, real_mss, run,
@@ -12,7 +12,7 @@ use windlass_cc::{
     Span, Time,
 };
 
-/// Where clocks and counts begin.
+/// Origins of clocks and counts.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     time: u64,
@@ -20,7 +20,7 @@ struct Origin {
     volume: u64,
 }
 
-/// The connection as it would look had its clock, its stream and its counts begun elsewhere.
+/// The connection with other origins of its clock, its stream and its counts.
 fn shifted(c: &Conn, o: Origin) -> Conn {
     let (now, next_id, una) = (Time(c.now.0 + o.time), c.next_id + o.offset, c.una + o.offset);
     let (delivered, lost) = (c.delivered + o.volume, c.lost + o.volume);
@@ -218,7 +218,7 @@ prop_compose! {
 }
 
 #[test]
-fn names_are_found_in_any_case_and_unknown_ones_are_not() {
+fn names_are_found_in_upper_or_lower_case_and_unknown_names_are_not() {
     for info in ALGORITHMS {
         let found = AnyParams::by_name(&info.id.to_uppercase());
         assert_eq!(found.map(|params| params.info().id), Some(info.id));

@@ -1,5 +1,5 @@
-//! What must hold of the algorithms with a window, slow start and threshold, for every input that a
-//! host can hand over; each property names the class that it is drawn from.
+//! Properties of the algorithms with a window, slow start and threshold, for every input that a host
+//! can pass. Each property names the class of its algorithms.
 
 use crate::common::any::{
     after, any_ack, any_conn, any_phase, any_u64, growing_phase, history, params_of,
@@ -17,7 +17,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn acknowledgements_open_the_window_only_while_it_limits_the_sender(
+    fn acknowledgements_increase_the_window_only_while_it_limits_the_sender(
         p in params_of(framed()), (first, steps) in history(),
         c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
     ) {
@@ -34,8 +34,8 @@ proptest! {
         c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
     ) {
         let mut p = p;
-        // Vegas's slow start ends with a window smaller by `decrease`, and Quick-Start gives back what
-        // of an approved window was not used.
+        // Vegas's slow start ends with a window smaller by `decrease`, and Quick-Start removes the
+        // unused part of an approved window.
         use slow_start::AnyParams::{QuickStart, Vegas};
         if matches!(p.common().slow_start, Vegas(_) | QuickStart(_)) {
             p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
@@ -54,7 +54,7 @@ proptest! {
         c in any_conn(Just(1_460).boxed()), phase in growing_phase(), ack in any_ack(),
     ) {
         let mut p = p;
-        // Other slow starts may jump: an estimate of the path sets the window.
+        // Other slow starts may jump, because an estimate of the path sets the window.
         p.set_common(&Setup { slow_start: slow_start::AnyParams::default(), ..p.common() });
         let mut state = after(&p, &first, &steps);
         let c = Conn { mss: first.mss, phase, ..c };
@@ -66,7 +66,7 @@ proptest! {
             Credit::Acked => ack.acked,
             Credit::Delivered => ack.acked.max(ack.delivered),
         };
-        // What divisions have cut off is made good once a window.
+        // The fractions that divisions have cut off are added once per window.
         let rounding = match p.common().counting {
             Counting::Bytes => 0,
             Counting::Segments => 1 + ((before / u64::from(c.mss)) >> 16),
@@ -75,10 +75,10 @@ proptest! {
         prop_assert!(more <= most, "{before} +{more}");
     }
 
-    /// At most one reduction per round: the host enters a phase once a round trip, and what happens
-    /// within it reduces nothing.
+    /// At most one reduction per round: the host enters a phase once per RTT, and events within the
+    /// phase do not reduce the threshold.
     #[test]
-    fn nothing_but_entering_a_phase_lowers_the_threshold(
+    fn only_entering_a_phase_lowers_the_threshold(
         p in params_of(shrinking_by_phase_only()), (first, steps) in history(),
     ) {
         let mut p = p;
@@ -107,7 +107,7 @@ proptest! {
         to in prop::sample::select(vec![Phase::Recovery, Phase::Cwr, Phase::Loss]),
     ) {
         let mut p = p;
-        // A loss in a window that routers have approved is Quick-Start's to answer.
+        // Quick-Start responds to a loss in a window that routers have approved.
         let approved = Rate(0);
         p.set_common(&Setup { counting: Counting::Bytes, approved, ..p.common() });
         let mut state = after(&p, &first, &steps);
@@ -117,11 +117,11 @@ proptest! {
     }
 
     #[test]
-    fn a_timeout_leaves_one_segment_whatever_came_before(
+    fn a_timeout_leaves_one_segment_after_any_history(
         p in params_of(one_after_timeout()), (first, steps) in history(), from in any_phase(),
     ) {
         let mut state = after(&p, &first, &steps);
-        // Where the window is kept as in Linux, besides what the host did not take for lost.
+        // With Linux's arithmetic, plus the data that the host did not consider lost.
         let first = Conn { in_flight: 0, ..first };
         state.on_phase(&p, &first, from, Phase::Loss);
         prop_assert_eq!(state.control(&p, &first).cwnd, u64::from(first.mss));
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn an_idle_restart_never_opens_the_window(
+    fn an_idle_restart_never_increases_the_window(
         p in params_of(closing_when_idle()), (first, steps) in history(), gap in any_u64(),
     ) {
         let mut state = after(&p, &first, &steps);

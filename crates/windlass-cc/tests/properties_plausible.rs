@@ -1,5 +1,6 @@
-//! What must hold of every algorithm over histories that a real host can make: no garbage, but
-//! losses, timeouts, reordering, marks, aggregation, other segment sizes and weeks of silence.
+//! Properties of every algorithm over histories that a real host can produce: losses, timeouts,
+//! reordering, marks, aggregation, changes of the segment size and weeks without traffic, but no
+//! invalid values.
 
 use crate::common::any::{any_params, params_of, run};
 use crate::common::classes::{framed, shrinking_by_phase_only};
@@ -9,7 +10,7 @@ use windlass_cc::setup::{Counting, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{AnyController, AnyParams, Event, Phase, Setup, slow_start};
 
-/// With a start and a threshold that a host could have set.
+/// Parameters with an initial window and a threshold that a host could set.
 fn sensible(p: &AnyParams, segments: u64) -> AnyParams {
     let mut p = *p;
     let common = p.common();
@@ -33,7 +34,7 @@ proptest! {
         }
     }
 
-    /// RFC 5681 equation 4: the way back from the smallest window is open.
+    /// RFC 5681 equation 4: the window can grow again from its minimum.
     #[test]
     fn a_cut_leaves_a_threshold_of_at_least_two_segments(
         p in params_of(framed()), script in script(), segments in 1..40u64,
@@ -48,11 +49,11 @@ proptest! {
         }
     }
 
-    /// Between two entries of a phase that answers a loss or a mark, the window of an algorithm
-    /// that reduces by phase only never falls, but for idle times and segment sizes. A cut that a mark spreads over a
-    /// round trip ends at the threshold.
+    /// Between two entries of a phase for a loss or a mark, the window of an algorithm that reduces by
+    /// phase only decreases only with idle times and segment sizes. A cut for a mark that is spread
+    /// over an RTT ends at the threshold.
     #[test]
-    fn a_round_trip_has_one_reduction_at_most(
+    fn an_rtt_has_at_most_one_reduction(
         p in params_of(shrinking_by_phase_only()), script in script(), segments in 1..40u64,
     ) {
         let mut p = sensible(&p, segments);
@@ -64,7 +65,8 @@ proptest! {
             let before = state.control(&p, c);
             state.apply(&p, c, e);
             let after = state.control(&p, c);
-            // A loss in the round trip of a mark lowers the window with what is in flight (`tcp_cwnd_reduction`).
+            // A loss in the same RTT as a mark lowers the window together with the flight
+            // (`tcp_cwnd_reduction`).
             let segments = p.common().counting == Counting::Segments && c.phase == Phase::Cwr;
             let reduced = matches!(e, Event::Ack(a) if a.lost > 0) && spread && segments;
             if matches!(e, Event::Ack(_)) && c.phase != Phase::Recovery && !reduced {
@@ -72,7 +74,7 @@ proptest! {
                 prop_assert!(after.cwnd >= least, "{e:?}: {before:?} {after:?}");
                 prop_assert_eq!(after.ssthresh, before.ssthresh);
             }
-            // Only the answer to a repeated timeout of the same data keeps the threshold.
+            // Only the response to a repeated timeout of the same data keeps the threshold.
             if let Event::Phase { from: Phase::Loss, to: Phase::Loss } = e {
                 prop_assert_eq!(after.ssthresh, before.ssthresh);
             }

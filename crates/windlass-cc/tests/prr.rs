@@ -1,4 +1,4 @@
-//! Proportional rate reduction against RFC 9937 section 6, written here a second time.
+//! Proportional rate reduction compared with a second implementation of RFC 9937 section 6.
 
 use proptest::prelude::*;
 use windlass_cc::loss_based::LossBased;
@@ -19,8 +19,8 @@ struct Model {
 }
 
 impl Model {
-    /// With nothing delivered it is a timer that found something lost: the same rule, and a
-    /// segment when nothing is left to bring an acknowledgement.
+    /// Without delivered data a timer has detected a loss: the same rule applies, and one segment is
+    /// sent if no acknowledgement is outstanding.
     fn ack(&mut self, delivered: f64, lost: f64, in_flight: f64, safe: bool) -> Option<f64> {
         if delivered == 0.0 && lost == 0.0 {
             return None;
@@ -41,7 +41,7 @@ impl Model {
     }
 }
 
-/// A recovery on a path that loses what it is told to: one acknowledgement per step.
+/// A step of a recovery on a path with the given losses: one acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     delivered: u64,
@@ -56,7 +56,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn the_window_in_recovery_is_that_of_rfc_9937(
+    fn the_window_in_recovery_follows_rfc_9937(
         flight in 4..200u64,
         origin in any::<u64>(),
         steps in prop::collection::vec(step(), 1..100),
@@ -66,11 +66,11 @@ proptest! {
         p.set_common(&Setup {
             recovery: Some(LossRecovery::Prr), initial_window: flight, ..p.common()
         });
-        // Volumes may count from anywhere.
+        // Volumes may have any origin.
         let origin = origin >> 1;
         let mut c = Conn { delivered: origin, sent: origin / 2 + flight, ..Conn::new(MSS as u32) };
         let mut state = AnyController::init(&p, &c);
-        // Two duplicates, then the one that proves a loss.
+        // Two duplicates, then the duplicate that proves a loss.
         let mut in_flight = flight;
         for lost in [0, 0, MSS] {
             let prior_in_flight = in_flight;
@@ -138,7 +138,7 @@ fn the_end_of_an_undone_recovery_leaves_the_window_that_was_restored() {
 }
 
 #[test]
-fn the_frame_leaves_56_of_104_bytes_to_an_algorithm() {
+fn the_frame_leaves_56_of_104_bytes_for_the_algorithm() {
     // Reno's growth has one counter of eight bytes.
     assert_eq!(size_of::<LossBased<RenoAvoidance<Reno>, Standard>>(), 48 + 8);
 }

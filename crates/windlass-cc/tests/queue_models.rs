@@ -1,5 +1,6 @@
-//! The algorithms that keep a number of segments queued, acknowledgement by acknowledgement, against
-//! models in `f64` that are written from the papers' equations and share nothing with the code.
+//! The algorithms that keep a number of segments queued, compared at each acknowledgement with models
+//! in `f64`. The models are written from the papers' equations and share no code with the
+//! implementation.
 
 use crate::common::follow::{
     BYTES, Model, Rounds, Seen, distance, from_segments, least, mean, spread,
@@ -242,7 +243,7 @@ fn compound_follows_its_equations() {
         };
         let p = from_segments("compound", 60);
         let (worst, windows) = distance(&p, &mut model, 12_000, 4_000, seed);
-        // The power is up to 2^-14 too small, at most 8 segments here, once a round.
+        // The power is up to 2^-14 too small, at most 8 segments here, once per round.
         assert!(worst < 60.0, "{worst} B, seed {seed}");
         assert!(spread(&windows) > 30.0);
         assert!(model.decreases > 0, "the delay window never had to shrink");

@@ -1,4 +1,5 @@
-//! Quick-Start's window: R·T/(MSS + H), what is left of it that was not used, and the way back.
+//! Quick-Start's window: R·T/(MSS + H), the removal of its unused part, and the return to the initial
+//! window.
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::slow_start::{self, QuickStartParams};
@@ -8,7 +9,7 @@ use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Rate, Setup, Span,
 const MSS: u64 = 1460;
 /// 40.96 Mbit/s.
 const RATE: Rate = Rate(40_960_000 / 8);
-/// Its segments in 100 ms, with headers of 40 bytes.
+/// Segments of this rate in 100 ms, with headers of 40 bytes.
 const APPROVED: u64 = 40_960_000 / 8 / 10 / 1500;
 const INITIAL: u64 = 3;
 
@@ -105,7 +106,7 @@ fn the_threshold_limits_the_approved_window_too() {
 }
 
 #[test]
-fn with_the_first_acknowledgement_the_window_is_what_was_sent() {
+fn the_first_acknowledgement_reduces_the_window_to_the_data_sent() {
     let mut s = Sender::new("reno", RATE, |_| {});
     s.send(100);
     s.acknowledge(1);
@@ -116,7 +117,7 @@ fn with_the_first_acknowledgement_the_window_is_what_was_sent() {
     assert_eq!(s.cwnd(), INITIAL + 1, "but not less than without the approval");
 }
 
-/// A sender of the whole approved window, of which the first ten segments were acknowledged.
+/// A sender of the whole approved window, whose first ten segments are acknowledged.
 fn under_way(change: impl Fn(&mut Setup<()>)) -> Sender {
     let mut s = Sender::new("reno", RATE, change);
     let window = s.cwnd();
@@ -126,10 +127,10 @@ fn under_way(change: impl Fn(&mut Setup<()>)) -> Sender {
 }
 
 #[test]
-fn a_loss_in_the_approved_window_goes_back_to_the_initial_one_and_to_half_of_what_arrived() {
+fn a_loss_in_the_approved_window_restores_the_initial_window_and_half_of_the_arrived_data() {
     let mut s = under_way(|_| {});
     s.phase(Phase::Recovery);
-    // Six segments go again, and all is acknowledged.
+    // Six segments are retransmitted, and all data is acknowledged.
     s.c.sent += 6 * MSS;
     s.c.una = s.c.next_id;
     s.settle();
@@ -165,11 +166,11 @@ fn a_mark_in_the_approved_window_is_a_loss_of_nothing() {
 }
 
 #[test]
-fn after_a_timeout_slow_start_runs_from_one_segment_to_half_of_what_is_known_to_have_arrived() {
+fn after_a_timeout_slow_start_runs_from_one_segment_to_half_of_the_acknowledged_data() {
     let mut s = under_way(|_| {});
     s.phase(Phase::Loss);
     assert_eq!((s.cwnd(), s.ssthresh()), (1, 5));
-    // The next loss is one as any other.
+    // The next loss is an ordinary loss.
     s.acknowledge(APPROVED - 10);
     s.phase(Phase::Open);
     s.send(40);

@@ -1,4 +1,4 @@
-//! Delivery-rate samples and pacing, against timelines worked out by hand and an `f64` model.
+//! Delivery-rate samples and pacing, compared with timelines computed by hand and with an `f64` model.
 
 use windlass_cc::pacer;
 use windlass_cc::{Pacer, Rate, RateSample, RateSampler, SentRecord, Span, Time};
@@ -9,25 +9,25 @@ fn ms(ms: u64) -> Time {
     Time::from_millis(ms)
 }
 
-/// Bytes per second of a sample, as the definition says.
+/// Bytes per second of a sample, by its definition.
 fn rate(s: &RateSample) -> f64 {
     assert!(s.is_valid(), "{s:?}");
     s.delivered as f64 / (s.interval.0 as f64 * 1e-9)
 }
 
-/// Sends a segment with so much in flight, none of it lost.
+/// Sends a segment with `in_flight` bytes in flight, none of them lost.
 fn send_one(s: &mut RateSampler, at: u64, in_flight: u64) -> SentRecord {
     s.on_sent(ms(at), in_flight, in_flight, MSS)
 }
 
-/// Sends `n` segments, one each `gap` ms from `start`, all of them before any is acknowledged.
+/// Sends `n` segments, one per `gap` ms from `start`, all before any acknowledgement.
 fn send(s: &mut RateSampler, start: u64, gap: u64, n: u64) -> Vec<SentRecord> {
     (0..n).map(|i| send_one(s, start + i * gap, i * MSS)).collect()
 }
 
 #[test]
 fn a_steady_ack_clock_measures_the_bottleneck_not_the_burst() {
-    // Ten segments leave at once at 0; the bottleneck passes one each 10 ms; round trip 100 ms.
+    // Ten segments leave at once at 0; the bottleneck passes one per 10 ms; RTT 100 ms.
     let mut s = RateSampler::new(Time::ZERO);
     let sent = send(&mut s, 0, 0, 10);
     for (i, record) in sent.iter().enumerate() {
@@ -37,7 +37,7 @@ fn a_steady_ack_clock_measures_the_bottleneck_not_the_burst() {
         let expected = (i + 1) as f64 * 1e3 / (0.110 + 0.010 * i as f64);
         assert!((rate(&sample) - expected).abs() < 1e-6, "{i}");
     }
-    // A second flight, each segment sent on an acknowledgement: the full 100 segments per second.
+    // A second flight, with one segment sent per acknowledgement: the full 100 segments per second.
     let mut s = RateSampler::new(Time::ZERO);
     let mut queue: Vec<_> = send(&mut s, 0, 0, 10);
     let mut last = None;
@@ -60,8 +60,8 @@ fn aggregated_acknowledgements_never_exceed_the_send_rate() {
         s.on_delivered(ms(200), MSS, i as u64 * MSS, Some(record));
     }
     s.sample(Span::NONE);
-    // The next ten leave from 200 ms, paced alike, with the last of the first ten still counted in
-    // flight; their acknowledgements come in two bursts 1 ms apart.
+    // The next ten leave from 200 ms, paced in the same way, with the last of the first ten still
+    // counted in flight. Their acknowledgements arrive in two bursts 1 ms apart.
     let second: Vec<_> = (0..10u64).map(|i| send_one(&mut s, 210 + 10 * i, MSS)).collect();
     for (i, record) in second[..5].iter().enumerate() {
         s.on_delivered(ms(399), MSS, (10 + i as u64) * MSS, Some(record));
@@ -71,8 +71,8 @@ fn aggregated_acknowledgements_never_exceed_the_send_rate() {
         s.on_delivered(ms(400), MSS, (15 + i as u64) * MSS, Some(record));
     }
     let sample = s.sample(Span::NONE);
-    // Ten segments; the send interval runs from the last segment of the first flight (90 ms) to
-    // 300 ms, 210 ms; the acknowledgement interval from 200 to 400 ms is the shorter.
+    // Ten segments. The send interval is 210 ms, from the last segment of the first flight (90 ms) to
+    // 300 ms. The acknowledgement interval from 200 to 400 ms is shorter.
     assert_eq!((sample.delivered, sample.interval), (10 * MSS, Span::from_millis(210)));
     assert!(rate(&sample) <= 1e5);
 }
@@ -83,7 +83,7 @@ fn silence_does_not_count_as_slow_delivery() {
     let only = send_one(&mut s, 0, 0);
     s.on_delivered(ms(100), MSS, MSS, Some(&only));
     s.sample(Span::NONE);
-    // Nothing in flight for a minute.
+    // No data in flight for a minute.
     let after = send_one(&mut s, 60_000, 0);
     s.on_delivered(ms(60_100), MSS, 2 * MSS, Some(&after));
     let sample = s.sample(Span::NONE);
@@ -102,7 +102,7 @@ fn the_bubble_of_an_application_limited_sender_marks_samples_until_it_is_acknowl
     assert!(!s.sample(Span::NONE).app_limited, "sent before the bubble");
     s.on_delivered(ms(101), MSS, 2 * MSS, Some(&b));
     s.sample(Span::NONE);
-    // All that was in flight at the bubble is delivered, the bubble itself not yet.
+    // All data in flight at the start of the limit is delivered, but not yet the limited data.
     let d = send_one(&mut s, 102, MSS);
     assert!(d.app_limited);
     s.on_delivered(ms(150), MSS, 3 * MSS, Some(&c));
@@ -111,7 +111,7 @@ fn the_bubble_of_an_application_limited_sender_marks_samples_until_it_is_acknowl
 }
 
 #[test]
-fn an_interval_below_the_least_round_trip_is_no_rate_but_still_a_delivery() {
+fn an_interval_below_the_minimum_rtt_counts_as_delivery_without_a_rate() {
     // A retransmission at 300 ms; the acknowledgement at 310 ms was for the first transmission.
     let mut s = RateSampler::new(Time::ZERO);
     let first = send_one(&mut s, 0, 0);
@@ -122,14 +122,14 @@ fn an_interval_below_the_least_round_trip_is_no_rate_but_still_a_delivery() {
     let sample = s.sample(Span::from_millis(100));
     assert!(!sample.is_valid());
     assert_eq!((sample.delivered, sample.prior_delivered, sample.lost), (MSS, 0, 0));
-    // At the least round trip exactly it is valid.
+    // At exactly the minimum RTT it is valid.
     let next = send_one(&mut s, 400, 0);
     s.on_delivered(ms(500), MSS, 2 * MSS, Some(&next));
     assert_eq!(s.sample(Span::from_millis(100)).interval, Span::from_millis(100));
 }
 
 #[test]
-fn the_wait_for_a_timeout_is_in_the_interval_of_what_goes_again_after_it() {
+fn the_interval_of_a_retransmission_includes_the_wait_for_the_timeout() {
     // One segment, deemed lost at 300 ms with nothing else in flight: it is still outstanding.
     let mut s = RateSampler::new(Time::ZERO);
     let first = send_one(&mut s, 0, 0);
@@ -140,9 +140,9 @@ fn the_wait_for_a_timeout_is_in_the_interval_of_what_goes_again_after_it() {
 }
 
 #[test]
-fn a_retransmission_samples_the_time_since_it_was_sent_again() {
-    // Four segments, the first is lost, the others are delivered from 100 ms on, and the
-    // retransmission of 110 ms is delivered at 210 ms.
+fn a_retransmission_samples_the_time_since_its_own_transmission() {
+    // Four segments: the first is lost, and the others are delivered from 100 ms on. The retransmission
+    // at 110 ms is delivered at 210 ms.
     let mut s = RateSampler::new(Time::ZERO);
     let sent = send(&mut s, 0, 5, 4);
     s.on_delivered(ms(105), MSS, 2 * MSS, Some(&sent[1]));
@@ -157,13 +157,13 @@ fn a_retransmission_samples_the_time_since_it_was_sent_again() {
     assert_eq!((sample.lost, sample.delivered), (MSS, 3 * MSS));
     s.on_delivered(ms(210), MSS, MSS, Some(&again));
     let sample = s.sample(Span::NONE);
-    // Since the acknowledgement of 110 ms: two segments, 100 ms.
+    // Since the acknowledgement at 110 ms: two segments, 100 ms.
     assert_eq!((sample.delivered, sample.interval), (2 * MSS, Span::from_millis(100)));
     assert_eq!(sample.lost, 0, "nothing was lost since the retransmission");
 }
 
 #[test]
-fn the_segment_sent_last_makes_the_sample_whatever_the_order_of_delivery() {
+fn the_last_sent_segment_gives_the_sample_for_any_order_of_delivery() {
     let mut s = RateSampler::new(Time::ZERO);
     let a = send_one(&mut s, 0, 0);
     s.on_delivered(ms(100), MSS, MSS, Some(&a));
@@ -191,7 +191,7 @@ fn a_duplicate_without_sack_counts_but_makes_no_sample() {
 }
 
 #[test]
-fn departures_are_exact_at_rates_that_do_not_divide_a_second() {
+fn departure_times_are_exact_at_rates_that_do_not_divide_a_second() {
     let params = pacer::Params::default();
     for rate in [3u64, 7_777, 1_460, 1_000_003, 125_000_000, 3_999_999_999] {
         let mut pacer = Pacer::new(&params);
@@ -199,7 +199,7 @@ fn departures_are_exact_at_rates_that_do_not_divide_a_second() {
         let mut now = start;
         for n in 0..10_000u64 {
             assert!(pacer.ready(now));
-            // Sizes that differ from packet to packet.
+            // Sizes that differ between packets.
             let before: u64 = (0..n % 3).map(|i| 100 + i).sum::<u64>() + (n / 3) * 303;
             let expected = before as f64 * 1e9 / rate as f64;
             let error = (now.since(start).0 as f64 - expected).abs();
@@ -247,12 +247,12 @@ fn the_initial_burst_leaves_at_once_and_a_quantum_leaves_together() {
         pacer.on_sent(&params, now, 1_000, Rate(1_000_000));
         now = now.max(pacer.next());
     }
-    // Three unpaced, then two at a time every 2 ms.
+    // Three without pacing, then two per 2 ms.
     assert_eq!(departures, [0, 0, 0, 0, 0, 2, 2, 4, 4]);
 }
 
 #[test]
-fn no_rate_is_no_pacing() {
+fn a_rate_of_zero_does_not_pace() {
     let params = pacer::Params::default();
     let mut pacer = Pacer::new(&params);
     for _ in 0..10 {
@@ -282,7 +282,7 @@ fn garbage_neither_panics_nor_goes_back_in_time() {
 }
 
 #[test]
-fn rates_and_volumes_are_those_of_the_division_cut_to_whole_bytes() {
+fn rates_and_volumes_are_quotients_cut_to_whole_bytes() {
     for bytes in [1u64, 999, 1_460, 123_456_789, 1 << 40] {
         for ns in [1u64, 999, 12_345, 40_400_000, 10_000_000_000] {
             let exact = (bytes as f64 * 1e9 / ns as f64).min(u64::MAX as f64);

@@ -1,25 +1,25 @@
-//! Roots, logarithms and powers of the integer arithmetic against their stated precision, over the
-//! whole range of their arguments.
+//! Roots, logarithms and powers of the integer arithmetic compared with their stated precision, over
+//! the whole range of their arguments.
 
 use proptest::prelude::*;
 use windlass_cc::math::{cbrt, exp2_q16, log2_q16, sqrt};
 
-/// Numbers of every magnitude, as often each.
+/// Numbers of every magnitude with equal frequency.
 fn any_magnitude() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64u32).prop_map(|(x, shift)| x >> shift)
 }
 
-/// Two neighbouring numbers whose power brackets `x` make the smaller its root.
+/// The smaller of two neighbouring numbers whose powers enclose `x` is its root.
 fn assert_root(root: u64, power: u32, x: u64) {
     let (root, x) = (u128::from(root), u128::from(x));
     assert!(root.pow(power) <= x && x < (root + 1).pow(power), "{root} of {x}");
 }
 
-/// `2^48` and beyond do not fit 16 fractional bits.
+/// `2^48` and above do not fit 16 fractional bits.
 const LARGEST_EXPONENT: u32 = (48 << 16) - 1;
 
 fn assert_logarithm(x: u64) {
-    // The f64 of x is off by a relative 2^-53 at most: nothing against the bound.
+    // The f64 of x has a relative error of at most 2^-53, which is negligible compared with the bound.
     let (ours, true_value) = (f64::from(log2_q16(x)), (x as f64).log2() * 65_536.0);
     assert!(ours <= true_value + 1e-6 && true_value - ours < 1.01, "log2 {x}: {ours} {true_value}");
 }

@@ -1,4 +1,4 @@
-//! Scalable TCP against its equations in `f64`.
+//! Scalable TCP compared with its equations in `f64`.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows};
 use windlass_cc::Ratio;
@@ -72,7 +72,7 @@ fn trajectories_follow_with_the_constants_of_ns_3() {
     follows::<Scalable, _>(ns3, ScalableModel::ns3, 8.0, 1e-5);
 }
 
-/// ln(8/7) / ln(1.01) = 13.4 round trips, at any window.
+/// ln(8/7) / ln(1.01) = 13.4 RTTs, at any window.
 #[test]
 fn the_time_to_recover_does_not_depend_on_the_window() {
     for cwnd in [100u64, 1_000, 10_000] {
@@ -84,7 +84,7 @@ fn the_time_to_recover_does_not_depend_on_the_window() {
             rounds += 1.0 / flow.segments();
             flow.ack(MS, MS, 1);
         }
-        // Each acknowledgement adds a hundredth to its own round trip's number too.
+        // Each acknowledgement also adds a hundredth to the number of its own RTT.
         assert!((rounds - (8f64 / 7.0).ln() * 100.0).abs() < 0.1, "{cwnd}: {rounds}");
     }
 }
@@ -107,7 +107,7 @@ fn the_average_window_under_periodic_loss_is_eight_percent_of_its_interval() {
         }
     }
     let average: f64 = area / time;
-    // Exactly: 100 segments gained per interval are an eighth of the window at its end.
+    // Exactly: the 100 segments gained per interval are an eighth of the window at its end.
     let exact = 100.0 / (8f64 / 7.0).ln();
     assert!(
         (average / exact - 1.0).abs() < 0.01 && (average / 800.0 - 1.0).abs() < 0.08,

@@ -1,4 +1,4 @@
-//! The slow starts against their RFCs' and papers' equations.
+//! The slow starts compared with the equations of their RFCs and papers.
 
 use crate::common::begins_at;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Rate, Setup, Span,
 pub(crate) const MSS: u64 = 1000;
 pub(crate) const MS: u64 = 1_000_000;
 
-/// A Reno sender of segments of 1000 B, whose acknowledgements the test makes.
+/// A Reno sender of segments of 1000 B, with acknowledgements that the test creates.
 pub(crate) struct Sender {
     pub(crate) p: AnyParams,
     pub(crate) c: Conn,
@@ -58,14 +58,14 @@ impl Sender {
         self.send_all();
     }
 
-    /// Acknowledges all that is outstanding now, segment by segment, a round trip of so many
-    /// milliseconds later; how many there were.
+    /// Acknowledges all outstanding segments one by one, `rtt_ms` milliseconds later; returns their
+    /// number.
     pub(crate) fn round(&mut self, rtt_ms: f64) -> u64 {
         let segments = (self.c.next_id - self.c.una) / MSS;
         let rtt = Span((rtt_ms * 1e6) as u64);
         let start = self.c.now + rtt;
         for n in 0..segments {
-            // A microsecond apart: a burst.
+            // One microsecond apart: a burst.
             self.ack(start + Span(n * 1000), rtt, 1);
         }
         segments
@@ -85,8 +85,8 @@ fn limited_slow_start_follows_rfc_3742() {
             // Windows in segments; int(cwnd / (0.5 · max_ssthresh)).
             model += if model <= 100.0 { 1.0 } else { 1.0 / (model / 50.0).floor() };
         }
-        // Where the window is a multiple of 50 but for its last bit, K may be one more or less
-        // for one acknowledgement: 1/2 - 1/3, 1/3 - 1/4 and so on of a segment.
+        // If the window is a multiple of 50 except for its last bit, K may be one more or less for one
+        // acknowledgement: 1/2 - 1/3, 1/3 - 1/4 and so on of a segment.
         assert!((sender.cwnd() - model).abs() < 0.5, "{} {model}", sender.cwnd());
         if before > 100.0 {
             assert!(sender.cwnd() - before <= 50.0, "at most max_ssthresh/2 per round trip");
@@ -172,8 +172,8 @@ impl HyStartPlusPlusModel {
     }
 }
 
-/// Runs flights with these round trips (milliseconds) until slow start ends, comparing with the
-/// model at each acknowledgement; how many flights it took and the window after each.
+/// Runs flights with these RTTs (milliseconds) until slow start ends, and compares with the model at
+/// each acknowledgement. Returns the number of flights and the window after each.
 fn flights(round_trips: &[f64]) -> (Option<usize>, Vec<f64>) {
     let mut sender = hystart_pp();
     let mut model = HyStartPlusPlusModel::new(10.0);
@@ -202,12 +202,12 @@ fn flights(round_trips: &[f64]) -> (Option<usize>, Vec<f64>) {
 
 #[test]
 fn hystart_pp_slows_down_at_a_delay_and_leaves_after_five_rounds() {
-    // 45.5 ms are more than 40 + 40/8.
+    // 45.5 ms exceeds 40 + 40/8.
     let (left, windows) = flights(&[40.0, 45.5, 45.5, 45.5, 45.5, 45.5, 45.5]);
     assert_eq!(windows[0], 20.0);
     assert!(windows[1] < 35.0, "conservative slow start begins in the second flight");
     assert!(windows[2..].windows(2).all(|w| w[1] / w[0] < 1.27), "{windows:?}");
-    // The rounds end a little before the flights: the fifth with the first flight's share.
+    // The rounds end a little before the flights: the fifth round includes a part of the first flight.
     assert!(matches!(left, Some(5 | 6)), "{left:?}");
     assert_eq!(flights(&[40.0; 6]).0, None);
 }
@@ -225,7 +225,7 @@ proptest! {
     fn hystart_pp_follows_rfc_9406(
         round_trips in prop::collection::vec((160u32..280).prop_map(|q| f64::from(q) / 4.0), 1..9),
     ) {
-        // Keep out of the unit (1.024 us) around a threshold.
+        // Avoid one unit (1.024 us) around a threshold.
         let near = |last: f64, current: f64| {
             (current - last - (last / 8.0).clamp(4.0, 16.0)).abs() < 0.01
         };
@@ -266,7 +266,7 @@ fn hystart_pp_watches_the_initial_slow_start_only() {
     for round in 0..6 {
         let before = sender.cwnd();
         let acked = sender.round(40.0 + 20.0 * f64::from(round)) as f64;
-        assert_eq!(sender.cwnd() - before, acked, "standard slow start whatever the delay");
+        assert_eq!(sender.cwnd() - before, acked, "standard slow start at any delay");
     }
 }
 
@@ -281,12 +281,13 @@ fn vegas_doubles_every_other_round_trip_and_leaves_at_a_queue_of_gamma() {
         sender.round(40.0);
         windows.push(sender.cwnd());
     }
-    // The first acknowledgement of a round still acts on the last one's word, hence the seconds.
+    // The first acknowledgement of a round still uses the decision of the last round, so the second is
+    // compared.
     assert_eq!(windows[0..2], [4.0, 4.0]);
     let growth: Vec<f64> = windows.windows(2).map(|w| w[1] / w[0]).collect();
     assert!(growth.iter().all(|g| *g <= 2.01), "{growth:?}");
     assert!((windows[6] / windows[0] - 8.0).abs() < 1.0, "three doublings in six: {windows:?}");
-    // Just under and well over one segment of the window in the queue.
+    // Just below and well above one queued segment.
     let window = sender.cwnd();
     for (queued, leaves) in [(0.9, false), (1.5, true)] {
         let mut sender = Sender::new(p, window as u64);
@@ -303,11 +304,11 @@ fn vegas_doubles_every_other_round_trip_and_leaves_at_a_queue_of_gamma() {
 }
 
 #[test]
-fn vegas_as_in_linux_doubles_every_round_trip_and_keeps_what_the_path_carried() {
+fn vegas_as_in_linux_doubles_every_rtt_and_keeps_the_carried_data() {
     let linux = VegasStartParams { variant: VegasVariant::Linux, ..Default::default() };
     let p = slow_start::AnyParams::Vegas(linux);
-    // The surplus of 128 segments is that over the least round trip: 1.9 is one whole segment, which
-    // is gamma; 2.1 is more, and at 50 ms the path carries 128 · 4/5 = 102.4.
+    // The surplus of 128 segments is relative to the minimum RTT. 1.9 is one whole segment, which is
+    // gamma. 2.1 is more, and at 50 ms the path carries 128 · 4/5 = 102.4.
     let cases = [
         (40.0 * (1.0 + 1.9 / 128.0), None),
         (40.0 * (1.0 + 2.1 / 128.0), Some(126.0)),
@@ -337,14 +338,14 @@ fn any_slow_start() -> impl Strategy<Value = slow_start::AnyParams> {
         let mut p = slow_start::AnyParams::by_name(info.id).expect("registered");
         for (place, raw) in changes.into_iter().enumerate() {
             if let Some(raw) = raw {
-                p.set(place, raw); // refused beyond its range
+                p.set(place, raw); // rejected outside its range
             }
         }
         p
     })
 }
 
-/// What may happen to a slow start: perhaps an approval, an acknowledgement, perhaps a loss.
+/// Events of a slow start: an optional approval, an acknowledgement, and an optional loss.
 #[derive(Clone, Debug)]
 struct Step {
     c: Conn,

@@ -1,4 +1,4 @@
-//! The slow starts that reckon what the path carries, against their descriptions.
+//! The slow starts that estimate the capacity of the path, compared with their descriptions.
 
 use std::collections::VecDeque;
 
@@ -16,16 +16,16 @@ fn packet_pair(estimator: Estimator) -> slow_start::AnyParams {
 }
 
 #[test]
-fn three_acknowledgements_of_one_flight_set_the_threshold_to_what_the_path_holds() {
+fn three_acknowledgements_of_one_flight_set_the_threshold_to_the_capacity_of_the_path() {
     for estimator in Estimator::ALL {
         let mut sender = Sender::new(packet_pair(*estimator), 10);
-        // A segment each 1.024 ms over 40.96 ms: forty segments.
+        // One segment per 1.024 ms over 40.96 ms: forty segments.
         for n in 0..3 {
             assert!(sender.ssthresh() == MAX_WINDOW);
             sender.ack(Time(40_960_000 + n * 1_024_000), Span(40_960_000), 1);
         }
         assert_eq!(sender.ssthresh(), 40 * MSS);
-        // Once and for all.
+        // The estimate is made only once.
         for n in 3..7 {
             sender.ack(Time(40_960_000 + n * 2_048_000), Span(40_960_000), 1);
         }
@@ -38,7 +38,8 @@ fn acknowledgements_of_different_flights_are_not_taken_together() {
     let mut sender = Sender::new(packet_pair(Estimator::LeastSquares), 1);
     let rtt = Span(40_960_000);
     let mut flights = 0;
-    // 1, 2 and 4 segments, each flight a round trip after the last: only the third has three.
+    // 1, 2 and 4 segments, each flight one RTT after the last: only the third has three
+    // acknowledgements.
     for (flight, segments) in [(1, 1), (2, 2), (3, 4)] {
         for n in 0..segments {
             if sender.ssthresh() == MAX_WINDOW {
@@ -60,8 +61,8 @@ fn acknowledgements_that_come_at_once_tell_no_rate() {
 }
 
 proptest! {
-    /// Times are cut to units of 1.024 us, the round trip too: of a spacing of at least 0.2 ms that
-    /// is less than 1 %.
+    /// Times are cut to units of 1.024 us, also the RTT. For a spacing of at least 0.2 ms the error is
+    /// less than 1 %.
     #[test]
     fn the_rate_is_the_slope_of_least_squares(
         gaps in prop::array::uniform2(200_000u64..10_000_000), segments in prop::array::uniform2(1u64..4),
@@ -86,7 +87,7 @@ proptest! {
 
 // Adaptive start
 
-/// The path of the tests with a queue: a segment each millisecond after 40 ms, in bytes and
+/// The path of the tests with a queue: one segment per millisecond after 40 ms, in bytes and
 /// nanoseconds.
 struct Path {
     link_free: u64,
@@ -107,14 +108,14 @@ impl Path {
         }
     }
 
-    /// The next acknowledgement: when, and after what round trip.
+    /// The next acknowledgement: its time, and its RTT.
     fn ack(&mut self) -> (u64, u64) {
         let (at, sent_at) = self.acks.pop_front().expect("something is outstanding");
         (at, at - sent_at)
     }
 }
 
-/// The estimate of the rate as the description has it, in bytes and seconds.
+/// The estimate of the rate by the description, in bytes and seconds.
 #[derive(Default)]
 struct AdaptiveModel {
     round: Option<(f64, u64)>,
@@ -151,7 +152,7 @@ impl AdaptiveModel {
 }
 
 #[test]
-fn the_adaptive_start_follows_its_model_and_finds_what_the_path_holds() {
+fn the_adaptive_start_follows_its_model_and_finds_the_capacity_of_the_path() {
     let p = slow_start::AnyParams::Adaptive(AdaptiveParams::default());
     let mut sender = Sender::new(p, 10);
     let mut path = Path::new();

@@ -1,4 +1,4 @@
-//! The tests of the algorithms: one program, since each takes a second to link.
+//! The tests of the algorithms as one program, because each program takes a second to link.
 
 mod bbr;
 mod bbr3;

@@ -1,6 +1,6 @@
-//! The algorithms that measure a bandwidth or hold a delay, acknowledgement by acknowledgement, against
-//! models in `f64` that are written from the paper's and the RFC's equations and share nothing with
-//! the code.
+//! The algorithms that measure a bandwidth or keep a delay, compared at each acknowledgement with
+//! models in `f64`. The models are written from the equations of the paper and the RFC, and share no
+//! code with the implementation.
 
 use crate::common::follow::{BYTES, Model, Seen, distance, from_segments, least, spread};
 
@@ -73,7 +73,7 @@ struct Ledbat {
     plus_plus: bool,
     current: Vec<f64>,
     base: f64,
-    /// Round trips are too long for the first slowdown of LEDBAT++ to come.
+    /// Time of the first slowdown of LEDBAT++, which the tests do not reach.
     ends: f64,
 }
 
@@ -131,7 +131,7 @@ fn ledbat_plus_plus_follows_its_draft_between_slowdowns() {
         assert!(p.set(0, 1) && p.set(1, 30_000_000));
         let (current, base, ends) = (vec![], f64::INFINITY, 0.08);
         let mut model = Ledbat { w: 600.0, plus_plus: true, current, base, ends };
-        // Less than two round trips: then the first slowdown would be due.
+        // Less than two RTTs: the first slowdown would occur after that.
         let (worst, windows) = distance(&p, &mut model, 400, 10_000, seed);
         assert!(worst < BYTES, "{worst} B, seed {seed}");
         widest = widest.max(spread(&windows));

@@ -1,4 +1,5 @@
-//! TCP Modified against the paper's list of steps: hand-worked tables, and its equations in `f64`.
+//! TCP Modified compared with the paper's list of steps: tables computed by hand, and its equations in
+//! `f64`.
 
 use crate::common::flow::{Flow, Model, Seen, Win, follows, q16};
 use windlass_cc::congestion_avoidance::CongestionEvent;
@@ -16,7 +17,7 @@ const SECOND: u64 = 1_000 * MS;
 /// The paper's segment.
 const MSS: u64 = 536;
 
-/// A connection in congestion avoidance that is driven by hand.
+/// A connection in congestion avoidance that is driven by a test.
 struct Hand {
     p: Setup<Params, StandardParams>,
     c: Conn,
@@ -45,7 +46,7 @@ impl Hand {
         self.state.on_ack(&self.p, &self.c, &Ack { rtt, ..Ack::of(bytes) });
     }
 
-    /// A loss with so much in flight, repaired at once.
+    /// A loss with `flight` bytes in flight, repaired at once.
     fn lose(&mut self, flight: u64) {
         self.c.flight_size = flight;
         for (from, to) in [(Phase::Open, Phase::Recovery), (Phase::Recovery, Phase::Open)] {
@@ -81,10 +82,10 @@ fn headline() -> Params {
     Params::default()
 }
 
-/// First case, steps 2 to 8. `age` in milliseconds since the connection began, `beta` its beta,
-/// `cwnd` and `inc` in bytes.
+/// First case, steps 2 to 8. `age` is in milliseconds since the connection began, `beta` is its beta,
+/// and `cwnd` and `inc` are in bytes.
 #[test]
-fn an_acknowledgement_adds_what_the_steps_say() {
+fn an_acknowledgement_adds_the_increment_of_the_steps() {
     let segments = || Params { alpha_unit: AlphaUnit::Segments, ..headline() };
     let row = |own: Params, age: u64, beta: f64, cwnd: u64, alpha: f64, inc: f64| {
         let own = Params { beta_default: Ratio((beta * 65_536.0) as u64), ..own };
@@ -92,7 +93,7 @@ fn an_acknowledgement_adds_what_the_steps_say() {
         hand.ack(age * MS, MSS, 100 * MS);
         let what = format!("{age} ms, beta {beta}, {cwnd} bytes");
         assert!((hand.alpha() / alpha - 1.0).abs() < 2e-4, "{what}: alpha {}", hand.alpha());
-        // The window is read in whole bytes.
+        // The window is visible in whole bytes.
         let gained = hand.state.cwnd() as f64 - cwnd as f64;
         assert!((gained - inc).abs() < 1.0, "{what}: {gained} for {inc}");
     };
@@ -114,14 +115,14 @@ fn an_acknowledgement_adds_what_the_steps_say() {
 
     // Alpha in segments: inc = 30.228·536·536/53,600 = 30.228·5.36 = 162.022.
     row(segments(), 5_000, 0.67, 53_600, 30.228, 162.022);
-    // 30.228 segments of a window of 25 would be more than slow start's 536.
+    // 30.228 segments per window of 25 would exceed slow start's 536.
     row(segments(), 5_000, 0.67, 13_400, 30.228, 536.0);
     // In the first second it is Reno: 287,296/53,600.
     row(segments(), 500, 0.67, 53_600, 1.0, 5.36);
 }
 
-/// TM-1: as printed, step 6 multiplies what it left the last time. Alpha is 1 at first, then
-/// 0.66, 0.66² = 0.4356, 0.66³ = 0.287496; step 5 makes it fresh after the first second.
+/// TM-1: as printed, step 6 multiplies its previous result. Alpha is 1 at first, then 0.66, 0.66² =
+/// 0.4356, 0.66³ = 0.287496. Step 5 resets it after the first second.
 #[test]
 fn a_compounded_alpha_shrinks_with_each_acknowledgement_of_the_first_second() {
     let own = Params { alpha_update: AlphaUpdate::Compounded, ..headline() };
@@ -138,11 +139,11 @@ fn a_compounded_alpha_shrinks_with_each_acknowledgement_of_the_first_second() {
     assert_eq!(hand.alpha(), 1.0);
 }
 
-/// What is seen between the second last and the last loss of [`losses`].
+/// Conditions between the second last and the last loss of [`losses`].
 struct Epoch {
-    /// How long it takes to deliver 100 segments, milliseconds; 10 s before that.
+    /// Time to deliver 100 segments, milliseconds; 10 s before that.
     time: u64,
-    /// Round-trip times in milliseconds.
+    /// RTTs in milliseconds.
     rtts: (u64, u64),
     /// Bytes in flight at the loss.
     flight: u64,
@@ -150,8 +151,8 @@ struct Epoch {
 
 const STEADY: Epoch = Epoch { time: 8_000, rtts: (100, 200), flight: 53_600 };
 
-/// Two losses 10 s and then `time` apart, each after 53,600 bytes: 5,360 bytes per second at the
-/// first. Round-trip times of 100 and 600 ms before the first.
+/// Two losses 10 s and then `time` apart, each after 53,600 bytes: 5,360 bytes per second at the first.
+/// RTTs of 100 and 600 ms before the first.
 fn losses(own: Params, epoch: &Epoch) -> Hand {
     let mut hand = Hand::new(own, 53_600);
     let (least, longest) = epoch.rtts;
@@ -167,7 +168,7 @@ fn losses(own: Params, epoch: &Epoch) -> Hand {
 
 /// Second case, steps 3 to 7. Times in milliseconds, the rest in bytes.
 #[test]
-fn a_loss_leaves_what_the_steps_say() {
+fn a_loss_leaves_the_threshold_of_the_steps() {
     let row = |own: Params, epoch: Epoch, beta: f64, ssthresh: f64| {
         let hand = losses(own, &epoch);
         let what = format!("{own:?} {} {:?} {}", epoch.time, epoch.rtts, epoch.flight);
@@ -181,15 +182,15 @@ fn a_loss_leaves_what_the_steps_say() {
     row(headline(), STEADY, 0.55, 36_850.0);
     // In 7 s: 7,657 B/s, 2,297/5,360 = 0.43 > 0.33: beta stays 0.67. 53,600·0.67·1.25 = 44,890.
     row(headline(), Epoch { time: 7_000, ..STEADY }, 0.67, 44_890.0);
-    // In 20 s: 2,680 B/s, -2,680/5,360 = -0.5 <= 0.33: a fall passes.
+    // In 20 s: 2,680 B/s, -2,680/5,360 = -0.5 <= 0.33: a decrease is within the limit.
     row(headline(), Epoch { time: 20_000, ..STEADY }, 0.55, 36_850.0);
-    // 100/130: beta = 0.84615. 53,600·0.84615·1.25 = 56,692 > 53,600: the loss opens the window.
+    // 100/130: beta = 0.84615. 53,600·0.84615·1.25 = 56,692 > 53,600: the loss increases the window.
     row(headline(), Epoch { rtts: (100, 130), ..STEADY }, 0.846_15, 56_692.3);
     // An empty queue: beta = 1.1. 53,600·1.375 = 73,700.
     row(headline(), Epoch { rtts: (100, 100), ..STEADY }, 1.1, 73_700.0);
     // 100/500: beta = 0.22. 53,600·0.275 = 14,740.
     row(headline(), Epoch { rtts: (100, 500), ..STEADY }, 0.22, 14_740.0);
-    // Flight 10,720: 10,720·0.55·1.25 = 7,370 < 13,400, which is more than was in flight.
+    // Flight 10,720: 10,720·0.55·1.25 = 7,370 < 13,400, which exceeds the flight.
     row(headline(), Epoch { flight: 10_720, ..STEADY }, 0.55, 13_400.0);
 
     // TM-4 repaired: 1.1·100/130 and 1.1 become 0.8: 53,600·0.8·1.25 = 53,600, the flight.
@@ -198,7 +199,7 @@ fn a_loss_leaves_what_the_steps_say() {
     row(clamped, Epoch { rtts: (100, 100), ..STEADY }, 0.8, 53_600.0);
     // 0.22 becomes 0.5: 53,600·0.5·1.25 = 33,500.
     row(clamped, Epoch { rtts: (100, 500), ..STEADY }, 0.5, 33_500.0);
-    // 13,400, but the flight at most.
+    // 13,400, but at most the flight.
     row(clamped, Epoch { flight: 10_720, ..STEADY }, 0.55, 10_720.0);
 
     // TM-10: 2·536 = 1,072 < 7,370; 10·536 = 5,360 < 7,370; 4·536 = 2,144 > 1,072·0.6875 = 737.
@@ -210,7 +211,7 @@ fn a_loss_leaves_what_the_steps_say() {
     let integer = Params { threshold: Threshold::Integer, ..headline() };
     row(integer, Epoch { time: 7_000, ..STEADY }, 0.55, 36_850.0);
     row(integer, Epoch { time: 4_000, ..STEADY }, 0.67, 44_890.0);
-    // In whole numbers without a sign a fall does not pass.
+    // In whole numbers without a sign a decrease is not within the limit.
     row(integer, Epoch { time: 20_000, ..STEADY }, 0.67, 44_890.0);
 
     // TM-18: the 100 ms of the first epoch count in 1.1·100/300 = 0.36667, its 600 ms in
@@ -221,7 +222,7 @@ fn a_loss_leaves_what_the_steps_say() {
     row(Params { rtt_reset: RttReset::None, ..headline() }, later(), 0.183_33, 13_400.0);
 }
 
-/// TM-18: samples of 100 and 500 ms where the smoothed round trip is 100 and 120.
+/// TM-18: samples of 100 and 500 ms; the SRTT is 100 and 120 ms.
 #[test]
 fn round_trips_count_as_sampled_or_as_smoothed() {
     for (round_trip, longest) in [(RoundTrip::Sample, 500), (RoundTrip::Smoothed, 120)] {
@@ -262,7 +263,8 @@ fn after_a_rise_beta_is_kept_or_goes_back_to_its_default() {
 fn throughput_is_of_the_epoch_the_round_or_the_acknowledgement() {
     let measured = |throughput| {
         let mut hand = Hand::new(Params { throughput, ..headline() }, 53_600);
-        // 10 segments in 1 s, sent again at once, then 10 in 4 s and one more after 20 ms.
+        // 10 segments in 1 s, each followed by a new segment at once, then 10 in 4 s, and one more after
+        // 20 ms.
         for (n, gap) in [(10, 100), (10, 400), (1, 20)] {
             for _ in 0..n {
                 hand.c.next_id = hand.c.una + 10 * MSS;
@@ -280,13 +282,13 @@ fn throughput_is_of_the_epoch_the_round_or_the_acknowledgement() {
     let ack = measured(Throughput::Ack);
     assert!(close(ack, 26_800.0), "{ack}");
     // Each round ends ten segments after the acknowledgement that began it: after the 1st, 11th and
-    // 21st one, at 0.1, 1.4 and 5.02 s. 5,360/3.62.
+    // 21st acknowledgement, at 0.1, 1.4 and 5.02 s. 5,360/3.62.
     let round = measured(Throughput::Round);
     assert!(close(round, 1_480.66), "{round}");
 }
 
-/// Equation 2 divides by the time since data was last sent: nothing in a burst, and long while the
-/// window is closed.
+/// Equation 2 divides by the time since the last transmission, which is zero in a burst, and long while
+/// the window is closed.
 #[test]
 fn the_time_since_data_was_sent_is_a_millisecond_at_least_and_lasts_while_nothing_is() {
     let own = Params { throughput: Throughput::Ack, ..headline() };
@@ -295,7 +297,7 @@ fn the_time_since_data_was_sent_is_a_millisecond_at_least_and_lasts_while_nothin
     hand.c.sent += MSS;
     hand.ack(0, MSS, 100 * MS);
     assert!((bytes_per_second(&hand) / 536_000.0 - 1.0).abs() < 1e-3, "536 B in 1 ms");
-    // Nothing goes out with these acknowledgements.
+    // These acknowledgements allow no transmission.
     hand.c.sent += MSS;
     for k in 1..=4_u64 {
         hand.ack(100 * MS, MSS, 100 * MS);
@@ -324,7 +326,7 @@ struct Paper {
     prior: (f64, f64),
     beta: f64,
     rtt: (f64, f64),
-    /// Beginning of what throughput counts from, and the stream offset then.
+    /// Start of the throughput measurement, and the stream offset at that time.
     mark: (f64, u64),
     round_end: u64,
     rate: f64,

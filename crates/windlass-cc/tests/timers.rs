@@ -1,4 +1,4 @@
-//! The retransmission timers against models of their definitions in floating point.
+//! The retransmission timers compared with floating-point models of their definitions.
 
 use proptest::prelude::*;
 use windlass_cc::rto::{
@@ -25,7 +25,7 @@ fn sample(rtt: f64, retransmits: u32) -> RttSample {
 
 // Linux
 
-/// `tcp_rtt_estimator` in seconds: plain averages where the kernel has them scaled.
+/// `tcp_rtt_estimator` in seconds, with plain averages instead of the kernel's scaled values.
 #[derive(Default)]
 struct LinuxModel {
     srtt: Option<f64>,
@@ -63,8 +63,8 @@ impl LinuxModel {
 }
 
 proptest! {
-    /// The kernel cuts at each shift: srtt is off by less than 8 ns, mdev by what that and its own
-    /// cuts add up to, four times in the timer.
+    /// The kernel cuts at each shift. The error of srtt is less than 8 ns. The error of mdev is the sum
+    /// of this error and its own cuts, and counts four times in the timer.
     #[test]
     fn the_timer_of_linux_follows_its_model_and_stays_200_ms_above_the_average(
         samples in prop::collection::vec((1_000u64..5_000_000_000, 1u64..5), 1..200),
@@ -107,7 +107,7 @@ fn a_sudden_drop_of_the_round_trip_does_not_lengthen_the_linux_timer() {
     let s = RttSample { una: 101, next_id: 102, ..RttSample::of(Span::from_millis(100)) };
     timer.on_sample(&p, &s);
     assert!(timer.rto(&p) <= before, "{before} {}", timer.rto(&p));
-    // The standard timer is fooled: 0.8875 s + 4 · 0.225 s.
+    // The standard timer becomes longer: 0.8875 s + 4 · 0.225 s.
     let p = Rfc6298Params::default();
     let mut timer = Rfc6298::init(&p);
     for _ in 0..100 {
@@ -197,7 +197,7 @@ fn the_variable_back_off_is_chosen_by_the_timeout_that_expired_or_once() {
     assert_eq!(backed_off(&once, 4), [0.5, 1.5, 4.5, 13.5, 32.0]);
     let binary = CocoaPlusParams { backoff: Backoff::Binary, ..p };
     assert_eq!(backed_off(&binary, 4), [0.5, 1.0, 2.0, 4.0, 8.0]);
-    // The bounds themselves double.
+    // The bounds themselves are doubled.
     for (initial, second) in [(1.0, 2.0), (3.0, 6.0), (3.1, 4.65), (30.0, 32.0)] {
         let p = CocoaPlusParams { initial: span(initial), ..p };
         assert_eq!(backed_off(&p, 1)[1], second, "{initial}");
@@ -212,7 +212,7 @@ fn the_back_off_of_cocoa_ends_when_new_data_is_acknowledged() {
         timer.on_timeout(&p);
     }
     assert!(timer.rto(&p) > Span::from_secs(2));
-    // Beyond two retransmissions the sample counts for nothing.
+    // After more than two retransmissions the sample is ignored.
     timer.on_sample(&p, &sample(9.0, 3));
     timer.on_progress(&p);
     assert_eq!(timer.rto(&p), Span::from_secs(2));
@@ -222,7 +222,7 @@ fn the_back_off_of_cocoa_ends_when_new_data_is_acknowledged() {
 #[test]
 fn an_estimate_that_is_not_renewed_ages_towards_the_middle() {
     let p = CocoaPlusParams { dither: Ratio::ONE, strong: Ratio::ONE, ..Default::default() };
-    // A first sample of 0.1 s: 0.1 + 4 · 0.05 = 0.3 s, the strong share being one.
+    // A first sample of 0.1 s: 0.1 + 4 · 0.05 = 0.3 s, with a strong share of one.
     let aged = |rtt: f64, after: f64| {
         let mut timer = CocoaPlus::init(&p);
         timer.on_sample(&p, &RttSample { now: Time::from_secs(1_000), ..sample(rtt, 0) });
@@ -230,7 +230,7 @@ fn an_estimate_that_is_not_renewed_ages_towards_the_middle() {
     };
     assert_eq!(aged(0.1, 4.7), span(0.3));
     assert_eq!(aged(0.1, 4.8), span(0.6));
-    // 16 · 0.6 s later again; 1.2 s is between the bounds and stays for ever.
+    // After 16 · 0.6 s it doubles again; 1.2 s is between the bounds and stays.
     assert_eq!(aged(0.1, 14.3), span(0.6));
     assert_eq!(aged(0.1, 14.4), span(1.2));
     assert_eq!(aged(0.1, 1e7), span(1.2));
@@ -248,7 +248,7 @@ fn an_estimate_that_is_not_renewed_ages_towards_the_middle() {
 }
 
 #[test]
-fn timers_of_cocoa_are_spread_between_once_and_half_as_much_again() {
+fn timers_of_cocoa_are_spread_between_1_and_1_5_times_the_timeout() {
     let p = CocoaPlusParams::default();
     let mut timer = CocoaPlus::init(&p);
     let mut at = |entropy| seconds(timer.arm(&p, Time::ZERO, entropy));
@@ -284,8 +284,8 @@ impl PeakhopperModel {
 }
 
 proptest! {
-    /// The boost is kept in units of 2^-16 and cut twice per sample; as much as 24 samples' cuts
-    /// remain of it, of a peak of at most 20 s.
+    /// The boost is in units of 2^-16 and is cut twice per sample. The cuts of about 24 samples remain
+    /// in it, for a peak of at most 20 s.
     #[test]
     fn peakhopper_follows_its_model(
         samples in prop::collection::vec(1_000_000u64..20_000_000_000, 1..100),
@@ -304,8 +304,8 @@ proptest! {
 
 #[test]
 fn a_small_change_of_the_round_trip_boosts_peakhopper() {
-    // From 1 s to 1.1 s: the change is a tenth of a second in 1.1 s, which whole numbers would not
-    // show; the boost is twice that, and the timeout (1 + 0.2/1.1) · 1.1 s = 1.3 s.
+    // From 1 s to 1.1 s the change is a tenth of a second in 1.1 s, which whole numbers would not show.
+    // The boost is twice that, and the timeout is (1 + 0.2/1.1) · 1.1 s = 1.3 s.
     let p = PeakhopperParams { fade: 1, ..Default::default() };
     let mut timer = Peakhopper::init(&p);
     timer.on_sample(&p, &RttSample::of(span(1.0)));
@@ -330,7 +330,7 @@ fn the_back_off_of_uip_starts_from_the_constant() {
     let p = UipParams::default();
     let mut timer = Uip::init(&p);
     let ticks = |timer: &Uip| timer.rto(&p).0 / p.tick.0;
-    // An estimate of 20 ticks first: 20 >> 3 = 2 of average, 16 - 4 + 20 = 32 of deviation.
+    // First an estimate of 20 ticks: 20 >> 3 = 2 of average, 16 - 4 + 20 = 32 of deviation.
     timer.on_sample(&p, &sample(10.0, 0));
     assert_eq!(ticks(&timer), 2 + 32);
     let mut seen = Vec::new();
@@ -347,7 +347,7 @@ fn the_back_off_of_uip_starts_from_the_constant() {
 fn the_estimator_of_uip_counts_whole_ticks() {
     let p = UipParams::default();
     let mut timer = Uip::init(&p);
-    // Van Jacobson's scaled integers, step by step as in the original's lines.
+    // Van Jacobson's scaled integers, in the steps of the original code.
     let (mut sa, mut sv) = (0i32, 16i32);
     for rtt_ms in [0, 499, 500, 2_700, 10_000, 30_000, 1_000, 1_000, 100, 100, 100, 100] {
         timer.on_sample(&p, &RttSample::of(Span::from_millis(rtt_ms)));
@@ -375,9 +375,10 @@ fn the_timer_of_uip_never_falls_below_three_ticks() {
 
 // CoAP
 
-/// RFC 7252 section 4.2: the timeout is between 2 and 3 s, doubles with each expiry, and begins anew.
+/// RFC 7252 section 4.2: the timeout is between 2 and 3 s, doubles with each expiry, and starts again
+/// for the next message.
 #[test]
-fn the_timer_of_coap_doubles_what_it_has_drawn_and_learns_nothing() {
+fn the_timer_of_coap_doubles_its_random_timeout_and_ignores_samples() {
     let p = CoapParams::default();
     let mut timer = Coap::init(&p);
     let armed = |timer: &mut Coap, entropy| timer.arm(&p, Time::ZERO, entropy);
@@ -396,7 +397,7 @@ fn the_timer_of_coap_doubles_what_it_has_drawn_and_learns_nothing() {
 
 // FASOR
 
-/// The timeouts that an exchange would go through, without dithering, milliseconds.
+/// The timeouts of an exchange without dithering, milliseconds.
 fn series(p: &FasorParams, timer: &Fasor) -> Vec<u64> {
     let mut timer = *timer;
     let timeouts = (0..5).map(|_| {
@@ -415,7 +416,7 @@ fn fasor_goes_from_fast_over_one_quick_probe_to_slow_and_back_at_once() {
     assert_eq!(series(&p, &timer), [2_000, 4_000, 8_000, 16_000, 32_000]);
     timer.on_sample(&p, &sample(0.1, 0));
     assert_eq!(series(&p, &timer), [150, 300, 600, 1_200, 2_400]);
-    // An exchange that took 1 s with retransmissions: 1.5 s is slow.
+    // An exchange that took 1 s with retransmissions: the slow timeout is 1.5 s.
     timer.on_sample(&p, &sample(1.0, 2));
     assert_eq!(series(&p, &timer), [150, 1_500, 300, 600, 1_200]);
     assert_eq!(timer.srtt(), Span::from_millis(100), "no sample of the fast timeout");
@@ -424,11 +425,12 @@ fn fasor_goes_from_fast_over_one_quick_probe_to_slow_and_back_at_once() {
     timer.on_sample(&p, &sample(4.0, 1));
     assert_eq!(series(&p, &timer), [6_000, 150, 300, 600, 1_200]);
     timer.on_sample(&p, &sample(0.1, 0));
-    // The same sample again: the deviation falls to three quarters, 9.375 ms.
+    // The same sample again: the deviation decreases to three quarters, 9.375 ms.
     assert_eq!(series(&p, &timer), [137, 275, 550, 1_100, 2_200]);
 }
 
-/// Where the slow timeout is shorter than the second fast one, that counts; and nothing is above the largest.
+/// If the slow timeout is shorter than the second fast timeout, the latter counts. No timeout exceeds
+/// the maximum.
 #[test]
 fn fasor_takes_the_longer_of_slow_and_doubled_fast_and_keeps_to_its_largest() {
     let p = FasorParams { dither: false, max: Span::from_secs(3), ..Default::default() };
@@ -440,7 +442,8 @@ fn fasor_takes_the_longer_of_slow_and_doubled_fast_and_keeps_to_its_largest() {
     assert_eq!(series(&p, &timer)[0], 3_000);
 }
 
-/// A quarter to the whole of the smoothed round-trip time on top; before a sample that is a third of the initial timeout.
+/// A quarter to the whole of the SRTT is added; before a sample the SRTT is a third of the initial
+/// timeout.
 #[test]
 fn fasor_spreads_the_fast_timeout_by_a_quarter_to_a_whole_round_trip() {
     let p = FasorParams::default();

@@ -1,4 +1,4 @@
-//! What every retransmission timer keeps to, whatever comes.
+//! Bounds of every retransmission timer for any input.
 
 use proptest::prelude::*;
 use windlass_cc::rto::{AnyParams, TIMERS};
@@ -12,7 +12,7 @@ fn any_timer() -> impl Strategy<Value = AnyParams> {
         let mut p = AnyParams::by_name(info.id).expect("a registered timer");
         for (place, raw) in changes.into_iter().enumerate() {
             if let Some(raw) = raw {
-                p.set(place, raw); // refused beyond its range
+                p.set(place, raw); // rejected outside its range
             }
         }
         p
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn an_expiry_never_shortens_any_timer_but_those_of_uip_and_fasor(
+    fn an_expiry_shortens_only_the_timers_of_uip_and_fasor(
         p in any_timer(), steps in prop::collection::vec(any_step(), 0..30), expiries in 1..20usize,
     ) {
         prop_assume!(!["uip", "fasor"].contains(&p.info().id));
@@ -127,7 +127,7 @@ proptest! {
 }
 
 #[test]
-fn timers_are_found_in_any_case_and_their_defaults_are_admissible() {
+fn timers_are_found_in_upper_or_lower_case_and_their_defaults_are_admissible() {
     for info in TIMERS {
         let p = AnyParams::by_name(&info.id.to_uppercase()).expect("registered");
         assert_eq!(p.info().id, info.id);

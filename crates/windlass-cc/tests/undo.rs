@@ -1,10 +1,10 @@
-//! What undoing a reduction takes back, and what it leaves, for every algorithm with a window.
+//! The undo of a reduction for every algorithm with a window: the restored and the unchanged values.
 
 use crate::common::begins_at;
 use crate::common::hand::{Hand, MS_40, MS_60, MSS};
 use windlass_cc::{ALGORITHMS, Ack, AnyParams, Control, Phase, Setup, Span, Undo};
 
-/// Algorithms made of a growth and a slow start.
+/// Algorithms with a congestion avoidance and a slow start.
 fn with_a_window() -> impl Iterator<Item = &'static str> {
     let framed = |id: &&str| AnyParams::by_name(id).unwrap().requirements().slow_start.is_some();
     ALGORITHMS.iter().map(|info| info.id).filter(framed)
@@ -31,7 +31,7 @@ fn undo(h: &mut Hand, why: Undo) {
     h.state.on_undo(&p, &c, why);
 }
 
-/// The window of a flow from now on, and its inner state. A threshold matters above the window only.
+/// The future windows of a flow, and its inner state. A threshold matters only above the window.
 fn future(h: &mut Hand) -> (Vec<u64>, Vec<u64>) {
     let (mut windows, mut fields) = (vec![h.cwnd(), h.ssthresh().max(h.cwnd())], Vec::new());
     h.state.trace(&mut |_, value| fields.push(value));
@@ -79,7 +79,7 @@ fn the_answer_to_a_mark_is_not_taken_back_by_late_evidence_on_an_earlier_loss() 
 }
 
 #[test]
-fn undoing_a_loss_in_the_round_trip_of_a_mark_leaves_the_answer_to_the_mark() {
+fn undoing_a_loss_in_the_rtt_of_a_mark_keeps_the_response_to_the_mark() {
     for (id, to) in with_a_window().flat_map(|id| [(id, Phase::Recovery), (id, Phase::Loss)]) {
         let mut h = under_way(id);
         h.phase(Phase::Open, Phase::Cwr);
@@ -112,10 +112,10 @@ fn a_reduction_is_taken_back_once() {
     }
 }
 
-/// RFC 5681 section 3.2 step 4 adds a segment for each duplicate and takes all that off at the end,
-/// which undoing forestalls.
+/// In RFC 5681 section 3.2, each duplicate adds one segment (step 4), and the end of recovery removes
+/// all of them. An undo skips this removal.
 #[test]
-fn undoing_a_recovery_does_not_keep_what_duplicates_inflated() {
+fn undoing_a_recovery_removes_the_inflation_by_duplicates() {
     for id in ["reno", "newreno"] {
         let mut h = under_way(id);
         let before = h.cwnd();
@@ -132,7 +132,7 @@ fn undoing_a_recovery_does_not_keep_what_duplicates_inflated() {
 
 /// RFC 3465 section 2.3: L is one segment in the slow start that follows a timeout.
 #[test]
-fn slow_start_after_a_timeout_counts_one_segment_an_acknowledgement() {
+fn slow_start_after_a_timeout_counts_one_segment_per_acknowledgement() {
     let opened = |ack_limit: u32| {
         let mut p = begins_at("newreno", 60 * MSS, 1_000 * MSS);
         p.set_common(&Setup { ack_limit, ..p.common() });
@@ -147,7 +147,7 @@ fn slow_start_after_a_timeout_counts_one_segment_an_acknowledgement() {
         let repairing = by(&mut h);
         h.phase(Phase::Loss, Phase::Open);
         let after = by(&mut h);
-        // Congestion avoidance, and a slow start that follows an idle time instead.
+        // Congestion avoidance, and instead a slow start after an idle time.
         while h.cwnd() < h.ssthresh() {
             h.ack(MS_40, MS_40, Ack::of(MSS));
         }
@@ -160,6 +160,6 @@ fn slow_start_after_a_timeout_counts_one_segment_an_acknowledgement() {
     };
     assert_eq!(opened(1), [1, 1, 1, 1]);
     assert_eq!(opened(2), [2, 1, 1, 2]);
-    // Linux's tcp_slow_start counts all that is acknowledged, after a timeout too.
+    // Linux's tcp_slow_start counts all acknowledged data, after a timeout too.
     assert_eq!(opened(u32::MAX), [4, 4, 4, 4]);
 }

@@ -11,8 +11,9 @@ mod known;
 pub mod page;
 mod paper;
 mod play;
+mod replay;
 mod sweep;
-mod twin;
+mod work;
 
 use std::path::PathBuf;
 
@@ -34,8 +35,9 @@ pub use kernel::Kernel;
 pub use kernel::KernelVerb;
 pub use paper::{PaperArgs, PaperVerb};
 pub use play::Play;
+pub use replay::Replay;
 pub use sweep::Sweep;
-pub use twin::Twin;
+pub use work::Work;
 
 const AFTER_HELP: &str = "\
 First commands:
@@ -223,8 +225,8 @@ pub enum Command {
     /// output compares goodput, retransmitted segments and RTT of host and simulator, and gives the
     /// first window (segments) that only one of them had. ns-3 records such events too, and any
     /// other host can.
-    #[command(after_help = twin::HELP)]
-    Twin(Twin),
+    #[command(alias = "twin", after_help = replay::HELP)]
+    Replay(Replay),
     /// List the capabilities of this machine, and a remedy for each missing one.
     Doctor,
     /// Write a paper's tables and report again from the runs of an earlier reproduction.
@@ -239,7 +241,7 @@ pub enum Command {
     /// List the papers, or print the citation of one paper.
     #[command(after_help = PAPERS_HELP)]
     Papers(Named),
-    /// Create the folder of your own paper, or check a paper.
+    /// Create the folder of a new paper, or check a paper.
     ///
     /// docs/src/guides/add-a-paper.md is the tutorial; `windlass reproduce FOLDER` runs the paper.
     #[command(after_help = paper::HELP)]
@@ -318,41 +320,29 @@ pub struct Reproduce {
     /// Judge after each of these numbers of runs per point (interim analyses), such as 6,12,20,40,
     /// and report whether a verdict changes its side. Runs only the points that claims read.
     /// OUT/PAPER/looks.json has all interim analyses; no other result is written.
-    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "readings"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "interpretations"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub looks: Vec<u64>,
     /// Also run the paper's experiments on these backends. linux is this machine's kernel and needs
     /// root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in virtual time and need QEMU. The
     /// last backend is ns3.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Execute one part of the runs, such as 3/8, independent of earlier verdicts, and judge
     /// nothing. Shards may share a folder on a network disk; the same command without --shard
-    /// combines their runs. With --readings, a shard executes the interpretations that do not
+    /// combines their runs. With --interpretations, a shard executes the interpretations that do not
     /// depend on the results of others, within a separate budget.
     #[arg(long, value_name = "I/N", conflicts_with = "looks")]
     pub shard: Option<Shard>,
-    /// Also run the other interpretations of the papers in their readings.toml, and report in how
-    /// many of them each claim holds. They take the time of --budget or --quick once more, or half
-    /// an hour.
-    #[arg(long)]
-    pub readings: bool,
+    /// Also run the other interpretations of the papers, and report in how many of them each claim
+    /// holds. They take the time of --budget or --quick once more, or half an hour.
+    #[arg(long, alias = "readings")]
+    pub interpretations: bool,
     /// Also print the tables, and the explanation of each statement that is contradicted or open.
     /// The report always contains them.
     #[arg(long)]
     pub tables: bool,
     #[command(flatten)]
     pub work: Work,
-}
-
-/// Folder for results and number of parallel runs.
-#[derive(Args)]
-pub struct Work {
-    /// Set the folder for results.
-    #[arg(short, long, value_name = "DIR", default_value = "results")]
-    pub out: PathBuf,
-    /// Set the number of parallel runs; 0 is one run per processor.
-    #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
-    pub jobs: u16,
 }
 
 /// Arguments of `run`.
@@ -366,7 +356,7 @@ pub struct Run {
     /// Run on this backend. sim is the simulator. linux is this machine's kernel over emulated
     /// links, in real time, and needs root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in
     /// virtual time and need QEMU. ns3 is ns-3 3.44 from PyPI and needs g++.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// Set the first seed, instead of the scenario's seed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
@@ -441,8 +431,8 @@ pub struct Named {
 pub struct Book {
     /// The part.
     pub part: Part,
-    /// The table of results, for the part fields.
-    pub name: Option<String>,
+    /// The table of results for the part fields; the tables of a scenario for the part keys.
+    pub names: Vec<String>,
 }
 
 /// A part of the book that is generated from the code.
@@ -454,6 +444,8 @@ pub enum Part {
     Algorithms,
     /// The columns and metrics of one table of results.
     Fields,
+    /// The keys of tables of a scenario.
+    Keys,
 }
 
 /// Arguments of `completions`.

@@ -1,5 +1,5 @@
 //! The `windlass` command: reproduce papers, run scenarios, read reports. The program and the Python package call
-//! [`run`], so that it is one command however it was installed.
+//! [`run`], so that both installations have the same command.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -21,8 +21,14 @@ use windlass_lab::run::{RunError, World};
 use crate::args::{Cli, Command};
 use crate::output::Failure;
 
-/// Does what the words say, the program's name first, and returns the exit code.
+/// Executes a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    old_names(&words).for_each(|(old, new)| {
+        output::remark(format!(
+            "warning: `{old}` is now `{new}`; the old name will stop working in version 0.4"
+        ));
+    });
     match parse(words).map_err(answer).and_then(|(cli, words)| dispatch(&cli, &words.join(" "))) {
         Ok(()) | Err(Failure::OutputClosed) => 0,
         Err(failure) => {
@@ -32,8 +38,19 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// The command line, and its words as one repeats it. A negative number is the value of the option before it, whose error then names
-/// the option.
+/// Commands and options that have a new name, and are accepted under the old name.
+const RENAMED: [(&str, &str); 2] = [("twin", "replay"), ("--readings", "--interpretations")];
+
+/// The old names among the words. A command is the first word after the program's name.
+fn old_names(words: &[OsString]) -> impl Iterator<Item = (&'static str, &'static str)> {
+    RENAMED.into_iter().filter(|(old, _)| match old.starts_with("--") {
+        true => words.iter().any(|word| word == old),
+        false => words.get(1).is_some_and(|word| word == old),
+    })
+}
+
+/// The parsed command line, and the words that repeat it. A negative number is the value of the preceding option, so
+/// that the error names the option.
 fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>), clap::Error> {
     let mut command = Cli::command().mut_subcommands(|verb| {
         verb.mut_args(|arg| {
@@ -47,7 +64,7 @@ fn parse(words: impl IntoIterator<Item = OsString>) -> Result<(Cli, Vec<String>)
     Ok((cli, words))
 }
 
-/// The error with the verb that was probably meant, where letters have changed places; of other slips clap knows itself.
+/// Adds the verb that was probably meant if letters are swapped. clap suggests verbs for other errors.
 fn suggesting(mut e: clap::Error, command: &clap::Command) -> clap::Error {
     if let Some(ContextValue::String(word)) = e.get(ContextKind::InvalidSubcommand)
         && e.get(ContextKind::SuggestedSubcommand).is_none()
@@ -61,7 +78,7 @@ fn suggesting(mut e: clap::Error, command: &clap::Command) -> clap::Error {
     e
 }
 
-/// Help and version are answers on standard output; anything else is clap's own error.
+/// Help and version are printed to standard output; other results are clap's errors.
 fn answer(e: clap::Error) -> Failure {
     if e.use_stderr() {
         e.exit();
@@ -91,9 +108,11 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         #[cfg(all(feature = "linux", target_os = "linux"))]
         Command::Kernel(a) => commands::kernel::run(a, &chatter),
         #[cfg(not(all(feature = "linux", target_os = "linux")))]
-        Command::Kernel(_) | Command::Twin(_) => Err(Failure::of(RunError::NotBuilt(World::Linux))),
+        Command::Kernel(_) | Command::Replay(_) => {
+            Err(Failure::of(RunError::NotBuilt(World::Linux)))
+        }
         #[cfg(all(feature = "linux", target_os = "linux"))]
-        Command::Twin(a) => commands::twin::run(a, &chatter),
+        Command::Replay(a) => commands::replay::run(a, &chatter),
         Command::Doctor => commands::doctor::run(),
         Command::Report(a) => commands::report::run(a, &chatter),
         Command::Algorithms(a) => commands::algorithms::run(a),

@@ -1,9 +1,9 @@
-//! An error with the text that it is about, underlined.
+//! An error with the underlined text that causes it.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use miette::Diagnostic;
 
-/// The error, the line it points at with its neighbours, and what would be right.
+/// The error, the line of its place with the neighbouring lines, and the remedy.
 pub fn shown(error: &dyn Diagnostic, renderer: &Renderer) -> String {
     let mut group = Level::ERROR.primary_title(error.to_string()).elements(snippet(error));
     if let Some(help) = error.help() {
@@ -55,7 +55,7 @@ mod tests {
         );
         let styled = shown(&error, &Renderer::styled());
         assert!(styled.contains("\x1b["), "{styled}");
-        // An override has no file, and no line of its own.
+        // An override has no file and no line.
         let set = [("link.0.rat".to_owned(), "1Mbps".to_owned())];
         let error = Scenario::with_overrides(&text.replace("dealy", "delay"), "s.toml", &set);
         let shown = shown(&error.unwrap_err(), &Renderer::plain());
@@ -77,7 +77,7 @@ mod tests {
             "  |           ^^^^^^^^",
         ];
         assert_eq!(lines, expected, "{plain}");
-        // A line of a file whose text is not at hand has its place alone.
+        // A line of a file without its text has only its place.
         let bare = shown(&FileError::in_line("runs.csv", 7, "no number"), &Renderer::plain());
         assert_eq!(bare.trim_end(), "error: runs.csv:7:1: no number");
     }

@@ -1,4 +1,4 @@
-//! What the command says, and how it fails.
+//! Output and failures of the command.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -18,15 +18,15 @@ use windlass_lab::scenario::did_you_mean;
 
 use crate::located::shown;
 
-/// Why a command ended without success.
+/// The reason why a command failed.
 pub enum Failure {
-    /// The user's input is not right: exit code 2.
+    /// The user's input is wrong: exit code 2.
     Input(Box<dyn Display>),
-    /// What is wrong in the user's files, each with its place.
+    /// Errors in the user's files, each with its place.
     Located(Vec<miette::Report>),
-    /// Something went wrong in the course: exit code 1.
+    /// An error during the work: exit code 1.
     Work(Box<dyn Display>),
-    /// Whoever read our output has closed it; not a failure.
+    /// The reader of standard output has closed it; not a failure.
     OutputClosed,
 }
 
@@ -36,7 +36,7 @@ impl Failure {
         Failure::Input(Box::new(message))
     }
 
-    /// A word that is none of those that are known: the one that was probably meant, or all of them.
+    /// An unknown word. The message names the word that was probably meant, or all known words.
     pub fn unknown(noun: &str, word: &str, known: &[&str]) -> Failure {
         let advice = match did_you_mean(word, known) {
             none if none.is_empty() => format!("; there are {}", known.join(", ")),
@@ -52,7 +52,7 @@ impl Failure {
         Failure::Located(errors.into_iter().map(miette::Report::new).collect())
     }
 
-    /// An error in the course of the work.
+    /// An error during the work.
     pub fn work(message: impl Display + 'static) -> Failure {
         Failure::Work(Box::new(message))
     }
@@ -66,15 +66,15 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error: with the offending text underlined where a person watches, as
-    /// plain lines elsewhere.
+    /// Prints the error to standard error. On a terminal the text that causes it is underlined; elsewhere it has plain
+    /// lines.
     pub fn print(&self) {
         match self {
             Failure::Input(m) | Failure::Work(m) => remark(format_args!("error: {m}")),
             Failure::Located(reports) => reports.iter().for_each(|report| {
                 if io::stderr().is_terminal() {
                     let text = shown(&**report, &Renderer::styled());
-                    // Colours only where the reader wants them. That nobody reads it is no reason to fail.
+                    // Colours are used only if the terminal supports them. A write error is ignored.
                     let _ = writeln!(anstream::stderr(), "{text}");
                     return;
                 }
@@ -87,8 +87,8 @@ impl Failure {
         }
     }
 
-    /// What the laboratory says: what was asked for is the user's to mend, the rest went wrong in the
-    /// course.
+    /// A failure from an error of the laboratory. An error in the user's request is an input error; other errors are
+    /// errors of the work.
     pub fn of(e: impl Into<Error>) -> Failure {
         match e.into() {
             Error::Input(e) => Failure::input(e),
@@ -99,7 +99,7 @@ impl Failure {
         }
     }
 
-    /// What is wrong with a folder that the user named.
+    /// A failure from an error in a folder that the user named.
     pub fn of_folder(e: FolderError) -> Failure {
         match e {
             FolderError::File(e) => Failure::located([e]),
@@ -107,7 +107,7 @@ impl Failure {
         }
     }
 
-    /// What a reproduction says.
+    /// A failure from an error of a reproduction.
     pub fn of_reproduction(e: ReproduceError) -> Failure {
         match e {
             ReproduceError::File(e) => Failure::located([e]),
@@ -119,7 +119,7 @@ impl Failure {
         }
     }
 
-    /// What writing to standard output failed with; a reader who went away is no failure.
+    /// A failure from an error of writing to standard output; a reader that closed it is not a failure.
     pub fn of_stdout(e: io::Error) -> Failure {
         match e.kind() {
             io::ErrorKind::BrokenPipe => Failure::OutputClosed,
@@ -134,12 +134,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
     out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()).map_err(Failure::of_stdout)
 }
 
-/// A number of things with the word for them: `1 point`, `2 points`.
+/// A number with its noun: `1 point`, `2 points`.
 pub fn several(n: usize, word: &str) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Writes a file that must not be there yet.
+/// Writes a file that must not exist yet.
 pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     let made = OpenOptions::new().write(true).create_new(true).open(file);
     made.and_then(|mut out| out.write_all(text.as_bytes())).map_err(|e| match e.kind() {
@@ -150,12 +150,12 @@ pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// A line on standard error. That nobody reads it any more is no reason to stop.
-fn remark(message: impl Display) {
+/// Writes a line to standard error. A write error is ignored, because no reader is needed.
+pub fn remark(message: impl Display) {
     let _ = writeln!(io::stderr(), "{}", abridged(&visible(&message.to_string())));
 }
 
-/// The text with characters that a terminal would obey written out, but for the ends of lines.
+/// The text with control characters escaped, except the ends of lines.
 fn visible(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| c.is_control() && !"\n\t".contains(c);
     if !text.contains(obeyed) {
@@ -171,8 +171,7 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text with words of more than a few lines cut short: a megabyte without a blank, put where a key belongs, is not told back
-/// whole.
+/// The text with very long words cut short, for example if a key is a megabyte without a space.
 fn abridged(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 400;
     const SHOWN: usize = 100;
@@ -190,33 +189,32 @@ fn abridged(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split(' ').map(word).collect::<Vec<_>>().join(" "))
 }
 
-/// Columns of the terminal that standard output goes to; as many as one likes where it goes
-/// elsewhere.
+/// Columns of the terminal of standard output, at most [`WIDTH`]; [`WIDTH`] if it is not a terminal.
 pub fn width() -> usize {
     terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(w, _)| WIDTH.min(w.0.into()))
 }
 
-/// Exit code of a command that the user stopped, as a shell has it.
+/// Exit code of a command that the user stopped, as in a shell.
 const STOPPED: i32 = 130;
 
-/// What Ctrl-C leaves behind, in a sentence.
+/// The stored results after Ctrl-C, in a sentence.
 static KEPT: Mutex<Option<String>> = Mutex::new(None);
 
-/// Says what is kept should the user stop the command from now on.
+/// Sets the sentence about the stored results, in case the user stops the command.
 pub fn keeps(dir: Option<&Path>) {
     let text = match dir {
         Some(dir) => {
-            format!("finished runs are in {}; the same command goes on from there", dir.display())
+            format!("finished runs are in {}; the same command resumes there", dir.display())
         }
-        None => "nothing is kept; --out DIR keeps finished runs".to_owned(),
+        None => "no run is stored; --out DIR stores finished runs".to_owned(),
     };
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
 }
 
-/// Has Ctrl-C tell what is kept before the command ends. Kept runs are whole at any moment, so that nothing has to be
-/// finished first.
+/// Makes Ctrl-C print the sentence about the stored results before the command ends. Stored runs are complete at any
+/// time, so no work needs to be finished first.
 pub fn tell_when_stopped() {
-    // A host that has a handler of its own, such as Python's, keeps it.
+    // A host that has its handler already, such as Python, keeps it.
     let _ = ctrlc::try_set_handler(|| {
         let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).take();
         remark(format!("\nstopped{}", kept.map_or(String::new(), |text| format!("; {text}"))));
@@ -224,22 +222,22 @@ pub fn tell_when_stopped() {
     });
 }
 
-/// How often progress is told where no bar shows it.
+/// Interval of progress lines without a progress bar.
 pub const TELL_EVERY: Duration = Duration::from_secs(30);
 
-/// Says when the next line of progress is due.
+/// Determines when the next line of progress is due.
 pub struct Ticker {
     every: Duration,
     told: Mutex<Instant>,
 }
 
 impl Ticker {
-    /// The first line is due so long from now.
+    /// The first line is due after this time.
     pub fn new(every: Duration) -> Ticker {
         Ticker { every, told: Mutex::new(Instant::now()) }
     }
 
-    /// Whether a line is due; then the next is so long from now.
+    /// True if a line is due. The next line is then due after the same time.
     pub fn is_due(&self) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let due = told.elapsed() > self.every;
@@ -250,8 +248,8 @@ impl Ticker {
     }
 }
 
-/// Runs as they are made: a bar, hidden unless a person watches and where each run is told anyway, or a line
-/// from time to time.
+/// Progress of runs: a bar, or a line from time to time. The bar is hidden if the output is not a terminal, and if
+/// `--verbose` prints each run.
 pub struct Progress<'a> {
     bar: ProgressBar,
     ticker: Ticker,
@@ -262,7 +260,7 @@ pub struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// A run is made; `line` is for those who want to know of each.
+    /// Counts a finished run. `--verbose` prints `line`.
     pub fn made(&self, line: impl Display) {
         self.bar.inc(1);
         if self.bar.is_hidden() && self.ticker.is_due() {
@@ -272,20 +270,20 @@ impl Progress<'_> {
         self.chatter.detail(line);
     }
 
-    /// All are made.
+    /// All runs are finished.
     pub fn end(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Remarks and progress on standard error, as far as the user wants them.
+/// Remarks and progress on standard error, according to the global flags.
 pub struct Chatter {
     quiet: bool,
     verbose: bool,
 }
 
 impl Chatter {
-    /// From the global flags.
+    /// A chatter with the values of the global flags.
     pub fn new(quiet: bool, verbose: bool) -> Chatter {
         Chatter { quiet, verbose }
     }
@@ -297,20 +295,20 @@ impl Chatter {
         }
     }
 
-    /// A remark for those who want to know more.
+    /// A remark that only `--verbose` prints.
     pub fn detail(&self, message: impl Display) {
         if self.verbose {
             remark(message);
         }
     }
 
-    /// Tells of runs as they are made, of which some are there already.
+    /// Begins the progress of runs; `finished` of the `total` runs are stored already.
     pub fn progress<'a>(&'a self, finished: usize, total: usize, what: &'a str) -> Progress<'a> {
         let template = "{msg:<24} {bar:32} {pos}/{len} runs, {elapsed} elapsed, {left}";
         let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .with_key("left", |state: &ProgressState, out: &mut dyn fmt::Write| {
-                // Before the first run is finished nobody knows; a 0 there would be a false promise.
+                // Before the first run is finished the remaining time is unknown; 0 would be wrong.
                 let _ = match state.pos() {
                     0 => out.write_str("time left not known yet"),
                     _ => write!(out, "{:#} left", HumanDuration(state.eta())),
@@ -319,12 +317,12 @@ impl Chatter {
         let missing = (total - finished) as u64;
         let bar = ProgressBar::with_draw_target(Some(missing), self.target()).with_style(style);
         bar.set_message(what.to_string());
-        // The first run may take minutes; that something goes on is seen meanwhile.
+        // The first run may take minutes; the moving bar shows that the command is working.
         bar.enable_steady_tick(Duration::from_secs(1));
         Progress { bar, ticker: Ticker::new(TELL_EVERY), chatter: self, finished, total, what }
     }
 
-    /// A progress bar whose message says how long it will take.
+    /// A progress bar whose message is the remaining time.
     pub fn told_bar(&self) -> ProgressBar {
         let template = "{bar:24} {pos}/{len} runs, {elapsed} elapsed, {msg}";
         let style =

@@ -1,15 +1,15 @@
-//! The command that comes to the same results, wherever they went and whatever was shown of them.
+//! The command that repeats the results, independent of the place of the results and of the output.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use windlass_lab::papers::shell_word;
 
-/// Arguments that say where results go, what is shown, and who does which part of the work.
+/// Arguments for the place of the results, the output, and the division of the work.
 const ASIDE: [&str; 11] = [
     "out", "jobs", "json", "csv", "quiet", "verbose", "shard", "slurm", "kept", "dry_run", "write",
 ];
 
-/// The words of a command as it was parsed, in the order of its help.
+/// The words of a parsed command, in the order of its help.
 pub fn words(command: &Command, matches: &ArgMatches) -> Option<Vec<String>> {
     let (verb, given) = matches.subcommand()?;
     let mut words = vec!["windlass".to_owned(), verb.to_owned()];
@@ -45,7 +45,7 @@ mod tests {
     use crate::args::Cli;
 
     #[test]
-    fn what_is_repeated_makes_the_same_runs() {
+    fn a_repeated_command_executes_the_same_runs() {
         for (line, expected) in [
             ("run x.toml --seeds 3 -o there --json -q -j4", "run x.toml --seeds 3"),
             (

@@ -1,9 +1,9 @@
-//! Scenarios to begin with.
+//! Scenarios as templates.
 
-/// The repository's scenarios that stand for themselves.
+/// The repository's scenarios that need no other file.
 macro_rules! templates {
     ($($name:literal)*) => {
-        /// Name and text of each.
+        /// Name and text of each template.
         pub const TEMPLATES: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../../scenarios/", $name, ".toml")))),*];
     };

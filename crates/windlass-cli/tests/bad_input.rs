@@ -1,4 +1,4 @@
-//! What is not right gets one clear error, its exit code, and nothing on standard output.
+//! Wrong input gets one clear error, an exit code, and nothing on standard output.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::{SMALL, Said, call, done, scenario, windlass};
 use windlass_skip::skip;
 
-/// What is replaced in [`SMALL`], by what, and the error, where `FILE` stands for the file.
+/// A replaced part of [`SMALL`], its replacement, and the error, in which `FILE` is the file.
 const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "rate = \"2Mbps\"",
@@ -61,7 +61,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("[[flow]]", "[[flow]", "not valid TOML"),
 ];
 
-/// A Wi-Fi cell, from line 2 on.
+/// A Wi-Fi cell; the first line is line 2 of the file.
 const CELL: &str = r#"duration = "5s"
 [[wifi]]
 standard = "802.11g"
@@ -73,7 +73,7 @@ to = "ap"
 algorithm = "cubic"
 "#;
 
-/// The same for [`CELL`].
+/// The mistakes in [`CELL`].
 const MISTAKES_IN_A_CELL: &[(&str, &str, &str)] = &[
     (
         "[\"s1\", \"s2\"]",
@@ -94,7 +94,7 @@ const MISTAKES_IN_A_CELL: &[(&str, &str, &str)] = &[
     (
         "[\"s1\", \"s2\"]",
         "[\"s1\", \"s1\"]",
-        "FILE:5:19: `s1` stands here twice; a node has one station in a cell",
+        "FILE:5:19: `s1` occurs twice; a node has one station in a cell",
     ),
     ("from = \"s1\"", "from = \"s9\"", "FILE:7:8: `from`: no link or cell mentions a node `s9`"),
 ];
@@ -137,12 +137,12 @@ fn each_mistake_in_a_wifi_cell_has_its_error() {
     let no_rate = "--set wifi.wifi.rate=7Mbps: `rate`: 802.11g has no rate of 7Mbps";
     refuses(&["run", &file, "--set", "wifi.wifi.rate=7Mbps"], &[no_rate]);
     let no_radio = "has no radio for the Wi-Fi cell `wifi`: its nodes are joined by links";
-    refuses(&["run", &file, "--on", "linux"], &["the world `linux` ", no_radio]);
+    refuses(&["run", &file, "--on", "linux"], &["the backend `linux` ", no_radio]);
     refuses(&["run", &file, "--on", "linux-vt"], &[no_radio]);
 }
 
 #[test]
-fn what_is_no_scenario_file_is_named() {
+fn a_file_that_is_not_a_scenario_is_named() {
     let (dir, file) = scenario(SMALL);
     let folder = dir.path().to_str().expect("plain");
     let name = |name: &str| dir.path().join(name).to_str().expect("plain").to_owned();
@@ -169,7 +169,7 @@ fn a_file_without_an_end_is_refused_before_memory_is() {
 }
 
 #[test]
-fn what_is_told_back_is_short_and_has_nothing_that_a_terminal_obeys() {
+fn repeated_input_is_short_and_has_no_control_characters() {
     let long = "v".repeat(1_000_000);
     let (_dir, file) = scenario(SMALL.replace("newreno", &long));
     let said = call(&["run", &file]);
@@ -197,7 +197,7 @@ fn what_is_told_back_is_short_and_has_nothing_that_a_terminal_obeys() {
 }
 
 #[test]
-fn unknown_names_are_answered_with_the_known_ones() {
+fn errors_of_unknown_names_list_the_known_names() {
     assert!(call(&["rnu"]).err.contains("a similar subcommand exists: 'run'"));
     refuses(
         &["algorithms", "zzz"],
@@ -263,7 +263,7 @@ fn a_negative_number_is_answered_with_the_name_of_its_option() {
 #[test]
 fn an_output_folder_that_cannot_be_is_said_before_any_run() {
     let (dir, file) = scenario(SMALL);
-    // Below a regular file not even root can make a folder.
+    // Not even root can create a folder below a regular file.
     let below = format!("{file}/out");
     let endless = SMALL.replace("duration = \"20s\"", "duration = \"20000h\"");
     let long = dir.path().join("long.toml");
@@ -283,7 +283,7 @@ fn an_output_folder_that_cannot_be_is_said_before_any_run() {
 }
 
 #[test]
-fn a_report_without_runs_says_how_to_make_them_and_leaves_nothing() {
+fn a_report_without_runs_has_a_remedy_and_writes_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().join("none");
     let out = out.to_str().expect("plain");
@@ -296,7 +296,7 @@ fn a_report_without_runs_says_how_to_make_them_and_leaves_nothing() {
 }
 
 #[test]
-fn writing_to_a_full_disk_says_so() {
+fn writing_to_a_full_disk_is_an_error() {
     if !Path::new("/dev/full").exists() {
         skip("this system has no /dev/full");
         return;
@@ -317,7 +317,7 @@ fn writing_to_a_full_disk_says_so() {
     }
 }
 
-/// The command where no file can have more than so many kibibytes.
+/// The command with a maximum size of files, kibibytes.
 #[cfg(unix)]
 fn with_files_up_to(kib: u32, args: &[&str]) -> Said {
     let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", 2 * kib);
@@ -329,7 +329,7 @@ fn with_files_up_to(kib: u32, args: &[&str]) -> Said {
 
 #[cfg(unix)]
 #[test]
-fn what_is_finished_is_shown_and_kept_though_there_is_no_room_for_the_report() {
+fn finished_runs_are_shown_and_stored_without_space_for_the_report() {
     let (dir, file) = scenario(SMALL);
     let out = |name: &str| dir.path().join(name).to_str().expect("plain").to_owned();
     for (k, (args, shown)) in [
@@ -359,8 +359,8 @@ fn a_good_scenario_is_not_refused() {
     done(&["run", &file]);
 }
 
-/// A grid whose stations do not hear each other: not an error, since routes are found in the course of
-/// a run, but nothing that passes unsaid.
+/// A grid whose stations do not receive each other. This is a warning and not an error, because routes
+/// are found during a run.
 const GRID: &str = r#"
 duration = "5s"
 [topology]
@@ -379,16 +379,16 @@ algorithm = "newreno"
 "#;
 
 #[test]
-fn a_run_of_which_nothing_arrives_says_so_before_and_after() {
+fn a_run_without_arrivals_has_a_warning_before_and_after() {
     let (_dir, file) = scenario(GRID);
     for form in [&["run", file.as_str()][..], &["run", &file, "--json"]] {
         let said = call(form);
         assert_eq!(said.code, Some(0), "{}", said.err);
         let before = "note: each of 3 flows, readings-1 to readings-3: nothing can arrive: no chain \
-                      of stations in range of each other leads from its sender to its receiver; let \
-                      them reach farther, or stand nearer to each other";
+                      of stations in range of each other leads from its sender to its receiver; \
+                      increase their range, or move them nearer";
         let after = "warning: 3 flows (readings-1, readings-2, readings-3) delivered nothing";
-        let searches = "warning: cell wifi: of 3 searches for a route 0 found one by the end";
+        let searches = "warning: cell wifi: 0 of 3 searches for a route succeeded";
         for line in [before, after, searches] {
             assert!(said.err.lines().any(|l| l == line), "{} lacks {line}", said.err);
         }

@@ -1,8 +1,8 @@
-//! The book's commands, run as a reader would, print what its pages show.
+//! The book's commands, executed as a reader would, print the output in its pages.
 //!
-//! In a page of [`PAGES`] a block whose first line is `# NAME.toml` is a file; in a `console` block every line after `$ ` is
-//! a command, and what follows it is its standard output, where a line `...` stands for any lines.
-//! `WINDLASS_BLESS=1` writes what has changed into the pages.
+//! In a page of [`PAGES`], a block whose first line is `# NAME.toml` is a file. In a `console` block every line after
+//! `$ ` is a command. The lines after it are its standard output, in which a line `...` stands for any lines.
+//! `WINDLASS_BLESS=1` writes changed output into the pages.
 #![cfg(unix)]
 
 use std::fs;
@@ -22,7 +22,7 @@ const PAGES: [&str; 7] = [
 ];
 
 #[test]
-fn every_command_prints_what_its_page_shows() {
+fn every_command_prints_the_output_of_its_page() {
     for page in PAGES {
         let path = root().join("docs/src").join(page);
         let text = fs::read_to_string(&path).expect(page);
@@ -37,7 +37,7 @@ fn every_command_prints_what_its_page_shows() {
     }
 }
 
-/// A page's table is worth no more than the command that remakes it: each script at least starts.
+/// Each script that writes a table of the book must at least start.
 #[test]
 fn every_script_that_writes_a_table_of_the_book_starts() {
     for folder in ["bench", "bench/ns3"] {
@@ -55,7 +55,7 @@ fn every_script_that_writes_a_table_of_the_book_starts() {
     }
 }
 
-/// The page with what its commands print today.
+/// The page with the present output of its commands.
 fn play(page: &str, folder: &Path) -> String {
     let mut out = Vec::new();
     let mut lines = page.lines();
@@ -75,7 +75,7 @@ fn play(page: &str, folder: &Path) -> String {
     out.join("\n") + "\n"
 }
 
-/// A command and its output: the one shown if it is the one printed.
+/// A command and its output. The shown output is kept if it matches the printed output.
 fn session_of(session: &[&str], folder: &Path) -> Vec<String> {
     let command = session[0].strip_prefix("$ ").expect("a console block begins with a command");
     let mut lines = vec![session[0].to_owned()];
@@ -134,11 +134,11 @@ fn three_dots_stand_for_any_lines_and_nothing_else_does() {
 }
 
 #[test]
-fn the_readme_counts_what_there_is() {
+fn the_counts_of_the_readme_are_right() {
     let read = |name: &str| fs::read_to_string(root().join(name)).expect(name);
     let page = run("windlass book algorithms", &root()).join("\n");
     let counts: Vec<usize> =
-        page.split("\n## ").skip(1).map(|part| part.matches("\n### ").count()).collect();
+        page.split("\n## ").map(|part| part.matches("\n### ").count()).collect();
     let [algorithms, slow_starts, timers] = counts[..] else { panic!("{counts:?}") };
     let says =
         format!("{slow_starts} slow starts and {timers} retransmission timers combine with them");

@@ -1,4 +1,4 @@
-//! A capture as Wireshark reads it.
+//! A capture, read by Wireshark.
 
 use std::process::Command;
 

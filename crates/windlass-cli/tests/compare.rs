@@ -49,7 +49,7 @@ fn path(dir: &Path) -> &str {
 }
 
 #[test]
-fn tables_rank_the_algorithms_and_say_who_harms_whom() {
+fn tables_rank_the_algorithms_and_show_harm() {
     let (_dir, file) = scenario(SHARED);
     let said = done(&compare(&file, "reno,vegas", &["--seeds", "3", "--jitter", "200ms"]));
     for part in [
@@ -112,7 +112,7 @@ fn algorithms_see_the_same_losses_so_that_one_under_two_names_does_the_same() {
 }
 
 #[test]
-fn a_scenario_without_chance_is_told_so() {
+fn a_scenario_without_randomness_has_a_remark() {
     let (_dir, file) = scenario(SHARED);
     let said = done(&compare(&file, "reno,vegas", &["--seeds", "2", "--no-harm"]));
     assert!(said.out.contains("No run depends on its seed"), "{}", said.out);
@@ -135,7 +135,7 @@ fn flows_that_are_not_named_keep_their_algorithm() {
 }
 
 #[test]
-fn the_folder_does_not_depend_on_what_runs_side_by_side() {
+fn the_folder_does_not_depend_on_the_number_of_jobs() {
     let (dir, file) = scenario(SHARED);
     let said = ["1", "3"].map(|jobs| {
         let out = dir.path().join(jobs);
@@ -156,7 +156,7 @@ fn the_folder_does_not_depend_on_what_runs_side_by_side() {
     }
 }
 
-/// Waits that differ from kill to kill, milliseconds.
+/// Waiting times that differ from kill to kill, milliseconds.
 const WAITS: [u64; 8] = [20, 60, 35, 110, 15, 80, 150, 50];
 
 #[test]
@@ -188,7 +188,7 @@ fn a_comparison_killed_at_any_moment_ends_as_one_in_a_single_go() {
 }
 
 #[test]
-fn what_is_not_right_is_said_in_one_line_with_what_would_be() {
+fn errors_are_one_line_with_a_remedy() {
     let (_dir, file) = scenario(SHARED);
     let cases: &[(&str, &[&str], &str)] = &[
         (
@@ -207,7 +207,11 @@ fn what_is_not_right_is_said_in_one_line_with_what_would_be() {
         ("cubic,bbr", &["--jitter", "8s"], "when the run has ended (8s)"),
         ("cubic,bbr", &["--set", "flow.0.rat=1"], "unknown key `rat`"),
         ("cubic,bbr:drain=1", &[], "unknown key `drain`"),
-        ("cubic,newreno:increase=per-byte", &["--on", "linux-vt"], "by its name alone"),
+        (
+            "cubic,newreno:increase=per-byte",
+            &["--on", "linux-vt"],
+            "select an algorithm by its name",
+        ),
     ];
     for (algorithms, more, expected) in cases {
         let said = call(&compare(&file, algorithms, more));
@@ -215,7 +219,7 @@ fn what_is_not_right_is_said_in_one_line_with_what_would_be() {
         assert!(said.err.contains(expected), "{algorithms} {more:?}: {}", said.err);
         assert!(said.err.starts_with("error: "), "{}", said.err);
     }
-    // What clap refuses.
+    // Errors of clap.
     for more in
         [&["--seeds", "0"][..], &["--metric", "speed"], &["--jitter", "1"], &["--json", "--csv"]]
     {
@@ -225,7 +229,7 @@ fn what_is_not_right_is_said_in_one_line_with_what_would_be() {
 }
 
 #[test]
-fn a_metric_that_the_scenario_lacks_is_told_of() {
+fn a_metric_missing_from_the_scenario_has_a_remark() {
     let (_dir, file) = scenario(SHARED);
     let more = ["--metric", "completion", "--seeds", "2", "--no-harm"];
     let said = done(&compare(&file, "reno,vegas", &more));

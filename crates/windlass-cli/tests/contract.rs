@@ -37,7 +37,7 @@ fn run_json_is_one_document_with_flows_and_links() {
 }
 
 #[test]
-fn what_a_run_does_not_have_is_null_in_json() {
+fn missing_values_of_a_run_are_null_in_json() {
     let endless = SMALL.replace("traffic = { kind = \"bulk\", bytes = \"300kB\" }", "");
     let (_dir, file) = scenario(endless);
     let document: Value = serde_json::from_str(&done(&["run", &file, "--json"]).out).expect("JSON");
@@ -47,7 +47,7 @@ fn what_a_run_does_not_have_is_null_in_json() {
 }
 
 #[test]
-fn several_runs_are_told_apart_by_seed() {
+fn several_runs_are_distinguished_by_seed() {
     let (_dir, file) = scenario(SMALL);
     let said = done(&["run", &file, "--json", "--seed", "7", "--seeds", "3"]);
     let document: Value = serde_json::from_str(&said.out).expect("JSON");
@@ -157,7 +157,7 @@ fn algorithms_are_listed_and_described() {
 }
 
 #[test]
-fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
+fn diff_reports_equal_folders_and_changed_settings() {
     let (dir, file) = scenario(SMALL);
     let folder = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
     let (one, twin, other) = (folder("one"), folder("twin"), folder("other"));
@@ -169,7 +169,7 @@ fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
     let moved = done(&["diff", &one, &other]).out;
     assert!(moved.contains("0 are the same"), "{moved}");
     assert!(
-        moved.contains("flow.*.goodput_bps") && moved.contains("moved beyond chance"),
+        moved.contains("flow.*.goodput_bps") && moved.contains("differ significantly"),
         "{moved}"
     );
     let nothing = call(&["diff", &one, &folder("none")]);
@@ -178,7 +178,7 @@ fn two_folders_of_one_setting_are_the_same_and_of_two_say_what_moved() {
 }
 
 #[test]
-fn advice_goes_by_goodput_where_nothing_ends_and_by_completion_elsewhere() {
+fn advice_uses_goodput_for_endless_flows_and_otherwise_completion() {
     let profile = [
         "choose",
         "--rate",
@@ -198,26 +198,29 @@ fn advice_goes_by_goodput_where_nothing_ends_and_by_completion_elsewhere() {
 }
 
 #[test]
-fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
+fn contradictory_options_are_one_error_with_a_remedy() {
     let profile = "choose --rate 1Mbps --rtt 20ms";
     for (command, expected) in [
         ("choose --rate 0bps --rtt 20ms".to_owned(), "--rate 0bps carries nothing"),
         ("choose --rate 100bps --rtt 1ms".to_owned(), "take 6.400 s alone, and --rtt says 1ms"),
-        (format!("{profile} --loss 60% --transfer 1MB"), "so that nothing arrives; a lower one"),
-        (format!("{profile} --memory 0B"), "keeps the least, 48 bytes a connection"),
-        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of code, and there are 1"),
+        (
+            format!("{profile} --loss 60% --transfer 1MB"),
+            "so that nothing arrives; use a lower loss rate",
+        ),
+        (format!("{profile} --memory 0B"), "smallest state with 48 bytes per connection"),
+        (format!("{profile} --flash 1B --algorithms cubic,reno"), "bytes of flash; the limit is 1"),
         (format!("{profile} --aim energy"), "no battery life"),
-        (format!("{profile} --seeds 3"), "6 or more do"),
-        (format!("{profile} --on linux-vt"), "name them, such as `--algorithms cubic,bbr`"),
+        (format!("{profile} --seeds 3"), "expected 6 or more"),
+        (format!("{profile} --on linux-vt"), "choose some, such as `--algorithms cubic,bbr`"),
         (format!("{profile} --algorithms cubic,linux:nv"), "choose linux or linux-vt"),
         (
             format!("{profile} --memory 104B --algorithms cubic,linux:nv --on linux-vt"),
-            "linux:nv has no counted cost",
+            "linux:nv has no measured cost",
         ),
         ("assess cubic --budget 0s".to_owned(), "--quick takes two minutes"),
         ("assess linux:nv".to_owned(), "choose linux or linux-vt"),
         ("break bbr --goal harm".to_owned(), "`--rival cubic`"),
-        ("break bbr --runs 0".to_owned(), "25 or more may"),
+        ("break bbr --runs 0".to_owned(), "expected 25 or more"),
     ] {
         let words: Vec<&str> = command.split(' ').collect();
         let said = call(&words);
@@ -225,4 +228,21 @@ fn what_contradicts_itself_is_one_error_that_says_what_would_be_right() {
         assert!(said.err.contains(expected), "{command}: {}", said.err);
         assert_eq!(said.err.matches("error:").count(), 1, "{command}: {}", said.err);
     }
+}
+
+#[test]
+fn an_old_name_works_and_gives_one_warning_with_the_new_name() {
+    for (words, warning) in [
+        (&["twin", "--help"][..], "warning: `twin` is now `replay`; "),
+        (
+            &["reproduce", "--readings", "--help"],
+            "warning: `--readings` is now `--interpretations`; ",
+        ),
+    ] {
+        let answer = call(words);
+        assert_eq!(answer.code, Some(0));
+        assert!(answer.err.starts_with(warning), "{}", answer.err);
+        assert_eq!(answer.err.lines().count(), 1, "{}", answer.err);
+    }
+    assert_eq!(call(&["replay", "--help"]).err, "");
 }

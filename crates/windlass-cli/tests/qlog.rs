@@ -35,7 +35,7 @@ fn check_header(text: &str, header: &Value) {
     assert_eq!([&time["clock_type"], &time["epoch"]], ["monotonic", "unknown"]);
 }
 
-/// Members that the draft requires of each event, and those without which it says nothing.
+/// Checks the members that the draft requires of each event, and the members without which an event has no content.
 fn check_event(event: &Value) {
     assert!(number(&event["time"]) >= 0.0);
     assert!(event["group_id"].is_string());
@@ -63,7 +63,7 @@ fn check_event(event: &Value) {
 }
 
 #[test]
-fn a_qlog_file_has_what_the_drafts_require_and_what_explain_says() {
+fn a_qlog_file_has_the_members_of_the_drafts_and_the_data_of_explain() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("run.sqlog");
     let out = out.to_str().expect("plain");
@@ -83,7 +83,7 @@ fn a_qlog_file_has_what_the_drafts_require_and_what_explain_says() {
         assert_eq!(before, event["data"].get("old"), "{event}");
     }
 
-    // Each reduction is there with its window and its losses.
+    // The file has each reduction with its cwnd and its losses.
     let said: Vec<Value> =
         serde_json::from_str(&done(&["explain", &file, "--json"]).out).expect("JSON");
     let (mut reductions, mut fates) = (0, 0);
@@ -107,7 +107,7 @@ fn a_qlog_file_has_what_the_drafts_require_and_what_explain_says() {
     assert!(reductions > 2 && fates > 2, "{reductions} reductions, {fates} fates");
 }
 
-/// Writes a file of these by `explain` with this option.
+/// Writes a file with `explain` and this option.
 fn explained(option: &str) -> (Value, String) {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("run.out");
@@ -124,7 +124,7 @@ fn a_file_for_qvis_numbers_transmissions_and_answers_each_once() {
     let (header, events) = all.split_first().expect("a header");
     assert_eq!([&header["qlog_version"], &header["qlog_format"]], ["0.3", "JSON-SEQ"]);
     assert_eq!(header["trace"]["common_fields"]["time_format"], "relative");
-    // What was sent and not answered yet, by flow and number, with its first byte.
+    // Segments that are sent and not yet acknowledged, by flow and number, with their first byte.
     let mut open: BTreeMap<(&str, u64), u64> = BTreeMap::new();
     let mut next: BTreeMap<&str, u64> = BTreeMap::new();
     let mut offsets: BTreeMap<(&str, u64), u64> = BTreeMap::new();
@@ -153,7 +153,7 @@ fn a_file_for_qvis_numbers_transmissions_and_answers_each_once() {
                 }
             }
             "recovery:packet_lost" => {
-                // The journal and the log of packets agree on which transmission it was.
+                // The journal and the log of packets have the same transmission number.
                 let number = number.expect("a number");
                 let seq = event["data"]["seq"].as_u64().expect("a sequence number");
                 bases.insert(seq - offsets[&(group, number)]);
@@ -165,7 +165,7 @@ fn a_file_for_qvis_numbers_transmissions_and_answers_each_once() {
     }
     assert_eq!(bases.len(), 1, "{bases:?}");
     assert!(lost > 2 && offsets.len() > 100, "{lost} lost of {}", offsets.len());
-    // What stays open was lost, or under way at the end.
+    // Segments that stay open were lost, or in flight at the end.
     assert!(open.len() < offsets.len() / 10, "{} of {} open", open.len(), offsets.len());
 }
 

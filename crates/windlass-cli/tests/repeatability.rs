@@ -1,4 +1,5 @@
-//! Same seed, same bytes: twice, whatever runs side by side, and after kills at any moment.
+//! The same seed gives the same bytes: in two calls, with any number of jobs, and after kills at
+//! any time.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +33,7 @@ fn a_run_repeats_byte_for_byte() {
 }
 
 #[test]
-fn results_of_a_run_do_not_depend_on_what_runs_side_by_side() {
+fn results_of_a_run_do_not_depend_on_the_number_of_jobs() {
     let recording = format!(
         "{SMALL}\n[record]\nseries = [\"cwnd_bytes\", \"srtt_ns\"]\ncapture = [\"wire\"]\n"
     );
@@ -48,7 +49,7 @@ fn results_of_a_run_do_not_depend_on_what_runs_side_by_side() {
 }
 
 #[test]
-fn a_reproduction_does_not_depend_on_what_runs_side_by_side() {
+fn a_reproduction_does_not_depend_on_the_number_of_jobs() {
     let dir = tempfile::tempdir().expect("a folder");
     let [one, two] = ["one", "two"].map(|name| dir.path().join(name));
     let first = done(&reproduce(path(&one), &["--jobs", "1"]));
@@ -56,7 +57,7 @@ fn a_reproduction_does_not_depend_on_what_runs_side_by_side() {
     assert!(first.out == second.out);
     assert!(assert_same_files(&one, &two) > 6);
 
-    // What is there is not made again, and reporting on it changes nothing.
+    // Stored runs are not repeated, and a report changes nothing.
     let before = support::files(&one);
     let again = done(&reproduce(path(&one), &[]));
     assert!(again.out == first.out);
@@ -68,7 +69,8 @@ fn a_reproduction_does_not_depend_on_what_runs_side_by_side() {
     assert!(before == support::files(&one), "the report changed a file");
 }
 
-/// Waits that differ from kill to kill, milliseconds: some before the first run, most amid them.
+/// Waiting times that differ from kill to kill, milliseconds: some before the first run, most
+/// during the runs.
 const WAITS: [u64; 12] = [5, 60, 130, 20, 90, 210, 40, 160, 10, 110, 70, 180];
 /// Enough runs that the kills meet a working batch.
 const MANY: [&str; 2] = ["--seeds", "8"];
@@ -104,7 +106,7 @@ fn a_batch_killed_at_any_moment_ends_as_one_in_a_single_go() {
 }
 
 #[test]
-fn a_half_last_line_is_cut_off_and_only_its_run_is_made_again() {
+fn an_incomplete_last_line_is_removed_and_only_its_run_repeated() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");
     let args = ["run", &file, "--seeds", "5", "--jobs", "1", "--out", path(&out)];
@@ -143,7 +145,7 @@ fn a_journal_changed_in_the_middle_is_an_error_that_names_the_line() {
 }
 
 #[test]
-fn each_form_of_a_scenario_has_recordings_of_its_own_and_leaves_the_others() {
+fn each_form_of_a_scenario_has_separate_recordings() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("out");
     let args = ["run", &file, "--out", path(&out)];
@@ -162,7 +164,7 @@ fn each_form_of_a_scenario_has_recordings_of_its_own_and_leaves_the_others() {
 }
 
 #[test]
-fn a_second_instance_at_the_same_folder_works_beside_the_first() {
+fn two_instances_work_in_the_same_folder() {
     let (dir, file) = scenario(SMALL);
     let (out, alone) = (dir.path().join("out"), dir.path().join("alone"));
     done(&["run", &file, "--out", path(&out)]);

@@ -1,5 +1,5 @@
-//! `windlass schema` against scenarios: those of the repository and what they are stored as fit it, and slips do
-//! not. Python's `jsonschema` judges.
+//! `windlass schema` with scenarios. The scenarios of the repository and their stored forms are valid, and
+//! scenarios with mistakes are not. Python's `jsonschema` validates them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ use windlass_lab::scenario::Scenario;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Prints a line for each error: file, place, message.
+/// Prints one line per error: file, place, message.
 const JUDGE: &str = r#"
 import json, sys, tomllib
 from jsonschema import Draft7Validator
@@ -27,7 +27,7 @@ fn python(arguments: &[&Path], script: &str) -> Output {
     python.arg("-c").arg(script).args(arguments).output().expect("python3")
 }
 
-/// A folder with the schema in it, if there is somebody to judge by it.
+/// A folder with the schema; `None` without Python's `jsonschema`.
 fn judge() -> Option<tempfile::TempDir> {
     let there = Command::new("python3").args(["-c", "import jsonschema, tomllib"]).output();
     if !there.is_ok_and(|out| out.status.success()) {
@@ -41,7 +41,7 @@ fn judge() -> Option<tempfile::TempDir> {
     Some(dir)
 }
 
-/// What is wrong with these files by the schema.
+/// The errors of these files by the schema.
 fn errors(dir: &Path, files: &[PathBuf]) -> String {
     let schema = dir.join("schema.json");
     let all: Vec<&Path> =
@@ -67,7 +67,7 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_scenario_and_what_it_is_stored_as_fit_the_schema() {
+fn every_scenario_and_its_stored_form_fit_the_schema() {
     let Some(dir) = judge() else { return };
     let mut files = Vec::new();
     for folder in ["papers", "scenarios"] {
@@ -120,7 +120,7 @@ series = ["cwnd_bytes"]
 "#;
 
 #[test]
-fn what_the_schema_refuses_is_what_windlass_refuses() {
+fn the_schema_and_windlass_refuse_the_same_mistakes() {
     let slips = [
         ("duration = \"10s\"", ""),
         ("duration = \"10s\"", "duration = 10"),

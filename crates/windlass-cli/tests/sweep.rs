@@ -1,4 +1,4 @@
-//! Sweeps as a user makes them.
+//! Sweeps, called as a user does.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn points(json: &str) -> Vec<Value> {
     serde_json::from_str(json).expect("a JSON array")
 }
 
-/// The journal's lines, one a run.
+/// The number of the journal's lines, one per run.
 fn lines(journal: &Path) -> usize {
     fs::read_to_string(journal).map_or(0, |t| t.lines().count())
 }
@@ -72,7 +72,7 @@ fn a_point_of_a_sweep_is_the_run_that_run_makes() {
 }
 
 #[test]
-fn only_missing_runs_are_made_whatever_came_before() {
+fn only_missing_runs_are_executed() {
     let (dir, file) = scenario(short());
     let (grown, fresh) = (dir.path().join("grown"), dir.path().join("fresh"));
     done(&sweep(&file, &grown, &["--seeds", "2"]));
@@ -88,7 +88,7 @@ fn only_missing_runs_are_made_whatever_came_before() {
 }
 
 #[test]
-fn shards_come_to_the_same_tables_as_a_single_sweep() {
+fn shards_give_the_same_tables_as_a_single_sweep() {
     let (dir, file) = scenario(short());
     for how in [&["--seeds", "3"][..], &["--until", "flow.*.goodput_bps ±10%", "--min-seeds", "4"]]
     {
@@ -177,12 +177,12 @@ set = { "flow.*.algorithm" = "cubic", "flow.*.slow_start" = "hystart++" }
     assert_eq!(said.code, Some(2));
     assert!(said.err.contains("point `rate=1Mbps,way=modern`: flow.0.slow_start=hystart+++"));
     assert!(said.err.contains("did you mean `hystart++`?"), "{}", said.err);
-    // Its place in the folder of the file: one of the tests' own.
+    // It is in the folder of the file, which belongs to this test.
     assert_eq!(Path::new(&file).parent(), Some(dir.path()));
 }
 
 #[test]
-fn a_warm_up_is_left_out_of_its_own_metric() {
+fn a_warm_up_is_left_out_of_the_steady_metric() {
     let endless = SMALL.replace("traffic = { kind = \"bulk\", bytes = \"300kB\" }", "");
     let (dir, file) = scenario(endless.replace("loss =", "queue = \"4bdp\"\nloss ="));
     let out = dir.path().join("out");
@@ -222,7 +222,7 @@ fn a_dry_run_counts_and_times_and_keeps_nothing() {
 }
 
 #[test]
-fn what_holds_no_run_of_the_sweep_is_an_error() {
+fn a_folder_without_runs_of_the_sweep_is_an_error() {
     let (dir, file) = scenario(short());
     let out = dir.path().join("out");
     let said = call(&sweep(&file, &out, &["--kept"]));
@@ -262,7 +262,7 @@ fn delays_and_intervals_are_recorded_where_a_metric_or_the_scenario_asks_for_the
 fn a_metric_without_any_value_ends_with_exit_code_1_after_the_tables() {
     let (dir, file) = scenario(short());
     let out = dir.path().join("out");
-    // Nothing arrives over a link that loses all, so no round trip is ever measured.
+    // Nothing arrives over a link that loses all, so no RTT is ever measured.
     let metrics = ["--metric", "flow.*.goodput_bps", "--metric", "flow.*.srtt_ms", "--seeds", "1"];
     let set = ["--set", "link.wire.loss.probability=100%"];
     let said = call(&sweep(&file, &out, &[&metrics[..], &set].concat()));
@@ -296,7 +296,7 @@ fn tables_of_another_sweep_are_not_replaced_without_a_word() {
 }
 
 #[test]
-fn a_star_in_set_is_every_flow_for_run_and_sweep_alike() {
+fn a_star_in_set_is_every_flow_for_run_and_sweep() {
     let (dir, file) = scenario(short());
     let all = ["--set", "flow.*.algorithm=cubic"];
     let run = |set: &[&str]| done(&[&["run", file.as_str(), "--json"][..], set].concat()).out;
@@ -347,7 +347,7 @@ fn mistakes_get_one_clear_error() {
         ),
         (
             &["--metric", "flow.upload.goodput_bps"],
-            "metric `flow.upload.goodput_bps`: there is no flow `upload`; there are `download`",
+            "metric `flow.upload.goodput_bps`: flow `upload` not found; there are `download`",
         ),
         (&["--metric", "flow.*.goodput"], "did you mean `goodput_bps`?"),
         (&["--until", "flow.*.goodput_bps ±0%"], "invalid width `0%`"),
@@ -358,9 +358,9 @@ fn mistakes_get_one_clear_error() {
         (&["--until", "flow.*.goodput_bps ±1%", "--seeds", "5"], "cannot be used with"),
         (&["--min-seeds", "5"], "bound the runs that --until adds"),
         (&["--seeds", "0"], "0 is not in 1"),
-        (&["--shard", "9/8"], "`9/8` is no shard"),
+        (&["--shard", "9/8"], "invalid shard `9/8`"),
         (&["--warmup", "soon"], "invalid warm-up `soon`"),
-        (&["--on", "mars"], "there is no world `mars`"),
+        (&["--on", "mars"], "backend `mars` not found"),
         (&["--on", "sim", "--on", "sim"], "--on: the backend `sim` is listed twice"),
         (&["--metric", "run.late_fraction"], "no flow has messages with a `deadline`"),
         (&["--metric", "flow.*.energy_per_byte_nj"], "does not set the power of a radio"),

@@ -1,4 +1,4 @@
-//! A sweep that is killed at any moment goes on as if it had not been.
+//! A sweep that is killed at any time resumes with the same results.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -15,7 +15,8 @@ const KILLS: u32 = 100;
 /// Runs of the whole sweep: three points of forty seeds.
 const RUNS: usize = 120;
 
-/// The records of a journal by point and seed, each line whole but a half one at the end.
+/// The records of a journal by point and seed. Each line is complete, except an incomplete line at
+/// the end.
 fn records(journal: &Path) -> BTreeMap<(String, u64), Value> {
     let text = fs::read_to_string(journal).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
@@ -48,7 +49,7 @@ fn a_hundred_kills_lose_nothing_double_nothing_and_change_no_table() {
     let (mut state, mut at_work) = (1_u64, 0);
     for kill in 0..KILLS {
         if known.len() == RUNS {
-            // Begin afresh, so that every kill has a chance to hit work.
+            // Start again with an empty folder, so that every kill can hit work.
             fs::remove_dir_all(&killed).expect("removed");
             known.clear();
         }
@@ -58,7 +59,7 @@ fn a_hundred_kills_lose_nothing_double_nothing_and_change_no_table() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         thread::sleep(Duration::from_micros((state >> 33) % undisturbed));
         at_work += u32::from(child.try_wait().expect("asked").is_none());
-        // One that has ended is not there to be killed.
+        // A process that has ended cannot be killed.
         let _ = child.kill();
         child.wait().expect("ended");
         let now = records(&journal);
@@ -81,7 +82,7 @@ fn a_hundred_kills_lose_nothing_double_nothing_and_change_no_table() {
 }
 
 #[test]
-fn a_killed_shard_goes_on_beside_its_siblings() {
+fn a_killed_shard_resumes_while_other_shards_run() {
     let (dir, file) = scenario(SMALL.replace("300kB", "30kB"));
     let out = dir.path().join("out");
     let out = out.to_str().expect("plain");

@@ -1,4 +1,4 @@
-//! Manners: pipes, terminals, quiet, help, completions.
+//! Pipes, terminals, quiet output, help, completions.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ const VERBS: [&str; 7] =
     ["reproduce", "run", "report", "algorithms", "presets", "papers", "completions"];
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let (_dir, file) = scenario(SMALL);
     let verbs: [&[&str]; 4] =
         [&["algorithms"], &["run", &file], &["run", &file, "--json"], &["run", "--help"]];
@@ -26,7 +26,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 }
 
 #[test]
-fn remarks_that_nobody_reads_do_not_stop_a_run() {
+fn a_closed_standard_error_does_not_stop_a_run() {
     let (_dir, file) = scenario(SMALL);
     let mut child = windlass(&["run", &file, "--set", "link.0.queue=unlimited", "-v"])
         .stdout(Stdio::piped())
@@ -58,7 +58,7 @@ fn away_from_a_terminal_there_is_neither_bar_nor_colour() {
     }
 }
 
-/// The command on a terminal of its own, or `None` where there is no `script`.
+/// The command on a separate terminal; `None` if `script` is not installed.
 fn on_a_terminal(args: &str, environment: &[(&str, &str)]) -> Option<String> {
     let line = format!("{} {args}", env!("CARGO_BIN_EXE_windlass"));
     let mut command = Command::new("script");
@@ -133,14 +133,14 @@ fn a_dry_run_tells_paths_queues_and_windows_and_runs_nothing() {
     for line in expected {
         assert!(said.err.lines().any(|l| l == line), "{} lacks {line}", said.err);
     }
-    // What it prints is a scenario again, and the same one.
+    // Its output is an equal scenario.
     let (_again_dir, again) = scenario(&said.out);
     assert_eq!(done(&["run", &again, "--dry-run"]).out, said.out);
     assert_eq!(done(&["run", &again, "--json"]).out, done(&["run", &file, "--json"]).out);
 }
 
 #[test]
-fn warnings_tell_what_is_probably_not_meant() {
+fn warnings_name_probable_mistakes() {
     let notes = |set: &[&str]| {
         let (_dir, file) = scenario(SMALL);
         let mut args = vec!["run", &file, "--dry-run"];
@@ -164,7 +164,7 @@ fn warnings_tell_what_is_probably_not_meant() {
         [
             "note: flow download: its data need at least 1.2 s at 2Mbps, and the run ends before that",
             "note: flow download: it lasts less than 100 round trips of 20ms, so that its \
-             beginning rules its averages"
+             beginning dominates its averages"
         ]
     );
 }
@@ -192,8 +192,8 @@ fn the_examples_in_help_are_commands() {
         for line in examples.lines().filter_map(|l| l.strip_prefix("  windlass ")) {
             let words = line.split(['|', '>']).next().and_then(|l| l.split("  ").next());
             let words: Vec<&str> = words.expect("a command").split_whitespace().collect();
-            // A scenario named in an example has to be there; the command is then parsed with help
-            // asked for, which stops it before any work.
+            // A scenario named in an example must exist; the command is then parsed with help
+            // requested, which stops it before any work.
             if let Some(scenario) = words.iter().find(|w| w.ends_with(".toml")) {
                 assert!(root().join(scenario).is_file(), "{line}");
             }
@@ -211,8 +211,8 @@ fn completions_exist_for_every_shell() {
         assert!(script.contains("windlass") && script.contains("reproduce"), "{shell}");
         assert!(script.contains("dry-run"), "{shell}");
     }
-    // What is known is offered: algorithms, worlds, keys and metrics; where a shell completes more than options,
-    // timers and papers.
+    // Known words are offered: algorithms, backends, keys and metrics; if a shell completes more than options,
+    // timers and papers too.
     let everywhere = [
         "tcp-modified",
         "linux-vt",
@@ -261,7 +261,7 @@ fn every_template_runs_and_none_writes_over_a_file() {
     assert!(call(&["new", "lossy-dowload"]).err.contains("did you mean `lossy-download`?"));
 }
 
-/// Whether a child would ignore SIGINT, which it inherits.
+/// True if a child would ignore SIGINT, which it inherits.
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -270,7 +270,7 @@ fn interrupts_are_ignored() -> bool {
 }
 
 #[test]
-fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
+fn ctrl_c_prints_the_stored_runs_and_the_same_command_resumes() {
     if interrupts_are_ignored() {
         return skip("whoever started the tests has interrupts ignored, as `nohup` does");
     }
@@ -292,7 +292,7 @@ fn ctrl_c_says_what_is_kept_and_the_same_command_goes_on() {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert_eq!(ended.status.code(), Some(130), "{said}");
     assert!(
-        said.contains("stopped; finished runs are in") && said.contains("the same command goes on"),
+        said.contains("stopped; finished runs are in") && said.contains("the same command resumes"),
         "{said}"
     );
     let again =

@@ -1,5 +1,5 @@
-//! Histories as bytes: any bytes are a history, so a fuzzer can make them; and what must hold of
-//! every one.
+//! Histories as bytes. Any bytes are a history, so a fuzzer can generate them. Also the properties
+//! of every history.
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::recovery::LossRecovery;
@@ -10,7 +10,7 @@ use windlass_cc::{
     Param, ParamKind, PathView, Phase, Rate, RateSample, Setup, Span, Time, Undo,
 };
 
-/// An algorithm with its parameters, a new connection, and what happened.
+/// An algorithm with its parameters, a new connection, and its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
     /// The algorithm.
@@ -24,7 +24,7 @@ pub struct History {
 const PHASES: [Phase; 4] = [Phase::Open, Phase::Recovery, Phase::Loss, Phase::Cwr];
 const UNDOS: [Undo; 3] = [Undo::Dsack, Undo::Eifel, Undo::Frto];
 
-/// Numbers of a connection, of which a step says those that changed.
+/// Number of a connection's values. A step lists the values that changed.
 const FIELDS: usize = 14;
 
 fn fields(c: &Conn) -> [u64; FIELDS] {
@@ -103,7 +103,7 @@ impl Reader<'_> {
         self.0.is_empty()
     }
 
-    /// Bytes, zeros beyond the end.
+    /// Reads bytes; beyond the end they are zero.
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let mut out = [0; N];
         let (now, later) = self.0.split_at(N.min(self.0.len()));
@@ -129,7 +129,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value within the parameter's range, whatever the number is.
+    /// A value within the parameter's range for any number.
     fn raw(&mut self, param: &Param) -> u64 {
         let (min, max) = range(param);
         match (max - min).checked_add(1) {
@@ -245,7 +245,8 @@ impl Reader<'_> {
     }
 }
 
-/// Most events of a history: as many show what a few hundred do.
+/// Maximum number of events of a history. Longer histories find no more than a few hundred events
+/// do.
 const LONGEST: usize = 2_000;
 
 /// Reads a history; any bytes are one.
@@ -367,7 +368,8 @@ fn below_bytes(l: &CrossLayer) -> Vec<u8> {
     out
 }
 
-/// What must hold of every algorithm over any history. The error says what does not.
+/// Checks the properties of every algorithm over any history. The error names the property that
+/// fails.
 pub fn check(history: &History) -> Result<(), String> {
     let here = play(history)?;
     let room = with_origin(history, 0);
@@ -381,7 +383,7 @@ pub fn check(history: &History) -> Result<(), String> {
     }
 }
 
-/// The answers, each within its range and the same when asked again.
+/// The answers. Each must be within its range, and a second request must give the same answer.
 fn play(history: &History) -> Result<Vec<Control>, String> {
     let History { params, first, steps } = history;
     let mut state = AnyController::init(params, first);
@@ -408,8 +410,8 @@ fn play(history: &History) -> Result<Vec<Control>, String> {
     Ok(answers)
 }
 
-/// An origin far away. Where an algorithm measures by a clock that ticks, as the kernel's does, a
-/// moment's place between two ticks matters, and stays.
+/// A distant origin. If an algorithm measures with a clock that ticks, as the kernel does, the
+/// position of a time between two ticks matters. The distant origin keeps this position.
 fn far(history: &History) -> u64 {
     let tick = match &history.params {
         AnyParams::Westwood(setup) => setup.own.clock.0.max(1),
@@ -418,7 +420,7 @@ fn far(history: &History) -> u64 {
     (1 << 61) / tick * tick
 }
 
-/// The same history with small clocks and counts, begun at another origin.
+/// The same history with small clocks and counts, moved to another origin.
 fn with_origin(history: &History, origin: u64) -> History {
     let small = |value: u64| (value >> 3) + origin;
     let moved = |c: &Conn| Conn {

@@ -1,4 +1,4 @@
-//! Reading vectors and holding controllers against them.
+//! Reads vectors and compares controllers with them.
 
 use std::fmt;
 use std::fs;
@@ -10,7 +10,7 @@ use windlass_cc::{AnyController, AnyParams, Conn, Control, Event};
 use super::bytes::History;
 use super::format::{Expect, Header, Line};
 
-/// What a file says and how the controller did.
+/// The case of a file and the controller's result.
 #[derive(Debug)]
 pub struct Outcome {
     /// Identifier of the algorithm.
@@ -19,13 +19,13 @@ pub struct Outcome {
     pub case: String,
     /// Answers compared.
     pub answers: usize,
-    /// Largest difference as a part of its tolerance: above 1 the case has failed.
+    /// Largest difference as a fraction of its tolerance; above 1 the case has failed.
     pub worst: f64,
-    /// The first answer that was not the expected one.
+    /// The first answer that differs from the expected answer.
     pub failure: Option<Mismatch>,
 }
 
-/// An answer that is not the expected one.
+/// An answer that differs from the expected answer.
 #[derive(Debug)]
 pub struct Mismatch {
     /// The file.
@@ -36,9 +36,9 @@ pub struct Mismatch {
     pub what: &'static str,
     /// The file's value.
     pub expected: f64,
-    /// The controller's.
+    /// The controller's value.
     pub got: f64,
-    /// What would have been admissible.
+    /// The tolerance.
     pub tolerance: f64,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Why a file could not be used.
+/// The reason why a file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// It cannot be read.
@@ -58,7 +58,7 @@ pub enum CheckError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// It is not a vector.
@@ -68,7 +68,7 @@ pub enum CheckError {
         path: PathBuf,
         /// Line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
 }
@@ -94,19 +94,19 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
     Ok(found)
 }
 
-/// Reads a vector and plays it to the algorithm that it names.
+/// Reads a vector and plays it to its algorithm.
 pub fn check_file(path: &Path) -> Result<Outcome, CheckError> {
     let text = fs::read_to_string(path)
         .map_err(|error| CheckError::Io { path: path.to_path_buf(), error })?;
     check_text(path, &text)
 }
 
-/// The algorithm that a vector names; what else is wrong with it shows when it is played.
+/// The algorithm of a vector. Other errors in the vector are found when it is played.
 pub fn algorithm_of(text: &str) -> Option<String> {
     serde_json::from_str::<Header>(text.lines().next()?).ok().map(|header| header.algorithm)
 }
 
-/// What a vector makes happen, without what it expects.
+/// The events of a vector, without the expected answers.
 pub fn history(path: &Path, text: &str) -> Result<History, CheckError> {
     let mut history = None;
     walk(path, text, |params, c, step| {
@@ -120,11 +120,11 @@ pub fn history(path: &Path, text: &str) -> Result<History, CheckError> {
     history.ok_or_else(|| empty(path))
 }
 
-/// What a line says.
+/// The content of a line.
 pub(crate) struct Step {
-    /// From 0.
+    /// Number from 0.
     number: usize,
-    /// None in the header.
+    /// `None` in the header.
     pub(crate) event: Option<Event>,
     pub(crate) expect: Expect,
 }
@@ -159,7 +159,7 @@ pub(crate) fn walk(
     Ok(header)
 }
 
-/// The same for a text that is at hand; `path` is for messages.
+/// Checks a text; `path` is for messages.
 pub fn check_text(path: &Path, text: &str) -> Result<Outcome, CheckError> {
     let mut play = None;
     let Header { case, .. } = walk(path, text, |params, c, step| {
@@ -176,7 +176,7 @@ pub fn check_text(path: &Path, text: &str) -> Result<Outcome, CheckError> {
     })
 }
 
-/// Without the place, which for a single line says column only.
+/// The message without the place, because for a single line only the column is known.
 fn json_error(e: &serde_json::Error) -> String {
     let text = e.to_string();
     match text.rsplit_once(" at line ") {
@@ -215,7 +215,7 @@ impl<'a> Play<'a> {
     fn one(&mut self, line: usize, what: &'static str, e: Option<f64>, got: u64, tolerance: f64) {
         let Some(expected) = e else { return };
         let difference = (got as f64 - expected).abs();
-        // Not `>`: a difference that is not a number is no agreement either.
+        // Not `>`: a difference that is NaN is a mismatch too.
         let agrees = difference <= tolerance;
         let part = if difference == 0.0 { 0.0 } else { difference / tolerance };
         self.worst = self.worst.max(part);

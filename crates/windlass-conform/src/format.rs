@@ -1,5 +1,5 @@
-//! The file format: one JSON object a line, the first one the header. `docs/src/inside/conformance.md`
-//! describes it for readers of other programs.
+//! The file format: one JSON object per line. The first line is the header.
+//! `docs/src/inside/conformance.md` describes the format for other programs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,12 +11,12 @@ use super::parameters::{read_slow_start, read_table};
 use super::paths::{BelowLine, PathLine, group};
 use super::words::{PHASES, known, meaning, word};
 
-/// What [`Header::format`] says.
+/// The value of [`Header::format`].
 pub const FORMAT: &str = "windlass-conformance";
-/// What [`Header::version`] says; it rises when old readers would misread new files.
+/// The value of [`Header::version`]. It increases if old readers would misread new files.
 pub const VERSION: u32 = 1;
 
-/// The first line: what is set up, and the answer of a new connection.
+/// The first line: the setup, and the answer of a new connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -26,19 +26,19 @@ pub struct Header {
     pub version: u32,
     /// Identifier of the algorithm.
     pub algorithm: String,
-    /// Name of the case, which is the file's.
+    /// Name of the case, which is the file's name.
     pub case: String,
-    /// What the case is about, one sentence.
+    /// Description of the case, one sentence.
     pub about: String,
-    /// Where the equations behind the expected values stand.
+    /// Source of the equations for the expected values.
     pub source: String,
-    /// The algorithm's own parameters, all of them.
+    /// All parameters of the algorithm.
     pub params: Map<String, Value>,
-    /// The slow start by `name`, with its parameters; none for an algorithm that starts in its own
-    /// way.
+    /// The slow start by `name`, with its parameters; missing for an algorithm with a special slow
+    /// start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<Map<String, Value>>,
-    /// What the stack decides.
+    /// Values of the stack.
     pub setup: SetupLine,
     /// The connection before the first event, all fields.
     pub conn: ConnLine,
@@ -46,7 +46,7 @@ pub struct Header {
     pub expect: Expect,
 }
 
-/// What the stack decides.
+/// Values of the stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetupLine {
@@ -56,29 +56,29 @@ pub struct SetupLine {
     pub initial_ssthresh: u64,
     /// `tahoe`, `reno`, `newreno`, `sack` or `prr`.
     pub recovery: String,
-    /// Segments that one acknowledgement counts for at most.
+    /// Maximum number of segments that one acknowledgement counts for.
     pub ack_limit: u32,
-    /// `bytes` or `segments`: in what the window is kept. Left out: `bytes`.
+    /// Unit of cwnd: `bytes` or `segments`. By default `bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counting: Option<String>,
-    /// `acked` or `delivered`: what opens the window. Left out: `acked`.
+    /// Growth of cwnd: by `acked` or by `delivered` bytes. By default `acked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
-    /// `at-once` or `proportional`: how long a mark's cut takes. Left out: `at-once`.
+    /// Duration of a mark's reduction: `at-once` or `proportional`. By default `at-once`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark_cut: Option<String>,
 }
 
-/// The answer that is expected.
+/// The expected answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// Congestion window, bytes.
     pub cwnd: f64,
-    /// Slow-start threshold, bytes; left out where the algorithm has none.
+    /// Slow-start threshold, bytes; left out if the algorithm has no threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssthresh: Option<f64>,
-    /// Pacing rate, bytes per second; left out where the algorithm asks for none.
+    /// Pacing rate, bytes per second; left out if the algorithm does not pace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<f64>,
     /// Bytes by which `cwnd` and `ssthresh` may differ.
@@ -88,7 +88,7 @@ pub struct Expect {
     pub pacing_tolerance: Option<f64>,
 }
 
-/// Facts about the connection; what is left out is as in the line before.
+/// Values of the connection. A value that is left out is unchanged since the previous line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields of `Conn`")]
@@ -109,15 +109,15 @@ pub struct ConnLine {
     pub lost: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent: Option<u64>,
-    /// Left out of all lines so far: not known.
+    /// Unknown if it was left out of all lines so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub srtt_ns: Option<u64>,
-    /// Left out of all lines so far: not known.
+    /// Unknown if it was left out of all lines so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rtt_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mss: Option<u32>,
-    /// Of `cwnd`, `app` and `rwnd`: what limited the sender.
+    /// The limits of the sender: `cwnd`, `app` or `rwnd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,8 +131,8 @@ pub struct ConnLine {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields of `Event`'s variants")]
 pub struct Line {
-    /// `ack`, `phase`, `loss`, `undo`, `idle`, `mss`, `group` or `cross_layer`; which other fields
-    /// there are follows from it.
+    /// `ack`, `phase`, `loss`, `undo`, `idle`, `mss`, `group` or `cross_layer`. It determines the
+    /// other fields.
     pub event: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acked: Option<u64>,
@@ -172,10 +172,10 @@ pub struct Line {
     pub old_mss: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathLine>>,
-    /// Place of the algorithm's own path among `paths`.
+    /// Index of the algorithm's path among `paths`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<usize>,
-    /// What the connection decided for that path; 0 is left out.
+    /// The connection's mode for that path; 0 is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u8>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,7 +192,7 @@ pub struct Line {
 #[allow(missing_docs, reason = "the fields of `RateSample`")]
 pub struct RateLine {
     pub delivered: u64,
-    /// Left out: the rate cannot be told.
+    /// Left out if the rate is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval_ns: Option<u64>,
     pub prior_delivered: u64,
@@ -211,7 +211,7 @@ fn need<T>(value: Option<T>, event: &str, key: &str) -> Result<T, String> {
 }
 
 impl ConnLine {
-    /// What changed from `before`, everything without it.
+    /// The values that changed since `before`; all values without it.
     pub fn of(c: &Conn, before: Option<&Conn>) -> ConnLine {
         fn changed<T: PartialEq>(
             c: &Conn,
@@ -243,7 +243,7 @@ impl ConnLine {
         }
     }
 
-    /// Brings `c` up to date.
+    /// Updates `c`.
     pub fn apply(&self, c: &mut Conn) -> Result<(), String> {
         fn set<T: Copy>(to: &mut T, value: Option<T>) {
             if let Some(value) = value {
@@ -274,7 +274,7 @@ impl ConnLine {
         Ok(())
     }
 
-    /// A connection that has sent nothing, with these facts.
+    /// A connection that has sent nothing, with these values.
     pub fn first(&self) -> Result<Conn, String> {
         let mut c = Conn { now: Time::ZERO, ..Conn::new(0) };
         self.apply(&mut c)?;
@@ -283,7 +283,7 @@ impl ConnLine {
 }
 
 impl Line {
-    /// An event as a line; rate samples are written if somebody wants them.
+    /// An event as a line. `rates` adds rate samples.
     pub fn of(e: &Event, rates: bool, conn: ConnLine, expect: Expect) -> Line {
         let mut line = Line::bare(conn, expect);
         let some = |bytes: u64| (bytes > 0).then_some(bytes);
@@ -373,7 +373,7 @@ impl Line {
         }
     }
 
-    /// The event that the line tells.
+    /// The event of the line.
     pub fn to_event(&self) -> Result<Event, String> {
         let name = self.event.as_str();
         match name {
@@ -436,7 +436,7 @@ impl RateLine {
 }
 
 impl SetupLine {
-    /// Of a controller's parameters, the recovery being said in any case.
+    /// The setup of a controller's parameters. The recovery is always written.
     pub fn of(params: &AnyParams) -> SetupLine {
         let common = params.common();
         SetupLine {
@@ -454,12 +454,12 @@ impl SetupLine {
     }
 }
 
-/// The word for what is not the default.
+/// The word for a value that is not the default.
 fn unusual<T: Copy + PartialEq + Default>(words: &[(&'static str, T)], value: T) -> Option<String> {
     (value != T::default()).then(|| word(words, value))
 }
 
-/// What a word means, the default without one.
+/// The value of a word; the default without a word.
 fn usual<T: Copy + Default>(
     words: &[(&'static str, T)],
     key: &str,
@@ -469,7 +469,7 @@ fn usual<T: Copy + Default>(
 }
 
 impl Header {
-    /// The parameters that the header asks for.
+    /// The parameters of the header.
     pub fn to_params(&self) -> Result<AnyParams, String> {
         if self.format != FORMAT || self.version != VERSION {
             return Err(format!(

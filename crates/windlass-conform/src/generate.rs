@@ -1,4 +1,4 @@
-//! Writing vectors: a script is played to the model, whose answers become the expected ones.
+//! Writes vectors. A script is played to the model, whose answers become the expected answers.
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::window::MAX_WINDOW;
@@ -12,10 +12,10 @@ use super::models::Model;
 use super::parameters::write_params;
 use super::subjects::{SUBJECTS, Start, Subject, subjects};
 
-/// A file of the kit.
+/// A file of the vectors' folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Path below the kit's folder.
+    /// Path below the vectors' folder.
     pub path: String,
     /// Its text.
     pub text: String,
@@ -47,7 +47,7 @@ impl Sibling for Modelled {
     }
 }
 
-/// Every file of the kit: the vectors of every algorithm that has a model, and the table of cases.
+/// Every file of the folder: the vectors of every algorithm with a model, and the table of cases.
 pub fn generate() -> Vec<File> {
     let mut files = Vec::new();
     for info in ALGORITHMS {
@@ -66,8 +66,8 @@ pub fn generate() -> Vec<File> {
     files
 }
 
-/// The recovery of a vector: the algorithm's own, and of the two with a scoreboard the one that the
-/// case is about.
+/// The recovery of a vector: the case's choice, or else the algorithm's recovery. RFC 6675's
+/// recovery replaces proportional rate reduction unless the case chooses the latter.
 fn style(params: &AnyParams, asked: Option<LossRecovery>) -> LossRecovery {
     match asked.unwrap_or(params.requirements().recovery) {
         LossRecovery::Prr if asked.is_none() => LossRecovery::Sack,
@@ -75,7 +75,7 @@ fn style(params: &AnyParams, asked: Option<LossRecovery>) -> LossRecovery {
     }
 }
 
-/// What a case sets up.
+/// The setup of a case.
 struct Beginning {
     mss: u32,
     initial_window: u64,
@@ -174,7 +174,7 @@ impl Beginning {
     }
 }
 
-/// Takes events down.
+/// Records events.
 struct Scribe {
     text: String,
     before: Conn,
@@ -226,7 +226,7 @@ fn pair_vector(subject: &Subject, case: &PairCase) -> String {
 }
 
 fn json(value: &impl serde::Serialize) -> String {
-    // Strings and numbers only: nothing here can fail to be written.
+    // Strings and numbers only, which can always be written.
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
@@ -239,15 +239,15 @@ fn expect(model: &dyn Model) -> Expect {
         ssthresh: ssthresh.is_finite().then_some(thousandth(ssthresh)),
         pacing: pacing.map(thousandth),
         tolerance: thousandth(model.tolerance()),
-        // Rates and gains are cut to whole numbers, of which three make one.
+        // A rate is the product of three values, each truncated to a whole number.
         pacing_tolerance: pacing.map(|rate| thousandth(3.0 + rate * 1e-3)),
     }
 }
 
-/// Which case is there for which algorithm, and why not.
+/// The cases of each algorithm, and the reasons for missing cases.
 fn coverage() -> String {
     let mut out = String::from(
-        "# Conformance vectors\n\nWritten by `windlass-dev conform --write`; the format stands in \
+        "# Conformance vectors\n\nWritten by `windlass-dev conform --write`; the format is described in \
          [docs/src/inside/conformance.md](../docs/src/inside/conformance.md).\n\n## Cases\n\n",
     );
     out += &table(CASES.iter().map(|case| (case.id, case.about)));
@@ -298,7 +298,7 @@ fn left_out(subject: &Subject) -> String {
         return "has cases with two paths; on one path it is what algorithms.md says".to_owned();
     }
     if subject.own.is_some() {
-        return "has cases of its own".to_owned();
+        return "has separate cases".to_owned();
     }
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for case in CASES {

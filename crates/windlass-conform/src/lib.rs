@@ -1,11 +1,13 @@
-//! The conformance kit: event vectors that any implementation of an algorithm can be held against.
+//! The test vectors (conformance vectors): event files for a comparison with any implementation of an
+//! algorithm.
 //!
-//! A vector is a file of events with the window, threshold and pacing rate that are expected after
-//! each ([`format`](mod@format), described in `docs/src/inside/conformance.md`). The expected values come from
-//! floating-point [`models`] of the RFCs' and papers' equations, which share nothing with the
-//! integer algorithms; [`generate()`] plays the scripts of [`cases`] to them through a [`host`] in
-//! miniature. [`check`] holds our algorithms against the files. [`bytes`] makes histories of
-//! arbitrary bytes, for fuzzing. A [`recording`] is a vector that a host has made of what it told an algorithm.
+//! A vector is a file of events with the expected cwnd, ssthresh and pacing rate after each event
+//! ([`format`](mod@format), described in `docs/src/inside/conformance.md`). The expected values come from
+//! floating-point [`models`] of the equations of RFCs and papers. The models share no code with the integer
+//! algorithms. [`generate()`] plays the scripts of [`cases`] to them through a small [`host`].
+//!
+//! [`check`] compares Windlass's algorithms with the files. [`bytes`] converts arbitrary bytes to histories,
+//! for fuzzing. A [`recording`] is a vector that a host has written of the events that it gave an algorithm.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Parameters as JSON, by what they say of themselves.
+//! Parameters as JSON, from their declarations.
 
 use serde_json::{Map, Value};
 use windlass_cc::{AnyParams, Param, ParamKind, Ratio, slow_start};
@@ -10,7 +10,7 @@ fn json_of(kind: ParamKind, raw: u64) -> Value {
         ParamKind::Flag => Value::from(raw != 0),
         ParamKind::Choice(words) => Value::from(words.get(raw as usize).copied().unwrap_or("")),
         ParamKind::Ratio { .. } => {
-            // Six decimals tell all multiples of 1/65536 apart.
+            // Six decimals distinguish all multiples of 1/65536.
             Value::from((raw as f64 / Ratio::ONE.0 as f64 * 1e6).round() / 1e6)
         }
         _ => Value::from(raw),
@@ -41,7 +41,7 @@ fn write_table(table: &'static [Param], get: impl Fn(usize) -> Option<u64>) -> M
     pairs.collect()
 }
 
-/// Sets the parameters that are given; the others stay.
+/// Sets the parameters in the table. Other parameters do not change.
 pub(crate) fn read_table(
     table: &'static [Param],
     given: &Map<String, Value>,
@@ -49,7 +49,7 @@ pub(crate) fn read_table(
 ) -> Result<(), String> {
     for (key, value) in given {
         let place = table.iter().position(|param| param.name == key);
-        let place = place.ok_or_else(|| format!("there is no parameter `{key}`"))?;
+        let place = place.ok_or_else(|| format!("parameter `{key}` not found"))?;
         if !set(place, raw_of(&table[place], value)?) {
             return Err(format!("the parameter `{key}` cannot be {value}"));
         }
@@ -57,7 +57,7 @@ pub(crate) fn read_table(
     Ok(())
 }
 
-/// The algorithm's own parameters and its slow start with parameters, for a header.
+/// The algorithm's parameters, and its slow start with parameters, for a header.
 #[allow(clippy::type_complexity, reason = "two maps of the header")]
 pub fn write_params(params: &AnyParams) -> (Map<String, Value>, Option<Map<String, Value>>) {
     let own = write_table(params.info().params, |place| params.get(place));

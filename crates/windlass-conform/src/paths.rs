@@ -1,4 +1,4 @@
-//! What a vector says of sibling paths and of lower layers.
+//! Sibling paths and lower layers in a vector.
 
 use serde::{Deserialize, Serialize};
 use windlass_cc::group::MAX_PATHS;
@@ -13,10 +13,10 @@ use super::words::{PHASES, known, meaning, word};
 pub struct PathLine {
     pub cwnd: u64,
     pub ssthresh: u64,
-    /// Left out: not known.
+    /// Unknown if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub srtt_ns: Option<u64>,
-    /// Left out: not known.
+    /// Unknown if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_rtt_ns: Option<u64>,
     pub disclosed: u64,
@@ -25,7 +25,7 @@ pub struct PathLine {
 }
 
 impl PathLine {
-    /// Of one path.
+    /// The line of one path.
     pub fn of(path: &PathView) -> PathLine {
         PathLine {
             cwnd: path.cwnd,
@@ -51,7 +51,7 @@ impl PathLine {
     }
 }
 
-/// The group of these paths, seen from the one at place `own`.
+/// The group of these paths, for the path at index `own`.
 pub(crate) fn group(paths: &[PathLine], own: usize, mode: u8) -> Result<Group, String> {
     if paths.is_empty() || paths.len() > MAX_PATHS {
         let count = paths.len();
@@ -65,7 +65,7 @@ pub(crate) fn group(paths: &[PathLine], own: usize, mode: u8) -> Result<Group, S
     Ok(Group::new(views?).seen_from(own, mode))
 }
 
-/// What the node's lower layers know.
+/// Data of the node's lower layers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the fields of `CrossLayer`")]
@@ -77,13 +77,13 @@ pub struct BelowLine {
     pub battery: u32,
     pub service_rate: u64,
     pub service_time_ns: u64,
-    /// Left out: not known.
+    /// Unknown if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_rtt_ns: Option<u64>,
 }
 
 impl BelowLine {
-    /// Of a snapshot.
+    /// The line of a snapshot.
     pub fn of(l: &CrossLayer) -> BelowLine {
         BelowLine {
             queue_len: l.queue_len,

@@ -1,6 +1,6 @@
-//! Recordings: vectors whose events a host has told an algorithm, and whose answers the algorithm gave there.
+//! Recordings: vectors with the events that a host gave to an algorithm, and with the algorithm's answers there.
 //!
-//! A host writes [`header`] and then a [`line()`] for each event; [`read`] takes the recording apart for whoever replays it.
+//! A host writes [`header`] and then a [`line()`] for each event. [`read`] parses the recording for a replay.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use super::check::{CheckError, empty, files, walk};
 use super::format::{ConnLine, Expect, FORMAT, Header, Line, SetupLine, VERSION};
 use super::parameters::write_params;
 
-/// What [`Header::source`] says of a recording.
+/// The value of [`Header::source`] for a recording.
 pub const SOURCE: &str = "recorded";
 
-/// A recording, taken apart.
+/// A parsed recording.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recording {
-    /// The parameters that the header tells.
+    /// The parameters of the header.
     pub params: AnyParams,
-    /// The header's `case`: what was crossed.
+    /// The header's `case`: the path.
     pub case: String,
     /// The header's `about`: the host.
     pub about: String,
@@ -29,8 +29,8 @@ pub struct Recording {
     pub events: Vec<(Event, Conn, Control)>,
 }
 
-/// The first line of a recording, without its end: a connection that begins, and the answer then. `case` names what it
-/// crosses, `about` the host.
+/// The first line of a recording, without its line end: a new connection, and the answer then. `case` names the path,
+/// `about` the host.
 pub fn header(params: &AnyParams, case: &str, about: &str, conn: &Conn, answer: Control) -> String {
     let (own, slow_start) = write_params(params);
     json(&Header {
@@ -48,16 +48,16 @@ pub fn header(params: &AnyParams, case: &str, about: &str, conn: &Conn, answer: 
     })
 }
 
-/// The line of an event, without its end: what the algorithm was told, and what it answered.
+/// The line of an event, without its line end: the event of the algorithm, and its answer.
 pub fn line(event: &Event, conn: &Conn, answer: Control) -> String {
     json(&Line::of(event, true, ConnLine::of(conn, None), exactly(answer)))
 }
 
-/// Takes a recording apart; `path` is for messages.
+/// Parses a recording; `path` is for messages.
 ///
 /// # Errors
 ///
-/// The text is no vector.
+/// The text is not a vector.
 pub fn read(path: &Path, text: &str) -> Result<Recording, CheckError> {
     let mut recording = None;
     let header = walk(path, text, |params, conn, step| {
@@ -75,11 +75,11 @@ pub fn read(path: &Path, text: &str) -> Result<Recording, CheckError> {
     Ok(Recording { case: header.case, about: header.about, ..recording })
 }
 
-/// Takes every recording at or below a path apart.
+/// Parses every recording at or below a path.
 ///
 /// # Errors
 ///
-/// A file cannot be read, or is no vector.
+/// A file cannot be read, or is not a vector.
 pub fn read_all(path: &Path) -> Result<Vec<Recording>, CheckError> {
     let take = |file: PathBuf| match fs::read_to_string(&file) {
         Ok(text) => read(&file, &text),
@@ -92,7 +92,7 @@ fn json(line: &impl serde::Serialize) -> String {
     serde_json::to_string(line).expect("words and numbers")
 }
 
-/// An answer from which nothing may differ; volumes from 2^53 on, which are without bound, as the nearest double.
+/// An answer with no tolerance. Volumes from 2^53 on, which are unbounded, are the nearest double.
 fn exactly(answer: Control) -> Expect {
     let Control { cwnd, ssthresh, pacing } = answer;
     Expect {
@@ -104,7 +104,7 @@ fn exactly(answer: Control) -> Expect {
     }
 }
 
-/// The other way round. What is absent is none: no threshold, no pacing.
+/// The inverse: the answer of an expectation. Missing values mean no threshold and no pacing.
 fn answered(expect: &Expect) -> Control {
     Control {
         cwnd: expect.cwnd as u64,
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::check::check_text;
 
-    /// A life of an algorithm with these parameters, recorded under a header with those.
+    /// A history of an algorithm with these parameters, recorded under a header with the parameters `said`.
     fn life(params: &AnyParams, said: &AnyParams) -> String {
         let mut conn = Conn { now: Time(1_000), entropy: u32::MAX, ..Conn::new(1448) };
         let mut controller = AnyController::init(params, &conn);

@@ -1,13 +1,14 @@
-//! What a script says, and the path that it is played on.
+//! The steps of a script, and its path.
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Conn, Ecn, Event, Span};
 
-/// What sends: an algorithm, or the model of one.
+/// A sender: an algorithm, or the model of an algorithm.
 pub trait Sender {
-    /// The window that the host obeys, bytes.
+    /// The cwnd that the host uses, bytes.
     fn cwnd(&self, c: &Conn) -> u64;
-    /// The rate at which segments leave, bytes per second; `None`: the window's worth at once.
+    /// The rate at which segments leave, bytes per second; `None` sends all that cwnd allows at
+    /// once.
     fn pacing(&self, _c: &Conn) -> Option<f64> {
         None
     }
@@ -15,58 +16,59 @@ pub trait Sender {
     fn apply(&mut self, c: &Conn, e: &Event);
 }
 
-/// One thing that happens.
+/// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// So many acknowledgements arrive, each of one segment.
+    /// This number of acknowledgements arrives, each for one segment.
     Acks(u32),
-    /// So many acknowledgements arrive, each of several segments.
+    /// This number of acknowledgements arrives, each for several segments.
     Aggregated {
-        /// How many.
+        /// Number of acknowledgements.
         acks: u32,
-        /// Segments that each covers.
+        /// Segments per acknowledgement.
         of: u32,
     },
-    /// The network drops the outstanding segments at these places, the oldest being 0.
+    /// The network drops the outstanding segments at these indices. The oldest segment has index 0.
     Drop(Vec<usize>),
-    /// From now on the network drops one of so many segments that are sent for the first time;
-    /// `None`: no longer.
+    /// From now on the network drops one of every N segments that are sent for the first time;
+    /// `None` ends this.
     DropEvery(Option<u64>),
-    /// The outstanding segment at this place arrives so much later.
+    /// The outstanding segment at this index arrives later by this time.
     Delay(usize, Span),
-    /// The network marks the outstanding segments at these places (ECN).
+    /// The network marks the outstanding segments at these indices (ECN).
     Mark(Vec<usize>),
-    /// The retransmission timer expires; nothing outstanding arrives any more.
+    /// The retransmission timer expires. No outstanding segment arrives any more.
     Timeout,
-    /// The retransmission timer expires although everything outstanding will arrive.
+    /// The retransmission timer expires although all outstanding segments will arrive.
     EarlyTimeout,
-    /// All that is outstanding is acknowledged; then nothing is sent for so long.
+    /// All outstanding data is acknowledged. Then nothing is sent for this time.
     Idle(Span),
     /// The segment size changes.
     Mss(u32),
-    /// The application keeps at most so many segments in flight from now on; `None`: any number.
+    /// From now on the application keeps at most this number of segments in flight; `None` removes
+    /// the limit.
     AppLimit(Option<u32>),
-    /// The path is another from now on; what is on its way arrives as it would have.
+    /// The path changes from now on. Segments in transit arrive as before.
     Link {
-        /// Round-trip time of the empty path.
+        /// RTT of the empty path.
         rtt: Span,
         /// Time that the bottleneck takes for one segment.
         segment_time: Span,
     },
 }
 
-/// The path and the way in which the host repairs losses.
+/// The path, and the host's loss recovery.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Round-trip time of an empty path.
     pub rtt: Span,
     /// Time that the bottleneck takes for one segment.
     pub segment_time: Span,
-    /// Retransmission timeout; it doubles with each expiry in a row. An idle time beyond it makes
-    /// the window fall back.
+    /// Retransmission timeout. It doubles with each consecutive expiry. After a longer idle time,
+    /// cwnd is reduced.
     pub rto: Span,
     /// Loss recovery.
     pub style: LossRecovery,
-    /// How the sender hears of marks.
+    /// The kind of ECN feedback to the sender.
     pub ecn: Ecn,
 }

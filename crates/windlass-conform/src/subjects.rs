@@ -1,4 +1,4 @@
-//! Which algorithms have vectors, on what path, by which model.
+//! The algorithms with vectors, with their paths and their models.
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Conn, Flavour, Ratio};
@@ -21,7 +21,7 @@ use super::models::reno::Reno;
 use super::models::tcp_modified::TcpModified;
 use super::models::time_based::{Htcp, Hybla, Illinois};
 
-/// What a model begins with.
+/// The initial state of a model.
 pub struct Start {
     /// The new connection.
     pub conn: Conn,
@@ -31,9 +31,9 @@ pub struct Start {
     pub initial_ssthresh: f64,
     /// Loss recovery.
     pub style: LossRecovery,
-    /// Segments that one acknowledgement counts for at most.
+    /// Maximum number of segments that one acknowledgement counts for.
     pub ack_limit: u32,
-    /// How the window opens in slow start.
+    /// The slow start.
     pub opening: Opening,
 }
 
@@ -41,29 +41,29 @@ pub struct Start {
 pub struct Subject {
     /// Its identifier.
     pub id: &'static str,
-    /// Whose version of it.
+    /// The implementation: RFC, Linux or ns-3.
     pub flavour: Flavour,
-    /// Where the model's equations stand.
+    /// Source of the model's equations.
     pub source: &'static str,
-    /// Factor on the cases' windows and, up to 3, on their counts: some laws show only at large
-    /// windows.
+    /// Factor on the cases' windows and, up to 3, on their counts, because some algorithms differ
+    /// only at large windows.
     pub scale: u32,
-    /// Round-trip time of the empty path, milliseconds.
+    /// RTT of the empty path, milliseconds.
     pub rtt_ms: u64,
     /// Time of one segment at the bottleneck, microseconds.
     pub segment_us: u64,
     /// Makes the model.
     pub model: fn(&Start) -> Box<dyn Model>,
-    /// Its own cases, which take the place of the common ones.
+    /// Its separate cases, which replace the common cases.
     pub own: Option<&'static [Case]>,
     /// Its cases with two paths.
     pub pairs: &'static [PairCase],
-    /// Parameters that are not at their defaults, in the unit of their kind.
+    /// Parameters that differ from their defaults, in the unit of their kind.
     pub params: &'static [(&'static str, u64)],
 }
 
 impl Subject {
-    /// The folder of its vectors, and its name in tables: `bic`, `bic-linux`.
+    /// The folder of its vectors, which is also its name in tables: `bic`, `bic-linux`.
     pub fn folder(&self) -> String {
         match self.flavour {
             Flavour::Rfc => self.id.to_owned(),
@@ -71,13 +71,13 @@ impl Subject {
         }
     }
 
-    /// The cases that it is played.
+    /// The cases of the algorithm.
     pub fn cases(&self) -> impl Iterator<Item = &'static Case> {
         let common = self.own.is_none();
         self.own.unwrap_or(CASES).iter().filter(move |case| !common || self.beside(case).is_none())
     }
 
-    /// Why a common case is left out.
+    /// The reason for leaving out a common case.
     pub fn beside(&self, case: &Case) -> Option<&'static str> {
         (case.beside)(&AnyParams::by_name(self.id)?.requirements())
     }
@@ -101,7 +101,7 @@ const BASE: Subject = Subject {
     params: &[],
 };
 
-/// One that couples two paths.
+/// A subject that couples two paths.
 const COUPLED: Subject = Subject { own: Some(&[]), pairs: pairs::CASES, ..BASE };
 
 /// The algorithms with vectors.
@@ -152,8 +152,8 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         id: "htcp",
         source: "draft-leith-tcp-htcp-06 section 3",
-        // A second must pass before growth is not Reno's, and the cut fits the queue only where the
-        // throughput stays: a slow bottleneck that a window just fills.
+        // Growth differs from Reno's only after a second, and the cut fits the queue only if the
+        // throughput stays: a slow bottleneck that cwnd just fills.
         rtt_ms: 200,
         segment_us: 20_000,
         model: |s| frame(Htcp::new(&s.conn), s),
@@ -250,7 +250,7 @@ pub const SUBJECTS: &[Subject] = &[
     },
     Subject {
         id: "bbr",
-        source: "draft-cardwell-iccrg-bbr-congestion-control-00 section 4; Linux for what goes beyond it",
+        source: "draft-cardwell-iccrg-bbr-congestion-control-00 section 4; Linux for its additions",
         rtt_ms: 40,
         segment_us: 4_300,
         model: |s| Box::new(Bbr::new(s.initial_window, &s.conn)),
@@ -344,7 +344,8 @@ pub const SUBJECTS: &[Subject] = &[
     },
 ];
 
-/// Those with this identifier, one for each flavour that has a model, the paper's first.
+/// The subjects with this identifier, one per implementation that has a model. The paper's is the
+/// first.
 pub fn subjects(id: &str) -> impl Iterator<Item = &'static Subject> {
     SUBJECTS.iter().filter(move |subject| subject.id == id)
 }

@@ -1,4 +1,4 @@
-//! Histories as bytes, and what holds of all of them.
+//! Histories as bytes, and the properties of all histories.
 
 use std::path::Path;
 

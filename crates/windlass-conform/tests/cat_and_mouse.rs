@@ -1,4 +1,4 @@
-//! The Cat and Mouse Based Optimizer and the timeout that it looks for, against floating point.
+//! The Cat and Mouse Based Optimizer and the timeout that it finds, compared with floating point.
 
 use proptest::prelude::*;
 use windlass_cc::rto::cmbo::{Found, Objective, Order, Search, TICK_BITS, minimise};
@@ -41,8 +41,8 @@ fn on_the_sphere_the_best_never_gets_worse_and_follows_the_model() {
                 let ours = value(&sphere(order, iterations, seed, 0));
                 let theirs = model.best().1;
                 assert!(ours <= last, "{order:?} {seed} {iterations}: {ours} after {last}");
-                // While values are large against the last bit of a coordinate, the searches take
-                // the same way.
+                // While values are large compared with the last bit of a coordinate, the searches take
+                // the same path.
                 if theirs > 1e-4 {
                     let error = (ours - theirs).abs() / theirs;
                     assert!(error < 1e-2, "{order:?} {seed} {iterations}: {ours} for {theirs}");
@@ -55,8 +55,8 @@ fn on_the_sphere_the_best_never_gets_worse_and_follows_the_model() {
     }
 }
 
-/// The jumps with I = 2 lead towards the origin: in 20 iterations the same bowl elsewhere is not
-/// searched to the same depth.
+/// The jumps with I = 2 lead towards the origin. In 20 iterations, a minimum away from the origin
+/// is therefore found less precisely.
 #[test]
 fn a_minimum_away_from_the_origin_is_found_less_exactly() {
     let mean = |centre| -> f64 {
@@ -70,7 +70,7 @@ fn a_minimum_away_from_the_origin_is_found_less_exactly() {
 #[test]
 fn the_same_seed_gives_the_same_search_and_bounds_hold() {
     let search = Search { agents: 7, iterations: 9, order: Order::Cmbo, lower: [3], upper: [900] };
-    // The least is outside: on the bound.
+    // The minimum is outside, so the result is on the bound.
     let run = |seed| minimise(&search, seed, |[x]| x.unsigned_abs());
     assert_eq!(run(5), run(5));
     assert_eq!(run(5).best().place, [3]);
@@ -85,7 +85,7 @@ fn seconds(ticks: u32) -> f64 {
 }
 
 prop_compose! {
-    /// Round-trip times in ticks, the cost of a spurious timeout in ticks, the share of losses.
+    /// RTTs in ticks, the cost of a spurious timeout in ticks, and the share of losses.
     fn path()(
         samples in prop::collection::vec(1_000u32..50_000_000, 1..=64),
         spurious in 0u64..200_000_000,
@@ -105,7 +105,7 @@ proptest! {
         prop_assert!((ours - cost).abs() <= 1e-12 + cost * 1e-9, "{ours} {cost}");
     }
 
-    /// Against every sample and every neighbour of one, and the lower bound.
+    /// Compares with every sample, with every neighbour of a sample, and with the lower bound.
     #[test]
     fn the_exact_minimiser_finds_the_least((samples, spurious, loss) in path(), lower in 0u32..60_000_000) {
         let objective = Objective::new(&samples, spurious, loss);

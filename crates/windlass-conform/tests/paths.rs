@@ -1,4 +1,4 @@
-//! Events of sibling paths and of lower layers as lines, and lines that are none.
+//! Events of sibling paths and of lower layers as lines, and invalid lines.
 
 use proptest::prelude::*;
 use windlass_cc::{Conn, CrossLayer, Event, Group, PathView, Phase, Rate, Span};
@@ -53,7 +53,7 @@ proptest! {
 }
 
 #[test]
-fn a_group_that_is_none_is_refused_with_what_would_be_right() {
+fn an_invalid_group_is_refused_with_a_remedy() {
     let view = PathView { srtt: Span::from_millis(40), ..PathView::EMPTY };
     let text = line(&Event::Group(Group::new([view, view]).seen_from(1, 0)));
     let refused = |from: &str, to: &str, says: &str| {

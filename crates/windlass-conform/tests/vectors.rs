@@ -1,4 +1,4 @@
-//! The committed vectors, and whether checking them can fail.
+//! The committed vectors, and a check that wrong parameters fail.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ fn generated(path: &str) -> String {
     file.unwrap_or_else(|| panic!("no {path}")).text
 }
 
-/// `WINDLASS_BLESS=1` writes them; look at what changed before believing it.
+/// `WINDLASS_BLESS=1` writes the vectors. Check the changes before you commit them.
 #[test]
-fn the_committed_files_are_what_the_models_say() {
+fn the_committed_files_equal_the_models_output() {
     let bless = std::env::var_os("WINDLASS_BLESS").is_some();
     for File { path, text } in generate() {
         let path = kit().join(path);
@@ -80,9 +80,9 @@ fn a_wrong_expectation_is_found_with_its_line() {
     assert!(outcome.worst > 1.0);
 }
 
-/// Parameters that no case can show: they matter in another variant than the default, after tens of rounds or minutes, or at a loss after
-/// a rise of the throughput that follows two losses without one; or they are not a controller's but the connection's, which decides what
-/// runs on its paths; or what the lower layers say, which is no part of a vector.
+/// Parameters that no case can show. Some matter only in another variant than the default, after tens of rounds or
+/// minutes, or at a loss after a rise of the throughput that follows two losses without a rise. Others belong to the
+/// connection, which selects the algorithm of its paths, or to the lower layers, which are not in a vector.
 const UNSEEN: &[(&str, &str)] = &[
     ("htcp", "clock"),
     ("tcp-modified", "when_rising"),
@@ -109,8 +109,8 @@ const UNSEEN: &[(&str, &str)] = &[
     ("cocoa3plus", "queue_share"),
 ];
 
-/// The kit is worth as much as the mistakes it finds: whatever parameter is at an end of its range,
-/// some vector must notice. Of algorithms with cases of their own each end must be noticed.
+/// For every parameter, a vector must fail with the parameter at one end of its range. For algorithms with separate
+/// cases, this must hold for each end.
 #[test]
 fn a_wrong_parameter_is_noticed() {
     let files = generate();
@@ -141,7 +141,7 @@ fn a_wrong_parameter_is_noticed() {
     assert_eq!(unseen, UNSEEN);
 }
 
-/// Both ends of the range, raw and as a header has them.
+/// Both ends of the range, as raw values and as values of a header.
 fn wrong_values(param: &Param) -> Vec<(u64, Value)> {
     let ratio = |r: Ratio| (r.0, Value::from(r.0 as f64 / 65_536.0));
     let whole = |raw: u64| (raw, Value::from(raw));
@@ -170,7 +170,7 @@ fn a_vector_of_one_recovery_does_not_fit_another() {
 }
 
 #[test]
-fn what_is_no_vector_is_refused_with_its_line() {
+fn an_invalid_vector_is_refused_with_its_line() {
     let text = generated("reno/slow-start.jsonl");
     let refused = |from: &str, to: &str, line: usize, says: &str| {
         let text = text.replacen(from, to, 1);

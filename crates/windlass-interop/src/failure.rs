@@ -1,4 +1,4 @@
-//! What the command says, and how it fails.
+//! Output and failures of the command.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -6,31 +6,31 @@ use std::process::ExitCode;
 
 use windlass_run::RunError;
 
-/// Why a command ended without success.
+/// Reason why a command failed.
 pub enum Failure {
-    /// What it was given is not right: exit code 2.
+    /// Invalid input: exit code 2.
     Input(String),
-    /// Something does not hold, or went wrong: exit code 1.
+    /// Failed check or failed work: exit code 1.
     Work(String),
 }
 
 impl Failure {
-    /// An input error.
+    /// Creates an input error.
     pub fn input(message: impl Display) -> Failure {
         Failure::Input(message.to_string())
     }
 
-    /// An error in the course of the work.
+    /// Creates an error during the work.
     pub fn work(message: impl Display) -> Failure {
         Failure::Work(message.to_string())
     }
 
-    /// A world that cannot do this.
+    /// Converts an error of a backend.
     pub fn of_run(e: RunError) -> Failure {
         if e.is_input() { Failure::input(e) } else { Failure::work(e) }
     }
 
-    /// Says it on standard error.
+    /// Prints the message on standard error and returns the exit code.
     pub fn tell(self) -> ExitCode {
         let (code, message) = match self {
             Failure::Input(message) => (2, message),
@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-/// Prints to standard output. A reader who has gone away is no failure.
+/// Prints to standard output. A closed pipe is not an error.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

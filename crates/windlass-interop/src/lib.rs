@@ -1,11 +1,11 @@
-//! What holds Windlass itself to the truth; for those who work on it, and in no user's build.
+//! Checks of Windlass itself, for its contributors. This crate is not a part of a user's build.
 //!
-//! * [`interop`] holds our endpoint and a kernel's to each other, over real packets.
-//! * [`script`] holds TCP endpoints, ours and the kernel's, to scripted exchanges of segments.
-//! * [`lockstep`] compares our endpoint with a kernel packet by packet in random exchanges.
-//! * [`calibrate`] measures what the testbed's links deliver against what was asked of them.
+//! * [`interop`] checks Windlass's endpoint and a kernel against each other, with real packets.
+//! * [`script`] checks TCP endpoints, Windlass's and the kernel's, against scripted exchanges of segments.
+//! * [`lockstep`] compares Windlass's endpoint with a kernel packet by packet in random exchanges.
+//! * [`calibrate`] compares the values that the testbed's links deliver with the requested values.
 //!
-//! [`worlds`] does the first and the last in a world of a name. The command is `windlass-dev`.
+//! [`worlds`] runs these on a backend, given by name. The command is `windlass-dev`.
 
 pub mod calibrate;
 pub mod interop;

@@ -1,4 +1,5 @@
-//! Cases and calibrations in a world: on this machine's kernel, or on one in virtual time whose guest is this program.
+//! Cases and calibrations on a backend: on this machine's kernel, or on a kernel in virtual time whose guest
+//! is this program.
 
 use std::error::Error;
 use std::{fs, io};
@@ -12,12 +13,12 @@ use crate::interop::{self, Case, Direction, Report};
 use crate::lockstep::{self, Case as RandomCase, Played};
 use crate::script::{self, Script, Trouble};
 
-/// What a guest is to do.
+/// Task of a guest.
 #[derive(Serialize, Deserialize)]
 enum Task {
-    /// Cases of our endpoint against the kernel's, by name.
+    /// Cases of Windlass's endpoint and the kernel's, by name.
     Interop { cases: Vec<(String, Direction)>, seed: u64 },
-    /// Scripts against the kernel, each by its file's name and text; the answers are in their order.
+    /// Scripts against the kernel, each by its file's name and text. The answers have the same order.
     Scripts { scripts: Vec<(String, String)> },
     /// The calibration of the links; the answer is a [`Calibration`].
     Calibrate { quick: bool },
@@ -25,19 +26,19 @@ enum Task {
     Lockstep(lockstep::Task),
 }
 
-/// What a guest answers to cases.
+/// Answer of a guest to cases.
 #[derive(Serialize, Deserialize)]
 struct Verdicts {
     reports: Vec<Report>,
     kernel: String,
 }
 
-/// Measures what the links of a world deliver against what was asked of them. `tell` is told what is
-/// being measured; a guest measures all in one go.
+/// Compares the values that a backend's links deliver with the requested values. `tell` is called with the
+/// name of each measurement. A guest measures everything at once.
 ///
 /// # Errors
 ///
-/// The world has no kernel, or is not to be had here.
+/// Returns an error if the backend has no kernel or is not available.
 pub fn calibrate(
     world: World,
     quick: bool,
@@ -55,18 +56,20 @@ pub fn calibrate(
     }
 }
 
-/// How much is measured.
+/// Returns the amount of measurement.
 fn effort(quick: bool) -> Effort {
     if quick { Effort::QUICK } else { Effort::FULL }
 }
 
-/// Holds our endpoint and a world's kernel to each other in these cases, and returns the reports
-/// and the kernel's release. `seed` is of the random losses. In virtual time only failures keep
-/// their packets. `done` is told of each case as it ends; in virtual time, when all have.
+/// Runs Windlass's endpoint and a backend's kernel against each other in these cases. Returns the reports and
+/// the kernel's release.
+///
+/// `seed` determines the random losses. In virtual time only failures keep their packets. `done` is called
+/// for each finished case; in virtual time, this happens after the last case.
 ///
 /// # Errors
 ///
-/// The world has no kernel, or is not to be had here.
+/// Returns an error if the backend has no kernel or is not available.
 pub fn interoperate(
     world: World,
     cases: &[(&Case, Direction)],
@@ -91,12 +94,12 @@ pub fn interoperate(
     }
 }
 
-/// Why a script did not pass, told.
+/// Reason why a script did not pass.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Unpassed {
-    /// The kernel lacks what the script is about.
+    /// The kernel does not have a feature that the script needs.
     Unable(String),
-    /// It does otherwise, or the set-up failed.
+    /// The stack differs from the script, or the set-up failed.
     Failed(String),
 }
 
@@ -109,12 +112,12 @@ impl From<Trouble> for Unpassed {
     }
 }
 
-/// Plays scripts against the kernel of a world, or against our TCP in the simulator's. The answers stand in the order of
-/// the scripts.
+/// Plays scripts against the kernel of a backend, or against Windlass's TCP in the simulator. The answers
+/// have the order of the scripts.
 ///
 /// # Errors
 ///
-/// The world is not to be had here, or a script's file cannot be read again.
+/// Returns an error if the backend is not available, or if a script's file cannot be read again.
 pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>>, RunError> {
     let here = |place| {
         script::available(place).map_err(RunError::backend)?;
@@ -135,12 +138,12 @@ pub fn play(world: World, scripts: &[Script]) -> Result<Vec<Result<(), Unpassed>
     }
 }
 
-/// Plays random cases against the kernel of a world and our endpoint at once. `tries` says how often
-/// each case that differs is tried again to make it smaller.
+/// Plays random cases against the kernel of a backend and Windlass's endpoint at once. `tries` is the number
+/// of smaller cases to try for each case that differs.
 ///
 /// # Errors
 ///
-/// The world is no kernel in virtual time, or is not to be had here.
+/// Returns an error if the backend is not a kernel in virtual time, or is not available.
 pub fn lockstep(world: World, cases: Vec<RandomCase>, tries: u32) -> Result<Vec<Played>, RunError> {
     match world {
         World::LinuxVt(series) => {
@@ -151,8 +154,8 @@ pub fn lockstep(world: World, cases: Vec<RandomCase>, tries: u32) -> Result<Vec<
     }
 }
 
-/// Does the work of a guest, if this process is a guest's first; does not return then. To be called
-/// at the very start of the program.
+/// Does the work of a guest and does not return, if this process is a guest's first process. Call this at the
+/// very start of the program.
 pub fn serve_if_guest() {
     guest::serve(|task| match task {
         Task::Interop { cases, seed } => serve_interop(&cases, seed),
@@ -175,7 +178,7 @@ fn serve_interop(wanted: &[(String, Direction)], seed: u64) -> Result<Vec<u8>, B
     let known = interop::cases();
     let find = |(name, direction): &(String, Direction)| {
         let case = known.iter().find(|case| case.name == *name);
-        case.map(|case| (case, *direction)).ok_or_else(|| format!("there is no case `{name}`"))
+        case.map(|case| (case, *direction)).ok_or_else(|| format!("case `{name}` not found"))
     };
     let cases = wanted.iter().map(find).collect::<Result<Vec<_>, String>>()?;
     let options = interop::Options { seed, ..interop::Options::in_virtual_time() };

@@ -1,5 +1,5 @@
-//! Calibration on this machine. Counts have to be exact; times are asserted loosely, as the machine may
-//! be busy.
+//! Calibration on this machine. Counts must be exact. The bounds on times are wide, as the machine may be
+//! busy.
 
 use windlass_cc::Span;
 use windlass_interop::calibrate::{self, Effort, Measured, Options, Point, Quantity, Row};
@@ -10,12 +10,12 @@ use windlass_testbed::live::{self, Bound};
 
 const EFFORT: Effort = Effort { delays: 40, losses: 150, busy: Span::from_secs(1) };
 
-/// Whether the live testbed can run here; says so where it cannot.
+/// True if the live testbed can run here. Otherwise prints the reason.
 fn is_live() -> bool {
     live::check().map_err(skip).is_ok()
 }
 
-/// A point measured on a machine that is never too busy.
+/// Measures a point, without an upper bound on lateness.
 fn measured(point: Point) -> Measured {
     let mut options = Options::live(EFFORT);
     options.live.bound = None;
@@ -33,7 +33,7 @@ fn row(measured: &Measured, quantity: Quantity) -> Row {
 }
 
 #[test]
-fn losses_are_those_that_the_error_model_draws() {
+fn losses_equal_the_draws_of_the_error_model() {
     if !is_live() {
         return;
     }
@@ -46,12 +46,12 @@ fn losses_are_those_that_the_error_model_draws() {
 }
 
 #[test]
-fn a_burst_fills_the_queue_to_the_last_place_and_no_further() {
+fn burst_fills_exactly_the_places_of_the_queue() {
     if !is_live() {
         return;
     }
     for (queue, passes) in [(QueueLimit::Packets(7), 8.0), (QueueLimit::Bytes(4_999), 4.0)] {
-        // 1500 bytes take 60 ms: a burst takes less on the busiest machine.
+        // 1500 bytes take 60 ms; a burst is faster even on the busiest machine.
         let measured = measured(point(200_000, queue));
         assert!(measured.invalid.is_empty(), "{:?}", measured.invalid);
         let passed = row(&measured, Quantity::BurstPassed);
@@ -60,7 +60,7 @@ fn a_burst_fills_the_queue_to_the_last_place_and_no_further() {
 }
 
 #[test]
-fn nothing_comes_early_and_the_rate_is_what_was_asked() {
+fn no_datagram_is_early_and_the_rate_is_as_requested() {
     if !is_live() {
         return;
     }
@@ -73,7 +73,7 @@ fn nothing_comes_early_and_the_rate_is_what_was_asked() {
 }
 
 #[test]
-fn a_machine_too_busy_is_told_from_a_link_that_is_wrong() {
+fn busy_machine_is_distinguished_from_a_wrong_link() {
     if !is_live() {
         return;
     }

@@ -1,11 +1,11 @@
-//! Our endpoint against this machine's kernel: every case of the conformance run.
+//! Windlass's endpoint against this machine's kernel: every case of the conformance run.
 
 use windlass_interop::interop::{self, Case, Direction, Options};
 use windlass_skip::skip;
 use windlass_testbed::live;
 
 #[test]
-fn our_endpoint_and_the_kernel_agree_in_every_case() {
+fn windlass_endpoint_and_the_kernel_agree_in_every_case() {
     if let Err(e) = live::check() {
         return skip(e);
     }

@@ -1,5 +1,5 @@
-//! Our endpoint against Debian's kernels in virtual time: every case of the conformance run. The test
-//! itself is what the guest boots, hence no harness.
+//! Windlass's endpoint against Debian's kernels in virtual time: every case of the conformance run. The guest
+//! boots the test itself, so the test has no harness.
 
 use std::process::exit;
 use std::thread;
@@ -9,7 +9,7 @@ use windlass_interop::interop::{self, Case, Direction, Options, Report};
 use windlass_skip::skip;
 use windlass_testbed::vm::{self, Job, Kernel, Series};
 
-/// Longest that a guest may take on a busy host.
+/// Time limit of a guest on a busy host.
 const PATIENCE: Duration = Duration::from_secs(1_800);
 
 fn main() {
@@ -36,7 +36,7 @@ fn main() {
     exit(i32::from(failed));
 }
 
-/// What all cases come to on this kernel.
+/// Returns the reports of all cases on this kernel.
 fn boot(kernel: &Kernel) -> Vec<Report> {
     let job = Job { timeout: PATIENCE, ..Job::default() };
     let answer = vm::run(kernel, &job).unwrap_or_else(|e| panic!("{}: {e}", kernel.release));
@@ -47,7 +47,7 @@ fn runs(cases: &[Case]) -> Vec<(&Case, Direction)> {
     cases.iter().flat_map(|case| case.directions.iter().map(move |d| (case, *d))).collect()
 }
 
-/// In the guest: every case. What has passed has no need of its packets.
+/// Runs every case in the guest. The packets of passed cases are not returned.
 fn serve(_: &[String]) -> Result<Vec<u8>, String> {
     let cases = interop::cases();
     let mut reports = interop::run(&runs(&cases), &Options::in_virtual_time(), |_| {})

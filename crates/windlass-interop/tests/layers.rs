@@ -1,4 +1,5 @@
-//! Which crate knows which, as docs/src/inside/architecture.md draws it; and what the libraries that we take ask of us.
+//! Dependencies between the crates, as in docs/src/inside/architecture.md, and requirements of external
+//! libraries.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Our crates from the bottom up, each with those of ours that it knows. A line may name what stands above it only.
+/// Windlass's crates from the bottom up, each with the crates of Windlass that it depends on. A line may only
+/// name crates of the lines above it.
 const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-skip", &[]),
     ("windlass-cc", &[]),
@@ -26,7 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-interop", &["cc", "conform", "tcp", "sim", "scenario", "run", "testbed"]),
 ];
 
-/// Every package of a build for this machine; those of other systems need not have been fetched.
+/// Returns every package of a build for this machine. Packages of other systems may not have been downloaded.
 fn metadata() -> Vec<Value> {
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let cargo = std::env::var("CARGO").expect("cargo runs the tests");
@@ -46,7 +48,7 @@ fn name(package: &Value) -> &str {
 }
 
 #[test]
-fn each_crate_knows_those_below_it_that_the_drawing_says() {
+fn each_crate_depends_on_exactly_the_listed_lower_crates() {
     let packages = metadata();
     let ours = packages.iter().filter(|p| p["source"].is_null());
     assert_eq!(ours.clone().count(), LAYERS.len(), "a crate without a line in LAYERS");
@@ -64,13 +66,13 @@ fn each_crate_knows_those_below_it_that_the_drawing_says() {
             LAYERS[place].1.iter().map(|short| format!("windlass-{short}")).collect();
         assert_eq!(known, said.iter().map(String::as_str).collect(), "{}", name(package));
         let above = |k: &str| LAYERS[..place].iter().any(|(of, _)| *of == k);
-        assert!(known.iter().all(|k| above(k)), "{} knows one above it", name(package));
+        assert!(known.iter().all(|k| above(k)), "{} depends on a crate above it", name(package));
     }
 }
 
 #[test]
-fn no_library_needs_a_newer_compiler_than_we_say() {
-    // A patch release of the compiler is none.
+fn no_library_needs_a_newer_compiler_than_the_declared_version() {
+    // The patch release of the compiler is ignored.
     let version =
         |text: &str| -> Vec<u32> { text.split('.').take(2).flat_map(str::parse).collect() };
     let packages = metadata();
@@ -81,7 +83,8 @@ fn no_library_needs_a_newer_compiler_than_we_say() {
     assert!(newer.is_empty(), "{newer:?} need more than Rust {ours:?}");
 }
 
-/// A crate whose tests are one program names each file of them, or the file is never compiled.
+/// If the tests of a crate are one program, `suite.rs` must name each of their files. Otherwise the file is
+/// never compiled.
 #[test]
 fn every_file_of_tests_is_compiled() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of the crates");
@@ -99,7 +102,7 @@ fn every_file_of_tests_is_compiled() {
             let rust = file.extension().is_some_and(|e| e == "rs");
             assert!(
                 !rust || tested,
-                "{} is in no program of tests: name it in suite.rs",
+                "{} is not in any test program: add it to suite.rs",
                 file.display()
             );
         }

@@ -1,4 +1,4 @@
-//! The lockstep comparison with our endpoint on both sides. It needs no kernel: equal sides must be
+//! The lockstep comparison with Windlass's endpoint on both sides. It needs no kernel: equal sides must be
 //! equal, and a changed rule must be found.
 
 use windlass_cc::{Span, Time};
@@ -22,7 +22,7 @@ fn without_nagle(case: &Case) -> Options {
 }
 
 #[test]
-fn an_endpoint_is_equal_to_itself_in_300_cases() {
+fn endpoint_equals_itself_in_300_cases() {
     let mut segments = 0;
     for seed in 1..=300 {
         let case = Case::draw(seed);
@@ -34,13 +34,13 @@ fn an_endpoint_is_equal_to_itself_in_300_cases() {
     assert!(segments > 6_000, "only {segments} segments were compared");
 }
 
-/// The first difference of a case from itself with Nagle's algorithm the other way.
+/// Returns the first difference of a case from the same case with Nagle's algorithm switched.
 fn nagle_finding(case: &Case) -> Option<Finding> {
     against(&without_nagle(case), case).difference().cloned()
 }
 
 #[test]
-fn a_rule_that_only_one_side_has_is_found_and_shrunk_to_a_script_that_only_it_fails() {
+fn rule_of_one_side_is_found_and_shrunk_to_a_script_that_fails_on_one_side() {
     let (mut found, mut lines) = (0, [0; 2]);
     for seed in 1..=90 {
         let case = Case::draw(seed);
@@ -67,7 +67,7 @@ fn a_rule_that_only_one_side_has_is_found_and_shrunk_to_a_script_that_only_it_fa
 }
 
 #[test]
-fn a_finding_has_both_segments_both_states_and_the_exchange() {
+fn finding_has_both_segments_both_states_and_the_exchange() {
     let nagle = Options { nagle: true, ..Options::plain() };
     let case = Case {
         acts: vec![
@@ -87,7 +87,7 @@ fn a_finding_has_both_segments_both_states_and_the_exchange() {
     assert!(finding.script.contains(end), "{}", finding.script);
 }
 
-/// Nothing happens in it but the opening.
+/// A case in which only the opening happens.
 fn quiet_case() -> Case {
     let mut case = Case::draw(1);
     case.rtt = 100;
@@ -98,7 +98,7 @@ fn quiet_case() -> Case {
     case
 }
 
-/// An endpoint with a kernel's tolerance, as the scripts give it.
+/// An endpoint with a kernel's tolerance, as in scripts.
 struct Tolerant<'a>(&'a mut VirtualTime);
 
 impl Stack for Tolerant<'_> {

@@ -1,4 +1,4 @@
-//! What is a script and what is not, and where an error is said to be.
+//! The language of scripts: valid and invalid texts, and the places of errors.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn events(rest: &str) -> Vec<Event> {
     parse(rest).lines.into_iter().map(|line| line.event).collect()
 }
 
-/// The error in a script that consists of the head and these lines.
+/// Returns the error in a script that consists of the head and these lines.
 fn error(rest: &str) -> String {
     match Script::parse(&format!("{HEAD}{rest}"), "a.script") {
         Err(e) => e.to_string(),
@@ -29,7 +29,7 @@ fn error(rest: &str) -> String {
 }
 
 #[test]
-fn times_are_absolute_relative_or_ranges_and_now_if_none_is_written() {
+fn times_are_absolute_relative_or_ranges_with_now_as_default() {
     let script = parse("1s listen\n+1.5ms quiet\n+10us..2s > . 1\nquiet");
     let times: Vec<_> =
         script.lines.iter().map(|l| (l.when.relative, l.when.earliest, l.when.latest)).collect();
@@ -41,14 +41,14 @@ fn times_are_absolute_relative_or_ranges_and_now_if_none_is_written() {
 }
 
 #[test]
-fn remarks_and_empty_lines_say_nothing() {
+fn remarks_and_empty_lines_are_ignored() {
     let script = parse("\n# a remark\n   # another\nlisten # and one more\n\n");
     assert_eq!(script.lines.len(), 1);
     assert_eq!((script.lines[0].number, script.lines[0].text.as_str()), (6, "listen"));
 }
 
 #[test]
-fn a_segment_may_leave_open_what_is_expected() {
+fn expected_segment_may_have_free_values() {
     let Event::Out(s) = &events("> .E *+100 ack 5 win 1..9 ect <ts now *, sack 1-2 3-4, ...>")[0]
     else {
         panic!("a segment")
@@ -61,7 +61,7 @@ fn a_segment_may_leave_open_what_is_expected() {
 }
 
 #[test]
-fn a_sequence_number_may_lie_before_the_initial_one() {
+fn sequence_number_may_precede_the_initial_number() {
     let Event::In(s) = &events("< . -5+10 ack -1")[0] else { panic!("a segment") };
     assert_eq!((s.seq, s.len, s.ack), (Some(-5), 10, Some(-1)));
 }
@@ -76,7 +76,7 @@ fn settings_change_the_stack() {
 }
 
 #[test]
-fn a_world_of_its_own_needs_a_reason() {
+fn line_for_one_stack_needs_a_reason() {
     let script = parse("differs linux: because\nlinux: listen\nsim: +1ms connect");
     assert_eq!(script.lines[0].only, Some(World::Linux));
     assert_eq!(script.lines[1].only, Some(World::Sim));
@@ -86,29 +86,29 @@ fn a_world_of_its_own_needs_a_reason() {
 }
 
 #[test]
-fn an_error_names_its_place_and_what_would_be_right() {
+fn error_names_its_place_and_the_remedy() {
     let cases = [
-        ("lisen", "a.script:3:1: \"lisen\" is nothing that can happen; a line is"),
+        ("lisen", "a.script:3:1: unknown event \"lisen\"; a line is"),
         ("+5 listen", "a.script:3:2: \"5\" is not a time; write a number and a unit"),
         ("+5h listen", "a.script:3:2: \"5h\" is not a time"),
         ("+99999s listen", "a.script:3:2: no script waits for longer than a day"),
-        ("+1ms..2ms listen", "a.script:3:1: what the script does has one time"),
+        ("+1ms..2ms listen", "a.script:3:1: an action has exactly one time"),
         ("+2ms..1ms > . 1", "a.script:3:2: the range runs backward"),
-        ("listen now", "a.script:3:8: nothing is expected where \"now\" stands; remove it"),
+        ("listen now", "a.script:3:8: unexpected \"now\"; remove it"),
         ("write", "a.script:3:6: the line ends here; write how many bytes to write"),
         ("write 0", "a.script:3:7: \"0\" is not a number from 1 to"),
-        ("> X 1", "a.script:3:3: \"X\" are no flags; flags are S, F, R, P"),
-        ("> SS 1", "a.script:3:3: \"SS\" are no flags"),
+        ("> X 1", "a.script:3:3: invalid flags \"X\"; flags are S, F, R, P"),
+        ("> SS 1", "a.script:3:3: invalid flags \"SS\""),
         ("> S one", "a.script:3:5: \"one\" is not a sequence number; count bytes"),
         ("> S 1 ack", "a.script:3:10: the line ends here; write a number after ack"),
-        ("> S 1 wim 5", "a.script:3:7: \"wim\" is no part of a segment; a segment is written"),
-        ("> S 1 win 1 win 2", "a.script:3:13: this stands here twice"),
+        ("> S 1 wim 5", "a.script:3:7: \"wim\" is not a part of a segment; a segment is written"),
+        ("> S 1 win 1 win 2", "a.script:3:13: duplicate field"),
         ("> S 1 <mss 5", "a.script:3:7: the options do not end; write > behind them"),
         ("> S 1 <mess 5>", "a.script:3:8: no option is called \"mess\"; options are mss N"),
-        ("> S 1 <mss 5, mss 6>", "a.script:3:15: this option stands here twice"),
-        ("> . 1 <sack 1-2 3>", "a.script:3:17: \"3\" is no SACK block; write LEFT-RIGHT"),
+        ("> S 1 <mss 5, mss 6>", "a.script:3:15: duplicate option"),
+        ("> . 1 <sack 1-2 3>", "a.script:3:17: \"3\" is not a SACK block; write LEFT-RIGHT"),
         ("> . 1 <sack 1-2 3-4 5-6 7-8>", "a.script:3:8: 4 SACK blocks; write 1 to 3"),
-        ("> . 1 <ts 5 *>", "a.script:3:3: nobody can know this timestamp"),
+        ("> . 1 <ts 5 *>", "a.script:3:3: this timestamp is unpredictable"),
         ("< . *+5 ack 1", "a.script:3:3: a segment that arrives has definite values"),
         ("< . 1", "a.script:3:3: flag and acknowledgement number belong together"),
         ("< S 1 ack 5", "a.script:3:3: flag and acknowledgement number belong together"),
@@ -119,7 +119,7 @@ fn an_error_names_its_place_and_what_would_be_right() {
         ("set sack = no", "a.script:3:12: no switch position is called \"no\"; there are on, off"),
         ("set sack = off, stack = rfc", "a.script:3:17: the stack would undo earlier settings"),
         ("set algorithm = tcp", "a.script:3:17: no algorithm is called \"tcp\""),
-        ("listen\nset sack = off", "a.script:4:1: \"set\" stands behind the first event"),
+        ("listen\nset sack = off", "a.script:4:1: \"set\" is after the first event"),
         ("title again", "a.script:3:1: the script has a title already"),
         ("differs linux because", "a.script:3:9: a colon is missing; write: differs linux: reason"),
         ("differs mars: why", "a.script:3:9: no world is called \"mars\"; there are sim, linux"),
@@ -133,7 +133,7 @@ fn an_error_names_its_place_and_what_would_be_right() {
 }
 
 #[test]
-fn a_column_counts_characters_and_a_span_bytes() {
+fn columns_count_characters_and_spans_count_bytes() {
     let e = Script::parse("title ä\nsource ö\nset sack = ü", "a.script").unwrap_err();
     assert_eq!((e.line, e.column), (3, 12));
     assert_eq!(e.span.len(), 2);
@@ -144,10 +144,10 @@ fn a_script_has_a_title_and_a_source() {
     let said = Script::parse("listen", "b.script").unwrap_err().to_string();
     assert!(said.starts_with("b.script:1:7: the script has no title; write at its head"), "{said}");
     let said = Script::parse("title t\nlisten", "b.script").unwrap_err().to_string();
-    assert!(said.contains("the script names no source"), "{said}");
+    assert!(said.contains("the script has no source"), "{said}");
 }
 
-/// Every line of the committed scripts.
+/// Returns every line of the committed scripts.
 fn committed_lines() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
     let mut lines = Vec::new();
@@ -159,7 +159,7 @@ fn committed_lines() -> Vec<String> {
     lines
 }
 
-/// A line, one character of which may be another.
+/// Generates a line with at most one changed character.
 fn line() -> impl Strategy<Value = String> {
     let damaged = (sample::select(committed_lines()), any::<sample::Index>(), any::<char>());
     let damaged = damaged.prop_map(|(line, at, c)| {
@@ -172,7 +172,7 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// What `fuzz/fuzz_targets/script.rs` asks, of lines that are nearly right.
+    /// Same property as in `fuzz/fuzz_targets/script.rs`, for lines that are nearly valid.
     #[test]
     fn any_text_is_refused_at_a_place_in_it_or_can_be_played(
         lines in proptest::collection::vec(line(), 1..30)

@@ -1,5 +1,5 @@
-//! Every script of the repository, against our endpoint and against this machine's kernel; and the
-//! example of the language's description.
+//! Tests of every script of the repository, on Windlass's endpoint and on this machine's kernel, and of the
+//! examples in the language's description.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn committed() -> Vec<Script> {
     load(&folder).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The blocks of the language's description that are marked as scripts.
+/// Returns the blocks of the language's description that are marked as scripts.
 fn documented() -> Vec<Script> {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/guides/packet-scripts.md");
@@ -29,7 +29,7 @@ fn documented() -> Vec<Script> {
     scripts.collect()
 }
 
-/// Runs all of them and complains of every one that does not pass.
+/// Runs all scripts and reports each script that does not pass.
 fn all_pass(scripts: &[Script], world: World) {
     let mut failures = Vec::new();
     for (script, answer) in scripts.iter().zip(run_all(scripts, world)) {
@@ -43,24 +43,24 @@ fn all_pass(scripts: &[Script], world: World) {
 }
 
 #[test]
-fn every_script_holds_for_our_endpoint() {
+fn every_script_passes_on_windlass_endpoint() {
     let scripts = committed();
     assert!(scripts.len() >= 60, "only {} scripts were found", scripts.len());
     all_pass(&scripts, World::Sim);
 }
 
 #[test]
-fn every_script_holds_for_the_kernel() {
+fn every_script_passes_on_the_kernel() {
     match available(World::Linux) {
         Ok(()) => all_pass(&committed(), World::Linux),
-        Err(why) => skip(format_args!("no script was held against the kernel: {why}")),
+        Err(why) => skip(format_args!("no script was played on the kernel: {why}")),
     }
 }
 
 #[test]
-fn the_examples_of_the_description_hold() {
+fn examples_of_the_description_pass() {
     let scripts = documented();
-    assert!(scripts.len() >= 2, "the description shows scripts");
+    assert!(scripts.len() >= 2, "the description has scripts");
     all_pass(&scripts, World::Sim);
     if let Err(why) = available(World::Linux) {
         skip(format_args!("the examples on the kernel: {why}"));
@@ -76,7 +76,7 @@ fn script(rest: &str) -> Script {
     Script::parse(&format!("{OPEN}{rest}"), "test.script").unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What our endpoint does instead of what the script says, in full.
+/// Returns the full message about the difference between Windlass's endpoint and the script.
 fn mismatch(rest: &str) -> String {
     match run(&script(rest), World::Sim) {
         Err(trouble @ Trouble::Mismatch { .. }) => trouble.to_string(),
@@ -85,10 +85,10 @@ fn mismatch(rest: &str) -> String {
 }
 
 #[test]
-fn a_segment_that_is_another_is_told_field_by_field_below_the_line() {
+fn mismatch_lists_each_differing_field_of_a_segment() {
     let said = mismatch("write 1000\n> F. 2+500 ack 9 win 7 <sack 1-2>");
     for part in [
-        "test.script:9: sim does otherwise",
+        "test.script:9: sim differs from the script",
         "expected  > F. 2+500 ack 9 win 7 <sack 1-2>",
         "P. 1+1000 ack 1",
         "flags P. instead of F.",
@@ -105,14 +105,14 @@ fn a_segment_that_is_another_is_told_field_by_field_below_the_line() {
 }
 
 #[test]
-fn a_segment_that_does_not_come_or_that_nobody_expects_is_a_mismatch() {
+fn missing_or_unexpected_segment_is_a_mismatch() {
     assert!(mismatch("+20ms > . 1+1000").contains("nothing by 70.000 ms"));
     assert!(mismatch("write 1000\n+10ms quiet").contains("which no line expects"));
-    assert!(mismatch("write 1000").contains("behind the last line"));
+    assert!(mismatch("write 1000").contains("after the last line"));
 }
 
 #[test]
-fn a_segment_at_another_time_is_a_mismatch() {
+fn segment_at_a_wrong_time_is_a_mismatch() {
     let late = mismatch("write 1000\n> P. 1+1000\n+200ms > P. 1+1000");
     assert!(late.contains("nothing by 250.000 ms"), "{late}");
     let early = mismatch("write 1000\n> P. 1+1000\n+1s..2s > . 1+1000");
@@ -123,27 +123,27 @@ fn a_segment_at_another_time_is_a_mismatch() {
 }
 
 #[test]
-fn a_value_that_is_another_is_a_mismatch() {
+fn wrong_value_is_a_mismatch() {
     assert!(mismatch("= cwnd 3").contains("came      10"));
     assert!(mismatch("= ssthresh 3").contains("came      infinite"));
     assert!(mismatch("= state CLOSE-WAIT").contains("came      ESTABLISHED"));
     assert!(mismatch("= srtt 51ms").contains("came      50.000 ms"));
     assert!(mismatch("= error reset").contains("came      none"));
     assert!(mismatch("= eof yes").contains("came      no"));
-    assert!(mismatch("read 10").contains("0 bytes are there to be read, not 10"));
+    assert!(mismatch("read 10").contains("0 bytes are readable, not 10"));
 }
 
 #[test]
-fn a_window_that_cannot_be_written_is_told() {
+fn invalid_window_is_reported() {
     let text = "title t\nsource s\nlisten\n< S 0 win 60000 <mss 1000, ws 7>\n\
         > S. 0 ack 1 <...>\n< . 1 ack 1 win 1000";
     let script = Script::parse(text, "test.script").unwrap();
     let said = run(&script, World::Sim).unwrap_err().to_string();
-    assert!(said.contains("it is a multiple of 128, at most 8388480"), "{said}");
+    assert!(said.contains("it must be a multiple of 128, at most 8388480"), "{said}");
 }
 
 #[test]
-fn a_difference_that_has_vanished_fails() {
+fn stated_difference_that_does_not_exist_fails() {
     let script = script("+1ms quiet");
     let differing = Script {
         differs: script.differs.clone().or_else(|| {
@@ -157,7 +157,7 @@ fn a_difference_that_has_vanished_fails() {
 }
 
 #[test]
-fn a_difference_must_be_the_one_that_is_described() {
+fn difference_must_match_its_description() {
     let with = |rest: &str| {
         let text = OPEN.replace("listen", "differs sim: a reason\nlisten");
         let script = Script::parse(&format!("{text}{rest}"), "test.script").unwrap();
@@ -168,7 +168,7 @@ fn a_difference_must_be_the_one_that_is_described() {
     assert!(matches!(with("sim: = cwnd 10\nlinux: = cwnd 10"), Err(Trouble::NoDifference { .. })));
 }
 
-/// A stack that sends one segment at a time of its own, with a tolerance like a kernel's.
+/// A stack that sends one segment by itself, with a tolerance like a kernel's.
 struct Fake {
     now: Time,
     departure: Option<Departure>,
@@ -202,7 +202,7 @@ impl Stack for Fake {
     }
 }
 
-/// What is said of a SYN at so many milliseconds where one is expected at 100.
+/// Returns the result for a SYN at `ms` milliseconds, if the script expects it at 100.
 fn syn_at(ms: u64, intact: bool) -> Result<(), Mismatch> {
     let segment = Segment { flags: Flags::SYN, ..Segment::default() };
     let departure = Departure { at: Time::from_millis(ms), segment, intact };
@@ -212,7 +212,7 @@ fn syn_at(ms: u64, intact: bool) -> Result<(), Mismatch> {
 }
 
 #[test]
-fn a_kernel_has_its_tolerance_and_only_what_is_late_may_be_a_busy_machines_fault() {
+fn tolerance_applies_and_only_a_late_segment_may_be_due_to_load() {
     assert_eq!(syn_at(95, true), Ok(()));
     assert_eq!(syn_at(110, true), Ok(()));
     assert!(!syn_at(94, true).unwrap_err().may_be_load);
@@ -220,7 +220,7 @@ fn a_kernel_has_its_tolerance_and_only_what_is_late_may_be_a_busy_machines_fault
 }
 
 #[test]
-fn a_payload_that_the_application_did_not_write_is_a_mismatch() {
+fn payload_not_written_by_the_application_is_a_mismatch() {
     let mismatch = syn_at(100, false).unwrap_err();
     assert!(mismatch.came.contains("payload that the application did not write there"));
     assert!(!mismatch.may_be_load);

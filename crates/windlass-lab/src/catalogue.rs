@@ -1,5 +1,5 @@
-//! What Windlass offers, as text and as a page: algorithms, slow starts and timers, each described
-//! by what it says of itself.
+//! Catalogue of algorithms, slow starts and timers, as text and as a page. The descriptions come from
+//! the algorithms' own metadata.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ use crate::report::text::lines;
 use crate::scenario::{range_text, value_text};
 
 /// One algorithm, slow start or timer, with its defaults.
-// A few dozen exist for a moment: their size is of no account.
+// Only a few dozen exist at a time, so their size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy)]
 pub enum Entry {
@@ -27,7 +27,7 @@ pub enum Entry {
     Timer(rto::AnyParams),
 }
 
-/// Every entry, algorithms first.
+/// All entries: algorithms, then slow starts, then timers.
 pub fn entries() -> Vec<Entry> {
     let ids = |infos: &[&'static Info]| infos.iter().map(|info| info.id).collect::<Vec<_>>();
     let algorithms = ids(ALGORITHMS).into_iter().filter_map(AnyParams::by_name);
@@ -40,13 +40,13 @@ pub fn entries() -> Vec<Entry> {
         .collect()
 }
 
-/// The entries of this name: an algorithm and a slow start may share it.
+/// The entries with this name. An algorithm and a slow start may have the same name.
 pub fn find(name: &str) -> Vec<Entry> {
     entries().into_iter().filter(|entry| entry.info().id.eq_ignore_ascii_case(name)).collect()
 }
 
 impl Entry {
-    /// What it says of itself.
+    /// The entry's metadata.
     pub fn info(&self) -> &'static Info {
         match self {
             Entry::Algorithm(p) => p.info(),
@@ -55,7 +55,7 @@ impl Entry {
         }
     }
 
-    /// The kind, one word or two.
+    /// The kind, as one or two words.
     pub fn kind(&self) -> &'static str {
         match self {
             Entry::Algorithm(_) => "algorithm",
@@ -64,7 +64,7 @@ impl Entry {
         }
     }
 
-    /// Where and how a scenario chooses it and sets its parameters.
+    /// The place in a scenario, and the keys that select the entry and set its parameters.
     fn usage(&self) -> (&'static str, String) {
         let id = self.info().id;
         match self {
@@ -87,7 +87,7 @@ impl Entry {
         value.unwrap_or_default()
     }
 
-    /// How stacks differ from the paper or RFC.
+    /// Deviations of stacks from the paper or RFC.
     fn departures(&self) -> &'static [Departure] {
         match self {
             Entry::Algorithm(p) => p.departures(),
@@ -96,7 +96,7 @@ impl Entry {
         }
     }
 
-    /// What a departure changes, what it is in the paper or RFC, and what in the stack.
+    /// The key that a deviation changes, its value in the paper or RFC, and its value in the stack.
     fn told(&self, change: Change) -> (&'static str, String, String) {
         match change {
             Change::Param(name, value) => {
@@ -117,7 +117,7 @@ impl Entry {
         }
     }
 
-    /// What differs between flavours, each with its value in every one and the reasons.
+    /// The keys that differ between implementations, with the value in each implementation and the reasons.
     fn flavours(&self) -> Vec<Flavours> {
         let mut all: Vec<Flavours> = Vec::new();
         for departure in self.departures() {
@@ -134,7 +134,7 @@ impl Entry {
         all
     }
 
-    /// Facts beside the description, as label and text.
+    /// Facts in addition to the description, as label and text.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         if let Entry::Algorithm(p) = self {
@@ -147,28 +147,28 @@ impl Entry {
     }
 }
 
-/// One thing that differs between flavours.
+/// A key that differs between implementations.
 struct Flavours {
     key: &'static str,
     /// In the order of [`Flavour::ALL`].
     values: Vec<String>,
-    /// Beginning with the flavour.
+    /// The reasons. Each starts with the name of the implementation.
     why: Vec<String>,
 }
 
-/// One difference of a stack's algorithm from the paper or RFC.
+/// A deviation of a stack's algorithm from the paper or RFC.
 pub struct Difference {
     /// A parameter, `slow_start`, or the stack's `ack_limit`.
     pub key: &'static str,
-    /// The paper's or RFC's value.
+    /// The value of the paper or RFC.
     pub here: String,
-    /// The stack's.
+    /// The value of the stack.
     pub value: String,
-    /// Why, naming the place in the stack's source.
+    /// The reason, with the place in the stack's source.
     pub why: &'static str,
 }
 
-/// The differences of a flavour of the algorithm with this identifier.
+/// The deviations of an implementation of the algorithm with this identifier.
 pub fn differences(id: &str, flavour: Flavour) -> Vec<Difference> {
     let Some(entry) = AnyParams::by_name(id).map(Entry::Algorithm) else { return Vec::new() };
     let own = entry.departures().iter().filter(|d| d.flavour == flavour);
@@ -179,7 +179,7 @@ pub fn differences(id: &str, flavour: Flavour) -> Vec<Difference> {
     .collect()
 }
 
-/// Bytes of state: alone, and as it runs here.
+/// Bytes of state: with standard slow start, and with space for any slow start.
 fn state(params: &AnyParams) -> Option<String> {
     let place = ALGORITHMS.iter().position(|info| info.id == params.info().id)?;
     let (alone, chosen) = (fixed::STATE_BYTES.get(place)?, STATE_BYTES.get(place)?);
@@ -212,7 +212,7 @@ fn wants(wants: &Requirements) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// One line for each entry.
+/// The list of all entries, one per line.
 pub fn list() -> String {
     let mut out = String::new();
     let mut kind = "";
@@ -228,7 +228,7 @@ pub fn list() -> String {
     out
 }
 
-/// The origin up to what would make the line long.
+/// The origin, cut at a word to at most `LONGEST` characters.
 fn short(origin: &str) -> String {
     const LONGEST: usize = 60;
     if origin.chars().count() <= LONGEST {
@@ -244,7 +244,7 @@ fn capital(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// All that an entry says of itself, for a terminal.
+/// The full description of an entry, for a terminal.
 pub fn describe(entry: &Entry) -> String {
     let info = entry.info();
     let mut out = format!("{} ({}, {})\n", info.name, info.id, entry.kind());
@@ -358,7 +358,7 @@ fn row(param: &Param, default: u64) -> String {
     )
 }
 
-/// Text in a cell of a table: one line, and outside of code nothing that Markdown would take for its own.
+/// Text in a cell of a table: one line, with Markdown's special characters escaped outside of code.
 fn cell(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
     let plain = |part: &str| part.replace('*', "\\*").replace('_', "\\_").replace('<', "&lt;");

@@ -1,5 +1,5 @@
-//! Two folders of results compared with each other: which runs are the same, which metrics moved beyond chance, and which
-//! verdicts changed. They may be of two versions, two settings or two worlds.
+//! Compares two folders of results: the equal runs, the metrics that differ significantly, and the verdicts
+//! that changed. The folders may come from two versions, two settings or two backends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ use crate::stats::multiple::holm;
 use crate::stats::paired::t_test;
 use crate::sweep::Measure;
 
-/// Metrics that are compared unless others are named.
+/// Metrics that are compared by default.
 const USUAL: [&str; 5] = [
     "flow.*.goodput_bps",
     "flow.*.loss_rate",
@@ -24,25 +24,25 @@ const USUAL: [&str; 5] = [
     "flow.*.rto_count",
     "flow.*.srtt_ms",
 ];
-/// Error of all comparisons together.
+/// Familywise error rate of all comparisons.
 const ALPHA: f64 = 0.05;
-/// Rows of a table; the rest is counted.
+/// Maximum number of rows in a table. A note counts the other rows.
 const MOST_ROWS: usize = 25;
 
-/// Runs by point and seed. The place of a folder that has one world alone is no part of a point, so that worlds can be
+/// Runs by point and seed. If a folder has one backend only, the point leaves out the backend, so that backends can be
 /// compared with each other.
 type Runs = BTreeMap<(String, u64), RunRecord>;
 
-/// What two folders have in common, and in what they differ.
+/// Comparison of two folders.
 #[derive(Debug)]
 pub struct Diff {
-    /// Runs of both, by point: the pairs.
+    /// Pairs of runs that both folders have, by point.
     points: BTreeMap<String, Vec<(RunRecord, RunRecord)>>,
     only: [usize; 2],
     verdicts: Vec<[String; 3]>,
 }
 
-/// A metric at a point whose mean moved.
+/// Difference of a metric's means at a point.
 struct Moved {
     point: String,
     metric: String,
@@ -57,7 +57,7 @@ impl Diff {
     ///
     /// # Errors
     ///
-    /// One of them holds no runs, or cannot be read.
+    /// A folder has no runs, or cannot be read.
     pub fn read(a: &Path, b: &Path) -> Result<Diff, Error> {
         let (first, mut second) = (runs(a)?, runs(b)?);
         let mut points: BTreeMap<String, Vec<_>> = BTreeMap::new();
@@ -72,7 +72,7 @@ impl Diff {
         Ok(Diff { points, only, verdicts: changed(&verdicts(a)?, &verdicts(b)?) })
     }
 
-    /// Whether all runs that both have are the same in every field, none is missing, and no verdict changed.
+    /// True if both folders have the same runs, equal in every field, and no verdict changed.
     pub fn is_same(&self) -> bool {
         self.only == [0, 0] && self.pairs().all(|(a, b)| same(a, b)) && self.verdicts.is_empty()
     }
@@ -81,7 +81,7 @@ impl Diff {
         self.points.values().flatten()
     }
 
-    /// How many runs there are, in sentences.
+    /// Text with the numbers of common runs, of equal runs, and of runs that only one folder has.
     pub fn summary(&self) -> String {
         let (pairs, equal) =
             (self.pairs().count(), self.pairs().filter(|(a, b)| same(a, b)).count());
@@ -94,7 +94,8 @@ impl Diff {
         text
     }
 
-    /// Metrics whose means moved beyond chance, and verdicts that changed; a table without rows says so in its note.
+    /// Tables of the metrics whose means differ significantly, and of the verdicts that changed. The first
+    /// table has a note with the number of comparisons.
     pub fn tables(&self, metrics: &[Measure]) -> Result<Vec<Table>, Error> {
         let usual: Result<Vec<Measure>, _> =
             USUAL.iter().map(|path| Measure::parse(path)).collect();
@@ -131,8 +132,8 @@ impl Diff {
             .collect();
         moved.sort_by(|a, b| b.share().total_cmp(&a.share()));
         let mut notes = vec![format!(
-            "{} of {} comparisons moved beyond chance: differences paired by seed, 95 % intervals of the mean, Holm's \
-             correction over all.",
+            "{} of {} comparisons differ significantly: differences paired by seed, 95 % intervals of the mean, 5 % level \
+             with Holm's correction over all comparisons.",
             moved.len(),
             compared.len()
         )];
@@ -141,7 +142,7 @@ impl Diff {
         }
         Table {
             id: "moved".to_owned(),
-            caption: "Metrics that moved".to_owned(),
+            caption: "Metrics that differ".to_owned(),
             columns: ["point", "metric", "runs", "first", "second", "difference"]
                 .map(str::to_owned)
                 .to_vec(),
@@ -152,7 +153,7 @@ impl Diff {
 }
 
 impl Moved {
-    /// The difference as a share of the first.
+    /// Absolute difference as a share of the first mean.
     fn share(&self) -> f64 {
         let [a, b] = self.means;
         if a == 0.0 { f64::INFINITY } else { ((b - a) / a).abs() }
@@ -174,7 +175,7 @@ impl Moved {
     }
 }
 
-/// A metric at a point; `None` where a run lacks it.
+/// Compares a metric at a point. `None` if a run does not have the metric.
 fn compare(point: &str, pairs: &[(RunRecord, RunRecord)], metric: &Measure) -> Option<Moved> {
     let values: Option<Vec<(f64, f64)>> =
         pairs.iter().map(|(a, b)| Some((metric.of(a)?, metric.of(b)?))).collect();
@@ -183,7 +184,7 @@ fn compare(point: &str, pairs: &[(RunRecord, RunRecord)], metric: &Measure) -> O
     let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / n as f64;
     let differences: Vec<f64> = values.iter().map(|(a, b)| b - a).collect();
     let test = t_test(&differences, 1.0 - ALPHA);
-    // One pair has no chance to judge by: a difference is one.
+    // One pair allows no test, so that any difference counts as significant.
     let p = test.map_or(f64::from(u8::from(differences.iter().all(|d| *d == 0.0))), |test| test.p);
     Some(Moved {
         point: point.to_owned(),
@@ -195,7 +196,7 @@ fn compare(point: &str, pairs: &[(RunRecord, RunRecord)], metric: &Measure) -> O
     })
 }
 
-/// Whether two runs came to the same, whoever made them.
+/// True if two runs have equal results, regardless of version, backend and kernel.
 fn same(a: &RunRecord, b: &RunRecord) -> bool {
     let bare = |r: &RunRecord| RunRecord {
         version: String::new(),
@@ -231,7 +232,7 @@ struct Judged {
     verdict: String,
 }
 
-/// The verdicts of a paper's folder; none where there are none.
+/// The verdicts of a paper's folder. Empty if the folder has no verdicts.
 fn verdicts(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     let path = dir.join("verdicts.json");
     let Ok(text) = fs::read_to_string(&path) else { return Ok(BTreeMap::new()) };

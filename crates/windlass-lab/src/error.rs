@@ -1,4 +1,4 @@
-//! What can go wrong in the laboratory.
+//! The errors of the laboratory.
 
 use crate::experiment::FileError;
 use crate::report::ReportError;
@@ -6,22 +6,22 @@ use crate::run::store::StoreError;
 use crate::run::{self, RunError};
 use crate::scenario::ScenarioError;
 
-/// Why a sweep, a comparison, a cross-check or a reproduction came to nothing.
+/// The reason why a sweep, a comparison, a cross-check or a reproduction failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What is asked for is not right.
+    /// A request or an option is invalid.
     #[error("{0}")]
     Input(String),
-    /// A file of experiments, a sweep, claims or runs is not right.
+    /// A file of experiments, a sweep, claims or runs is invalid.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A scenario is not right.
+    /// A scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Results cannot be kept or read.
+    /// Results cannot be stored or read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The report contradicts itself.

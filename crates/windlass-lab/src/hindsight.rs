@@ -1,15 +1,15 @@
-//! What is probably not meant, as far as finished runs show it: flows that brought nothing over, and
-//! stations at their ends that went off.
+//! Warnings about finished runs that probably are not as intended: flows that delivered nothing, and
+//! stations at the ends of flows that went off.
 
 use std::collections::BTreeMap;
 
 use crate::run::RunRecord;
 use crate::scenario::Scenario;
 
-/// Most names in a sentence.
+/// Maximum number of names in a sentence.
 const MOST: usize = 10;
 
-/// One sentence each; empty where there is nothing to say.
+/// The warnings about a scenario's runs, one sentence each.
 pub fn warnings(scenario: &Scenario, records: &[RunRecord]) -> Vec<String> {
     let mut warnings = silent(scenario, records);
     if !warnings.is_empty() {
@@ -19,7 +19,7 @@ pub fn warnings(scenario: &Scenario, records: &[RunRecord]) -> Vec<String> {
     warnings
 }
 
-/// Flows of which nothing arrived, those together of which that is so in equally many runs.
+/// Flows that delivered nothing. One sentence has the flows with the same number of such runs.
 fn silent(scenario: &Scenario, records: &[RunRecord]) -> Vec<String> {
     let mut by_runs: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
     for (i, spec) in scenario.flows.iter().enumerate() {
@@ -42,7 +42,7 @@ fn silent(scenario: &Scenario, records: &[RunRecord]) -> Vec<String> {
     by_runs.into_iter().rev().map(sentence).collect()
 }
 
-/// The first names, and how many more there are.
+/// The first names, and the number of the other names.
 fn listed(names: &[&str]) -> String {
     match names.len() {
         n if n > MOST => format!("{} and {} more", names[..MOST].join(", "), n - MOST),
@@ -50,7 +50,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What came of looking for routes, cell by cell, where some search was in vain.
+/// Numbers of route discoveries and of their successes, for each cell with a failed discovery.
 fn searches(records: &[RunRecord]) -> Vec<String> {
     let mut cells: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for cell in records.iter().flat_map(|r| &r.radios) {
@@ -60,14 +60,13 @@ fn searches(records: &[RunRecord]) -> Vec<String> {
         *found += routing.discoveries_succeeded;
     }
     let sentence = |(cell, [begun, found]): (&str, [u64; 2])| {
-        (found < begun).then(|| {
-            format!("cell {cell}: of {begun} searches for a route {found} found one by the end")
-        })
+        (found < begun)
+            .then(|| format!("cell {cell}: {found} of {begun} searches for a route succeeded"))
     };
     cells.into_iter().filter_map(sentence).collect()
 }
 
-/// Nodes at which flows begin or end and whose station went off.
+/// Nodes at the ends of flows whose station went off.
 fn gone(scenario: &Scenario, records: &[RunRecord]) -> Option<String> {
     let is_end = |name: &str| {
         let node = scenario.nodes.iter().position(|node| node == name);
@@ -90,5 +89,5 @@ fn gone(scenario: &Scenario, records: &[RunRecord]) -> Option<String> {
             "{n} stations at which flows begin or end went off, the first, {name}, at {at:.3} s"
         ),
     };
-    Some(format!("{who}; goodputs are over the time after that too"))
+    Some(format!("{who}; goodputs include the time after that"))
 }

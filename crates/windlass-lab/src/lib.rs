@@ -1,22 +1,23 @@
 //! The laboratory: from a scenario file to verdicts on a paper's claims.
 //!
-//! # The way of a result
+//! # From scenario to verdict
 //!
-//! 1. A [`scenario`] file says what to simulate, with units; [`compile`] turns it into what the
-//!    simulator takes.
+//! 1. A [`scenario`] file describes a network and its flows, with units. [`compile`] turns it into the
+//!    simulator's configuration.
 //! 2. An [`experiment`] varies a scenario along axes and repeats each point over seeds. Every run
-//!    is a [`run::Task`]; a [`run::Runner`] makes many side by side, in the simulator, on this machine's kernel
-//!    or on one in virtual time, and their number or order changes no byte of any result.
-//! 3. The [`run::store`] keeps each finished run in a journal that survives a kill at any moment, and
-//!    exports tables as Parquet, CSV and JSON; [`run::capture`] writes packets as pcapng.
-//!    A [`sweep`] makes an experiment of any scenario, and as many runs as its intervals need.
-//! 4. [`stats`] sums up runs as medians and means with 95 % intervals; [`models`] are the closed
-//!    forms to hold them against.
-//! 5. [`claims`] are the statements of a paper in checkable form; judging them on the runs gives
-//!    one of four verdicts each.
-//! 6. A paper ([`papers`]) is a folder of scenarios, experiments, claims and fidelity notes and a
-//!    module that draws its tables and figures; [`reproduce`] does all of the above for it, and
-//!    [`report`] makes one HTML file of it.
+//!    is a [`run::Task`]. A [`run::Runner`] runs many in parallel, in the simulator, on this machine's
+//!    kernel or on a kernel in virtual time. The number and order of parallel runs change no byte of a
+//!    result.
+//! 3. The [`run::store`] keeps each finished run in a journal that survives a kill at any time, and exports
+//!    tables as Parquet, CSV and JSON. [`run::capture`] writes packets as pcapng. A [`sweep`] makes an
+//!    experiment of any scenario, and adds runs until its intervals are narrow enough.
+//! 4. [`stats`] summarises runs as medians and means with 95 % intervals. [`models`] has closed
+//!    forms to compare them with.
+//! 5. [`claims`] are the statements of a paper in checkable form. Judging them on the runs gives
+//!    each a verdict.
+//! 6. A paper ([`papers`]) is a folder of scenarios, experiments, claims, fidelity notes, and the
+//!    tables and figures of its report. [`reproduce`] does all these steps for it, and [`report`]
+//!    writes one HTML file.
 //!
 //! # Example
 //!
@@ -42,14 +43,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where things are
+//! # Modules
 //!
-//! Scenarios, runs, statistics and reports are crates of their own, under names of this one. What the
-//! command line prints of a scenario and its runs is in [`overview`], [`outlook`] and [`hindsight`].
-//! [`assess`] puts an algorithm through an
-//! examination, [`choose`] advises one for a network, and an
-//! [`adversary`] searches for the worst that can be done to one. [`why`] says why a window fell, and [`diff`] holds two folders of results against each other. Algorithms are held against each other in [`compare`]; Windlass's are held against a kernel's in
-//! [`crosscheck`]. TOML is known to [`scenario`], [`experiment`] and [`claims`] only.
+//! Scenarios, runs, statistics and reports are separate crates, which this crate re-exports.
+//!
+//! * [`overview`], [`outlook`] and [`hindsight`] make the tables, the summary and the warnings that the
+//!   command line prints.
+//! * [`assess`] grades an algorithm by a set of criteria.
+//! * [`choose`] recommends an algorithm for a network.
+//! * [`adversary`] searches for the network behaviour that harms an algorithm most.
+//! * [`why`] explains each cwnd reduction.
+//! * [`diff`] compares two folders of results.
+//! * [`compare`] compares algorithms with each other.
+//! * [`crosscheck`] compares Windlass's algorithms with a kernel's.
 #![forbid(unsafe_code)]
 
 pub mod adversary;

@@ -1,32 +1,33 @@
-//! The ways of packets between the two ends of a flow, from the captures of the links between them.
+//! The transit of each packet between the two ends of a flow, from the captures of the path's links.
 
 use windlass_cc::Time;
 use windlass_sim::{PacketEvent, PacketFate};
 use windlass_tcp::{Flags, Segment};
 
-/// One packet's way between the two ends of a flow.
+/// Transit of one packet between the two ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
-    /// When its first transmission began.
+    /// Start of the transmission on the first link.
     pub(crate) sent: Time,
-    /// When it arrived; `None` when it was lost or still under way at the end.
+    /// Time of arrival. `None` if the packet was lost, or had not arrived at the end of the capture.
     pub(crate) received: Option<Time>,
-    /// Whether it was lost.
+    /// True if the packet was lost.
     pub(crate) lost: bool,
-    /// From the flow's `from` node, which sends the data, to its `to` node.
+    /// True from the flow's `from` node, which sends the data, to its `to` node.
     pub(crate) forward: bool,
     /// The segment.
     pub(crate) segment: Segment,
 }
 
 impl Passage {
-    /// Whether it tells the sender of a congestion mark.
+    /// True if the segment echoes a congestion mark to the sender (ECE).
     pub(crate) fn echoes(&self) -> bool {
         self.segment.flags.has(Flags::ECE)
     }
 }
 
-/// The way of every packet in a log that begins before the first of them: those of a direction are sent on the link that is met first.
+/// The transits of all packets in a log. The log must begin before the first packet: the first link that a
+/// direction's packets use is the link of their sender.
 pub(crate) fn passages(packets: &[PacketEvent]) -> Vec<Passage> {
     joined(packets, |forward| {
         let mut links: Vec<(Time, u32)> = Vec::new();
@@ -39,8 +40,9 @@ pub(crate) fn passages(packets: &[PacketEvent]) -> Vec<Passage> {
     })
 }
 
-/// Joins the captures of the links of a path, of which `ends` tells the first and the last in a direction: a packet leaves where
-/// it is first sent and arrives where it is last delivered. Links are FIFO, so equal segments are matched in order.
+/// Joins the captures of a path's links. `ends` returns the first and the last link of a direction. A packet
+/// is sent on the first link and arrives at the end of the last link. Links are FIFO, so equal segments are
+/// matched in order.
 pub(crate) fn joined(
     packets: &[PacketEvent],
     ends: impl Fn(bool) -> Option<(u32, u32)>,
@@ -66,7 +68,7 @@ pub(crate) fn joined(
             };
             let loss = matching(&losses);
             let arrival = matching(&arrivals);
-            // The loss belongs to this copy unless a copy arrived before it happened.
+            // The loss belongs to this copy unless a copy arrived before the loss.
             let lost = match (loss, arrival) {
                 (Some(l), Some(a)) => losses[l].time < arrivals[a].time,
                 (loss, _) => loss.is_some(),

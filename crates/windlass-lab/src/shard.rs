@@ -1,4 +1,4 @@
-//! Parts of the work of a sweep or a reproduction, for several processes.
+//! Shards: parts of the runs of a sweep or a reproduction, for several processes.
 
 use std::fmt;
 use std::path::Path;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 
 use crate::run::store::{Batch, Notice, StoreError};
 
-/// A part of the runs: one of `of`, from 1.
+/// Shard `index` of `of` shards of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which one, from 1.
+    /// Number of the shard, from 1.
     pub index: u32,
-    /// How many there are.
+    /// Number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether the `i`-th piece of work, from 0, is this shard's.
+    /// True if run `i`, from 0, belongs to this shard.
     pub(crate) fn has(self, i: usize) -> bool {
         i % self.of as usize == (self.index - 1) as usize
     }
 }
 
-/// Opens a folder of runs to make all of them, or a part beside others who make theirs.
+/// Opens a folder of runs: alone without a shard, or shared with the processes of the other shards.
 pub(crate) fn batch(
     dir: impl AsRef<Path>,
     shard: Option<Shard>,
@@ -46,7 +46,9 @@ impl FromStr for Shard {
             (1..=shard.of).contains(&shard.index).then_some(shard)
         };
         read().ok_or_else(|| {
-            format!("`{text}` is no shard; write which and of how many, from 1: `3/8`")
+            format!(
+                "invalid shard `{text}`; expected INDEX/COUNT with an index from 1, such as `3/8`"
+            )
         })
     }
 }
@@ -60,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_read_as_they_are_written_and_share_the_work_out() {
+    fn shards_parse_their_own_text_and_each_run_has_one_shard() {
         assert_eq!(shard("3/8").to_string(), "3/8");
         for text in ["0/8", "9/8", "3", "3/0", "a/b", "-1/2", ""] {
             assert!(text.parse::<Shard>().unwrap_err().contains("`3/8`"), "{text}");

@@ -1,4 +1,4 @@
-//! The stations of a run where they stand, their load, and the routes at its end.
+//! Map of a run's stations: positions, airtime, and the routes at the end of the run.
 
 use windlass_sim::StationResult;
 
@@ -13,12 +13,12 @@ pub(crate) struct Stations<'a> {
     record: &'a RunRecord,
     cell: usize,
     stations: &'a [StationResult],
-    /// The station that the data are for.
+    /// Index of the station that receives the data.
     to: Option<usize>,
 }
 
 impl<'a> Stations<'a> {
-    /// Those of this cell, with the data for that node; none where there is no such cell, or no such station in it.
+    /// The stations of a cell, with the data's receiver `to`. `None` if the cell or the receiver does not exist.
     pub(crate) fn of(
         scenario: &'a Scenario,
         record: &'a RunRecord,
@@ -41,7 +41,7 @@ impl<'a> Stations<'a> {
         (0..self.stations.len()).filter(|k| names.contains(&&self.stations[*k].name)).collect()
     }
 
-    /// The station after this one on its way at the end of the run.
+    /// Index of the station to which this station forwards data at the end of the run.
     fn next(&self, station: usize) -> Option<usize> {
         let routing = self.record.radios[self.cell].routing.as_ref()?;
         let mut routes = routing.routes.iter();
@@ -50,7 +50,7 @@ impl<'a> Stations<'a> {
         Some(mine.next as usize)
     }
 
-    /// A sender's route at the end of the run, if it leads there.
+    /// A sender's route at the end of the run. `None` if it does not reach the receiver.
     fn route(&self, sender: usize) -> Option<Vec<usize>> {
         let mut route = vec![sender];
         while let Some(at) = route.last().copied().filter(|at| Some(*at) != self.to) {
@@ -80,7 +80,7 @@ impl<'a> Stations<'a> {
         }
     }
 
-    /// The map; its caption goes on with how many senders have a route, where stations find their own.
+    /// The map. If the stations route by themselves, the caption also gives the number of senders with a route.
     pub(crate) fn drawn(&self, id: String, caption: String) -> NetworkMap {
         let senders = self.senders();
         let routed = self.record.radios[self.cell].routing.is_some() && self.to.is_some();
@@ -99,7 +99,7 @@ impl<'a> Stations<'a> {
             id,
             caption,
             value: "transmitting (%)".to_owned(),
-            columns: ["Packets passed on", "Battery left (J)", "Next on the way"]
+            columns: ["Packets forwarded", "Battery left (J)", "Next hop"]
                 .map(str::to_owned)
                 .to_vec(),
             places: (0..self.stations.len()).map(|k| self.place(k, &senders)).collect(),

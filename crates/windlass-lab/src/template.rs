@@ -1,16 +1,15 @@
 //! Templates in TOML files: `for`, `if`, `let` and `{{ expressions }}`.
 //!
-//! A string may hold expressions of the template language minijinja between double braces. One that is a
-//! single expression takes the expression's type, so that `paper = "{{ value }}"` is a number where the
-//! value is one. In a list of tables
+//! A string may contain expressions of the template language minijinja between double braces. A string that is a
+//! single expression takes the expression's type: `paper = "{{ value }}"` is a number if the value is a number.
 //!
-//! * an element with `for` stands for as many as its variables have values: `for = { p = ["0%", "1%"] }`;
-//!   `"p, paper" = [["0%", 60.2], ["1%", 76.8]]` binds several at a time, and of several keys the last
-//!   varies fastest;
-//! * an element with `if` is there only where that is true;
-//! * a table's `let` names values, in the order of the file, for all that stands in the table.
+//! * `for` in an element of a list of tables repeats the element for each value of its variables:
+//!   `for = { p = ["0%", "1%"] }`. `"p, paper" = [["0%", 60.2], ["1%", 76.8]]` binds two variables at a time. With
+//!   several keys, the last key varies fastest.
+//! * `if` in an element of a list of tables keeps the element only if the condition is true.
+//! * `let` in a table defines values for all of the table, in the order of the file.
 //!
-//! Everything keeps its place in the file, so that errors say where they are.
+//! Every value keeps its place in the file, so that an error can give its line.
 
 mod expand;
 mod scalar;
@@ -33,7 +32,7 @@ pub(crate) use values::{
     mistake, said,
 };
 
-/// The names of all `let` tables of a file; none where it is no TOML.
+/// The names of all `let` tables of a file. Empty if the file is not valid TOML.
 pub(crate) fn let_names(text: &str) -> BTreeSet<String> {
     fn visit(value: &toml::Value, names: &mut BTreeSet<String>) {
         match value {
@@ -53,12 +52,12 @@ pub(crate) fn let_names(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Reads a file whose templates need nothing but themselves; `file` names it in errors.
+/// Reads a file whose templates use only their own values. `file` is its name in errors.
 pub(crate) fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, FileError> {
     read_given(text, file, &Vars::new())
 }
 
-/// The same with other values for some names of the `let` tables.
+/// Reads a file as [`read`] does, with the values `given` for some names of its `let` tables.
 pub(crate) fn read_given<T: DeserializeOwned>(
     text: &str,
     file: &str,
@@ -67,8 +66,8 @@ pub(crate) fn read_given<T: DeserializeOwned>(
     first(expanded(text, file, given).map_err(|e| vec![e]).and_then(Tree::whole))
 }
 
-/// Reads a file in an environment, with an error for each wrong element of a list; `keep` says what stands in a file for a
-/// value that TOML has not.
+/// Reads a file in an environment, with an error for each wrong element of a list. `keep` returns the text for a value
+/// that TOML cannot represent.
 pub(crate) fn read_every<T: DeserializeOwned>(
     text: &str,
     file: &str,
@@ -93,7 +92,7 @@ pub(crate) fn expanded<'a>(
     Reading { env: &env, keep: &|_| None, given }.tree(text, file)
 }
 
-/// What a file is read with.
+/// The environment and values for the expansion of a file.
 struct Reading<'a> {
     env: &'a Environment<'a>,
     keep: &'a dyn Fn(&Value) -> Option<String>,

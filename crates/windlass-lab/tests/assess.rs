@@ -1,4 +1,4 @@
-//! The examination of RFC 9743: its files fit each other, and what literature knows of algorithms comes out.
+//! The examinations: their files are consistent, and the grades agree with the literature on the algorithms.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use windlass_lab::scenario::{Candidate, FlowSpec, Scenario};
 use windlass_tcp::CongestionControl;
 
 fn examination(id: &str) -> &'static Examination {
-    EXAMINATIONS.iter().find(|e| e.id() == id).expect("it is built in and right")
+    EXAMINATIONS.iter().find(|e| e.id() == id).expect("a valid built-in examination")
 }
 
 fn rfc() -> &'static Examination {
     examination("rfc9743")
 }
 
-/// Some families, judged on the runs of an algorithm.
+/// Scorecard of an algorithm for some families.
 fn assessed(algorithm: &str, families: &[&str]) -> Scorecard {
     assessed_by(rfc(), algorithm, families)
 }
@@ -52,7 +52,7 @@ fn assessed_by(whole: &Examination, algorithm: &str, families: &[&str]) -> Score
 }
 
 #[test]
-fn the_files_of_the_examination_fit_each_other() {
+fn the_files_of_the_rfc_9743_examination_are_consistent() {
     let subject = Candidate::parse("newreno:increase=per-byte").expect("an algorithm");
     let checked = rfc().check_for(&subject);
     let checked = checked.unwrap_or_else(|errors| panic!("{errors:#?}"));
@@ -60,7 +60,7 @@ fn the_files_of_the_examination_fit_each_other() {
 }
 
 #[test]
-fn a_subject_with_one_path_is_not_asked_for_several_and_rivals_are_told() {
+fn a_subject_with_one_path_has_no_claims_about_several_paths() {
     assert_eq!(rfc().rivals(), ["cubic", "reno", "bbr"]);
     let parts = ["path.goodput.policer", "multipath"].map(str::to_owned);
     let both = rfc().only(&parts).expect("parts");
@@ -71,19 +71,19 @@ fn a_subject_with_one_path_is_not_asked_for_several_and_rivals_are_told() {
 }
 
 #[test]
-fn an_algorithm_without_back_off_fails_where_it_must_and_cubic_does_not() {
+fn an_algorithm_without_back_off_fails_loss_and_bufferbloat_and_cubic_does_not() {
     let families = ["loss.four.50M-50ms-1bdp", "bufferbloat.wait.10M-40ms-8bdp"];
     let bad = assessed("scalable:cut=0.001:acks_per_segment=1:legacy_window=0pkt", &families);
     assert_eq!(bad.family("loss").map(|f| f.grade), Some(Grade::Fail));
     assert_eq!(bad.family("bufferbloat").map(|f| f.grade), Some(Grade::Fail));
     let cubic = assessed("cubic", &families);
     assert_eq!(cubic.family("loss").map(|f| f.grade), Some(Grade::Pass));
-    // The RFC's own words on CUBIC: it does not address this problem.
+    // The RFC states that CUBIC does not address this problem.
     assert_eq!(cubic.family("bufferbloat").map(|f| f.grade), Some(Grade::Concern));
 }
 
 #[test]
-fn bbr_loses_and_harms_where_the_queue_is_short() {
+fn bbr_fails_on_loss_and_on_harm_to_cubic_with_a_short_queue() {
     // The example of section 5.1.3, and Ware and others, IMC 2019.
     let bbr = assessed("bbr", &["loss.four.50M-50ms-0.3bdp", "general.cubic.10M-40ms-0.3bdp"]);
     assert_eq!(bbr.grade("loss", "four", "50M-50ms-0.3bdp"), Some(Grade::Fail));
@@ -91,39 +91,45 @@ fn bbr_loses_and_harms_where_the_queue_is_short() {
 }
 
 #[test]
-fn vegas_does_not_hold_its_own_beside_cubic() {
+fn vegas_does_not_pass_in_competition_with_cubic() {
     let vegas = assessed("vegas", &["standing.cubic.8M-50ms-4bdp"]);
     assert!(vegas.families[0].grade >= Grade::Concern, "{:?}", vegas.families);
 }
 
 #[test]
-fn without_slow_start_a_ledbat_that_comes_late_takes_what_the_first_had() {
-    // Carofiglio and others, 2010: it takes the queue of the first for the path's delay.
+fn a_late_ledbat_flow_without_slow_start_is_unfair_to_the_first() {
+    // Carofiglio and others, 2010: the late flow measures the first flow's queue as part of the base delay.
     let late = "ledbat:initial_ssthresh=10000B";
     let ledbat = assessed(late, &["fairness.latecomer.10M-40ms-8bdp"]);
     assert_ne!(ledbat.families[0].grade, Grade::Pass, "{:?}", ledbat.families);
 }
 
 #[test]
-fn dctcp_is_for_itself_where_queues_mark() {
-    // RFC 8257 section 5: it answers marks less than others answer losses.
+fn dctcp_fails_in_competition_with_cubic_at_a_marking_queue() {
+    // RFC 8257 section 5: it reduces cwnd less after a mark than other algorithms do after a loss.
     let dctcp = assessed("dctcp", &["aqm.cubic.codel-ecn"]);
     assert_eq!(dctcp.families[0].grade, Grade::Fail);
 }
 
 #[test]
-fn ledbat_alone_leaves_the_queue_at_its_target() {
+fn ledbat_alone_keeps_the_queueing_delay_at_its_target() {
     // RFC 6817: 100 ms, in a queue of 200 ms.
     let ledbat =
         assessed("ledbat", &["bufferbloat.wait.8M-50ms-4bdp", "standing.cubic.8M-50ms-4bdp"]);
     let wait = ledbat.families[0].criteria[0].networks[0].measured.expect("measured");
     assert!((95.0..105.0).contains(&wait), "{wait} ms");
-    assert_ne!(ledbat.families[1].grade, Grade::Pass, "it yields there: {:?}", ledbat.families);
+    assert_ne!(
+        ledbat.families[1].grade,
+        Grade::Pass,
+        "LEDBAT yields to CUBIC: {:?}",
+        ledbat.families
+    );
 }
 
 #[test]
-fn a_receiver_that_splits_acknowledgements_shows_bbr_no_more_than_the_path_carries() {
-    // Pieces that counted as deliveries made its estimate too high, and ten packets wait. The way back carries them all at once.
+fn a_receiver_that_splits_acks_does_not_raise_the_bandwidth_estimate_of_bbr() {
+    // If partial ACKs counted as deliveries, the estimate would be too high, and ten packets would wait. The
+    // return path is fast, so that all partial ACKs arrive at once.
     let queue = |lies: &str| {
         let changes = [
             ("flow.subject.algorithm", "bbr"),
@@ -142,14 +148,14 @@ fn a_receiver_that_splits_acknowledgements_shows_bbr_no_more_than_the_path_carri
 }
 
 #[test]
-fn bbr3_passes_the_cases_of_its_draft() {
+fn bbr3_passes_the_criteria_of_its_draft() {
     let families = ["startup-plateau", "drain-inflight", "up-plateau", "limited", "probe-rtt"];
     let bbr3 = assessed_by(examination("bbr-draft"), "bbr3", &families);
     assert!(bbr3.families.iter().all(|f| f.grade == Grade::Pass), "{:#?}", bbr3.families);
 }
 
 #[test]
-fn what_the_adversary_found_stays_found_and_what_was_mended_stays_mended() {
+fn known_weaknesses_fail_and_the_mended_bbr_spike_passes() {
     let found = |algorithm: &str, case: &str| {
         assessed_by(examination("weaknesses"), algorithm, &[case]).families[0].grade
     };
@@ -157,14 +163,14 @@ fn what_the_adversary_found_stays_found_and_what_was_mended_stays_mended() {
     assert_eq!(found("vegas", "jitter"), Grade::Fail);
     assert_eq!(found("copa", "jitter"), Grade::Fail);
     assert_eq!(found("cubic", "thin-acks"), Grade::Fail);
-    // Startup ends at a fiftieth of the rate, and the estimate takes forty seconds to come back; Linux's does the same.
+    // Startup ends at a fiftieth of the rate, and the estimate recovers after forty seconds. Linux's BBR does the same.
     assert_eq!(found("bbr", "stall"), Grade::Fail);
-    // A paced sender with less than a packet a round trip was taken to be idle at each.
+    // Before the fix, a paced sender with less than one packet per RTT counted as idle at each packet.
     assert_eq!(found("bbr", "spike"), Grade::Pass);
 }
 
 #[test]
-fn a_claim_without_its_place_in_the_scorecard_is_refused_where_it_stands() {
+fn the_error_of_a_claim_without_a_criterion_has_its_place_in_claims_toml() {
     let dir = tempfile::tempdir().expect("a folder");
     let from =
         std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examinations/rfc9743"));
@@ -189,7 +195,7 @@ fn a_claim_without_its_place_in_the_scorecard_is_refused_where_it_stands() {
         (
             "[[\"pass\", 0.8], [\"fail\", 0.5]]",
             "[[\"pass\", 0.5], [\"fail\", 0.8]]",
-            "the second less",
+            "`fail` the weaker bound",
         ),
         ("[[\"pass\", 0.8], [\"fail\", 0.5]]", "[[\"pass\", 0.8]]", "has no counterpart"),
     ];
@@ -200,7 +206,7 @@ fn a_claim_without_its_place_in_the_scorecard_is_refused_where_it_stands() {
     }
 }
 
-/// An algorithm from outside that fills the queue at once, and panics when it hears of a loss.
+/// An external algorithm that fills the queue at once, and panics at the first loss event.
 #[derive(Clone, Debug)]
 struct Panics {
     window: u64,
@@ -224,7 +230,7 @@ impl CongestionControl for Panics {
     }
 }
 
-/// An algorithm from outside whose window of so many segments closes for good when it hears of a loss.
+/// An external algorithm with a constant cwnd, which it sets to 0 permanently at the first loss event.
 #[derive(Clone, Debug)]
 struct Stalls {
     segments: u64,
@@ -251,7 +257,7 @@ impl CongestionControl for Stalls {
     }
 }
 
-/// Some families judged on so many runs a point of an algorithm from outside, and the runs that failed.
+/// Assessment of an external algorithm with `seeds` runs per point, and the failed runs.
 fn assessed_from_outside(
     dir: &Path,
     examination: &Examination,
@@ -276,12 +282,12 @@ fn assessed_from_outside(
     let simulator = Simulator::until(stop.clone()).with_controllers(Arc::new(outsider));
     let runner = Runner::on(simulator, stop, 0);
     let mut work = Reproduction::prepare(&paper, &options).expect("prepared");
-    let failed = work.work(&runner, |_| ()).expect("the others go on");
+    let failed = work.work(&runner, |_| ()).expect("the other runs continue");
     (examination.conclude(&subject, &work, &runner, &[]).expect("a scorecard"), failed)
 }
 
 #[test]
-fn an_algorithm_that_panics_leaves_a_scorecard_that_says_what_was_not_run() {
+fn the_scorecard_of_an_algorithm_that_panics_grades_its_families_as_not_run() {
     let dir = tempfile::tempdir().expect("a folder");
     let parts = ["loss.four.50M-50ms-1bdp", "far"].map(str::to_owned);
     let examination = rfc().only(&parts).expect("families").without("far", "it is near");
@@ -300,10 +306,10 @@ fn an_algorithm_that_panics_leaves_a_scorecard_that_says_what_was_not_run() {
 }
 
 #[test]
-fn an_algorithm_that_stops_sending_fails_by_what_it_does_not_deliver() {
+fn an_algorithm_that_stops_sending_fails_the_goodput_criterion() {
     let parts = ["wired.goodput.10M-40ms-1bdp", "loss.four.50M-50ms-1bdp"];
     let examination = rfc().only(&parts.map(str::to_owned)).expect("families");
-    // The second never sends but what its timer repeats, which loses nothing.
+    // The second algorithm sends only on timeouts, which causes no loss.
     for (segments, loss) in [(4000, Grade::Fail), (0, Grade::Pass)] {
         let dir = tempfile::tempdir().expect("a folder");
         let stalls = Stalls { segments, window: 0 };

@@ -1,4 +1,4 @@
-//! The page of algorithms and the references against the code.
+//! Compares the page of algorithms and the references with the code.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +39,7 @@ fn every_citation_key_is_in_the_references_and_every_reference_is_cited() {
         assert!(keys.iter().any(|key| key == info.citation), "{}: {}", info.id, info.citation);
     }
     let cited: BTreeSet<&str> = entries().iter().map(|entry| entry.info().citation).collect();
-    // What scenarios are made of is cited by the page that explains it.
+    // The page of the patient ward cites the sources of its scenario.
     let ward = fs::read_to_string(docs("studies/patient-ward.md")).unwrap();
     for key in &keys {
         let on_the_page = ward.contains(&format!("`{key}`"));
@@ -80,7 +80,7 @@ fn descriptions_are_complete() {
 }
 
 #[test]
-fn algorithms_slow_starts_and_timers_are_found_in_any_case() {
+fn algorithms_slow_starts_and_timers_are_found_in_upper_and_lower_case() {
     let kinds = |name: &str| find(name).iter().map(|e| e.kind()).collect::<Vec<_>>();
     assert_eq!(kinds("Cubic"), ["algorithm"]);
     assert_eq!(kinds("HYSTART"), ["slow start"]);

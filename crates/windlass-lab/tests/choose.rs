@@ -1,4 +1,4 @@
-//! Advice on small networks, held against what all draws say by themselves.
+//! Advice for small networks, compared with the means over many draws.
 
 use windlass_lab::choose::{Advice, Choice, Property, Spread};
 use windlass_lab::compare::{Measure, Request};
@@ -53,7 +53,7 @@ fn advice(choice: &Choice) -> Advice {
 const NETWORKS: [[&str; 4]; 2] =
     [["5Mbps", "50ms", "0.1%", "1bdp"], ["2Mbps", "50ms", "2%", "1bdp"]];
 
-/// The advice of twelve draws against the plain means of sixty: whether it agrees, with what it said.
+/// Compares the advice of 12 draws with the means of 60 draws. Returns whether they agree, and the advice.
 fn agrees([rate, delay, loss, queue]: [&str; 4], algorithms: &[&str]) -> (bool, Advice) {
     let spread = Spread { rate: 1.5, delay: 1.5, loss: 2.0 };
     let text = DOWNLOAD.replace("1%", loss).replace("2Mbps", rate).replace("50ms", delay);
@@ -62,7 +62,7 @@ fn agrees([rate, delay, loss, queue]: [&str; 4], algorithms: &[&str]) -> (bool, 
     let records = runs(&choice(&text, algorithms, Measure::Completion, spread, 60));
     let mean = |name: &str| {
         let own = records.iter().filter(|r| r.flows[0].algorithm == name);
-        // What did not finish took longer than any that did.
+        // An unfinished run counts as longer than all finished runs.
         let own: Vec<f64> = own.map(|r| r.flows[0].completion_s.unwrap_or(f64::INFINITY)).collect();
         assert_eq!(own.len(), 60, "{name}");
         own.iter().sum::<f64>() / own.len() as f64
@@ -74,7 +74,7 @@ fn agrees([rate, delay, loss, queue]: [&str; 4], algorithms: &[&str]) -> (bool, 
 }
 
 #[test]
-fn what_is_advised_is_what_an_exhaustive_comparison_finds_or_it_is_undecided() {
+fn advice_agrees_with_an_exhaustive_comparison_or_is_undecided() {
     for network in &NETWORKS {
         let (agrees, advice) = agrees(*network, &["reno", "cubic", "bbr", "vegas"]);
         assert!(agrees, "{network:?}: {:?}", advice.sentences);
@@ -82,7 +82,7 @@ fn what_is_advised_is_what_an_exhaustive_comparison_finds_or_it_is_undecided() {
 }
 
 #[test]
-fn draws_belong_to_their_seed_and_a_network_known_exactly_is_not_varied() {
+fn draws_depend_only_on_the_seed_and_a_network_known_exactly_does_not_vary() {
     let spread = Spread { rate: 2.0, delay: 2.0, loss: 2.0 };
     let drawn = choice(DOWNLOAD, &["reno", "cubic"], Measure::Completion, spread, 8).tasks();
     let rates = |of: &[windlass_lab::run::Task]| -> Vec<u64> {
@@ -98,8 +98,8 @@ fn draws_belong_to_their_seed_and_a_network_known_exactly_is_not_varied() {
 }
 
 #[test]
-fn the_advice_says_where_it_turns() {
-    // With few losses Reno without pacing and BBR finish alike; with many, BBR alone keeps its rate.
+fn the_advice_lists_networks_on_which_another_algorithm_is_better() {
+    // With few losses CUBIC and BBR finish at similar times. With many losses only BBR keeps its rate.
     let text = DOWNLOAD.replace("1%", "0.3%").replace("1MB", "4MB").replace("2Mbps", "10Mbps");
     let spread = Spread { rate: 1.0, delay: 1.0, loss: 30.0 };
     let choice = choice(&text, &["cubic", "bbr", "vegas"], Measure::Completion, spread, 30);
@@ -112,7 +112,7 @@ fn the_advice_says_where_it_turns() {
 }
 
 #[test]
-fn what_gives_no_advice_is_refused() {
+fn too_few_networks_invalid_factors_and_missing_measures_are_errors() {
     let request = || Request {
         scenario: Scenario::from_str(DOWNLOAD, "s.toml").expect("a scenario"),
         algorithms: vec!["reno".to_owned(), "cubic".to_owned()],
@@ -127,7 +127,10 @@ fn what_gives_no_advice_is_refused() {
     let exact = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
     let question = request().question().expect("a question");
     let error = Choice::new(question, exact, Vec::new()).expect_err("three networks");
-    assert!(error.to_string().contains("3 networks give no advice; 6 or more do"), "{error}");
+    assert!(
+        error.to_string().contains("3 networks are too few for advice; expected 6 or more"),
+        "{error}"
+    );
     let question = Request { seeds: 6, ..request() }.question().expect("a question");
     let wide = Spread { loss: 0.5, ..exact };
     let error = Choice::new(question.clone(), wide, Vec::new()).expect_err("a factor below 1");
@@ -137,9 +140,9 @@ fn what_gives_no_advice_is_refused() {
     assert!(error.to_string().contains("this network has no Jain's index"), "{error}");
 }
 
-/// A transfer that the initial window holds, over a path that is slower than the first timeout.
+/// A transfer that fits into the initial window, over a path whose RTT exceeds the initial timeout.
 #[test]
-fn where_all_candidates_do_the_same_the_advice_names_what_decides() {
+fn the_advice_names_the_settings_that_matter_if_all_candidates_are_equal() {
     let text = DOWNLOAD.replace("1MB", "100B").replace("50ms", "1500ms").replace("1%", "0%");
     let exact = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
     let choice = choice(&text, &["tahoe", "reno", "cubic"], Measure::Completion, exact, 6);
@@ -147,12 +150,12 @@ fn where_all_candidates_do_the_same_the_advice_names_what_decides() {
     assert!(advice.identical && !advice.decided, "{:?}", advice.sentences);
     let [does, why, instead] = &advice.sentences;
     assert!(does.starts_with("The algorithm does not matter here: all 3 candidates"), "{does}");
-    assert!(why.contains("holds the 100B"), "{why}");
+    assert!(why.contains("sends at most 100B at once"), "{why}");
     for part in ["initial timeout of 1s is below the RTT of 3", "stack.rto", "stack.initial_window"]
     {
         assert!(instead.contains(part), "{part}: {instead}");
     }
-    assert!(!windlass_lab::choose::text(&advice, &[]).contains("does not turn"));
+    assert!(!windlass_lab::choose::text(&advice, &[]).contains("The advice is the same"));
 }
 
 const COAP: &str = r#"
@@ -168,9 +171,9 @@ const COAP: &str = r#"
     traffic = { kind = "coap", every = "60s", gaps = "constant", size = "40B", response = "10B" }
 "#;
 
-/// The answer takes twice as long as the first timeout, and nothing is lost.
+/// The response takes twice as long as the initial timeout, and no packet is lost.
 #[test]
-fn the_timers_of_coap_are_compared_and_one_that_fits_the_rtt_is_among_them() {
+fn candidates_for_coap_are_its_timers_and_a_timer_that_fits_the_rtt() {
     use windlass_lab::choose::{Device, candidates};
     let scenario = Scenario::from_str(COAP, "s.toml").expect("a scenario");
     let (timers, left_out) = candidates(&scenario, &Device::default()).expect("timers");

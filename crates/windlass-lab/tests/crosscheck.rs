@@ -1,4 +1,4 @@
-//! Our algorithms are held against the recorded runs of Linux kernels over the same networks.
+//! Compares Windlass's algorithms with the recorded runs of Linux kernels over the same networks.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use windlass_lab::crosscheck::compare::{Comparison, Line, grid_lines};
 use windlass_lab::crosscheck::{Crosscheck, Options, Outcome, RUNS};
 use windlass_lab::run::Runner;
 
-/// Our side of one part of the grid, beside the recorded runs.
+/// Runs the simulator for one part of the grid, and compares it with the recorded runs.
 fn held(part: &str, quick: bool) -> Outcome {
     let folder = tempfile::tempdir().expect("a folder");
     let options = Options {
@@ -29,42 +29,43 @@ fn held(part: &str, quick: bool) -> Outcome {
     outcome
 }
 
-/// The line of all cells of a grid.
+/// The summary line of all cells of a grid.
 fn all(grid: &Grid, outcome: &Outcome) -> Line {
     let cells: Vec<&Comparison> = outcome.comparisons.iter().collect();
     grid_lines(grid, &cells).pop().expect("a line of all")
 }
 
 #[test]
-fn what_linux_made_of_four_networks_is_met() {
+fn the_simulator_agrees_with_linux_over_four_networks() {
     let outcome = held("single", true);
     let all = outcome.lines.last().expect("a line of all");
     assert!(all.cells >= 40, "{all:?}");
-    // They are 0.15 % and 4.5 %. An algorithm has four of the 56 cells, of which two may be beyond.
+    // The measured values are 0.15 % and 4.5 %. Each algorithm has four of the 56 cells, of which two may exceed the
+    // bound.
     assert!(all.median <= 0.004 && all.p95 <= 0.06, "{all:?}");
 }
 
 #[test]
 fn messages_and_responses_take_as_long_as_with_linux() {
     let all = all(&MESSAGES, &held("messages", false));
-    // They are 0.06 %, 0.3 % and 2.1 %.
+    // The measured values are 0.06 %, 0.3 % and 2.1 %.
     assert!(all.cells == 108 && all.median <= 0.002 && all.p95 <= 0.01, "{all:?}");
     assert!(all.largest <= 0.04, "{all:?}");
 }
 
 #[test]
-fn dense_losses_cost_about_as_much_as_with_linux() {
+fn goodput_under_dense_losses_is_close_to_linux() {
     let all = all(&DENSE_LOSS, &held("dense-loss", false));
-    // They are 1.0 % and 31 %; without BBR 0.4 % and 4 %. The goal is 2 and 8 %.
+    // The measured values are 1.0 % and 31 %, and without BBR 0.4 % and 4 %. The goal is 2 and 8 %.
     assert!(all.cells == 36 && all.median <= 0.02 && all.p95 <= 0.4, "{all:?}");
 }
 
 #[test]
-fn outages_slow_readers_and_reordering_cost_about_as_much_as_with_linux() {
+fn results_under_outages_slow_readers_and_reordering_are_close_to_linux() {
     let outcome = held("adverse", false);
     assert_eq!(outcome.comparisons.len(), 13);
     for c in &outcome.comparisons {
-        // A kernel's window is about half of a small buffer, ours is all of it.
+        // A kernel offers about half of a small buffer as its receive window. The simulator offers all of it.
         let is_small = ["small buffer", "zero windows"].contains(&c.cell.group().as_str());
         let bound = if is_small { 1.3 } else { 0.1 };
         assert!(c.difference().abs() <= bound, "{} {:+.3}", c.cell.label(), c.difference());

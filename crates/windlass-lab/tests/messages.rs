@@ -1,4 +1,4 @@
-//! Messages that never arrive: every latency counts them as infinite.
+//! Messages that never arrive: their latency is infinite in all statistics.
 
 use windlass_lab::claims::Metric;
 use windlass_lab::overview;
@@ -8,7 +8,7 @@ use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
 use windlass_lab::sweep::Measure;
 
-/// A meter whose connection an outage ends, so that nothing it has to say later arrives.
+/// A meter whose connection fails during an outage, so that no later message arrives.
 const OUTAGE: &str = r#"
     duration = "24h"
     [[link]]
@@ -25,7 +25,7 @@ const OUTAGE: &str = r#"
     traffic = { kind = "messages", every = "15min", gaps = "constant", size = "400B", deadline = "60s" }
 "#;
 
-/// A meter that gives up after so many retransmissions, where losses come in bursts.
+/// A meter that gives up after `RETRIES` retransmissions, over a link with bursts of losses.
 const BURSTS: &str = r#"
     duration = "6h"
     stack = { max_data_retries = RETRIES }
@@ -104,7 +104,7 @@ fn files_have_null_for_an_infinite_latency_and_the_terminal_has_a_word() {
     assert_eq!(row("readings")[1..6], ["95", "7", "7", "never", "never"]);
 }
 
-/// With one retransmission a connection fails in some runs, and with fifteen in none.
+/// A connection with at most one retransmission fails in some runs. With fifteen it never fails.
 #[test]
 fn the_setting_that_loses_the_most_messages_has_the_worst_percentile() {
     let measure = Measure::parse("run.message_p99_ms").unwrap_or_else(|e| panic!("{e}"));
@@ -117,9 +117,9 @@ fn the_setting_that_loses_the_most_messages_has_the_worst_percentile() {
     assert!(worst("15").is_finite());
 }
 
-/// Nothing comes back from the server: all exchanges that ended were given up.
+/// No packet of the server arrives, so that all exchanges that ended were given up.
 #[test]
-fn an_exchange_of_coap_that_was_given_up_took_infinitely_long() {
+fn the_time_of_a_coap_exchange_that_was_given_up_is_infinite() {
     let text = r#"
         duration = "600s"
         [[link]]

@@ -1,12 +1,13 @@
-//! What CCM-SS's trains of acknowledgements say of a simulated path: the threshold that its exit
-//! leaves is the rate times the least round-trip time, since there is no room in the buffer and
-//! HyStart's signs are turned off.
+//! The bandwidth that CCM-SS estimates from trains of acknowledgements on a simulated path.
+//!
+//! At the end of slow start, ssthresh is the estimated rate times the minimum RTT, because the configured
+//! buffer is 0 and HyStart's exit conditions are off.
 
 use windlass_lab::run::simulate;
 use windlass_lab::scenario::Scenario;
 use windlass_sim::Series;
 
-/// The second of two flows is the one that measures; the first is there if `others` begins it.
+/// A dumbbell with a measuring flow from `s2`. `others` may define a competing flow from `s1`.
 fn scenario(mbps: u64, rtt_ms: u64, ack_every: u32, others: &str) -> Scenario {
     let text = format!(
         r#"
@@ -43,7 +44,8 @@ series = ["ssthresh_bytes"]
     Scenario::from_str(&text, "train.toml").unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The rate that the exit's threshold stands for, as a share of the bottleneck's for payload.
+/// The rate that ssthresh represents at the end of slow start, as a share of the bottleneck's payload
+/// rate.
 fn shown(scenario: &Scenario, mbps: u64, seed: u64) -> f64 {
     let result = simulate(scenario, seed).expect("it runs");
     let flow = scenario.flows.len() - 1;
@@ -57,7 +59,7 @@ fn shown(scenario: &Scenario, mbps: u64, seed: u64) -> f64 {
 }
 
 #[test]
-fn a_train_shows_the_rate_of_a_clean_path_within_5_per_cent() {
+fn the_rate_estimate_on_an_idle_path_is_within_5_percent() {
     for (mbps, rtt_ms) in [(20, 40), (50, 100), (250, 16), (250, 100)] {
         for ack_every in [1, 2] {
             let share = shown(&scenario(mbps, rtt_ms, ack_every, ""), mbps, 1);
@@ -84,11 +86,12 @@ to = "d1"
 algorithm = "reno"
 "#;
 
-/// A probing train that comes in at r beside other traffic of x, both in shares of the rate, leaves
-/// at r / (r + x). In slow start it comes in at twice the rate at which the last one left, whose
-/// fixed point is 1 - x/2: half of what others take is shown as free.
+/// A train that arrives at the bottleneck with the rate r, in competition with other traffic of the rate x,
+/// leaves it with the rate r / (r + x). Both are shares of the bottleneck's rate. In slow start each train
+/// arrives with twice the rate with which the train before it left. The fixed point is 1 - x/2, so that half
+/// of the other traffic counts as free.
 #[test]
-fn beside_other_traffic_a_train_shows_more_than_is_left() {
+fn the_rate_estimate_with_other_traffic_exceeds_the_free_rate() {
     let mean = |others: &str| {
         let scenario = scenario(50, 40, 1, others);
         (1..=10).map(|seed| shown(&scenario, 50, seed)).sum::<f64>() / 10.0
@@ -100,7 +103,7 @@ fn beside_other_traffic_a_train_shows_more_than_is_left() {
         assert!((share / expected - 1.0).abs() < 0.08, "{mbps} Mbps: {share}, not {expected}");
         assert!(share > 1.0 - x, "{mbps} Mbps: {share}");
     }
-    // A flow that fills path and queue leaves nothing; the train shows more than half of the rate.
+    // A bulk flow uses the whole rate, but the estimate is more than half of the rate.
     let share = mean(BULK);
     assert!((0.5..0.8).contains(&share), "{share}");
 }

@@ -1,5 +1,5 @@
-//! The paper CCM-SS as data: nothing dangles, its arithmetic stands as the notes say, and its report
-//! draws what runs yield. The paper's own runs last minutes; those here are cut short.
+//! The data of the paper CCM-SS: references are valid, its arithmetic agrees with the notes, and its
+//! report shows the runs. The paper's own runs last minutes, and the runs in these tests are shorter.
 
 use crate::paper_support::{self, Setup};
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ impl Setup {
             .unwrap()
     }
 
-    /// A run of a point at a tenth of the rate and a tenth of the time.
+    /// A run of a point with a tenth of the rate and of the duration.
     fn tenth_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
         let short = [("link.bottleneck.rate", "25Mbps"), ("duration", "40s")];
         self.run_at(experiment, point, &short, seed)
@@ -42,7 +42,7 @@ impl Setup {
 }
 
 #[test]
-fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
+fn arithmetic_is_reproduced_except_for_the_errors_in_the_fidelity_notes() {
     let judged = setup().judged(&[]);
     let with = |v| -> BTreeSet<&str> {
         judged.iter().filter(|j| j.verdict == v).map(|j| j.id.as_str()).collect()
@@ -71,7 +71,7 @@ fn every_claim_reads_points_that_are_run() {
 }
 
 #[test]
-fn the_queue_is_a_fraction_of_flow_ones_product_whatever_flow_two_has() {
+fn the_queue_is_a_fraction_of_the_bdp_of_flow_one_for_any_rtt_of_flow_two() {
     let s = setup();
     let product = |point: &str| {
         let scenario = s.scenario_at("long", point, &[]);
@@ -79,13 +79,13 @@ fn the_queue_is_a_fraction_of_flow_ones_product_whatever_flow_two_has() {
             scenario.links.iter().position(|l| l.name == "bottleneck").expect("a bottleneck");
         scenario.bdp_bytes()[place]
     };
-    // 250 Mbps for 100 ms, beside round trips of 50 and 190 ms.
+    // 250 Mbps times 100 ms, for RTTs of 50 and 190 ms of flow two.
     assert_eq!(product("start=hystart,path=100-50"), 3_125_000);
     assert_eq!(product("start=hystart,path=100-190"), 3_125_000);
 }
 
 #[test]
-fn round_trips_are_those_that_a_path_is_called_by() {
+fn rtts_equal_the_values_in_the_names_of_the_paths() {
     let s = setup();
     for (experiment, path, expected) in [
         ("long", "100-190", [100.0, 190.0]),
@@ -95,15 +95,15 @@ fn round_trips_are_those_that_a_path_is_called_by() {
         let run = s.tenth_run(experiment, &format!("start=hystart,path={path}"), 1);
         for (flow, rtt) in run.flows.iter().zip(expected) {
             let least = flow.min_rtt_ms.expect("samples");
-            // A packet's time on four links at 25 Mbps and more is below a millisecond; other
-            // packets may always be there.
+            // A packet's transmission time on four links at 25 Mbps or more is below a millisecond. Some
+            // packets of other flows may always be in the queue.
             assert!(least >= rtt && least < rtt + 6.0, "{path}: {least}");
         }
     }
 }
 
 #[test]
-fn seeds_put_off_starts_alike_for_every_slow_start() {
+fn the_starts_of_flows_depend_on_the_seed_and_not_on_the_slow_start() {
     let s = setup();
     let active = |start: &str, seed: u64| {
         let run = s.tenth_run("long", &format!("start={start},path=100-90"), seed);
@@ -118,9 +118,9 @@ fn seeds_put_off_starts_alike_for_every_slow_start() {
     }
 }
 
-/// The runs of the baseline as written in the folder, and as the built-in slow start of that name (CS-27).
+/// Compares the runs of the baseline of the folder with the built-in slow start of the same name (CS-27).
 #[test]
-fn ccm_ss_without_its_parts_makes_the_runs_of_hystart() {
+fn the_hystart_baseline_of_the_folder_equals_the_built_in_hystart() {
     let s = setup();
     let outcome = |start: &str, more: &[(&str, &str)]| {
         let short = [("link.bottleneck.rate", "25Mbps"), ("duration", "20s")];
@@ -142,7 +142,7 @@ fn chart<'a>(sections: &'a [Section], id: &str) -> &'a Chart {
 }
 
 #[test]
-fn the_report_draws_what_the_runs_yield() {
+fn the_charts_of_the_report_show_the_values_of_the_runs() {
     let s = setup();
     let mut records = Vec::new();
     for seed in 1..=2 {
@@ -160,9 +160,9 @@ fn the_report_draws_what_the_runs_yield() {
         .filter(|r| r.experiment == "long" && r.point.starts_with("start=ccm-ss"))
         .map(|r| r.links.iter().map(|l| l.drops).sum::<u64>())
         .sum();
-    assert!(dropped > 0, "the runs lose something");
+    assert!(dropped > 0, "the runs lose packets");
     let sections = s.sections(&records);
-    // Mean drops a second in steps of 10 s, over two runs.
+    // Mean drops per second in steps of 10 s, over two runs.
     let losses = chart(&sections, "fig-12a");
     let ccm_ss = losses.series.iter().find(|s| s.name == "CCM-SS").expect("its curve");
     let sum: f64 = ccm_ss.points.iter().map(|p| p.y * 10.0 * 2.0).sum();
@@ -179,7 +179,7 @@ fn the_report_draws_what_the_runs_yield() {
 }
 
 #[test]
-fn a_report_without_runs_says_so_and_stands() {
+fn a_report_without_runs_has_complete_tables() {
     let s = setup();
     let sections = s.sections(&[]);
     let printed = text::tables(&sections, text::WIDTH);
@@ -191,7 +191,7 @@ fn a_report_without_runs_says_so_and_stands() {
 }
 
 #[test]
-fn with_routers_that_answer_the_first_window_is_there_after_one_round_trip() {
+fn quick_start_sends_at_the_approved_rate_after_one_rtt() {
     let s = setup();
     let early = |start: &str| {
         let point = format!("algorithm=cubic-{start},path=100-90");
@@ -208,6 +208,6 @@ fn with_routers_that_answer_the_first_window_is_there_after_one_round_trip() {
     };
     // From 1 s on: a handshake of 100 ms, and 250 ms in which data arrive.
     let [told, standard] = ["quick-start", "standard"].map(early);
-    assert!(told > 163_840_000 / 8 / 5, "two round trips at the approved rate: {told}");
+    assert!(told > 163_840_000 / 8 / 5, "two RTTs at the approved rate: {told}");
     assert!(told > 20 * standard, "{told} {standard}");
 }

@@ -1,5 +1,5 @@
-//! The paper CoCoA3+ as data: nothing dangles, runs that are compared are alike but for what is
-//! compared, and the report draws what runs yield. The paper's runs last 300 s; those here seconds.
+//! The data of the paper CoCoA3+: references are valid, compared runs differ only in the compared
+//! part, and the report shows the runs. The paper's runs last 300 s, and the runs in these tests seconds.
 
 use std::collections::BTreeSet;
 
@@ -16,14 +16,14 @@ fn setup() -> Setup {
 }
 
 impl Setup {
-    /// A run of the first seconds of a point.
+    /// A run of a point over the first few seconds.
     fn short_run(&self, experiment: &str, point: &str, seed: u64) -> RunRecord {
         let short = [("duration", "4s"), ("flow.sensor.jitter", "1s")];
         let change = if experiment == "literal" { &[] } else { &short[..] };
         self.run_at(experiment, point, change, seed)
     }
 
-    /// Short runs of every point that a quick reproduction has, `seeds` of each.
+    /// Short runs of every point of a quick reproduction, at most `seeds` per point.
     fn short_runs(&self, seeds: u64) -> Vec<RunRecord> {
         let mut records = Vec::new();
         for experiment in &self.plan.experiments {
@@ -36,7 +36,7 @@ impl Setup {
         records
     }
 
-    /// The windows of short runs of the traced points.
+    /// Traces of cwnd and ssthresh in short runs of the traced points.
     fn short_traces(&self) -> Traces {
         let one = |t: &windlass_lab::experiment::TraceRequest| {
             let point = (t.experiment.as_str(), t.point.as_str());
@@ -50,7 +50,7 @@ impl Setup {
 }
 
 #[test]
-fn every_point_has_twenty_seeds_and_a_hash_of_its_own_in_its_experiment() {
+fn every_point_has_twenty_seeds_and_a_unique_hash_in_its_experiment() {
     let s = setup();
     for experiment in &s.plan.experiments {
         let mut hashes = BTreeSet::new();
@@ -68,7 +68,7 @@ fn every_point_has_twenty_seeds_and_a_hash_of_its_own_in_its_experiment() {
 }
 
 #[test]
-fn runs_with_one_seed_have_the_same_senders_whatever_the_protocol_and_others_with_another() {
+fn the_senders_of_a_run_depend_on_the_seed_and_not_on_the_protocol() {
     let s = setup();
     let of = |point: &str, seed| senders(&s.scenario_at("size", point, &[]), seed);
     let ours = of("protocol=cocoa3plus,packet=300", 1);
@@ -79,8 +79,8 @@ fn runs_with_one_seed_have_the_same_senders_whatever_the_protocol_and_others_wit
     assert_ne!(of("protocol=cocoa3plus,packet=300", 2), ours);
 }
 
-/// C3-27: a sensor receives its four neighbours and nobody else, whichever the spacing and the way in
-/// which power falls, and those in the middle the base station too.
+/// C3-27: a sensor receives only its four neighbours, for every spacing and path-loss model. The sensors in
+/// the middle also receive the base station.
 #[test]
 fn each_sensor_receives_its_four_neighbours_on_every_spacing() {
     let s = setup();
@@ -93,7 +93,8 @@ fn each_sensor_receives_its_four_neighbours_on_every_spacing() {
             others.filter(|o| cell.reach(places[k], places[*o]).receivable).count()
         };
         let heard: Vec<usize> = (0..places.len()).map(near).collect();
-        // Corners 2, edges 3, the base station 4 like the rest, and four that hear it beside those.
+        // Corners have 2 neighbours, edges 3, inner sensors and the base station 4, and the four sensors around the
+        // base 5.
         let count = |n| heard.iter().filter(|h| **h == n).count();
         assert_eq!([2, 3, 4, 5].map(count), [4, 32, 64 - 4 + 1, 4], "{radio}");
     }
@@ -111,7 +112,7 @@ fn no_sensor_can_empty_its_battery_within_a_run() {
 }
 
 #[test]
-fn routes_are_known_before_the_connections_of_the_literal_run_begin() {
+fn probes_find_routes_before_the_connections_of_the_literal_run_start() {
     let s = setup();
     let record = s.short_run("literal", "protocol=newreno", 1);
     let probes: Vec<_> = record.flows.iter().filter(|f| f.name.starts_with("probe")).collect();
@@ -124,9 +125,9 @@ fn routes_are_known_before_the_connections_of_the_literal_run_begin() {
 }
 
 #[test]
-fn each_part_changes_what_happens() {
+fn each_part_of_the_ablation_changes_the_run() {
     let s = setup();
-    // Two routes are not found in every short run.
+    // Not every short run finds two routes.
     let trail = |part: &str| {
         let run = |seed| s.short_run("ablation", &format!("part={part}"), seed);
         (1..=4).map(run).map(|r| (r.events, r.packet_hops)).collect::<Vec<_>>()
@@ -144,7 +145,7 @@ fn maps(sections: &[Section]) -> Vec<&NetworkMap> {
 }
 
 #[test]
-fn the_report_of_short_runs_is_whole_and_its_map_leads_to_the_base_station() {
+fn the_report_of_short_runs_is_complete_and_its_routes_end_at_the_base_station() {
     let s = setup();
     let (records, traces) = (s.short_runs(2), s.short_traces());
     let judgements = s.paper.judge(&s.plan, &s.claims, &records, &traces).unwrap();
@@ -155,7 +156,7 @@ fn the_report_of_short_runs_is_whole_and_its_map_leads_to_the_base_station() {
         .filter(|id| !id.ends_with(".value") && !id.ends_with(".order"))
         .filter(|id| !id.starts_with("parts."))
         .collect();
-    // The paper gives no number of senders, and BBR has no fall at a retransmission.
+    // The paper gives no number of senders, and BBR does not reduce cwnd at a retransmission.
     assert_eq!(open, ["fig5.goodput", "fig14.fall.bc-cps"]);
     let sections = s
         .paper

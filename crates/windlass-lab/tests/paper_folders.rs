@@ -1,4 +1,4 @@
-//! Paper folders that a stranger would write: what they yield, and what is said of their mistakes.
+//! Paper folders of other authors: their results, and the errors of their mistakes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use windlass_lab::papers::check::check;
 use windlass_lab::papers::{Paper, new};
 use windlass_lab::reproduce::{Options, Reproduction};
 
-/// A new paper's folder in which texts are replaced, and files added to.
+/// A new paper's folder with replaced and added texts.
 fn folder(dir: &Path, changes: &[(&str, &str, &str)], more: &[(&str, &str)]) -> Paper {
     fs::create_dir_all(dir).unwrap();
     let folder = new(&dir.join("mine")).unwrap();
@@ -55,7 +55,7 @@ tolerance = { relative = 0.9, reason = "an example" }
 "#;
 
 #[test]
-fn two_traces_of_one_run_yield_both_their_quantities() {
+fn two_traces_of_one_run_both_give_their_quantities() {
     let dir = tempfile::tempdir().unwrap();
     let more = [
         ("experiments.toml", TWO_TRACES),
@@ -91,7 +91,7 @@ measure = { trace = "q" }
 direction = { greater_than = { constant = 1.0 } }
 "#;
 
-/// The paper with one trace, and one quantity of it that a claim reads.
+/// A paper with one trace, and one quantity of this trace that a claim reads.
 fn traced(dir: &Path, quantity: &str) -> Paper {
     let quantity = format!("[[quantity]]\nname = \"q\"\ntrace = \"t\"\nis = {{ {quantity} }}\n");
     let more =
@@ -126,7 +126,7 @@ fn a_quantity_that_its_trace_cannot_have_is_an_error() {
         ("exchange = 'lost'", "19: trace `t` captures no packets"),
         (
             "trace = 'u', of = 'cwnd_bytes', take = 'max'",
-            "16: `trace`: there is no trace `u`; did you mean `t`?",
+            "16: `trace`: trace `u` not found; did you mean `t`?",
         ),
     ] {
         let dir = tempfile::tempdir().unwrap();
@@ -184,7 +184,7 @@ fn a_folder_with_the_name_of_a_built_in_paper_does_not_replace_its_results() {
             && said.contains("has results of the built-in paper; give this paper another `name`"),
         "{said}"
     );
-    // The folder of the built-in paper is that paper.
+    // The folder of the built-in paper counts as the built-in paper.
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/ccm-ss");
     prepare(&Paper::read(&own).unwrap()).unwrap();
 }
@@ -207,21 +207,21 @@ fn two_folders_of_one_name_do_not_share_results() {
 }
 
 #[test]
-fn a_sweep_in_a_paper_is_refused_before_its_points_are_read() {
+fn an_experiment_with_too_many_points_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let many = [("experiments.toml", "[\"0.1%\", \"1%\"]", "\"{{ range(20000)|list }}\"")];
     let paper = folder(dir.path(), &many, &[]);
     let said = paper_support::said(&check(&paper).unwrap_err());
     assert!(
         said.contains(
-            "experiments.toml:4:6: experiment `loss` has 20000 points; a paper has at most 10000"
+            "experiments.toml:4:6: experiment `loss` has 20000 points; an experiment of a paper has at most 10000"
         ),
         "{said}"
     );
 }
 
 #[test]
-fn numbers_are_labels_and_values_of_keys() {
+fn numbers_are_accepted_as_labels_and_values() {
     let dir = tempfile::tempdir().unwrap();
     let changes = [
         ("experiments.toml", "[\"0.1%\", \"1%\"]", "[0.001, 0.01]"),
@@ -274,7 +274,7 @@ direction = { greater_than = { constant = 0.1 } }
         assert!(steady.n >= 6, "{}", steady.note);
         steady.measured.unwrap()
     };
-    // Runs with another warm-up are other runs.
+    // Runs with another warm-up are different runs.
     let (after_10s, after_25s) = (measured(&paper), measured(&warm("25s", "b")));
     assert!(
         after_10s > 0.5 && after_25s > 0.1 && after_10s != after_25s,

@@ -1,4 +1,5 @@
-//! The paper MFVL: its plan, claims and notes fit each other, and a budget judges what it pays for.
+//! The paper MFVL: its plan, claims and notes are consistent, and a reproduction with a budget judges the claims that
+//! it runs.
 
 use crate::paper_support::{self, Setup, within};
 use windlass_lab::claims::{Judgement, Verdict};
@@ -19,7 +20,7 @@ fn every_stated_number_of_the_paper_is_a_claim() {
     }
 }
 
-/// A point of the set-ups in its first run, and what the meter did in it.
+/// The scenario of a point, and the meter's result in its first run.
 fn meter(s: &Setup, experiment: &str, point: &str) -> (Scenario, windlass_sim::FlowResult) {
     let found = s.plan.experiment(experiment).expect("known experiment");
     let text = s.paper.scenario(&found.scenario).expect("a scenario");
@@ -29,10 +30,10 @@ fn meter(s: &Setup, experiment: &str, point: &str) -> (Scenario, windlass_sim::F
     (scenario, result.flows[0].clone())
 }
 
-/// MFVL that begins with the choice of set-up 3 is MFast on one path and MVegas on the other, and what
-/// is said of two paths is so: all that arrives comes by the two, and each has its own bottleneck.
+/// MFVL with the initial choice of set-up 3 runs MFast on one path and MVegas on the other. All data arrives
+/// over these two paths, and each path has its own bottleneck.
 #[test]
-fn the_hybrid_runs_what_its_name_says_on_both_paths() {
+fn the_hybrid_runs_mfast_on_one_path_and_mvegas_on_the_other() {
     let s = setup();
     let (_, flow) = meter(&s, "setups", "cc=mfvl");
     let paths = flow.multipath.expect("a multipath connection").subflows;
@@ -43,12 +44,12 @@ fn the_hybrid_runs_what_its_name_says_on_both_paths() {
     let arrived = paths[0].delivered_bytes + paths[1].delivered_bytes;
     assert!(arrived >= flow.delivered_bytes);
     let energy = flow.radio.expect("stations").sender_j.expect("powers");
-    // Two cards that idle for 50 s spend 74 J, and none draws more than 1.35 W.
+    // Two cards use 74 J in 50 s if idle, and a card draws at most 1.35 W.
     assert!((73.9..135.0).contains(&energy), "{energy}");
 }
 
 #[test]
-fn a_small_budget_judges_the_claims_that_it_pays_for_and_leaves_the_others_to_be_run() {
+fn a_small_budget_judges_the_claims_with_runs_and_leaves_the_others_not_run() {
     let dir = tempfile::tempdir().unwrap();
     let s = setup();
     let outcome = within(s.paper, dir.path(), 4.5);
@@ -57,7 +58,7 @@ fn a_small_budget_judges_the_claims_that_it_pays_for_and_leaves_the_others_to_be
     let judged = |j: &&Judgement| paid(j) && j.verdict != Verdict::NotRun;
     assert!(outcome.judgements.iter().filter(judged).count() > 0);
     for j in outcome.judgements.iter().filter(paid) {
-        // What is compared with a point that nothing was left for says which.
+        // The note of a comparison with a point outside the budget names this point.
         let lacks = j.verdict == Verdict::NotRun;
         assert!(!lacks || j.note.contains("was not run"), "{}: {}", j.id, j.note);
     }

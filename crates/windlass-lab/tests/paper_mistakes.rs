@@ -1,4 +1,4 @@
-//! A hundred and more mistakes in a paper's folder: each is refused before any run, at its place.
+//! More than a hundred mistakes in a paper's folder. Each is an error with its place, before any run.
 
 use std::fs;
 use std::panic::catch_unwind;
@@ -46,7 +46,7 @@ fn said(dir: &Path, [file, from, to, _]: &[String; 4]) -> String {
 }
 
 #[test]
-fn each_mistake_is_refused_at_its_place() {
+fn each_mistake_is_an_error_at_its_place() {
     let mut odd = Vec::new();
     let mistakes: Vec<[String; 4]> = serde_json::from_str(MISTAKES).unwrap();
     for row in &mistakes {

@@ -1,4 +1,4 @@
-//! The paper Reno-BER as data: nothing dangles, and its arithmetic stands as the notes say.
+//! The data of the paper Reno-BER: references are valid, and its arithmetic agrees with the notes.
 
 use crate::paper_support::{self, Setup, quick};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ impl Setup {
         text.parse().unwrap_or_else(|e| panic!("{file}: {e}"))
     }
 
-    /// Verdicts without a single run: only arithmetic can be judged.
+    /// Verdicts without runs. Only arithmetic can be judged.
     fn on_paper(&self) -> Vec<Judgement> {
         self.paper.judge(&self.plan, &self.claims, &[], &Traces::new()).unwrap()
     }
@@ -45,7 +45,7 @@ fn every_override_changes_a_table_that_its_scenario_has() {
                     let entry = entries(&scenario, list).find(named);
                     (entry.unwrap_or_else(|| panic!("{key}: no such entry")), &parts[2..])
                 }
-                // Its defaults are the rule; the table comes into being.
+                // A scenario without this table uses its defaults, and the override creates the table.
                 "testbed" => continue,
                 _ => (&scenario, &parts[..]),
             };
@@ -71,11 +71,11 @@ fn every_traced_run_belongs_to_a_scenario_that_can_record() {
 }
 
 #[test]
-fn points_have_thirty_seeds_unless_no_chance_is_involved() {
+fn random_points_have_at_least_thirty_seeds() {
     let s = setup();
     for experiment in &s.plan.experiments {
         for point in experiment.points() {
-            // A kernel's run takes seconds; Table 8 does with fewer.
+            // A kernel's run takes seconds. Fewer runs are sufficient for Table 8.
             let fixed = ["one-loss", "exchange"].contains(&experiment.id.as_str())
                 || experiment.world(&point) != World::Sim
                 || point.id.ends_with("p=0%");
@@ -85,9 +85,9 @@ fn points_have_thirty_seeds_unless_no_chance_is_involved() {
     }
 }
 
-/// The paper's slips of arithmetic, and nothing else, are contradicted without a run.
+/// Without runs, only the paper's errors of arithmetic are contradicted.
 #[test]
-fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
+fn arithmetic_is_reproduced_except_for_the_errors_in_the_fidelity_notes() {
     let s = setup();
     let mut slips: BTreeSet<String> = [
         "sec2.1.all-lost",
@@ -120,7 +120,7 @@ fn arithmetic_is_reproduced_but_for_the_slips_in_the_fidelity_notes() {
 }
 
 #[test]
-fn claims_without_evidence_are_not_run_and_say_what_is_missing() {
+fn claims_without_runs_are_not_run_and_their_notes_name_the_missing_runs() {
     let s = setup();
     let judged: BTreeMap<String, Judgement> =
         s.on_paper().into_iter().map(|j| (j.id.clone(), j)).collect();
@@ -169,7 +169,7 @@ fn tables_refer_to_claims_that_exist_and_print() {
 }
 
 #[test]
-fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
+fn a_quick_reproduction_measures_every_claim_and_writes_its_findings() {
     let s = setup();
     let dir = tempfile::tempdir().unwrap();
     let outcome = quick(s.paper, dir.path());
@@ -185,7 +185,7 @@ fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
             j.note
         );
         if kernel {
-            assert_eq!(j.verdict, Verdict::NotRun, "{}: no kernel was asked", j.id);
+            assert_eq!(j.verdict, Verdict::NotRun, "{}: no kernel was requested", j.id);
         } else if claim.not_comparable.is_none() {
             assert_ne!(j.verdict, Verdict::NotComparable, "{}: {}", j.id, j.note);
         }
@@ -195,7 +195,7 @@ fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
     commands_make_the_runs_of_their_section(&s, &outcome, dir.path());
 }
 
-/// Whether a quantity is read from runs that only a kernel makes.
+/// True if a quantity is read from runs of a kernel.
 fn on_a_kernel(s: &Setup, quantity: &Quantity) -> bool {
     let Quantity::Metric(at) = quantity else { return false };
     let Some((experiment, point)) = at.place() else { return false };
@@ -239,8 +239,7 @@ fn the_terminal_shows_no_line_wider_than_asked(outcome: &Outcome) {
     }
 }
 
-/// Reads each `windlass run` of the report as the program would: it is one of the batch's runs, or
-/// records something.
+/// Checks that each `windlass run` command of the report is a run of the batch, or records series or packets.
 fn commands_make_the_runs_of_their_section(s: &Setup, outcome: &Outcome, dir: &std::path::Path) {
     let journal = std::fs::read_to_string(dir.join(&s.paper.id).join("journal.jsonl")).unwrap();
     let commands = outcome.sections.iter().flat_map(|s| &s.blocks).filter_map(|b| match b {

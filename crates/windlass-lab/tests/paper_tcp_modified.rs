@@ -1,4 +1,4 @@
-//! The paper TCP Modified: its plan, claims and notes fit each other, and a quick reproduction judges
+//! The paper TCP Modified: its plan, claims and notes are consistent, and a quick reproduction judges
 //! every claim.
 
 use crate::paper_support::{self, Setup, within};
@@ -21,7 +21,7 @@ fn every_stated_number_of_the_paper_is_a_claim() {
     }
 }
 
-/// What a flow of a point runs, once all overrides are in.
+/// The algorithm of a flow at a point, after all overrides.
 fn algorithm(s: &Setup, experiment: &str, overrides: &[(String, String)], flow: &str) -> String {
     let file = &s.plan.experiment(experiment).expect("known experiment").scenario;
     let text = s.paper.scenario(file).expect("a scenario");
@@ -38,7 +38,7 @@ fn algorithm(s: &Setup, experiment: &str, overrides: &[(String, String)], flow: 
 }
 
 #[test]
-fn flows_run_what_the_names_of_the_points_say() {
+fn flows_run_the_algorithms_that_the_point_names() {
     let s = setup();
     for experiment in &s.plan.experiments {
         for point in experiment.points() {
@@ -64,16 +64,16 @@ fn flows_run_what_the_names_of_the_points_say() {
                     let tested = if known.contains(&tested) { tested } else { ours };
                     [tested, tested, "newreno", "newreno"]
                 }
-                other => panic!("nothing is said of {other}"),
+                other => panic!("unexpected experiment {other}"),
             };
             assert_eq!(run, expected, "{}/{}", experiment.id, point.id);
         }
     }
 }
 
-/// An increase in delay is said to decrease the sharpness of alpha; arithmetic says the opposite.
+/// The paper states that an increase in delay decreases the sharpness of alpha. Its own formula gives an increase.
 #[test]
-fn only_the_slip_on_beta_is_contradicted_without_a_run() {
+fn only_the_claim_about_delay_and_alpha_is_contradicted_without_a_run() {
     let s = setup();
     let judged = s.paper.judge(&s.plan, &s.claims, &[], &Traces::new()).unwrap();
     let wrong = judged.iter().filter(|j| j.verdict == Verdict::Contradicted);
@@ -83,7 +83,7 @@ fn only_the_slip_on_beta_is_contradicted_without_a_run() {
 }
 
 #[test]
-fn a_quick_reproduction_measures_every_claim_and_tells_its_findings() {
+fn a_quick_reproduction_measures_every_claim_and_writes_its_findings() {
     let s = setup();
     let dir = tempfile::tempdir().unwrap();
     let outcome = within(s.paper, dir.path(), 30.0);

@@ -1,5 +1,5 @@
-//! Papers as folders: those that are built in are right, a new one is right as it is and runs, and each kind
-//! of mistake is one error with its place.
+//! Folders of papers: the built-in papers are valid, a new paper is valid and runs, and each kind of mistake is
+//! one error with its place.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use windlass_lab::papers::check::check;
 use windlass_lab::papers::{PAPERS, Paper, new};
 
 #[test]
-fn every_built_in_paper_is_right() {
+fn every_built_in_paper_is_valid() {
     assert_eq!(PAPERS.len(), 6);
     for paper in PAPERS.iter() {
         let checked = check(paper).unwrap_or_else(|e| panic!("{}", paper_support::said(&e)));
@@ -23,7 +23,7 @@ fn every_built_in_paper_is_right() {
     }
 }
 
-/// Changes of this file are changes of what papers are compared with.
+/// A change of this file changes the values that papers are compared with.
 #[test]
 fn closed_forms_of_built_in_papers_keep_their_values() {
     let known = include_str!("golden/models.txt").lines().filter(|line| !line.starts_with('#'));
@@ -40,7 +40,7 @@ fn closed_forms_of_built_in_papers_keep_their_values() {
 }
 
 #[test]
-fn too_few_runs_to_decide_a_claim_are_told() {
+fn a_check_counts_the_claims_that_have_too_few_runs_to_be_decided() {
     let dir = tempfile::tempdir().unwrap();
     let folder = new(&dir.path().join("mine")).unwrap();
     let path = folder.join("experiments.toml");
@@ -59,7 +59,7 @@ fn too_few_runs_to_decide_a_claim_are_told() {
 }
 
 #[test]
-fn a_new_paper_is_right_as_it_is_and_reproduces_its_claims() {
+fn a_new_paper_is_valid_and_reproduces_its_claims() {
     let dir = tempfile::tempdir().unwrap();
     let folder = new(&dir.path().join("mine")).unwrap();
     let paper = Paper::read(&folder).unwrap();
@@ -74,7 +74,7 @@ fn a_new_paper_is_right_as_it_is_and_reproduces_its_claims() {
 }
 
 #[test]
-fn what_the_runs_come_to_is_no_reason_to_have_no_report() {
+fn a_report_is_written_even_if_points_have_no_place_on_a_logarithmic_axis() {
     let dir = tempfile::tempdir().unwrap();
     let folder = new(&dir.path().join("mine")).unwrap();
     for (file, from, to) in [
@@ -91,21 +91,21 @@ fn what_the_runs_come_to_is_no_reason_to_have_no_report() {
 }
 
 #[test]
-fn a_new_papers_name_must_do_as_one_and_nothing_is_overwritten() {
+fn a_new_paper_needs_a_valid_name_and_does_not_overwrite_a_folder() {
     let dir = tempfile::tempdir().unwrap();
     let said = |name: &str| new(&dir.path().join(name)).unwrap_err().to_string();
     assert!(said("a b").contains("letters, digits and dashes"));
     new(&dir.path().join("a")).unwrap();
-    assert!(said("a").contains("is there already"));
+    assert!(said("a").contains("exists already"));
 }
 
-/// A mistake: file, what stands there, what is put in its place, and the error without its folder.
+/// A mistake: the file, a text in it, its replacement, and the error without the folder.
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 const MISTAKES: &[Mistake] = &[
     ("paper.toml", "title =", "titel =", "paper.toml:5:1: unknown field `titel`"),
     ("paper.toml", "title =", "titel =", "; did you mean `title`?"),
-    ("paper.toml", "name = \"m", "name = \"../m", "paper.toml:4:8: `../m"),
+    ("paper.toml", "name = \"m", "name = \"../m", "paper.toml:4:8: invalid name `../m"),
     (
         "experiments.toml",
         "seeds = 20",
@@ -113,7 +113,7 @@ const MISTAKES: &[Mistake] = &[
         "integer `-1`, expected a whole number from 0",
     ),
     ("claims.toml", "paper = 1.0", "paper = nan", "has a value that is not a finite number"),
-    ("claims.toml", "id = \"order\"", "id = \"\"", "needs an `id` of characters that can be seen"),
+    ("claims.toml", "id = \"order\"", "id = \"\"", "needs an `id` of printable characters"),
     (
         "models.toml",
         "mathis(0.1, p, 1.0)",
@@ -144,7 +144,7 @@ const MISTAKES: &[Mistake] = &[
         "models.toml",
         "mathis(0.1, p, 1.0)",
         "mathis(0.1, q, 1.0)",
-        "models.toml:7:6: nothing is called `q` here",
+        "models.toml:7:6: name `q` not found",
     ),
     (
         "measures.toml",
@@ -168,7 +168,7 @@ const MISTAKES: &[Mistake] = &[
         "measures.toml",
         "flow.transfer.rto_count",
         "flow.transfre.rto_count",
-        "report.toml:16:53: there is no flow `transfre`; did you mean `transfer`?",
+        "report.toml:16:53: flow `transfre` not found; did you mean `transfer`?",
     ),
     (
         "fidelity.md",
@@ -180,19 +180,19 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "claim = \"model.{{ p }}\"",
         "claim = \"modle\"",
-        "report.toml:15:10: there is no claim `modle`",
+        "report.toml:15:10: claim `modle` not found",
     ),
     (
         "report.toml",
         "claim = \"model.",
         "claim = \"modle.",
-        "report.toml:9:7: there is no claim `modle.0.1%`",
+        "report.toml:9:7: claim `modle.0.1%` not found",
     ),
     (
         "report.toml",
         "for = { p = \"{{ labels('loss', 'p') }}\" }\n",
         "for = { p = \"{{ labels('loss', 'p') }}\" }\nif = \"{{ nope }}\"\n",
-        "report.toml:15:6: nothing is called `nope` here",
+        "report.toml:15:6: name `nope` not found",
     ),
     (
         "report.toml",
@@ -222,7 +222,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "kind = \"command\"",
         "kind = \"exchange\"\nid = \"x\"\ncaption = \"\"\nof = \"nope\"\nleft = \"\"\nright = \"\"\n[[section.block]]\nkind = \"command\"",
-        "report.toml:34:7: there is no trace `nope`; there are none",
+        "report.toml:34:7: trace `nope` not found; none exists",
     ),
     (
         "experiments.toml",
@@ -252,7 +252,7 @@ const MISTAKES: &[Mistake] = &[
         "claims.toml",
         "\"flow.transfer.goodput_bps\", at = \"loss/p=0.1%\"",
         "\"flow.transfre.goodput_bps\", at = \"loss/p=0.1%\"",
-        "claims.toml:22:16: claim `order`: there is no flow `transfre`; did you mean `transfer`?",
+        "claims.toml:22:16: claim `order`: flow `transfre` not found; did you mean `transfer`?",
     ),
     (
         "claims.toml",
@@ -270,13 +270,13 @@ const MISTAKES: &[Mistake] = &[
         "claims.toml",
         "quantity = \"Goodput over the model's rate at a loss of {{ p }}\"",
         "quantity = \"Goodput over the model's rate at a loss of {{ q }}\"",
-        "claims.toml:7:12: nothing is called `q` here",
+        "claims.toml:7:12: name `q` not found",
     ),
     (
         "models.toml",
         "mathis(0.1, p, 1.0)",
         "mathi(0.1, p, 1.0)",
-        "models.toml:7:6: nothing is called `mathi` here; did you mean `mathis`?",
+        "models.toml:7:6: name `mathi` not found; did you mean `mathis`?",
     ),
     ("claims.toml", "(EX-1)", "(EX-7)", "claims.toml:14:87: fidelity.md has no note EX-7"),
     (
@@ -296,7 +296,7 @@ const MISTAKES: &[Mistake] = &[
         "report.toml",
         "claim('model.' ~ p)",
         "claim('modle.' ~ p)",
-        "report.toml:16:86: there is no claim `modle.0.1%`",
+        "report.toml:16:86: claim `modle.0.1%` not found",
     ),
     (
         "report.toml",
@@ -346,7 +346,7 @@ fn each_kind_of_mistake_is_one_error_with_its_place() {
     assert!(odd.is_empty(), "{}", odd.join("\n"));
 }
 
-/// What a check says of a folder with one mistake.
+/// The errors of a check of a folder with one mistake.
 fn mistaken(folder: &Path, file: &str, right: &str, wrong: &str) -> String {
     let path = folder.join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -362,7 +362,7 @@ fn mistaken(folder: &Path, file: &str, right: &str, wrong: &str) -> String {
 }
 
 #[test]
-fn a_folder_without_a_file_says_which() {
+fn the_error_of_a_folder_without_a_file_names_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let folder = new(&dir.path().join("mine")).unwrap();
     fs::remove_file(folder.join("claims.toml")).unwrap();
@@ -374,7 +374,7 @@ fn a_folder_without_a_file_says_which() {
     assert!(said.contains("none: "), "{said}");
 }
 
-/// The files that docs/add-a-paper.md has in full, in its order: name and text.
+/// The files that the guide add-a-paper.md has in full, in its order: name and text.
 fn of_the_tutorial() -> Vec<(String, String)> {
     let page = include_str!("../../../docs/src/guides/add-a-paper.md");
     let blocks = page.split("<!-- file: ").skip(1);
@@ -388,7 +388,7 @@ fn of_the_tutorial() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_tutorial_holds_when_it_is_followed_to_the_letter() {
+fn the_files_of_the_guide_are_a_valid_paper_with_its_results() {
     let dir = tempfile::tempdir().unwrap();
     let folder = new(&dir.path().join("cubic-response")).unwrap();
     let files = of_the_tutorial();

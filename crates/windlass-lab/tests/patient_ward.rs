@@ -1,4 +1,4 @@
-//! The patient ward: the scenario that the documentation compares algorithms on.
+//! The patient ward: the scenario with which the documentation compares algorithms.
 
 use windlass_cc::Span;
 use windlass_lab::claims::Metric;
@@ -12,7 +12,7 @@ const WARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/patient
 const SWEEP: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/sweeps/patient-ward.toml");
 
-/// The ward with these changes, for a minute and an alarm every four seconds unless told otherwise.
+/// The ward with these changes. Default: a duration of a minute, and an alarm every four seconds.
 fn ward(changes: &[(&str, &str)]) -> Scenario {
     let short = [
         ("duration", "60s"),
@@ -25,7 +25,7 @@ fn ward(changes: &[(&str, &str)]) -> Scenario {
     Scenario::from_file_with(WARD, &all).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A run, whose books the simulator has closed.
+/// The record of a run.
 fn run(scenario: Scenario, seed: u64) -> RunRecord {
     let hash = scenario.hash();
     let task = Task {
@@ -64,12 +64,12 @@ fn every_sensor_of_every_bed_reports() {
         let whole = s.battery_left_j.unwrap_or(0.0) + s.energy_j.unwrap();
         assert!(s.name == "base" || (whole - 13_300.0).abs() < 1e-6, "{}: {whole}", s.name);
     }
-    // The farthest bed is four rooms away, the nearest one.
+    // The farthest bed is four rooms away, and the nearest bed one room.
     let hops = cell.routing.as_ref().unwrap().mean_hops();
     assert!((1.5..3.5).contains(&hops), "{hops}");
 }
 
-/// Two leads fit: their waveforms arrive, and hardly an alarm is late. Eight do not.
+/// The network carries the waveforms of two ECG leads, with few late alarms. It is overloaded by eight leads.
 #[test]
 fn alarms_are_late_when_the_ward_is_overloaded() {
     let seeds = 1..=3;
@@ -84,17 +84,17 @@ fn alarms_are_late_when_the_ward_is_overloaded() {
     assert!(late(&busy) > 0.06 && late(&busy) > 4.0 * late(&calm), "{}", late(&busy));
     let slowest = |runs| mean(runs, "run.message_p99_ms");
     assert!(slowest(&busy) > 1000.0 && slowest(&busy) > 2.0 * slowest(&calm), "{}", slowest(&busy));
-    // What is sent again and again drains batteries too.
+    // Repeated retransmissions also drain batteries.
     let life = |runs| mean(runs, "run.battery_life_s");
     assert!(life(&busy) < 0.98 * life(&calm), "{} {}", life(&busy), life(&calm));
-    assert!(life(&calm) < 13_300.0 / 0.277, "the receiver alone would empty it by then");
+    assert!(life(&calm) < 13_300.0 / 0.277, "the receiver alone empties the battery in this time");
     assert_eq!(of(&calm[0], "run.first_death_s"), f64::INFINITY);
 }
 
-/// Batteries that end within the run end first where most is passed on, beside the base, and the
-/// alarms of those who are left go another way for as long as there is one.
+/// The beds next to the base forward the most packets, so that their batteries are empty first. The alarms of
+/// the other beds take another route as long as a route exists.
 #[test]
-fn the_beds_beside_the_base_fall_silent_first() {
+fn the_batteries_of_the_beds_next_to_the_base_are_empty_first() {
     let scenario = ward(&[("topology.wireless.battery", "10J")]);
     let record = run(scenario.clone(), 1);
     let deaths: Vec<(f64, &str)> = record.radios[0]
@@ -102,7 +102,7 @@ fn the_beds_beside_the_base_fall_silent_first() {
         .iter()
         .filter_map(|s| Some((s.died_s?, s.name.as_str())))
         .collect();
-    // 36 s at 277 mW, less what transmitting takes.
+    // 36 s at 277 mW, minus the energy of transmissions.
     assert_eq!(deaths.len(), 24, "{deaths:?}");
     let first = deaths.iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
     assert!((30.0..36.0).contains(&first.0), "{first:?}");
@@ -110,12 +110,12 @@ fn the_beds_beside_the_base_fall_silent_first() {
     assert_eq!(of(&record, "run.first_death_s"), first.0);
     assert_eq!(of(&record, "run.battery_life_s"), first.0);
     assert_eq!(of(&record, "run.battery_left_j"), 0.0);
-    assert!(of(&record, "run.late_fraction") > 0.3, "nobody is left to raise an alarm");
+    assert!(of(&record, "run.late_fraction") > 0.3, "all beds are off at the end");
     let [said] = &hindsight::warnings(&scenario, &[record])[..] else { panic!("one warning") };
     assert!(said.contains("24 stations at which flows begin or end went off"), "{said}");
 }
 
-/// Every point of the sweep is one that the simulator takes and that brings something over.
+/// The simulator accepts the points of the sweep, and their flows deliver data.
 #[test]
 fn the_sweep_compares_algorithms_and_timers() {
     let set = [("duration", "90s"), ("flow.pressure.jitter", "20s")];

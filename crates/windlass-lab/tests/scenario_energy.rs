@@ -1,4 +1,4 @@
-//! What a scenario says of radios' consumption, of batteries and of sources that pause.
+//! Scenarios with the consumption of radios, batteries, and sources that pause.
 
 use windlass_cc::{Span, Time};
 use windlass_lab::compile::compile;
@@ -32,7 +32,7 @@ fn meter() -> String {
 }
 
 #[test]
-fn batteries_belong_to_stations_and_access_points_are_on_the_mains() {
+fn the_battery_of_a_cell_applies_to_stations_and_not_to_the_access_point() {
     let scenario = parse(&meter()).unwrap();
     let radio = &scenario.wifi[0].radio;
     assert_eq!(radio.consumption, Some(Consumption::ESP32_C3));
@@ -64,9 +64,9 @@ fn a_source_sends_in_its_intervals_and_a_dead_station_not_at_all() {
     assert_eq!(cbr.stop, Time::from_secs(9));
     let result = simulate(&scenario, 1).unwrap();
     let [_, meter, other] = &result.radios[0].stations[..] else { panic!("three stations") };
-    let died = meter.died_s.expect("1.2 J last 4.3 s at 277 mW, less where it transmits");
+    let died = meter.died_s.expect("1.2 J last 4.3 s at 277 mW, and less with transmissions");
     assert!((4.0..4.33).contains(&died), "{died}");
-    // Ten packets a second, while it is on and alive.
+    // Ten packets per second, while the source is on and the battery is not empty.
     let sent = 10 + ((died - 3.0) * 10.0) as u64 + 1;
     assert_eq!(result.flows[0].delivered_bytes, 1000 * sent);
     assert_eq!(result.flows[0].packets_sent, 70);
@@ -76,7 +76,7 @@ fn a_source_sends_in_its_intervals_and_a_dead_station_not_at_all() {
 }
 
 #[test]
-fn a_draw_moves_all_intervals_together_and_a_stagger_each_source() {
+fn jitter_moves_all_intervals_of_a_source_together_and_stagger_moves_each_source() {
     let jittered = meter().replace("to = \"ap\"", "to = \"ap\"\njitter = \"500ms\"");
     let config = compile(&parse(&jittered).unwrap(), 7).unwrap();
     let flow = &config.flows[0];
@@ -91,12 +91,12 @@ fn a_draw_moves_all_intervals_together_and_a_stagger_each_source() {
 }
 
 #[test]
-fn wrong_energies_and_intervals_say_what_would_be_right() {
+fn errors_of_invalid_energies_and_intervals_give_the_remedy() {
     let on = "on = [[\"1s\", \"2s\"], [\"3s\", \"9s\"]]";
     for (old, new, expected) in [
         ("\"1.2J\"", "\"1200\"", "`battery`: `1200` has no unit; write an energy such as `20J`"),
         ("\"1.2J\"", "\"0J\"", "`battery`: must hold something, for example `20J`"),
-        ("consumption = \"esp32-c3\"", "", "say so in the cell, for example `consumption = "),
+        ("consumption = \"esp32-c3\"", "", "set it in the cell, for example `consumption = "),
         ("\"esp32-c3\"", "\"esp\"", "`consumption`: "),
         ("\"esp32-c3\"", "{ transmit = \"1W\" }", "lacks the key `receive`"),
         (on, "on = []", "`on`: needs at least one interval"),
@@ -108,7 +108,7 @@ fn wrong_energies_and_intervals_say_what_would_be_right() {
             "must begin after the one before has ended",
         ),
         (on, "on = [[\"10s\", \"11s\"]]", "begins at 10s, when the run has ended (10s)"),
-        (on, "on = [[\"1s\", \"2s\"]], stop = \"5s\"", "says itself when the source stops"),
+        (on, "on = [[\"1s\", \"2s\"]], stop = \"5s\"", "sets the end of the traffic"),
         ("transport = \"udp\"", "transport = \"tcp\"", "`on`: is for datagrams"),
         (on, "spread = \"1s\"", "`spread`: must be less than the mean time between two datagrams"),
         (on, "on = [[\"1s\", \"2s\"]], spread = \"-1s\"", "`spread`: "),

@@ -1,11 +1,11 @@
-//! Grids of stations on which something is wrong: one clear error, or a run that says what it is.
+//! Grids of stations with a fault: an invalid grid gives one clear error, and a run of a faulty grid gives warnings.
 
 use windlass_lab::hindsight;
 use windlass_lab::outlook;
 use windlass_lab::run::{RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
 
-/// Nine stations in three rows and a base in the middle, from line 2 on.
+/// Nine stations in three rows. The base is the last station. The topology starts in line 2.
 const GRID: &str = r#"duration = "40s"
 [topology]
 kind = "grid"
@@ -50,7 +50,7 @@ fn runs(scenario: &Scenario, seeds: u64) -> Vec<RunRecord> {
     (1..=seeds).map(record).collect()
 }
 
-/// What is said before and after one run.
+/// The warnings before and after one run, and its record.
 fn said(scenario: &Scenario) -> (Vec<String>, Vec<String>, RunRecord) {
     let before = outlook::warnings(scenario).unwrap_or_else(|e| panic!("{e}"));
     let mut records = runs(scenario, 1);
@@ -58,7 +58,7 @@ fn said(scenario: &Scenario) -> (Vec<String>, Vec<String>, RunRecord) {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
+fn errors_of_invalid_grids_give_the_remedy() {
     let zero = [("base = \"n9\"", "base = \"n9\"\nrange = \"0m\"")];
     assert_eq!(refused(&zero), "s.toml:7:9: `range`: must be more than zero, for example `150m`");
     let negative = [("base = \"n9\"", "base = \"n9\"\nrange = \"-5m\"")];
@@ -78,18 +78,20 @@ fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
     assert_eq!(
         refused(&beyond),
         "s.toml:10:8: `from`: `n*` stands for 9 nodes, `n1` to `n9`, and there is no `n10`; write a \
-         `count` of 9 at most"
+         `count` of at most 9"
     );
     let draws = [("from = \"n1\"", "from = \"n*\"\ncount = 9\ndraw = true")];
     assert_eq!(
         refused(&draws),
-        "s.toml:12:8: `draw`: 9 flows are to draw their senders from 8 nodes, each another; write a \
-         `count` of 8 at most"
+        "s.toml:12:8: `draw`: 9 flows draw different senders from only 8 nodes; write a \
+         `count` of at most 8"
     );
     let empty = [("routing", "consumption = \"esp32-c3\", battery = \"0J\", routing")];
     assert!(refused(&empty).contains("`battery`: must hold something, for example `20J`"));
     let nobody = [("routing", "off = [[\"n10\", \"1s\"]], routing")];
-    assert!(refused(&nobody).contains("`off`: `n10` is no station of this cell; its stations are"));
+    assert!(
+        refused(&nobody).contains("`off`: `n10` is not a station of this cell; its stations are")
+    );
     let static_routes = [
         ("routing = \"aodv\"", "routing = \"static\""),
         ("base = \"n9\"", "base = \"n9\"\nrange = \"149m\""),
@@ -97,45 +99,48 @@ fn what_cannot_be_meant_is_refused_with_what_would_be_right() {
     assert_eq!(
         refused(&static_routes),
         "s.toml:12:6: no links and no stations in range lead from `n1` to `n9`; join them by a \
-         `[[link]]`, or let stations reach farther or stand nearer"
+         `[[link]]`, or increase the range of the stations or move them nearer"
     );
 }
 
-/// A range below the spacing: nobody hears anybody, not even what collides.
+/// The range is smaller than the spacing, so that no station receives or senses another.
 #[test]
-fn an_isolated_sender_is_told_of_before_and_after() {
+fn an_isolated_sender_gives_warnings_before_and_after_the_run() {
     let text = with(&[("base = \"n9\"", "base = \"n9\"\nrange = \"100m\"\nsense = \"100m\"")]);
     let (before, after, record) = said(&read(&text));
     assert_eq!(
         before,
         [
             "flow up: nothing can arrive: no chain of stations in range of each other leads from its \
-          sender to its receiver; let them reach farther, or stand nearer to each other"
+          sender to its receiver; increase their range, or move them nearer"
         ]
     );
     assert_eq!(after[0], "flow up delivered nothing");
-    assert!(after[1].ends_with("0 found one by the end"), "{after:?}");
+    assert!(
+        after[1].contains(": 0 of ") && after[1].ends_with("searches for a route succeeded"),
+        "{after:?}"
+    );
     let routing = record.radios[0].routing.as_ref().unwrap();
     assert!(routing.discoveries_failed > 0 && routing.drops_no_route > 0, "{routing:?}");
     assert_eq!((routing.discoveries_succeeded, record.flows[0].delivered_bytes), (0, 0));
 }
 
-/// The two stations beside the corner are off: nothing leaves it, and the others go on.
+/// Both neighbours of the corner station are off, so that its packets do not arrive. The other stations still deliver.
 #[test]
-fn a_grid_that_falls_into_parts_serves_those_in_the_part_of_the_base() {
+fn a_disconnected_grid_serves_only_the_stations_connected_to_the_base() {
     let other = "[[flow]]\nname = \"other\"\nfrom = \"n3\"\nto = \"n9\"\nalgorithm = \"newreno\"\n";
     let off = |at: &str| {
         let off = format!("off = [[\"n2\", \"{at}\"], [\"n4\", \"{at}\"]], routing");
         read(&(with(&[("routing", &off)]) + other))
     };
     let (before, after, record) = said(&off("0s"));
-    let expected = "flow up: nothing can arrive: stations that are `off` when it starts part its \
-                    sender from its receiver";
+    let expected = "flow up: nothing can arrive: stations that are `off` when it starts \
+                    separate its sender from its receiver";
     assert_eq!(before.iter().filter(|w| w.contains("nothing can arrive")).count(), 1);
     assert!(before.iter().any(|w| w == expected), "{before:?}");
     assert_eq!(after[0], "flow up delivered nothing");
     assert!(record.flows[1].goodput_bps > 100_000.0, "{}", record.flows[1].goodput_bps);
-    // In the course of the run: nothing is known before, and something arrives until then.
+    // If the stations go off during the run, there is no warning before, and data arrives until then.
     let (before, after, record) = said(&off("20s"));
     assert!(before.iter().all(|w| !w.contains("nothing can arrive")), "{before:?}");
     assert!(after.is_empty() && record.flows[0].delivered_bytes > 0, "{after:?}");
@@ -144,7 +149,7 @@ fn a_grid_that_falls_into_parts_serves_those_in_the_part_of_the_base() {
 }
 
 #[test]
-fn a_dead_base_is_named_with_the_time_of_its_end() {
+fn the_warning_about_a_base_that_goes_off_gives_the_time() {
     let off =
         |at: &str| read(&with(&[("routing", &format!("off = [[\"n9\", \"{at}\"]], routing"))]));
     let (before, after, record) = said(&off("0s"));
@@ -153,8 +158,8 @@ fn a_dead_base_is_named_with_the_time_of_its_end() {
     assert_eq!(after[0], "flow up delivered nothing");
     assert_eq!(
         after[2],
-        "station n9, at which flows begin or end, went off at 0.000 s; goodputs are over the time \
-         after that too"
+        "station n9, at which flows begin or end, went off at 0.000 s; goodputs include the time \
+         after that"
     );
     let (before, after, record) = said(&off("10s"));
     assert!(before.iter().all(|w| !w.contains("nothing can arrive")), "{before:?}");
@@ -165,9 +170,9 @@ fn a_dead_base_is_named_with_the_time_of_its_end() {
     assert!((0.15..0.35).contains(&share), "a quarter of the time: {share}");
 }
 
-/// A base station on a battery of its own, which lasts for 1.8 s at 277 mW and less at work.
+/// A base station with a battery that lasts 1.8 s at 277 mW, and less with transmissions.
 #[test]
-fn a_base_whose_battery_runs_out_is_a_dead_base() {
+fn a_base_with_an_empty_battery_gives_the_warning_that_it_went_off() {
     let text = r#"
 duration = "10s"
 [[wifi]]
@@ -193,9 +198,9 @@ algorithm = "newreno"
     );
 }
 
-/// Each run draws its senders: of which some can reach the base and some cannot.
+/// Each run draws its senders. Some of the nodes can reach the base, and others cannot.
 #[test]
-fn drawn_senders_are_told_of_by_how_many_are_cut_off() {
+fn the_warning_about_drawn_senders_gives_the_number_of_disconnected_nodes() {
     let text = with(&[
         ("routing", "off = [[\"n2\", \"0s\"], [\"n4\", \"0s\"]], routing"),
         ("from = \"n1\"", "from = \"n*\"\ncount = 2\ndraw = true"),
@@ -204,7 +209,7 @@ fn drawn_senders_are_told_of_by_how_many_are_cut_off() {
     let scenario = read(&text);
     let before = outlook::warnings(&scenario).unwrap();
     let expected = "each of 2 flows, up-1 to up-2: nothing can arrive from 3 of the 8 nodes that it \
-                    may draw: stations that are `off` when it starts part its sender from its receiver";
+                    may draw: stations that are `off` when it starts separate its sender from its receiver";
     assert!(before.iter().any(|w| w == expected), "{before:?}");
     let after = hindsight::warnings(&scenario, &runs(&scenario, 6));
     assert!(after.iter().any(|w| w.contains("delivered nothing in ")), "{after:?}");

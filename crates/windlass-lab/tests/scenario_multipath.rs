@@ -53,7 +53,7 @@ algorithm = "cubic"
 "#;
 
 #[test]
-fn a_subflow_has_what_the_flow_has_unless_it_says_otherwise() {
+fn a_subflow_inherits_the_settings_of_its_flow() {
     let scenario = read(TEXT);
     let flow = &scenario.flows[0];
     let multipath = flow.multipath.as_ref().unwrap();
@@ -69,7 +69,7 @@ fn a_subflow_has_what_the_flow_has_unless_it_says_otherwise() {
 }
 
 #[test]
-fn two_paths_lead_over_links_of_their_own_and_may_share_one_at_the_end() {
+fn two_paths_have_separate_links_and_may_share_a_last_link() {
     let names = |scenario: &Scenario| {
         let links = scenario.links.iter().map(|l| {
             let end = |n: usize| scenario.nodes[n].as_str();
@@ -90,7 +90,7 @@ fn two_paths_lead_over_links_of_their_own_and_may_share_one_at_the_end() {
 }
 
 #[test]
-fn the_resolved_form_keeps_subflows_and_outages_and_others_hashes_stay() {
+fn the_resolved_form_keeps_subflows_and_outages() {
     let scenario = example();
     assert_eq!(scenario.links[4].down, [[Span::from_secs(20), Span::from_secs(30)]]);
     let again = Scenario::from_str(&scenario.resolved_toml(), "t.toml").unwrap();
@@ -104,7 +104,7 @@ fn the_resolved_form_keeps_subflows_and_outages_and_others_hashes_stay() {
 }
 
 #[test]
-fn overrides_call_subflows_by_name_or_number() {
+fn overrides_select_subflows_by_name_or_number() {
     for subflow in ["lte", "1"] {
         let key = format!("flow.download.multipath.subflows.{subflow}");
         let changed = set(
@@ -123,7 +123,7 @@ fn overrides_call_subflows_by_name_or_number() {
 }
 
 #[test]
-fn every_mistake_gets_one_clear_sentence() {
+fn each_mistake_in_a_multipath_flow_has_one_error_message() {
     for (part, instead, expected) in [
         ("\"a2\"", "\"a3\"", "s.toml:22:8: `via`: no link mentions a node `a3`"),
         ("round-robin", "round-robbin", "did you mean `round-robin`?"),
@@ -182,12 +182,12 @@ fn one_subflow_alone_is_a_connection() {
 }
 
 #[test]
-fn an_outlook_tells_the_path_of_each_subflow() {
+fn the_summary_gives_the_path_of_each_subflow() {
     let paths = outlook::paths(&read(TEXT)).unwrap();
     let told: Vec<_> = paths.iter().map(|p| (p.flow.as_str(), p.bottleneck.as_str())).collect();
     assert_eq!(told, [("download:wifi", "path-1:b1>a1"), ("download:lte", "path-2:b2>a2")]);
     assert_eq!(paths[1].window_bytes, Some(100_000));
-    // 8 MB in 20 s need both paths together, which no warning can know.
+    // 8 MB in 20 s need both paths together, for which no warning exists.
     let bytes = [("flow.download.traffic", "{ kind = \"bulk\", bytes = \"8MB\" }")];
     let warnings = outlook::warnings(&set(TEXT, &bytes).unwrap()).unwrap();
     assert!(warnings.iter().all(|w| !w.contains("need at least")), "{warnings:?}");
@@ -217,7 +217,7 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
     assert_eq!(MULTIPATH.table(std::slice::from_ref(&record)).rows(), 1);
     let text = overview::text(&scenario, std::slice::from_ref(&record), 120);
     assert!(
-        text.contains("download:lte") && text.contains("sent again on another subflow"),
+        text.contains("download:lte") && text.contains("reinjections on another subflow"),
         "{text}"
     );
     let series = SeriesRun {
@@ -240,7 +240,7 @@ fn results_name_subflows_in_tables_series_metrics_and_the_overview() {
         mine.filter(|s| s.series == Series::Cwnd).count()
     };
     assert!(windows(1) > 20 && windows(2) > 20);
-    // It comes back from a journal as it was.
+    // The record reads back from a journal unchanged.
     let json = serde_json::to_string(&record).unwrap();
     let again: windlass_lab::run::RunRecord = serde_json::from_str(&json).unwrap();
     assert_eq!(again, record);
@@ -266,7 +266,7 @@ multipath = { scheduler = "fpf", disjoint = true, subflows = [{ name = "a" }, { 
 "#;
 
 #[test]
-fn two_disjoint_routes_over_a_mesh_are_read_written_and_run() {
+fn a_flow_over_two_disjoint_routes_is_read_written_and_run() {
     let scenario = read(MESH);
     let spec = scenario.flows[0].multipath.as_ref().unwrap();
     assert_eq!(spec.config.scheduler, Scheduler::Fpf(Reading::Repaired));
@@ -280,7 +280,7 @@ fn two_disjoint_routes_over_a_mesh_are_read_written_and_run() {
 }
 
 #[test]
-fn disjoint_routes_that_make_no_sense_are_errors_with_a_place() {
+fn errors_of_invalid_disjoint_routes_have_a_place() {
     let cases = [
         (
             "routing = \"aodv\"",
@@ -311,9 +311,9 @@ fn disjoint_routes_that_make_no_sense_are_errors_with_a_place() {
     assert!(error.contains("take disjoint routes with `disjoint = true`"), "{error}");
 }
 
-/// As the experiments of a paper switch it on: senders drawn by the seed, and the table set whole.
+/// The form in a paper's experiments: the seed draws the senders, and one override sets the whole table.
 #[test]
-fn drawn_senders_have_two_routes_each_by_one_override() {
+fn one_override_gives_each_drawn_sender_two_routes() {
     let text = MESH
         .replace("name = \"report\"", "name = \"sensor\"\ncount = 3\ndraw = true")
         .replace("from = \"n1\"\nto = \"n9\"", "from = \"n*\"\nto = \"base\"");

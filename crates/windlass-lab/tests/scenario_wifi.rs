@@ -1,4 +1,4 @@
-//! Wi-Fi cells in scenario files: what they mean, what is wrong with them, and that they run.
+//! Wi-Fi cells in scenario files: their configuration, their summary, and their runs.
 
 use windlass_lab::compile::compile;
 use windlass_lab::outlook;
@@ -38,7 +38,7 @@ fn with(from: &str, to: &str) -> Scenario {
 }
 
 #[test]
-fn everything_but_the_standard_and_the_stations_has_a_default() {
+fn only_the_standard_and_the_stations_have_no_default() {
     let s = read(CELL);
     assert_eq!(s.nodes, ["ap", "server", "s1", "s2"]);
     let radio = &s.wifi[0].radio;
@@ -63,7 +63,7 @@ fn the_control_rate_follows_the_data_rate_unless_it_is_given() {
 }
 
 #[test]
-fn stations_have_places_and_queues_of_their_own() {
+fn each_station_may_have_a_position_and_a_queue() {
     let stations = r#"stations = ["s1", { node = "s2", at = ["3m", "-4.5m"], queue = "20kB" }]"#;
     let s = with(
         "access_point = \"ap\"\nstations = [\"s1\", \"s2\"]",
@@ -78,14 +78,14 @@ fn stations_have_places_and_queues_of_their_own() {
 }
 
 #[test]
-fn a_pattern_makes_as_many_stations_as_are_counted() {
+fn a_pattern_makes_count_stations() {
     let s = with("[\"s1\", \"s2\"]", "\"s*\"\ncount = 4");
     assert_eq!(s.nodes, ["ap", "server", "s1", "s2", "s3", "s4"]);
     assert_eq!(s.wifi[0].radio.stations[2].position, Position::metres(0, 10));
 }
 
 #[test]
-fn the_air_may_lose_power_and_frames_in_several_ways() {
+fn path_loss_frame_loss_capture_and_retries_are_read() {
     let radio = |more: &str| {
         with("standard = \"802.11g\"", &format!("standard = \"802.11g\"\n{more}"))
             .wifi
@@ -105,7 +105,7 @@ fn the_air_may_lose_power_and_frames_in_several_ways() {
 }
 
 #[test]
-fn stations_of_an_ad_hoc_cell_talk_among_themselves() {
+fn stations_of_an_ad_hoc_cell_send_to_each_other() {
     let text = CELL.replace(
         "access_point = \"ap\"\n",
         "mode = \"ad-hoc\"\nhops = [[\"s1\", \"s2\"], [\"s2\", \"ap\"]]\n",
@@ -122,7 +122,7 @@ fn stations_of_an_ad_hoc_cell_talk_among_themselves() {
 }
 
 #[test]
-fn what_is_simulated_has_the_ways_that_the_scenario_shows() {
+fn the_compiled_configuration_has_the_radio_and_routes_of_the_scenario() {
     let s = read(CELL);
     let config = compile(&s, 7).unwrap();
     assert_eq!(config.radios, [s.wifi[0].radio.clone()]);
@@ -152,13 +152,13 @@ fn senders_of_a_dumbbell_may_be_wireless() {
     let names: Vec<&str> = s.links.iter().map(|l| l.name.as_str()).collect();
     assert_eq!(names, ["backhaul", "bottleneck", "access-d1", "access-d2", "access-d3"]);
     assert_eq!(s.nodes[0], "ap");
-    // The backhaul's delay stands for the access links': 2 Mbit/s over 2 · (10 + 30 + 10) ms.
+    // The backhaul's delay replaces the access links' delay: 2 Mbit/s over 2 · (10 + 30 + 10) ms.
     assert_eq!(s.bdp_bytes()[1], 25_000);
     assert_eq!(s.flows.len(), 3);
 }
 
 #[test]
-fn the_resolved_form_is_the_same_cell() {
+fn the_resolved_form_reads_back_as_the_same_cell() {
     for more in [
         "",
         "path_loss = { model = \"friis\" }\nloss = { model = \"snr\" }\nrts = \"always\"\n",
@@ -185,7 +185,7 @@ fn the_resolved_form_is_the_same_cell() {
 }
 
 #[test]
-fn stations_may_choose_whose_packet_goes_next() {
+fn a_cell_may_set_the_scheduling_of_its_stations() {
     let scheduling = |text: &str| {
         with("access_point", &format!("{text}\naccess_point")).wifi[0].radio.scheduling
     };
@@ -201,10 +201,10 @@ fn stations_may_choose_whose_packet_goes_next() {
     assert_eq!(scheduling(&format!("scheduling = {all}")), other);
 }
 
-/// Two flows come to the access point by wire, one of few bytes at a time: whether it waits behind the
-/// other is the scheduler's choice, between flows as between sources.
+/// Two flows arrive at the access point over wired links, and one of them has small packets. The scheduler
+/// decides whether they wait behind the other flow. It distinguishes flows or sources.
 #[test]
-fn a_fair_access_point_lets_the_small_flow_pass() {
+fn fair_scheduling_at_the_access_point_does_not_increase_the_loss_of_a_small_flow() {
     let wait = |more: &str| {
         let text = format!(
             r#"duration = "5s"
@@ -252,7 +252,7 @@ traffic = {{ kind = "cbr", transport = "udp", packet = "100B", rate = "80kbps" }
 }
 
 #[test]
-fn overrides_call_a_cell_by_name_or_number() {
+fn overrides_select_a_cell_by_name_or_number() {
     let set = |key: &str, value: &str| {
         let named = CELL.replace("standard", "name = \"cell\"\nstandard");
         Scenario::with_overrides(&named, "s.toml", &[(key.to_owned(), value.to_owned())]).unwrap()
@@ -263,10 +263,10 @@ fn overrides_call_a_cell_by_name_or_number() {
     assert!(matches!(exponent, PathLoss::LogDistance { exponent: 4.0, .. }));
 }
 
-/// The way out is one frame after the other: with 802.11g at 54 Mbit/s a full packet takes 28 µs of
-/// DIFS, 67.5 µs of mean back-off, 254 µs of frame, 10 µs and 34 µs of acknowledgement.
+/// A single station sends one frame after the other. With 802.11g at 54 Mbit/s a full packet takes 28 µs
+/// (DIFS), 67.5 µs (mean back-off), 254 µs (frame), 10 µs (SIFS) and 34 µs (acknowledgement).
 #[test]
-fn one_station_alone_sends_what_the_frames_leave_it() {
+fn the_goodput_of_a_single_station_follows_from_the_frame_times() {
     let text = CELL.replace(
         "algorithm = \"reno\"",
         "traffic = { kind = \"cbr\", rate = \"60Mbps\", packet = \"1472B\", transport = \"udp\" }",
@@ -280,9 +280,9 @@ fn one_station_alone_sends_what_the_frames_leave_it() {
     assert!(station.drops_queue > 0);
 }
 
-/// Bianchi's closed form beside a scenario: ten stations that always have a datagram.
+/// Compares Bianchi's closed form with a scenario of ten stations that always have a datagram.
 #[test]
-fn a_saturated_cell_carries_what_the_outlook_says() {
+fn the_rate_of_a_saturated_cell_is_within_3_percent_of_bianchis_model() {
     let text = CELL
         .replace("[\"s1\", \"s2\"]", "\"s*\"\ncount = 10\neifs = false")
         .replace("duration = \"2s\"", "duration = \"6s\"")
@@ -303,7 +303,7 @@ fn a_saturated_cell_carries_what_the_outlook_says() {
 }
 
 #[test]
-fn the_outlook_tells_the_rate_of_the_air_and_who_is_hidden() {
+fn the_summary_gives_the_rate_of_the_channel_and_the_hidden_stations() {
     let s = read(CELL);
     let [path] = outlook::paths(&s).unwrap().try_into().unwrap();
     assert_eq!((path.bottleneck.as_str(), path.shared), ("wifi:s1>ap", true));
@@ -311,23 +311,23 @@ fn the_outlook_tells_the_rate_of_the_air_and_who_is_hidden() {
     // 1500 bytes in 28 + 67.5 + 254 + 10 + 34 µs.
     assert_eq!(path.rate_bps, (1500.0 * 8.0 / 393.5e-6) as u64);
     assert!(outlook::text(&[path]).contains("at 30.496Mbps for one station alone, shared by all"));
-    assert!(outlook::warnings(&s).unwrap().iter().all(|w| !w.contains("hear each other")));
+    assert!(outlook::warnings(&s).unwrap().iter().all(|w| !w.contains("sense each other")));
     let far =
         with("access_point", "path_loss = { model = \"disc\", receive = \"15m\" }\naccess_point");
-    let expected = "cell wifi: s1 and s2 do not hear each other, so that their frames collide \
-                    wherever both are heard; `rts` may help";
+    let expected = "cell wifi: s1 and s2 do not sense each other, so that their frames collide at \
+                    every station in range of both; `rts` may help";
     assert!(outlook::warnings(&far).unwrap().iter().any(|w| w == expected));
 }
 
 #[test]
-fn the_example_fills_the_air_and_no_more() {
+fn the_goodput_of_the_example_is_below_the_channel_capacity() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-cell.toml");
     let scenario = Scenario::from_file(path).unwrap();
     assert_eq!(read(&scenario.resolved_toml()).hash(), scenario.hash());
     let result = simulate(&scenario, 1).unwrap();
     let payload: f64 = result.flows.iter().map(|flow| flow.goodput_bps).sum();
     let [cell] = outlook::cells(&scenario).unwrap().try_into().unwrap();
-    // Acknowledgements of TCP take turns of their own.
+    // Acknowledgements of TCP also use the channel.
     let together = cell.together.expect("Bianchi's model").bps;
     assert!(payload < together && payload > 0.6 * together, "{payload}");
     let radio = &result.radios[0];

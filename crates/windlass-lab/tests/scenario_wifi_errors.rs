@@ -1,10 +1,10 @@
-//! Every kind of mistake in a Wi-Fi cell, each with its one clear sentence.
+//! Mistakes in a Wi-Fi cell, and the error message of each.
 
 use windlass_lab::scenario::Scenario;
 
 use crate::scenario_wifi::CELL;
 
-/// What is written instead of a part of [`CELL`], and the error that must follow.
+/// A part of [`CELL`], its replacement, and the expected error.
 const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "access_point =",
@@ -34,12 +34,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[\"s1\", \"s2\"]",
         "[\"s1\", \"s1\"]",
-        "s.toml:6:19: `s1` stands here twice; a node has one station in a cell",
+        "s.toml:6:19: `s1` occurs twice; a node has one station in a cell",
     ),
     (
         "[\"s1\", \"s2\"]",
         "[\"s1\", \"ap\"]",
-        "s.toml:6:19: `ap` stands here twice; a node has one station in a cell",
+        "s.toml:6:19: `ap` occurs twice; a node has one station in a cell",
     ),
     (
         "[\"s1\", \"s2\"]",
@@ -204,7 +204,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "access_point",
         "path_loss = { model = \"disc\", receive = \"5m\" }\naccess_point",
-        "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or let `path_loss` reach farther",
+        "s.toml:7:13: station \"s1\" is out of range of \"ap\": they are 10 m apart, and frames are received up to 5 m; move it nearer or increase the range of `path_loss`",
     ),
     (
         "from = \"s1\"",
@@ -229,7 +229,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn each_mistake_in_a_cell_has_its_sentence() {
+fn each_mistake_in_a_cell_has_one_error_message() {
     let mut wrong = Vec::new();
     for (part, instead, expected) in MISTAKES {
         assert!(CELL.contains(part), "{part}");

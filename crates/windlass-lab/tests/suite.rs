@@ -1,4 +1,4 @@
-//! The tests of the laboratory: one program, since each takes a second to link.
+//! The tests of the laboratory, in one program, because linking a program takes a second.
 
 mod adversary;
 mod assess;

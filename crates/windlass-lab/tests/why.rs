@@ -1,5 +1,5 @@
-//! What is said of a fallen window, held against the packet trace: five algorithms over three networks. The trace is the log of
-//! every packet on every link, which the explanation does not read.
+//! Compares the explanations of cwnd reductions with the packet trace, for five algorithms over three
+//! networks. The trace is the log of every packet on every link, which the explanation does not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,14 @@ use windlass_sim::{Fate, Incident, PacketEvent, PacketFate};
 use windlass_tcp::{Cause, Flags, LossRule, LostSegment};
 
 const ALGORITHMS: [&str; 5] = ["newreno", "cubic", "westwood", "htcp", "vegas"];
-/// Directions of the links: the sensor's own both ways, and the long one that both flows share.
+/// Directions of the links: both directions of the sensor's link, and the direction of the link that both flows share.
 const OWN: u32 = 0;
 const OWN_BACK: u32 = 1;
 const SHARED: u32 = 2;
 const LIMIT: u64 = 12;
 
-/// A queue that two flows fill; a link with losses both ways that is down for a while; a queue that marks.
+/// The networks have a queue that two flows fill, a link with losses in both directions and an outage, and a queue that
+/// marks.
 const NETWORKS: [&str; 3] = [
     r#"queue = "12pkt""#,
     r#"loss = { model = "drop", probability = "2%" }
@@ -58,7 +59,7 @@ fn case(algorithm: &str, network: &str) -> Case {
     Case::recording(&scenario, 1, |record| record.capture = vec![0, 1, 2]).expect("a run")
 }
 
-/// The packets of one flow on every link, and questions to them.
+/// The packets of a run on every link.
 struct Trace<'a>(&'a [PacketEvent]);
 
 impl<'a> Trace<'a> {
@@ -66,7 +67,7 @@ impl<'a> Trace<'a> {
         self.0.iter().filter(move |e| e.link == link && e.fate == fate)
     }
 
-    /// Acknowledgements that the sender of flow 0 had by a moment.
+    /// Acknowledgements that the sender of flow 0 has received at a time.
     fn acks(&self, until: Time) -> impl Iterator<Item = &'a PacketEvent> + use<'a> {
         self.at(OWN_BACK, PacketFate::Delivered).filter(move |e| e.flow == 0 && e.time <= until)
     }
@@ -76,7 +77,7 @@ impl<'a> Trace<'a> {
         self.0.iter().filter(move |e| dropped.contains(&e.fate))
     }
 
-    /// Packets that had come to the shared queue by a moment and began their transmission after it, by flow.
+    /// Packets in the shared queue at a time, by flow: they arrived before this time and were transmitted after it.
     fn waiting(&self, at: Time) -> BTreeMap<u32, u32> {
         let mut flows = BTreeMap::new();
         for sent in self.at(SHARED, PacketFate::Sent).filter(|e| e.time > at) {
@@ -95,7 +96,7 @@ fn covers(e: &PacketEvent, lost: &LostSegment) -> bool {
     e.flow == 0 && e.forward && e.segment.is_some_and(|s| s.len > 0 && s.seq == lost.seq)
 }
 
-/// The packet that is said to have been dropped was, there and then, and had been sent when it is said to have been.
+/// Checks that the packet was sent and dropped at the times and places of the explanation.
 fn check_drop(trace: &Trace<'_>, lost: &LostSegment, said: &Incident, text: &str) {
     let fate = match said.fate {
         Fate::LinkError => PacketFate::DroppedError,
@@ -116,13 +117,13 @@ fn check_drop(trace: &Trace<'_>, lost: &LostSegment, said: &Incident, text: &str
     }
 }
 
-/// A segment of which nothing is said was dropped nowhere from that transmission on to the decision.
+/// Checks that a segment without an incident was not dropped between its transmission and the decision.
 fn check_intact(trace: &Trace<'_>, lost: &LostSegment, until: Time, text: &str) {
     let mut drops = trace.drops().filter(|e| covers(e, lost));
     assert!(!drops.any(|e| e.time >= lost.sent && e.time <= until), "{text}");
 }
 
-/// Enough duplicates asked for the segment, or enough above it was reported.
+/// Checks that enough duplicate acknowledgements requested the segment, or that enough data above it was reported.
 fn check_rule(trace: &Trace<'_>, lost: &LostSegment, text: &str) {
     let after = |e: &&PacketEvent| e.time > lost.sent;
     let above = |e: &&PacketEvent| {
@@ -143,11 +144,11 @@ fn check_rule(trace: &Trace<'_>, lost: &LostSegment, text: &str) {
             assert!(enough, "{lost:?}: {text}");
         }
         LossRule::Timeout => {}
-        other => panic!("{other:?} where losses are counted: {text}"),
+        other => panic!("{other:?} with a stack that counts losses: {text}"),
     }
 }
 
-/// Nothing new was acknowledged for as long as the timer had been set.
+/// Checks that no new data was acknowledged during the timeout.
 fn check_timeout(trace: &Trace<'_>, r: &Reduction<'_>, text: &str) {
     let Cause::Timeout { rto, .. } = r.decision.cause else { return };
     let highest = |until: Time| {
@@ -158,7 +159,7 @@ fn check_timeout(trace: &Trace<'_>, r: &Reduction<'_>, text: &str) {
     assert_eq!(highest(set), highest(r.decision.time), "{text}");
 }
 
-/// The acknowledgement bore the echo, and the packet named had been marked there and had arrived.
+/// Checks that the acknowledgement had the echo, and that the named packet was marked and arrived.
 fn check_mark(trace: &Trace<'_>, r: &Reduction<'_>, text: &str) {
     let echo = |e: &PacketEvent| e.segment.is_some_and(|s| s.flags.has(Flags::ECE));
     assert!(trace.acks(r.decision.time).any(|e| e.time == r.decision.time && echo(e)), "{text}");
@@ -175,7 +176,7 @@ fn check_mark(trace: &Trace<'_>, r: &Reduction<'_>, text: &str) {
 }
 
 #[test]
-fn what_is_said_of_a_reduction_is_what_the_packet_trace_shows() {
+fn explanations_of_reductions_agree_with_the_packet_trace() {
     let (mut explained, mut fates, mut causes) = (0, BTreeSet::new(), BTreeSet::new());
     for algorithm in ALGORITHMS {
         for network in NETWORKS {

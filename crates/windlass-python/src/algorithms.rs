@@ -1,4 +1,4 @@
-//! What Windlass offers, as a table.
+//! Algorithms, slow starts and timers of Windlass, as a table.
 
 use pyo3::prelude::*;
 use windlass_lab::catalogue::{Entry, entries};
@@ -16,12 +16,12 @@ pub fn algorithms() -> PyResult<Table> {
         values: Values::Text(all.iter().map(|e| Some(of(e).to_owned())).collect()),
     };
     let columns = vec![
-        column("id", "Identifier, as scenarios write it", |e| e.info().id),
+        column("id", "Identifier in scenarios", |e| e.info().id),
         column("kind", "algorithm, slow start or timer", |e| e.kind()),
         column("name", "Name", |e| e.info().name),
         column("origin", "RFC with section, or paper", |e| e.info().origin),
         column("citation", "BibTeX key of the origin", |e| e.info().citation),
-        column("description", "What it does, and where it departs from its origin", |e| {
+        column("description", "Description, and deviations from the origin", |e| {
             e.info().description
         }),
     ];

@@ -16,10 +16,10 @@ use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::watch::watched;
 
-/// Columns of the text.
+/// Width of the text, columns.
 const WIDTH: usize = 110;
 
-/// What came of a comparison: its runs, `ranking` and, if asked for, `harm`; in words, and as a page.
+/// Result of a comparison: its runs, the tables `ranking` and (if requested) `harm`, a text, and a page.
 type Compared = (Records, Vec<(String, Table)>, String, String);
 
 /// Compares algorithms on a scenario.
@@ -87,6 +87,6 @@ fn measure(name: &str) -> PyResult<Measure> {
     let found = Measure::ALL.iter().find(|(n, _)| *n == name).map(|(_, m)| *m);
     found.ok_or_else(|| {
         let near = did_you_mean(name, &known);
-        input(&format!("metric: there is no `{name}`{near}; there are {}", known.join(", ")))
+        input(&format!("metric: `{name}` not found{near}; expected one of {}", known.join(", ")))
     })
 }

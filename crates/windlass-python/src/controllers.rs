@@ -1,4 +1,4 @@
-//! Algorithms that are classes in Python, at work in the simulator.
+//! Algorithms that are Python classes, run in the simulator.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,26 +15,26 @@ use windlass_tcp::CongestionControl;
 
 use crate::errors::failed;
 
-/// Name and class by what a flow is found by: its name, or its algorithm.
+/// Name and class by the key of a flow: its name, or its algorithm.
 type Named = BTreeMap<String, (String, Py<PyAny>)>;
 
 /// The classes that run on flows.
 pub struct Classes {
     of: Named,
-    /// What a flow is found by.
+    /// Returns the key of a flow.
     key: fn(&FlowSpec) -> String,
-    /// The first exception that one of them raised.
+    /// The first exception that a class raised.
     raised: Mutex<Option<PyErr>>,
     stop: Arc<AtomicBool>,
 }
 
 impl Classes {
-    /// Those of flows by their names; what goes wrong in one of them sets `stop`.
+    /// Classes of flows by the names of the flows. An exception in a class sets `stop`.
     pub fn of_flows(of: Named, stop: Arc<AtomicBool>) -> Arc<Classes> {
         Arc::new(Classes { of, key: |flow| flow.name.clone(), raised: Mutex::default(), stop })
     }
 
-    /// One in place of an algorithm, wherever that runs.
+    /// A class that replaces an algorithm in all flows.
     pub fn in_place_of(
         algorithm: &str,
         (name, class): (String, Py<PyAny>),
@@ -45,7 +45,7 @@ impl Classes {
         Arc::new(Classes { of, key, raised: Mutex::default(), stop })
     }
 
-    /// What the simulator asks for the algorithm of a flow.
+    /// The function that gives the simulator the algorithm of a flow.
     pub fn controllers(self: &Arc<Classes>) -> Arc<Controllers> {
         let classes = self.clone();
         Arc::new(move |flow: &FlowSpec| {
@@ -61,7 +61,7 @@ impl Classes {
         })
     }
 
-    /// The record under the names of what ran.
+    /// Renames the algorithms of the record's flows to the names of the classes.
     pub fn named(&self, mut record: RunRecord) -> RunRecord {
         for flow in &mut record.flows {
             if let Some((name, _)) = self.of.get(&flow.name) {
@@ -71,7 +71,7 @@ impl Classes {
         record
     }
 
-    /// What went wrong in a class.
+    /// Returns the first exception of a class, if a class raised an exception.
     ///
     /// # Errors
     ///
@@ -89,13 +89,13 @@ impl Classes {
     }
 }
 
-/// One connection of a class. Events cross as lines of the conformance vectors' format, so that a class hears the same
-/// from both.
+/// One connection of a class. Events are passed as lines of the conformance vectors' format, so that a class
+/// receives the same data from the simulator and from the vectors.
 #[derive(Clone)]
 struct Seat {
     classes: Arc<Classes>,
     class: Arc<Py<PyAny>>,
-    /// The `_Seat` of `_controllers.py`, once the connection has begun.
+    /// The `_Seat` of `_controllers.py`, after the connection has begun.
     told: Option<Arc<Py<PyAny>>>,
     before: Option<Conn>,
     control: Control,
@@ -111,14 +111,14 @@ const NO_ANSWER: Expect =
     Expect { cwnd: 0.0, ssthresh: None, pacing: None, tolerance: 0.0, pacing_tolerance: None };
 
 impl Seat {
-    /// What changed in the connection since it was told last.
+    /// The changes of the connection since the last event.
     fn news(&mut self, conn: &Conn) -> ConnLine {
         ConnLine::of(conn, self.before.replace(*conn).as_ref())
     }
 
     fn take(&mut self, answer: PyResult<(f64, Option<f64>, Option<f64>)>) {
         match answer {
-            // Numbers that do not fit saturate.
+            // Numbers outside the range saturate.
             Ok((cwnd, ssthresh, pacing)) => {
                 self.control = Control {
                     cwnd: cwnd as u64,

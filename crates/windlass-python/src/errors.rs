@@ -1,4 +1,4 @@
-//! The laboratory's errors as exceptions of `windlass._errors`.
+//! Conversion of the laboratory's errors to exceptions of `windlass._errors`.
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -23,19 +23,19 @@ fn raised(
     made.unwrap_or_else(|e: PyErr| e)
 }
 
-/// What is asked for is not right.
+/// An exception for invalid input.
 pub fn input(message: &str) -> PyErr {
-    // The laboratory's word for an argument is the command's.
+    // The laboratory uses the command's name of an argument.
     let message = message.strip_prefix("--").unwrap_or(message);
     raised("InputError", message, |_| Ok(()))
 }
 
-/// Something went wrong in the course.
+/// An exception for a failure during the work.
 pub fn failed(message: &str) -> PyErr {
     raised("RunError", message, |_| Ok(()))
 }
 
-/// What is wrong with a scenario; one that was no file is located by keys alone.
+/// An exception for an error in a scenario. The position is the key alone if the source is not a file.
 pub fn scenario(e: &ScenarioError, is_file: bool) -> PyErr {
     let file = e.file().filter(|_| is_file);
     let message = match (file, e.key()) {
@@ -72,7 +72,7 @@ fn of_run(e: &RunError) -> PyErr {
     }
 }
 
-/// Whatever the laboratory says.
+/// Converts any error of the laboratory.
 pub fn of(e: impl Into<Error>) -> PyErr {
     match e.into() {
         Error::Input(message) => input(&message),
@@ -83,7 +83,7 @@ pub fn of(e: impl Into<Error>) -> PyErr {
     }
 }
 
-/// Whatever making and keeping runs says.
+/// Converts any error of making and storing runs.
 pub fn of_making(e: run::Error) -> PyErr {
     of(Error::from(e))
 }

@@ -1,6 +1,7 @@
-//! The inside of the Python package `windlass`: what its Python files hand on to the laboratory.
+//! The native part of the Python package `windlass`: the interface between its Python files and the
+//! laboratory.
 //!
-//! Nothing here decides anything: scenarios, plans, runs and tables are the laboratory's, as the command has them.
+//! This crate decides nothing. The laboratory handles scenarios, plans, runs and tables, as for the command.
 
 mod algorithms;
 mod compare;
@@ -35,7 +36,7 @@ mod _native {
     #[pymodule_export]
     use crate::table::Table;
 
-    /// Does what the words of a command say, and returns its exit code.
+    /// Runs a command with these words, and returns its exit code.
     #[pyfunction]
     fn command(py: Python<'_>, words: Vec<String>) -> u8 {
         py.detach(|| windlass_cli::run(words.into_iter().map(Into::into)))

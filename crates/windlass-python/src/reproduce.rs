@@ -1,4 +1,4 @@
-//! Papers and examinations: which there are, and what their claims and criteria come to.
+//! Papers and assessments: the list of papers, verdicts on claims, and grades of criteria.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::errors::{failed, input, of};
 use crate::table::Table;
 use crate::watch::watched;
 
-/// The verdicts, in one sentence, the report's path, and runs that gave no result.
+/// The table of verdicts, a summary sentence, the path of the report, and the runs without a result.
 type Reproduced = (Table, String, PathBuf, Vec<String>);
 
-/// Reproduces a paper: the runs that are missing, and verdicts on its claims.
+/// Reproduces a paper: makes the missing runs and judges the claims.
 #[pyfunction]
 #[pyo3(signature = (paper, budget, seeds, folder, jobs, command, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -60,8 +60,8 @@ pub fn reproduce(
     Ok((verdicts(&outcome.judgements)?, words, report, without))
 }
 
-/// Puts an algorithm, or a class with its name that runs in place of one, through the built-in examination: the folder with its scorecards,
-/// and runs that gave no result.
+/// Assesses an algorithm, or a class that replaces an algorithm, by the built-in examination. `class` has the
+/// class and its name. Returns the folder of the scorecards, and the runs without a result.
 #[pyfunction]
 #[pyo3(signature = (algorithm, class, budget, seeds, only, folder, jobs, command, progress))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
@@ -88,7 +88,7 @@ pub fn assess(
     let alone = algorithm == seat.controller.info().id;
     if class.is_some() && (!alone || rivals.iter().any(|rival| rival == algorithm)) {
         return Err(input(&format!(
-            "in_place_of: `{algorithm}`: the name of an algorithm alone, and not one that the class is held against, which are {}",
+            "in_place_of: `{algorithm}` is not valid; give an algorithm without parameters that is not a competitor of the class ({})",
             rivals.join(", ")
         )));
     }
@@ -114,7 +114,7 @@ pub fn assess(
         let classes = class.map(|class| Classes::in_place_of(algorithm, class, watch.stop()));
         let runner = match &classes {
             None => Runner::until(watch.stop(), jobs),
-            // Python runs one of them at a time whatever is wanted.
+            // Python runs one simulation at a time, regardless of `jobs`.
             Some(classes) => {
                 let simulator = Simulator::until(watch.stop());
                 Runner::on(simulator.with_controllers(classes.controllers()), watch.stop(), 1)
@@ -133,7 +133,7 @@ pub fn assess(
     })?
 }
 
-/// Every paper that Windlass brings.
+/// Every built-in paper.
 #[pyfunction]
 pub fn papers() -> PyResult<Table> {
     let column = |name: &'static str, meaning, of: fn(&Paper) -> &str| Column {
@@ -142,10 +142,10 @@ pub fn papers() -> PyResult<Table> {
         values: Values::Text(PAPERS.iter().map(|p| Some(of(p).to_owned())).collect()),
     };
     let columns = vec![
-        column("id", "Identifier, as commands take it", |p| &p.id),
+        column("id", "Identifier for commands", |p| &p.id),
         column("title", "Title", |p| &p.title),
-        column("published", "Where and when", |p| &p.published),
-        column("summary", "What it is about", |p| &p.summary),
+        column("published", "Publication and year", |p| &p.published),
+        column("summary", "Summary of the paper", |p| &p.summary),
     ];
     Table::of(vec![Plain { name: "papers", columns }])
 }
@@ -186,22 +186,26 @@ fn verdicts(all: &[Judgement]) -> PyResult<Table> {
     };
     let columns = vec![
         text("id", "Identifier, unique within the paper", |j| &j.id),
-        text("source", "Where it stands in the paper", |j| &j.source),
-        text("quantity", "What is claimed, in words", |j| &j.quantity),
-        text("kind", "What it rests on", |j| j.kind.name()),
-        text("statement", "The printed statement that it is part of", |j| &j.statement),
-        text("unit", "Unit of paper, measured and the interval", |j| &j.unit),
-        real("paper", "The paper's value", |j| j.paper),
-        real("measured", "Ours", |j| j.measured),
-        real("ci95_low", "Lower end of the 95 % interval of ours", |j| j.ci95.map(|ci| ci[0])),
-        real("ci95_high", "Upper end of the 95 % interval of ours", |j| j.ci95.map(|ci| ci[1])),
+        text("source", "Position in the paper", |j| &j.source),
+        text("quantity", "Claimed quantity, in words", |j| &j.quantity),
+        text("kind", "Basis of the claim", |j| j.kind.name()),
+        text("statement", "Printed statement that contains the claim", |j| &j.statement),
+        text("unit", "Unit of the columns paper, measured and ci95", |j| &j.unit),
+        real("paper", "Published value", |j| j.paper),
+        real("measured", "Measured value", |j| j.measured),
+        real("ci95_low", "Lower end of the measured value's 95 % interval", |j| {
+            j.ci95.map(|ci| ci[0])
+        }),
+        real("ci95_high", "Upper end of the measured value's 95 % interval", |j| {
+            j.ci95.map(|ci| ci[1])
+        }),
         Column {
             name: "runs".into(),
-            meaning: "Runs behind it; 0 for arithmetic",
+            meaning: "Number of runs; 0 for arithmetic",
             values: Values::Integer(all.iter().map(|j| Some(j.n)).collect()),
         },
-        text("verdict", "The verdict", |j| j.verdict.badge().name),
-        text("note", "Why, and what differs", |j| &j.note),
+        text("verdict", "Verdict", |j| j.verdict.badge().name),
+        text("note", "Reason of the verdict, and deviations", |j| &j.note),
     ];
     Table::of(vec![Plain { name: "verdicts", columns }])
 }

@@ -1,4 +1,4 @@
-//! Runs that have been made, and their tables.
+//! Finished runs and their tables.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::watch::watched;
 
-/// The time series of a run that is held in memory.
+/// The time series of a run in memory.
 struct Traced {
     task: Task,
     tracks: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Those that a plan of many points came to.
+    /// The records of a plan with many points.
     pub fn new(records: Vec<RunRecord>, failed: Vec<Failed>, command: String) -> Records {
         Records { records, traced: Vec::new(), failed, scenario: None, command }
     }
@@ -50,7 +50,7 @@ impl Records {
 
 fn listing(name: &str) -> PyResult<Listing> {
     let found = LISTINGS.into_iter().find(|l| l.name == name);
-    found.ok_or_else(|| input(&format!("there is no table `{name}`")))
+    found.ok_or_else(|| input(&format!("table `{name}` not found")))
 }
 
 /// The table with the axes of its points as columns after the point.
@@ -76,7 +76,7 @@ fn series_table(traced: &[&Traced]) -> PyResult<Table> {
     Table::of(series(runs).collect())
 }
 
-/// The series with this name, or the only one whose name begins so: `cwnd` is `cwnd_bytes`.
+/// The series with this name, or the only series whose name begins with it: `cwnd` is `cwnd_bytes`.
 #[pyfunction]
 pub fn series_name(word: &str) -> PyResult<String> {
     let known: Vec<String> =
@@ -90,7 +90,7 @@ pub fn series_name(word: &str) -> PyResult<String> {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let near = did_you_mean(word, &known);
             Err(input(&format!(
-                "there is no time series `{word}`{near}; there are {}",
+                "time series `{word}` not found{near}; expected one of {}",
                 listed(&known)
             )))
         }
@@ -103,7 +103,7 @@ impl Records {
         self.records.len()
     }
 
-    /// One of the tables of `docs/src/reference/results.md`, axes as columns of their own.
+    /// One of the tables of `docs/src/reference/results.md`, with a column per axis.
     fn table(&self, name: &str) -> PyResult<Table> {
         Table::of(vec![with_axes(listing(name)?.table(&self.records))])
     }
@@ -118,7 +118,7 @@ impl Records {
         series_table(&self.traced.iter().filter(|t| t.task.seed == seed).collect::<Vec<_>>())
     }
 
-    /// A table as the command prints it with `--csv`.
+    /// A table in the format that the command prints with `--csv`.
     fn csv(&self, py: Python<'_>, name: &str) -> PyResult<String> {
         let listing = listing(name)?;
         py.detach(|| {
@@ -130,12 +130,12 @@ impl Records {
         })
     }
 
-    /// The overview that `windlass run` prints; empty for runs of more than one scenario.
+    /// The overview that `windlass run` prints; empty for runs of several scenarios.
     fn overview(&self) -> String {
         self.scenario.as_ref().map(|s| overview::text(s, &self.records, WIDTH)).unwrap_or_default()
     }
 
-    /// The page that `windlass run --out` writes; empty where nothing was to be drawn.
+    /// The page that `windlass run --out` writes; empty if there is nothing to draw.
     fn page(&self, py: Python<'_>) -> PyResult<String> {
         let Some(scenario) = &self.scenario else { return Ok(String::new()) };
         py.detach(|| {
@@ -145,26 +145,26 @@ impl Records {
         })
     }
 
-    /// What went otherwise than one may think, once it is over: a sentence each.
+    /// Unexpected results of the finished runs, a sentence each.
     fn warnings(&self) -> Vec<String> {
         let of = |s: &Arc<_>| hindsight::warnings(s, &self.records);
         self.scenario.as_ref().map(of).unwrap_or_default()
     }
 
-    /// Runs that gave no result, with the reason.
+    /// Runs without a result, with the reason.
     #[getter]
     fn failed(&self) -> Vec<String> {
         self.failed.iter().map(ToString::to_string).collect()
     }
 
-    /// Windlass versions that made them.
+    /// Versions of Windlass that made the runs.
     #[getter]
     fn versions(&self) -> Vec<String> {
         Provenance::of(&self.records, "").versions.into_iter().collect()
     }
 }
 
-/// Makes runs of a scenario with seeds that follow each other.
+/// Makes runs of a scenario with consecutive seeds.
 #[pyfunction]
 #[pyo3(signature = (scenario, seeds, folder, jobs, command, progress, classes))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
@@ -182,7 +182,7 @@ pub fn run(
     check_seeds(&read, seeds).map_err(of)?;
     let mut recorded = (*read).clone();
     if folder.is_none() {
-        // Packets are written as they are kept, and there is nowhere to put them.
+        // Captured packets are written to a folder during the run, and there is no folder.
         recorded.record = RecordSpec { capture: Vec::new(), ..recorded.record };
     }
     let recorded = Arc::new(recorded);
@@ -213,7 +213,7 @@ fn in_memory(
     progress: Option<&Py<PyAny>>,
     classes: BTreeMap<String, (String, Py<PyAny>)>,
 ) -> PyResult<Ran> {
-    // Python runs one of them at a time whatever is wanted.
+    // Python runs one simulation at a time, regardless of `jobs`.
     let jobs = if classes.is_empty() { jobs } else { 1 };
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
@@ -256,7 +256,7 @@ fn in_folder(
     Ok((filled.records, Vec::new(), filled.failed))
 }
 
-/// The runs that a folder holds, by experiment, point and seed.
+/// The runs in a folder, by experiment, point and seed.
 #[pyfunction]
 pub fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Records> {
     let journal = folder.join(store::JOURNAL);

@@ -1,4 +1,4 @@
-//! Scenarios: from files, from text and from what Python holds.
+//! Scenarios: from files, from text and from Python objects.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use windlass_lab::sweep::spelt_out;
 
 use crate::errors::{input, scenario};
 
-/// A scenario that has been read.
+/// A scenario that has been parsed.
 #[pyclass(frozen, module = "windlass._native")]
 pub struct Scenario {
-    /// What it was read from, before any change.
+    /// Source text, before any change.
     pub text: String,
-    /// Name of the source, as errors call it.
+    /// Name of the source in error messages.
     pub name: String,
-    /// Changes, every `*` as it was written.
+    /// Changes, with every `*` as written.
     pub set: Vec<(String, String)>,
-    /// Whether the source is a file.
+    /// True if the source is a file.
     pub is_file: bool,
-    /// What came of it.
+    /// The parsed scenario.
     pub read: Arc<Read>,
 }
 
 #[pymethods]
 impl Scenario {
-    /// Reads text with changes; `name` is its file, or what errors are to call it.
+    /// Parses text with changes; `name` is the file, or the name in error messages.
     #[staticmethod]
     fn of_text(
         text: String,
@@ -38,7 +38,7 @@ impl Scenario {
         set: Vec<(String, String)>,
     ) -> PyResult<Scenario> {
         let wrong = |e| scenario(&e, is_file);
-        // What is wrong in the text alone is said first.
+        // Errors in the original text are reported first.
         let alone = Read::from_str(&text, &name).map_err(wrong)?;
         let read = match set.as_slice() {
             [] => alone,
@@ -87,17 +87,17 @@ impl Scenario {
         self.read.hash()
     }
 
-    /// The whole scenario as TOML, with every default.
+    /// The whole scenario as TOML, with all defaults.
     fn to_toml(&self) -> String {
         self.read.resolved_toml()
     }
 
-    /// What is probably not meant: a sentence each.
+    /// Values that are probably mistakes, a sentence each.
     fn warnings(&self) -> PyResult<Vec<String>> {
         outlook::warnings(&self.read).map_err(|e| input(&e.to_string()))
     }
 
-    /// Paths, queues and windows, as `windlass run --dry-run` tells them.
+    /// Paths, queues and windows, as `windlass run --dry-run` prints them.
     fn outlook(&self) -> PyResult<String> {
         let paths = outlook::paths(&self.read).map_err(|e| input(&e.to_string()))?;
         let cells = outlook::cells(&self.read).map_err(|e| input(&e.to_string()))?;
@@ -105,16 +105,16 @@ impl Scenario {
     }
 }
 
-/// A dictionary as a TOML document.
+/// Converts a dictionary to a TOML document.
 #[pyfunction]
 pub fn toml_of(tree: &Bound<'_, PyDict>) -> PyResult<String> {
     let Value::Table(table) = value(tree, "")? else {
-        return Err(input("a scenario is a dictionary"));
+        return Err(input("a scenario must be a dictionary"));
     };
     toml::to_string(&table).map_err(|e| input(&e.to_string()))
 }
 
-/// A value as `--set` takes it: text as it is, everything else as TOML.
+/// Converts a value for `--set`: text without change, everything else as TOML.
 #[pyfunction]
 pub fn value_text(key: &str, of: &Bound<'_, PyAny>) -> PyResult<String> {
     match value(of, key)? {
@@ -123,7 +123,7 @@ pub fn value_text(key: &str, of: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// What Python holds as TOML; `path` is where it stands.
+/// Converts a Python object to TOML; `path` is its position.
 fn value(of: &Bound<'_, PyAny>, path: &str) -> PyResult<Value> {
     if of.is_instance_of::<PyBool>() {
         return Ok(Value::Boolean(of.extract()?));
@@ -145,7 +145,7 @@ fn value(of: &Bound<'_, PyAny>, path: &str) -> PyResult<Value> {
         let item = |i: usize| value(&items.get_item(i)?, &format!("{path}[{i}]"));
         return Ok(Value::Array((0..items.len()?).map(item).collect::<PyResult<_>>()?));
     }
-    // Numbers of NumPy and its kin.
+    // Numbers of NumPy and similar libraries.
     if let Ok(number) = of.call_method0("item")
         && !number.is(of)
     {
@@ -154,7 +154,7 @@ fn value(of: &Bound<'_, PyAny>, path: &str) -> PyResult<Value> {
     let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
     let kind = of.get_type().name()?;
     Err(input(&format!(
-        "{place}a {kind} is no value of a scenario; write text, a number, a bool, a list or a dictionary"
+        "{place}invalid value of type {kind}; expected text, a number, a bool, a list or a dictionary"
     )))
 }
 
@@ -165,7 +165,7 @@ fn table(items: &Bound<'_, PyList>, path: &str) -> PyResult<Value> {
         let dot = if path.is_empty() { "" } else { "." };
         let key: String = key
             .extract()
-            .map_err(|_| input(&format!("{path}{dot}{key}: the keys of a scenario are text")))?;
+            .map_err(|_| input(&format!("{path}{dot}{key}: a key of a scenario must be text")))?;
         let inner = value(&inner, &format!("{path}{dot}{key}"))?;
         table.insert(key, inner);
     }

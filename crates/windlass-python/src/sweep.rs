@@ -1,4 +1,4 @@
-//! Sweeps: made here, or handed out as jobs and taken back.
+//! Sweeps: made in this process, or distributed as jobs and collected again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::watch::watched;
 
-/// A sweep in the course of its work.
+/// A sweep in progress.
 #[pyclass(module = "windlass._native")]
 pub struct Sweep {
     work: Work,
     command: String,
     folder: PathBuf,
-    /// Runs that are kept as long as this lives.
+    /// Temporary folder of the runs, deleted with this value.
     _passing: Option<TempDir>,
 }
 
@@ -31,7 +31,7 @@ fn all<T>(texts: &[String], parse: fn(&str) -> Result<T, String>) -> PyResult<Ve
 
 #[pymethods]
 impl Sweep {
-    /// Draws up the points and opens the folder, or one that goes away with this.
+    /// Plans the points and opens the folder, or a temporary folder.
     #[new]
     #[pyo3(signature = (scenario, axes, seeds, until, min_seeds, max_seeds, metrics, warm_up, folder, command))]
     #[allow(clippy::too_many_arguments)]
@@ -93,13 +93,13 @@ impl Sweep {
         self.folder.clone()
     }
 
-    /// What is probably not meant, with the points that it is said of.
+    /// Values that are probably mistakes, a sentence each.
     fn warnings(&self) -> PyResult<Vec<String>> {
         let told = self.work.plan().warnings(&Runner::new(0)).map_err(of)?;
         Ok(told.into_iter().map(|(sentence, _)| sentence).collect())
     }
 
-    /// Makes the runs that are missing.
+    /// Makes the missing runs.
     fn run(&mut self, py: Python<'_>, jobs: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let work = &mut self.work;
         watched(py, progress.as_ref(), |watch| {
@@ -110,7 +110,7 @@ impl Sweep {
         })?
     }
 
-    /// What is to be made next, a message for `work_on` each; none when the sweep is made.
+    /// The next jobs, as messages for `work_on`; empty if the sweep is finished.
     fn jobs(&mut self, py: Python<'_>) -> PyResult<Vec<String>> {
         let work = &mut self.work;
         let jobs = py.detach(|| work.jobs()).map_err(of)?;
@@ -118,14 +118,14 @@ impl Sweep {
         jobs.iter().map(text).collect()
     }
 
-    /// Keeps what `work_on` has returned.
+    /// Stores a result of `work_on`.
     fn take(&mut self, made: &str) -> PyResult<()> {
         let made = serde_json::from_str(made)
-            .map_err(|e| input(&format!("what came back is no run: {e}")))?;
+            .map_err(|e| input(&format!("invalid result of a job: {e}")))?;
         self.work.take(made).map_err(of)
     }
 
-    /// The runs, the table of the points, and the report where the folder stays.
+    /// The runs, the table of the points, and the path of the report if the folder is not temporary.
     fn conclude(&self, py: Python<'_>) -> PyResult<(Records, Table, Option<PathBuf>)> {
         let (cells, report) = py.detach(|| {
             let cells = self.work.cells();
@@ -142,17 +142,18 @@ impl Sweep {
 impl Sweep {
     fn points_table(&self, cells: &[windlass_lab::sweep::Cell]) -> windlass_lab::run::store::Table {
         let mut table = self.work.table(cells);
-        // Behind the point stand the labels of the axes, as text.
+        // The labels of the axes follow the point, as text.
         let axes = self.work.plan().axes.len();
         table.columns.drain(1..=axes);
         with_axes(table)
     }
 }
 
-/// Makes the run of a message, here and by one processor, and returns what came of it.
+/// Makes the run of a job on one processor, and returns the result.
 #[pyfunction]
 pub fn work_on(py: Python<'_>, job: &str) -> PyResult<String> {
-    let job: Job = serde_json::from_str(job).map_err(|e| input(&format!("this is no job: {e}")))?;
+    let job: Job =
+        serde_json::from_str(job).map_err(|e| input(&format!("not a job of a sweep: {e}")))?;
     let stop = Arc::new(AtomicBool::new(false));
     let made = py.detach(|| job.perform(&Runner::until(stop, 1))).map_err(of)?;
     serde_json::to_string(&made).map_err(|e| failed(&e.to_string()))

@@ -1,4 +1,4 @@
-//! Tables as Arrow: handed over by the PyCapsule interface, without a copy and without a library in between.
+//! Tables as Arrow: passed through the PyCapsule interface, without a copy and without another library.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::errors::failed;
 pub struct Table {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,
-    /// The same values for those who have no Arrow.
+    /// The same values, for users without Arrow.
     parts: Vec<store::Table>,
 }
 
 impl Table {
-    /// Of the parts of a table that have the same columns, at least one.
+    /// A table of several parts with the same columns; at least one part is needed.
     pub fn of(parts: Vec<store::Table>) -> PyResult<Table> {
-        let broken = |e: ArrowError| failed(&format!("a table cannot be handed over: {e}"));
-        let Some(first) = parts.first() else { return Err(failed("a table without columns")) };
+        let broken = |e: ArrowError| failed(&format!("cannot pass the table to Python: {e}"));
+        let Some(first) = parts.first() else { return Err(failed("the table has no columns")) };
         let arrays: Vec<Vec<ArrayRef>> = parts
             .iter()
             .map(|part| part.columns.iter().map(|c| array(&c.values)).collect())
@@ -89,7 +89,7 @@ impl Table {
                 Some(Values::Integer(v)) => v.iter().try_for_each(|x| list.append(x))?,
                 Some(Values::Real(v)) => v.iter().try_for_each(|x| list.append(x))?,
                 Some(Values::Reals(v)) => v.iter().try_for_each(|x| list.append(x))?,
-                None => return Err(failed(&format!("there is no column {place}"))),
+                None => return Err(failed(&format!("column {place} not found"))),
             }
         }
         Ok(list)
@@ -116,7 +116,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer that asked for other types casts them itself, as the interface lets it.
+        // A consumer that requested other types converts them itself; the interface permits this.
         let _ = requested_schema;
         let batches = self.batches.clone().into_iter().map(Ok);
         let reader = RecordBatchIterator::new(batches, self.schema.clone());

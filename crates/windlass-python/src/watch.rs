@@ -1,4 +1,4 @@
-//! Long work: Python goes on meanwhile, hears how far it is, and may stop it.
+//! Long work in the background: Python keeps running, receives the progress, and may stop the work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// How often signals are looked for and progress is told.
+/// Interval of the checks for signals and of progress reports.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What work in the background and Python share.
+/// State that the work in the background and Python share.
 #[derive(Default)]
 pub struct Watch {
     stop: Arc<AtomicBool>,
@@ -20,17 +20,17 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Becomes true when the work is to stop.
+    /// A flag that becomes true when the work must stop.
     pub fn stop(&self) -> Arc<AtomicBool> {
         self.stop.clone()
     }
 
-    /// So many runs are to be made in all, as far as is known.
+    /// Sets the total number of runs, as currently known.
     pub fn expect(&self, total: usize) {
         self.total.store(total, Ordering::Relaxed);
     }
 
-    /// Another run is made.
+    /// Counts a finished run.
     pub fn made(&self) {
         self.made.fetch_add(1, Ordering::Relaxed);
     }
@@ -42,8 +42,9 @@ impl Watch {
     }
 }
 
-/// Does the work on another thread, calling `progress` with the number of runs made and of all. A signal such as Ctrl-C, or an
-/// exception of `progress`, stops the work and is raised once it has ended.
+/// Does the work on another thread, and calls `progress` with the number of finished runs and the total
+/// number. A signal such as Ctrl-C, or an exception of `progress`, stops the work. It is raised when the work
+/// has ended.
 pub fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -54,12 +55,12 @@ pub fn watched<T: Send>(
     thread::scope(|scope| {
         let shared = &watch;
         scope.spawn(move || {
-            // Nobody waits any more only where the process ends.
+            // The receiver is gone only if the process ends.
             let _ = send.send(work(shared));
         });
         let mut interrupted = None;
         let outcome = loop {
-            // A receiver is one thread's at a time, so that it goes along and comes back.
+            // A receiver belongs to one thread at a time, so it is moved there and back.
             let (got, back) = py.detach(move || (done.recv_timeout(LOOK_EVERY), done));
             done = back;
             match got {
@@ -77,9 +78,9 @@ pub fn watched<T: Send>(
         match (interrupted, outcome) {
             (Some(e), _) => Err(e),
             (None, Some(outcome)) => watch.tell(py, progress).map(|()| outcome),
-            (None, None) => {
-                Err(crate::errors::failed("the work ended without a word; this is a defect"))
-            }
+            (None, None) => Err(crate::errors::failed(
+                "the work ended without a result; this is a defect in Windlass",
+            )),
         }
     })
 }

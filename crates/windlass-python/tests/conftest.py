@@ -1,4 +1,4 @@
-"""What the tests share."""
+"""Shared fixtures of the tests."""
 
 import subprocess
 import sysconfig
@@ -9,7 +9,7 @@ import pytest
 
 import windlass as wl
 
-# Not by the environment, which the notebooks would have too.
+# Not by an environment variable, because the notebooks would inherit it.
 matplotlib.use("agg")
 
 ROOT = Path(__file__).parents[3]
@@ -17,14 +17,14 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def lossy() -> wl.Scenario:
-    """Two flows over a link that loses packets, in a second of processor time at most."""
+    """Two flows over a lossy link; at most one second of processor time."""
     s = wl.Scenario(duration="10s").link("server", "client", rate="2Mbps", delay="20ms", loss="1%", queue="20pkt")
     return s.flow("server", "client", name="a", algorithm="reno").flow("server", "client", name="b", algorithm="cubic")
 
 
 @pytest.fixture
 def command():
-    """Calls the ``windlass`` command that the package brings."""
+    """Calls the ``windlass`` command of the package."""
     program = Path(sysconfig.get_path("scripts")) / "windlass"
 
     def call(*words: str | Path, ok: bool = True) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Comparisons, and the command that the package brings."""
+"""Comparisons, and the command of the package."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 import windlass as wl
 
 
-def test_a_comparison_is_that_of_the_command(lossy, tmp_path, command):
+def test_comparison_equals_the_commands_comparison(lossy, tmp_path, command):
     file = tmp_path / "lossy.toml"
     file.write_text(lossy.to_toml())
     c = wl.compare(file, ["cubic", "reno", "vegas"], seeds=4)
@@ -33,12 +33,12 @@ def test_a_comparison_is_that_of_the_command(lossy, tmp_path, command):
         ({"jitter": "5"}, "no unit"),
     ],
 )
-def test_what_is_not_right_is_said(lossy, given, says):
+def test_invalid_arguments_are_rejected(lossy, given, says):
     with pytest.raises(wl.InputError, match=says):
         wl.compare(lossy, **({"algorithms": ["cubic", "reno"], "seeds": 1} | given))
 
 
-def test_the_command_is_the_whole_command(command):
+def test_command_has_version_and_exit_codes(command):
     assert command("--version").stdout.split() == ["windlass", wl.__version__]
     refused = command("run", "none.toml", ok=False)
     assert refused.returncode == 2 and "cannot be read" in refused.stderr
@@ -46,7 +46,7 @@ def test_the_command_is_the_whole_command(command):
     assert elsewhere.returncode == 2
 
 
-def test_an_examination_leaves_its_scorecard_and_goes_on_where_it_was(tmp_path):
+def test_assessment_writes_a_scorecard_and_resumes(tmp_path):
     given = {"only": ["loss"], "seeds": 2, "folder": tmp_path}
     bad, good = wl.assess("scalable", **given), wl.assess("reno", **given)
     for made, name in ((bad, "scalable"), (good, "reno")):
@@ -59,7 +59,7 @@ def test_an_examination_leaves_its_scorecard_and_goes_on_where_it_was(tmp_path):
         wl.assess("cubik")
 
 
-def test_a_class_is_examined_as_an_algorithm_is(tmp_path):
+def test_class_is_assessed_like_an_algorithm(tmp_path):
     class NoBackOff(wl.WindowController):
         def threshold(self, conn, cause):
             return self.cwnd
@@ -74,7 +74,7 @@ def test_a_class_is_examined_as_an_algorithm_is(tmp_path):
         wl.assess(NoBackOff, in_place_of="cubic", **given)
 
 
-def test_what_a_class_raises_in_an_examination_is_raised(tmp_path):
+def test_exception_of_a_class_in_an_assessment_is_raised(tmp_path):
     class Raises(wl.WindowController):
         def threshold(self, conn, cause):
             raise ZeroDivisionError("of nothing")

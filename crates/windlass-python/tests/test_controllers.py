@@ -1,4 +1,4 @@
-"""Algorithms in Python, against the vectors that the algorithms in Rust are held against."""
+"""Algorithms in Python, checked with the vectors of the algorithms in Rust."""
 
 import shutil
 
@@ -11,11 +11,11 @@ VECTORS = ROOT / "conformance"
 
 
 @pytest.mark.parametrize("algorithm", ["reno", "tahoe"])
-def test_the_frame_as_it_stands_is_reno(algorithm):
+def test_window_controller_without_changes_is_reno(algorithm):
     assert wl.conform(wl.WindowController, VECTORS / algorithm) == []
 
 
-def test_newreno_differs_where_its_slow_start_is_another():
+def test_newreno_differs_only_in_slow_start():
     differences = wl.conform(wl.WindowController, VECTORS / "newreno")
     assert {d.file.stem for d in differences} == {"hystart-plus-plus", "limited-slow-start"}
 
@@ -25,7 +25,7 @@ def test_a_mistake_is_found_with_file_line_and_event():
         def threshold(self, conn, cause):
             return self.cwnd / 2
 
-    # RFC 5681 equation 4 is of what is in flight, which is less than the window.
+    # RFC 5681 equation 4 uses the flight, which is smaller than cwnd.
     found = {d.file.stem: d for d in wl.conform(Careless, VECTORS / "reno")}
     assert "minimum-window" in found or "one-loss" in found
     first = next(iter(found.values()))
@@ -33,24 +33,24 @@ def test_a_mistake_is_found_with_file_line_and_event():
     assert str(first).startswith(f"{first.file}:{first.line}: {first.what}: expected ")
 
 
-def test_a_controller_without_a_frame_hears_every_event():
+def test_controller_receives_every_event():
     heard = set()
 
     class Listener(wl.Controller):
         def on_ack(self, conn, ack):
             heard.add("ack")
-            # At every event the window is another than is expected: only the first is a difference.
+            # At every event cwnd differs from the expected value, but only the first difference is reported.
             self.cwnd = 1
 
     assert len(wl.conform(Listener, VECTORS / "cubic" / "avoidance.jsonl")) == 1 and heard == {"ack"}
 
 
-def test_what_is_no_vector_is_said(tmp_path):
+def test_file_that_is_not_a_vector_is_rejected(tmp_path):
     with pytest.raises(wl.InputError, match="has no vectors"):
         wl.conform(wl.WindowController, tmp_path)
     file = tmp_path / "x.jsonl"
     file.write_text("{}\n")
-    with pytest.raises(wl.InputError, match="no vector of version 1"):
+    with pytest.raises(wl.InputError, match="not a conformance vector of version 1"):
         wl.conform(wl.WindowController, file)
     shutil.copy(VECTORS / "reno" / "avoidance.jsonl", file)
     assert wl.conform(wl.WindowController, file) == []
@@ -67,16 +67,16 @@ def goodput(results):
     return results.flows["goodput_bps"][0]
 
 
-def test_reno_in_python_fares_as_reno_in_rust_in_the_simulator():
+def test_reno_in_python_equals_reno_in_rust_in_the_simulator():
     ours, theirs = wl.run(LOSSY), wl.run(LOSSY, controllers=wl.WindowController)
     assert theirs.flows["algorithm"] == ["WindowController"]
-    # The same losses meet both; windows differ by what integers leave over.
+    # Both have the same losses; the cwnds differ only by integer rounding.
     assert goodput(theirs) == pytest.approx(goodput(ours), rel=0.01)
     assert theirs.flows["retransmits"] == ours.flows["retransmits"]
     assert wl.run(LOSSY, controllers=wl.WindowController).to_csv() == theirs.to_csv()
 
 
-def test_what_a_class_answers_decides_and_only_where_it_runs():
+def test_class_controls_only_its_own_flow():
     class Narrow(wl.Controller):
         def on_ack(self, conn, ack):
             self.cwnd = 2 * conn.mss
@@ -87,14 +87,14 @@ def test_what_a_class_answers_decides_and_only_where_it_runs():
     two = LOSSY.flow("a", "b", algorithm="reno", name="two")
     both = wl.run(two, controllers={"two": Narrow})
     assert both.flows["algorithm"] == ["reno", "Narrow"]
-    # Two segments each round trip of 40 ms and a little: at most 0.58 Mbit/s.
+    # Two segments per RTT of slightly more than 40 ms: at most 0.58 Mbit/s.
     assert both.flows["goodput_bps"][1] < 0.58e6 < both.flows["goodput_bps"][0]
     paced = wl.run(LOSSY.set("stack.preset", "linux"), controllers=Paced)
     assert goodput(paced) == pytest.approx(100_000, rel=0.1)
     assert paced.plot("cwnd") is not None
 
 
-def test_a_mistake_in_a_class_ends_the_run_as_what_it_is():
+def test_exception_in_a_class_ends_the_run():
     class Wrong(wl.Controller):
         def on_ack(self, conn, ack):
             raise ZeroDivisionError("in the class")
@@ -105,12 +105,12 @@ def test_a_mistake_in_a_class_ends_the_run_as_what_it_is():
 
     with pytest.raises(ZeroDivisionError, match="in the class"):
         wl.run(LOSSY, controllers=Wrong)
-    with pytest.raises(wl.InputError, match=r"Nothing.cwnd is nan at .* s; a window is one byte at least"):
+    with pytest.raises(wl.InputError, match=r"Nothing.cwnd is nan at .* s; cwnd must be at least one byte"):
         wl.run(LOSSY, controllers=Nothing)
-    with pytest.raises(wl.InputError, match="there is no flow `three`; there are `one`"):
+    with pytest.raises(wl.InputError, match="flow `three` not found; this scenario has `one`"):
         wl.run(LOSSY, controllers={"three": Nothing})
     with pytest.raises(wl.InputError, match="not kept in a folder"):
         wl.run(LOSSY, controllers=Nothing, folder="unused")
     datagrams = LOSSY.flow("a", "b", name="udp", traffic={"kind": "cbr", "rate": "10kbps", "packet": "100B", "transport": "udp"})
-    with pytest.raises(wl.InputError, match="`udp` is no ordinary TCP connection"):
+    with pytest.raises(wl.InputError, match="`udp` is not an ordinary TCP connection"):
         wl.run(datagrams, controllers={"udp": wl.WindowController})

@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 def test_a_notebook_runs_from_top_to_bottom(path, tmp_path):
     notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "notebooks are kept without outputs"
-    # Beside what stands beside `examples/`, so that results go nowhere else.
+    # In a copy of the layout around `examples/`, so that results stay in the temporary folder.
     (tmp_path / "examples").mkdir()
     (tmp_path / "conformance").symlink_to(ROOT / "conformance")
     resources = {"metadata": {"path": str(tmp_path / "examples")}}

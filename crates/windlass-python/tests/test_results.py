@@ -1,4 +1,4 @@
-"""Runs: the same bytes as on the command line, tables that others read, and Python meanwhile."""
+"""Runs: the same bytes as on the command line, tables for other packages, and Python threads during runs."""
 
 import io
 import signal
@@ -17,7 +17,7 @@ import pytest
 import windlass as wl
 
 
-def test_the_command_and_the_package_make_the_same_bytes(lossy, tmp_path, command):
+def test_command_and_package_give_the_same_bytes(lossy, tmp_path, command):
     file = tmp_path / "lossy.toml"
     file.write_text(lossy.to_toml())
     mine = wl.run(file, seeds=3, jobs=2)
@@ -28,7 +28,7 @@ def test_the_command_and_the_package_make_the_same_bytes(lossy, tmp_path, comman
     assert journals[0] == journals[1]
 
 
-def test_a_folder_is_not_made_twice_and_can_be_loaded(lossy, tmp_path):
+def test_folder_is_not_computed_twice_and_can_be_loaded(lossy, tmp_path):
     told = []
     wl.run(lossy, seeds=2, folder=tmp_path / "r", progress=lambda made, total: told.append((made, total)))
     assert told[-1] == (2, 2)
@@ -40,7 +40,7 @@ def test_a_folder_is_not_made_twice_and_can_be_loaded(lossy, tmp_path):
         wl.load(tmp_path)
 
 
-def test_tables_are_handed_over_without_a_copy(lossy):
+def test_tables_are_passed_without_a_copy(lossy):
     flows = wl.run(lossy, seeds=2).flows
     one, other = (pa.table(flows)["goodput_bps"].chunk(0).buffers()[1].address for _ in range(2))
     assert one == other
@@ -51,7 +51,7 @@ def test_tables_are_handed_over_without_a_copy(lossy):
     assert pa.table(flows).schema.field("goodput_bps").metadata[b"unit"] == b"bps"
 
 
-def test_tables_say_what_their_columns_are(lossy):
+def test_tables_describe_their_columns(lossy):
     flows = wl.run(lossy).flows
     assert flows.units["goodput_bps"] == "bps" and flows.units["srtt_ms"] == "ms" and "loss_rate" not in flows.units
     assert "RTT" in flows.meanings["srtt_ms"]
@@ -74,7 +74,7 @@ def test_time_series_are_recorded_and_drawn(lossy):
     assert all(v is None or v > 0 for v in r.series["cwnd_bytes"])
     ax = r.plot("cwnd", flow="a")
     assert ax.get_ylabel() == "cwnd (kB)" and len(ax.lines) == 1
-    # Not recorded: the same run is made once more.
+    # Not recorded: the same run is repeated.
     plain = wl.run(lossy, seeds=2).plot("cwnd", seed=2)
     recorded = r.plot("cwnd", seed=2)
     assert [line.get_xydata().tolist() for line in plain.lines] == [line.get_xydata().tolist() for line in recorded.lines]
@@ -89,7 +89,7 @@ LONG = """
 """
 
 
-def test_ctrl_c_stops_a_run_in_its_middle():
+def test_ctrl_c_stops_a_run():
     code = textwrap.dedent(LONG) + "try:\n    wl.run(s)\nexcept KeyboardInterrupt:\n    print('stopped', flush=True)\n"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "begun\n"
@@ -109,7 +109,7 @@ def test_an_exception_of_the_progress_function_stops_the_work():
         wl.run(long, progress=enough)
 
 
-def test_other_threads_go_on_while_runs_are_made(lossy):
+def test_other_threads_run_during_runs(lossy):
     counted, done = 0, threading.Event()
 
     def work() -> None:
@@ -122,7 +122,7 @@ def test_other_threads_go_on_while_runs_are_made(lossy):
         counted += 1
         time.sleep(0.001)
     thread.join()
-    # Were they held up, it would be one or two.
+    # A blocked thread would count only to one or two.
     assert counted >= 5
 
 
@@ -131,13 +131,13 @@ def test_too_many_seeds_are_refused(lossy):
         wl.run(lossy.set("seed", 2**63 - 2), seeds=5)
 
 
-def test_a_page_is_the_commands_and_shows_itself_in_a_notebook(lossy, tmp_path, command):
+def test_page_equals_the_commands_page_and_has_a_notebook_view(lossy, tmp_path, command):
     file = tmp_path / "lossy.toml"
     file.write_text(lossy.to_toml())
     mine = wl.run(file, seeds=2).page()
     command("run", file, "--runs", "2", "--out", tmp_path / "command")
     theirs = (tmp_path / "command" / "report.html").read_text(encoding="utf-8")
-    # They differ by the command that makes them again, and by nothing else.
+    # They differ only in the command that reproduces them.
     assert [line for line in mine.html.splitlines() if "windlass" not in line] == [
         line for line in theirs.splitlines() if "windlass" not in line
     ]

@@ -1,4 +1,4 @@
-"""Scenarios: how they are made, and what is said of those that are not right."""
+"""Scenarios: their creation, and the errors of invalid scenarios."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ algorithm = "cubic"
 """
 
 
-def test_every_way_to_write_a_scenario_makes_the_same(tmp_path):
+def test_all_ways_to_write_a_scenario_are_equal(tmp_path):
     file = tmp_path / "s.toml"
     file.write_text(TEXT)
     built = wl.Scenario(duration="10s").link("a", "b", rate="1Mbps", delay="5ms").flow("a", "b", algorithm="cubic")
@@ -33,7 +33,7 @@ def test_every_way_to_write_a_scenario_makes_the_same(tmp_path):
     assert (built.duration_s, built.flows, built.links, built.seed) == (10.0, ["a-b"], ["a-b"], 1)
 
 
-def test_a_change_makes_another_scenario_and_leaves_the_first():
+def test_change_returns_another_scenario():
     s = wl.Scenario(TREE)
     faster = s.set("link.0.rate", "2Mbps").set("flow.*.algorithm", "reno")
     assert s.hash != faster.hash and 'rate = "2Mbps"' in faster.to_toml() and 'algorithm = "reno"' in faster.to_toml()
@@ -49,11 +49,11 @@ def test_a_change_makes_another_scenario_and_leaves_the_first():
         (("link", 0, "rate", 5), "link[0].rate", None, "has no unit"),
         (("flow", 0, "algorithm", "cubik"), "flow[0].algorithm", "cubic", "did you mean `cubic`?"),
         (("link", 0, "loss", {"model": "drop", "probability": "120%"}), "link[0].loss.probability", None, "more than 100 %"),
-        (("flow", 0, "to", None), "flow[0].to", None, "NoneType is no value"),
-        (("flow", 0, "stack", {"mss": {1: 2}}), "flow[0].stack.mss.1", None, "keys of a scenario are text"),
+        (("flow", 0, "to", None), "flow[0].to", None, "invalid value of type NoneType"),
+        (("flow", 0, "stack", {"mss": {1: 2}}), "flow[0].stack.mss.1", None, "key of a scenario must be text"),
     ],
 )
-def test_an_error_in_a_dictionary_says_the_path(change, key, suggestion, says):
+def test_error_in_a_dictionary_has_the_path(change, key, suggestion, says):
     *where, name, value = change
     tree = {**TREE, "link": [dict(TREE["link"][0])], "flow": [dict(TREE["flow"][0])]}
     tree[where[0]][where[1]][name] = value
@@ -66,7 +66,7 @@ def test_an_error_in_a_dictionary_says_the_path(change, key, suggestion, says):
         assert e.value.key == key
 
 
-def test_what_a_table_lacks_is_said_of_the_table():
+def test_missing_key_is_reported_with_its_table():
     with pytest.raises(wl.InputError, match=r"^link\[0\]: .*lacks the key `rate`"):
         wl.Scenario(duration="1s").link("a", "b", delay="1ms").flow("a", "b", algorithm="reno").to_toml()
     with pytest.raises(wl.InputError, match="lacks the key `duration`"):

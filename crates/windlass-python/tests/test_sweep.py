@@ -1,4 +1,4 @@
-"""Sweeps: the same tables however and wherever the runs were made."""
+"""Sweeps: the tables do not depend on the place of the runs."""
 
 import os
 import signal
@@ -31,12 +31,12 @@ def test_axes_are_columns_of_numbers_with_units(sweep):
     assert len(points) == 8 and sorted(set(points["loss"])) == [0.001, 0.02]
     assert sorted(set(points["delay_s"])) == [0.005, 0.02] and points.units["delay_s"] == "s"
     assert points["algorithm"][:2] == ["reno", "cubic"]
-    # A flow's own algorithm is a column of the runs already.
+    # The runs already have a column of the flow's own algorithm.
     assert set(w.flows["axis_algorithm"]) == {"reno", "cubic"} and w.flows["loss"][0] == 0.001
     assert len(w) == 32
 
 
-def test_every_engine_comes_to_the_same_tables(sweep, tmp_path, lossy, command):
+def test_all_executors_give_the_same_tables(sweep, tmp_path, lossy, command):
     sweep.run(tmp_path / "one", jobs=1)
     sweep.run(tmp_path / "two", jobs=2)
     with ThreadPoolExecutor(2) as executor:
@@ -45,7 +45,7 @@ def test_every_engine_comes_to_the_same_tables(sweep, tmp_path, lossy, command):
         sweep.run(tmp_path / "processes", executor=executor)
     expected = tables(tmp_path / "one")
     assert all(tables(tmp_path / who) == expected for who in ("two", "threads", "processes"))
-    # The command's tables are those too, but for the words of the command in Parquet's metadata.
+    # The command's tables are equal too, except for the command in Parquet's metadata.
     file = tmp_path / "scenario.toml"
     file.write_text(_native.toml_of(lossy._tree))
     axes = [word for key, values in AXES.items() for word in ("--axis", f"{key}={','.join(values)}")]
@@ -53,7 +53,7 @@ def test_every_engine_comes_to_the_same_tables(sweep, tmp_path, lossy, command):
     assert (tmp_path / "command/points.csv").read_bytes() == expected["points.csv"]
 
 
-def test_a_sweep_that_stops_by_itself_makes_the_same_runs_elsewhere(lossy, tmp_path):
+def test_sweep_with_until_makes_the_same_runs_on_an_executor(lossy, tmp_path):
     sweep = wl.Sweep(lossy, {"flow.*.algorithm": ["reno", "cubic"]}, until="flow.*.goodput_bps ±20%", min_seeds=4, max_seeds=16)
     sweep.run(tmp_path / "here")
     with ThreadPoolExecutor(2) as executor:
@@ -62,7 +62,7 @@ def test_a_sweep_that_stops_by_itself_makes_the_same_runs_elsewhere(lossy, tmp_p
     assert set(elsewhere.points["standing"]) <= {"narrow", "not-narrow"}
 
 
-def test_nothing_is_lost_with_a_process_that_dies(sweep, tmp_path):
+def test_no_run_is_lost_with_a_killed_process(sweep, tmp_path):
     sweep.run(tmp_path / "whole")
     executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
@@ -71,7 +71,7 @@ def test_nothing_is_lost_with_a_process_that_dies(sweep, tmp_path):
             for pid in list(executor._processes):
                 os.kill(pid, signal.SIGKILL)
 
-    with pytest.raises(wl.RunError, match="goes on"):
+    with pytest.raises(wl.RunError, match="resumes"):
         sweep.run(tmp_path / "killed", executor=executor, progress=kill)
     kept = len(wl.load(tmp_path / "killed"))
     assert 5 <= kept < 32
@@ -82,14 +82,14 @@ def test_nothing_is_lost_with_a_process_that_dies(sweep, tmp_path):
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
 
 
-def test_dask_loses_nothing_with_two_of_four_workers(sweep, tmp_path):
+def test_dask_loses_no_run_with_two_of_four_workers(sweep, tmp_path):
     distributed = pytest.importorskip("distributed")
     sweep.run(tmp_path / "whole")
     with (
         distributed.LocalCluster(n_workers=4, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        # A nanny would start new ones, and hide whether the others do the work.
+        # A nanny would restart killed workers, so that the test would not show that the others do the work.
         pids = list(client.run(os.getpid).values())[:2]
         killed = threading.Event()
 
@@ -105,7 +105,7 @@ def test_dask_loses_nothing_with_two_of_four_workers(sweep, tmp_path):
     assert len((tmp_path / "dask/journal.jsonl").read_text().splitlines()) == len((tmp_path / "whole/journal.jsonl").read_text().splitlines())
 
 
-def test_ray_makes_again_what_a_killed_worker_took_with_it(sweep, tmp_path):
+def test_ray_repeats_the_runs_of_a_killed_worker(sweep, tmp_path):
     ray = pytest.importorskip("ray")
     sweep.run(tmp_path / "whole")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
@@ -124,7 +124,7 @@ def test_ray_makes_again_what_a_killed_worker_took_with_it(sweep, tmp_path):
     assert killed and tables(tmp_path / "ray") == tables(tmp_path / "whole")
 
 
-def test_ctrl_c_keeps_what_is_finished(lossy, tmp_path):
+def test_ctrl_c_keeps_finished_runs(lossy, tmp_path):
     long = wl.Sweep(lossy.set("duration", "100s"), AXES, seeds=50)
 
     def interrupt(made: int, total: int) -> None:
@@ -138,7 +138,7 @@ def test_ctrl_c_keeps_what_is_finished(lossy, tmp_path):
     assert 3 <= len(wl.load(tmp_path / "r")) < 400
 
 
-def test_what_is_not_right_is_said(lossy):
+def test_invalid_arguments_are_rejected(lossy):
     for axes, kind, says in [
         ({"link.0.rat": ["1Mbps"]}, {}, "did you mean `rate`"),
         ({"link.0.delay": []}, {}, "value is empty"),
@@ -149,12 +149,12 @@ def test_what_is_not_right_is_said(lossy):
     ]:
         with pytest.raises(wl.InputError, match=says):
             wl.Sweep(lossy, axes, **kind)
-    with pytest.raises(wl.InputError, match="executor: a int is none"):
+    with pytest.raises(wl.InputError, match="executor: invalid type int"):
         wl.Sweep(lossy, seeds=1).run(executor=3)
 
 
 def test_a_job_of_another_version_is_refused(sweep):
-    with pytest.raises(wl.InputError, match="no job"):
+    with pytest.raises(wl.InputError, match="not a job"):
         wl.work_on("{}")
     job = sweep._open(None).jobs()[0]
     with pytest.raises(wl.InputError, match="same version has to be everywhere"):

@@ -1,8 +1,8 @@
 //! Charts as Vega-Lite specifications.
 //!
-//! The data of a chart is embedded once, as CSV text, which the page both draws and offers for
-//! download. Every series is a layer of its own; an empty layer carries the legend, so that it
-//! shows each series exactly as drawn (line, dash, filled symbol, hollow diamond).
+//! The data of a chart is embedded once, as CSV text. The page draws it and offers it for download. Every series is a
+//! separate layer. An empty layer has the legend, which shows each series exactly as drawn (line, dash, filled symbol,
+//! hollow diamond).
 
 use serde_json::{Value, json};
 
@@ -13,21 +13,20 @@ use super::drawn::{Drawn, dotted};
 use super::model::{Chart, ChartSeries, Mark, Scale};
 use super::palette::{INK, Palette};
 
-/// Points of one series above which they are no longer announced one by one to screen readers.
+/// Maximum number of points of a series that are announced one by one to screen readers.
 const ANNOUNCED: usize = 200;
 
-/// Whether any point of a chart has an interval.
+/// True if any point of a chart has an interval.
 fn any_interval(drawn: &[Drawn<'_>]) -> bool {
     drawn.iter().any(Drawn::has_interval)
 }
 
-/// Whether any point of a chart has an interval of its position.
+/// True if any point of a chart has an interval of its position.
 fn any_interval_across(drawn: &[Drawn<'_>]) -> bool {
     drawn.iter().any(Drawn::has_interval_across)
 }
 
-/// The data as CSV with the columns `series`, `x`, `y` and, where there are intervals, `lo` and
-/// `hi`, `x_lo` and `x_hi`.
+/// The data as CSV with the columns `series`, `x` and `y`. Intervals add `lo` and `hi`, or `x_lo` and `x_hi`.
 pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
     let (intervals, across) = (any_interval(drawn), any_interval_across(drawn));
     let mut out = String::from("series,x,y");
@@ -54,7 +53,7 @@ pub(super) fn csv(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
     out
 }
 
-/// The first line of the CSV that a reader downloads, with the axes' labels.
+/// The first line of the downloaded CSV, with the axes' labels.
 pub(super) fn csv_header(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
     let banded = drawn.iter().any(|d| d.series.mark == Mark::Band);
     let [low, high] =
@@ -69,7 +68,7 @@ pub(super) fn csv_header(chart: &Chart, drawn: &[Drawn<'_>]) -> String {
     header
 }
 
-/// A CSV field, quoted where RFC 4180 asks for it.
+/// A CSV field, quoted if RFC 4180 requires it.
 pub(super) fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -78,9 +77,8 @@ pub(super) fn csv_field(text: &str) -> String {
     }
 }
 
-/// The Vega-Lite specification of a chart. Its `usermeta` tells the page's script which series
-/// to read out under the pointer, and the header of the CSV. `more` makes further layers from the encoding of the horizontal
-/// position.
+/// The Vega-Lite specification of a chart. Its `usermeta` has the header of the CSV, and the series whose values the
+/// page's script shows at the pointer. `more` makes further layers from the encoding of the horizontal position.
 pub(super) fn spec_with(
     chart: &Chart,
     drawn: &[Drawn<'_>],
@@ -129,7 +127,7 @@ pub(super) fn spec_with(
     })
 }
 
-/// Curves whose values the page reads out under the pointer.
+/// Curves whose values the page shows at the pointer.
 fn readout(chart: &Chart, drawn: &[Drawn<'_>]) -> Vec<Value> {
     if chart.x.scale == Scale::Category || dotted(drawn) {
         return Vec::new();
@@ -138,19 +136,19 @@ fn readout(chart: &Chart, drawn: &[Drawn<'_>]) -> Vec<Value> {
     curves.map(|d| json!({"name": d.series.name, "step": d.series.mark != Mark::Line})).collect()
 }
 
-/// What the layers of one chart share.
+/// Common properties of the layers of one chart.
 struct Frame<'a> {
     chart: &'a Chart,
-    /// Names of the places side by side within a category.
+    /// Names of the positions within a category.
     slots: Vec<String>,
-    /// Place of each series; `None` for the middle of the category.
+    /// Position of each series; `None` for the middle of the category.
     slot_of: Vec<Option<usize>>,
     x: Value,
     y: Value,
     tooltip: Value,
-    /// Where bars stand; `None` for zero.
+    /// Value at which bars begin; `None` for zero.
     foot: Option<f64>,
-    /// Whether lines show their points.
+    /// True if lines show their points.
     dotted: bool,
 }
 
@@ -199,9 +197,9 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Where each series stands within a category. Curves, and a paper's figures beside one series,
-/// and bounds stand in the middle; as many papers' series as other ones pair up in order; otherwise every
-/// series has a place of its own.
+/// The position of each series within a category. Curves and bounds are in the middle, and so is a single series of a
+/// paper's values. If there are as many series of papers as other series, they share positions in pairs, in order.
+/// Otherwise every series has a separate position.
 fn slots(chart: &Chart) -> Vec<Option<usize>> {
     let is_paper = |s: &ChartSeries| s.mark == Mark::Paper;
     let in_the_middle = |s: &ChartSeries| s.mark.is_curve() || matches!(s.mark, Mark::Bound(_));
@@ -268,7 +266,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     let style = palette.style(d.series);
     let announced = d.points.len() <= ANNOUNCED;
     let only = json!({"field": "series", "equal": d.series.name});
-    // Symbols may stand over the frame, but not after a zoom that moved them out of it.
+    // Symbols may overlap the frame, but a zoomed chart clips symbols outside it.
     let clip = frame.chart.zoom;
     let layer = |mark: Value, tooltip: bool| {
         let mut encoding = frame.position(at);
@@ -325,7 +323,7 @@ fn series_layers(frame: &Frame<'_>, at: usize, d: &Drawn<'_>, palette: &Palette)
     layers
 }
 
-/// The interval of a position, without caps: those of the value's interval have them.
+/// The interval of a position, without caps, because the interval of the value has caps.
 fn whisker_across(only: &Value, frame: &Frame<'_>, at: usize, colour: &str) -> Value {
     let mut encoding = frame.position(at);
     encoding["x"]["field"] = json!("x_lo");
@@ -347,7 +345,7 @@ fn bars(frame: &Frame<'_>, colour: &str) -> Value {
     json!({"type": "bar", "clip": true, "color": colour, "opacity": 0.75, "width": width})
 }
 
-/// Whiskers on a bar are drawn in ink, to be seen on the bar as well as above it.
+/// The colour of a whisker. On a bar it is ink, which is visible on and above the bar.
 fn whisker_colour(d: &Drawn<'_>, colour: &'static str) -> &'static str {
     if d.series.mark == Mark::Bars { INK } else { colour }
 }
@@ -363,8 +361,8 @@ fn tooltip_of(frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
     tooltip
 }
 
-/// Picks one series' rows and adds the interval as text and, for the whiskers, the lower end cut
-/// to the lowest positive value where a logarithmic axis cannot show it.
+/// Picks the rows of one series, and adds the interval as text. For the whiskers, a lower end that a logarithmic axis
+/// cannot show is replaced by the lowest positive value.
 fn transforms(only: &Value, frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
     if !d.has_interval() {
         return json!([{"filter": only}]);
@@ -388,7 +386,7 @@ fn transforms(only: &Value, frame: &Frame<'_>, d: &Drawn<'_>) -> Value {
     ])
 }
 
-/// From the lower end of the interval to the upper one.
+/// The range from the lower to the upper end of the interval.
 fn between_low_and_high(encoding: &mut Value) {
     encoding["y"]["field"] = json!("low");
     encoding["y2"] = json!({"field": "hi"});

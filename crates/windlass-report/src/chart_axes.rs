@@ -6,7 +6,7 @@ use super::drawn::{Drawn, categories, dotted};
 use super::model::{Chart, ChartAxis, Mark, Scale};
 use super::palette::INK;
 
-/// All values of a chart, interval ends included.
+/// All values of a chart, including the ends of intervals.
 pub(super) fn values<'a>(drawn: &'a [Drawn<'_>]) -> impl Iterator<Item = f64> + Clone + 'a {
     drawn.iter().flat_map(|d| &d.points).flat_map(|p| [Some(p.y), p.lo, p.hi]).flatten()
 }
@@ -16,13 +16,13 @@ pub(super) fn positions<'a>(drawn: &'a [Drawn<'_>]) -> impl Iterator<Item = f64>
     drawn.iter().flat_map(|d| &d.points).map(|p| p.x)
 }
 
-/// A d3 number format that shows these values in full: powers of ten for small ones only.
+/// A d3 number format that shows these values in full; only small values are powers of ten.
 pub(super) fn number_format(values: impl Iterator<Item = f64>) -> &'static str {
     let largest = values.map(f64::abs).fold(0.0, f64::max);
     if largest > 0.0 && largest < 1e-3 { ".4~e" } else { ",.7~r" }
 }
 
-/// Ticks of an axis. Small and large values on a logarithmic one are written as powers of ten.
+/// Ticks of an axis. Small and large values on a logarithmic axis are powers of ten.
 fn axis(channel: &str, axis: &ChartAxis, values: impl Iterator<Item = f64> + Clone) -> Value {
     let small = values.clone().map(f64::abs).filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let large = values.map(f64::abs).fold(0.0, f64::max);
@@ -38,8 +38,9 @@ fn axis(channel: &str, axis: &ChartAxis, values: impl Iterator<Item = f64> + Clo
     }
 }
 
-/// A Vega expression for the labels of a logarithmic axis: each decade alone where more than one
-/// and a half are in view, with 2 and 5 besides where more than half a decade is, else all ticks.
+/// A Vega expression for the labels of a logarithmic axis. If more than one and a half decades are
+/// in view, only decades have labels. If more than half a decade is in view, 2 and 5 have labels
+/// too. Otherwise all ticks have labels.
 fn log_label(channel: &str, powers: bool) -> String {
     const DIGITS: &str = "['⁰','¹','²','³','⁴','⁵','⁶','⁷','⁸','⁹']";
     let exponent = "floor(log(datum.value) / LN10 + 1e-9)";
@@ -70,14 +71,14 @@ fn scale(scale: Scale, zero: bool) -> Value {
     }
 }
 
-/// The power of ten under all positive values: where bars on a logarithmic axis stand, as they
-/// cannot stand on zero.
+/// The power of ten below all positive values. Bars on a logarithmic axis begin there, because they
+/// cannot begin at zero.
 pub(super) fn decade_below(values: impl Iterator<Item = f64>) -> f64 {
     let least = values.filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     if least.is_finite() { 10f64.powf((least.log10() - 1e-9).floor()) } else { 1.0 }
 }
 
-/// The vertical scale begins at zero unless the values fill a small part of it far above.
+/// The vertical scale begins at zero, unless all values are far above zero and close together.
 fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let low = values(drawn).fold(f64::INFINITY, f64::min);
     let high = values(drawn).fold(f64::NEG_INFINITY, f64::max);
@@ -90,7 +91,7 @@ fn y_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     scale
 }
 
-/// Room at both ends where symbols or bars stand, which would be cut in half there.
+/// Space at both ends of the axis, so that symbols and bars there are not cut in half.
 fn x_scale(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     let mut scale = scale(chart.x.scale, false);
     if drawn.iter().any(|d| !d.is_curve()) || dotted(drawn) {
@@ -135,7 +136,7 @@ pub(super) fn y_encoding(chart: &Chart, drawn: &[Drawn<'_>]) -> Value {
     })
 }
 
-/// Looks shared by all charts: the page's ink everywhere, so that dark mode and print follow.
+/// Common style of all charts. All colours follow the page's ink, also in dark mode and in print.
 pub(super) fn config() -> Value {
     let sans =
         "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";

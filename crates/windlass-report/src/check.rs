@@ -1,4 +1,4 @@
-//! What a report must satisfy before it can be drawn.
+//! Checks that a report can be drawn.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use super::model::{
     Block, Chart, Curve, HeatMap, Ladder, NetworkMap, Report, Scale, Section, Table,
 };
 
-/// Anchors the page itself uses.
+/// Anchors that the page itself uses.
 const RESERVED: [&str; 4] = ["content", "contents", "verdicts", "provenance"];
 
-/// Why a report cannot be drawn.
+/// The reason why a report cannot be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// An anchor is empty or has characters that do not work in a link.
@@ -21,7 +21,7 @@ pub enum ReportError {
         /// The anchor.
         id: String,
     },
-    /// Two pieces of the report have the same anchor, or one is the page's own.
+    /// Two parts of the report have the same anchor, or the page uses the anchor.
     #[error(
         "the report uses the anchor {id:?} twice; every section, table, chart and ladder needs its own (`content`, `contents`, `verdicts` and `provenance` are taken)"
     )]
@@ -95,7 +95,7 @@ pub enum ReportError {
         /// The name.
         series: String,
     },
-    /// A message has impossible times.
+    /// The times of a message are impossible.
     #[error(
         "message {message} of ladder {ladder:?} must have finite times and arrive no earlier than it left"
     )]
@@ -117,8 +117,8 @@ pub enum ReportError {
         /// Anchor.
         id: String,
     },
-    /// A station of a map is nowhere, has too many or too few cells, or a route leads over one that
-    /// is not there.
+    /// A station of a map has no finite place, or too many or too few cells, or a route has an
+    /// unknown station.
     #[error(
         "map {id:?}: station {station} needs a finite place, a finite value or none, and a cell for \
          each of the {columns} further columns; routes lead over stations of the map only"
@@ -145,7 +145,7 @@ pub(super) fn check(report: &Report) -> Result<(), ReportError> {
 ///
 /// # Errors
 ///
-/// What is wrong, and the anchor of the section or block where it is.
+/// The error, and the anchor of the section or block with the error.
 pub fn check_page(sections: &[Section]) -> Result<(), (&str, ReportError)> {
     let mut seen: BTreeSet<&str> = RESERVED.into();
     let mut part = |id, right: Result<(), ReportError>| {

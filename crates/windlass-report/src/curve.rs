@@ -1,5 +1,5 @@
-//! Specification curves as SVG: the estimates of many readings in order, and below them what each reading chose
-//! (U. Simonsohn, J. P. Simmons and L. D. Nelson, Nature Human Behaviour 4, 2020).
+//! Specification curves as SVG: the estimates of many interpretations in order, and below them the answers of
+//! each interpretation (U. Simonsohn, J. P. Simmons and L. D. Nelson, Nature Human Behaviour 4, 2020).
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use super::ladder::escape;
 use super::model::{Curve, CurvePoint, Tone};
 use super::numbers::number;
 
-/// What the caption must say about the symbols, in whole sentences.
-pub(super) const KEY: &str = "Each column is one reading, ordered by our estimate, which stands with its 95 % interval: filled \
-    where the claim is reproduced, hollow where it is contradicted, grey where it is undecided or its direction alone \
-    holds. The shaded band is the paper's value with its tolerance. The dots below say which answers the reading gives; \
+/// Explanation of the symbols in the caption, in whole sentences.
+pub(super) const KEY: &str = "Each column is one interpretation with the measured value and its 95 % interval, in ascending order: filled \
+    if the claim is reproduced, hollow if it is contradicted, grey if it is undecided or only its direction \
+    holds. The shaded band is the published value with its tolerance. The dots below show the answers of the interpretation; \
     the headline's column is outlined.";
 
 const WIDTH: f64 = 960.0;
@@ -22,12 +22,12 @@ const ROW: f64 = 15.0;
 
 // Writing to a `String` cannot fail, so results of `write!` are dropped below.
 
-/// The SVG element, safe to put into a page and complete as a file of its own.
+/// The SVG element, safe to embed into a page and complete as a separate file.
 pub(super) fn draw(curve: &Curve) -> String {
     let rows: usize = curve.axes.iter().map(|(_, answers)| answers.len()).sum();
     let height = TOP + PANEL + 14.0 + ROW * rows as f64 + 6.0 * curve.axes.len() as f64;
     let label = escape(&format!(
-        "Specification curve of {} readings. The table below holds them.",
+        "Specification curve of {} interpretations. The table below has their data.",
         curve.points.len()
     ));
     let mut svg = String::new();
@@ -45,14 +45,14 @@ pub(super) fn draw(curve: &Curve) -> String {
     svg
 }
 
-/// The points by their estimate.
+/// The points in ascending order of their estimates.
 pub(super) fn ordered(curve: &Curve) -> Vec<&CurvePoint> {
     let mut points: Vec<&CurvePoint> = curve.points.iter().collect();
     points.sort_by(|a, b| a.value.total_cmp(&b.value));
     points
 }
 
-/// From values and columns to the drawing's units.
+/// Converts values and columns to the drawing's units.
 struct Frame {
     low: f64,
     high: f64,
@@ -116,7 +116,7 @@ fn estimates(svg: &mut String, curve: &Curve, points: &[&CurvePoint], frame: &Fr
     }
 }
 
-/// A value on the axis with as many digits as its range has use for.
+/// A value on the axis with a suitable number of digits for its range.
 fn tick(value: f64, frame: &Frame) -> String {
     let step = 10f64.powf((frame.high - frame.low).log10().floor() - 1.0);
     number((value / step).round() * step)
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_stand_in_order_inside_the_panel_and_each_answer_has_one_dot_a_reading() {
+    fn estimates_are_in_order_inside_the_panel_with_one_dot_per_answer() {
         let curve = Curve {
             points: vec![point(3.0, 0, true), point(1.0, 1, false), point(2.0, 1, false)],
             axes: vec![("X-1".into(), vec!["a".into(), "b".into()])],

@@ -1,17 +1,18 @@
-//! What of a chart is drawn: its series with their points, and its categories.
+//! The drawn parts of a chart: its series with their points, and its categories.
 
 use super::model::{Chart, ChartPoint, ChartSeries, Mark, Scale};
 use super::thin::{LIMIT, thinned};
 
-/// A chart whose lines have at most this many points each shows every point; any other shows the
-/// curves alone, and the page's script reads the values out under the pointer.
+/// Maximum number of points per line for which a chart shows every point. Otherwise the chart shows
+/// only the curves, and the page's script shows the values at the pointer.
 const DOTTED_LINE: usize = 30;
 
 /// A series with the points that are drawn.
 pub(super) struct Drawn<'a> {
     /// The series.
     pub series: &'a ChartSeries,
-    /// Its points: by rising x on a numeric axis for lines and steps, thinned where too many.
+    /// Its points. For lines and steps they are in order of x on a numeric axis, and thinned if
+    /// there are too many.
     pub points: Vec<&'a ChartPoint>,
 }
 
@@ -24,20 +25,20 @@ impl Drawn<'_> {
         self.points.iter().any(|p| p.x_lo.is_some() && p.x_hi.is_some())
     }
 
-    /// Whether it is drawn as a curve rather than as symbols or bars.
+    /// True if it is drawn as a curve instead of symbols or bars.
     pub fn is_curve(&self) -> bool {
         self.series.mark.is_curve()
     }
 }
 
 impl Mark {
-    /// Whether it is a curve rather than symbols or bars.
+    /// True if it is a curve instead of symbols or bars.
     pub(super) fn is_curve(self) -> bool {
         matches!(self, Mark::Line | Mark::Step | Mark::Band)
     }
 }
 
-/// Whether the points of the lines are shown as symbols: on all of a chart's lines or on none.
+/// True if the points of lines are shown as symbols, on all lines of a chart.
 pub(super) fn dotted(drawn: &[Drawn<'_>]) -> bool {
     drawn.iter().all(|d| !d.is_curve() || d.points.len() <= DOTTED_LINE)
 }
@@ -60,7 +61,7 @@ pub(super) fn drawn(chart: &Chart) -> Vec<Drawn<'_>> {
     chart.series.iter().map(pick).collect()
 }
 
-/// Categories of a chart in the order of their first appearance; none on a numeric axis.
+/// Categories of a chart in the order of their first appearance; empty on a numeric axis.
 pub(super) fn categories(chart: &Chart) -> Vec<&str> {
     let mut out: Vec<&str> = Vec::new();
     if chart.x.scale == Scale::Category {

@@ -1,4 +1,4 @@
-//! Heat maps as Vega-Lite specifications: a coloured cell and its figure for each pair.
+//! Heat maps as Vega-Lite specifications: a coloured cell with its value for each pair.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ use super::palette::INK;
 /// Height of a row, pixels.
 const ROW: usize = 34;
 
-/// Colours of the least and the greatest value, which colour-blind readers tell apart. Zero is white
-/// between them, on a dark page too: the figures in the cells are black.
+/// Colours of the smallest and the largest value, which colour-blind readers can distinguish. Zero
+/// is white between them, also on a dark page, because the numbers in the cells are black.
 const ENDS: [&str; 2] = ["#D55E00", "#0072B2"];
 
 /// Names in the order of their first appearance.
@@ -34,7 +34,7 @@ fn csv(map: &HeatMap) -> String {
 }
 
 /// The specification. Colour is symmetric about zero, so that equal changes up and down look equally
-/// strong; every cell carries its figure, so that nothing is told by colour alone.
+/// strong. Every cell has its number, so that no information depends on colour alone.
 pub(super) fn spec(map: &HeatMap) -> Value {
     let columns = distinct(map.cells.iter().map(|c| c.x.as_str()));
     let rows = distinct(map.cells.iter().map(|c| c.y.as_str()));

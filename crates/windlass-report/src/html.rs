@@ -1,4 +1,4 @@
-//! The page itself.
+//! The HTML page of a report.
 
 pub(crate) mod elements;
 mod parts;
@@ -23,22 +23,20 @@ const LICENCES: [&str; 3] = [
     include_str!("../assets/vega/LICENSE-parts"),
 ];
 
-/// Draws a report as one HTML file that needs nothing else: no network, no other file.
+/// Draws a report as one HTML file that needs no network and no other file.
 ///
-/// The chart library (0.8 MB) is embedded only where the report has a chart. The same report
-/// always gives the same bytes.
+/// The chart library (0.8 MB) is embedded only if the report has a chart. The same report always gives the same bytes.
 ///
 /// # Errors
 ///
-/// When the report contradicts itself: anchors that repeat or do not work in a link, rows that do
-/// not fit their table, values that a chart's axes cannot show, messages that arrive before they
-/// leave. The error names the place.
+/// The report is inconsistent: repeated or invalid anchors, rows that do not fit their table, values that a chart's
+/// axes cannot show, or messages that arrive before they are sent. The error names the place.
 pub fn render(report: &Report) -> Result<String, ReportError> {
     render_beside(report, None)
 }
 
-/// The same beside the laboratory's page, whose address from the report is given: runs whose scenarios are known can be made
-/// again in it.
+/// As [`render`], with links to the laboratory's page at the given address relative to the report. A run with a known
+/// scenario can be repeated there.
 ///
 /// # Errors
 ///
@@ -48,7 +46,7 @@ pub fn render_beside(report: &Report, laboratory: Option<&str>) -> Result<String
     Ok(whole(&page(report)?, laboratory))
 }
 
-/// The sections of a report as they stand in its page, for a page that has the style and the script already.
+/// The sections of a report in HTML, for a page that already has the style and the script.
 ///
 /// # Errors
 ///
@@ -136,7 +134,7 @@ fn byline(page: &Page<'_>) -> String {
     }
 }
 
-/// What the page answers, each with its verdict.
+/// The answers of the page, each with its verdict.
 fn answers(page: &Page<'_>) -> String {
     let line = |line: &Vec<Span>| format!("<p>{}</p>\n", prose(line));
     let answer = |a: &AnswerView| {
@@ -156,7 +154,7 @@ fn answers(page: &Page<'_>) -> String {
     }
 }
 
-/// How all stand, on the first screen: a bar of the verdicts, and how many have each.
+/// Summary of all verdicts on the first screen: a bar, and the number of claims with each verdict.
 fn strip(page: &Page<'_>) -> String {
     if page.judged == 0 {
         return String::new();
@@ -177,7 +175,7 @@ fn strip(page: &Page<'_>) -> String {
     )
 }
 
-/// How many have which verdict.
+/// The number of claims with each verdict.
 fn verdicts(page: &Page<'_>) -> String {
     if page.judged == 0 {
         return String::new();
@@ -213,15 +211,15 @@ fn provenance(page: &Page<'_>) -> String {
     format!(
         "<section id=\"provenance\">\n<h2>Provenance {}</h2>\n\
          <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Provenance\">\n\
-         <table class=\"provenance\">\n<caption>What this report was made from.</caption>\n\
-         <thead><tr><th scope=\"col\">What</th><th scope=\"col\">Value</th></tr></thead>\n\
+         <table class=\"provenance\">\n<caption>Data and programs of this report.</caption>\n\
+         <thead><tr><th scope=\"col\">Item</th><th scope=\"col\">Value</th></tr></thead>\n\
          <tbody>\n{rows}</tbody>\n</table>\n</div>\n</section>\n",
         anchor("provenance", "Provenance")
     )
 }
 
-/// The chart library with its licences, without the pointers to source maps, which a browser's
-/// developer tools would look for beside the report.
+/// The chart library with its licences. The references to source maps are removed, because a browser's developer tools
+/// would look for these files in the folder of the report.
 fn library() -> String {
     let code = |text: &'static str| text.split("//# sourceMappingURL").next().unwrap_or(text);
     let licences = LICENCES.join("\n\n");

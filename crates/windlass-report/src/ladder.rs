@@ -5,14 +5,14 @@ use std::fmt::Write;
 use super::ladder_layout::{Arrow, At, Cut, FONT, Layout, MARGIN, layout, time_text};
 use super::model::{Ladder, Message};
 
-/// Height up to which a drawing stays readable when scaled to one printed page.
+/// Maximum height of a drawing that stays readable when it is scaled to one printed page.
 const ONE_PAGE: f64 = 1300.0;
 
 /// A drawn ladder.
 pub(super) struct Drawing {
-    /// The SVG element, safe to put into a page and complete as a file of its own.
+    /// The SVG element, safe to embed into a page and complete as a separate file.
     pub svg: String,
-    /// What the caption must say about the drawing's liberties, in whole sentences.
+    /// Remark for the caption about changed distances in the drawing, in whole sentences.
     pub remark: String,
     /// Digits after the point of its times.
     pub decimals: usize,
@@ -51,7 +51,7 @@ fn liberties(plan: &Layout) -> String {
     said.join(" ")
 }
 
-/// Text made safe for XML and HTML alike.
+/// Escapes text for XML and HTML.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -78,7 +78,7 @@ fn opening(ladder: &Ladder, plan: &Layout) -> String {
         ladder.right,
         plan.arrows.len(),
     ));
-    // A tall one is cut by pages when printed; a shorter one is scaled to a page.
+    // A tall drawing is split over several printed pages; a shorter drawing is scaled to a page.
     let tall = if plan.height > ONE_PAGE { " tall" } else { "" };
     let mut svg = String::new();
     let _ = write!(
@@ -185,7 +185,7 @@ fn texts(svg: &mut String, plan: &Layout, arrow: &Arrow, message: &Message) {
     }
 }
 
-/// A text with a rim in the page's colour, which keeps it readable over lines.
+/// A text with an outline in the page's colour, so that it is readable over lines.
 fn text(svg: &mut String, class: &str, at: At, anchor: &str, angle: f64, said: &str) {
     let turn = if angle == 0.0 {
         String::new()

@@ -1,29 +1,30 @@
-//! Where everything of a ladder stands: times become heights.
+//! Positions of everything in a ladder: times become heights.
 //!
-//! Heights never contradict time: of two events the later one never stands higher, on either
-//! side. Within that, events of one side keep [`SPACING`] so that their labels can be read, and
-//! long silences are cut to [`LONGEST_GAP`].
+//! Heights never contradict time: a later event is never above an earlier event, on either side.
+//! Within this limit, events of one side keep the distance [`SPACING`] so that their labels are
+//! readable. Long silences are cut to [`LONGEST_GAP`].
 
 use super::model::{Ladder, Message};
 
-/// Advance of one character in pixels: 0.6 em is what monospaced fonts agree on.
+/// Advance of one character in pixels: 0.6 em, as in most monospaced fonts.
 pub(super) const ADVANCE: f64 = 6.7;
 /// Font size in pixels.
 pub(super) const FONT: f64 = 11.0;
-/// Least vertical distance of two events on one side.
+/// Minimum vertical distance of two events on one side.
 pub(super) const SPACING: f64 = 17.0;
-/// Height that the usual one-way delay takes.
+/// Height of the usual one-way delay.
 const DELAY_HEIGHT: f64 = 56.0;
 /// Largest height between two neighbouring events.
 pub(super) const LONGEST_GAP: f64 = 90.0;
 /// Height of the heading with the ends' names.
 const TOP: f64 = 44.0;
-/// Distance from a lifeline to the text beside it.
+/// Distance between a lifeline and its text.
 pub(super) const MARGIN: f64 = 9.0;
-/// Height of an arrow over its width up to which labels follow their arrows. One steeper arrow and
-/// all labels of the ladder lie flat, for turned ones would run into flat ones.
+/// Maximum ratio of height to width of an arrow at which labels follow their arrows. If one arrow
+/// is steeper, all labels of the ladder are horizontal, because turned labels would overlap
+/// horizontal labels.
 const STEEPEST_LABEL: f64 = 0.625;
-/// Largest width between the lifelines that is spent to keep arrows gentle.
+/// Maximum width between the lifelines that is used to keep arrows flat.
 const GENTLE_WIDTH: f64 = 560.0;
 
 /// A point in pixels.
@@ -36,13 +37,13 @@ pub(super) struct At {
 /// One drawn message.
 #[derive(Clone, Debug)]
 pub(super) struct Arrow {
-    /// Where it leaves.
+    /// Start of the arrow.
     pub from: At,
-    /// Where it ends: at the other side, or midway when lost.
+    /// End of the arrow: at the other side, or midway if the message is lost.
     pub to: At,
-    /// Whether it was lost.
+    /// True if it was lost.
     pub lost: bool,
-    /// Whether it goes from left to right.
+    /// True if it goes from left to right.
     pub rightward: bool,
     /// Anchor of the label, at the sender's end.
     pub label_at: At,
@@ -50,7 +51,7 @@ pub(super) struct Arrow {
     pub label_angle: f64,
 }
 
-/// A silence that is drawn shorter than it was.
+/// A silence that is drawn shorter than its duration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
     /// Height of its upper end.
@@ -74,11 +75,11 @@ pub(super) struct Layout {
     pub right_x: f64,
     /// Messages, as in the ladder.
     pub arrows: Vec<Arrow>,
-    /// Silences cut short.
+    /// Silences that are cut short.
     pub cuts: Vec<Cut>,
-    /// Whether events were moved apart.
+    /// True if events were moved apart.
     pub spread: bool,
-    /// Digits after the point that tell the times apart.
+    /// Digits after the point that distinguish the times.
     pub decimals: usize,
 }
 
@@ -92,7 +93,7 @@ struct Event {
     y: f64,
 }
 
-/// Lays a ladder out.
+/// Computes the layout of a ladder.
 pub(super) fn layout(ladder: &Ladder) -> Layout {
     let delays = Delays::of(&ladder.messages);
     let mut events = events(&ladder.messages, &delays);
@@ -115,7 +116,7 @@ pub(super) fn layout(ladder: &Ladder) -> Layout {
     }
 }
 
-/// Delays by direction, to draw lost messages as steep as their neighbours.
+/// Delays by direction. Lost messages are drawn with the slope of their neighbours.
 struct Delays {
     rightward: f64,
     leftward: f64,
@@ -131,7 +132,7 @@ impl Delays {
         let times = messages.iter().flat_map(|m| [Some(m.sent_s), m.received_s]).flatten();
         let first = times.clone().fold(f64::INFINITY, f64::min);
         let last = times.fold(f64::NEG_INFINITY, f64::max);
-        // Without a single measured delay any scale will do; take one from the exchange's length.
+        // Without a measured delay any scale is possible; the exchange's length gives one.
         let guess = if last > first { (last - first) / messages.len() as f64 } else { 1.0 };
         let usual = median(delays(&|_| true)).unwrap_or(guess);
         Delays {
@@ -141,8 +142,8 @@ impl Delays {
         }
     }
 
-    /// When a message arrives; for a lost one, when it would have: after its usual delay, but in
-    /// its place among its neighbours, so that its arrow does not cross theirs.
+    /// Arrival time of a message. For a lost message, the expected time: its sending time plus the
+    /// usual delay, limited so that its arrow does not intersect its neighbours' arrows.
     fn arrival(&self, messages: &[Message], at: usize) -> f64 {
         let message = &messages[at];
         if let Some(received) = message.received_s {
@@ -163,8 +164,8 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// Both ends of all messages in the order in which they are drawn. At one instant arrivals come
-/// first, for they cause what is sent; but a message without delay leaves before it arrives.
+/// Both ends of all messages in drawing order. Arrivals at a time come before sendings at this
+/// time, because they cause them. A message without delay leaves before it arrives.
 fn events(messages: &[Message], delays: &Delays) -> Vec<Event> {
     let mut events = Vec::with_capacity(messages.len() * 2);
     for (message, m) in messages.iter().enumerate() {
@@ -184,7 +185,8 @@ fn events(messages: &[Message], delays: &Delays) -> Vec<Event> {
     events
 }
 
-/// Gives every event its height. Returns the silences cut and whether anything was moved apart.
+/// Gives every event its height. Returns the silences that are cut, and true if any event was moved
+/// apart.
 fn set_heights(events: &mut [Event], pixels_per_second: f64) -> (Vec<Cut>, bool) {
     let mut cuts = Vec::new();
     let mut spread = false;
@@ -200,7 +202,7 @@ fn set_heights(events: &mut [Event], pixels_per_second: f64) -> (Vec<Cut>, bool)
             }
         }
         let side = &mut lowest[usize::from(event.left)];
-        // Rounding may leave a gap a hair short without any need to say so.
+        // Rounding may make a gap slightly too short, which needs no remark.
         spread |= y + 0.5 < *side + SPACING;
         y = y.max(*side + SPACING);
         *side = y;
@@ -210,7 +212,7 @@ fn set_heights(events: &mut [Event], pixels_per_second: f64) -> (Vec<Cut>, bool)
     (cuts, spread)
 }
 
-/// Heights at which each message leaves and arrives.
+/// Heights of the start and the end of each message.
 fn ends(events: &[Event], messages: usize) -> Vec<(f64, f64)> {
     let mut ends = vec![(0.0, 0.0); messages];
     for event in events {
@@ -225,7 +227,7 @@ struct Columns {
     left_x: f64,
     right_x: f64,
     width: f64,
-    /// Whether labels follow their arrows.
+    /// True if labels follow their arrows.
     turned: bool,
 }
 
@@ -245,7 +247,7 @@ impl Columns {
         };
         let label = widest(&mut ladder.messages.iter().map(|m| m.label.as_str()));
         let drop = heights.iter().map(|(sent, received)| received - sent).fold(0.0, f64::max);
-        // Labels stay in the sender's half; moderate slopes are kept gentle.
+        // Labels stay in the sender's half; the drawing is widened to limit moderate slopes.
         let between =
             (label / 0.44 + 2.0 * MARGIN).max(340.0).max((drop / STEEPEST_LABEL).min(GENTLE_WIDTH));
         let left_x = side(remarks(true), &ladder.left);
@@ -254,7 +256,7 @@ impl Columns {
             left_x,
             right_x,
             width: right_x + side(remarks(false), &ladder.right),
-            // A hair of tolerance, for the width may have been chosen to just meet the limit.
+            // A small tolerance, because the width may have been chosen to meet the limit exactly.
             turned: drop <= (STEEPEST_LABEL + 1e-9) * between,
         }
     }
@@ -285,12 +287,12 @@ pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * ADVANCE
 }
 
-/// A time as it stands beside a lifeline.
+/// The text of a time at a lifeline.
 pub(super) fn time_text(seconds: f64, decimals: usize) -> String {
     format!("{seconds:.decimals$}")
 }
 
-/// Digits, three to six, with which different times look different.
+/// The number of digits, three to six, at which different times have different texts.
 fn decimals(messages: &[Message]) -> usize {
     let mut times: Vec<f64> =
         messages.iter().flat_map(|m| [Some(m.sent_s), m.received_s]).flatten().collect();
@@ -319,7 +321,7 @@ mod tests {
         Ladder { left, right, messages, ..Ladder::default() }
     }
 
-    /// Corners of a label's box, turned as the label is: its baseline, and the font's height.
+    /// Corners of a label's box, turned like the label: its baseline, and the font's height.
     fn label_box(arrow: &Arrow, label: &str) -> [(f64, f64); 4] {
         let (sin, cos) = arrow.label_angle.to_radians().sin_cos();
         let width = text_width(label) * if arrow.rightward { 1.0 } else { -1.0 };
@@ -329,7 +331,7 @@ mod tests {
         })
     }
 
-    /// Whether two convex quadrilaterals overlap, by the separating-axis theorem.
+    /// True if two convex quadrilaterals overlap, by the separating-axis theorem.
     fn overlap(a: &[(f64, f64); 4], b: &[(f64, f64); 4]) -> bool {
         let parted_along_an_edge_of = |shape: &[(f64, f64); 4]| {
             (0..4).any(|at| {
@@ -347,14 +349,14 @@ mod tests {
         !parted_along_an_edge_of(a) && !parted_along_an_edge_of(b)
     }
 
-    /// An exchange over a path of varying delay that keeps packets in order, in both directions.
+    /// An exchange over a path with variable delay and without reordering, in both directions.
     fn exchange() -> impl Strategy<Value = Vec<Message>> {
         let one = (0u32..40_000, any::<bool>(), prop::bool::weighted(0.1), 1.0f64..2.0);
         (prop::collection::vec(one, 1..40), 1u32..300_000).prop_map(|(steps, delay)| {
             let (mut now, mut last) = (0.0, [0.0f64; 2]);
             let mut messages = Vec::new();
             for (gap, rightward, lost, queue) in steps {
-                // Half of the gaps are nothing at all: bursts are what crowds a ladder.
+                // Half of the gaps are zero, because bursts make ladders crowded.
                 now += if gap % 2 == 0 { 0.0 } else { f64::from(gap) * 1e-6 };
                 let last = &mut last[usize::from(rightward)];
                 let arrives = last.max(now + f64::from(delay) * 1e-6 * queue);
@@ -396,7 +398,7 @@ mod tests {
         }
 
         #[test]
-        fn times_beside_one_lifeline_keep_their_distance(messages in exchange()) {
+        fn times_at_a_lifeline_keep_their_distance(messages in exchange()) {
             let plan = layout(&ladder(messages));
             for x in [plan.left_x, plan.right_x] {
                 let ends = plan.arrows.iter().flat_map(|a| [a.from, a.to]);
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn times_get_the_digits_that_tell_them_apart() {
+    fn times_have_enough_digits_to_differ() {
         let digits =
             |second| decimals(&[message(0.0, Some(1.0), true), message(second, None, true)]);
         assert_eq!(digits(0.5), 3);

@@ -1,8 +1,8 @@
 //! Results on a page: one self-contained HTML file, or [`text`] for a terminal.
 //!
-//! Whoever has results builds a [`model::Report`]; [`html::render`] turns it into one page that
-//! opens from disk without a network: text, tables with verdicts, charts (Vega-Lite, drawn
-//! by the embedded library), packet exchanges, maps of stations, statements and specification curves (SVG drawn here).
+//! A program with results builds a [`model::Report`]. [`html::render`] turns it into one page that opens from disk
+//! without a network. A page has text, tables with verdicts, charts (Vega-Lite, drawn by the embedded library) and SVG
+//! drawings: packet exchanges, maps of stations, statements and specification curves.
 //!
 //! ```
 //! use windlass_report::{html, model::Report};

@@ -5,27 +5,27 @@ use std::fmt::Write;
 use super::ladder::escape;
 use super::model::{NetworkMap, Place, Role};
 
-/// What the caption must say about the symbols, in whole sentences.
-pub(super) const KEY: &str = "Each station carries its value; senders have a second ring, the base \
-    station is square. A line is as wide as there are routes over it.";
+/// Explanation of the symbols in the caption, in whole sentences.
+pub(super) const KEY: &str = "Each station shows its value. Senders have a second ring, the base \
+    station is square. The width of a line shows the number of routes over it.";
 
 /// Side of the drawn area and its margin, in the drawing's units.
 const SIDE: f64 = 640.0;
 const MARGIN: f64 = 34.0;
-/// Height of the scale of colours under it.
+/// Height of the colour scale below the drawing.
 const SCALE: f64 = 46.0;
-/// Radius of a station, at most.
+/// Maximum radius of a station.
 const RADIUS: f64 = 17.0;
-/// Colours from the least to the greatest value, light to dark, so that they differ in grey too
+/// Colours from the smallest to the largest value, light to dark, so that they differ in grey too
 /// (C. Brewer's YlGnBu).
 const RAMP: [[f64; 3]; 4] =
     [[255.0, 255.0, 204.0], [127.0, 205.0, 187.0], [44.0, 127.0, 184.0], [8.0, 29.0, 88.0]];
-/// Width of a line for each route over it.
+/// Width of a line per route over it.
 const ROUTE: f64 = 2.2;
 
 // Writing to a `String` cannot fail, so results of `write!` are dropped below.
 
-/// The SVG element, safe to put into a page and complete as a file of its own.
+/// The SVG element, safe to embed into a page and complete as a separate file.
 pub(super) fn draw(map: &NetworkMap) -> String {
     let frame = Frame::of(map);
     let height = SIDE + SCALE;
@@ -50,14 +50,14 @@ pub(super) fn draw(map: &NetworkMap) -> String {
     svg
 }
 
-/// From metres to the drawing's units, and from values to colours.
+/// Converts metres to the drawing's units, and values to colours.
 struct Frame {
     west: f64,
     south: f64,
-    /// Units a metre.
+    /// Units per metre.
     unit: f64,
     radius: f64,
-    /// Least and greatest value, if there is any.
+    /// Smallest and largest value, if any station has a value.
     range: Option<[f64; 2]>,
 }
 
@@ -74,7 +74,7 @@ impl Frame {
         let range = values.fold(None, |range: Option<[f64; 2]>, v| {
             Some(range.map_or([v, v], |[low, high]| [low.min(v), high.max(v)]))
         });
-        // The nearest neighbours do not touch, but for a base station between four of them.
+        // The nearest neighbours do not touch, except for a base station between four of them.
         let across = (map.places.len() as f64).sqrt().ceil().max(2.0) - 1.0;
         let radius = RADIUS.min(0.36 * (SIDE - 2.0 * MARGIN) / across);
         Frame { west, south, unit, radius, range }
@@ -85,7 +85,7 @@ impl Frame {
         (MARGIN + (x - self.west) * self.unit, SIDE - MARGIN - (y - self.south) * self.unit)
     }
 
-    /// Where in the range a value lies, 0 to 1.
+    /// Relative position of a value in the range, 0 to 1.
     fn share(&self, value: f64) -> f64 {
         match self.range {
             Some([low, high]) if high > low => (value - low) / (high - low),
@@ -108,12 +108,12 @@ fn css(rgb: [f64; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Black or white, whichever is read better on a colour.
+/// Black or white: the colour with the better contrast.
 fn ink_on([r, g, b]: [f64; 3]) -> &'static str {
     if 0.299 * r + 0.587 * g + 0.114 * b > 140.0 { "#000" } else { "#fff" }
 }
 
-/// A value as it fits into a station.
+/// A value in a form that fits into a station.
 fn brief(value: f64) -> String {
     match value.abs() {
         v if v >= 99.95 => format!("{value:.0}"),

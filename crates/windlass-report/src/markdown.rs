@@ -2,7 +2,7 @@
 
 use crate::model::Table;
 
-/// The caption, and the table under it with its verdicts, if it has any, in a last column.
+/// The caption, and the table under it. If any row has a verdict, the last column has the verdicts.
 pub fn table(table: &Table) -> String {
     let verdicts = table.rows.iter().any(|r| r.verdict.is_some());
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));

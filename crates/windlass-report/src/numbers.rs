@@ -1,12 +1,12 @@
-//! How values stand in cells and sentences.
+//! Formats of values in cells and sentences.
 
-/// What stands where there is no value.
+/// The text for a missing value.
 pub const NONE: &str = "–";
 
-/// What stands for an infinite time: of something that never ended or never came.
+/// The text for an infinite time: the event never happened.
 pub const NEVER: &str = "never";
 
-/// Five significant digits at most, without needless zeros; whole numbers in full.
+/// At most five significant digits, without needless zeros; whole numbers in full.
 pub fn number(v: f64) -> String {
     if v == f64::INFINITY {
         return NEVER.to_owned();
@@ -29,12 +29,12 @@ pub fn number(v: f64) -> String {
     }
 }
 
-/// A value computed here, or a dash.
+/// A computed value, or a dash.
 pub fn optional(value: Option<f64>) -> String {
     value.map_or(NONE.to_owned(), number)
 }
 
-/// A value of the paper with all the digits it prints, or a dash.
+/// A published value with all its digits, or a dash.
 pub fn printed(value: Option<f64>) -> String {
     match value {
         None => NONE.to_owned(),
@@ -43,15 +43,16 @@ pub fn printed(value: Option<f64>) -> String {
     }
 }
 
-/// A value with its interval, all with the same decimals: as many as give the interval's width two
-/// significant digits; for counts and the halves between them, as many as they need; with a power of ten where all are
-/// small.
+/// A value with its interval, all with the same decimals. The interval's width determines the decimals, so that it has
+/// two significant digits. Counts, and the halves between them, have no more decimals than they need. Small values have
+/// a common power of ten.
 pub fn interval(value: f64, low: f64, high: f64) -> String {
     let ([value, low, high], power) = aligned([value, low, high]);
     format!("{value} [{low}, {high}]{power}")
 }
 
-/// A value and the ends of its interval, for a sentence: as [`interval`] has them, small ones each with its own power.
+/// A value and the ends of its interval, for a sentence. The format is the format of [`interval`], but each small value
+/// has a separate power of ten.
 pub fn together(all: [f64; 3]) -> [String; 3] {
     match aligned(all) {
         (all, power) if power.is_empty() => all,
@@ -59,7 +60,8 @@ pub fn together(all: [f64; 3]) -> [String; 3] {
     }
 }
 
-/// A number with two significant digits; one above 50 with two decimals, so that a percentage near 100 is not rounded to it.
+/// A number with two significant digits. A number above 50 has two decimals, so that a percentage near 100 is not
+/// rounded to 100.
 pub fn rounded(value: f64) -> String {
     let decimals = match value.abs() {
         v if v > 50.0 || v == 0.0 => 2.0,
@@ -69,7 +71,7 @@ pub fn rounded(value: f64) -> String {
     number(libm::round(value * scale) / scale)
 }
 
-/// The three with the same decimals, and the power of ten that they have in common, which is mostly empty.
+/// The three values with the same decimals, and their common power of ten, which is mostly empty.
 fn aligned(all: [f64; 3]) -> ([String; 3], String) {
     if all.iter().any(|v| v.is_infinite()) {
         return (all.map(number), String::new());
@@ -89,7 +91,7 @@ fn aligned(all: [f64; 3]) -> ([String; 3], String) {
     (all.map(|v| format!("{v:.digits$}")), String::new())
 }
 
-/// Small values with a power of ten in common, to so many decimals in all: `0.0 [0.0, 8.0]e-5`.
+/// Small values with a common power of ten, to `digits` decimals in total: `0.0 [0.0, 8.0]e-5`.
 fn in_powers_of_ten(all: [f64; 3], digits: usize) -> ([String; 3], String) {
     let largest = all.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()));
     let exponent = largest.log10().floor();
@@ -104,8 +106,8 @@ fn in_powers_of_ten(all: [f64; 3], digits: usize) -> ([String; 3], String) {
     (shown, format!("e{exponent}"))
 }
 
-/// A unit for these rates, in bits per second, and its name as scenarios spell it: the largest rate's, or a smaller one in
-/// which the smallest still has two digits that say something after a decimal point and three places.
+/// A unit for these rates in bits per second, with its name in scenarios. It is the unit of the largest rate, or a
+/// smaller unit in which the smallest rate is at least 0.01.
 pub fn rate_unit(rates: impl Iterator<Item = f64>) -> (f64, &'static str) {
     let (least, most) =
         rates.fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(v), most.max(v)));
@@ -114,7 +116,7 @@ pub fn rate_unit(rates: impl Iterator<Item = f64>) -> (f64, &'static str) {
     units.into_iter().find(|(scale, _)| fits(*scale)).unwrap_or((1.0, "bps"))
 }
 
-/// Per cent with one decimal and sign.
+/// A percentage with one decimal and sign.
 pub fn signed(v: f64) -> String {
     let rounded = format!("{v:+.1}");
     if rounded == "-0.0" { "+0.0".to_owned() } else { rounded }

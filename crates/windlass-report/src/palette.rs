@@ -1,4 +1,4 @@
-//! Colours, symbols and dashes that stay with a series' name throughout a report.
+//! Colours, symbols and dashes. A series' name has the same style throughout a report.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use super::model::{Block, ChartSeries, Mark, Report, Tone};
 /// The colour of text and axes, which follows the page's light or dark mode.
 pub(super) const INK: &str = "currentColor";
 
-/// Okabe and Ito's colours that tell apart with any colour vision (M. Okabe and K. Ito, "Color
-/// Universal Design", 2008), the ones with the best contrast on white and on near-black first.
-/// Their yellow is left out (1.3:1 on white); their black is [`INK`].
+/// Okabe and Ito's colours, which are distinguishable with any colour vision (M. Okabe and K. Ito,
+/// "Color Universal Design", 2008). The colours with the best contrast on white and on near-black
+/// are first. Their yellow is left out (1.3:1 on white); their black is [`INK`].
 const COLOURS: [&str; 6] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
 
-/// Vega's symbol names, so that points differ without colour. The diamond is the paper's.
+/// Vega's symbol names, so that points differ without colour. The diamond is for published values.
 const SHAPES: [&str; 6] =
     ["circle", "square", "triangle-up", "triangle-down", "cross", "triangle-right"];
 
-/// Dashes in pixels; a new one for each round through the colours.
+/// Dashes in pixels; a new dash for each round through the colours.
 const DASHES: [&[u8]; 4] = [&[], &[7, 3], &[2, 2], &[9, 3, 2, 3]];
 
-/// How one series looks.
+/// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
     /// CSS colour.
     pub colour: &'static str,
     /// Vega symbol for its points.
     pub shape: &'static str,
-    /// Dash of its lines; empty for a solid one.
+    /// Dash of its lines; empty for a solid line.
     pub dash: &'static [u8],
 }
 
@@ -49,8 +49,8 @@ pub(super) struct Palette {
 }
 
 impl Palette {
-    /// Gives every name a style in the order of first appearance. The first name that stands for
-    /// a paper's figures gets the ink, so that the paper reads as print beside our colours.
+    /// Gives every name a style in the order of first appearance. The first name of published
+    /// values gets the ink, so that they look like print next to the coloured series.
     pub fn of(report: &Report) -> Palette {
         let mut styles = BTreeMap::new();
         let mut given = 0;
@@ -71,7 +71,7 @@ impl Palette {
         Palette { styles }
     }
 
-    /// The style of a series: its name's, with the diamond where it shows a paper's figures.
+    /// The style of a series: the style of its name, with the diamond for published values.
     pub fn style(&self, series: &ChartSeries) -> Style {
         let style = self.styles.get(&series.name).copied().unwrap_or(Style::PAPER);
         match series.mark {
@@ -82,7 +82,7 @@ impl Palette {
     }
 }
 
-/// The colour of a verdict's badge, as the style sheet has it on paper.
+/// The colour of a verdict's badge, as in the style sheet for print.
 fn tone_colour(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "#00664a",

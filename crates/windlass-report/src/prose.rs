@@ -3,13 +3,13 @@
 /// A piece of a paragraph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// Whether it stood in backquotes.
+    /// True if the text was in backquotes.
     pub code: bool,
-    /// The text without them.
+    /// The text without backquotes.
     pub text: String,
 }
 
-/// Paragraphs of a text; a blank line begins a new one.
+/// Paragraphs of a text. A blank line begins a new paragraph.
 pub(super) fn paragraphs(text: &str) -> Vec<Vec<Span>> {
     let mut paragraphs = Vec::new();
     let mut lines: Vec<&str> = Vec::new();

@@ -7,7 +7,7 @@ use super::ladder::escape;
 use super::model::{StatementRow, Statements};
 use super::prose::spans;
 
-/// What the caption must say about the symbols, in whole sentences.
+/// Explanation of the symbols in the caption, in whole sentences.
 const KEY: &str = "The dot is the measured value divided by the judged value, with its 95 % interval, on a logarithmic scale; \
     the line in its middle is the judged value, the grey band the tolerance.";
 
@@ -85,14 +85,14 @@ fn share([holds, direction, fails, open]: [usize; 4]) -> String {
     )
 }
 
-/// The largest factor of the scale: what the values reach, between 2 and 100.
+/// The largest factor on the scale: the largest value, between 2 and 100.
 fn reach(rows: &[StatementRow]) -> f64 {
     let factors = rows.iter().filter_map(|r| r.ratio).map(|r| r[0]).filter(|r| *r > 0.0);
     let largest = factors.map(|r| r.max(1.0 / r)).fold(2.0, f64::max);
     [2.0, 5.0, 10.0, 30.0, 100.0].into_iter().find(|e| largest <= *e).unwrap_or(100.0)
 }
 
-/// Where a factor stands on the scale, its ends where it is beyond them.
+/// Position of a factor on the scale. Factors outside the scale are at its ends.
 fn place(factor: f64, reach: f64) -> f64 {
     let share = if factor > 0.0 { factor.ln() / reach.ln() } else { -1.0 };
     4.0 + (SCALE[0] - 8.0) / 2.0 * (1.0 + share.clamp(-1.0, 1.0))

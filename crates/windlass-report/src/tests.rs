@@ -178,7 +178,7 @@ fn nothing_in_the_page_refers_to_another_file() {
 }
 
 #[test]
-fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
+fn a_verdict_counts_once_per_claim_in_any_number_of_rows() {
     let first = table("t1", &[Some(GOOD), Some(BAD), None]);
     let second = table("t2", &[Some(GOOD), Some(NONE)]);
     let mut judged = report(vec![Block::Table(first), Block::Table(second)]);
@@ -190,7 +190,7 @@ fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
         assert!(page.contains(&format!("data-count=\"{class}\">{claims}</td>")), "{class}");
     }
     assert!(page.contains("the 3 statements"));
-    // And on the first screen, those that there are.
+    // The first screen has only verdicts that occur.
     let (first, _) = page.split_once("<nav").unwrap();
     for (tone, claims, name) in
         [("good", 1, "reproduced"), ("bad", 1, "contradicted"), ("none", 1, "not comparable")]
@@ -203,7 +203,7 @@ fn verdicts_are_counted_once_a_claim_however_many_rows_show_them() {
 }
 
 #[test]
-fn a_list_has_a_point_an_item_and_a_command_says_what_it_makes() {
+fn a_list_has_its_items_and_a_command_its_description() {
     let page = render(&report(vec![
         Block::List { items: vec!["one `code`".to_owned(), "two".to_owned()] },
         Block::Command {
@@ -228,7 +228,7 @@ fn a_table_without_verdicts_has_no_verdict_column_and_shows_its_notes() {
 }
 
 #[test]
-fn a_long_series_is_thinned_and_the_caption_says_so() {
+fn a_long_series_is_thinned_with_a_remark_in_the_caption() {
     let mut points: Vec<_> = (0..20_000).map(|n| point(f64::from(n), 1.0)).collect();
     points[12_345].y = 987_654.0;
     let page = render(&report(vec![chart("c", vec![series("s", Mark::Step, points)])])).unwrap();
@@ -237,7 +237,7 @@ fn a_long_series_is_thinned_and_the_caption_says_so() {
 }
 
 #[test]
-fn a_chart_without_points_says_so() {
+fn a_chart_without_points_has_a_remark() {
     let page = render(&report(vec![chart("c", vec![series("s", Mark::Line, vec![])])])).unwrap();
     assert!(page.contains("No data"));
     assert!(!page.contains("application/json\">"));

@@ -1,12 +1,12 @@
-//! Text for the terminal: aligned tables, the paper's figure beside ours, the verdict last; and
-//! prose. Everything is wrapped to a width.
+//! Text for the terminal: aligned tables with the published value next to the measured value and the verdict
+//! last, and prose. All text is wrapped to a width.
 
 use crate::model::{Answer, Block, Row, Section, Table, is_figure};
 
-/// Widest text that is still read with ease; what is written where no terminal says its width.
+/// Maximum width of readable text, which is used if the terminal's width is unknown.
 pub const WIDTH: usize = 120;
 
-/// Narrowest column of words before a table is rather printed in parts.
+/// Minimum width of a column of words. A table that needs narrower columns is printed in parts.
 const NARROWEST: usize = 12;
 
 /// The tables of sections with their headings; sections without a table are left out.
@@ -68,9 +68,9 @@ fn heading(title: &str) -> String {
     format!("{title}\n{}\n\n", "=".repeat(length(title)))
 }
 
-/// One table with its caption and remarks. Cells are wrapped between words where the table would
-/// be wider than `width`; figures and long words stay whole. What is too wide then is printed in parts,
-/// each with the first column.
+/// One table with its caption and remarks. If the table is wider than `width`, cells are wrapped between
+/// words; numbers and long words stay whole. A table that is still too wide is printed in parts, each with
+/// the first column.
 pub fn table_within(table: &Table, width: usize) -> String {
     let verdicts = table.rows.iter().any(|r| r.verdict.is_some());
     let mut head = table.columns.clone();
@@ -99,15 +99,16 @@ pub fn table_within(table: &Table, width: usize) -> String {
 
 /// The columns of a table.
 struct Layout {
-    /// Width of each, characters.
+    /// Width of each column, characters.
     widths: Vec<usize>,
-    /// Whether its cells are figures, which stand flush right.
+    /// True for each column of numbers, which are aligned right.
     figures: Vec<bool>,
 }
 
 impl Layout {
-    /// As wide as the widest cells; while that is too wide, the widest column gives way: at first none below
-    /// [`NARROWEST`], then those of figures to their longest word.
+    /// Column widths. They begin with the widest cells. While the table is too wide, the widest column
+    /// shrinks. First no column becomes narrower than [`NARROWEST`], then columns of numbers shrink to their
+    /// longest word.
     fn of(head: &[String], rows: &[Vec<String>], width: usize) -> Layout {
         let column = |c: usize| rows.iter().map(move |r| r[c].as_str());
         let all = 0..head.len();
@@ -125,7 +126,7 @@ impl Layout {
         Layout { widths, figures }
     }
 
-    /// The columns that fit side by side, as often as it takes.
+    /// The columns that fit next to each other, in as many parts as needed.
     fn parts(&self, width: usize) -> Vec<Vec<usize>> {
         let mut parts = vec![vec![0]];
         let mut used = self.widths[0] + GAP;
@@ -142,7 +143,7 @@ impl Layout {
         parts
     }
 
-    /// These columns of a row as one line, or several where cells are wrapped.
+    /// These columns of a row as one line, or as several lines if cells are wrapped.
     fn row(&self, cells: &[String], part: &[usize]) -> String {
         let columns: Vec<(usize, Vec<String>)> =
             part.iter().map(|c| (*c, lines(&cells[*c], self.widths[*c]))).collect();
@@ -163,7 +164,7 @@ impl Layout {
     }
 }
 
-/// Takes from the widest column while all together are too wide, from none below its least.
+/// Shrinks the widest column while the total is too wide. No column becomes narrower than its minimum.
 fn shrink(widths: &mut [usize], least: &[usize], width: usize) {
     while widths.iter().map(|w| w + GAP).sum::<usize>() > width {
         let may_shrink = |c: &usize| widths[*c] > least[*c];
@@ -174,10 +175,10 @@ fn shrink(widths: &mut [usize], least: &[usize], width: usize) {
     }
 }
 
-/// Blanks before a column.
+/// Spaces before a column.
 const GAP: usize = 3;
 
-/// Text as lines that begin with `lead`, or with blanks as long after the first.
+/// Text in lines. The first line begins with `lead`, and the other lines with as many spaces.
 fn indented(text: &str, lead: &str, width: usize) -> String {
     let room = width.saturating_sub(length(lead)).max(NARROWEST);
     let blank = " ".repeat(length(lead));
@@ -202,7 +203,7 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// What a line may be broken between: blanks, but not those inside of an interval `[a, b]`.
+/// Words between which a line may be broken. An interval `[a, b]` is one word.
 fn words(text: &str) -> Vec<&str> {
     let mut open = false;
     text.split(|c: char| {

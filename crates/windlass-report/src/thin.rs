@@ -2,14 +2,15 @@
 
 use super::model::ChartPoint;
 
-/// Most points of one series that a chart holds: 500 runs of neighbours, about one for every two
-/// pixels of the widest chart. Whoever needs them all has the series files.
+/// Maximum number of points of one series in a chart: 500 groups of neighbours, about one group per
+/// two pixels of the widest chart. The files of the series have all points.
 pub(super) const LIMIT: usize = 2000;
 
-/// The points of a series to draw: all of them up to `limit`, else the first, lowest, highest and
-/// last of each of `limit / 4` runs of neighbouring points. That keeps every extreme and, on a
-/// plot narrower than `limit / 4` pixels, draws the same picture (U. Jugel et al., "M4: a
-/// visualization-oriented time series data aggregation", VLDB 2014). Order is kept.
+/// The points of a series to draw. Up to `limit` points, all are drawn. Otherwise the points are
+/// divided into `limit / 4` groups of neighbours, and the first, lowest, highest and last point of
+/// each group are drawn. This keeps every extreme. On a plot narrower than `limit / 4` pixels, it
+/// draws the same picture (U. Jugel et al., "M4: a visualization-oriented time series data
+/// aggregation", VLDB 2014). Order is kept.
 pub(super) fn thinned(points: Vec<&ChartPoint>, limit: usize) -> Vec<&ChartPoint> {
     if points.len() <= limit {
         return points;

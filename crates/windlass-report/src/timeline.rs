@@ -1,5 +1,5 @@
-//! Charts over one axis of time: each a chart like any other, with spans of time behind the curves and moments above them, by
-//! which a reader gets to what is said of them.
+//! Charts over one time axis. Each is an ordinary chart, with spans of time behind the curves and moments above them. A
+//! moment links to its explanation.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::model::{Moment, MomentKind, Spell, SpellTone, Timeline};
 use super::palette::INK;
 
-/// Most spans, and most moments, that are drawn one by one; of more, those that fall into one of so many parts of the time
-/// are one.
+/// Maximum number of spans, and of moments, that are drawn separately. If there are more, the time is divided into this
+/// number of parts, and the spans or moments of one part become one.
 const LIMIT: usize = 1000;
 
 /// Spans of time with their colours and names.
@@ -19,7 +19,7 @@ const TONES: [(SpellTone, &str, &str); 2] = [
     (SpellTone::Timeout, "#D55E00", "after a timeout"),
 ];
 
-/// What the caption must say about the symbols, in whole sentences.
+/// Explanation of the symbols in the caption, in whole sentences.
 pub(super) fn key(t: &Timeline) -> String {
     let kinds = MomentKind::ALL.into_iter().filter(|k| t.moments.iter().any(|m| m.kind == *k));
     let mut said: Vec<String> =
@@ -36,7 +36,7 @@ pub(super) fn key(t: &Timeline) -> String {
 }
 
 impl MomentKind {
-    /// In the order of the key.
+    /// Every kind in the order of the key.
     pub(super) const ALL: [MomentKind; 5] = [
         MomentKind::Loss,
         MomentKind::Timeout,
@@ -55,7 +55,7 @@ impl MomentKind {
         }
     }
 
-    /// Vega's symbol, its colour, and the same as a letter.
+    /// Vega's symbol, its colour, and the symbol as a character.
     fn look(self) -> (&'static str, &'static str, char) {
         match self {
             MomentKind::Loss => ("triangle-down", "#D55E00", '▼'),
@@ -67,7 +67,8 @@ impl MomentKind {
     }
 }
 
-/// The layers that a timeline adds to its first chart or to another, whose horizontal position is encoded like `x`.
+/// The layers that a timeline adds to a chart whose horizontal position is encoded like `x`. `first` is true for its
+/// first chart.
 pub(super) fn layers(t: &Timeline, first: bool, x: &Value) -> Vec<Value> {
     let mut layers: Vec<Value> =
         TONES.into_iter().filter_map(|(tone, colour, _)| spells(t, tone, colour, x)).collect();
@@ -96,12 +97,12 @@ fn spells(t: &Timeline, tone: SpellTone, colour: &str, x: &Value) -> Option<Valu
     })
 }
 
-/// The length of a part of the time between two moments.
+/// The length of one part of the time between two moments.
 fn part(from: f64, to: f64) -> f64 {
     ((to - from) / LIMIT as f64).max(f64::MIN_POSITIVE)
 }
 
-/// Spans as they are; of too many, those that nothing visible lies between as one.
+/// The spans. If there are too many, spans without a visible gap between them are joined.
 fn joined(mut spans: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     if spans.len() <= LIMIT {
         return spans;
@@ -119,7 +120,8 @@ fn joined(mut spans: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     out
 }
 
-/// Moments as they are; of too many, all that are explained and the first of each part of the time, which tells of the others.
+/// The moments. If there are too many, all explained moments are kept. The first other moment of each part of the time
+/// is also kept, with the number of further moments in this part.
 fn gathered(all: Vec<&Moment>) -> Vec<(&Moment, usize)> {
     let times = || all.iter().map(|m| m.at);
     let Some(first) = times().reduce(f64::min).filter(|_| all.len() > LIMIT) else {
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_stand_in_the_first_chart_alone_and_spells_in_all() {
+    fn moments_are_in_the_first_chart_only_and_spells_in_all_charts() {
         let x = json!({"field": "x", "type": "quantitative"});
         let first = layers(&timeline(), true, &x);
         assert_eq!(first.len(), 2);
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_moments_and_spells_are_thinned_and_what_is_explained_stays() {
+    fn thousands_of_moments_and_spells_are_thinned_and_explained_moments_stay() {
         let many = 10 * LIMIT;
         let at = |i: usize| i as f64;
         let moment = |i: usize| Moment {
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_names_what_there_is_and_nothing_else() {
+    fn the_key_names_only_symbols_that_occur() {
         let said = key(&timeline());
         assert!(said.contains("■ timeout") && said.contains("fast recovery"), "{said}");
         assert!(!said.contains("mark") && !said.contains("after a timeout"), "{said}");

@@ -1,4 +1,4 @@
-//! A report as its page shows it.
+//! The contents of a report's page.
 
 use super::ReportError;
 use super::chart::spec_with;
@@ -17,10 +17,11 @@ use super::palette::Palette;
 use super::prose::{Span, paragraphs, spans};
 use super::timeline;
 
-/// Most rows of a chart's table of data; a longer one gives way to a summary of its series.
+/// Maximum number of rows of a chart's table of data. A longer table is replaced by a summary of
+/// its series.
 const DATA_ROWS: usize = 200;
 
-/// Longest cell, in characters, that never breaks into lines.
+/// Maximum length of a cell, in characters, that is never broken into lines.
 const UNBROKEN: usize = 14;
 
 /// The page.
@@ -35,7 +36,7 @@ pub(super) struct Page<'a> {
     pub counted: Counted,
     pub provenance: &'a [(String, String)],
     pub sections: Vec<SectionView<'a>>,
-    /// Whether the chart library is needed.
+    /// True if the page needs the chart library.
     pub charts: bool,
 }
 
@@ -84,9 +85,9 @@ pub(super) struct TableView<'a> {
 
 pub(super) struct Column<'a> {
     pub name: &'a str,
-    /// Whether its cells are numbers, which stand flush right.
+    /// True if its cells are numbers, which are aligned right.
     pub number: bool,
-    /// Whether its cells are too short to be broken.
+    /// True if its cells are too short to be broken.
     pub short: bool,
 }
 
@@ -96,7 +97,7 @@ pub(super) struct RowView<'a> {
     pub note: Option<Vec<Span>>,
 }
 
-/// A badge, and its name as a class of the page's.
+/// A badge, with its name as a class of the page.
 pub(super) struct BadgeView {
     pub badge: Badge,
     pub class: String,
@@ -113,7 +114,7 @@ pub(super) struct ChartView<'a> {
     pub label: &'a str,
     pub empty: bool,
     pub zoom: bool,
-    /// The charts that zoom together have the same.
+    /// Identifier of the charts that zoom together.
     pub linked: Option<&'a str>,
     pub spec: String,
     pub thinned: Option<String>,
@@ -127,7 +128,7 @@ pub(super) struct Data {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A figure that is drawn here, not by the chart library.
+/// A figure that this crate draws, instead of the chart library.
 pub(super) struct DrawingView<'a> {
     pub id: &'a str,
     pub class: &'static str,
@@ -306,7 +307,7 @@ fn heat_view(map: &HeatMap) -> Result<ChartView<'_>, ReportError> {
     })
 }
 
-/// What the caption says of curves that are drawn with fewer points than they have.
+/// The remark in the caption about curves that are drawn with fewer points than they have.
 fn thinned(drawn: &[Drawn<'_>]) -> Option<String> {
     let shown: usize = drawn.iter().map(|d| d.points.len()).sum();
     let all: usize = drawn.iter().map(|d| d.series.points.len()).sum();
@@ -434,7 +435,7 @@ fn curve_view(c: &Curve) -> DrawingView<'_> {
         remark: curve::KEY.to_owned(),
         label: &c.caption,
         data: Data {
-            title: "Readings as a table".to_owned(),
+            title: "Interpretations as a table".to_owned(),
             columns: c.axes.iter().map(|(name, _)| name.clone()).chain(ends).collect(),
             rows: curve::ordered(c).into_iter().map(row).collect(),
         },

@@ -1,4 +1,4 @@
-//! Back ends: what a scenario can run on. The scenario is the same on each.
+//! Backends: the systems that run scenarios. Each backend runs the same scenario.
 
 use std::error::Error;
 
@@ -7,57 +7,55 @@ use windlass_sim::{ConfigError, ConservationError, RunResult};
 
 use crate::World;
 
-/// What a run yielded, and on what.
+/// The result of a run, with the kernel that ran it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ran {
-    /// What it yielded.
+    /// The result.
     pub result: RunResult,
-    /// The kernel's release, such as `6.12.117+deb12-cloud-amd64`, and what emulates its processor, if something does;
+    /// The kernel's release, such as `6.12.117+deb12-cloud-amd64`, with the emulator of its processor if one is used.
     /// `None` in the simulator.
     pub kernel: Option<String>,
 }
 
-/// One place where scenarios run.
+/// A system that runs scenarios.
 pub trait Backend: Send + Sync {
-    /// Its name.
+    /// The backend's name.
     fn world(&self) -> World;
 
     /// Runs a scenario once.
     ///
     /// # Errors
     ///
-    /// The simulator does not take the scenario, or the back end lacks what it asks for or is not to be
-    /// had here; the error says what is missing.
+    /// The backend does not support the scenario, or is not available here. The error names the missing part.
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError>;
 
-    /// Whether scenarios can run here.
+    /// Checks that scenarios can run here.
     ///
     /// # Errors
     ///
-    /// What is missing, and what would help.
+    /// The missing part, with a remedy.
     fn check(&self) -> Result<(), RunError> {
         Ok(())
     }
 
-    /// What a run here would be on now, as its [`Ran::kernel`] will have it; `None` where that follows from the
-    /// name, as in the simulator, or cannot be told before a run.
+    /// The kernel that a run would use now, in the form of [`Ran::kernel`]. `None` if the backend's name implies it,
+    /// as in the simulator, or if it is not known before a run.
     fn release(&self) -> Option<String> {
         None
     }
 
-    /// Where a run of the scenario differs from the simulator's besides being another stack's: a
-    /// sentence each.
+    /// Differences between a run here and a run of the simulator, apart from the other stack. One sentence each.
     ///
     /// # Errors
     ///
-    /// As [`Backend::run`], as far as that can be known beforehand.
+    /// As [`Backend::run`], if the error is known before a run.
     fn differences(&self, scenario: &Scenario) -> Result<Vec<String>, RunError> {
         let _ = scenario;
         Ok(Vec::new())
     }
 }
 
-/// Why a run gave no result.
+/// The reason why a run gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The simulator does not take the scenario.
@@ -70,70 +68,70 @@ pub enum RunError {
         scenario: String,
         /// Seed of the run.
         seed: u64,
-        /// What is unaccounted for.
+        /// The packets that are not accounted for.
         source: ConservationError,
     },
-    /// An algorithm from outside is to run on what is no ordinary TCP connection.
-    #[error("`{0}` is no ordinary TCP connection: it runs no algorithm but the scenario's")]
+    /// An external algorithm is set for a flow that is not an ordinary TCP connection.
+    #[error("`{0}` is not an ordinary TCP connection: it runs only the scenario's algorithm")]
     NoConnection(String),
-    /// This program has no such back end.
+    /// This program was built without the backend.
     #[error(
-        "this Windlass cannot run anything in the world `{0}`: it was built for another system, or \
+        "this Windlass has no backend `{0}`: it was built for another system, or \
          without the feature `linux`"
     )]
     NotBuilt(World),
-    /// A kernel was asked of the simulator.
-    #[error("there is no kernel in a simulator; choose linux, linux-vt=6.12 or linux-vt=6.1")]
+    /// The command needs a kernel, and the simulator has no kernel.
+    #[error("the simulator has no kernel; choose linux, linux-vt=6.12 or linux-vt=6.1")]
     NoKernel,
-    /// The scenario has a Wi-Fi cell, and the world links only.
+    /// The scenario has a Wi-Fi cell, and the backend has only links.
     #[error(
-        "the world `{world}` has no radio for the Wi-Fi cell `{cell}`: its nodes are joined by links; \
+        "the backend `{world}` has no radio for the Wi-Fi cell `{cell}`: its nodes are joined by links; \
          run it with --on sim, or write links instead of the cell"
     )]
     NoRadio {
-        /// The world.
+        /// The backend.
         world: World,
         /// Name of the cell.
         cell: String,
     },
-    /// The scenario has an algorithm by a kernel's name of it, and the world has no kernel.
+    /// The scenario has an algorithm that only kernels have, and the backend has no kernel.
     #[error(
-        "flow `{flow}`: only a kernel has `{algorithm}`, and the world `{world}` has none; run it with --on linux or \
-         linux-vt, or name one of `windlass algorithms`"
+        "flow `{flow}`: only a kernel has `{algorithm}`, and the backend `{world}` has no kernel; run it with --on linux or \
+         linux-vt, or choose an algorithm of `windlass algorithms`"
     )]
     NoSuchKernel {
-        /// The world.
+        /// The backend.
         world: World,
         /// Name of the flow.
         flow: String,
         /// The algorithm.
         algorithm: String,
     },
-    /// It was to stop before its end.
+    /// The run was stopped before its end.
     #[error("the run was stopped before its end")]
     Stopped,
-    /// The back end failed, in its own words.
+    /// The backend failed. The error has its message.
     #[error(transparent)]
     Backend(Box<dyn Error + Send + Sync>),
 }
 
 impl RunError {
-    /// A failure of a back end.
+    /// A failure of a backend.
     pub fn backend(error: impl Into<Box<dyn Error + Send + Sync>>) -> RunError {
         RunError::Backend(error.into())
     }
 
-    /// Whether the scenario, or the world that was asked for, is at fault, and not the machine.
+    /// True if the scenario or the choice of the backend causes the error, and not the machine.
     pub fn is_input(&self) -> bool {
         !matches!(self, RunError::Books { .. } | RunError::Stopped | RunError::Backend(_))
     }
 }
 
-/// That every algorithm of the scenario is one of ours, for a world that has no kernel.
+/// Checks, for a backend without a kernel, that the scenario has only Windlass's algorithms.
 ///
 /// # Errors
 ///
-/// The first flow whose is not.
+/// The first flow with a kernel's algorithm.
 pub fn no_kernels(world: World, scenario: &Scenario) -> Result<(), RunError> {
     match scenario.flows.iter().find(|flow| flow.kernel.is_some()) {
         Some(flow) => Err(RunError::NoSuchKernel {

@@ -1,10 +1,11 @@
-//! Packet captures: pcapng files that Wireshark reads, and tcptrace once `editcap -F pcap` has made them older.
+//! Packet captures: pcapng files that Wireshark reads. tcptrace reads them after a conversion with `editcap -F
+//! pcap`.
 //!
-//! Each link direction becomes an interface, named like the link, with raw IPv4 packets and
-//! timestamps in nanoseconds; the simulation begins at the epoch. Packets have valid checksums,
-//! and payload bytes that follow from their sequence numbers ([`wire::fill_pattern`]), so that a
-//! retransmission looks like its original. The subflows of Multipath TCP have addresses and ports of
-//! their own ([`FlowAddresses::subflow`]) and their options. The same packet log gives the same bytes everywhere.
+//! Each link direction becomes an interface with the link's name. It has raw IPv4 packets and timestamps in
+//! nanoseconds; the simulation begins at the epoch. Packets have valid checksums. Their payload bytes follow from
+//! their sequence numbers ([`wire::fill_pattern`]), so that a retransmission equals its original. The subflows of
+//! Multipath TCP have separate addresses and ports ([`FlowAddresses::subflow`]), and their options. The same
+//! packet log gives the same bytes on each machine.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -18,31 +19,30 @@ use windlass_tcp::{Segment, Seq};
 
 use crate::pcapng::{Packet, Writer};
 
-/// Comment on a packet that the error model took, by which Wireshark finds it
-/// (`frame.comment contains "lost"`).
+/// Comment on a packet that the error model dropped. Wireshark finds it with `frame.comment contains "lost"`.
 pub const COMMENT_LOST: &str = "windlass: lost to the error model";
-/// Comment on an acknowledgement in whose place a newer one went on.
-pub const COMMENT_THINNED: &str = "windlass: thinned out, a newer one went on in its place";
-/// Comment on a packet for which the queue had no room.
+/// Comment on an acknowledgement that a newer acknowledgement replaced.
+pub const COMMENT_THINNED: &str = "windlass: thinned out, replaced by a newer acknowledgement";
+/// Comment on a packet that a full queue dropped.
 pub const COMMENT_QUEUE: &str = "windlass: dropped, the queue was full";
 
 /// The direction bits of a packet's flags in pcapng.
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
-/// Where on a link packets are captured.
+/// The position on a link at which packets are captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Tap {
-    /// Where the link begins, when transmission begins. Packets that the link loses are there,
-    /// with a comment, and so are those that its queue refused, when they were refused.
+    /// The sending end of the link, at the start of the transmission. It includes lost packets, with a comment,
+    /// and packets that the queue dropped, at the time of the drop.
     #[default]
     Near,
-    /// Where the link ends: only what arrives.
+    /// The receiving end of the link: packets that arrive.
     Far,
 }
 
 impl Tap {
-    /// The direction of a packet there, in pcapng's flags.
+    /// The direction of a packet at this position, in pcapng's flags.
     fn direction(self) -> u32 {
         match self {
             Tap::Near => OUTBOUND,
@@ -51,39 +51,39 @@ impl Tap {
     }
 }
 
-/// How to capture.
+/// Options of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CaptureOptions {
-    /// Where on each link.
+    /// Position on each link.
     pub tap: Tap,
-    /// Most bytes kept of a packet; `None` keeps all.
+    /// Maximum number of captured bytes per packet; `None` captures all.
     pub snap_len: Option<NonZeroU32>,
 }
 
-/// What a capture is told of a flow.
+/// Properties of a flow that a capture needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CapturedFlow {
     /// Addresses and ports of its ends.
     pub addresses: FlowAddresses,
-    /// Whether the mappings of Multipath TCP have checksums.
+    /// True if the mappings of Multipath TCP have checksums.
     pub checksums: bool,
 }
 
 impl From<FlowAddresses> for CapturedFlow {
-    /// Without checksums.
+    /// A flow without checksums of Multipath TCP.
     fn from(addresses: FlowAddresses) -> CapturedFlow {
         CapturedFlow { addresses, checksums: false }
     }
 }
 
-/// Writes the packets of a log as a pcapng file, and returns how many they are. `links` are the
-/// names of the link directions and `flows` what is to be known of the flows, both by index; `packets`
-/// comes in order of time and can be any part of a log. `out` gets many small writes.
+/// Writes the packets of a log as a pcapng file, and returns their number. `links` has the names of the link
+/// directions and `flows` the properties of the flows, both by index. `packets` is in order of time, and may be
+/// any part of a log. `out` gets many small writes.
 ///
 /// # Errors
 ///
-/// `out` fails; or, as [`io::ErrorKind::InvalidInput`], an event names a link or flow that is not
-/// there, or has a packet without a wire format.
+/// `out` fails, or, as [`io::ErrorKind::InvalidInput`], an event names an unknown link or flow, or has a packet
+/// without a wire format.
 pub fn write_pcapng<'a>(
     out: impl Write,
     links: &[&str],
@@ -115,14 +115,14 @@ pub fn write_pcapng<'a>(
     Ok(frames.len() as u64)
 }
 
-/// A packet as a tap sees it.
+/// A packet at the position of the capture.
 struct Frame<'a> {
     event: &'a PacketEvent,
     comment: Option<&'static str>,
 }
 
-/// What leaves the near end, each packet with its fate. A link keeps the order of packets, so the
-/// first one on its way that equals an arrived or lost packet is that packet.
+/// The packets at the sending end, each with its fate. A link keeps the order of packets. An arrived or lost
+/// packet is therefore the first equal packet in transit.
 fn near_frames<'a>(packets: impl IntoIterator<Item = &'a PacketEvent>) -> Vec<Frame<'a>> {
     let mut frames: Vec<Frame<'a>> = Vec::new();
     let mut on_the_way: BTreeMap<u32, VecDeque<usize>> = BTreeMap::new();
@@ -198,8 +198,8 @@ fn emit(
     result.map_err(|e| invalid(e.to_string()))
 }
 
-/// Payload follows from its place in the stream: that of the connection, where the packet tells it, so
-/// that what goes again on another subflow looks like its original too.
+/// Emits a segment. The payload follows from its position in the stream. If the packet has its position in the
+/// connection's stream, that position counts, so that a retransmission on another subflow equals its original.
 fn emit_segment(
     segment: &Segment,
     event: &PacketEvent,

@@ -1,4 +1,4 @@
-//! The course of a run in a few numbers: when flows met, and when packets were dropped.
+//! Summary of a run over time: convergence of two flows, and drops per interval.
 
 use serde::{Deserialize, Serialize};
 use windlass_cc::Span;
@@ -6,36 +6,37 @@ use windlass_sim::{RunResult, Timeline};
 
 use windlass_scenario::Scenario;
 
-/// What is kept of a run's timeline.
+/// Summary of a run's timeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Course {
     /// Length of an interval, seconds.
     pub bin_s: f64,
-    /// From the start of the second of two flows, without its jitter, to the end of the first interval at which its
-    /// congestion window is at least four fifths of the other's; `None` if there is none, or other
-    /// than two flows. The rule of Li, Leith and Shorten (2007) and of CCM-SS, equation 6.
+    /// Convergence time of two flows by cwnd, seconds. It is measured from the start of the second flow, without
+    /// its jitter, to the end of the first interval at which its cwnd is at least four fifths of the other cwnd.
+    /// `None` if no interval qualifies, or if the number of flows is not two. The rule of Li, Leith and Shorten
+    /// (2007) and of CCM-SS, equation 6.
     pub convergence_cwnd_s: Option<f64>,
-    /// The same of the bytes that the two received in an interval, the first whole one after the
-    /// start at the earliest.
+    /// Convergence time of two flows by the bytes that they received in an interval, seconds. The first interval
+    /// that counts is the first whole interval after the start.
     pub convergence_rate_s: Option<f64>,
     /// Link directions that dropped packets.
     pub drops: Vec<Drops>,
 }
 
-/// When a link direction dropped packets.
+/// The drops of a link direction by interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drops {
     /// `name:from>to`.
     pub link: String,
-    /// Intervals in which it did, from 0, each with how many.
+    /// Intervals with drops, from 0, each with the number of dropped packets.
     pub bins: Vec<(u32, u64)>,
 }
 
-/// Share of the first flow's window or rate that the second must reach, in per cent.
+/// Share of the first flow's cwnd or rate that the second flow must reach, %.
 const SHARE: u64 = 80;
 
 impl Course {
-    /// Sums up a timeline.
+    /// Summarises a timeline.
     pub fn of(timeline: &Timeline, scenario: &Scenario, result: &RunResult) -> Course {
         let names = result.links.iter().map(|l| &l.name);
         let drops = names.zip(&timeline.drops).filter_map(|(link, bins)| {
@@ -78,7 +79,7 @@ fn convergence(timeline: &Timeline, scenario: &Scenario, value: Value) -> Option
         Value::Rate => &timeline.flows[flow].delivered_bytes,
     };
     let bin = timeline.bin.0;
-    // A window counts at the end of an interval, a rate over the whole of it.
+    // A cwnd counts at the end of an interval, a rate over the whole interval.
     let counts_from = match value {
         Value::Cwnd => start,
         Value::Rate => start + Span(bin),
@@ -129,23 +130,23 @@ mod tests {
 
     #[test]
     fn flows_converge_when_the_second_first_has_four_fifths_of_the_first() {
-        // The second starts at 2.5 s: its window counts from 3 s on, its rate from the interval
+        // The second starts at 2.5 s: its cwnd counts from 3 s on, its rate from the interval
         // that ends at 4 s.
         let t = timeline(
             [&[10, 10, 10, 10, 10, 10], &[100, 100, 100, 100, 100, 100]],
             [&[10, 10, 7, 8, 10, 10], &[0, 100, 100, 79, 80, 80]],
         );
         assert_eq!(times(&t, &two_flows(["0s", "2500ms"])), [Some(1.5), Some(2.5)]);
-        // Whichever is listed first.
+        // The order of the flows has no effect.
         let swapped = Timeline { flows: t.flows.iter().rev().cloned().collect(), ..t };
         assert_eq!(times(&swapped, &two_flows(["2500ms", "0s"])), [Some(1.5), Some(2.5)]);
     }
 
     #[test]
-    fn what_never_has_is_said_to_have_no_time() {
+    fn flows_that_never_converge_have_no_convergence_time() {
         let t = timeline([&[10, 10, 10], &[9, 9, 9]], [&[7, 7, 7], &[7, 7, 7]]);
         assert_eq!(times(&t, &two_flows(["0s", "1s"])), [None, None]);
-        // A flow that stands still beside one that does has not converged with it.
+        // If both flows send nothing, they have not converged.
         let idle = timeline([&[0, 0, 0], &[0, 0, 0]], [&[0, 0, 0], &[0, 0, 0]]);
         assert_eq!(times(&idle, &two_flows(["0s", "1s"])), [None, None]);
     }

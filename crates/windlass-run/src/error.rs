@@ -1,15 +1,15 @@
-//! What can go wrong with runs and with what is kept of them.
+//! Errors of runs and of stored results.
 
 use crate::RunError;
 use crate::store::StoreError;
 
-/// Why runs could not be made or kept.
+/// The reason why runs failed or could not be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A run.
+    /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The folder or a file in it.
+    /// The folder or a file in it could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! A results folder: a batch with runs, their recordings and their tables.
+//! A results folder: a batch of runs with their recordings and tables.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,21 +16,21 @@ use crate::{Error, Failed, Ran, RunRecord, Runner, Task, World};
 use windlass_scenario::compile::senders;
 use windlass_scenario::{FlowSpec, Traffic};
 
-/// An open results folder and the runs that it is to hold. What it has already is not made again.
+/// An open results folder with the runs that it should hold. Runs that it already holds are not repeated.
 pub struct Folder {
     batch: Batch,
     tasks: Vec<Task>,
-    /// What the user should know: a half line that was cut off, runs of another version.
+    /// Notices for the user, such as an incomplete line that was removed, or runs of another version.
     pub notices: Vec<Notice>,
 }
 
 impl Folder {
-    /// Opens the folder for the runs of `tasks`, which `runner` is to make, and of which those at the same point share a scenario,
-    /// and keeps the scenarios there, beside those of other forms that were run at this point.
+    /// Opens the folder for the runs of `tasks`, which `runner` executes. Tasks at the same point share a scenario. The
+    /// scenarios are stored there. Other forms of a scenario that were run at this point are kept.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made or written.
+    /// The folder cannot be created or written.
     pub fn open(dir: &Path, tasks: Vec<Task>, runner: &Runner) -> Result<Folder, StoreError> {
         let (mut batch, mut notices) = Batch::open(dir)?;
         batch.count_only(|world| runner.release(world));
@@ -47,7 +47,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Runs that are there already.
+    /// Number of runs that are already stored.
     pub fn finished(&self) -> usize {
         self.tasks.iter().filter(|t| self.is_complete(t)).count()
     }
@@ -57,32 +57,32 @@ impl Folder {
         self.batch.dir()
     }
 
-    /// The folder that this call's failures are noted in.
+    /// The folder that records the failures of this call.
     pub fn own_dir(&self) -> &Path {
         self.batch.own_dir()
     }
 
-    /// The worlds that runs are still to be made in.
+    /// The backends of the runs that are still missing.
     pub fn worlds(&self) -> BTreeSet<World> {
         self.tasks.iter().filter(|t| !self.is_complete(t)).map(|t| t.world).collect()
     }
 
-    /// Goes on with these runs alone, which are some of those that it was opened for.
+    /// Limits the folder to these runs, which must be some of the runs that it was opened for.
     pub fn restrict(&mut self, tasks: Vec<Task>) {
         self.tasks = tasks;
     }
 
-    /// Whether the run is there, with its recordings.
+    /// True if the run is stored, with its recordings.
     pub fn has(&self, task: &Task) -> bool {
         self.is_complete(task)
     }
 
-    /// What the run yielded, if it is there.
+    /// The result of the run, if it is stored.
     pub fn record(&self, task: &Task) -> Option<&RunRecord> {
         self.batch.get(&task.key())
     }
 
-    /// One recorded series of a run that is there: seconds and values of the flow with this index.
+    /// One recorded series of a stored run: seconds and values of the flow with this index.
     ///
     /// # Errors
     ///
@@ -99,13 +99,13 @@ impl Folder {
         parquet_file::series(&path, flow, &series.name())
     }
 
-    /// Makes the runs that are missing, telling `made` of each, and writes the tables of all. A run
-    /// that is finished has its series and packets, where its scenario records them, beside it. One
-    /// that fails is noted in `failures.jsonl`, and the others go on.
+    /// Executes the missing runs, calls `made` for each, and writes the tables of all runs. The series and packets of a
+    /// finished run are stored with it, if its scenario records them. A failed run is recorded in `failures.jsonl`, and
+    /// the other runs continue.
     ///
     /// # Errors
     ///
-    /// A back end does not take a scenario, or a run cannot be kept. What is finished stays.
+    /// A backend does not support a scenario, or a run cannot be stored. Finished runs stay.
     pub fn fill(
         &mut self,
         runner: &Runner,
@@ -143,18 +143,19 @@ impl Folder {
     }
 }
 
-/// What came of the runs that a folder was opened for.
+/// The results of the runs for which a folder was opened.
 #[derive(Debug)]
 pub struct Filled {
-    /// Those that are there, in the order of the tasks.
+    /// Records of the stored runs, in the order of the tasks.
     pub records: Vec<RunRecord>,
-    /// Those that gave no result.
+    /// The runs that gave no result.
     pub failed: Vec<Failed>,
-    /// Whether the tables of those that are there could be written.
+    /// The result of writing the tables of the stored runs.
     pub tables: Result<(), StoreError>,
 }
 
-/// A batch that keeps recordings too: first, so that a run in the journal has them.
+/// A store that also keeps recordings. It writes them before the record, so that each run in the journal has its
+/// recordings.
 struct Recording<'a> {
     batch: &'a mut Batch,
     command: &'a str,
@@ -178,7 +179,7 @@ impl Store for Recording<'_> {
     }
 }
 
-/// What a capture is told of the flow with this index.
+/// The properties of the flow with this index for a capture.
 fn captured(index: u32, from: usize, flow: &FlowSpec) -> CapturedFlow {
     let addresses = FlowAddresses::new(index, from as u32, flow.to as u32);
     let asks = matches!(flow.traffic, Traffic::RequestResponse { .. });

@@ -1,11 +1,11 @@
-//! What identifies a run, and where its files stand.
+//! The identity of a run, and the place of its files.
 
 use std::fmt;
 
 use crate::record::RunRecord;
 use crate::version;
 
-/// What makes a run this run: the same key means the same result.
+/// The identity of a run. Equal keys mean equal results.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RunKey {
     /// Experiment identifier.
@@ -16,9 +16,9 @@ pub struct RunKey {
     pub seed: u64,
     /// Hash of the resolved scenario.
     pub scenario_hash: String,
-    /// The world it runs in.
+    /// The backend of the run.
     pub world: String,
-    /// What its results are results of: the part of the record's version after the `+`.
+    /// Version of the results: the part of the record's version after the `+`.
     pub version: String,
 }
 
@@ -35,7 +35,7 @@ impl RunKey {
         }
     }
 
-    /// The part that names a run's place in the batch, whatever made it.
+    /// The place of a run in the batch, independent of version, backend and scenario.
     pub(crate) fn place(&self) -> (&str, &str, u64) {
         (&self.experiment, &self.point, self.seed)
     }
@@ -47,8 +47,8 @@ impl fmt::Display for RunKey {
     }
 }
 
-/// Where the files of a point stand. Each form of its scenario has its own, so that no setting ever
-/// removes or overwrites what another has left.
+/// The place of a point's files. Each form of its scenario has a separate place, so that no setting
+/// removes or overwrites the files of another setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place<'a> {
     /// Experiment identifier.

@@ -1,10 +1,12 @@
-//! Runs of a scenario, many side by side, and the folder that keeps them.
+//! Executes runs of scenarios, several at a time, and stores them in a folder.
 //!
-//! A [`Task`] is one run to be made: a scenario, a seed and the [`World`] that it runs in. A
-//! [`Runner`] makes tasks on its [`Backend`]s, of which the simulator is built in; their number
-//! or order changes no byte of any [`RunRecord`]. A [`store::Store`] keeps each finished run, in memory or in a
-//! journal that survives a kill at any moment, and exports tables as Parquet, CSV and JSON; [`keep`] is a
-//! folder with runs and their recordings, [`capture`] writes packets as pcapng.
+//! A [`Task`] is one run: a scenario, a seed and a [`World`], which is the backend. A [`Runner`] executes tasks
+//! on its [`Backend`]s; the simulator is always one of them. The number and order of the tasks do not change a
+//! byte of any [`RunRecord`].
+//!
+//! A [`store::Store`] keeps each finished run, in memory or in a journal that survives a kill at any time. It
+//! exports tables as Parquet, CSV and JSON. [`keep`] is a folder with runs and their recordings, and
+//! [`capture`] writes packets as pcapng.
 //!
 //! ```
 //! use windlass_run::simulate;
@@ -28,7 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Parquet is known to [`store`] only.
+//! Only [`store`] depends on Parquet.
 #![forbid(unsafe_code)]
 
 mod backend;

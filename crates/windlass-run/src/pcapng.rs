@@ -1,5 +1,5 @@
-//! The blocks of a pcapng file that a capture needs, as draft-ietf-opsawg-pcapng lays them out: little-endian, one
-//! section, raw IP packets, times in nanoseconds.
+//! The blocks of a pcapng file that a capture needs, as in draft-ietf-opsawg-pcapng: little-endian, one section,
+//! raw IP packets, times in nanoseconds.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ const ENHANCED_PACKET: u32 = 6;
 
 const BYTE_ORDER_MAGIC: u32 = 0x1A2B_3C4D;
 const VERSION: [u16; 2] = [1, 0];
-/// The section's length is not told.
+/// The section's length is not specified.
 const UNKNOWN_LENGTH: i64 = -1;
 /// Packets begin with their IP header.
 const LINKTYPE_RAW: u16 = 101;
@@ -19,33 +19,33 @@ const INTERFACE_NAME: u16 = 2;
 const PACKET_FLAGS: u16 = 2;
 const APPLICATION: u16 = 4;
 const TIME_RESOLUTION: u16 = 9;
-/// Times count 10⁻⁹ seconds.
+/// The unit of times is 10⁻⁹ seconds.
 const NANOSECONDS: u8 = 9;
 
-/// A packet to be written.
+/// A packet to write.
 pub struct Packet<'a> {
     /// Index of its interface, in the order in which they were written.
     pub interface: u32,
     /// Nanoseconds since the epoch.
     pub time_ns: u64,
-    /// As many of its bytes as are kept.
+    /// Its captured bytes.
     pub bytes: &'a [u8],
-    /// How many it had.
+    /// Its original length in bytes.
     pub original_len: u32,
-    /// What is to be said of it.
+    /// Its comment.
     pub comment: Option<&'a str>,
     /// Its direction: the two lowest bits of the block's flags.
     pub direction: u32,
 }
 
-/// A pcapng file in the making.
+/// An incomplete pcapng file.
 pub struct Writer<W> {
     out: W,
     block: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins the file, made by `application`.
+    /// Begins the file; `application` is its author.
     pub fn new(out: W, application: &str) -> io::Result<Writer<W>> {
         let mut writer = Writer { out, block: Vec::new() };
         writer.word(BYTE_ORDER_MAGIC);
@@ -56,7 +56,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// An interface of which at most `snap_len` bytes of a packet are kept; 0 for all.
+    /// Adds an interface. At most `snap_len` bytes per packet are captured; 0 captures all.
     pub fn interface(&mut self, name: &str, snap_len: u32) -> io::Result<()> {
         self.word(u32::from(LINKTYPE_RAW));
         self.word(snap_len);
@@ -65,7 +65,7 @@ impl<W: Write> Writer<W> {
         self.finish(INTERFACE_DESCRIPTION)
     }
 
-    /// A packet.
+    /// Writes a packet.
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
         self.word(packet.interface);
         self.word((packet.time_ns >> 32) as u32);
@@ -80,7 +80,7 @@ impl<W: Write> Writer<W> {
         self.finish(ENHANCED_PACKET)
     }
 
-    /// Hands on what `out` still holds.
+    /// Flushes `out`.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -94,7 +94,7 @@ impl<W: Write> Writer<W> {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// An option of the block. No more than 65,535 bytes have room in one.
+    /// Adds an option to the block. An option holds at most 65,535 bytes.
     fn option(&mut self, code: u16, value: &[u8]) {
         let value = &value[..value.len().min(u16::MAX.into())];
         self.block.extend(code.to_le_bytes());

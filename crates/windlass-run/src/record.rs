@@ -1,10 +1,10 @@
-//! What is kept of a run.
+//! The stored record of a run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Course, World};
 
-/// The record of one run, as the journal keeps it.
+/// The record of one run in the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Experiment identifier.
@@ -15,12 +15,12 @@ pub struct RunRecord {
     pub seed: u64,
     /// Hash of the resolved scenario.
     pub scenario_hash: String,
-    /// Windlass version that made it.
+    /// Windlass version of the run.
     pub version: String,
-    /// The world it ran in: `sim`, `linux`, `linux-vt=6.12`.
+    /// The backend: `sim`, `linux`, `linux-vt=6.12`.
     #[serde(default = "simulated")]
     pub world: String,
-    /// Release of the kernel it ran on, if one did.
+    /// Release of the kernel, if a kernel ran it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// Simulated time at the end, seconds.
@@ -39,11 +39,11 @@ pub struct RunRecord {
     /// The messages of all flows that have a deadline, together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<windlass_sim::latency::MessageResult>,
-    /// Each flow after its warm-up, in their order, `None` where the run is too short to tell;
-    /// empty in a run without a warm-up.
+    /// Each flow after its warm-up, in the scenario's order; `None` for a run that is too short.
+    /// Empty in a run without a warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady: Vec<Option<Steady>>,
-    /// What the run's intervals came to, where the scenario counts by intervals.
+    /// Summary of the run's intervals, if the scenario counts per interval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
 }

@@ -1,4 +1,4 @@
-//! Runs: from tasks to records, many side by side.
+//! Executes tasks, several at a time, and returns their records.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::task::{Failed, Task};
 use crate::{Backend, Error, Ran, RunError, RunRecord, Simulator, World};
 
-/// What makes runs: the back ends that there are, and how many runs go side by side.
+/// Executes runs: the available backends, and the number of concurrent runs.
 pub struct Runner {
     backends: Vec<Box<dyn Backend>>,
     jobs: usize,
@@ -21,50 +21,49 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// A runner with the simulator alone that makes `jobs` runs side by side (0: one for each
-    /// processor).
+    /// A runner with only the simulator. It executes `jobs` runs concurrently (0: one per processor).
     pub fn new(jobs: usize) -> Runner {
         Runner { backends: vec![Box::new(Simulator::default())], jobs, stop: None }
     }
 
-    /// One with the simulator alone whose work ends with [`RunError::Stopped`] soon after `stop` has become
-    /// true. What is finished by then is kept.
+    /// A runner with only the simulator. Soon after `stop` has become true, it returns [`RunError::Stopped`]. Runs that
+    /// are finished by then are stored.
     pub fn until(stop: Arc<AtomicBool>, jobs: usize) -> Runner {
         Runner::on(Simulator::until(stop.clone()), stop, jobs)
     }
 
-    /// The same on a simulator that ends with `stop` as well.
+    /// A runner with this simulator, which must stop with `stop` too.
     pub fn on(simulator: Simulator, stop: Arc<AtomicBool>, jobs: usize) -> Runner {
         Runner { backends: vec![Box::new(simulator)], jobs, stop: Some(stop) }
     }
 
-    /// The same with another back end.
+    /// Adds a backend.
     pub fn with(mut self, backend: impl Backend + 'static) -> Runner {
         self.backends.push(Box::new(backend));
         self
     }
 
-    /// Runs side by side that are wanted (0: one for each processor).
+    /// Number of concurrent runs (0: one per processor).
     pub fn jobs(&self) -> usize {
         self.jobs
     }
 
-    /// The back end of this name.
+    /// The backend of this name.
     ///
     /// # Errors
     ///
-    /// This program has none.
+    /// This program was built without the backend.
     pub fn backend(&self, world: World) -> Result<&dyn Backend, RunError> {
         let found = self.backends.iter().find(|b| b.world() == world);
         found.map(|b| &**b).ok_or(RunError::NotBuilt(world))
     }
 
-    /// What a run in the world of this name would be on now, as far as that can be told.
+    /// The kernel that a run on the backend of this name would use now, if it is known.
     pub fn release(&self, world: &str) -> Option<String> {
         self.backends.iter().find(|b| b.world().to_string() == world)?.release()
     }
 
-    /// Makes one run.
+    /// Executes one run.
     ///
     /// # Errors
     ///
@@ -76,12 +75,12 @@ impl Runner {
         self.backend(task.world)?.run(&task.scenario, task.seed)
     }
 
-    /// Makes the runs and keeps each in the store with the record that `record` makes of it, telling `done` of it and of
-    /// the time that it took. Those that fail or panic are noted there and returned.
+    /// Executes the runs, and stores the record that `record` returns for each. Calls `done` with each stored run and
+    /// its duration. Runs that fail or panic are recorded in the store, and returned.
     ///
     /// # Errors
     ///
-    /// A back end does not take a scenario, or a run cannot be kept. What is finished stays.
+    /// A backend does not support a scenario, or a run cannot be stored. Finished runs stay.
     pub fn fill(
         &self,
         tasks: &[Task],
@@ -91,11 +90,11 @@ impl Runner {
     ) -> Result<Vec<Failed>, Error> {
         let shared = RwLock::new(&mut *store);
         let failed = self.execute(tasks, |task, ran, took| {
-            // Recordings of several runs are written side by side; only the records take turns.
+            // Recordings of several runs are written concurrently; only the records are written one at a time.
             shared.read().unwrap_or_else(PoisonError::into_inner).record(task, &ran)?;
             let record = record(task, &ran)?;
             let mut store = shared.write().unwrap_or_else(PoisonError::into_inner);
-            // It is there already when only a recording was missing.
+            // The record exists already if only a recording was missing.
             if store.get(&task.key()).is_none() {
                 store.append(record.clone())?;
             }
@@ -107,16 +106,16 @@ impl Runner {
         Ok(failed)
     }
 
-    /// Makes all runs side by side, and hands each with what it yielded and the time that it took to
-    /// `keep` as it is finished: world by world and in the order of the tasks. A run that fails or panics
-    /// is noted, and the others go on.
+    /// Executes all runs concurrently, and calls `keep` with each finished run, its result and its duration. Backends
+    /// follow one another, and on each the runs start in the order of the tasks. A run that fails or panics is
+    /// recorded, and the other runs continue.
     ///
-    /// What a run yields does not depend on the number of jobs or on the order in which runs finish.
+    /// The result of a run does not depend on the number of jobs or on the order in which runs finish.
     ///
     /// # Errors
     ///
-    /// That of `keep`, or a scenario that its back end does not take. What was kept stays kept; runs
-    /// that have not begun do not begin.
+    /// The error of `keep`, or a scenario that its backend does not support. Stored runs stay. Runs that have not begun
+    /// do not begin.
     pub fn execute<E: From<RunError> + Send>(
         &self,
         tasks: &[Task],
@@ -149,10 +148,10 @@ impl Runner {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
 fn in_one_world<E: Send>(
@@ -162,7 +161,7 @@ fn in_one_world<E: Send>(
 ) -> Result<(), E> {
     let stopped = AtomicBool::new(false);
     let work = || {
-        // A bridge hands them out in their order.
+        // The bridge passes on the tasks in their order.
         tasks.iter().par_bridge().try_for_each(|task| {
             if stopped.load(Ordering::Relaxed) {
                 return Ok(());
@@ -174,11 +173,11 @@ fn in_one_world<E: Send>(
             outcome
         })
     };
-    // More threads than tasks would only wait.
+    // More threads than tasks are of no use.
     let threads = jobs.min(tasks.len());
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool.install(work),
-        // Without threads of its own the process still has the one it runs on.
+        // If no threads can be created, the present thread executes the tasks.
         Err(_) => tasks.iter().try_for_each(|task| make(task)),
     }
 }

@@ -1,4 +1,4 @@
-//! The back end that is always there: the simulator, with Windlass's own TCP.
+//! The backend that is always available: the simulator, with Windlass's TCP.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use windlass_tcp::CongestionControl;
 
 use crate::{Backend, Ran, RunError, World, no_kernels};
 
-/// Simulated time after which a run looks whether it is to stop.
+/// Interval of simulated time after which a run checks whether it must stop.
 const LOOK_EVERY: Span = Span(1_000_000_000);
 
-/// The algorithm that is to run on a flow in place of the scenario's; `None` leaves that.
+/// Selects the algorithm that replaces the scenario's algorithm on a flow; `None` keeps the scenario's.
 pub type Controllers = dyn Fn(&FlowSpec) -> Option<Box<dyn CongestionControl>> + Send + Sync;
 
 /// The simulator.
@@ -25,12 +25,12 @@ pub struct Simulator {
 }
 
 impl Simulator {
-    /// One whose runs end with [`RunError::Stopped`] soon after `stop` has become true.
+    /// A simulator whose runs end with [`RunError::Stopped`] soon after `stop` has become true.
     pub fn until(stop: Arc<AtomicBool>) -> Simulator {
         Simulator { stop: Some(stop), controllers: None }
     }
 
-    /// The same with algorithms from outside. Their runs are none of the scenario's, and are not for a store.
+    /// Uses external algorithms. Such runs differ from the scenario's runs, and must not be stored.
     pub fn with_controllers(self, controllers: Arc<Controllers>) -> Simulator {
         Simulator { controllers: Some(controllers), ..self }
     }
@@ -61,7 +61,7 @@ impl Backend for Simulator {
     }
 }
 
-/// Runs as far as anything happens, unless it is to stop.
+/// Runs to the end of the simulation, unless `stop` becomes true.
 fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunError> {
     let mut end = Time::ZERO;
     loop {
@@ -79,13 +79,13 @@ fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunE
 ///
 /// # Errors
 ///
-/// The simulator does not take the scenario, or its books do not close.
+/// The simulator does not support the scenario, or its packet counts do not add up.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
     no_kernels(World::Sim, scenario)?;
     simulate_as(compile(scenario, seed)?, &scenario.name)
 }
 
-/// The same of a configuration, which may have something else recorded than its scenario says; `name` is for errors.
+/// Runs a configuration, which may record other data than its scenario. `name` is for errors.
 ///
 /// # Errors
 ///

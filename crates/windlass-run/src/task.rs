@@ -1,4 +1,4 @@
-//! Runs that are to be made, and those that gave no result.
+//! Tasks, which are runs to execute, and runs that gave no result.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::record::RunRecord;
 use crate::version;
 use crate::world::World;
 
-/// One run to be made.
+/// One run to execute.
 #[derive(Clone, Debug)]
 pub struct Task {
     /// Experiment identifier.
@@ -23,27 +23,27 @@ pub struct Task {
     pub point: String,
     /// Seed.
     pub seed: u64,
-    /// The scenario, overrides applied.
+    /// The scenario with overrides applied.
     pub scenario: Arc<Scenario>,
     /// Its hash.
     pub scenario_hash: Arc<str>,
-    /// Where it runs.
+    /// The backend.
     pub world: World,
 }
 
 impl Task {
-    /// Eight hexadecimal digits that tell this form of the point's scenario, with what it records, from
-    /// any other that was run under its name.
+    /// Eight hexadecimal digits that identify this form of the point's scenario, including the data to
+    /// record, among other forms with the same name.
     pub fn form(&self) -> String {
         form(&self.scenario, &self.scenario_hash)
     }
 
-    /// Where its files stand; `form` is [`Task::form`].
+    /// The place of its files. `form` is [`Task::form`].
     pub fn place<'a>(&'a self, form: &'a str) -> Place<'a> {
         Place { experiment: &self.experiment, point: &self.point, form }
     }
 
-    /// What identifies the run in a journal.
+    /// The identity of the run in a journal.
     pub fn key(&self) -> RunKey {
         RunKey {
             experiment: self.experiment.clone(),
@@ -55,13 +55,14 @@ impl Task {
         }
     }
 
-    /// A kernel's window and progress are not seen from outside it.
+    /// The summary over time. Kernels have no timeline, because their cwnd and progress are not visible from
+    /// outside.
     fn course(&self, result: &RunResult) -> Option<Course> {
         let timeline = result.timeline.as_ref().filter(|_| self.world == World::Sim)?;
         Some(Course::of(timeline, &self.scenario, result))
     }
 
-    /// The totals of a result as a record of this task.
+    /// The record of this task with the totals of a result.
     pub fn record(&self, ran: &Ran) -> RunRecord {
         let result = &ran.result;
         RunRecord {
@@ -85,8 +86,8 @@ impl Task {
     }
 }
 
-/// See [`Task::form`]. The words of what is recorded are Rust's own for debugging: should they change, a run
-/// is recorded again.
+/// See [`Task::form`]. The text of the data to record is Rust's debug format. If this format changes, the
+/// run is recorded again.
 pub fn form(scenario: &Scenario, scenario_hash: &str) -> String {
     let text = format!("{scenario_hash} {:?}", scenario.record);
     format!("{:08x}", crc32fast::hash(text.as_bytes()))
@@ -105,11 +106,11 @@ pub struct Failed {
     pub scenario: String,
     /// Hash of the resolved scenario.
     pub scenario_hash: String,
-    /// The world it was to run in.
+    /// The backend.
     pub world: String,
     /// Windlass version.
     pub version: String,
-    /// Why there is no result.
+    /// The reason why the run gave no result.
     pub reason: String,
 }
 
@@ -127,7 +128,7 @@ impl Failed {
         }
     }
 
-    /// What identifies the run.
+    /// The identity of the run.
     pub fn key(&self) -> RunKey {
         RunKey {
             experiment: self.experiment.clone(),

@@ -1,29 +1,29 @@
-//! What a stored result is a result of.
+//! The version of stored results.
 
-/// Raised by hand with every change after which some simulated run comes to another record: runs that
-/// are kept under another number are made again. The test `results` fails when results move and
-/// this does not.
+/// The number of the results' version. Raise it by hand with every change after which any simulated
+/// run has another record. Runs that are stored under another number are repeated. The test `results`
+/// fails if results change and this number does not.
 macro_rules! results {
     () => {
         "results.8"
     };
 }
 
-/// The same for runs on kernels, in which the simulator's endpoints and algorithms have no part.
+/// The number for runs on kernels, which use neither the simulator's endpoints nor its algorithms.
 macro_rules! kernel_results {
     () => {
         "kernel-results.2"
     };
 }
 
-/// Version of Windlass, and of what its simulated runs come to.
+/// Version of Windlass, and of the results of simulated runs.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", results!());
 
-/// The same of runs on kernels.
+/// Version of Windlass, and of the results of runs on kernels.
 pub(crate) const KERNEL_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", kernel_results!());
 
-/// The part of a version by which runs are the same: another release of Windlass alone does not make
-/// them stale.
+/// The part of a version that determines the results. Another release of Windlass alone does not make
+/// runs stale.
 pub(crate) fn results(version: &str) -> &str {
     version.split_once('+').map_or(version, |(_, results)| results)
 }

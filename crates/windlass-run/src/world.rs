@@ -1,4 +1,4 @@
-//! Worlds: the names of the places where a scenario runs, and what follows from the name.
+//! The names of the backends, and their properties.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,22 +8,22 @@ use windlass_scenario::{Candidate, Home, Scenario};
 
 use crate::version::{KERNEL_VERSION, VERSION, results};
 
-/// Where a scenario runs.
+/// A backend.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum World {
-    /// In the simulator, with Windlass's own TCP.
+    /// The simulator, with Windlass's TCP.
     #[default]
     Sim,
-    /// On this machine's kernel, over links that the simulator emulates in real time.
+    /// This machine's kernel, over links that the simulator emulates in real time.
     Linux,
-    /// On a Debian kernel of this series under QEMU, in virtual time.
+    /// A Debian kernel of this series under QEMU, in virtual time.
     LinuxVt(KernelSeries),
-    /// In ns-3 3.44, with its own TCP.
+    /// ns-3 3.44, with its TCP.
     Ns3,
 }
 
 impl World {
-    /// Every world, the default series of each first.
+    /// Every backend; the default series comes first.
     pub const ALL: [World; 5] = [
         World::Sim,
         World::Linux,
@@ -32,9 +32,9 @@ impl World {
         World::Ns3,
     ];
 
-    /// The scenario's hash, as far as the world takes it: a kernel or ns-3 knows an algorithm by its
-    /// name alone, so that its runs outlive a change of our parameters. Where ours runs in the kernel, its
-    /// parameters count, and so does what this version's runs come to.
+    /// The hash of the scenario parts that the backend uses. Kernels and ns-3 identify algorithms by name only,
+    /// so their runs stay valid if Windlass's parameters change. If Windlass's implementation runs in the kernel,
+    /// its parameters and the version of the simulated results count too.
     pub fn hash(self, scenario: &Scenario) -> String {
         match self {
             World::Sim => scenario.hash(),
@@ -47,33 +47,33 @@ impl World {
         }
     }
 
-    /// Whether it can run what a command line names: a kernel takes names alone, and only a kernel those of its own.
+    /// Checks that the backend can run a candidate. A kernel selects algorithms by their names alone, and only a
+    /// kernel has `linux:` algorithms.
     ///
     /// # Errors
     ///
-    /// What is not right, in a sentence.
+    /// The fault, in a sentence.
     pub fn takes(self, candidate: &Candidate) -> Result<(), String> {
         let label = &candidate.label;
         let kernel = matches!(self, World::Linux | World::LinuxVt(_));
         match candidate.kernel {
             Some(_) if !kernel => Err(format!(
-                "{label}: only a kernel has it, and the world `{self}` has none; choose linux or linux-vt"
+                "{label}: only a kernel has this algorithm, and the backend `{self}` has no kernel; choose linux or linux-vt"
             )),
             None if self != World::Sim && label.contains(':') => Err(format!(
-                "{label}: a kernel knows an algorithm by its name alone; parameters can be set in world sim only"
+                "{label}: parameters can be set only on the backend sim; other backends select an algorithm by its name"
             )),
             _ => Ok(()),
         }
     }
 
-    /// Runs side by side, if so many are wanted (0: one for each processor). Unless told otherwise a
-    /// run in real time has the machine for itself.
+    /// Number of concurrent runs, if `wanted` are requested (0: one per processor). By default a run in real time
+    /// uses the machine alone.
     pub fn jobs(self, wanted: usize) -> usize {
         if self == World::Linux { wanted.max(1) } else { wanted }
     }
 
-    /// The version that makes a run's result what it is: for a kernel the links and the testbed
-    /// alone.
+    /// The version that determines a run's result. For a kernel it covers only the links and the testbed.
     pub fn version(self) -> &'static str {
         if self == World::Sim { VERSION } else { KERNEL_VERSION }
     }
@@ -97,7 +97,7 @@ impl FromStr for World {
         let text = if text == "linux-vt" { "linux-vt=6.12" } else { text };
         World::ALL.into_iter().find(|w| w.to_string() == text).ok_or_else(|| {
             let known: Vec<String> = World::ALL.iter().map(ToString::to_string).collect();
-            format!("there is no world `{text}`; there are {}", known.join(", "))
+            format!("backend `{text}` not found; expected one of {}", known.join(", "))
         })
     }
 }
@@ -118,7 +118,7 @@ pub enum KernelSeries {
 }
 
 impl KernelSeries {
-    /// Every series, newest first.
+    /// Every series; the newest is first.
     pub const ALL: [KernelSeries; 2] = [KernelSeries::V6_12, KernelSeries::V6_1];
 
     /// The name, such as `6.12`.
@@ -129,7 +129,7 @@ impl KernelSeries {
         }
     }
 
-    /// Whether a kernel's release (what `uname -r` prints) is of this series.
+    /// True if a kernel's release (the output of `uname -r`) belongs to this series.
     pub fn covers(self, release: &str) -> bool {
         release.strip_prefix(self.name()).is_some_and(|rest| rest.starts_with(['.', '-']))
     }
@@ -147,7 +147,7 @@ impl FromStr for KernelSeries {
     fn from_str(text: &str) -> Result<KernelSeries, String> {
         KernelSeries::ALL.into_iter().find(|series| series.name() == text).ok_or_else(|| {
             let known: Vec<_> = KernelSeries::ALL.iter().map(|series| series.name()).collect();
-            format!("there is no kernel series `{text}`; there are {}", known.join(" and "))
+            format!("kernel series `{text}` not found; expected {}", known.join(" or "))
         })
     }
 }
@@ -165,8 +165,8 @@ mod tests {
         let vt = World::LinuxVt(KernelSeries::V6_12);
         assert_eq!(takes("linux:nv", vt) + &takes("cubic:keep=0.8", World::Sim), "");
         assert!(takes("linux:nv", World::Sim).contains("choose linux or linux-vt"));
-        assert!(takes("linux:nv", World::Ns3).contains("the world `ns3` has none"));
-        assert!(takes("cubic:keep=0.8", vt).contains("by its name alone"));
+        assert!(takes("linux:nv", World::Ns3).contains("the backend `ns3` has no kernel"));
+        assert!(takes("cubic:keep=0.8", vt).contains("select an algorithm by its name"));
         let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
             from = 'a'\nto = 'b'\nalgorithm = 'linux:nv'";
         let scenario = Scenario::from_str(text, "s.toml").expect("a scenario");

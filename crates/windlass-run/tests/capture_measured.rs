@@ -1,7 +1,7 @@
-//! What a link does to packets, measured back from a capture file: delays that vary, and packets that are overtaken.
+//! Delays and reordering of a link, measured in a capture file.
 //!
-//! Two links in a row, of which the first does it. A packet of the file stands where it enters a link, so that its entry into
-//! the second is its coming out of the first. Segments are known by their sequence numbers.
+//! The path has two links, and the first link has the behaviour. The file records a packet when it enters a link. The
+//! entry into the second link is therefore the exit from the first. Sequence numbers identify segments.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::capture_pcapng::read;
 const RATE_BPS: f64 = 10e6;
 const DELAY_S: f64 = 0.04;
 
-/// A datum every so often over a link with this behaviour; its segments as (sequence number, size, time in seconds) where
-/// they enter the two links, in the order of the file.
+/// Sends a message per interval over a link with this behaviour. Returns its segments as (sequence number, size, time
+/// in seconds) at the entry of each of the two links, in the order of the file.
 fn captured(behaviour: &str, every: &str, duration: &str) -> [Vec<(u32, f64, f64)>; 2] {
     let text = format!(
         r#"
@@ -68,7 +68,7 @@ traffic = {{ kind = "messages", every = "{every}", gaps = "constant", size = "10
     })
 }
 
-/// How much longer than the link's delay each segment took, in the order of sending, seconds.
+/// Additional delay of each segment over the link's delay, in the order of sending, seconds.
 fn variations(behaviour: &str) -> Vec<f64> {
     // No packet catches up with another.
     let [sent, come] = captured(behaviour, "120ms", "400s");
@@ -80,8 +80,8 @@ fn variations(behaviour: &str) -> Vec<f64> {
     took.collect()
 }
 
-/// The largest distance between the distribution of a sample and a function (Kolmogorov-Smirnov), over what one in a
-/// thousand samples of that distribution exceeds.
+/// The largest distance between the distribution of a sample and a function (Kolmogorov-Smirnov), relative to the
+/// distance that one in a thousand samples of that distribution exceeds.
 fn distance(mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     sample.sort_by(f64::total_cmp);
     let n = sample.len() as f64;
@@ -98,7 +98,7 @@ fn mean(sample: &[f64]) -> f64 {
 }
 
 #[test]
-fn jitter_that_is_measured_in_a_capture_has_the_distribution_that_was_asked_for() {
+fn measured_jitter_has_the_configured_distribution() {
     let uniform = |x: f64| ((x + 0.01) / 0.02).clamp(0.0, 1.0);
     let exponential = |x: f64| 1.0 - (-x.max(0.0) / 0.01).exp();
     let even = variations("jitter = \"10ms\"");
@@ -111,7 +111,7 @@ fn jitter_that_is_measured_in_a_capture_has_the_distribution_that_was_asked_for(
     );
     assert!(distance(even.clone(), uniform) < 1.0);
     assert!(distance(longer.clone(), exponential) < 1.0);
-    // The test tells them apart.
+    // The test distinguishes the distributions.
     assert!(distance(even, exponential) > 1.0 && distance(longer, uniform) > 1.0);
 
     let normal = variations("jitter = { distribution = \"normal\", by = \"5ms\" }");
@@ -126,12 +126,12 @@ fn jitter_that_is_measured_in_a_capture_has_the_distribution_that_was_asked_for(
     assert!(constant.iter().all(|x| x.abs() < 1e-8), "to the nanosecond");
 }
 
-/// Of the segments in the order of arrival, the extents of those that were overtaken (RFC 4737 section 4.2.2): how many
-/// places before it the first one stands that was sent after it.
+/// The reordering extents (RFC 4737 section 4.2.2) of the overtaken segments, in the order of arrival: the distance to
+/// the earliest arrival of a segment that was sent later.
 fn extents(come: &[(u32, f64, f64)]) -> Vec<usize> {
     let numbers: Vec<u32> = come.iter().map(|(seq, ..)| *seq).collect();
     let late = numbers.iter().enumerate().filter_map(|(i, seq)| {
-        // Few places back: what was overtaken by a hundred would be another defect.
+        // At most 100 places back; a larger distance would be another defect.
         let first = (i.saturating_sub(100)..i).find(|j| numbers[*j] > *seq)?;
         Some(i - first)
     });
@@ -139,7 +139,7 @@ fn extents(come: &[(u32, f64, f64)]) -> Vec<usize> {
 }
 
 #[test]
-fn reordering_that_is_measured_in_a_capture_has_the_share_and_extent_that_were_asked_for() {
+fn measured_reordering_has_the_configured_share_and_extent() {
     for packets in [1, 4] {
         let behaviour =
             format!("reorder = {{ share = \"5%\", packets = {packets}, within = \"1s\" }}");
@@ -151,7 +151,7 @@ fn reordering_that_is_measured_in_a_capture_has_the_share_and_extent_that_were_a
         let exact = extents.iter().filter(|e| **e == packets).count() as f64 / extents.len() as f64;
         println!("{packets}: {share:.4} of {n} overtaken, {exact:.3} of them by as many");
         assert!(n > 9_000.0 && (share - 0.05).abs() < 4.0 * deviation, "{share}");
-        // Others are those that are held back while another is.
+        // Other extents are from segments that are held back at the same time.
         assert!(exact > 0.75, "{exact}");
         assert!(extents.iter().all(|e| (packets..=2 * packets + 2).contains(e)), "{extents:?}");
     }

@@ -1,4 +1,4 @@
-//! Captures of Multipath TCP, as Wireshark's dissector reads them.
+//! Captures of Multipath TCP, read by Wireshark's dissector.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -22,7 +22,7 @@ use windlass_tcp::{Profile, stack};
 const BYTES: u64 = 300_000;
 const LINKS: [&str; 4] = ["left:a>b", "left:b>a", "right:a>b", "right:b>a"];
 
-/// A transfer over two paths that meet no one; the second path loses every fiftieth packet or so.
+/// A transfer over two separate paths; the second path loses about every fiftieth packet.
 fn ran(checksum: bool) -> RunResult {
     let link = |name: &str, ends, delay, loss| LinkConfig {
         name: name.into(),
@@ -87,7 +87,7 @@ fn captured(result: &RunResult, checksums: bool) -> NamedTempFile {
     file
 }
 
-/// What a capture near the sender has: also what the queue refused.
+/// The packets of a capture near the sender, including packets that the queue dropped.
 fn sent(result: &RunResult) -> impl Iterator<Item = &PacketEvent> {
     let near = |p: &&PacketEvent| matches!(p.fate, PacketFate::Sent | PacketFate::DroppedQueue);
     result.packets.iter().filter(near)
@@ -97,7 +97,7 @@ fn option(p: &PacketEvent) -> Option<MpOption> {
     p.path.and_then(|path| path.option)
 }
 
-/// Runs tshark, which is not everywhere.
+/// Runs tshark; `None` if it is not installed.
 fn tshark(file: &NamedTempFile, arguments: &[&str]) -> Option<String> {
     let fixed =
         ["tcp.check_checksum:TRUE", "ip.check_checksum:TRUE", "mptcp.analyze_mappings:TRUE"];
@@ -117,7 +117,7 @@ fn tshark(file: &NamedTempFile, arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// One field of every packet that matches a filter, without those that have none.
+/// The values of one field in all packets that match a filter and have the field.
 fn field(file: &NamedTempFile, field: &str, filter: &str) -> Vec<String> {
     let text = tshark(file, &["-T", "fields", "-e", field, "-Y", filter]).expect("it ran before");
     text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
@@ -152,7 +152,7 @@ fn wireshark_joins_both_subflows_and_finds_keys_tokens_and_numbers_right() {
     numbers(&result, &file);
 }
 
-/// What the dissector derives from the keys by itself is what the packets carry.
+/// Checks that the keys and tokens of the packets equal the values that the dissector derives.
 fn keys_and_tokens(result: &RunResult, file: &NamedTempFile) {
     let key = sent(result).find_map(|p| match option(p) {
         Some(MpOption::Capable { sender_key: Some(a), receiver_key: Some(b), .. }) => Some([a, b]),
@@ -179,7 +179,7 @@ fn keys_and_tokens(result: &RunResult, file: &NamedTempFile) {
     assert!(numbers.contains(&keys::initial_data_seq(client)), "{numbers:?}");
 }
 
-/// Relative data sequence numbers run from 1 to the end of the stream.
+/// Checks that relative data sequence numbers run from 1 to the end of the stream.
 fn numbers(result: &RunResult, file: &NamedTempFile) {
     let forward = "ip.src != 10.0.0.2 && tcp.len > 0 && tcp.options.mptcp.subtype == 2";
     let rows = tshark(
@@ -192,7 +192,7 @@ fn numbers(result: &RunResult, file: &NamedTempFile) {
     for row in rows.lines() {
         let cells: Vec<&str> = row.split('\t').collect();
         let [dsn, len, stream] = cells[..] else { panic!("{row}") };
-        // The first of several is that of the payload.
+        // The first of several numbers is the payload's.
         let dsn = hex(dsn.split(',').next().expect("a number"));
         assert!((1..=BYTES).contains(&dsn), "{row}");
         reach = reach.max(dsn + len.parse::<u64>().expect("a length"));
@@ -210,14 +210,14 @@ fn numbers(result: &RunResult, file: &NamedTempFile) {
 }
 
 #[test]
-fn wireshark_finds_checksums_where_they_were_asked_for() {
+fn wireshark_finds_checksums_if_they_are_enabled() {
     let result = ran(true);
     let file = captured(&result, true);
     let Some(all) = tshark(&file, &["-Y", "tcp.options.mptcp.checksumreq.flags == 1"]) else {
         return;
     };
     assert!(all.lines().count() >= 3, "all segments of the first handshake ask: {all}");
-    // The dissector shows no checksum of a DSS, only that there is room for one.
+    // The dissector shows only that a DSS has a checksum field, not its value.
     let dss = |p: &PacketEvent| {
         matches!(option(p), Some(MpOption::Dss(Dss { data_ack: Some(_), mapping: Some(_), .. })))
     };

@@ -1,4 +1,4 @@
-//! Captures, as other programs read them.
+//! Captures, read by other programs.
 
 use std::io::Write;
 use std::num::NonZeroU32;
@@ -88,8 +88,8 @@ fn ack(of: Seq, sack: Option<SackBlock>) -> Segment {
     }
 }
 
-/// A transfer over the sequence wrap with a loss, its retransmission, a queue drop, a datagram
-/// and the end.
+/// A transfer over the sequence wrap with a loss, its retransmission, a queue drop, a datagram and
+/// the end.
 fn log() -> Vec<PacketEvent> {
     let mut log = Log { events: Vec::new(), now_ns: 0 };
     let base = Seq(u32::MAX - 1000);
@@ -136,7 +136,7 @@ fn capture(options: CaptureOptions) -> (Vec<u8>, u64) {
     (bytes, count)
 }
 
-/// A packet as the independent reader sees it.
+/// A packet from the independent reader.
 pub struct Read {
     pub interface: u32,
     pub time_ns: u64,
@@ -161,7 +161,7 @@ impl Read {
     }
 }
 
-/// The names of the interfaces and the packets of a file, as an independent reader finds them.
+/// The names of the interfaces and the packets of a file, from an independent reader.
 pub fn read(bytes: &[u8]) -> (Vec<String>, Vec<Read>) {
     let (mut interfaces, mut packets) = (Vec::new(), Vec::new());
     let mut reader = PcapNGReader::new(1 << 20, bytes).expect("pcapng");
@@ -220,7 +220,7 @@ fn an_independent_reader_finds_every_packet_that_was_sent() {
 }
 
 #[test]
-fn dropped_packets_say_so_and_a_retransmission_carries_the_same_payload() {
+fn dropped_packets_have_comments_and_retransmissions_the_same_payload() {
     let (_, packets) = read(&capture(CaptureOptions::default()).0);
     let with = |text| -> Vec<&Read> {
         packets.iter().filter(|p| p.comment.as_deref() == Some(text)).collect()
@@ -235,7 +235,7 @@ fn dropped_packets_say_so_and_a_retransmission_carries_the_same_payload() {
 }
 
 #[test]
-fn the_far_end_sees_what_arrives() {
+fn a_capture_at_the_far_end_has_the_arrived_packets() {
     let options = CaptureOptions { tap: Tap::Far, ..CaptureOptions::default() };
     let (bytes, count) = capture(options);
     let (_, packets) = read(&bytes);
@@ -306,7 +306,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn nodes_and_flows_have_addresses_of_their_own() {
+fn nodes_and_flows_have_distinct_addresses() {
     assert_eq!(node_address(0).to_string(), "10.0.0.1");
     assert_eq!(node_address(253).to_string(), "10.0.0.254");
     assert_eq!(node_address(254).to_string(), "10.0.1.1");
@@ -319,9 +319,9 @@ fn nodes_and_flows_have_addresses_of_their_own() {
     assert_eq!(pairs.len(), 40_000);
 }
 
-/// Runs tshark, which is not everywhere.
+/// Runs tshark; `None` if it is not installed.
 fn tshark(file: &std::path::Path, arguments: &[&str]) -> Option<String> {
-    // Sequence numbers and checksums as they are, whatever the user's own preferences say.
+    // Absolute sequence numbers and checked checksums, independent of the user's preferences.
     let fixed = ["-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE"];
     let fixed = fixed.into_iter().chain(["-o", "ip.check_checksum:TRUE"]);
     match Command::new("tshark").arg("-r").arg(file).args(fixed).args(arguments).output() {

@@ -1,5 +1,5 @@
-//! What simulated runs come to, against what they came to when the number in `src/version.rs` was last
-//! raised. That number says which stored runs still count.
+//! Compares the results of simulated runs with the results at the last change of the number in
+//! `src/version.rs`. This number determines whether stored runs still count.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use windlass_scenario::Scenario;
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/results.txt");
 
 /// Two flows over a lossy bottleneck with a short queue, so that slow start, recovery, timeouts and
-/// both flows' shares have a part.
+/// both flows' shares affect the result.
 const DUMBBELL: &str = r#"
 duration = "8s"
 [[link]]
@@ -36,7 +36,7 @@ start = "1s"
 jitter = "500ms"
 "#;
 
-/// Scenarios of the repository beside them: radio, multipath, drawn ends and energy.
+/// Other scenarios of the repository: radio, multipath, drawn ends and energy.
 const FILES: [&str; 5] =
     ["dumbbell.toml", "lossy-download.toml", "two-path.toml", "two-rates.toml", "wifi-cell.toml"];
 
@@ -55,7 +55,7 @@ fn scenarios() -> Vec<(String, Scenario)> {
     algorithms.chain(files).collect()
 }
 
-/// A line for each scenario with a checksum of its record.
+/// One line per scenario with a checksum of its record.
 fn results() -> String {
     let mut out = format!("{}\n", VERSION.split_once('+').expect("a number of results").1);
     let runner = Runner::new(0);

@@ -1,4 +1,4 @@
-//! Runs that fail, and what the others make of it.
+//! Runs that fail, and their effect on other runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ to = "b"
 algorithm = "reno"
 "#;
 
-/// A back end that fails with every third seed, panics with every fourth, and lacks radios.
+/// A backend that fails with every third seed, panics with every fourth, and has no radios.
 struct Moody;
 
 impl Backend for Moody {
@@ -91,7 +91,7 @@ fn runs_of_another_kernel_are_not_taken_over_and_stay() {
     assert_eq!(made("6.1.0"), (2, 2, 1), "they stayed");
     let journal = std::fs::read_to_string(dir.path().join(JOURNAL)).unwrap();
     assert_eq!(journal.lines().count(), 4);
-    // Nobody asked which kernel there is: the last that ran counts.
+    // The present kernel was not set, so the last kernel that ran counts.
     let batch = Batch::open(dir.path()).unwrap().0;
     assert_eq!(batch.get(&all[0].key()).unwrap().kernel.as_deref(), Some("6.12.0"));
 }
@@ -101,7 +101,7 @@ fn seeds(failed: &[Failed]) -> Vec<u64> {
 }
 
 #[test]
-fn a_run_that_fails_or_panics_is_noted_and_the_rest_goes_on_and_is_tried_again() {
+fn failed_and_panicked_runs_are_recorded_and_tried_again() {
     let dir = tempfile::tempdir().unwrap();
     let all = tasks(SMALL, "small.toml", World::Linux, 1..=8);
     let runner = Runner::new(2).with(Moody);
@@ -119,7 +119,7 @@ fn a_run_that_fails_or_panics_is_noted_and_the_rest_goes_on_and_is_tried_again()
     let read: Vec<Failed> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(read, filled.failed);
 
-    // The next call makes those alone that gave no result, and what has mended is no failure any more.
+    // The next call executes only the failed runs; a run that succeeds is no longer a failure.
     let mut folder = Folder::open(dir.path(), all, &runner).unwrap();
     assert_eq!(folder.finished(), 4);
     struct Mended;
@@ -144,20 +144,20 @@ fn a_scenario_that_a_back_end_does_not_take_ends_the_work() {
     let radio = tasks(SMALL, "radio.toml", World::Linux, 1..=2);
     let error = Runner::new(1).with(Moody).execute(&radio, |_, _, _| Ok::<(), RunError>(()));
     assert!(matches!(error, Err(RunError::NoRadio { .. })), "{error:?}");
-    // As does a world that this program has not.
+    // A backend that is missing from this program fails too.
     let error = Runner::new(1).execute(&radio, |_, _, _| Ok::<(), RunError>(()));
     assert!(matches!(error, Err(RunError::NotBuilt(World::Linux))), "{error:?}");
 }
 
 #[test]
-fn the_same_run_in_two_worlds_is_two_runs() {
+fn a_run_on_two_backends_is_two_runs() {
     let [sim, linux] =
         [World::Sim, World::Linux].map(|w| tasks(SMALL, "s.toml", w, 1..=1).remove(0));
     let linux = Task { scenario_hash: sim.scenario_hash.clone(), ..linux };
     assert_ne!(sim.key(), linux.key());
 }
 
-/// Every file below a folder with its bytes, the tables of the last command and the notes left out.
+/// Every file below a folder with its bytes, without the tables and notes of the last command.
 fn kept(dir: &std::path::Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for sub in ["scenarios", "series", "captures", "mine"] {
@@ -183,7 +183,7 @@ fn another_setting_leaves_all_that_was_there() {
     let mut before = Vec::new();
     for (n, text) in [&recorded, &faster, &more, &SMALL.to_owned()].into_iter().enumerate() {
         if n == 1 {
-            // What the user keeps where recordings go, and under a name like theirs.
+            // Files of the user in the folders of recordings, and with similar names.
             for name in ["series/e/all/mine.txt", "captures/e/notes", "mine/report.txt"] {
                 let path = dir.path().join(name);
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Tables and files: everything in the records is there, and nothing half.
+//! Tables and files: all data of the records are there, and files are complete.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -42,8 +42,8 @@ fn value(field: &Field) -> Value {
     }
 }
 
-/// What the rows of the parts of runs (`flows` or `links`) must be: all of the run's own fields
-/// and all of the part's, its name under `name`.
+/// The expected rows for the parts of runs (`flows` or `links`): all fields of the run and all fields
+/// of the part. The part's name is under `name`.
 fn expected_rows(records: &[RunRecord], part: &str, name: &str) -> Vec<Map<String, Value>> {
     let mut rows = Vec::new();
     for record in records {
@@ -74,14 +74,14 @@ fn expected_runs(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     records.iter().map(run).collect()
 }
 
-/// The rows of the cells: as [`expected_rows`], without their stations.
+/// The expected rows of the cells: as [`expected_rows`], without their stations.
 fn expected_cells(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     let mut rows = expected_rows(records, "radios", "cell");
     rows.iter_mut().for_each(|row| drop(row.remove("stations")));
     rows
 }
 
-/// The rows of the stations: their own fields, their run's and the name of their cell.
+/// The expected rows of the stations: their fields, their run's fields and the name of their cell.
 fn expected_stations(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     let of_cell = |mut cell: Map<String, Value>| {
         let stations = cell.remove("stations").expect("stations");
@@ -98,8 +98,8 @@ fn expected_stations(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     expected_rows(records, "radios", "cell").into_iter().flat_map(of_cell).collect()
 }
 
-/// Columns of the flows that come from an inner object: their names, that of the object, and those of
-/// its fields.
+/// Columns of the flows that come from an inner object: the column's name, the object's name, and the
+/// name of the field.
 const INNER: [(&str, &str, &str); 16] = [
     ("sender_radio_s", "radio", "sender_s"),
     ("receiver_radio_s", "radio", "receiver_s"),
@@ -119,7 +119,7 @@ const INNER: [(&str, &str, &str); 16] = [
     ("message_max_ms", "messages", "max_ms"),
 ];
 
-/// The rows of the flows, which hold nothing of their subflows.
+/// The expected rows of the flows, without their subflows.
 fn expected_flows(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     let mut rows = expected_rows(records, "flows", "flow");
     for row in &mut rows {
@@ -138,8 +138,8 @@ fn expected_flows(records: &[RunRecord]) -> Vec<Map<String, Value>> {
     rows
 }
 
-/// Of each multipath flow what the connection did, and what each subflow did, with what tells the
-/// run and the flow.
+/// The expected rows of the connections and of the subflows of each multipath flow, with the fields
+/// that identify the run and the flow.
 fn expected_multipath(records: &[RunRecord]) -> [Vec<Map<String, Value>>; 2] {
     let (mut connections, mut subflows) = (Vec::new(), Vec::new());
     for mut flow in expected_rows(records, "flows", "flow") {
@@ -211,7 +211,7 @@ fn without_wifi_and_multipath_there_are_no_files_of_cells_and_subflows() {
 }
 
 #[test]
-fn parquet_says_where_its_figures_come_from_and_what_columns_mean() {
+fn parquet_has_provenance_and_meanings_of_columns() {
     let (dir, mut records) = (folder(), records());
     records[3].version = "0.0.9".into();
     export::export_records(dir.path(), &records, "windlass run x", &[Format::Parquet])
@@ -286,7 +286,7 @@ fn csv_is_quoted_where_it_must_be_and_null_is_empty() {
     assert_eq!(twice.matches("plain").count(), 2);
 }
 
-/// A sweep's columns are named after its axes, which the user names.
+/// The names of a sweep's columns are the names of its axes, which the user chooses.
 #[test]
 fn names_of_columns_are_escaped_as_texts_are() {
     let mut table = small_table();
@@ -426,9 +426,9 @@ fn every_series_is_explained_in_the_data_dictionary() {
     }
 }
 
-/// Whatever the page says is written into a folder is not written over where somebody else has it.
+/// A folder with another program's file of a name in the page's list is refused and not changed.
 #[test]
-fn a_folder_with_a_file_of_somebody_elses_is_refused_and_left_as_it_is() {
+fn a_folder_with_a_foreign_file_is_refused_and_unchanged() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/results.md");
     let page = fs::read_to_string(path).expect("docs/src/reference/results.md");
     let (table, _) = page.split_once("\n\nFor ").expect("the table's end");

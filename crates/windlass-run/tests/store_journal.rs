@@ -1,4 +1,4 @@
-//! The journal of a batch: what comes back, what damage does, and who may write.
+//! The journal of a batch: reading back, damage, and concurrent writers.
 
 use std::fs;
 use std::path::Path;
@@ -12,12 +12,12 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// A folder that no disk makes wait, where there is one: for thousands of journals that are mended.
+/// A folder in memory, if one is available, for thousands of journals with repairs.
 fn quick_folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder())
 }
 
-/// Opens a batch that is expected to need no remark.
+/// Opens a batch and expects no notice.
 fn open(dir: &Path) -> Batch {
     let (batch, notices) = Batch::open(dir).expect("a sound batch");
     assert_eq!(notices, []);
@@ -49,7 +49,7 @@ fn runs_come_back_in_order_and_exactly() {
 }
 
 #[test]
-fn a_journal_line_is_json_whose_checksum_others_can_verify() {
+fn a_journal_line_is_json_with_a_standard_checksum() {
     let dir = folder();
     let bytes = with_runs(dir.path(), 0..1);
     let line: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
@@ -72,7 +72,7 @@ fn crc32_by_bits(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn a_last_line_cut_at_any_byte_is_removed_and_can_be_made_again() {
+fn a_last_line_cut_at_any_byte_is_removed_and_its_run_can_be_repeated() {
     let whole = {
         let dir = quick_folder();
         with_runs(dir.path(), 0..3)
@@ -116,7 +116,7 @@ fn a_damaged_line_before_the_last_is_an_error_and_nothing_is_changed() {
     let error = Batch::open(dir.path()).expect_err("damaged");
     assert!(matches!(error, StoreError::DamagedLine { line: 2, .. }), "{error:?}");
     let text = error.to_string();
-    assert!(text.starts_with("line 2 of ") && text.contains("delete that line"), "{text}");
+    assert!(text.starts_with("line 2 of ") && text.contains("delete this line"), "{text}");
     assert_eq!(journal(dir.path()), bytes);
 }
 
@@ -207,9 +207,9 @@ fn parts(dir: &Path) -> Vec<std::path::PathBuf> {
     entries.map(|e| e.expect("an entry").path()).collect()
 }
 
-/// The lock on the journal is held by another, or there are none on this disk: it is the same way.
+/// Another instance holds the lock on the journal. A disk without locks behaves in the same way.
 #[test]
-fn who_comes_second_writes_a_part_and_all_is_moved_into_the_journal_in_the_end() {
+fn a_second_writer_writes_a_part_that_is_moved_into_the_journal_later() {
     let dir = folder();
     let mut first = open(dir.path());
     let (mut second, notices) = Batch::open(dir.path()).expect("beside the first");
@@ -220,7 +220,7 @@ fn who_comes_second_writes_a_part_and_all_is_moved_into_the_journal_in_the_end()
     for (seed, batch) in [(1, &mut first), (2, &mut second), (3, &mut third)] {
         batch.add_invocation(&call(seed)).expect("noted");
         batch.append(record(seed)).expect("written");
-        // Both made it before either could know.
+        // Both instances executed this run at the same time.
         batch.append(record(4)).expect("written");
     }
     let calls = first.invocations().expect("readable").into_iter().map(|i| i.seeds[0]);
@@ -277,14 +277,14 @@ fn a_path_that_is_a_file_is_an_error() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
-    // Nobody makes folders there, not even root.
+    // No user can create folders there, not even root.
     let error = Batch::open("/sys/windlass").expect_err("refused");
     assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
     assert!(error.to_string().starts_with("cannot create the folder /sys/windlass: "), "{error}");
 }
 
 #[test]
-fn what_a_killed_export_left_is_removed_on_opening() {
+fn files_of_a_killed_export_are_removed_on_opening() {
     let dir = folder();
     let left = dir.path().join(".summary.parquet.123.windlass-tmp");
     let own = dir.path().join(".summary.parquet");
@@ -318,7 +318,7 @@ fn scenarios_and_invocations_are_kept() {
 
     fs::write(dir.path().join("meta.json"), "{").expect("written");
     let error = batch.invocations().expect_err("no JSON");
-    assert!(error.to_string().contains("meta.json cannot be understood"), "{error}");
+    assert!(error.to_string().contains("meta.json is not valid"), "{error}");
 }
 
 proptest! {
@@ -338,10 +338,10 @@ proptest! {
     }
 }
 
-/// A program that is being started holds what this one has open, until it is another program.
+/// A new process holds the files of this process open until it executes its program.
 #[cfg(unix)]
 #[test]
-fn a_batch_that_is_closed_is_free_whatever_programs_are_started_meanwhile() {
+fn a_closed_batch_is_free_while_other_programs_start() {
     let dir = quick_folder();
     with_runs(dir.path(), 0..1);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A batch whose process is killed at any moment, or that meets a full disk.
+//! A batch whose process is killed at any time, or whose disk is full.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -14,11 +14,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use windlass_run::store::{Batch, Format, Notice, Store, StoreError, export};
 
 const FOLDER: &str = "WINDLASS_TEST_FOLDER";
-/// Seed of the child's first run, where it is not the next.
+/// Seed of the child's first run, if it is not the next seed.
 const FROM: &str = "WINDLASS_TEST_FROM";
 const CHILD: [&str; 4] = ["store_kill::child_that_appends", "--exact", "--ignored", "--nocapture"];
 
-/// The other process: goes on with the batch where it stands, tells every run that is kept.
+/// The child process. It continues the batch, and prints each stored run.
 #[test]
 #[ignore = "the other tests run it in a process of its own"]
 fn child_that_appends() {
@@ -67,7 +67,8 @@ fn test_binary() -> std::path::PathBuf {
     std::env::current_exe().expect("this program")
 }
 
-/// Starts the child, kills it after a while, and returns how many runs it told to be kept.
+/// Starts the child, kills it after a delay, and returns the number of runs that it printed as
+/// stored.
 fn kill_after(dir: &Path, wait_for_first: bool, delay: Duration) -> usize {
     let mut child = spawn(Command::new(test_binary()).args(CHILD), dir);
     let lines = listen(&mut child);
@@ -96,7 +97,7 @@ fn nothing_finished_is_lost_or_doubled_by_a_kill_at_any_moment() {
             let (batch, notices) = Batch::open(dir.path()).expect("opens after a kill");
             torn += notices.len();
             let now = batch.records().len();
-            // The last run may have been kept without having been told.
+            // The last run may have been stored but not printed.
             assert!(
                 (known + kept..=known + kept + 1).contains(&now),
                 "batch {batch_number}, round {round}: {known} runs, {kept} more told, {now} found"
@@ -113,7 +114,7 @@ fn nothing_finished_is_lost_or_doubled_by_a_kill_at_any_moment() {
     assert!(total >= 25);
 }
 
-/// If there is a table it is a whole one, of no more runs than there are.
+/// Checks that a table, if it exists, is complete and has at most `runs` runs.
 fn assert_whole(path: &Path, runs: usize) {
     let Ok(file) = File::open(path) else { return };
     let reader = SerializedFileReader::new(file).expect("a whole file");
@@ -126,7 +127,7 @@ fn assert_whole(path: &Path, runs: usize) {
 #[test]
 fn a_full_disk_is_one_clear_error_and_leaves_whole_lines() {
     let dir = tempfile::tempdir().expect("a folder");
-    // A limit on the size of files stands for the disk: a write over it is cut short, then fails.
+    // A limit on the size of files simulates a full disk: a write over it is cut short, then fails.
     let script = "trap '' XFSZ; ulimit -f 600; exec \"$0\" \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", script]).arg(test_binary()).args(CHILD);
@@ -142,7 +143,7 @@ fn a_full_disk_is_one_clear_error_and_leaves_whole_lines() {
     batch.append(large_record(kept.len() as u64)).expect("there is room again");
 }
 
-/// Seeds that a child has told to be kept.
+/// Seeds that a child has printed as stored.
 fn told(lines: &[String]) -> Vec<u64> {
     let seed = |line: &String| line.strip_prefix("KEPT ").map(|n| n.parse().expect("a seed"));
     lines.iter().filter_map(seed).collect()
@@ -171,7 +172,7 @@ fn two_processes_in_one_folder_both_keep_their_runs_though_both_are_killed() {
     for seed in told(&lines) {
         assert_eq!(found.iter().filter(|s| **s == seed).count(), 1, "{seed} of {found:?}");
     }
-    // Each may have kept a last one without having told.
+    // Each process may have stored a last run without printing it.
     assert!(found.len() <= told(&lines).len() + 2, "{found:?}");
     for record in batch.records() {
         assert_eq!(*record, large_record(record.seed));

@@ -1,9 +1,9 @@
-//! What simulating one scenario costs: the program behind `bench/speed`, which names the cases.
+//! Measures the cost of one simulated scenario. `bench/speed` runs this program and has the list of cases.
 //!
-//! `bench SCENARIO.toml [--set KEY=VALUE]... [--runs N] [--copies N] [--decisions]` prints one line of JSON. With one run the event
-//! loop runs once only, inside `event_loop`, so that a profiler can be told to count nothing else. With copies the
-//! network stands so many times beside itself, as that many gateways with what hangs on each. With decisions the record
-//! of them is kept.
+//! `bench SCENARIO.toml [--set KEY=VALUE]... [--runs N] [--copies N] [--decisions]` prints one line of JSON. With one
+//! run the event loop runs exactly once, inside `event_loop`, so a profiler can count this function alone. `--copies N`
+//! puts N copies of the network next to each other, like N gateways with their devices. `--decisions` records the
+//! decisions.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::error::Error;
@@ -16,13 +16,13 @@ use windlass_scenario::compile::compile;
 use windlass_sim::config::Config;
 use windlass_sim::{RunResult, Simulation};
 
-/// Least processor time of a timed run, seconds: a short case is repeated until the clock can tell.
+/// Minimum processor time of a timed run, seconds. A shorter case is repeated, because the clock is too coarse for it.
 const LEAST_CPU_S: f64 = 0.2;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-/// The system's allocator, with the bytes that are allocated now and the most that were.
+/// The system's allocator. It also counts the bytes that are allocated now, and their maximum.
 struct Measured;
 
 fn grow(bytes: usize) {
@@ -30,7 +30,7 @@ fn grow(bytes: usize) {
     MOST.fetch_max(live, Relaxed);
 }
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
@@ -94,7 +94,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     Ok(parsed)
 }
 
-/// The same network so many times, side by side. Only links and plain flows are copied.
+/// N copies of the network in one configuration. Only links and plain flows are copied.
 fn side_by_side(one: Config, copies: usize) -> Result<Config, Box<dyn Error>> {
     let plain = one.radios.is_empty() && one.flows.iter().all(|flow| flow.multipath.is_none());
     if copies > 1 && !(plain && one.record == Default::default()) {
@@ -120,7 +120,7 @@ fn side_by_side(one: Config, copies: usize) -> Result<Config, Box<dyn Error>> {
     Ok(all)
 }
 
-/// What a profiler is told to count.
+/// The part of the program that a profiler counts.
 #[inline(never)]
 fn event_loop(simulation: &mut Simulation) {
     simulation.run_until(Time::NEVER);
@@ -130,7 +130,7 @@ fn event_loop(simulation: &mut Simulation) {
 struct Run {
     setup_cpu_s: f64,
     cpu_s: f64,
-    /// Most bytes that the simulation had allocated.
+    /// Maximum of the bytes that the simulation had allocated.
     bytes: usize,
     result: RunResult,
 }
@@ -147,7 +147,7 @@ fn once(config: Config) -> Result<Run, Box<dyn Error>> {
     Ok(Run { setup_cpu_s: built - begun, cpu_s, bytes, result: simulation.finish()? })
 }
 
-/// Processor time of each of so many timed runs, ascending; one takes about `cpu_s`.
+/// Processor times of the given number of timed runs, ascending. One run takes about `cpu_s`.
 fn timed(config: &Config, runs: usize, cpu_s: f64) -> Result<Vec<f64>, Box<dyn Error>> {
     let repeats = (LEAST_CPU_S / cpu_s.max(1e-6)).ceil().clamp(1.0, 10_000.0) as u32;
     let mut times = Vec::new();
@@ -166,11 +166,11 @@ fn timed(config: &Config, runs: usize, cpu_s: f64) -> Result<Vec<f64>, Box<dyn E
 #[cfg(unix)]
 fn cpu_now() -> f64 {
     let clock = nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID;
-    let t = nix::time::clock_gettime(clock).expect("POSIX has it");
+    let t = nix::time::clock_gettime(clock).expect("POSIX has this clock");
     t.tv_sec() as f64 + t.tv_nsec() as f64 / 1e9
 }
 
-/// Without a process clock, wall time: right on an idle machine.
+/// Wall time, for systems without a process clock. It is right on a machine without other load.
 #[cfg(not(unix))]
 fn cpu_now() -> f64 {
     use std::sync::OnceLock;

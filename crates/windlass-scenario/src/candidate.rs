@@ -1,4 +1,4 @@
-//! An algorithm as a command line names it, to take a flow's place.
+//! An algorithm as a command line names it. It replaces a flow's algorithm.
 
 use windlass_cc::{AnyParams, Flavour, rto};
 
@@ -11,13 +11,13 @@ use crate::tree::{Entry, Node, Table, Value, parse_value};
 /// An algorithm with its parameters and its slow start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// As it was typed: `cubic`, `newreno:increase=per-byte`.
+    /// The text as typed: `cubic`, `newreno:increase=per-byte`.
     pub label: String,
-    /// What it says, over the paper's or RFC's version; a stand-in of a kernel's.
+    /// The parameters from the text, with defaults of the paper or RFC. For a kernel's algorithm, a substitute.
     pub controller: AnyParams,
-    /// The kernel's name of it, where it is given by that: `linux:nv`.
+    /// The kernel's name of the algorithm, if the text gives this name: `linux:nv`.
     pub kernel: Option<String>,
-    /// Of a candidate for flows of CoAP, which have no congestion control: the retransmission timer.
+    /// The retransmission timer of a candidate for CoAP flows, which have no congestion control.
     pub timer: Option<rto::AnyParams>,
 }
 
@@ -25,9 +25,9 @@ pub struct Candidate {
 const SLOW_START: &str = "slow_start";
 
 impl Candidate {
-    /// Reads `NAME`, or `NAME:KEY=VALUE:KEY=VALUE...`, where the keys are those of a flow's `params`,
-    /// or `slow_start` with the name of one. What is not named has its default. `linux:NAME` is what a kernel has
-    /// under this name.
+    /// Reads `NAME`, or `NAME:KEY=VALUE:KEY=VALUE...`. A key is a key of a flow's `params`, or `slow_start` with
+    /// the name of a slow start as value. Keys that are left out have their defaults. `linux:NAME` is the
+    /// kernel's algorithm of this name.
     ///
     /// ```
     /// use windlass_scenario::Candidate;
@@ -40,7 +40,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong, with what would be right.
+    /// The first error in the text, with the admissible values.
     pub fn parse(text: &str) -> Result<Candidate, ScenarioError> {
         let label = text.trim();
         let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
@@ -63,7 +63,7 @@ impl Candidate {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong, with what would be right.
+    /// The first error in the text, with the admissible values.
     pub fn timer(text: &str) -> Result<Candidate, ScenarioError> {
         let label = text.trim();
         let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
@@ -72,12 +72,12 @@ impl Candidate {
         Ok(Candidate { label: label.to_owned(), controller, kernel: None, timer: Some(timer) })
     }
 
-    /// What it says, over the version of a stack of this flavour.
+    /// The parameters from the text, with the defaults of a stack of this implementation.
     pub fn on(&self, flavour: Flavour) -> AnyParams {
         if self.kernel.is_some() {
             return self.controller;
         }
-        // The same text read once before.
+        // This text was read without an error before.
         read(&self.label, flavour).unwrap_or(self.controller)
     }
 }
@@ -124,7 +124,7 @@ fn settings<'a>(parts: impl Iterator<Item = (usize, &'a str)>) -> Result<Table, 
             return Err(Problem::new(&place, message));
         };
         if settings.get(key).is_some() {
-            return Err(Problem::new(&place(start, key), format!("`{key}` stands here twice")));
+            return Err(Problem::new(&place(start, key), format!("`{key}` occurs twice")));
         }
         let node = value_node(start + key.len() + 1, value)?;
         let entry = Entry { key: key.to_owned(), key_place: place(start, key), node };
@@ -133,7 +133,8 @@ fn settings<'a>(parts: impl Iterator<Item = (usize, &'a str)>) -> Result<Table, 
     Ok(settings)
 }
 
-/// An override of an `algorithm` with parameters, as one for each of its parts; any other as it is.
+/// Splits an override of an `algorithm` with parameters into one override per parameter. Returns any other
+/// override unchanged.
 pub(super) fn overrides(key: &str, value: &str) -> Vec<(String, String)> {
     let own = |key: String, value: &str| (key, value.to_owned());
     let whole = || vec![own(key.to_owned(), value)];
@@ -152,7 +153,7 @@ pub(super) fn overrides(key: &str, value: &str) -> Vec<(String, String)> {
     [own(key.to_owned(), name)].into_iter().chain(settings).collect()
 }
 
-/// What stands between colons, with the byte at which it begins.
+/// The parts of the text between colons, each with the byte at which it begins.
 fn parts(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
     text.split(':').map(move |part| {
@@ -170,7 +171,7 @@ fn text_node(start: usize, text: &str) -> Node {
     Node { place: place(start, text), value: Value::Text(text.to_owned()) }
 }
 
-/// A number or truth value as TOML has it, anything else as text without its quotes.
+/// Reads a number or truth value in TOML syntax. Anything else is text without quotes.
 fn value_node(start: usize, text: &str) -> Result<Node, Problem> {
     match parse_value(text, 1, start) {
         Ok(node) => Ok(node),
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_and_slow_start_are_those_of_a_scenario() {
+    fn parameters_and_slow_start_equal_a_scenarios() {
         let text = "duration = '1s'\n[[link]]\nbetween = ['a', 'b']\nrate = '1Mbps'\n[[flow]]\n\
             from = 'a'\nto = 'b'\nalgorithm = 'newreno'\nparams = { increase = 'per-byte' }\n\
             slow_start = 'hystart'";
@@ -229,11 +230,11 @@ mod tests {
         assert_ne!(scenario.hash_without_parameters(), lp.hash_without_parameters());
         let set = format!("{text}\nparams = {{ alpha = 2 }}");
         let wrong = crate::Scenario::from_str(&set, "s.toml").unwrap_err().to_string();
-        assert!(wrong.contains("what its name says; leave this out"), "{wrong}");
+        assert!(wrong.contains("has no parameters here; leave this out"), "{wrong}");
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_what_would_be_right() {
+    fn errors_name_the_fault_and_the_admissible_values() {
         for (text, expected) in [
             (
                 "cubik",
@@ -246,7 +247,7 @@ mod tests {
             ("newreno:increase", "`increase`: a parameter is written KEY=VALUE"),
             ("newreno:increas=per-byte", "did you mean `increase`?"),
             ("newreno:increase=per-bite", "did you mean `per-byte`?"),
-            ("newreno:increase=per-byte:increase=per-byte", "`increase` stands here twice"),
+            ("newreno:increase=per-byte:increase=per-byte", "`increase` occurs twice"),
             ("reno:slow_start=histart", "did you mean `hystart`?"),
         ] {
             let message = error(text);

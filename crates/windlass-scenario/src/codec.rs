@@ -1,4 +1,4 @@
-//! How the values of one key are read, written and described: for tables that become a struct as they are.
+//! Reading, writing and describing the values of one key, for tables whose keys are the fields of a struct.
 
 use windlass_cc::Span;
 
@@ -10,7 +10,7 @@ use crate::units::{BitRate, Bytes, Duration, Probability, QueueLimit};
 
 type Reader<T> = Box<dyn Fn(&Field<'_>) -> Result<T, Problem>>;
 
-/// A form of values, both ways.
+/// A form of values, with its reader and its writer.
 pub(crate) struct Codec<T> {
     pub(crate) shape: Shape,
     pub(crate) read: Reader<T>,
@@ -18,8 +18,8 @@ pub(crate) struct Codec<T> {
     pub(crate) write: Box<dyn Fn(&T) -> String>,
 }
 
-/// One list of keys makes a section, its reader and its writer; a field of the struct that is missing here does
-/// not compile. What is `by_hand` stands there for completeness only.
+/// Generates a section, its reader and its writer from one list of keys. If a field of the struct is missing
+/// here, the code does not compile. Fields under `by_hand` are listed only for this check.
 macro_rules! table {
     ($section:ident, $name:literal, $apply:ident, $written:ident, $struct:ident {
         $($field:ident: $codec:expr, $meaning:literal, $default:literal;)*
@@ -54,7 +54,7 @@ macro_rules! table {
 pub(crate) use table;
 
 impl<T: 'static> Codec<T> {
-    /// A form of its own.
+    /// A codec with the given form, reader and writer.
     pub(crate) fn new(
         shape: Shape,
         read: impl Fn(&Field<'_>) -> Result<T, Problem> + 'static,
@@ -65,7 +65,7 @@ impl<T: 'static> Codec<T> {
 }
 
 impl<T: Copy + PartialEq + 'static> Codec<T> {
-    /// One of these words.
+    /// One of the given words.
     pub(crate) fn word(all: &'static [(&'static str, T)]) -> Codec<T> {
         let words = Shape::Words(all.iter().map(|(word, _)| *word).collect());
         Codec::new(words, choice(all), |value| quote(word_of(all, value)))
@@ -101,26 +101,26 @@ impl Codec<u64> {
 }
 
 impl Codec<Span> {
-    /// A time, as this function reads it.
+    /// A time. `read` parses it.
     pub(crate) fn time(read: fn(&Field<'_>) -> Result<Span, Problem>) -> Codec<Span> {
         Codec::new(Shape::Of(Quantity::Time), read, |value| quote(Duration(*value)))
     }
 }
 
 impl Codec<f64> {
-    /// A probability or weight, as this function reads it.
+    /// A probability or weight. `read` parses it.
     pub(crate) fn share(read: fn(&Field<'_>) -> Result<f64, Problem>) -> Codec<f64> {
         Codec::new(Shape::Of(Quantity::Share), read, |value| Probability(*value).to_string())
     }
 
-    /// A number, as this function reads it.
+    /// A number. `read` parses it.
     pub(crate) fn number(read: fn(&Field<'_>) -> Result<f64, Problem>) -> Codec<f64> {
         Codec::new(Shape::Number, read, f64::to_string)
     }
 }
 
 impl Codec<QueueLimit> {
-    /// A length of a queue, as this function reads it.
+    /// A queue length. `read` parses it.
     pub(crate) fn level(read: fn(&Field<'_>) -> Result<QueueLimit, Problem>) -> Codec<QueueLimit> {
         Codec::new(Shape::Of(Quantity::Queue), read, |value| quote(value))
     }

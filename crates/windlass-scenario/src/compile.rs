@@ -1,4 +1,4 @@
-//! From a scenario to what the simulator takes.
+//! Translates a scenario into the configuration of the simulator.
 
 use std::sync::Arc;
 
@@ -17,14 +17,15 @@ use windlass_tcp::Profile;
 use crate::units::QueueLimit;
 use crate::{Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
 
-/// Longest time between two messages, nanoseconds: 73 years, beyond any run.
+/// Longest time between two messages, nanoseconds: 73 years, longer than any run.
 const MAX_GAP: u64 = 1 << 61;
 
 /// The configuration of one run of `scenario` with this seed.
 ///
 /// # Errors
 ///
-/// When the simulator cannot take it; a parsed scenario has been checked for everything but size.
+/// The simulator cannot run the configuration. A parsed scenario has passed all checks except the
+/// check of its size.
 pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let products = scenario.bdp_bytes();
     let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
@@ -67,8 +68,8 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     })
 }
 
-/// The node that sends the data of each flow in the run with this seed. Flows that draw theirs do so
-/// in turn among the nodes that are left; each draw belongs to the flow's name.
+/// The node that sends the data of each flow in the run with this seed. Flows with `draw` draw their
+/// senders one after the other among the remaining nodes. Each draw depends on the flow's name.
 pub fn senders(scenario: &Scenario, seed: u64) -> Vec<usize> {
     let mut taken = Vec::new();
     let mut draw = |spec: &FlowSpec| {
@@ -85,8 +86,8 @@ pub fn senders(scenario: &Scenario, seed: u64) -> Vec<usize> {
     scenario.flows.iter().map(&mut draw).collect()
 }
 
-/// The same scenario with every queue's length in packets or bytes: what is given as a share of the
-/// bandwidth-delay product no longer depends on which flows there are.
+/// Replaces every queue length that is a share of the bandwidth-delay product by bytes. The lengths
+/// then no longer depend on the scenario's flows.
 pub fn fix_queues(scenario: &mut Scenario) {
     let products = scenario.bdp_bytes();
     for (spec, bdp) in scenario.links.iter_mut().zip(products) {
@@ -112,7 +113,8 @@ pub fn fix_queues(scenario: &mut Scenario) {
     }
 }
 
-/// The bandwidth-delay product of a link's backward direction, from that of the forward one.
+/// The bandwidth-delay product of a link's backward direction. `forward` is the product of the
+/// forward direction.
 fn bdp_of(back: &DirectionSpec, link: &LinkSpec, forward: u64) -> u64 {
     let product = u128::from(forward) * u128::from(back.rate_bps);
     u64::try_from(product / u128::from(link.rate_bps.max(1))).unwrap_or(u64::MAX)
@@ -152,7 +154,7 @@ fn queue(limit: QueueLimit, bdp_bytes: u64, mtu: u32) -> SimQueue {
     match limit {
         QueueLimit::Packets(n) => SimQueue::Packets(n),
         QueueLimit::Bytes(n) => SimQueue::Bytes(n),
-        // Less than one packet would let nothing wait at all.
+        // A queue shorter than one packet would hold no packet at all.
         QueueLimit::BdpMillionths(millionths) => {
             SimQueue::Bytes(share(bdp_bytes, millionths).max(u64::from(mtu)))
         }
@@ -174,8 +176,8 @@ fn share(bytes: u64, millionths: u64) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// When the flow starts in the run with this seed. The draw belongs to the flow's name: other flows
-/// may come and go, and algorithms may change, without moving it.
+/// Start of the flow in the run with this seed. The draw depends on the flow's name only, so other
+/// flows and the algorithms do not change it.
 fn start(spec: &FlowSpec, seed: u64) -> Time {
     let draw = Stream::new(seed, entity(&spec.name), Purpose::Start).next_u64();
     // The upper half of the product is uniform below the jitter plus a nanosecond.
@@ -183,7 +185,8 @@ fn start(spec: &FlowSpec, seed: u64) -> Time {
     Time::ZERO + spec.start + Span(delay as u64)
 }
 
-/// A flow as random streams know it: by its name, so that others may come and go (FNV-1a).
+/// Identifies a flow for random streams by its name (FNV-1a), so that other flows do not change its
+/// random values.
 fn entity(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -209,7 +212,7 @@ fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, seed: u64) -> FlowConfig 
         name: spec.name.clone(),
         from: spec.from,
         to: spec.to,
-        // Datagrams have no controller, and nothing asks for theirs.
+        // Datagrams have no controller; the default is never used.
         profile: profile(spec.controller.unwrap_or_default(), least).into(),
         traffic: traffic(spec, start, duration, seed),
         read: match spec.read {
@@ -223,13 +226,13 @@ fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, seed: u64) -> FlowConfig 
     }
 }
 
-/// A moment of a flow's intervals of sending in a run in which it starts at `start`.
+/// Converts a time of a flow's sending intervals to a run in which the flow starts at `start`.
 fn shifted(spec: &FlowSpec, moment: Span, start: Time) -> Time {
     let first = spec.on.first().map_or(Span::ZERO, |[from, _]| *from);
     start + Span(moment.0.saturating_sub(first.0))
 }
 
-/// The times between its intervals of sending.
+/// The times between the flow's sending intervals.
 fn pauses(spec: &FlowSpec, start: Time) -> Vec<[Time; 2]> {
     let at = |moment| shifted(spec, moment, start);
     spec.on.windows(2).map(|pair| [at(pair[0][1]), at(pair[1][0])]).collect()
@@ -301,7 +304,7 @@ fn arrivals_seed(spec: &FlowSpec, seed: u64) -> u64 {
     Stream::new(seed, entity(&spec.name), Purpose::Arrivals).next_u64()
 }
 
-/// When requests of CoAP fall due.
+/// Times at which requests of CoAP fall due.
 fn requests(coap: &Coap, duration: Span, seed: u64) -> Arrivals {
     let size = u64::from(coap.size);
     Arrivals {

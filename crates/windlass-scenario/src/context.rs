@@ -1,4 +1,5 @@
-//! What flows are read against: the nodes at their ends, and what is wrong with them.
+//! Context for flows while they are read: the nodes that can be their ends, and the errors about
+//! these nodes.
 
 use windlass_cc::Span;
 
@@ -8,7 +9,7 @@ use crate::problem::{Place, Problem, listed, nearest};
 use crate::tree::Node;
 use crate::ways::Ways;
 
-/// What all flows of a scenario are read against.
+/// The parts of a scenario that the reader of a flow needs.
 pub(super) struct Context<'a> {
     pub(super) network: &'a Network,
     pub(super) ways: Ways,
@@ -23,15 +24,17 @@ impl Context<'_> {
         if self.network.wifi.is_empty() { "no links" } else { "no links and no stations in range" }
     }
 
-    /// What would join them.
+    /// Advice for the connection of two nodes.
     pub(super) fn cure(&self) -> &'static str {
         match self.network.wifi.is_empty() {
             true => "join them by a `[[link]]`",
-            false => "join them by a `[[link]]`, or let stations reach farther or stand nearer",
+            false => {
+                "join them by a `[[link]]`, or increase the range of the stations or move them nearer"
+            }
         }
     }
 
-    /// The node that stands under `key`, a pattern filled in.
+    /// The node that `key` names, after its pattern is filled in.
     pub(super) fn node(&self, fields: &Fields, key: &str, name: &str) -> Result<usize, Problem> {
         if self.network.node(name).is_none()
             && let Some(field) = fields.field(key)
@@ -43,7 +46,8 @@ impl Context<'_> {
         self.node_named(key, name, fields.place_of(key))
     }
 
-    /// The sentence that a pattern stands for more nodes than there are, if there are any.
+    /// The error for a pattern that stands for more nodes than exist; `None` if no node matches the
+    /// pattern.
     fn too_many(&self, pattern: &str) -> Option<String> {
         let node = |i: usize| pattern.replace('*', &i.to_string());
         let there = (1..).take_while(|i| self.network.node(&node(*i)).is_some()).count();
@@ -51,7 +55,7 @@ impl Context<'_> {
             let (first, last, next) = (node(1), node(there), node(there + 1));
             format!(
                 "`{pattern}` stands for {there} nodes, `{first}` to `{last}`, and there is no \
-                 `{next}`; write a `count` of {there} at most"
+                 `{next}`; write a `count` of at most {there}"
             )
         })
     }

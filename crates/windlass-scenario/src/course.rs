@@ -1,5 +1,5 @@
-//! How a link departs from a constant rate and delay, read and written: rates and delays in steps, rates by a trace, jitter,
-//! reordering, what becomes of acknowledgements, and what its backward direction has to itself.
+//! Reading and writing the changes of a link over time: rates and delays in steps, rates by a trace, jitter, reordering
+//! and shaping of acknowledgements. The backward direction of a link may have different values.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ section! {
 }
 
 section! {
-    /// What the backward direction of a link has to itself.
+    /// Values of the backward direction of a link, if they differ from the forward direction.
     BACK, "back":
     rate rates(), "rate of the backward direction", "as forward";
     delay delays(), "delay of the backward direction", "as forward";
@@ -49,18 +49,18 @@ section! {
     acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "treatment of acknowledgements in the backward direction, `\"none\"` for none", "as forward";
 }
 
-/// Most acknowledgements that a link holds, and most packets that one is overtaken by.
+/// Maximum of the acknowledgements that a link holds, and of the packets that overtake a packet.
 const MAX_COUNT: u32 = 10_000;
 
 const JITTER_DEFAULT: Jitter =
     Jitter { distribution: Distribution::Uniform, by: Span::ZERO, overtaking: false };
-/// By three: what classic duplicate acknowledgements take for a loss (RFC 5681 section 3.2).
+/// Three packets, because three duplicate acknowledgements mean a loss (RFC 5681 section 3.2).
 const REORDER_DEFAULT: Reorder = Reorder { share: 0.0, packets: 3, within: Span::from_millis(100) };
 const ACKS_DEFAULT: AckShaping =
     AckShaping { rule: AckRule::Thin, count: 4, within: Span::from_millis(10) };
 
 table!(JITTER, "jitter", apply_jitter, written_jitter, Jitter {
-    distribution: Codec::word(&Distribution::ALL), "`uniform`: up to `by` shorter or longer than the delay; `normal`: around the delay with the standard deviation `by`, at most three standard deviations away; `exponential`: longer than the delay, by `by` on average", "`\"uniform\"`";
+    distribution: Codec::word(&Distribution::ALL), "`uniform`: up to `by` shorter or longer than the delay. `normal`: around the delay with the standard deviation `by`, at most three standard deviations away. `exponential`: longer than the delay, by `by` on average", "`\"uniform\"`";
     by: Codec::time(span), "size of the variation; `0s` for none", "required";
     overtaking: Codec::flag(), "whether a packet may arrive before a packet that was sent earlier; otherwise it waits for the earlier packet", "`false`";
 });
@@ -77,9 +77,9 @@ table!(ACKS, "acks", apply_acks, written_acks, AckShaping {
     within: Codec::time(positive_span), "maximum time from the first held acknowledgement to forwarding", "`\"10ms\"`";
 });
 
-/// The rate that stands for all, and the rate over time unless it is that.
+/// The rate that represents the link, and the rate over time if it is not constant.
 pub(super) type Rate = (u64, Option<RateCourse>);
-/// The first delay, and those from later moments on.
+/// The first delay, and the delays from later times on.
 pub(super) type Delay = (Span, Vec<(Time, Span)>);
 
 /// A rate, steps of rates, or a trace.
@@ -90,7 +90,9 @@ pub(super) fn read_rate(field: &Field) -> Result<Rate, Problem> {
             let fields = Fields::open(field.node, "`rate`", RATE_TRACE.names)?;
             if let Some(steps) = fields.field("steps") {
                 if let Some(trace) = fields.field("trace") {
-                    return Err(trace.error("stands beside `steps`; a rate follows one of them"));
+                    return Err(
+                        trace.error("cannot be combined with `steps`; a rate follows one of them")
+                    );
                 }
                 let rates = rate_steps(&steps)?;
                 return match fields.opt("repeat", positive_span)? {
@@ -99,7 +101,7 @@ pub(super) fn read_rate(field: &Field) -> Result<Rate, Problem> {
                 };
             }
             if let Some(repeat) = fields.field("repeat") {
-                return Err(repeat.error("is for `steps`; a trace always begins again"));
+                return Err(repeat.error("is for `steps`; a trace always repeats"));
             }
             let trace = fields.req("trace", "\"traces/lte.trace\"", opportunities)?;
             Ok((trace.mean_bps(), Some(RateCourse::Trace(Arc::new(trace)))))
@@ -112,17 +114,17 @@ fn rate_steps(field: &Field) -> Result<Vec<(Time, u64)>, Problem> {
     steps(field, rate_or_zero, "[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]")
 }
 
-/// The first rate of steps that is not zero: it stands for all where one is asked for.
+/// The first rate of steps that is not zero. It represents the link's rate if only one rate is needed.
 fn first_rate(steps: &[(Time, u64)]) -> Option<u64> {
     steps.iter().map(|(_, rate)| *rate).find(|rate| *rate > 0)
 }
 
-/// Rates of which the last one holds to the end.
+/// A rate in steps. The last rate holds to the end.
 fn in_steps(field: &Field, steps: Vec<(Time, u64)>) -> Result<Rate, Problem> {
     match (steps.as_slice(), first_rate(&steps)) {
         ([], _) => Err(field.error("needs at least one rate")),
         ([.., (_, 0)], _) | (_, None) => {
-            let message = "the last rate must be more than zero, or nothing ever leaves again; `down` takes a link out";
+            let message = "the last rate must be more than zero; `down` sets an outage";
             Err(field.array()?.last().unwrap_or(field).error(message))
         }
         ([(_, only)], _) => Ok((*only, None)),
@@ -130,7 +132,7 @@ fn in_steps(field: &Field, steps: Vec<(Time, u64)>) -> Result<Rate, Problem> {
     }
 }
 
-/// Rates that begin again.
+/// Rates that repeat after a period.
 fn repeated(field: &Field, steps: Vec<(Time, u64)>, period: Span) -> Result<Rate, Problem> {
     let Some(first) = first_rate(&steps) else {
         return Err(field.error("one of the rates must be more than zero"));
@@ -143,10 +145,11 @@ fn repeated(field: &Field, steps: Vec<(Time, u64)>, period: Span) -> Result<Rate
     }
 }
 
-/// The opportunities of a trace, which have been put in the place of its file's name.
+/// The opportunities of a trace. They have replaced the name of its file.
 fn opportunities(field: &Field) -> Result<Trace, Problem> {
     let moment = |word: &str| {
-        word.parse::<u32>().map_err(|_| field.error(format!("`{word}` is no whole number of ms")))
+        word.parse::<u32>()
+            .map_err(|_| field.error(format!("`{word}` is not a whole number of ms")))
     };
     let ms = field.string()?.split_whitespace().map(moment).collect::<Result<Vec<u32>, _>>()?;
     Trace::new(ms).map_err(|(_, problem)| field.error(problem))
@@ -163,7 +166,7 @@ pub(super) fn read_delay(field: &Field) -> Result<Delay, Problem> {
     Ok((first, steps.collect()))
 }
 
-/// Values from moments on that ascend from zero.
+/// Values from given times on. The times ascend from zero.
 fn steps<T>(
     field: &Field,
     read: impl Fn(&Field) -> Result<T, Problem>,
@@ -193,8 +196,8 @@ fn steps<T>(
     Ok(all)
 }
 
-/// What a link has of its own in each direction: from its table, and for the backward direction from `back` in it, where what is left
-/// out is as forward.
+/// The values of a link's two directions. The table has the forward direction. Its `back` has the backward direction,
+/// and a key that `back` leaves out is as forward.
 pub(super) struct TwoWays {
     pub(super) forward: DirectionSpec,
     pub(super) back: Option<Box<DirectionSpec>>,
@@ -220,7 +223,7 @@ pub(super) fn read(fields: &Fields) -> Result<TwoWays, Problem> {
     Ok(TwoWays { course: [there, here], back, forward })
 }
 
-/// A direction as this one, but for what the table says.
+/// This direction with the changes of the table.
 fn direction(
     fields: &Fields,
     like: DirectionSpec,
@@ -243,7 +246,7 @@ fn direction(
     Ok((DirectionSpec { rate_bps, delay, queue, discipline }, course))
 }
 
-/// No packet may come out before it was sent.
+/// Checks that no packet may arrive before it was sent.
 fn check_jitter(fields: &Fields, delay: Span, course: &Course) -> Result<(), Problem> {
     let Some(jitter) = course.jitter else { return Ok(()) };
     let least = course.delays.iter().map(|(_, delay)| *delay).fold(delay, Span::min);
@@ -325,8 +328,8 @@ fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String) -> String
     })
 }
 
-/// The keys of jitter, reordering and acknowledgements that a direction has, as keys and their tables; of the backward direction those
-/// that differ, with what states that it has none.
+/// The keys of jitter, reordering and acknowledgements that a direction has, with their tables. For the backward
+/// direction, only the keys that differ from `like`, and the value for "none" if only the forward direction has a key.
 pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, String)> {
     let mut pairs = Vec::new();
     if course.jitter != like.jitter {
@@ -344,7 +347,7 @@ pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, Stri
     pairs
 }
 
-/// What the backward direction has to itself, as keys and TOML text.
+/// The values of the backward direction that differ from the forward direction, as keys and TOML text.
 pub(super) fn written_back(
     forward: &DirectionSpec,
     back: &DirectionSpec,

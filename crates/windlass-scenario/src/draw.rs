@@ -1,4 +1,4 @@
-//! Flows whose senders each run draws.
+//! Flows whose senders are drawn in each run.
 
 use crate::fields::{Field, text};
 use crate::model::FlowSpec;
@@ -6,15 +6,16 @@ use crate::network::Network;
 use crate::problem::{Place, Problem};
 use crate::tree::Value;
 
-/// The nodes of which the flows of an entry draw their senders.
+/// The nodes from which the flows of an entry draw their senders.
 pub(super) struct Draw {
     pub(super) nodes: Vec<usize>,
-    /// They are those that `from` matches, not a list of their own.
+    /// True if the nodes are the matches of `from` instead of an explicit list.
     matched: bool,
 }
 
 impl Draw {
-    /// The node that stands for the sender of the flow with this number: any that the run may draw.
+    /// The node that represents the sender of the flow with this number: any node that the run may
+    /// draw.
     pub(super) fn sender(&self, network: &Network, from: &str, number: u32) -> String {
         match self.nodes.get(number as usize - 1) {
             Some(node) if self.matched => network.nodes[*node].clone(),
@@ -42,24 +43,22 @@ pub(super) fn read(
     };
     let room = nodes.len();
     if room < count as usize {
-        let message = format!(
-            "{count} flows are to draw their senders from {room} nodes, each another; {}",
-            cure(room)
-        );
+        let message =
+            format!("{count} flows draw different senders from only {room} nodes; {}", cure(room));
         return Err(field.error(message));
     }
     Ok(Draw { nodes, matched })
 }
 
-/// What to do where so many nodes are too few.
+/// Advice if `room` nodes are too few.
 fn cure(room: usize) -> String {
     match room {
-        0 => "there is none to draw".to_owned(),
-        _ => format!("write a `count` of {room} at most"),
+        0 => "no node is left to draw".to_owned(),
+        _ => format!("write a `count` of at most {room}"),
     }
 }
 
-/// Every node that `from` can stand for, but `to`.
+/// Every node that `from` can stand for, except `to`.
 fn matching(field: &Field, network: &Network, from: &str, to: &str) -> Result<Vec<usize>, Problem> {
     let Some((head, tail)) = from.split_once('*') else {
         let message = "draws among all nodes that `from` stands for: give it a `*`, as in \"n*\"";
@@ -73,7 +72,7 @@ fn matching(field: &Field, network: &Network, from: &str, to: &str) -> Result<Ve
     Ok(all.map(|(node, _)| node).collect())
 }
 
-/// Nodes by their names, none of them `to`.
+/// Nodes by their names. None of them may be `to`.
 fn listed(field: &Field, network: &Network, to: &str) -> Result<Vec<usize>, Problem> {
     let one = |item: &Field| {
         let name = text(item)?;
@@ -86,8 +85,8 @@ fn listed(field: &Field, network: &Network, to: &str) -> Result<Vec<usize>, Prob
     field.array()?.iter().map(one).collect()
 }
 
-/// Whether every flow that draws its sender has one left whatever the others have drawn; `places` are
-/// those of their `draw`.
+/// Checks that every flow that draws its sender has a node left after all other draws. `places` has
+/// the places of their `draw` keys.
 pub(super) fn check(flows: &[FlowSpec], places: &[Option<Place>]) -> Result<(), Problem> {
     for (flow, place) in flows.iter().zip(places) {
         let Some(place) = place.as_ref().filter(|_| !flow.draw.is_empty()) else { continue };
@@ -95,8 +94,8 @@ pub(super) fn check(flows: &[FlowSpec], places: &[Option<Place>]) -> Result<(), 
         let (rivals, room) = (rivals.count(), flow.draw.len());
         if rivals > room {
             let message = format!(
-                "`draw`: {rivals} flows, `{}` among them, are to draw their senders from {room} \
-                 nodes, each another; let fewer draw, or from more",
+                "`draw`: {rivals} flows, including `{}`, draw different senders from only {room} \
+                 nodes; let fewer flows draw, or add nodes",
                 flow.name
             );
             return Err(Problem::new(place, message));

@@ -1,4 +1,4 @@
-//! Errors with the place where they stand, and the one way in which they are written.
+//! Errors with their places, and the format of all error messages.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,11 +8,11 @@ use miette::{LabeledSpan, NamedSource, SourceCode};
 use crate::problem::Problem;
 use crate::tree::Node;
 
-/// Why a scenario cannot be used.
+/// The reason why a scenario cannot be used.
 ///
-/// [`Display`](fmt::Display) writes one line, `file:line:column: message`, or
-/// `--set key=value: message` where an override is at fault. Through [`miette::Diagnostic`] the
-/// offending text is shown underlined with the help beneath.
+/// [`Display`](fmt::Display) writes one line: `file:line:column: message`, or `--set key=value:
+/// message` if an override causes the error. [`miette::Diagnostic`] shows the text underlined, with
+/// the help below it.
 #[derive(Debug)]
 pub struct ScenarioError(Box<Inner>);
 
@@ -20,9 +20,9 @@ pub struct ScenarioError(Box<Inner>);
 struct Inner {
     /// `file:line:column`, `--set key=value` or a file name.
     location: String,
-    /// The file, and line and column in it, where it is one that is at fault.
+    /// The file, with line and column, if the error is in a file.
     file: Option<(String, Option<(usize, usize)>)>,
-    /// The path of what is at fault.
+    /// The path of the key with the error.
     key: Option<String>,
     message: String,
     help: Option<String>,
@@ -52,7 +52,8 @@ impl ScenarioError {
         }))
     }
 
-    /// An error at a place of the file, whose tree tells the key as far as the file can be parsed.
+    /// An error at a place of the file. The tree gives the key, up to the place at which parsing
+    /// failed.
     pub(super) fn in_file(
         file: &SourceText,
         root: Option<&Node>,
@@ -77,7 +78,7 @@ impl ScenarioError {
         ScenarioError::in_argument("--set", text, problem)
     }
 
-    /// An error in what was given to an option of the command line.
+    /// An error in the argument of an option of the command line.
     pub(super) fn in_argument(option: &str, text: &str, problem: Problem) -> ScenarioError {
         let span = clamp(text, problem.place.span);
         ScenarioError(Box::new(Inner {
@@ -92,20 +93,19 @@ impl ScenarioError {
         }))
     }
 
-    /// The same error of a scenario that stands at `point` of several: an override is named by the
-    /// point instead of `--set`.
+    /// Places the error at `point` of a sweep: the point's name replaces `--set` in the location.
     pub fn at_point(mut self, point: &str) -> ScenarioError {
         let location = self.0.location.strip_prefix("--set ").unwrap_or(&self.0.location);
         self.0.location = format!("point `{point}`: {location}");
         self
     }
 
-    /// What is wrong, without the place.
+    /// The message without the place.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The file that is at fault; `None` where an override is.
+    /// The file with the error; `None` if an override causes it.
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_ref().map(|(name, _)| name.as_str())
     }
@@ -115,17 +115,17 @@ impl ScenarioError {
         self.0.file.as_ref()?.1
     }
 
-    /// The path of the key that is at fault, such as `flow[0].start`; of an override its own key.
+    /// The path of the key with the error, such as `flow[0].start`; for an override, its key.
     pub fn key(&self) -> Option<&str> {
         self.0.key.as_deref()
     }
 
-    /// The word that was probably meant in place of an unknown one.
+    /// The known word that was probably meant.
     pub fn suggestion(&self) -> Option<&str> {
         self.0.suggestion.as_deref()
     }
 
-    /// What would be right, where the message does not say it already.
+    /// The remedy, if the message does not give it.
     pub fn help_text(&self) -> Option<&str> {
         self.0.help.as_deref()
     }
@@ -154,7 +154,7 @@ impl miette::Diagnostic for ScenarioError {
     }
 }
 
-/// The span within the text and on character boundaries, whatever a parser reported.
+/// Limits the span of a parser to the text and to character boundaries.
 fn clamp(text: &str, span: Range<usize>) -> Range<usize> {
     let boundary = |at: usize| {
         (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Typed access to a table: every way in which a single value can be wrong is said here.
+//! Typed access to a table. All errors of single values are produced here.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::schema::Kinds;
 use crate::tree::{Node, Table, Value};
 use crate::units::{BitRate, Bytes, Duration, Packets, Probability, QueueLimit, UnitError, Window};
 
-/// A table whose keys have been checked against those known.
+/// A table whose keys have been checked against the known keys.
 pub(super) struct Fields<'a> {
     /// How messages call the table: ``` `[[link]]` ```, `the scenario`.
     what: &'a str,
@@ -36,7 +36,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same, provided that it has no other keys than `known`.
+    /// The table in `node`, which must have only `known` keys.
     pub(super) fn open(
         node: &'a Node,
         what: &'a str,
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    /// Where a key's value stands, or the table where it could stand.
+    /// The place of a key's value, or of the table if the key is missing.
     pub(super) fn place_of<'b>(&'b self, key: &'b str) -> &'b Place {
         self.field(key).map_or(self.place(), |field| &field.node.place)
     }
@@ -57,7 +57,7 @@ impl<'a> Fields<'a> {
         Fields { what, place: self.place.clone(), table: self.table }
     }
 
-    /// Refuses keys that are not `known`.
+    /// Returns an error for keys that are not `known`.
     pub(super) fn allow(&self, known: &[&str]) -> Result<(), Problem> {
         let Some(entry) = self.table.0.iter().find(|e| !known.contains(&e.key.as_str())) else {
             return Ok(());
@@ -68,8 +68,7 @@ impl<'a> Fields<'a> {
         Err(Problem::suggesting(&entry.key_place, message, near, known))
     }
 
-    /// Which of these kinds the table is, provided that it has no other keys than that one's; `example` shows how a
-    /// kind is written.
+    /// The kind of the table. It may have only the keys of this kind. `example` shows how a kind is written.
     pub(super) fn kind(&self, kinds: &Kinds, example: &str) -> Result<&'static str, Problem> {
         let kind = match kinds.usual {
             Some(usual) => self.or(kinds.tag, choice(&kinds.words()), usual)?,
@@ -78,7 +77,7 @@ impl<'a> Fields<'a> {
         self.allow(&kinds.names(kind)).map(|()| kind)
     }
 
-    /// Where the table stands.
+    /// The place of the table.
     pub(super) fn place(&self) -> &Place {
         &self.place
     }
@@ -106,7 +105,7 @@ impl<'a> Fields<'a> {
         Ok(self.opt(key, read)?.unwrap_or(default))
     }
 
-    /// The value of a key that must be there; `example` shows how it is written.
+    /// The value of a required key; `example` shows how it is written.
     pub(super) fn req<T>(
         &self,
         key: &'a str,
@@ -161,7 +160,7 @@ impl Field<'_> {
     }
 }
 
-/// A quantity with a unit of its own.
+/// A quantity with its unit.
 pub(super) fn quantity<T: FromStr<Err = UnitError>>(field: &Field) -> Result<T, Problem> {
     field.quantity()
 }
@@ -204,7 +203,7 @@ pub(super) fn whole(min: u64, max: u64) -> impl Fn(&Field) -> Result<u64, Proble
     }
 }
 
-/// The same for what is kept in 32 bits.
+/// An integer from `min` to `max` that is stored in 32 bits.
 pub(super) fn whole_u32(min: u32, max: u32) -> impl Fn(&Field) -> Result<u32, Problem> {
     move |field| whole(min.into(), max.into())(field).map(|n| n as u32) // within `max`
 }
@@ -225,7 +224,7 @@ pub(super) fn size(min: u64, max: u64) -> impl Fn(&Field) -> Result<u64, Problem
     }
 }
 
-/// The same for what is kept in 32 bits.
+/// A size from `min` to `max` bytes that is stored in 32 bits.
 pub(super) fn size_u32(min: u32, max: u32) -> impl Fn(&Field) -> Result<u32, Problem> {
     move |field| size(min.into(), max.into())(field).map(|n| n as u32) // within `max`
 }
@@ -234,7 +233,7 @@ pub(super) fn span(field: &Field) -> Result<Span, Problem> {
     field.quantity().map(|Duration(span)| span)
 }
 
-/// A time that the simulator can run or wait for: 73 years at most, so that no sum of a few overflows.
+/// A time that the simulator can run or wait for: at most 73 years, so that sums of a few times do not overflow.
 pub(super) fn countable_span(field: &Field) -> Result<Span, Problem> {
     match span(field)? {
         Span(longer) if longer > 1 << 61 => Err(field.error("must be at most 73 years")),
@@ -308,7 +307,7 @@ pub(super) fn packet_numbers(field: &Field) -> Result<Vec<u64>, Problem> {
     Ok(numbers)
 }
 
-/// One of the words of a table, in any case.
+/// One of the words of a table, in upper or lower case.
 pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T, Problem> {
     move |field| {
         let text = field.string()?;
@@ -320,7 +319,7 @@ pub(super) fn choice<T: Copy>(all: &[(&str, T)]) -> impl Fn(&Field) -> Result<T,
     }
 }
 
-/// The error for a word that is none of those known.
+/// The error for a word that is not a known word.
 pub(super) fn unknown_word(field: &Field, word: &str, known: &[&str]) -> Problem {
     let message = format!("`{}`: unknown value `{}`", field.key, word.escape_debug());
     let near = nearest(word, known);
@@ -328,7 +327,7 @@ pub(super) fn unknown_word(field: &Field, word: &str, known: &[&str]) -> Problem
     Problem::suggesting(&field.node.place, message, near, known)
 }
 
-/// The word of `value` in such a table; every table lists all of its values.
+/// The word of `value` in a table of words. Every table lists all of its values.
 pub(super) fn word_of<T: PartialEq>(all: &[(&'static str, T)], value: &T) -> &'static str {
     all.iter().find(|(_, v)| v == value).map_or("", |(word, _)| word)
 }

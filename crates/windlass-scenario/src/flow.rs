@@ -1,4 +1,4 @@
-//! Reading flows: their ends, what they send, and how one entry becomes many.
+//! Reads flows: their ends, their traffic, and the expansion of one entry to several flows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,9 +48,9 @@ const TCP_HEADERS: u32 = 40;
 /// A flow before it has a name.
 struct Unnamed {
     spec: FlowSpec,
-    /// Where an explicit name stands; `None` when `spec.name` is only a proposal.
+    /// Place of an explicit name; `None` when `spec.name` is only a proposal.
     explicit: Option<Place>,
-    /// Where its `draw` stands.
+    /// Place of its `draw`.
     draw: Option<Place>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn read(root: &Fields, context: &Context) -> Result<Vec<FlowSpec>, Pr
     Ok(flows)
 }
 
-/// Gives proposals the first free number, explicit names first.
+/// Gives explicit names first. Then each proposed name gets the first free number.
 fn name_all(flows: Vec<Unnamed>) -> Result<Vec<FlowSpec>, Problem> {
     let mut taken = BTreeSet::new();
     for flow in &flows {
@@ -116,7 +116,7 @@ fn name_all(flows: Vec<Unnamed>) -> Result<Vec<FlowSpec>, Problem> {
 }
 
 impl Context<'_> {
-    /// Appends the flows that one entry stands for.
+    /// Appends the flows of this entry.
     fn expand(&self, item: &Node, flows: &mut Vec<Unnamed>) -> Result<(), Problem> {
         let template = self.template(item)?;
         let fields = &template.fields;
@@ -182,7 +182,7 @@ impl Context<'_> {
         if controller.is_some() == is_udp {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
             let message = if matches!(traffic, Traffic::Coap(_)) {
-                "CoAP has no congestion control but its timer, `rto` in `traffic`; leave `algorithm` out"
+                "CoAP has no congestion control except its timer, `rto` in `traffic`; leave `algorithm` out"
             } else if is_udp {
                 "a flow of datagrams has no congestion control; leave `algorithm` out"
             } else {
@@ -194,14 +194,14 @@ impl Context<'_> {
         if let Some(field) = settings.iter().find_map(|key| fields.field(key))
             && kernel.is_some()
         {
-            return Err(field.error("a kernel's algorithm is what its name says; leave this out"));
+            return Err(field.error("a kernel's algorithm has no parameters here; leave this out"));
         }
         match &mut controller {
             Some(params) => params::read_settings(&fields, flavour, params)?,
             None => {
                 let settings = ["params", "slow_start", stack::FLAVOUR];
                 if let Some(field) = settings.iter().find_map(|key| fields.field(key)) {
-                    return Err(field.error("there is no algorithm to set this for"));
+                    return Err(field.error("needs a flow with an algorithm"));
                 }
                 stack.flavour = Flavour::Rfc;
             }
@@ -216,7 +216,7 @@ impl Context<'_> {
             && is_udp
             && let Some(field) = fields.field("home")
         {
-            return Err(field.error("there is no algorithm to set this for"));
+            return Err(field.error("needs a flow with an algorithm"));
         }
         let multipath = fields.opt("multipath", |field| match controller {
             Some(controller) => multipath::read(field, controller, &stack),
@@ -235,7 +235,7 @@ impl Context<'_> {
         })
     }
 
-    /// Intervals of sending say themselves when the flow starts, and begin while the run lasts.
+    /// Checks sending intervals. They set the start of the flow, and must begin during the run.
     fn check_on(&self, fields: &Fields, on: &[[Span; 2]]) -> Result<(), Problem> {
         let Some([last, _]) = on.last() else { return Ok(()) };
         if let Some(field) = fields.field("start") {
@@ -355,7 +355,7 @@ impl Context<'_> {
         })
     }
 
-    /// Segments and datagrams have to fit the smallest MTU of their route.
+    /// Checks that segments and datagrams fit the smallest MTU of their route.
     fn check_sizes(
         &self,
         template: &Template,
@@ -399,7 +399,7 @@ impl Context<'_> {
     }
 }
 
-/// Where a key of an inner table stands.
+/// Place of a key of an inner table.
 fn place_within<'a>(fields: &'a Fields, table: &'a str, key: &str) -> &'a Place {
     match fields.field(table).map(|field| &field.node.value) {
         Some(Value::Table(inner)) => inner.get(key).map(|node| &node.place),
@@ -408,7 +408,7 @@ fn place_within<'a>(fields: &'a Fields, table: &'a str, key: &str) -> &'a Place 
     .unwrap_or(fields.place_of(table))
 }
 
-/// The intervals with the first one at `start`.
+/// The intervals, moved so that the first interval begins at `start`.
 fn from_start(on: &[[Span; 2]], start: Span) -> Vec<[Span; 2]> {
     let Some([first, _]) = on.first().copied() else { return Vec::new() };
     let shift = |moment: Span| Span(start.0 + moment.0.saturating_sub(first.0));

@@ -1,4 +1,4 @@
-//! The keys as JSON Schema (draft 7), which editors complete and check scenario files by.
+//! The keys as JSON Schema (draft 7). Editors use it to complete and check scenario files.
 
 use serde_json::{Map, Value, json};
 use windlass_cc::rto::TIMERS;
@@ -10,7 +10,7 @@ use crate::params::{self, range_text, value_text};
 use crate::read::SCENARIO;
 use crate::schema::{Key, Kinds, Quantity, REQUIRED, Section, Shape};
 
-/// A decimal number as quantities have it.
+/// A decimal number as in quantities.
 const NUMBER: &str = r"[-+]?[0-9_.]+([eE][-+]?[0-9_]+)?\s*";
 /// Powers of 1000 and of 1024.
 const PREFIX: &str = "([kKMGT]|[KMGT]i)?";
@@ -25,17 +25,17 @@ pub(crate) fn scenario() -> Value {
     Value::Object(root)
 }
 
-/// What has been made already, and is referred to.
+/// Definitions that exist already, for references.
 #[derive(Default)]
 struct Made {
     definitions: Map<String, Value>,
 }
 
 impl Made {
-    /// A reference to a definition, which is made the first time.
+    /// A reference to a definition. The first reference creates the definition.
     fn named(&mut self, name: &str, make: impl FnOnce(&mut Made) -> Value) -> Value {
         if !self.definitions.contains_key(name) {
-            // A definition that refers to itself finds its name taken.
+            // The entry exists before the definition, which may refer to itself.
             self.definitions.insert(name.to_owned(), Value::Null);
             let value = make(self);
             self.definitions.insert(name.to_owned(), value);
@@ -51,7 +51,7 @@ impl Made {
         object
     }
 
-    /// A table with these keys and no others; `given` are those that are there in any case.
+    /// A table with exactly these keys. `given` are additional properties with their schemas.
     fn table(&mut self, keys: Vec<Key>, given: &[(&str, Value)]) -> Map<String, Value> {
         let required: Vec<&str> =
             keys.iter().filter(|key| key.default == REQUIRED).map(|key| key.name).collect();
@@ -74,7 +74,7 @@ impl Made {
 
     fn property(&mut self, key: Key) -> Value {
         let mut shape = self.shape(&key.shape);
-        // In draft 7 nothing beside a reference counts.
+        // In draft 7 all keys next to a reference are ignored.
         if shape.get("$ref").is_some() {
             shape = json!({ "allOf": [shape] });
         }
@@ -130,7 +130,7 @@ impl Made {
         json!({ "anyOf": kinds.kinds.iter().map(one).collect::<Vec<Value>>() })
     }
 
-    /// What `params` may say beside each `algorithm`.
+    /// The possible `params` for each `algorithm`.
     fn params(&mut self) -> Value {
         let one = |info: &&Info| {
             let starts =
@@ -146,7 +146,8 @@ impl Made {
     }
 }
 
-/// A table of the parameters that algorithms describe themselves; `tag` is the key that chooses them.
+/// A table of the parameters that the algorithms declare. `tag` is the key that selects the
+/// algorithm.
 fn parameters<'a>(
     params: impl Iterator<Item = &'a Param>,
     tag: Option<(&str, &str)>,
@@ -164,7 +165,7 @@ fn parameters<'a>(
             }
             ParamKind::Time { .. } => of_quantity(Quantity::Time),
             ParamKind::Ratio { min, max } => {
-                // As it is written: the multiple of 1/65536 beside it may be larger.
+                // The value as written, because the nearest multiple of 1/65536 may be larger.
                 let of = |ratio: Ratio| value_text(param.kind, ratio.0).parse::<f64>().ok();
                 json!({ "type": "number", "minimum": of(min), "maximum": of(max) })
             }
@@ -193,7 +194,7 @@ fn slow_start() -> Value {
     json!({ "anyOf": forms })
 }
 
-/// Without its `algorithm` a timer is the preset's, whichever that is.
+/// A timer without `algorithm` is the preset's timer, which may be any timer.
 fn timer() -> Value {
     let one = |info: &&Info| parameters(info.params.iter(), Some(("algorithm", info.id)));
     json!({ "anyOf": TIMERS.iter().map(one).collect::<Vec<_>>() })
@@ -230,7 +231,7 @@ fn of_quantity(quantity: Quantity) -> Value {
     }
 }
 
-/// A default as a value, where it is TOML between backquotes and nothing else.
+/// Converts a default to a JSON value if its text is only TOML between backquotes.
 fn toml_of(default: &str) -> Option<Value> {
     let text = default.strip_prefix('`')?.strip_suffix('`')?;
     let table: toml::Table = format!("value = {text}").parse().ok()?;

@@ -1,8 +1,8 @@
 //! Scenario files.
 //!
-//! A scenario is one experiment as TOML: links, flows that cross them, and what to record. Nodes
-//! exist by being an end of a link, quantities carry their units, and whatever is left out has a
-//! default. `docs/src/reference/scenarios.md` lists every key.
+//! A scenario is one experiment as TOML: links, flows and the data to record. The ends of the links define the nodes.
+//! Quantities carry their units, and keys that are left out have defaults. `docs/src/reference/scenarios.md` lists
+//! every key.
 //!
 //! ```
 //! use windlass_scenario::Scenario;
@@ -25,12 +25,12 @@
 //! assert_eq!(scenario.name, "download");
 //! assert_eq!(scenario.links[0].rate_bps, 10_000_000);
 //!
-//! // One value changed, as with `--set`; a link is called by its name or its number.
+//! // Changes one value, as `--set` does. A name or a number selects the link.
 //! let set = [("link.server-client.rate".to_owned(), "2Mbps".to_owned())];
 //! let slower = Scenario::with_overrides(text, "download.toml", &set)?;
 //! assert_eq!(slower.links[0].rate_bps, 2_000_000);
 //!
-//! // What is stored beside results, and what identifies it.
+//! // The text that is stored with results, and the hash that identifies the scenario.
 //! assert_eq!(Scenario::from_str(&slower.resolved_toml(), "stored.toml")?, slower);
 //! assert_ne!(slower.hash(), scenario.hash());
 //!
@@ -45,12 +45,12 @@
 //!
 //! # How a file is read
 //!
-//! The text becomes a tree in which every value knows its place; overrides replace values in that
-//! tree; then the tree is read into [`Scenario`], every check being made where the value is read.
-//! An error therefore points at the file's line and column or at the `--set` that is at fault.
+//! The text becomes a tree in which every value has its place. Overrides replace values in this tree. Then the tree is
+//! read into [`Scenario`], and each value is checked when it is read. An error therefore points at the line and column
+//! of the file, or at the `--set` that causes it.
 //!
-//! [`compile`] turns a scenario into what the simulator takes, [`outlook`] says what can be known of
-//! it before it runs, and [`units`] are its quantities.
+//! [`compile`] converts a scenario to the simulator's configuration. [`outlook`] has the summary and the warnings that
+//! need no run. [`units`] has the quantities.
 #![forbid(unsafe_code)]
 
 mod candidate;
@@ -78,6 +78,7 @@ mod queue;
 mod quick_start;
 mod quote;
 mod read;
+mod reference;
 mod schema;
 mod stack;
 mod topology;
@@ -104,6 +105,7 @@ pub use model::{
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};
+pub use reference::key_table;
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
@@ -122,8 +124,8 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong, with its place.
-    // Not `FromStr`: an error without the name of its file is half an error.
+    /// The first error, with its place.
+    // Not `FromStr`: an error message needs the name of the file.
     #[allow(clippy::should_implement_trait)]
     pub fn from_str(text: &str, source_name: &str) -> Result<Scenario, ScenarioError> {
         Scenario::with_overrides(text, source_name, &[])
@@ -151,7 +153,7 @@ impl Scenario {
         Scenario::with_overrides(&text, &path.as_ref().display().to_string(), overrides)
     }
 
-    /// What stands in a scenario file.
+    /// Reads the text of a scenario file.
     ///
     /// # Errors
     ///
@@ -163,18 +165,18 @@ impl Scenario {
         })
     }
 
-    /// Reads a scenario and changes single values, in order, before their meaning is looked at.
+    /// Reads a scenario and changes single values, in order, before the values are interpreted.
     ///
-    /// A key is a dotted path as in TOML, the items of `link`, `wifi` and `flow` being called by name or
-    /// by number from 0: `link.0.rate`, `flow.download.params.increase`. A value is TOML, and the
-    /// quotes of a string may be left out. A table whose keys all have defaults, such as `stack`, `record`, `params`
-    /// or a cell's `path_loss`, comes into being when a key in it is set; every other table has to exist. An `algorithm` may have
-    /// parameters as [`Candidate::parse`] reads them: `flow.download.algorithm` = `cubic:keep=0.8`.
+    /// A key is a dotted path as in TOML. Items of `link`, `wifi` and `flow` are selected by name or by number from 0:
+    /// `link.0.rate`, `flow.download.params.increase`. A value is TOML, and the quotes of a string may be left out. A
+    /// table whose keys all have defaults, such as `stack`, `record`, `params` or a cell's `path_loss`, is created when
+    /// a key in it is set. Every other table has to exist. An `algorithm` may have parameters as [`Candidate::parse`]
+    /// reads them: `flow.download.algorithm` = `cubic:keep=0.8`.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong in the file alone, with its place; then the first thing that
-    /// is wrong after the overrides, with the override that causes it.
+    /// The first error in the file alone, with its place. If the file is valid, the first error after the overrides,
+    /// with the override that causes it.
     pub fn with_overrides(
         text: &str,
         source_name: &str,
@@ -183,37 +185,37 @@ impl Scenario {
         Document::parse(text, source_name)?.with(overrides)
     }
 
-    /// The scenario as TOML with every default filled in and topologies expanded. It reads back as
-    /// an equal scenario.
+    /// Returns the scenario as TOML with every default filled in and topologies expanded. This text reads back as an
+    /// equal scenario.
     pub fn resolved_toml(&self) -> String {
         write::resolved(self)
     }
 
-    /// 16 hexadecimal digits that identify what is simulated: name, description, seed and what is
-    /// recorded leave them alone, and so does the spelling of the file.
+    /// 16 hexadecimal digits that identify the simulation. Name, description, seed, the data to record and the
+    /// formatting of the file do not change them.
     pub fn hash(&self) -> String {
         write::hash(self)
     }
 
-    /// The same, whatever the parameters of the algorithms and their slow starts.
+    /// The hash without the parameters of the algorithms and without their slow starts.
     pub fn hash_without_parameters(&self) -> String {
         write::hash_without_parameters(self)
     }
 
-    /// The ways over the scenario's links and through its cells.
+    /// The routes over the scenario's links and through its cells.
     pub fn ways(&self) -> Ways {
         Ways::new(self.nodes.len(), &self.links, &self.wifi)
     }
 
-    /// The bandwidth-delay product of each link's forward direction in bytes, to which [`QueueLimit::BdpMillionths`]
-    /// refers there: its rate times [`LinkSpec::bdp_rtt`] or else the longest round trip, propagation
-    /// only, of the flows that cross it; zero for a link that no flow crosses.
+    /// The bandwidth-delay product of each link's forward direction in bytes, for [`QueueLimit::BdpMillionths`]. It is
+    /// the rate times [`LinkSpec::bdp_rtt`]. Without `bdp_rtt`, the RTT is the longest propagation RTT of the flows
+    /// that cross the link. Zero for a link without flows.
     pub fn bdp_bytes(&self) -> Vec<u64> {
         let ways = self.ways();
         let mut round_trips = vec![Span::ZERO; self.links.len()];
         for nodes in self.flows.iter().flat_map(FlowSpec::ways) {
             let hops = ways.through(&nodes).unwrap_or_default();
-            // What the air takes, nanoseconds, is nothing beside what its protocol takes.
+            // The propagation over the air takes nanoseconds, which its protocol exceeds by far.
             let link = |hop: Hop| match hop {
                 Hop::Link(direction) => Some(link_of(direction)),
                 Hop::Air { .. } => None,
@@ -234,7 +236,7 @@ impl Scenario {
     }
 }
 
-/// A scenario file that is right as it stands, to be read many times with other values.
+/// A valid scenario file, to read many times with other values.
 #[derive(Clone, Debug)]
 pub struct Document {
     name: String,
@@ -247,7 +249,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong, with its place.
+    /// The first error, with its place.
     pub fn parse(text: &str, source_name: &str) -> Result<Document, ScenarioError> {
         let file = SourceText { name: source_name, text };
         let root =
@@ -261,7 +263,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong after the overrides, with the override that causes it.
+    /// The first error after the overrides, with the override that causes it.
     pub fn with(&self, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
         if overrides.is_empty() {
             return Ok(self.alone.clone());
@@ -275,11 +277,11 @@ impl Document {
     }
 }
 
-/// Most bytes of a file that is read as text: more than any trace of a network has, and less than a device without an
-/// end.
+/// Maximum size of a file that is read as text, bytes. It is larger than any trace of a network. A device without an
+/// end exceeds it.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// A text file. What has no end is an error as soon as that is plain.
+/// Reads a text file. A file of more than [`MOST_BYTES`] is an error, so a device without an end is one too.
 fn read_text(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
@@ -289,8 +291,8 @@ fn read_text(path: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// The JSON Schema (draft 7) of scenario files, by which editors complete and check them. It takes words such as
-/// `reno` in lower case only, and knows nothing of what depends on several keys at once.
+/// The JSON Schema (draft 7) of scenario files, for completion and checks in editors. It accepts words such as `reno`
+/// in lower case only, and has no rule that involves several keys.
 pub fn json_schema() -> serde_json::Value {
     json_schema::scenario()
 }
@@ -307,7 +309,7 @@ pub fn stack_values(config: &windlass_tcp::StackConfig) -> Vec<(&'static str, St
     stack::written(config)
 }
 
-/// Reads the document with all overrides but one applied to it.
+/// Reads the document with all overrides except `without` applied to it.
 fn changed(
     root: &Node,
     source_name: &str,
@@ -321,8 +323,9 @@ fn changed(
     read::scenario(&root, source_name)
 }
 
-/// Finds the override behind a problem: the one where it stands, or else, as the file alone is
-/// fine, the one without which all is well, or else all of them together.
+/// Finds the override that causes a problem. This is the override at the problem's place. Otherwise, because the file
+/// alone is valid, it is the override without which no problem remains. If there is no such override, all of them
+/// together are the cause.
 fn blame(
     root: &Node,
     source_name: &str,

@@ -1,4 +1,4 @@
-//! Links: their keys, and reading them.
+//! Links: their keys and their reader.
 
 use windlass_cc::Span;
 use windlass_sim::link::Framing;
@@ -18,16 +18,16 @@ pub(super) const DEFAULT_MTU: u32 = 1_500;
 const MTU_RANGE: (u32, u32) = (68, 65_535);
 
 section! {
-    /// `[[link]]`, but for what it has in common with the parts of a topology.
+    /// `[[link]]`, except the keys that it shares with the parts of a topology.
     LINK, "link" with LINE:
     name Name, "unique name", "`a-b` of `between = [\"a\", \"b\"]`, with `-2`, `-3` ... if taken";
     between list(Name), "two different nodes", "required";
 }
 
 section! {
-    /// What a link has in common with the parts of a topology.
+    /// The keys that links share with the parts of a topology.
     LINE, "line":
-    rate rates(), "rate, more than zero; or rates from given times on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`; or a trace: [`rate`](#rate)", "required";
+    rate rates(), "rate, more than zero, or rates from given times on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`, or a trace: [`rate`](#rate)", "required";
     delay delays(), "propagation delay of one direction, at most 73 years; or delays from given times on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "`\"0s\"`";
     queue queues(), "maximum length, without the packet in transmission, or a table: [`queue`](#queue)", "`\"100pkt\"`";
     bdp_rtt Of(Time), "RTT that converts `bdp` to bytes", "the largest base RTT of the flows that cross the link";
@@ -54,7 +54,7 @@ pub(super) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
     network.push(name, (&a, &b), line, place)
 }
 
-/// A line of a topology.
+/// Reads a line of a topology.
 pub(super) fn line(field: &Field) -> Result<Line, Problem> {
     let what = format!("`{}`", field.key);
     read_line(&Fields::open(field.node, &what, &LINE.all_names())?)
@@ -92,7 +92,7 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
     })
 }
 
-/// Pairs of moments, which ascend.
+/// Pairs of times, ascending.
 fn outages(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
     let mut all: Vec<[Span; 2]> = Vec::new();
     for item in field.array()? {

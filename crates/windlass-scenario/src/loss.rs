@@ -1,4 +1,4 @@
-//! Error models, read and written.
+//! Reading and writing of error models.
 
 use windlass_sim::loss::{BerFormula, Bursts, LossModel};
 
@@ -32,7 +32,7 @@ section! {
 }
 
 section! {
-    /// Of a link's bursts: their lengths in time.
+    /// Lengths in time of a link's loss bursts.
     BURSTS, "bursts":
     mean_good Of(Time), "in place of `good_to_bad`: mean time in the good state, exponentially distributed, independent of packets", "none";
     mean_bad Of(Time), "in place of `bad_to_good`: mean time in the bad state; `loss_bad` applies to a packet if the state is bad during its transmission", "required with `mean_good`";
@@ -45,12 +45,12 @@ section! {
 }
 
 section! {
-    /// Of a link's loss model.
+    /// Direction of a link's loss model.
     DIRECTION, "direction":
     direction Words(vec!["forward", "backward", "both"]), "`forward`, `backward` or `both` (each on its own)", "`\"forward\"`";
 }
 
-/// What a link loses.
+/// The loss models of a link.
 pub(crate) static LOSS: Kinds = Kinds {
     name: "loss",
     tag: "model",
@@ -63,7 +63,7 @@ pub(crate) static LOSS: Kinds = Kinds {
     ],
 };
 
-/// What a receiver of frames loses.
+/// The loss models of a receiver of frames.
 pub(crate) static FRAME_LOSS: Kinds = Kinds {
     name: "frame_loss",
     tag: "model",
@@ -77,14 +77,14 @@ pub(crate) static FRAME_LOSS: Kinds = Kinds {
     ],
 };
 
-/// What takes packets on a direction.
+/// A loss model of a direction, or loss bursts.
 #[derive(Clone)]
 enum Loss {
     Model(LossModel),
     Bursts(Bursts),
 }
 
-/// What each direction loses.
+/// The losses of each direction.
 #[derive(Clone, Default)]
 pub(super) struct Losses {
     pub(super) models: [Option<LossModel>; 2],
@@ -198,7 +198,7 @@ pub(super) fn written(loss: &LossModel) -> Vec<(&'static str, String)> {
             ],
         ),
         LossModel::List { packets } => ("list", vec![("packets", array(packets, u64::to_string))]),
-        // A file knows the built-in ones only.
+        // A file has only the built-in models.
         LossModel::Custom(_) => ("custom", Vec::new()),
     };
     pairs.insert(0, ("model", quote(model)));

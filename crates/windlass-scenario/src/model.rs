@@ -1,4 +1,4 @@
-//! The resolved form of a scenario: what a file means once every default is filled in.
+//! The resolved form of a scenario, in which every default is filled in.
 
 use std::borrow::Cow;
 
@@ -15,49 +15,49 @@ use windlass_tcp::mptcp::MultipathConfig;
 
 use crate::units::QueueLimit;
 
-/// One experiment: a network, the flows that cross it, and what to record.
+/// One experiment: a network, its flows, and the data to record.
 ///
-/// Nodes and links are known by their index in `nodes` and `links`.
+/// Other fields refer to nodes and links by their index in `nodes` and `links`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Name, the file's stem unless the file says otherwise.
+    /// Name; by default the stem of the file's name.
     pub name: String,
-    /// What it shows; may be empty.
+    /// Description; may be empty.
     pub description: String,
     /// Simulated time of a run, more than zero.
     pub duration: Span,
     /// Seed of the first run, at most `i64::MAX` as TOML has no larger integer.
     pub seed: u64,
-    /// Names of the nodes in the order in which the topology, the links and the cells mention them.
+    /// Names of the nodes, in the order in which the topology, the links and the cells name them.
     pub nodes: Vec<String>,
-    /// Links, those of the topology first.
+    /// Links; the links of the topology come first.
     pub links: Vec<LinkSpec>,
-    /// Wi-Fi cells, that of the topology first.
+    /// Wi-Fi cells; the cell of the topology comes first.
     pub wifi: Vec<WifiSpec>,
     /// Flows in the file's order, at least one.
     pub flows: Vec<FlowSpec>,
-    /// What to record beside the totals.
+    /// Data to record in addition to the totals.
     pub record: RecordSpec,
-    /// What only kernels are told.
+    /// Settings that only kernels use.
     pub testbed: TestbedSpec,
 }
 
-/// What only kernels are told; the simulator does without.
+/// Settings that only kernels use. The simulator ignores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct TestbedSpec {
-    /// What holds an unscaled receive window to its size.
+    /// The way to limit an unscaled receive window.
     pub receive_window: ReceiveWindow,
 }
 
-/// What holds a receive window to the stack's `receive_buffer` where it is not scaled.
+/// The way to limit a receive window without scaling to the stack's `receive_buffer`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ReceiveWindow {
-    /// The emulator lowers the window field of passing segments: the sender sees what the simulator's
-    /// would.
+    /// The emulator lowers the window field of passing segments, so that the sender gets the same window as in the
+    /// simulator.
     #[default]
     Pinned,
-    /// The kernel's own buffer, of twice the size (`tcp_rmem`), half of which it reckons to be its
-    /// overhead. Segments that wait behind a hole, or for a slow reader, then shrink the window.
+    /// The kernel's own buffer, of twice the size (`tcp_rmem`). The kernel counts half of it as overhead. Segments
+    /// that wait behind a hole, or for a slow reader, then shrink the window.
     Buffer,
 }
 
@@ -67,13 +67,13 @@ impl ReceiveWindow {
         [("pinned", ReceiveWindow::Pinned), ("buffer", ReceiveWindow::Buffer)];
 }
 
-/// Whose build of a flow's algorithm a kernel runs; other worlds have one.
+/// The build of a flow's algorithm that a kernel runs. Other backends have one build.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Home {
     /// The kernel's own algorithm of that name.
     #[default]
     Kernel,
-    /// Ours, put into the kernel as a BPF program.
+    /// Windlass's implementation, loaded into the kernel as a BPF program.
     Bpf,
 }
 
@@ -82,7 +82,8 @@ impl Home {
     pub const ALL: [(&'static str, Home); 2] = [("kernel", Home::Kernel), ("bpf", Home::Bpf)];
 }
 
-/// A link between two nodes. Both directions have the same rate, delay and queue, unless the backward one has its own.
+/// A link between two nodes. Both directions have the same rate, delay and queue, unless `back` gives other values for
+/// the backward direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
     /// Unique name.
@@ -95,44 +96,44 @@ pub struct LinkSpec {
     pub rate_bps: u64,
     /// Propagation delay of one direction.
     pub delay: Span,
-    /// Most that may wait; what is being transmitted does not count.
+    /// Queue limit. The packet in transmission does not count.
     pub queue: QueueLimit,
-    /// What is done with packets that have to wait. No threshold is [`QueueLimit::Unlimited`].
+    /// Queue discipline. A missing threshold is [`QueueLimit::Unlimited`].
     pub discipline: Discipline<QueueLimit>,
     /// Largest IP packet, bytes: 68 to 65535.
     pub mtu: u32,
-    /// What surrounds an IP packet on the wire.
+    /// Bytes around an IP packet on the wire.
     pub framing: Framing,
-    /// The round trip that [`QueueLimit::BdpMillionths`] refers to; `None` for the longest of the
-    /// flows that cross the link.
+    /// The RTT for [`QueueLimit::BdpMillionths`]; `None` for the longest RTT of the flows that cross the link.
     pub bdp_rtt: Option<Span>,
     /// Error models of the forward and the backward direction.
     pub loss: [Option<LossModel>; 2],
-    /// When the link is down, from the first to the second moment of each pair; they ascend.
+    /// Outages of the link, each from the first to the second time of a pair, ascending.
     pub down: Vec<[Span; 2]>,
-    /// Whether and how the routers at both ends answer Quick-Start requests.
+    /// Quick-Start settings of the routers at both ends; `None` if they do not answer Quick-Start requests.
     pub quick_start: Option<QuickStart>,
-    /// What the backward direction has in place of rate, delay and queue.
+    /// Rate, delay and queue of the backward direction, if they differ.
     pub back: Option<Box<DirectionSpec>>,
-    /// How the forward and the backward direction depart from a constant rate and delay.
+    /// Changes of the forward and the backward direction over time: rate, delay, jitter, reordering and shaping of
+    /// acknowledgements.
     pub course: [Course; 2],
 }
 
-/// What one direction of a link has to itself.
+/// Rate, delay and queue of one direction of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DirectionSpec {
-    /// Rate in bits per second, more than zero: of a trace the mean, of steps the first.
+    /// Rate in bits per second, more than zero: the mean of a trace, or the first of several steps.
     pub rate_bps: u64,
-    /// Propagation delay, the first where it changes.
+    /// Propagation delay; the first delay, if it changes.
     pub delay: Span,
-    /// Most that may wait.
+    /// Queue limit.
     pub queue: QueueLimit,
-    /// What is done with packets that have to wait.
+    /// Queue discipline.
     pub discipline: Discipline<QueueLimit>,
 }
 
 impl LinkSpec {
-    /// Its forward direction, with 0, or its backward one, with 1.
+    /// The forward direction for 0, the backward direction for 1.
     pub fn direction(&self, direction: usize) -> DirectionSpec {
         match &self.back {
             Some(back) if direction == 1 => DirectionSpec::clone(back),
@@ -149,8 +150,8 @@ impl LinkSpec {
 /// A Wi-Fi cell: a radio channel with its stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WifiSpec {
-    /// Everything that the simulator wants to know. Its stations' nodes are the scenario's; with an
-    /// access point, that is the first station.
+    /// Configuration for the simulator. Its stations' nodes are nodes of the scenario. If there is an access point, it
+    /// is the first station.
     pub radio: RadioConfig,
     /// Largest IP packet, bytes: 68 to 2296.
     pub mtu: u32,
@@ -165,44 +166,45 @@ pub struct FlowSpec {
     pub from: usize,
     /// Node that receives it.
     pub to: usize,
-    /// The algorithm with its parameters and its slow start; `None` for datagrams. What belongs to
-    /// the stack, such as the initial window, is left at its default.
+    /// The algorithm with its parameters and its slow start; `None` for datagrams. Values of the stack, such as the
+    /// initial window, have their defaults here.
     pub controller: Option<AnyParams>,
-    /// The name by which a kernel is asked for the algorithm, of one that we need not have; the controller is then a
-    /// stand-in that never runs.
+    /// The kernel's name of an algorithm that only the kernel may have. `controller` is then a substitute that never
+    /// runs.
     pub kernel: Option<String>,
-    /// Whose build of the algorithm a kernel runs.
+    /// The build of the algorithm that a kernel runs.
     pub home: Home,
-    /// Whose version of an algorithm the stack runs: that of an algorithm put in its place.
+    /// The implementation of algorithms on this stack: RFC, Linux or ns-3. An algorithm that replaces the flow's
+    /// algorithm uses it too.
     pub flavour: Flavour,
     /// Behaviour of both endpoints.
     pub stack: StackConfig,
-    /// When the flow begins at the earliest, before the end of the run.
+    /// Earliest start of the flow, before the end of the run.
     pub start: Span,
-    /// Longest time by which each run delays the start: a run draws uniformly from zero up to it.
+    /// Maximum delay of the start. Each run draws a delay uniformly from zero to this value.
     pub jitter: Span,
-    /// What the applications send.
+    /// The data that the applications send.
     pub traffic: Traffic,
-    /// Times, each from … until before …, in which a source of datagrams sends, ascending, the first
-    /// one from `start`; `jitter` moves them all. Empty for always.
+    /// Sending intervals of a source of datagrams, each from … until before …, ascending. The first interval begins at
+    /// `start`. `jitter` moves them all. Empty if the source always sends.
     pub on: Vec<[Span; 2]>,
     /// How the receiving application reads.
     pub read: Read,
-    /// Subflows, of a Multipath TCP connection.
+    /// Subflows of a Multipath TCP connection.
     pub multipath: Option<MultipathSpec>,
-    /// Nodes of which each run draws one to send the data in place of `from`, no two flows the same;
-    /// empty for a sender that is always `from`.
+    /// Nodes from which each run draws the sender in place of `from`. No two flows draw the same node. Empty if the
+    /// sender is always `from`.
     pub draw: Vec<usize>,
 }
 
-/// What makes a flow a Multipath TCP connection.
+/// The settings of a Multipath TCP connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MultipathSpec {
-    /// Scheduler, buffers and the like.
+    /// Scheduler, buffers and other settings of the connection.
     pub config: MultipathConfig,
-    /// One to eight; the connection begins on the first.
+    /// One to eight subflows; the connection begins on the first.
     pub subflows: Vec<SubflowSpec>,
-    /// Whether the two subflows that cross a cell with AODV take node-disjoint routes there.
+    /// True if the two subflows that cross a cell with AODV take node-disjoint routes there.
     pub disjoint: bool,
 }
 
@@ -211,21 +213,21 @@ pub struct MultipathSpec {
 pub struct SubflowSpec {
     /// Name, unique within the flow.
     pub name: String,
-    /// Nodes that it leads over, in order.
+    /// Intermediate nodes, in order.
     pub via: Vec<usize>,
     /// The algorithm with its parameters and its slow start.
     pub controller: AnyParams,
 }
 
 impl SubflowSpec {
-    /// The nodes that it leads over between these ends, which are among them.
+    /// The nodes of the subflow's path from `from` to `to`, including both ends.
     pub fn nodes(&self, [from, to]: [usize; 2]) -> Vec<usize> {
         [&[from], self.via.as_slice(), &[to]].concat()
     }
 }
 
 impl FlowSpec {
-    /// The nodes that each way of the flow leads over: one, or one for each subflow.
+    /// The nodes of each path of the flow: one path, or one path per subflow.
     pub fn ways(&self) -> Vec<Vec<usize>> {
         let ends = [self.from, self.to];
         match &self.multipath {
@@ -234,8 +236,8 @@ impl FlowSpec {
         }
     }
 
-    /// Gives the flow this algorithm, on all its subflows. What the stack counts of an
-    /// acknowledgement follows: flavours with rules for single algorithms count in full for others.
+    /// Gives the flow this algorithm, on all its subflows. The stack's limit of segments per acknowledgement changes
+    /// accordingly: an implementation with a rule for single algorithms has no limit for other algorithms.
     pub fn set_controller(&mut self, controller: AnyParams) {
         let had_rule = self.controller.is_some_and(|old| old.ack_limit(self.flavour).is_some());
         match controller.ack_limit(self.flavour) {
@@ -260,7 +262,7 @@ impl FlowSpec {
 }
 
 impl Scenario {
-    /// Names of what series are recorded of, by [`Sample::flow`](windlass_sim::Sample::flow): the
+    /// Names of the flows and subflows with recorded series, by [`Sample::flow`](windlass_sim::Sample::flow): the
     /// flows, then the subflows of all multipath flows as `flow:subflow`.
     pub fn tracks(&self) -> Vec<String> {
         let flows = self.flows.iter().map(|f| f.name.clone());
@@ -276,18 +278,18 @@ impl Scenario {
 /// Algorithm of a flow without congestion control.
 pub const NO_ALGORITHM: &str = "none";
 
-/// What stands before the name of an algorithm that a kernel has under it.
+/// The prefix of a kernel's name of an algorithm.
 pub(crate) const LINUX: &str = "linux:";
 
-/// What the applications of a flow send.
+/// The data that the applications of a flow send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     /// A transfer as fast as the connection allows.
     Bulk {
-        /// Bytes to send, `None` for as many as the run has time for.
+        /// Bytes to send; `None` for a transfer without an end.
         bytes: Option<u64>,
     },
-    /// `to` connects and asks, `from` answers; the last response closes the connection.
+    /// `to` connects and sends requests, `from` responds. The last response closes the connection.
     RequestResponse {
         /// Bytes of each request.
         request: u64,
@@ -304,24 +306,24 @@ pub enum Traffic {
         rate_bps: u64,
         /// Payload of each packet, bytes.
         packet: u32,
-        /// Of datagrams: how much shorter or longer than the mean a time between two may be.
+        /// For datagrams: maximum deviation of the time between two packets from its mean.
         spread: Span,
-        /// What carries it.
+        /// The transport protocol.
         transport: Transport,
-        /// Simulated time of the end, `None` for the end of the run.
+        /// Simulated time of the last packet; `None` for the end of the run.
         stop: Option<Span>,
-        /// Over TCP: time within which the other application should have read a packet.
+        /// For TCP: time within which the other application should read a packet.
         deadline: Option<Span>,
     },
-    /// Messages over TCP that fall due at random.
+    /// Messages over TCP at random times.
     Messages {
         /// Mean time from one to the next.
         every: Span,
-        /// How these times are distributed.
+        /// Distribution of these times.
         gaps: Law,
         /// Mean size, bytes.
         size: u64,
-        /// How sizes are distributed.
+        /// Distribution of the sizes.
         sizes: Law,
         /// Shape of Pareto distributions, in thousandths.
         shape: u32,
@@ -331,19 +333,19 @@ pub enum Traffic {
         phases: Option<[Span; 2]>,
         /// Simulated time of the end, `None` for the end of the run.
         stop: Option<Span>,
-        /// Time within which the other application should have read a message.
+        /// Time within which the other application should read a message.
         deadline: Option<Span>,
     },
-    /// Requests of CoAP over UDP that fall due at random or by the clock.
+    /// Requests of CoAP over UDP, at random or constant intervals.
     Coap(Coap),
 }
 
-/// Requests and responses of CoAP over UDP (RFC 7252): `from` asks, `to` answers.
+/// Requests and responses of CoAP over UDP (RFC 7252): `from` sends requests, `to` responds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coap {
     /// Mean time from one request to the next.
     pub every: Span,
-    /// How these times are distributed.
+    /// Distribution of these times.
     pub gaps: Law,
     /// Shape of a Pareto distribution, in thousandths.
     pub shape: u32,
@@ -355,11 +357,11 @@ pub struct Coap {
     pub token: u32,
     /// Bytes of the options of a request.
     pub options: u32,
-    /// Whether requests are confirmable.
+    /// True if requests are confirmable.
     pub confirmable: bool,
-    /// Exchanges open at a time.
+    /// Maximum number of open exchanges.
     pub nstart: u32,
-    /// Retransmissions of a request before it is given up.
+    /// Maximum number of retransmissions of a request.
     pub max_retransmit: u32,
     /// The retransmission timer.
     pub timer: rto::AnyParams,
@@ -367,17 +369,17 @@ pub struct Coap {
     pub phases: Option<[Span; 2]>,
     /// Simulated time of the end, `None` for the end of the run.
     pub stop: Option<Span>,
-    /// Time within which a request should have come to the server.
+    /// Time within which a request should arrive at the server.
     pub deadline: Option<Span>,
 }
 
 impl Traffic {
-    /// Whether it goes in datagrams, without a connection.
+    /// True if the flow sends datagrams, without a connection.
     pub fn is_datagrams(&self) -> bool {
         matches!(self, Traffic::Cbr { transport: Transport::Udp, .. } | Traffic::Coap(_))
     }
 
-    /// Simulated time of the end, where one is given.
+    /// Simulated time at which the traffic stops, if the scenario sets it.
     pub fn stop(&self) -> Option<Span> {
         match *self {
             Traffic::Cbr { stop, .. } | Traffic::Messages { stop, .. } => stop,
@@ -386,7 +388,7 @@ impl Traffic {
         }
     }
 
-    /// Time within which each message should have been read.
+    /// Time within which each message should be read.
     pub fn deadline(&self) -> Option<Span> {
         match *self {
             Traffic::Cbr { deadline, .. } | Traffic::Messages { deadline, .. } => deadline,
@@ -396,14 +398,14 @@ impl Traffic {
     }
 }
 
-/// How gaps or sizes of messages are distributed.
+/// Distribution of the gaps or sizes of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Law {
-    /// All are the same.
+    /// All values are equal.
     Constant,
-    /// Exponentially.
+    /// An exponential distribution.
     Exponential,
-    /// By a Pareto distribution.
+    /// A Pareto distribution.
     Pareto,
 }
 
@@ -413,12 +415,12 @@ impl Law {
         [("constant", Law::Constant), ("exponential", Law::Exponential), ("pareto", Law::Pareto)];
 }
 
-/// What carries constant-bit-rate traffic.
+/// Transport protocol of constant-bit-rate traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// Written to a connection as the packets fall due.
+    /// A TCP connection; packets are written to it as they fall due.
     Tcp,
-    /// Datagrams.
+    /// UDP datagrams.
     Udp,
 }
 
@@ -428,12 +430,12 @@ impl Transport {
         [("tcp", Transport::Tcp), ("udp", Transport::Udp)];
 }
 
-/// How the receiving application reads.
+/// The way in which the receiving application reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// At once.
+    /// Immediately.
     Immediate,
-    /// Everything there is, this long after data became readable.
+    /// All readable data, this long after data became readable.
     Delayed {
         /// More than zero.
         after: Span,
@@ -445,17 +447,17 @@ pub enum Read {
     },
 }
 
-/// What to record beside the totals.
+/// Data to record in addition to the totals.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct RecordSpec {
     /// Series of every flow.
     pub series: Vec<Series>,
-    /// Least time between two samples of a series; zero records every change.
+    /// Minimum time between two samples of a series; zero records every change.
     pub interval: Span,
     /// Links whose packets are logged.
     pub capture: Vec<usize>,
-    /// Length of the intervals by which losses and progress are counted; zero for not at all.
+    /// Length of the intervals for the counts of losses and progress; zero counts nothing.
     pub bins: Span,
-    /// Whether the delay of each data packet is measured.
+    /// True if the delay of each data packet is measured.
     pub delays: bool,
 }

@@ -1,4 +1,4 @@
-//! Multipath connections, read and written: what a flow says of its subflows.
+//! Reading and writing of multipath connections: the subflows of a flow.
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::window::MAX_WINDOW;
@@ -20,7 +20,7 @@ use crate::tree::{Node, Value};
 use crate::ways::Hop;
 
 section! {
-    /// `multipath`, beside what the connection itself has.
+    /// `multipath`, except the keys of the connection.
     MULTIPATH, "multipath" with MULTIPATH_CONFIG:
     subflows list(Table(&SUBFLOW)), "array of 1 to 8 tables", "required";
     disjoint Flag, "the two subflows that cross a cell with `routing = \"aodv\"` take [routes without a common station](#disjoint-routes)", "`false`";
@@ -37,7 +37,7 @@ section! {
 }
 
 table!(MULTIPATH_CONFIG, "connection", apply, written_config, MultipathConfig {
-    scheduler: Codec::word(&Scheduler::ALL), "choice of the subflow for the next data: `lowest-rtt`, `round-robin`, `redundant` (all subflows), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's: in bursts into the send queue with the earliest sending time), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`; `\"linux\"` with `flavour = \"linux\"` in the stack";
+    scheduler: Codec::word(&Scheduler::ALL), "choice of the subflow for the next data: `lowest-rtt`, `round-robin`, `redundant` (all subflows), `blest`, `ecf`, `earliest-arrival`, `linux` (the kernel's scheduler, in bursts into the send queue with the earliest sending time), or by [path choice](#path-choice) `fpf`, `fpf-literal` or `path-choice`", "`\"lowest-rtt\"`; `\"linux\"` with `flavour = \"linux\"` in the stack";
     receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer that all subflows share; data that wait for earlier data of another subflow stay in it", "the `stack`'s";
     send_buffer: Codec::size(1, MAX_WINDOW), "send buffer that all subflows share", "the `stack`'s";
     penalise: Codec::flag(), "reduce the cwnd of a subflow that holds up the receive window, at most once per RTT", "`true`; `false` with `flavour = \"linux\"`";
@@ -54,7 +54,7 @@ const DISJOINT: &str = "disjoint";
 /// `multipath` of a flow before its ends are known.
 pub(super) struct Template {
     config: MultipathConfig,
-    /// Where the subflows are to take disjoint routes: the place of the key.
+    /// Place of the key `disjoint`, if it is true.
     disjoint: Option<Place>,
     subflows: Vec<Subflow>,
 }
@@ -66,7 +66,7 @@ struct Subflow {
     place: Place,
 }
 
-/// What a connection on this stack has that says no more.
+/// The defaults of a connection on this stack.
 fn defaults(stack: &Stack) -> MultipathConfig {
     let config = match stack.flavour {
         Flavour::Linux => MultipathConfig::linux(),
@@ -84,7 +84,9 @@ pub(super) fn read(
 ) -> Result<Template, Problem> {
     let fields = Fields::open(field.node, "`multipath`", &MULTIPATH.all_names())?;
     if stack.config.lies != Lies::None {
-        return Err(field.error("a receiver of several paths does not lie; leave `stack.lies` out"));
+        return Err(
+            field.error("a receiver with several paths cannot misbehave; leave `stack.lies` out")
+        );
     }
     let mut config = defaults(stack);
     apply(&mut config, &fields)?;
@@ -136,7 +138,7 @@ fn read_subflow(
         return Err(Problem::new(place, "`algorithm`: a subflow needs one such as `reno`"));
     };
     params::read_settings(&fields, flavour, &mut controller)?;
-    // A subflow's SYN asks nobody, and the window would be the usual one.
+    // A subflow's SYN has no Quick-Start request, so its initial window is the usual window.
     if controller.requirements().slow_start.is_some()
         && controller.common().slow_start.rate_code().is_some()
     {
@@ -158,8 +160,8 @@ fn read_subflow(
 }
 
 impl Context<'_> {
-    /// The subflows between these nodes, and the way of each. In the names of nodes, `*` stands for
-    /// the flow's `number`.
+    /// The subflows between these nodes, and the path of each. In the names of nodes, `*` is
+    /// replaced by the flow's `number`.
     pub(super) fn subflows(
         &self,
         template: &Template,
@@ -188,8 +190,8 @@ impl Context<'_> {
         Ok((MultipathSpec { config: template.config, subflows, disjoint }, ways))
     }
 
-    /// Whether two subflows, and no more, cross each cell with AODV that any of them crosses, and
-    /// do so once and between the same stations.
+    /// Checks that each cell with AODV that a subflow crosses is crossed by exactly two subflows,
+    /// once each and between the same stations.
     fn check_disjoint(&self, subflows: &[SubflowSpec], ways: &[Vec<Hop>]) -> Result<(), String> {
         let mut any = false;
         for (index, wifi) in self.network.wifi.iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::model::{DirectionSpec, LinkSpec, WifiSpec};
 use crate::problem::{Place, Problem};
 use crate::ways::Ways;
 
-/// Enough for every study of flows that share a link, and little enough to fit in memory.
+/// Enough for studies of flows that share a link, and few enough to fit in memory.
 pub(super) const MAX_PAIRS: u32 = 10_000;
 
 /// The nodes and links of a scenario.
@@ -21,11 +21,11 @@ pub(super) struct Network {
     pub(super) nodes: Vec<String>,
     pub(super) links: Vec<LinkSpec>,
     pub(super) wifi: Vec<WifiSpec>,
-    /// Pairs of flows that take disjoint routes in a cell, as the file has them.
+    /// Pairs of flows that take disjoint routes in a cell, with their cell.
     pub(super) disjoint: Vec<(usize, Pair)>,
-    /// Nodes whose stations sleep, and where the file says so.
+    /// Nodes whose stations sleep, each with the place of the key that sets it.
     pub(super) sleepers: Vec<(usize, Place)>,
-    /// Pairs of the topology, if there is one.
+    /// Pairs of the topology, if it has pairs.
     pub(super) pairs: Option<u32>,
     index: BTreeMap<String, usize>,
     names: BTreeMap<String, usize>,
@@ -34,7 +34,7 @@ pub(super) struct Network {
 /// A pair of flows that take disjoint routes, by name.
 pub(super) type Pair = [(String, Place); 2];
 
-/// Everything of a link but its name and its ends.
+/// All values of a link except its name and its ends.
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) forward: DirectionSpec,
@@ -49,7 +49,7 @@ pub(super) struct Line {
 }
 
 impl Network {
-    /// Where packets can go.
+    /// The routes of the network.
     pub(super) fn ways(&self) -> Ways {
         Ways::new(self.nodes.len(), &self.links, &self.wifi)
     }
@@ -64,7 +64,7 @@ impl Network {
         self.names.get(name).copied()
     }
 
-    /// Index of the node with this name, which comes into being.
+    /// Index of the node with this name. Adds the node if it does not exist.
     pub(super) fn intern(&mut self, name: &str) -> usize {
         if let Some(index) = self.node(name) {
             return index;
@@ -74,7 +74,7 @@ impl Network {
         self.nodes.len() - 1
     }
 
-    /// The name, or the name with the first number that makes it unique.
+    /// The name, or the name with the smallest number that makes it unique.
     pub(super) fn free_name(&self, base: &str) -> String {
         let mut name = base.to_owned();
         let mut n = 2;

@@ -38,7 +38,7 @@ impl Override<'_> {
         Ok(())
     }
 
-    /// From a table or array to the member that the last name of `path` calls.
+    /// Goes from a table or array to the member that the last name of `path` selects.
     fn step<'n>(&self, node: &'n mut Node, path: &[&str]) -> Result<&'n mut Node, Problem> {
         let key = path[path.len() - 1];
         let kind = node.kind();
@@ -56,7 +56,7 @@ impl Override<'_> {
                         node: empty,
                     });
                 }
-                table.get_mut(key).ok_or_else(|| self.error(&format!("there is no `{key}`")))
+                table.get_mut(key).ok_or_else(|| self.error(&format!("`{key}` not found")))
             }
             Value::Array(items) => {
                 let index = self.index(items, path)?;
@@ -91,7 +91,7 @@ impl Override<'_> {
         Problem::suggesting(&self.key_place(), message, near, advice)
     }
 
-    /// Position of the item that the last name of `path` calls, by name or by number from 0.
+    /// Position of the item that the last name of `path` selects, by name or by number from 0.
     fn index(&self, items: &[Node], path: &[&str]) -> Result<usize, Problem> {
         let (key, parents) = (path[path.len() - 1], &path[..path.len() - 1]);
         let names: Vec<Option<String>> = match parents {
@@ -146,7 +146,7 @@ impl Override<'_> {
     }
 }
 
-/// The name of a link or flow, which by default is made of its ends.
+/// The name of a link or flow. The default consists of its ends.
 fn name_of(node: &Node) -> Option<String> {
     let Value::Table(table) = &node.value else { return None };
     if let Some(name) = table.text("name") {
@@ -159,7 +159,7 @@ fn name_of(node: &Node) -> Option<String> {
     Some(format!("{}-{}", table.text("from")?, table.text("to")?))
 }
 
-/// The name of a subflow that has one of its own.
+/// The explicit name of a subflow.
 fn own_name(node: &Node) -> Option<String> {
     match &node.value {
         Value::Table(table) => table.text("name").map(str::to_owned),
@@ -167,7 +167,7 @@ fn own_name(node: &Node) -> Option<String> {
     }
 }
 
-/// The name of a cell; the only one is called `wifi` by default.
+/// The name of a cell. A single cell is called `wifi` by default.
 fn name_of_cell(node: &Node, only: bool) -> Option<String> {
     let Value::Table(table) = &node.value else { return None };
     table.text("name").map(str::to_owned).or_else(|| only.then(|| "wifi".to_owned()))

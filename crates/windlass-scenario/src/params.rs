@@ -1,5 +1,4 @@
-//! Parameters of algorithms, slow starts and timers, read and written by what they say of
-//! themselves.
+//! Reading and writing of the parameters that algorithms, slow starts and timers declare.
 
 use windlass_cc::rto::{self, TIMERS};
 use windlass_cc::setup::INITIAL_SSTHRESH;
@@ -15,7 +14,7 @@ use crate::schema::{Shape, shape};
 use crate::tree::Value;
 use crate::units::{Bytes, Duration, Packets};
 
-/// An algorithm by name; datagrams may say that they have none.
+/// An algorithm by name, or [`NO_ALGORITHM`] for datagrams.
 pub(super) fn algorithms() -> Shape {
     shape!(Words(ALGORITHMS.iter().map(|info| info.id).chain([NO_ALGORITHM]).collect()))
 }
@@ -23,7 +22,7 @@ pub(super) fn algorithms() -> Shape {
 /// [`LINUX`] and a name as a pattern; the kernel keeps names in 16 bytes (`TCP_CA_NAME_MAX`), the last of them zero.
 pub(crate) const LINUX_NAME: &str = "^linux:[A-Za-z0-9_-]{1,15}$";
 
-/// The kernel's name of an algorithm that is given by it, `linux:nv`; `None` of one that is given by ours.
+/// The kernel's name of an algorithm in the form `linux:nv`; `None` for the name of a Windlass algorithm.
 pub(super) fn by_kernel(text: &str) -> Result<Option<String>, String> {
     let Some(name) = text.strip_prefix(LINUX) else { return Ok(None) };
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -35,8 +34,7 @@ pub(super) fn by_kernel(text: &str) -> Result<Option<String>, String> {
     ))
 }
 
-/// The algorithm that a field names, as a stack of this flavour has it; `None` for
-/// [`NO_ALGORITHM`].
+/// The algorithm that a field names, in the version of this implementation; `None` for [`NO_ALGORITHM`].
 pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyParams>, Problem> {
     let text = field.string()?;
     if text.eq_ignore_ascii_case(NO_ALGORITHM) {
@@ -49,18 +47,18 @@ pub(super) fn algorithm(field: &Field, flavour: Flavour) -> Result<Option<AnyPar
     })
 }
 
-/// Whether a slow start can be chosen for the algorithm.
+/// True if the algorithm has a selectable slow start.
 fn has_slow_start(params: &AnyParams) -> bool {
     params.requirements().slow_start.is_some()
 }
 
-/// The names of all parameters of an algorithm, those of its description last.
+/// All parameters of an algorithm; the common parameter comes first.
 fn tables(params: &AnyParams) -> impl Iterator<Item = &'static Param> {
     let common = has_slow_start(params).then_some(&INITIAL_SSTHRESH);
     common.into_iter().chain(params.info().params)
 }
 
-/// Sets the parameters in the table `field`; the others stay.
+/// Sets the parameters in the table `field`. Other parameters do not change.
 pub(super) fn read(field: &Field, params: &mut AnyParams) -> Result<(), Problem> {
     let info = params.info();
     let what = format!("`params` of `{}`", info.id);
@@ -73,7 +71,7 @@ pub(super) fn read(field: &Field, params: &mut AnyParams) -> Result<(), Problem>
     set_all(&fields, info.params, |place, raw| params.set(place, raw))
 }
 
-/// The `params` and the `slow_start` beside an algorithm.
+/// Reads the `params` and the `slow_start` of an algorithm.
 pub(super) fn read_settings(
     fields: &Fields,
     flavour: Flavour,
@@ -96,7 +94,9 @@ pub(super) fn read_slow_start(
 ) -> Result<(), Problem> {
     if !has_slow_start(params) {
         let id = params.info().id;
-        return Err(field.error(format!("`{id}` starts in its own way; leave `slow_start` out")));
+        return Err(
+            field.error(format!("`{id}` has no selectable slow start; leave `slow_start` out"))
+        );
     }
     let mut slow_start = match &field.node.value {
         Value::Table(_) => {
@@ -128,8 +128,8 @@ fn slow_start_by_name(field: &Field) -> Result<slow_start::AnyParams, Problem> {
 /// The key that chooses the timer.
 const TIMER: &str = "algorithm";
 
-/// A retransmission timer: parameters of the one that is there already, or of another, which then
-/// begins with its defaults.
+/// Reads a retransmission timer. The table changes parameters of `timer`, or selects another timer, whose other
+/// parameters then have their defaults.
 pub(super) fn read_timer(field: &Field, timer: &mut rto::AnyParams) -> Result<(), Problem> {
     let fields = Fields::any(field.node, "`rto`")?;
     if let Some(chosen) = fields.opt(TIMER, timer_by_name)?
@@ -186,7 +186,7 @@ fn set_all<'a>(
     Ok(())
 }
 
-/// An admissible value as the integer that the algorithm keeps.
+/// An admissible value as the integer that the algorithm stores.
 fn value(field: &Field, kind: ParamKind) -> Result<u64, Problem> {
     let raw = match kind {
         ParamKind::Bytes { min, max } => return size(min, max)(field),
@@ -214,7 +214,7 @@ fn out_of_range(field: &Field, kind: ParamKind) -> Problem {
     field.error(format!("must be {}", range_text(kind)))
 }
 
-/// The type and range of a parameter, for people: `a time from 1ms to 10s`.
+/// The type and range of a parameter as text: `a time from 1ms to 10s`.
 pub fn range_text(kind: ParamKind) -> String {
     let between = |noun: &str, min: u64, max: u64| {
         format!("{noun} from {} to {}", value_text(kind, min), value_text(kind, max))
@@ -273,7 +273,7 @@ pub(super) fn written(params: &AnyParams) -> Vec<(&'static str, String)> {
     all
 }
 
-/// The slow start with every parameter, as key and TOML text; `None` where there is none to choose.
+/// The slow start with every parameter, as key and TOML text; `None` if the algorithm has no selectable slow start.
 pub(super) fn written_slow_start(params: &AnyParams) -> Option<Vec<(&'static str, String)>> {
     let slow_start = has_slow_start(params).then(|| params.common().slow_start)?;
     let info = slow_start.info();
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn every_timer_reads_back_and_a_layer_changes_only_what_it_names() {
+    fn every_timer_reads_back_and_a_layer_changes_only_its_keys() {
         for info in TIMERS {
             let chosen = rto::AnyParams::by_name(info.id).unwrap();
             let pairs = written_timer(&chosen);

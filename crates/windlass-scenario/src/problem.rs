@@ -1,4 +1,4 @@
-//! What is wrong at a place of a text, and the words that help.
+//! Errors at a place of a text, with suggestions.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ pub(super) struct Place {
     pub(super) span: Range<usize>,
 }
 
-/// An error before it is known which texts the places refer to.
+/// An error before the texts of its places are available.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
     pub(super) place: Place,
@@ -26,8 +26,8 @@ impl Problem {
         Problem { place: place.clone(), message: message.into(), help: None, suggestion: None }
     }
 
-    /// An unknown word: the message ends with the suggestion, and without one with all that is
-    /// known, which otherwise is the help.
+    /// An error about an unknown word. The message ends with the suggestion. Without a suggestion
+    /// it ends with the known words, which otherwise are the help.
     pub(super) fn suggesting(
         place: &Place,
         message: String,
@@ -45,16 +45,16 @@ impl Problem {
     }
 }
 
-/// `; did you mean ...?`, or nothing when no known word is near or begins alike.
+/// `; did you mean ...?`, or nothing if no known word is similar or has the same beginning.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     nearest(word, known).map_or_else(String::new, suggested)
 }
 
-/// The same, or else all that is known.
+/// `; did you mean ...?`, or the list of the known words.
 pub fn what_there_is(word: &str, known: &[&str]) -> String {
     match (nearest(word, known), known) {
         (Some(near), _) => suggested(near),
-        (None, []) => "; there are none".to_owned(),
+        (None, []) => "; none exists".to_owned(),
         (None, _) => format!("; there are {}", listed(known)),
     }
 }
@@ -63,7 +63,7 @@ fn suggested(word: &str) -> String {
     format!("; did you mean `{word}`?")
 }
 
-/// The known word that is near or begins alike.
+/// The known word that is similar or has the same beginning.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     const LEAST_BEGINNING: usize = 3;
     let lower = word.to_lowercase();
@@ -74,7 +74,7 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     near.or_else(|| known.iter().find(begins_alike).copied())
 }
 
-/// The words in backquotes, separated by commas; a network's ten thousand names are cut short.
+/// The words in backquotes, separated by commas. A long list is cut short.
 pub fn listed(words: &[&str]) -> String {
     const MOST: usize = 30;
     let shown: Vec<String> = words.iter().take(MOST).map(|word| format!("`{word}`")).collect();

@@ -21,13 +21,13 @@ pub(super) fn queues() -> Shape {
 }
 
 section! {
-    /// Beside the discipline of a queue.
+    /// The keys of a queue that do not depend on the discipline.
     LIMIT, "limit":
     limit Of(Queue), "maximum length, without the packet in transmission", "`\"100pkt\"`";
     device Of(Packets), "capacity of the device below the discipline, a FIFO of `1pkt` to `1000000pkt`", "none";
 }
 
-/// A queue that is more than its length.
+/// A queue with a discipline or a device.
 pub(crate) static QUEUE: Kinds = Kinds {
     name: "queue",
     tag: "discipline",
@@ -51,15 +51,15 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// What a link has that says nothing.
+    /// The default queue of a link.
     pub(super) const DEFAULT: Queue =
         Queue { limit: QueueLimit::Packets(100), discipline: Discipline::DropTail };
 }
 
 /// Size of a typical packet, bytes, as in ns-2 and ns-3.
 const MEAN_PACKET: u32 = 500;
-/// Floyd, "RED: Discussions of Setting Parameters", 1997: the lower threshold, three times that,
-/// and the weight; the maximum probability of 1/10 from the same.
+/// Floyd, "RED: Discussions of Setting Parameters", 1997: the lower threshold, an upper threshold of three
+/// times that value, the weight, and the maximum probability of 1/10.
 const RED_DEFAULT: RedSpec = Red {
     min_threshold: QueueLimit::Packets(5),
     max_threshold: QueueLimit::Packets(15),
@@ -72,7 +72,7 @@ const RED_DEFAULT: RedSpec = Red {
 };
 /// Alizadeh et al., "Data Center TCP", section 3.4: K of 65 packets at 10 Gbit/s.
 const THRESHOLD_DEFAULT: ThresholdSpec = Threshold { mark: QueueLimit::Packets(65) };
-/// Twenty packets of 1500 bytes at once.
+/// Twenty packets of 1500 bytes in a burst.
 const POLICER_DEFAULT: Policer = Policer { rate: 1_000_000, burst: 30_000 };
 /// Largest weight of PIE.
 const MAX_GAIN: f64 = 1000.0;
@@ -160,7 +160,7 @@ fn interval(field: &Field) -> Result<windlass_cc::Span, Problem> {
     Err(field.error("must be at most `24h`"))
 }
 
-/// A length, or a table with the discipline of a link of this rate.
+/// Reads a length, or a table with the discipline of a link of this rate.
 pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
     let Value::Table(_) = field.node.value else {
         return Ok(Queue { limit: queue(field)?, ..Queue::DEFAULT });
@@ -192,7 +192,7 @@ fn device(field: &Field) -> Result<u64, Problem> {
     }
 }
 
-/// The discipline with the parameters of the table in place of its defaults.
+/// The discipline with the parameters of the table; the others keep their defaults.
 fn parameters(
     fields: &Fields,
     mut discipline: Discipline<QueueLimit>,
@@ -230,7 +230,7 @@ fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Pro
         (QueueLimit::BdpMillionths(min), QueueLimit::BdpMillionths(max)) => min <= max,
         _ => {
             return Err(problem(format!(
-                "{max} and the `min_threshold` of {min} must be of one kind, both in packets, \
+                "{max} and the `min_threshold` of {min} must have the same unit: both in packets, \
                  both sizes or both in bdp"
             )));
         }
@@ -241,8 +241,8 @@ fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Pro
     Ok(())
 }
 
-/// The table of a queue with a discipline or a device, as keys and TOML text; `None` for drop-tail, which its
-/// length says in full.
+/// The table of a queue with a discipline or a device, as keys and TOML text; `None` for a plain drop-tail
+/// queue, which its length describes completely.
 fn written(
     limit: QueueLimit,
     discipline: &Discipline<QueueLimit>,
@@ -275,7 +275,7 @@ pub(super) fn own_written(
     discipline: &Discipline<QueueLimit>,
 ) -> Option<Vec<(&'static str, String)>> {
     match discipline {
-        // A file knows the built-in ones only.
+        // A file has only the built-in disciplines.
         Discipline::DropTail | Discipline::Custom(_) => None,
         Discipline::Red(red) => Some(written_red(red)),
         Discipline::CoDel(codel) => Some(written_codel(codel)),

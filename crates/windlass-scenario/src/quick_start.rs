@@ -1,4 +1,4 @@
-//! Whether a link's routers answer Quick-Start requests: yes, no, or how.
+//! The key for Quick-Start of a link: `true`, `false`, or a table of settings.
 
 use windlass_sim::quick_start::QuickStart;
 

@@ -1,4 +1,4 @@
-//! Text as TOML has it.
+//! Text in TOML syntax.
 
 use std::fmt::{Display, Write as _};
 

@@ -1,4 +1,4 @@
-//! Reading a tree into a scenario.
+//! Reads a tree into a scenario.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use crate::tree::Node;
 use crate::units::Duration;
 use crate::wifi::{self, CELL};
 
-/// Series by name; there is one for each field of an inner state.
+/// Names of series. Each field of an algorithm's internal state has a series.
 fn series_names() -> Shape {
     let all = Series::ALL.iter().map(|(name, _)| *name).chain(["state"]).collect();
     shape!(Either(vec![Words(all), Text]))
@@ -50,7 +50,7 @@ section! {
     series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rto_ns`, `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
     interval Of(Time), "minimum time between two samples of a series; `0s` records every change", "`\"0s\"`";
     capture list(Text), "names of links whose packets are written to a pcapng file", "`[]`";
-    bins Of(Time), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`; at most a million intervals per run, in the simulator only; `0s` counts nothing", "`\"0s\"`";
+    bins Of(Time), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; at most a million intervals per run. `0s` counts nothing", "`\"0s\"`";
     delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
 }
 
@@ -100,16 +100,17 @@ fn network(root: &Fields) -> Result<Network, Problem> {
     Ok(network)
 }
 
-/// `download` of `scenarios/download.toml`.
+/// The stem of a file's name: `download` for `scenarios/download.toml`.
 fn stem(source_name: &str) -> String {
     let stem = Path::new(source_name).file_stem().map(|stem| stem.to_string_lossy());
     stem.map_or_else(|| "scenario".to_owned(), |stem| stem.into_owned())
 }
 
-/// Most intervals by which a run counts.
+/// Maximum number of counting intervals per run.
 const MOST_BINS: u64 = 1_000_000;
 
-/// The length of intervals, of which a run has so many only that they fit into memory.
+/// Reads the length of the counting intervals. A run has at most [`MOST_BINS`] of them, so that they fit into
+/// memory.
 fn bins(duration: Span) -> impl Fn(&Field) -> Result<Span, Problem> {
     move |field| match span(field)? {
         Span::ZERO => Ok(Span::ZERO),
@@ -123,7 +124,8 @@ fn bins(duration: Span) -> impl Fn(&Field) -> Result<Span, Problem> {
     }
 }
 
-/// A name that stands in headings and in file names, where it is escaped; what a terminal obeys is not taken.
+/// Reads a name for headings and file names. File names escape it. Control characters are an error, because a
+/// terminal would obey them.
 fn title(field: &Field) -> Result<String, Problem> {
     let title = text(field)?;
     if title.chars().any(char::is_control) {
@@ -157,7 +159,7 @@ fn series(field: &Field) -> Result<Series, Problem> {
     choice(&known)(field)
 }
 
-/// The items of an array, each once.
+/// The items of an array; a repeated item is an error.
 fn distinct<T: PartialEq>(
     field: &Field,
     read: impl Fn(&Field) -> Result<T, Problem>,
@@ -166,7 +168,7 @@ fn distinct<T: PartialEq>(
     for item in field.array()? {
         let value = read(&item)?;
         if values.contains(&value) {
-            return Err(item.error("stands here twice"));
+            return Err(item.error("occurs twice"));
         }
         values.push(value);
     }

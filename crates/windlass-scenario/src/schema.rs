@@ -1,30 +1,31 @@
-//! How a key is declared: once, with its form, meaning and default, beside the function that reads it.
+//! Declarations of keys. Each key is declared once, with its form, meaning and default, next to the function that
+//! reads it.
 //!
-//! Readers know their keys from the declarations, errors list and suggest them, the JSON Schema
-//! ([`json_schema`](crate::json_schema)) is made of them, and a test holds the tables of
-//! `docs/src/reference/scenarios.md` to them.
+//! Readers take their keys from the declarations, and errors list and suggest them. The JSON Schema
+//! ([`json_schema`](crate::json_schema)) is generated from them, and a test compares them with the tables of
+//! `docs/src/reference/scenarios.md`.
 
 use std::collections::BTreeSet;
 
 /// A key of a table.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// How a value is written.
+    /// The form of a value.
     pub(crate) shape: Shape,
     pub(crate) meaning: &'static str,
-    /// In words, or TOML between backquotes; [`REQUIRED`] where there is none.
+    /// The default in words, or as TOML between backquotes; [`REQUIRED`] if the key has no default.
     pub(crate) default: &'static str,
 }
 
-/// Stands for a default that there is not.
+/// The text for a key without a default.
 pub(crate) const REQUIRED: &str = "required";
 
-/// How a value is written.
+/// The form of a value.
 pub(crate) enum Shape {
     Text,
     /// Letters, digits, `-`, `_` and `.`.
     Name,
-    /// An algorithm by a kernel's name of it.
+    /// An algorithm by the kernel's name.
     KernelName,
     /// `true` or `false`.
     Flag,
@@ -38,18 +39,18 @@ pub(crate) enum Shape {
     Words(Vec<&'static str>),
     List(Box<Shape>),
     Table(&'static Section),
-    /// A table one of whose keys says which others there are.
+    /// A table in which one key determines the other keys.
     Kinds(&'static Kinds),
     Either(Vec<Shape>),
-    /// The parameters of the algorithm beside it.
+    /// The parameters of the algorithm in the same table.
     Params,
-    /// A slow start, with its parameters or without.
+    /// A slow start, with or without parameters.
     SlowStart,
     /// A retransmission timer with its parameters.
     Timer,
 }
 
-/// What a number with a unit measures.
+/// The kind of a number with a unit.
 #[derive(Clone, Copy)]
 pub(crate) enum Quantity {
     Rate,
@@ -58,7 +59,7 @@ pub(crate) enum Quantity {
     Packets,
     /// Packets, a size, a share of the bandwidth-delay product, or no limit.
     Queue,
-    /// A number from 0 to 1, or as much in per cent.
+    /// A number from 0 to 1, or a percentage.
     Share,
     /// An initial window.
     Window,
@@ -71,12 +72,12 @@ pub(crate) enum Quantity {
 
 /// The keys of a table.
 pub(crate) struct Section {
-    /// What the schema calls it.
+    /// Name in the JSON Schema.
     pub(crate) name: &'static str,
-    /// Its own keys' names.
+    /// Names of the keys that only this section has.
     pub(crate) names: &'static [&'static str],
     pub(crate) own: fn() -> Vec<Key>,
-    /// Those that it has in common with others.
+    /// The section with its common keys, which other sections share.
     pub(crate) common: Option<&'static Section>,
 }
 
@@ -98,21 +99,21 @@ impl Section {
 /// A table whose other keys depend on one of them.
 pub(crate) struct Kinds {
     pub(crate) name: &'static str,
-    /// The key that says which it is.
+    /// The key that selects the kind.
     pub(crate) tag: &'static str,
-    /// What it is where the key is left out; `None` where it must not be.
+    /// The kind if the key is left out; `None` if the key is required.
     pub(crate) usual: Option<&'static str>,
     /// Each kind, with the sections of its keys.
     pub(crate) kinds: &'static [(&'static str, &'static [&'static Section])],
 }
 
 impl Kinds {
-    /// The names of the kinds, for who chooses one of them.
+    /// The names of the kinds, as words to select one.
     pub(crate) fn words(&self) -> Vec<(&'static str, &'static str)> {
         self.kinds.iter().map(|(kind, _)| (*kind, *kind)).collect()
     }
 
-    /// The names of the keys of this kind, the one that chooses it first.
+    /// The names of the keys of this kind; the key that selects it is the first.
     pub(crate) fn names(&self, kind: &str) -> Vec<&'static str> {
         let sections =
             self.kinds.iter().find(|(name, _)| *name == kind).map_or(&[][..], |(_, s)| s);
@@ -122,8 +123,8 @@ impl Kinds {
 }
 
 impl Shape {
-    /// Whether what stands at this path, of keys and of names or numbers of items, may be left out, because every
-    /// key in it has a default.
+    /// True if the value at this path may be left out, because every key in it has a default. A path consists of
+    /// keys, and of names or numbers of items.
     pub(crate) fn leads_to_defaults(&self, path: &[&str]) -> bool {
         let leads = |keys: Vec<Key>, first: &str, rest: &[&str]| {
             keys.iter().any(|key| key.name == first && key.shape.leads_to_defaults(rest))
@@ -142,7 +143,7 @@ impl Shape {
         }
     }
 
-    /// Adds the paths of all values below this one, which stands at `path`, with `*` for an item of a list.
+    /// Adds the paths of all values below this value, which is at `path`. An item of a list is `*`.
     pub(crate) fn add_paths(&self, path: &str, paths: &mut BTreeSet<String>) {
         let mut add_keys = |section: &Section| {
             for key in section.keys() {
@@ -177,7 +178,7 @@ pub(crate) fn words<T>(all: &'static [(&'static str, T)]) -> Shape {
     Shape::Words(all.iter().map(|(word, _)| *word).collect())
 }
 
-/// A form, in which forms and quantities stand by their bare names.
+/// A form, in which forms and quantities are written by their bare names.
 macro_rules! shape {
     ($shape:expr) => {{
         #[allow(unused_imports)]
@@ -188,7 +189,7 @@ macro_rules! shape {
 
 pub(crate) use shape;
 
-/// Declares a section, one key a line: name, form, meaning and default.
+/// Declares a section, one key per line: name, form, meaning and default.
 macro_rules! section {
     ($(#[$doc:meta])* $list:ident, $name:literal $(with $common:ident)?: $($key:ident $shape:expr, $meaning:literal, $default:literal;)*) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Endpoint behaviour, read and written: a preset, and what is changed in it.
+//! Reading and writing of the endpoints' behaviour: a preset, and changes to it.
 
 use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
@@ -20,32 +20,32 @@ use crate::tree::Value;
 use crate::units::{Bytes, Window};
 
 section! {
-    /// `[stack]` and `stack`, beside what an endpoint itself has.
+    /// The keys of `[stack]` and `stack` that are not values of an endpoint.
     STACK_TABLE, "stack" with STACK:
     preset Words(PRESETS.iter().map(|preset| preset.name).collect()), "one of these names", "`\"rfc\"`";
     flavour Words(Flavour::WORDS.to_vec()), "implementation of the algorithms: see below", "that of `preset`";
     rto Timer, "the retransmission timer: table with its `algorithm` and parameters", "that of `preset`";
 }
 
-/// Whose rules an endpoint can follow.
+/// The rules that an endpoint can follow.
 const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
 /// The word for a value that follows from something else.
 const AUTO: &str = "auto";
 /// The word for a limit that never binds.
 const UNLIMITED: &str = "unlimited";
-/// The key for whose version of an algorithm runs.
+/// The key for the implementation of the algorithms.
 pub(super) const FLAVOUR: &str = "flavour";
-/// What an IPv4 packet can carry beside two headers without options.
+/// Maximum payload of an IPv4 packet with TCP headers without options.
 const MAX_MSS: u32 = 65_535 - 40;
 
 /// The configuration of a flow's endpoints.
 pub(super) struct Stack {
     pub(super) config: StackConfig,
-    /// Whose version of the algorithm runs on it.
+    /// The implementation of the algorithms on this stack.
     pub(super) flavour: Flavour,
-    /// `ack_limit` was set and does not follow from the algorithm's flavour.
+    /// `ack_limit` was set and does not follow from the implementation of the algorithm.
     pub(super) ack_limit_set: bool,
-    /// Where the MSS was set, if it was.
+    /// Place of the MSS, if it was set.
     pub(super) mss_place: Option<Place>,
 }
 
@@ -68,7 +68,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     nagle: Codec::flag(), "Nagle's algorithm", "";
     delayed_ack_segments: Codec::whole(1, 1_000), "number of segments per acknowledgement", "";
     delayed_ack_timeout: Codec::time(span), "maximum delay of an acknowledgement", "";
-    lies: Codec::word(&Lies::ALL), "misbehaviour of the receiver: `hides-losses` acknowledges missing data below arrived data, and counts them as read; `hides-marks` echoes no mark; `splits-acks` acknowledges a quarter of a segment at a time", "";
+    lies: Codec::word(&Lies::ALL), "misbehaviour of the receiver. `hides-losses` acknowledges missing data below arrived data, and counts them as read. `hides-marks` echoes no mark. `splits-acks` acknowledges a quarter of a segment at a time", "";
     fast_retransmit: Codec::flag(), "retransmit on duplicate acknowledgements", "";
     dupthresh: Codec::whole(1, 1_000), "duplicate acknowledgements that mean a loss", "";
     rules: Codec::word(&RULES), "rules where the standards leave a choice or the kernel differs: data held back by `nagle`, the form of window probes, the times of `tlp` probes, the effect of timers and duplicates in recovery, and the time at which a connection is given up", "";
@@ -82,7 +82,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     loss_cut: Codec::word(&LossCut::ALL), "quantity that a loss or a mark reduces: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
     mark_cut: Codec::word(&MarkCut::ALL), "duration of the reduction after a mark: `at-once`, or `proportional` to the data delivered in an RTT, in which cwnd does not grow; the stack then answers exact marks too", "";
     flight_limit: limit(), "maximum number of segments in flight, independent of the windows: a number, or `\"unlimited\"`", "";
-    pacing: Codec::word(&Pacing::ALL), "`off`; `algorithm`: at the rate of the algorithm, if it has one; `always`: otherwise at twice cwnd per RTT in slow start and at 1.2 times cwnd per RTT later", "";
+    pacing: Codec::word(&Pacing::ALL), "`off`, `algorithm` (at the rate of the algorithm, if it has one), or `always`: without such a rate, at twice cwnd per RTT in slow start and at 1.2 times cwnd per RTT later", "";
     pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
     limited_transmit: Codec::flag(), "send new data on the first duplicate acknowledgements", "";
     window_validation: Codec::flag(), "increase cwnd only if it is used", "";
@@ -99,7 +99,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);
 
-/// A number of segments, or none that binds.
+/// A number of segments, or `unlimited`.
 fn limit() -> Codec<u32> {
     let shape = Either(vec![Words(vec![UNLIMITED]), Whole(1, 1_000_000)]);
     Codec::new(shape, segments_or_unlimited, |limit| match *limit {
@@ -112,7 +112,7 @@ fn written_mss(mss: &Option<u32>) -> String {
     mss.map_or_else(|| quote(AUTO), |mss| quote(Bytes(mss.into())))
 }
 
-/// A style of recovery, or the algorithm's own.
+/// A style of recovery, or the algorithm's style.
 fn recovery_style() -> Codec<Option<LossRecovery>> {
     let words = LossRecovery::ALL.iter().map(|(word, _)| *word).chain([AUTO]).collect();
     Codec::new(Words(words), recovery, |style| match style {
@@ -145,7 +145,7 @@ fn recovery(field: &Field) -> Result<Option<LossRecovery>, Problem> {
 fn initial_window(field: &Field) -> Result<InitialWindow, Problem> {
     match window(field)? {
         InitialWindow::Segments(0) | InitialWindow::Bytes(0) => {
-            Err(field.error("must be more than nothing, for example `2mss`"))
+            Err(field.error("must be more than zero, for example `2mss`"))
         }
         InitialWindow::Bytes(n) if n > MAX_WINDOW => {
             Err(field.error(format!("is more than the largest window, {}", Bytes(MAX_WINDOW))))
@@ -154,12 +154,12 @@ fn initial_window(field: &Field) -> Result<InitialWindow, Problem> {
     }
 }
 
-/// Whose version of an algorithm: `rfc`, `linux` or `ns3`.
+/// Reads the implementation of the algorithms: `rfc`, `linux` or `ns3`.
 pub(super) fn flavour(field: &Field) -> Result<Flavour, Problem> {
     choice(&flavours())(field)
 }
 
-/// Every flavour with its word.
+/// Every implementation with its word.
 pub(super) fn flavours() -> Vec<(&'static str, Flavour)> {
     Flavour::WORDS.iter().copied().zip(Flavour::ALL.iter().copied()).collect()
 }
@@ -172,8 +172,8 @@ fn preset(field: &Field) -> Result<&'static Preset, Problem> {
     })
 }
 
-/// Merges tables, the later over the earlier: the last preset that is named, with every field that
-/// any of them sets.
+/// Merges tables; later tables override earlier tables. The result has the last named preset, with
+/// every field that any table sets.
 pub(super) fn read(layers: &[Field]) -> Result<Stack, Problem> {
     let known = STACK_TABLE.all_names();
     let layers = layers

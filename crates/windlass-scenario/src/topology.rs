@@ -23,7 +23,7 @@ section! {
 }
 
 section! {
-    /// The air between the senders of a dumbbell.
+    /// The radio cell of the senders of a dumbbell.
     WIRELESS, "wireless" with AIR:
     backhaul Table(&LINE), "table with the keys of a link from `rate` on: the access point is a separate node", "the access point is `r1`";
 }
@@ -58,7 +58,7 @@ pub(crate) static TOPOLOGY: Kinds = Kinds {
     ],
 };
 
-/// What joins the paths to their ends unless the file says otherwise: no bottleneck.
+/// Rate of the links between the paths and the ends by default, so that they are no bottleneck.
 const ACCESS_BPS: u64 = 1_000_000_000;
 const ACCESS_QUEUE: u64 = 1_000;
 
@@ -120,8 +120,8 @@ fn star(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
     }
 }
 
-/// The senders of a dumbbell as stations of a cell, the access point being `r1` or, with a wire
-/// between, `ap`.
+/// Makes the senders of a dumbbell stations of a cell. The access point is `r1`, or `ap` if a link
+/// connects it to `r1`.
 fn add_wireless(field: &Field, network: &mut Network, pairs: u32) -> Result<(), Problem> {
     let fields = Fields::open(field.node, "`wireless`", &WIRELESS.all_names())?;
     let backhaul = fields.opt("backhaul", line)?;
@@ -134,8 +134,8 @@ fn add_wireless(field: &Field, network: &mut Network, pairs: u32) -> Result<(), 
     }
 }
 
-/// For each path `i`: client > `ai` > `bi` > server, the bottleneck being the link `path-i`
-/// between `ai` and `bi`. With a `shared` link both lead over `m`, from where that link goes on
+/// Adds two paths. Path `i` is client > `ai` > `bi` > server; its bottleneck is the link `path-i`
+/// between `ai` and `bi`. With a `shared` link, both paths end at `m`, and this link connects `m`
 /// to the server.
 fn two_paths(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
     let example =
@@ -158,7 +158,7 @@ fn two_paths(fields: &Fields, network: &mut Network) -> Result<(), Problem> {
 }
 
 impl Line {
-    /// What takes whatever a sender hands it at once.
+    /// A link that accepts all data of a sender at once.
     fn access() -> Line {
         Line {
             forward: DirectionSpec {

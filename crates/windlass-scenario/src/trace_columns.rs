@@ -1,29 +1,29 @@
-//! Rate traces in columns: a time and a rate on each line, as they are published with measurements of 4G, 5G and satellite links.
+//! Rate traces in columns: a time and a rate on each line, as in published measurements of 4G, 5G and satellite links.
 
 use windlass_cc::Span;
 
-/// Rates from moments on, and after which time they begin again.
+/// Rates from given times on, and the time after which they repeat.
 pub(super) struct Columns {
     pub(super) steps: Vec<(Span, u64)>,
     pub(super) period: Span,
 }
 
-/// Where a column stands and by how much its numbers are multiplied: to nanoseconds, or bits per second.
+/// Position of a column and the factor of its numbers, for nanoseconds or bits per second.
 type Column = (usize, f64);
 
-/// Seconds and Mbit/s, where no header says otherwise.
+/// Seconds and Mbit/s, the units without a header.
 const USUAL: [Column; 2] = [(0, 1e9), (1, 1e6)];
 const REMEDY: &str =
     "a first line such as `time_s,rate_mbps` or `time_ms,rate_kbps` names the columns";
 /// A century in nanoseconds: longer than any run.
 const LONGEST_NS: f64 = 3e18;
 
-/// Whether the first line with anything on it has more than one column.
+/// True if the first line with content has more than one column.
 pub(super) fn has_columns(text: &str) -> bool {
     lines(text).next().is_some_and(|(_, line)| fields(line).count() > 1)
 }
 
-/// Lines with something on them, and their numbers.
+/// Lines with content, and their numbers.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let all = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let used = |(_, line): &(usize, &str)| !line.is_empty() && !line.starts_with('#');
@@ -42,7 +42,7 @@ fn fields(line: &str) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 ///
-/// A sentence with the line that is wrong.
+/// A sentence with the faulty line.
 pub(super) fn parsed(name: &str, text: &str) -> Result<Columns, String> {
     let mut lines = lines(text).peekable();
     let mut columns = USUAL;
@@ -84,7 +84,7 @@ fn values(line: &str, columns: [Column; 2]) -> Result<[f64; 2], String> {
         let value = text.parse::<f64>().ok().map(|v| v * scale);
         value
             .filter(|v| (0.0..=largest).contains(v))
-            .ok_or_else(|| format!("`{}` is no {what}; {REMEDY}", text.escape_debug()))
+            .ok_or_else(|| format!("`{}` is not a {what}; {REMEDY}", text.escape_debug()))
     };
     Ok([value(columns[0], LONGEST_NS, "time")?, value(columns[1], 1e15, "rate of zero or more")?])
 }
@@ -169,10 +169,10 @@ mod tests {
         for (text, says) in [
             (
                 "0 1\n1 x\n",
-                "x:2: `x` is no rate of zero or more; a first line such as `time_s,rate_mbps`",
+                "x:2: `x` is not a rate of zero or more; a first line such as `time_s,rate_mbps`",
             ),
-            ("0 1\n1 -2\n", "x:2: `-2` is no rate"),
-            ("0,1\n1\n", "x:2: `` is no rate"),
+            ("0 1\n1 -2\n", "x:2: `-2` is not a rate"),
+            ("0,1\n1\n", "x:2: `` is not a rate"),
             ("5 1\n5 2\n", "x:2: each line has a later time"),
             ("5 1\n4 2\n", "x:2: each line has a later time"),
             ("0 1\n", "x: a trace in columns needs at least two lines"),

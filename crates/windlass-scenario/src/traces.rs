@@ -1,4 +1,4 @@
-//! The files of rate traces that a scenario names, which are read into it: from then on it stands by itself.
+//! Reads the files of rate traces into the scenario, so that it needs no other file.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::units::{BitRate, Duration};
 /// Largest file, bytes: some hours at 10 Mbit/s.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The document with the opportunities of each trace in the place of its file's name, which is relative to the folder of the scenario;
-/// `None` if it names none.
+/// The document in which the opportunities of each trace replace the name of its file; `None` if it names no file. File
+/// names are relative to the folder of the scenario.
 pub(super) fn embedded(root: &Node, source_name: &str) -> Result<Option<Node>, Problem> {
     if !names_any(root) {
         return Ok(None);
@@ -26,7 +26,7 @@ pub(super) fn embedded(root: &Node, source_name: &str) -> Result<Option<Node>, P
     Ok(Some(root))
 }
 
-/// Whether this is what names a file, not opportunities in its place.
+/// True if the value is a file name instead of opportunities.
 fn is_file(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text.contains(|c: char| !c.is_ascii_digit() && !c.is_whitespace()))
 }
@@ -66,7 +66,7 @@ fn embed(node: &mut Node, folder: &Path) -> Result<(), Problem> {
     }
 }
 
-/// What stands in the place of a file's name: its opportunities with spaces between them, or the steps of its columns.
+/// The entries that replace a file's name: its opportunities with spaces between them, or the steps of its columns.
 fn read(node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
     let Value::Text(name) = &node.value else { return Ok(Vec::new()) };
     let path = folder.join(name);
@@ -74,7 +74,9 @@ fn read(node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
     let unreadable = |e| wrong(format!("{} cannot be read: {e}", path.display()));
     let size = fs::metadata(&path).map_err(unreadable)?.len();
     if size > MAX_BYTES {
-        return Err(wrong(format!("{name} has {size} bytes; a trace has {MAX_BYTES} at most")));
+        return Err(wrong(format!(
+            "{name} has {size} bytes; a trace has at most {MAX_BYTES} bytes"
+        )));
     }
     let text = fs::read_to_string(&path).map_err(unreadable)?;
     let entry = |key: &str, value: Value| Entry {
@@ -106,13 +108,13 @@ fn read(node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
     Ok(vec![entry("trace", Value::Text(opportunities))])
 }
 
-/// Milliseconds, and the line of each.
+/// Times in milliseconds, and the line of each.
 fn parsed(name: &str, text: &str) -> Result<(Vec<u32>, Vec<usize>), String> {
     let (mut ms, mut lines) = (Vec::new(), Vec::new());
     for (line, content) in trace_columns::lines(text) {
         let moment = content.parse().map_err(|_| {
             format!(
-                "{name}:{line}: `{}` is no whole number of milliseconds; each line says when up to \
+                "{name}:{line}: `{}` is not a whole number of milliseconds; each line has a time at which up to \
                  1500 B can leave, as in Mahimahi's traces, or has a time and a rate, such as `0.5 2.4` for \
                  2.4 Mbit/s from 0.5 s on",
                 content.escape_debug()

@@ -1,4 +1,4 @@
-//! Reading what a flow sends, and how the other end's application reads it.
+//! Reads the traffic of a flow, and the reading behaviour of the receiving application.
 
 use windlass_cc::{Span, rto};
 use windlass_sim::config::Coap as SimCoap;
@@ -20,7 +20,7 @@ section! {
 }
 
 section! {
-    /// Questions and answers.
+    /// Requests and responses.
     REQUESTS, "request-response":
     request Of(Size), "size of a request; `to` connects and asks, `from` answers", "required";
     response Of(Size), "size of a response; the last response closes the connection", "required";
@@ -41,7 +41,7 @@ section! {
 }
 
 section! {
-    /// Messages at random.
+    /// Messages at random times.
     MESSAGES, "messages":
     every Of(Time), "mean time from one message to the next, and from the start to the first", "required";
     size Of(Size), "mean size of a message, at most `1GiB`", "required";
@@ -85,7 +85,7 @@ section! {
     rate Of(Rate), "at this rate", "required";
 }
 
-/// What applications send.
+/// The traffic of applications.
 pub(crate) static TRAFFIC: Kinds = Kinds {
     name: "traffic",
     tag: "kind",
@@ -110,12 +110,13 @@ pub(crate) static READ: Kinds = Kinds {
 /// Headers of IPv4 with UDP, bytes.
 pub(super) const UDP_HEADERS: u32 = 28;
 
-/// Most bytes of a transfer: [`MAX_REQUESTS`] of them still leave room in a 64-bit stream offset.
+/// Maximum size of a transfer, bytes: [`MAX_REQUESTS`] transfers of this size fit into a 64-bit
+/// stream offset.
 const MAX_TRANSFER: u64 = 1 << 40;
 const MAX_REQUESTS: u32 = 1_000_000;
 const MAX_PACKET: u32 = 65_535 - UDP_HEADERS;
 
-/// What is sent, and in which intervals if not always.
+/// Reads the traffic, and its sending intervals. Without intervals, the source always sends.
 pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Problem> {
     let fields = Fields::any(field.node, "`traffic`")?;
     let transfer = size(1, MAX_TRANSFER);
@@ -158,7 +159,7 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
             return Err(field.error("is for datagrams; write `transport = \"udp\"`"));
         }
         Some(field) if stop.is_some() => {
-            return Err(field.error("says itself when the source stops; leave `stop` out"));
+            return Err(field.error("sets the end of the traffic; leave `stop` out"));
         }
         Some(field) => intervals(&field)?,
     };
@@ -167,7 +168,7 @@ fn cbr(field: &Field, fields: &Fields) -> Result<(Traffic, Vec<[Span; 2]>), Prob
 
 /// Largest message, bytes.
 const MAX_MESSAGE: u64 = 1 << 30;
-/// How many times the mean the largest message is unless said otherwise.
+/// Default of the largest message, as a multiple of the mean.
 const MOST_OVER_MEAN: u64 = 1000;
 
 fn messages(fields: &Fields) -> Result<Traffic, Problem> {
@@ -220,7 +221,7 @@ fn every(field: &Field) -> Result<Span, Problem> {
     }
 }
 
-/// Thousandths.
+/// Reads a number as thousandths.
 fn shape(field: &Field) -> Result<u32, Problem> {
     let thousandths = number(field)? * 1000.0;
     if thousandths > 1000.0
@@ -243,7 +244,8 @@ fn phases(field: &Field) -> Result<[Span; 2], Problem> {
     Ok([positive_span(on)?, positive_span(off)?])
 }
 
-/// How much the times between datagrams differ from their mean, which is more.
+/// Reads the maximum deviation of the times between datagrams from their mean. The mean must be
+/// larger.
 fn spread(fields: &Fields, rate_bps: u64, packet: u32, by: Transport) -> Result<Span, Problem> {
     let Some(field) = fields.field("spread") else { return Ok(Span::ZERO) };
     if by == Transport::Tcp {
@@ -256,7 +258,7 @@ fn spread(fields: &Fields, rate_bps: u64, packet: u32, by: Transport) -> Result<
     Ok(spread)
 }
 
-/// Intervals of time that ascend without touching.
+/// Reads intervals of time that ascend and do not touch.
 fn intervals(field: &Field) -> Result<Vec<[Span; 2]>, Problem> {
     const EXAMPLE: &str = "[[\"5s\", \"15s\"], [\"35s\", \"45s\"]]";
     let items = field.array()?;

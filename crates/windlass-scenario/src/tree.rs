@@ -1,4 +1,4 @@
-//! A TOML document as a tree in which every key and value knows where it stands.
+//! A TOML document as a tree in which every key and value has its place.
 
 use std::ops::Range;
 
@@ -64,7 +64,7 @@ impl Table {
 }
 
 impl Node {
-    /// What the value is, with its article, for messages.
+    /// The type of the value, with its article, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "a string",
@@ -79,8 +79,8 @@ impl Node {
 }
 
 impl Node {
-    /// The path of the key or value that this stretch of the text belongs to, such as `flow[0].start`: of those that
-    /// hold it the shortest, and of two alike the inner one.
+    /// The path of the key or value at this place of the text, such as `flow[0].start`. This is the shortest value
+    /// that contains the place; of two with equal length, the inner value.
     pub(super) fn path_of(&self, span: &Range<usize>) -> Option<String> {
         let mut found: Option<(usize, String)> = None;
         if !span.is_empty() {
@@ -128,7 +128,7 @@ pub(super) fn parse_document(text: &str) -> Result<Node, Problem> {
     Ok(Node { place, value: Value::Table(convert_table(0, 0, table.get_ref())?) })
 }
 
-/// Parses a single value that stands at `offset` in the text of `source`.
+/// Parses a single value at `offset` in the text of `source`.
 pub(super) fn parse_value(text: &str, source: usize, offset: usize) -> Result<Node, Problem> {
     let value = DeValue::parse(text).map_err(|e| syntax_error(source, offset, &e))?;
     convert(source, offset, &value)

@@ -1,8 +1,8 @@
 //! Quantities with units, as people type them.
 //!
 //! Each quantity is a newtype with [`FromStr`] and [`Display`](fmt::Display). Reading is exact:
-//! decimals are scaled as integers, so `0.1ms` is 100000 ns and `33.3333333333ms` is an error and
-//! not the nearest nanosecond. What `Display` writes reads back as the same value.
+//! decimals are scaled as integers, so `0.1ms` is 100000 ns. `33.3333333333ms` is an error instead
+//! of the nearest nanosecond. The output of `Display` reads back as the same value.
 //!
 //! ```
 //! use windlass_scenario::units::{BitRate, Duration};
@@ -27,18 +27,18 @@ use decimal::{Decimal, Scaled};
 pub use energy::{Joules, Watts};
 pub use radio::{Decibels, Distance, Power};
 
-/// Why a text is not the quantity that was asked for, and what would be: one sentence.
+/// The reason why a text is not the expected quantity, with the admissible forms, in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnitError(String);
 
-/// What all spellings of one kind of quantity have in common.
+/// Common properties of all spellings of a quantity.
 struct Dimension {
     /// With its article: `a rate`.
     noun: &'static str,
     /// Accepted spellings, as the error messages show them.
     examples: &'static str,
-    /// What the integer counts: `bits per second`.
+    /// Unit of the integer: `bits per second`.
     whole: &'static str,
     /// Largest admissible integer.
     max: u64,
@@ -46,7 +46,7 @@ struct Dimension {
     too_large: &'static str,
     /// Factor of a unit, `None` when unknown.
     factor: fn(&str) -> Option<u64>,
-    /// What is wrong with a unit that looks right but is not.
+    /// Explains the error in a unit that looks right but is wrong.
     hint: fn(&str) -> Option<&'static str>,
 }
 
@@ -183,7 +183,8 @@ impl Dimension {
     }
 }
 
-/// The largest of `units` of which `value` is a whole multiple, the first one otherwise.
+/// Writes the value with the largest of `units` of which it is a whole multiple. Without such a
+/// unit, it uses the first unit.
 fn canonical(value: u64, units: &[(&str, u64)]) -> String {
     let best = units.iter().rev().find(|(_, factor)| value != 0 && value.is_multiple_of(*factor));
     let (unit, factor) = best.unwrap_or(&units[0]);
@@ -221,7 +222,7 @@ impl FromStr for Duration {
 }
 
 impl fmt::Display for Duration {
-    /// [`Span::NONE`] is written `unknown`, which does not read back: no file can ask for it.
+    /// [`Span::NONE`] is written `unknown`, which does not read back: no file can set it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(&str, u64); 4] =
             [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
@@ -278,16 +279,16 @@ impl fmt::Display for Packets {
     }
 }
 
-/// The most that may wait in a queue: `100pkt`, `64KiB`, `0.5bdp` or `unlimited`.
+/// The limit of a queue: `100pkt`, `64KiB`, `0.5bdp` or `unlimited`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueLimit {
-    /// So many packets.
+    /// This number of packets.
     Packets(u64),
     /// This number of bytes.
     Bytes(u64),
-    /// So many millionths of the bandwidth-delay product.
+    /// This number of millionths of the bandwidth-delay product.
     BdpMillionths(u64),
-    /// As many as come.
+    /// No limit.
     Unlimited,
 }
 
@@ -399,7 +400,7 @@ impl FromStr for Window {
                         max: u64::from(u32::MAX),
                         ..PACKETS
                     };
-                    // The range of the dimension is that of the integer.
+                    // The dimension has the range of the integer.
                     InitialWindow::Segments(window(segments).parse(text)? as u32)
                 }
                 _ => InitialWindow::Bytes(window(SIZE).parse(text)?),

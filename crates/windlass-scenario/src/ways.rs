@@ -1,10 +1,10 @@
-//! Where packets can go: over links, and over the air between two stations.
+//! Routes of packets: over links, and over the air between two stations.
 
 use windlass_sim::routing::{Direction, Routes, link_of};
 
 use crate::model::{LinkSpec, Scenario, WifiSpec};
 
-/// The ways from node to node of a scenario.
+/// The routes between the nodes of a scenario.
 #[derive(Clone, Debug)]
 pub struct Ways {
     routes: Routes,
@@ -13,7 +13,7 @@ pub struct Ways {
     air: Vec<(usize, [usize; 2])>,
 }
 
-/// One step of a way.
+/// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hop {
     /// Over a link in this direction.
@@ -30,7 +30,7 @@ pub enum Hop {
 }
 
 impl Hop {
-    /// The same step the other way.
+    /// The same step in the opposite direction.
     pub fn reversed(self) -> Hop {
         match self {
             Hop::Link(direction) => Hop::Link(direction ^ 1),
@@ -40,7 +40,7 @@ impl Hop {
 }
 
 impl Ways {
-    /// The ways over these links, then over these cells: the same as the simulator's.
+    /// The routes over these links, then over these cells. They equal the simulator's routes.
     pub(super) fn new(nodes: usize, links: &[LinkSpec], wifi: &[WifiSpec]) -> Ways {
         let of_cell = |(i, cell): (usize, &WifiSpec)| {
             cell.radio.pairs().into_iter().map(move |pair| (i, pair)).collect::<Vec<_>>()
@@ -51,13 +51,13 @@ impl Ways {
         Ways { routes: Routes::new(nodes, wires.chain(pairs)), links: links.len(), air }
     }
 
-    /// The way from one node to another, as directions; `None` when they are not connected. A
-    /// direction beyond those of the links is one over the air.
+    /// The route from one node to another, as directions; `None` if they are not connected. A
+    /// direction after the directions of the links is a direction over the air.
     pub fn path(&self, from: usize, to: usize) -> Option<Vec<Direction>> {
         self.routes.path(from, to)
     }
 
-    /// What a direction is.
+    /// The step of a direction.
     pub fn hop(&self, direction: Direction) -> Hop {
         let Some(&(cell, [a, b])) =
             link_of(direction).checked_sub(self.links).and_then(|i| self.air.get(i))
@@ -68,12 +68,13 @@ impl Ways {
         Hop::Air { cell, from, to }
     }
 
-    /// The way from one node to another, step by step.
+    /// The route from one node to another, step by step.
     pub fn hops(&self, from: usize, to: usize) -> Option<Vec<Hop>> {
         self.through(&[from, to])
     }
 
-    /// The way from the first of these nodes over each of the next to the last, step by step.
+    /// The route from the first of these nodes over each of the next nodes to the last, step by
+    /// step.
     pub fn through(&self, nodes: &[usize]) -> Option<Vec<Hop>> {
         let path = self.routes.through(nodes)?;
         Some(path.into_iter().map(|direction| self.hop(direction)).collect())
@@ -81,13 +82,13 @@ impl Ways {
 }
 
 impl Scenario {
-    /// Largest IP packet that makes this step, bytes.
+    /// Largest IP packet for this step, bytes.
     pub fn mtu(&self, hop: Hop) -> u32 {
         mtu(hop, &self.links, &self.wifi)
     }
 }
 
-/// Largest IP packet that makes this step, bytes.
+/// Largest IP packet for this step, bytes.
 pub(super) fn mtu(hop: Hop, links: &[LinkSpec], wifi: &[WifiSpec]) -> u32 {
     match hop {
         Hop::Link(direction) => links[link_of(direction)].mtu,

@@ -1,4 +1,4 @@
-//! Writing a scenario with every default filled in, and its hash.
+//! Writes a scenario with every default filled in, and computes its hash.
 
 use std::fmt::{Display, Write as _};
 
@@ -16,7 +16,7 @@ use crate::quote::{array, inline, quote};
 use crate::units::{BitRate, Bytes, Duration};
 use crate::{course, loss, multipath, params, queue, quick_start, stack, wifi};
 
-/// The lines of a document as they grow.
+/// The lines of a growing document.
 struct Lines(String);
 
 impl Lines {
@@ -52,21 +52,22 @@ pub(super) fn resolved(scenario: &Scenario) -> String {
     lines.0
 }
 
-/// FNV-1a (128 bits, folded to 64) of what determines the outcome apart from the seed.
+/// Hash of the values that determine the result apart from the seed: FNV-1a (128 bits, folded to
+/// 64).
 pub(super) fn hash(scenario: &Scenario) -> String {
     hash_of(scenario, Controllers::Whole)
 }
 
-/// The same of everything but the parameters of the algorithms and their slow starts.
+/// The hash without the parameters of the algorithms and without their slow starts.
 pub(super) fn hash_without_parameters(scenario: &Scenario) -> String {
     hash_of(scenario, Controllers::ByName)
 }
 
-/// How much of the flows' controllers is written.
+/// The written part of the flows' controllers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Controllers {
     Whole,
-    /// Their names, and of the stack what another endpoint can be told.
+    /// Their names, and the values of the stack that also apply to another endpoint.
     ByName,
 }
 
@@ -78,14 +79,14 @@ impl Controllers {
     }
 }
 
-/// Keys of the stack that are left out at these values, so that they are new to no scenario's hash.
+/// Keys of the stack that are left out at these values, so that they change no older hash.
 const UNDERSTOOD: [(&str, &str); 2] = [("lies", "\"none\""), ("spared_syns", "0")];
 
 fn is_understood((key, text): &(&'static str, String)) -> bool {
     UNDERSTOOD.contains(&(*key, text.as_str()))
 }
 
-/// The keys of the stack that only our endpoints know.
+/// The keys of the stack that only Windlass's endpoints have.
 const OWN_TO_OURS: [&str; 11] = [
     "receive_autotuning",
     "initial_receive_buffer",
@@ -105,7 +106,7 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let mut lines = Lines(String::new());
     body(&mut lines, scenario, controllers);
-    // What is counted by intervals is part of a run's record, other recordings stand beside it.
+    // Counts per interval are part of a run's record; other recordings are separate files.
     if scenario.record.bins > Span::ZERO {
         lines.quoted("bins", Duration(scenario.record.bins));
     }
@@ -116,7 +117,7 @@ fn hash_of(scenario: &Scenario, controllers: Controllers) -> String {
     format!("{:016x}", (hash >> 64) as u64 ^ hash as u64)
 }
 
-/// Everything but name, description, seed and what to record.
+/// Everything except name, description, seed and the data to record.
 fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     lines.quoted("duration", Duration(scenario.duration));
     let mut shared = scenario.flows.first().map_or_else(Vec::new, |f| controllers.stack(&f.stack));
@@ -175,7 +176,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
         let time = |time: &Span| quote(Duration(*time));
         lines.raw("down", array(&link.down, |times| array(times, time)));
     }
-    // Left out at its default, so that it is new to no scenario's hash.
+    // Left out at its default, so that it changes no older hash.
     if let Some(setting) = &link.quick_start {
         lines.raw("quick_start", inline(&quick_start::written(setting)));
     }
@@ -188,7 +189,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     }
 }
 
-/// The keys of what each direction loses.
+/// The loss keys of each direction.
 fn losses(link: &LinkSpec) -> [Option<Vec<(&'static str, String)>>; 2] {
     [0, 1].map(|direction| {
         let bursts = link.course[direction].bursts.as_ref().map(loss::written_bursts);
@@ -209,7 +210,7 @@ fn flow(
     shared: &[(&str, String)],
     controllers: Controllers,
 ) {
-    // Ours is what its parameters make it, wherever it runs.
+    // Windlass's implementation depends on its parameters on each backend.
     let controllers = if flow.home == Home::Bpf { Controllers::Whole } else { controllers };
     lines.header("[[flow]]");
     lines.quoted("name", &flow.name);
@@ -219,9 +220,9 @@ fn flow(
         lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
     }
     lines.quoted("algorithm", flow.algorithm());
-    // What stands in for a kernel's algorithm has nothing to say.
+    // The substitute for a kernel's algorithm never runs, so its parameters are left out.
     let controllers = if flow.kernel.is_some() { Controllers::ByName } else { controllers };
-    // Left out at its default, so that it is new to no scenario's hash.
+    // Left out at its default, so that it changes no older hash.
     if flow.home != Home::default() {
         lines.quoted("home", word_of(&Home::ALL, &flow.home));
     }
@@ -230,7 +231,7 @@ fn flow(
             lines.raw(key, text);
         }
     }
-    // Left out at its default, so that it is new to no scenario's hash; to a kernel it is nothing.
+    // Left out at its default, so that it changes no older hash; a kernel ignores it.
     if flow.flavour != Flavour::Rfc
         && flow.controller.is_some()
         && controllers == Controllers::Whole
@@ -246,11 +247,11 @@ fn flow(
     if !differing.is_empty() {
         lines.raw("stack", inline(&differing));
     }
-    // Intervals of sending say it themselves.
+    // Sending intervals set the start.
     if flow.on.is_empty() {
         lines.quoted("start", Duration(flow.start));
     }
-    // Left out at its default, so that it is new to no scenario's hash.
+    // Left out at its default, so that it changes no older hash.
     if flow.jitter != Span::ZERO {
         lines.quoted("jitter", Duration(flow.jitter));
     }

@@ -1,5 +1,6 @@
-//! The stored form of a scenario names its results: what the repository's scenarios are written as, and their
-//! hashes, against what they were. Another hash makes every stored run of that scenario a stranger.
+//! Results are stored under the stored form of a scenario. The test compares the written form and the hashes
+//! of the repository's scenarios with the stored values. With another hash, the stored runs of a scenario are
+//! no longer found.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,7 @@ fn hashes() -> String {
 }
 
 #[test]
-fn the_repositorys_scenarios_are_written_as_they_were() {
+fn the_repositorys_scenarios_are_written_unchanged() {
     let now = hashes();
     if env::var_os("WINDLASS_BLESS").is_some() {
         return fs::write(GOLDEN, now).expect("written");

@@ -1,4 +1,4 @@
-//! Links that depart from a constant rate and delay, as files say them.
+//! Links whose rate or delay changes, in scenario files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn refusal(link: &str) -> String {
     Scenario::from_str(&with(link), "test.toml").expect_err(link).to_string()
 }
 
-/// A scenario in a folder of its own with a trace beside it.
+/// Writes a scenario with a trace to a new folder.
 fn beside(test: &str, trace: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
     fs::create_dir_all(&folder).expect("a folder");
@@ -33,7 +33,7 @@ fn beside(test: &str, trace: &str) -> PathBuf {
 }
 
 #[test]
-fn what_is_written_out_reads_back_as_the_same_and_runs() {
+fn a_written_scenario_reads_back_equal_and_runs() {
     for link in [
         "rate = [[\"0s\", \"10Mbps\"], [\"2s\", \"1Mbps\"]]",
         "rate = \"1Mbps\"\ndelay = [[\"0s\", \"20ms\"], [\"3s\", \"60ms\"]]\njitter = \"5ms\"",
@@ -94,7 +94,7 @@ fn messages_are_written_out_and_refused_like_links() {
 }
 
 #[test]
-fn saying_what_is_so_anyway_makes_no_other_scenario() {
+fn keys_at_their_defaults_do_not_change_the_scenario() {
     let plain = read("rate = \"1Mbps\"\ndelay = \"9ms\"");
     for link in [
         "rate = [[\"0s\", \"1Mbps\"]]\ndelay = [[\"0s\", \"9ms\"]]\njitter = \"0s\"",
@@ -105,7 +105,7 @@ fn saying_what_is_so_anyway_makes_no_other_scenario() {
 }
 
 #[test]
-fn a_trace_is_read_from_beside_the_scenario_and_then_stands_in_it() {
+fn a_trace_file_is_read_from_the_scenarios_folder_into_the_scenario() {
     let file = beside("whole", "# made by hand\n0\n10\n\n10\n20\n");
     let scenario = Scenario::from_file(&file).unwrap_or_else(|e| panic!("{e}"));
     let link = &scenario.links[0];
@@ -115,7 +115,8 @@ fn a_trace_is_read_from_beside_the_scenario_and_then_stands_in_it() {
     assert_eq!(Scenario::from_str(&scenario.resolved_toml(), "elsewhere/x").unwrap(), scenario);
 }
 
-/// Rates in columns, with a byte-order mark and a header: a second at 1 Mbit/s and one at rest, over and over.
+/// Rates in columns, with a byte-order mark and a header: one second at 1 Mbit/s and one second without
+/// transmission, repeated.
 #[test]
 fn a_trace_in_columns_is_read_as_rates_that_repeat() {
     let columns = "\u{feff}time_s,throughput_kbps\r\n100,1000\r\n101,0\r\n";
@@ -158,7 +159,7 @@ fn bursts_are_given_by_packet_or_in_time() {
 }
 
 #[test]
-fn rates_that_stop_for_good_are_refused() {
+fn rates_that_end_at_zero_are_refused() {
     for (link, says) in [
         (
             "rate = [[\"0s\", \"1Mbps\"], [\"2s\", \"0bps\"]]",
@@ -173,8 +174,11 @@ fn rates_that_stop_for_good_are_refused() {
             "rate = { steps = [[\"0s\", \"1Mbps\"], [\"2s\", \"0bps\"]], repeat = \"2s\" }",
             "`repeat` (2s) must be",
         ),
-        ("rate = { trace = \"1 2\", repeat = \"2s\" }", "a trace always begins again"),
-        ("rate = { trace = \"1 2\", steps = [[\"0s\", \"1Mbps\"]] }", "stands beside `steps`"),
+        ("rate = { trace = \"1 2\", repeat = \"2s\" }", "a trace always repeats"),
+        (
+            "rate = { trace = \"1 2\", steps = [[\"0s\", \"1Mbps\"]] }",
+            "cannot be combined with `steps`",
+        ),
         ("rate = \"0bps\"", "must be more than zero"),
     ] {
         assert!(refusal(link).contains(says), "{link}: {}", refusal(link));
@@ -186,8 +190,8 @@ fn bad_traces_are_refused_with_the_line_that_is_wrong() {
     let refused =
         |test, trace: &str| Scenario::from_file(beside(test, trace)).expect_err(trace).to_string();
     for (test, trace, says) in [
-        ("word", "0\n# x\nfive\n", "radio.trace:3: `five` is no whole number of milliseconds"),
-        ("columns-word", "0 1\n1 x\n", "radio.trace:2: `x` is no rate of zero or more"),
+        ("word", "0\n# x\nfive\n", "radio.trace:3: `five` is not a whole number of milliseconds"),
+        ("columns-word", "0 1\n1 x\n", "radio.trace:2: `x` is not a rate of zero or more"),
         ("back", "0\n7\n5\n", "radio.trace:3: 5 ms comes after 7 ms"),
         ("empty", "\n# nothing\n", "radio.trace: a trace needs at least one delivery opportunity"),
         ("still", "0\n0\n", "radio.trace:2: a trace whose last opportunity is at 0 ms"),
@@ -199,7 +203,7 @@ fn bad_traces_are_refused_with_the_line_that_is_wrong() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_where_it_stands() {
+fn impossible_values_are_refused_at_their_place() {
     for (link, says) in [
         ("rate = [[\"0s\", \"0bps\"]]", "test.toml:5:9: `rate`: the last rate must be more"),
         ("rate = [[\"1s\", \"1Mbps\"]]", "the first step begins at `0s`"),
@@ -226,7 +230,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
     }
 }
 
-/// The result of one of the repository's scenarios.
+/// The result of a scenario of the repository.
 fn example(name: &str) -> windlass_sim::RunResult {
     let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let scenario = Scenario::from_file(&path).unwrap_or_else(|e| panic!("{e}"));
@@ -237,7 +241,7 @@ fn example(name: &str) -> windlass_sim::RunResult {
 }
 
 #[test]
-fn the_repositorys_traces_carry_what_they_say_and_no_more() {
+fn the_repositorys_traces_carry_exactly_their_rates() {
     let result = example("cellular");
     let text = include_str!("../../../scenarios/traces/cellular.trace");
     let opportunities = text.lines().filter(|line| !line.starts_with('#')).count();

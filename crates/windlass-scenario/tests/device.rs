@@ -1,4 +1,4 @@
-//! The key `device` of a queue: what it means, how it is written again, and its errors.
+//! The key `device` of a queue: its effect, its written form, and its errors.
 
 use windlass_scenario::outlook::{paths, warnings};
 use windlass_scenario::{Discipline, Scenario, compile};

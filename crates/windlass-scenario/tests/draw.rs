@@ -1,4 +1,4 @@
-//! Flows whose senders each run draws.
+//! Flows whose senders are drawn in each run.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ fn each_run_draws_different_senders_and_over_the_runs_every_node_has_its_turn() 
     assert_ne!(scenario.hash(), read(&CELL.replace("draw = true\n", "")).hash());
 }
 
-/// The draws belong to the flows' names: another algorithm has the same senders.
+/// The draws depend on the flows' names, so another algorithm has the same senders.
 #[test]
 fn another_algorithm_has_the_same_senders() {
     let other = read(&CELL.replace("\"reno\"", "\"cubic\""));
@@ -57,7 +57,7 @@ fn another_algorithm_has_the_same_senders() {
 }
 
 #[test]
-fn the_resolved_scenario_says_what_is_drawn_from_and_reads_back_the_same() {
+fn the_resolved_scenario_has_the_nodes_of_draw_and_reads_back_equal() {
     let scenario = read(CELL);
     let again = read(&scenario.resolved_toml());
     assert_eq!(again.flows, scenario.flows);
@@ -65,16 +65,16 @@ fn the_resolved_scenario_says_what_is_drawn_from_and_reads_back_the_same() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused() {
+fn impossible_draws_are_refused() {
     let count = refused("count = 3", "count = 7");
-    let expected = "s.toml:13:8: `draw`: 7 flows are to draw their senders from 6 nodes, each \
-                    another; write a `count` of 6 at most";
+    let expected = "s.toml:13:8: `draw`: 7 flows draw different senders from only 6 nodes; \
+                    write a `count` of at most 6";
     assert_eq!(count, expected);
     let second = "\n[[flow]]\nname = \"other\"\nfrom = \"n*\"\nto = \"base\"\ncount = 4\n\
                   draw = true\nalgorithm = \"reno\"\n";
     let both = Scenario::from_str(&format!("{CELL}{second}"), "s.toml").unwrap_err().to_string();
-    let expected = "s.toml:13:8: `draw`: 7 flows, `sensor-1` among them, are to draw their senders \
-                    from 6 nodes, each another; let fewer draw, or from more";
+    let expected = "s.toml:13:8: `draw`: 7 flows, including `sensor-1`, draw different senders from \
+                    only 6 nodes; let fewer flows draw, or add nodes";
     assert_eq!(both, expected);
     let pattern = refused("from = \"n*\"", "from = \"n1\"");
     assert!(pattern.contains("give it a `*`"), "{pattern}");

@@ -1,4 +1,4 @@
-//! Every kind of mistake in a scenario file or an override, each with its one clear sentence.
+//! Every kind of mistake in a scenario file or an override, each with one clear error message.
 
 use windlass_scenario::Scenario;
 
@@ -15,7 +15,7 @@ to = "client"
 algorithm = "reno"
 "#;
 
-/// What is written instead of a part of [`GOOD`], and the error that must follow.
+/// A replacement for a part of [`GOOD`], and the error that must follow.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("rate =", "rte =", "s.toml:5:1: unknown key `rte` in `[[link]]`; did you mean `rate`?"),
     (
@@ -196,7 +196,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "delay",
         "queue = { discipline = \"red\", max_threshold = \"20kB\" }\ndelay",
-        "s.toml:6:47: `max_threshold`: 20kB and the `min_threshold` of 5pkt must be of one kind, both in packets, both sizes or both in bdp",
+        "s.toml:6:47: `max_threshold`: 20kB and the `min_threshold` of 5pkt must have the same unit: both in packets, both sizes or both in bdp",
     ),
     (
         "delay",
@@ -341,7 +341,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\nstack = { initial_window = \"0mss\" }",
-        "s.toml:12:28: `initial_window`: must be more than nothing, for example `2mss`",
+        "s.toml:12:28: `initial_window`: must be more than zero, for example `2mss`",
     ),
     (
         "\"reno\"",
@@ -396,7 +396,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\ntraffic = { kind = \"coap\", every = \"1s\", size = \"10B\" }",
-        "s.toml:11:13: CoAP has no congestion control but its timer, `rto` in `traffic`; leave `algorithm` out",
+        "s.toml:11:13: CoAP has no congestion control except its timer, `rto` in `traffic`; leave `algorithm` out",
     ),
     (
         "algorithm = \"reno\"",
@@ -451,7 +451,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\n[record]\nseries = [\"cwnd_bytes\", \"cwnd_bytes\"]",
-        "s.toml:13:25: `series`: stands here twice",
+        "s.toml:13:25: `series`: occurs twice",
     ),
     (
         "\"reno\"",

@@ -1,4 +1,4 @@
-//! Mistakes in overrides, and what an error tells besides its sentence.
+//! Mistakes in overrides, and the parts of an error.
 
 use windlass_scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! What scenario files mean: defaults, expansion, overrides, the stored form and its hash.
+//! Scenario files: defaults, expansion, overrides, the stored form and its hash.
 
 use windlass_cc::reno::Increase;
 use windlass_cc::rto::{self, Rfc6298Params};
@@ -90,7 +90,7 @@ fn a_jitter_puts_off_each_start_by_its_own_share_of_it() {
 }
 
 #[test]
-fn what_is_counted_by_intervals_is_part_of_the_hash() {
+fn counting_intervals_are_part_of_the_hash() {
     let (plain, counted) = (read(MINIMAL), set(MINIMAL, &[("record.bins", "1s")]));
     assert_ne!(plain.hash(), counted.hash());
     assert_eq!(plain.hash(), set(MINIMAL, &[("record.interval", "1s")]).hash());
@@ -105,7 +105,7 @@ fn a_table_of_defaults_comes_into_being_when_a_key_in_it_is_set() {
 }
 
 #[test]
-fn everything_but_the_network_the_ends_and_the_algorithm_has_a_default() {
+fn all_keys_except_network_ends_and_algorithm_have_defaults() {
     let s = read(MINIMAL);
     assert_eq!((s.name.as_str(), s.description.as_str(), s.seed), ("minimal", "", 1));
     assert_eq!(s.nodes, ["a", "b"]);
@@ -192,7 +192,7 @@ fn a_stack_is_the_last_preset_named_with_every_field_that_is_set() {
 }
 
 #[test]
-fn what_is_left_out_at_its_default_is_written_where_flows_differ_in_it() {
+fn a_key_at_its_default_is_written_if_flows_differ_in_it() {
     let other = "[[flow]]\nfrom = \"a\"\nto = \"b\"\nalgorithm = \"reno\"\n";
     let cases = [["hides-losses", "none"], ["none", "splits-acks"], ["none", "none"]];
     for [first, second] in cases {
@@ -208,7 +208,7 @@ fn what_is_left_out_at_its_default_is_written_where_flows_differ_in_it() {
 }
 
 #[test]
-fn the_linux_flavour_brings_the_scheduler_of_the_kernel() {
+fn the_linux_implementation_has_the_kernels_scheduler() {
     let of = |more: &str, stack: &str| {
         let text = format!("{MINIMAL}multipath = {{ {more}subflows = [{{}}] }}\n{stack}");
         read(&text).flows[0].multipath.clone()
@@ -307,7 +307,7 @@ fn overrides_may_depend_on_each_other() {
 }
 
 #[test]
-fn a_queue_takes_its_disciplines_defaults_and_what_the_table_says() {
+fn a_queue_has_its_disciplines_defaults_and_the_tables_values() {
     let discipline =
         |table: &str| set(MINIMAL, &[("link.0.queue", table)]).links[0].discipline.clone();
     let fq = discipline("{ discipline = \"FQ-CoDel\", quantum = \"300B\", ecn = false }");
@@ -323,7 +323,7 @@ fn a_queue_takes_its_disciplines_defaults_and_what_the_table_says() {
 }
 
 #[test]
-fn a_link_answers_quick_start_requests_as_it_says_and_its_text_says_so_again() {
+fn quick_start_settings_of_a_link_read_back_equal() {
     let setting = |value: &str| {
         let scenario = set(MINIMAL, &[("link.0.quick_start", value)]);
         let again = read(&scenario.resolved_toml());
@@ -349,7 +349,7 @@ fn thresholds_in_bdp_follow_the_link_at_run_time() {
 }
 
 #[test]
-fn the_hash_follows_what_is_simulated_and_nothing_else() {
+fn the_hash_depends_on_the_simulation_only() {
     let base = read(MINIMAL);
     assert_eq!(base.hash().len(), 16);
     let same = [
@@ -380,7 +380,7 @@ fn the_hash_follows_what_is_simulated_and_nothing_else() {
 }
 
 #[test]
-fn an_acknowledgement_of_several_segments_counts_for_as_many_as_the_stack_says() {
+fn ack_limit_sets_the_segments_per_acknowledgement() {
     let counted = |limit: &str| {
         let scenario = set(MINIMAL, &[("stack.ack_limit", limit)]);
         let config = windlass_scenario::compile::compile(&scenario, 1).expect("a valid scenario");
@@ -396,7 +396,7 @@ fn an_acknowledgement_of_several_segments_counts_for_as_many_as_the_stack_says()
 }
 
 #[test]
-fn the_preset_chooses_the_flavour_of_the_algorithm_and_single_values_override_it() {
+fn the_preset_sets_the_implementation_and_single_values_override_it() {
     let is = |overrides: &[(&str, &str)], id: &str, flavour| {
         let scenario = set(MINIMAL, &[overrides, &[("flow.0.algorithm", id)]].concat());
         assert_eq!(read(&scenario.resolved_toml()), scenario);
@@ -423,7 +423,7 @@ fn the_preset_chooses_the_flavour_of_the_algorithm_and_single_values_override_it
 }
 
 #[test]
-fn an_unknown_flavour_is_one_located_error() {
+fn an_unknown_implementation_is_one_located_error() {
     let text = MINIMAL.replace("algorithm = ", "flavour = \"bsd\"\nalgorithm = ");
     let error = Scenario::from_str(&text, "minimal.toml").unwrap_err().to_string();
     assert!(error.starts_with("minimal.toml:"), "{error}");

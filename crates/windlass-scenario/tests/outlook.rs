@@ -1,4 +1,4 @@
-//! What is said of a scenario before it runs, against figures worked out by hand.
+//! The summary and the warnings of a scenario, compared with figures computed by hand.
 
 use windlass_cc::Span;
 use windlass_scenario::Scenario;
@@ -67,7 +67,7 @@ fn without_window_scaling_the_window_ends_at_65535_bytes() {
 
 /// 45 bytes of headers before a request's payload, 36 of an answer without one; each frame has 2 more.
 #[test]
-fn a_request_of_coap_has_its_answer_for_an_acknowledgement() {
+fn the_response_of_coap_acknowledges_the_request() {
     let udp = "kind = \"cbr\", rate = \"8kbps\", packet = \"98B\", transport = \"udp\"";
     let text = SENSOR.replace(udp, "kind = \"coap\", every = \"10s\", size = \"127B\"");
     let path = &paths(&read(&text)).expect("paths")[0];
@@ -86,7 +86,7 @@ fn a_datagram_has_neither_window_nor_acknowledgement() {
     assert!(text(&paths).contains("over idle links a packet takes 15.240 ms"));
     assert_eq!(
         warnings(&read(SENSOR)).expect("warnings"),
-        ["link radio has an unlimited queue: nothing is ever dropped there for want of room"]
+        ["link radio has an unlimited queue, which never overflows"]
     );
 }
 
@@ -97,7 +97,7 @@ fn staggered_flows_share_one_warning() {
     assert_eq!(
         warnings(&short).expect("warnings"),
         ["each of 3 flows, reno-1 to reno-3: it lasts less than 100 round trips of 44ms, so that \
-          its beginning rules its averages"]
+          its beginning dominates its averages"]
     );
 }
 
@@ -115,7 +115,7 @@ const SLOW: &str = r#"
 "#;
 
 #[test]
-fn an_initial_timeout_below_the_rtt_is_told_of_tcp_and_of_coap() {
+fn tcp_and_coap_warn_of_an_initial_timeout_below_the_rtt() {
     let said = |traffic: &str| {
         let all = warnings(&read(&SLOW.replace("TRAFFIC", traffic))).expect("warnings");
         all.into_iter().filter(|w| w.contains("initial timeout")).collect::<Vec<_>>()

@@ -1,9 +1,9 @@
-//! What holds for every scenario, and for every text that is not one.
+//! Properties of every scenario, and of every text that is not a scenario.
 
 use proptest::prelude::*;
 use windlass_scenario::Scenario;
 
-/// A text that is a scenario, over the whole schema.
+/// A text that is a valid scenario, over the whole schema.
 fn any_scenario() -> impl Strategy<Value = String> {
     let head = (1u64..1_000_000, 0u64..1 << 62, "[a-z\"\\\\\n\t#é]{0,12}", stack());
     let head = head.prop_map(|(ms, seed, description, stack)| {

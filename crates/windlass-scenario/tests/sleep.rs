@@ -1,4 +1,4 @@
-//! `sleep`: who sleeps, and who is told that it cannot.
+//! `sleep`: the stations that sleep, and the errors for stations that cannot.
 
 use windlass_cc::Span;
 use windlass_scenario::Scenario;
@@ -40,7 +40,7 @@ fn read(text: &str) -> Scenario {
     scenario
 }
 
-/// The intervals of all stations, usual and fast, milliseconds.
+/// Usual and fast poll intervals of all stations, milliseconds.
 fn polls(text: &str) -> Vec<Option<(u64, Option<u64>)>> {
     let ms = |span: Span| span.0 / 1_000_000;
     let stations = read(text).wifi.remove(0).radio.stations;
@@ -49,7 +49,7 @@ fn polls(text: &str) -> Vec<Option<(u64, Option<u64>)>> {
 }
 
 #[test]
-fn all_sleep_but_the_access_point_or_those_that_are_named() {
+fn all_stations_except_the_access_point_sleep_or_only_named_stations() {
     let with = |line: &str| CELL.replace("access_point", &format!("{line}\naccess_point"));
     assert_eq!(polls(CELL), [None; 3]);
     let all = with("sleep = { poll_interval = \"2s\", fast_poll = \"100ms\" }");
@@ -64,7 +64,7 @@ fn all_sleep_but_the_access_point_or_those_that_are_named() {
 }
 
 #[test]
-fn what_sleep_draws_is_told_or_nothing() {
+fn sleep_power_is_set_or_zero() {
     let drawn = |consumption: &str| {
         let line = format!("consumption = {consumption}\naccess_point");
         let cell = read(&CELL.replace("access_point", &line)).wifi.remove(0);
@@ -108,7 +108,7 @@ fn every_mistake_has_its_sentence_and_its_place() {
             CELL,
             "802.15.4\"",
             "802.15.4\"\nsleep = { poll_interval = \"2s\", stations = [\"c\"] }".into(),
-            "s.toml:5:45: `sleep`: `c` is no station of this cell; its stations are `hub`, `a`, `b`",
+            "s.toml:5:45: `sleep`: `c` is not a station of this cell; its stations are `hub`, `a`, `b`",
         ),
         (
             CELL,

@@ -1,4 +1,4 @@
-//! Rate adaptation, aggregation and beacons: what a cell may say of them, and where it is told that it cannot.
+//! Rate adaptation, aggregation and beacons: their keys in a cell, and the errors with their places.
 
 use windlass_scenario::Scenario;
 use windlass_sim::radio::{Aggregation, Beacons, LateCapture, Minstrel};
@@ -46,7 +46,7 @@ fn words_stand_for_the_usual_settings_and_tables_for_others() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_where_it_stands() {
+fn impossible_values_are_refused_at_their_place() {
     for (line, at, words) in [
         ("rate_adaptation = \"arf\"", "5:19", "is one of `none`, `minstrel`"),
         ("rate_adaptation = { interval = \"0s\" }", "5:19", "1 ms to 60 s"),
@@ -55,7 +55,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
         ("rate = \"6Mbps\"\nrate_adaptation = \"minstrel\"", "6:19", "6.5 Mbit/s and more"),
         ("aggregation = { max_frames = 65 }", "5:30", "from 1 to 64"),
         ("aggregation = { max_size = \"70000B\" }", "5:28", "65535B"),
-        ("aggregation = { max_airtime = \"0s\" }", "5:15", "some time"),
+        ("aggregation = { max_airtime = \"0s\" }", "5:15", "must be above 0 and at most 10 ms"),
         ("aggregation = { frames = 3 }", "5:17", "`max_frames`, `max_size`, `max_airtime`"),
         ("scheduling = \"pf\"\naggregation = \"a-mpdu\"", "6:15", "order of arrival"),
         ("beacons = { size = \"3B\" }", "5:20", "from 40B to 2332B"),
@@ -75,5 +75,5 @@ fn what_cannot_be_is_refused_where_it_stands() {
     let ad_hoc = CELL.replace("access_point = \"ap\"", "mode = \"ad-hoc\"\nbeacons = \"usual\"");
     let ad_hoc = ad_hoc.replace("[\"a\"]", "[\"a\", \"ap\"]");
     let error = Scenario::from_str(&ad_hoc, "s.toml").expect_err("ad hoc").to_string();
-    assert!(error.contains("those of an 802.11 access point"), "{error}");
+    assert!(error.contains("need an 802.11 access point"), "{error}");
 }

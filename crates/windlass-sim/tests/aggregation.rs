@@ -1,5 +1,5 @@
-//! A-MPDUs against closed forms: the efficiency of a station alone by the length of its aggregates, of many by
-//! Bianchi's model, and what errors cost under block acknowledgement.
+//! A-MPDUs compared with closed forms: efficiency of one station by the length of its aggregates, of several
+//! stations by Bianchi's model, and the cost of errors under block acknowledgement.
 
 use crate::common::radio::Driver;
 use crate::common::wifi::{PACKET, cell, delivered, result, saturated, seconds, up_to};
@@ -12,7 +12,7 @@ use windlass_stats::models::dcf::Access;
 
 const N: Phy = Phy::N;
 
-/// Frames of an aggregate, and seconds from its beginning to the end of what follows its acknowledgement.
+/// Frames of an aggregate, and seconds from its beginning to the end of the DIFS after its acknowledgement.
 fn exchange(radio: &RadioConfig) -> (u32, f64) {
     let rate = |bps| N.rate(bps).unwrap();
     let mpdu = PACKET + N.data_overhead();
@@ -26,7 +26,7 @@ fn exchange(radio: &RadioConfig) -> (u32, f64) {
 
 /// Each exchange takes AIFS, the mean back-off, the aggregate, a SIFS and the block acknowledgement.
 #[test]
-fn a_station_alone_sends_what_the_length_of_its_aggregates_allows() {
+fn a_single_station_reaches_the_efficiency_of_its_aggregates() {
     for bps in [6_500_000, 26_000_000, 65_000_000] {
         for most in [1, 2, 4, 8, 16, 32, 64] {
             let mut radio = cell(N, 1, 5);
@@ -50,7 +50,7 @@ fn a_station_alone_sends_what_the_length_of_its_aggregates_allows() {
 }
 
 #[test]
-fn stations_with_aggregates_share_the_air_as_bianchis_do() {
+fn throughput_of_stations_with_aggregates_follows_bianchi() {
     for (n, most) in [(2, 16), (5, 16), (10, 1), (10, 8)] {
         for rts in [RtsThreshold::Never, RtsThreshold::Always] {
             let mut radio = cell(N, n, 5);
@@ -86,14 +86,14 @@ fn stations_with_aggregates_share_the_air_as_bianchis_do() {
     }
 }
 
-/// Of frames that fail each for itself only those are sent again: what gets through is the share of frames without
-/// error. Were an aggregate lost whole, nothing would.
+/// Only frames with errors are retransmitted, so that the throughput is proportional to the share of frames
+/// without errors. If every error destroyed a whole aggregate, the throughput would be about zero.
 #[test]
-fn an_error_costs_a_frame_and_not_its_aggregate() {
+fn an_error_costs_one_frame_of_an_aggregate() {
     let clean = |rate: f64| {
         let mut radio = cell(N, 1, 5);
         radio.aggregation = up_to(16);
-        // Of acknowledgements next to none is hit: 32 bytes against 1538.
+        // Errors in acknowledgements are rare: they have 32 bytes instead of 1538.
         radio.errors = FrameErrors::Model(LossModel::Ber { rate, formula: BerFormula::Exact });
         (delivered(radio.clone(), 10), radio)
     };
@@ -107,18 +107,18 @@ fn an_error_costs_a_frame_and_not_its_aggregate() {
         assert!((got / expected - 1.0).abs() < 0.015, "{rate}: {got} and {expected}");
         let r = result(saturated(radio, 2));
         let s = &r.radios[0].stations[1];
-        // Seven attempts each.
+        // Seven attempts per frame.
         assert!(s.drops_retry as f64 <= 5.0 + 3.0 * s.offered as f64 * libm::pow(1.0 - good, 7.0));
         assert!(s.retransmissions > 0 && s.aggregated >= 15 * s.aggregates, "{s:?}");
     }
 }
 
-/// The receiver keeps what came after a frame that is missing.
+/// The receiver keeps packets that follow a missing one.
 #[test]
-fn packets_arrive_in_order_whatever_is_lost() {
+fn packets_arrive_in_order_despite_losses() {
     let mut radio = cell(N, 1, 5);
     radio.aggregation = up_to(64);
-    radio.retries.short = 3; // so that some are given up, and not waited for
+    radio.retries.short = 3; // so that some packets are given up
     radio.errors = FrameErrors::Model(LossModel::Drop { probability: 0.4 });
     let mut d = Driver::new(&radio, 7);
     for i in 0..3000 {
@@ -140,9 +140,10 @@ fn packets_arrive_in_order_whatever_is_lost() {
     assert!(given_up > 30, "{given_up}");
 }
 
-/// The access point's packets go out by age: who has much does not keep others waiting.
+/// The access point sends packets in the order of their age. A station with many packets does not delay the
+/// others.
 #[test]
-fn an_aggregate_takes_along_what_is_for_the_same_station_and_keeps_the_others_turn() {
+fn an_aggregate_holds_all_packets_for_the_station_of_the_first() {
     let mut radio = cell(N, 2, 5);
     radio.aggregation = up_to(64);
     let mut d = Driver::new(&radio, 1);
@@ -150,7 +151,8 @@ fn an_aggregate_takes_along_what_is_for_the_same_station_and_keeps_the_others_tu
     let to_second = d.send(Time::from_secs(1), 0, 2, 1500);
     let last = d.send(Time::from_secs(1), 0, 1, 1500);
     d.finish();
-    // Those for station 1 go in one frame, the last before the one for station 2.
+    // All packets for station 1 are in one frame, also the packet that arrived after the packet for station
+    // 2.
     let at = |id| d.delivered(id)[0];
     assert!(to_first.iter().chain([&last]).all(|id| at(*id) == at(to_first[0])));
     assert!(at(to_second) > at(last));

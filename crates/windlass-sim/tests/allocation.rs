@@ -1,4 +1,4 @@
-//! In steady state the simulator allocates nothing. This binary counts every allocation.
+//! In steady state, the simulator allocates no memory. This binary counts every allocation.
 
 mod common;
 
@@ -22,7 +22,7 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call is handed on to the system's allocator unchanged.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|c| c.set(c.get() + 1));
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations and packet-hops between two simulated times.
+/// Allocations and packet-hops between two times of a run.
 fn allocations(mut config: Config, from_s: u64, to_s: u64) -> (u64, u64) {
     config.duration = Time::from_secs(to_s);
     let mut simulation = Simulation::new(config).expect("valid");
@@ -67,7 +67,7 @@ fn the_counter_counts() {
 #[test]
 fn a_lossless_flow_allocates_nothing() {
     let mut config = dumbbell(1, "newreno", Time::ZERO);
-    // A window of half the path and queue: nothing is ever dropped.
+    // A window of half the path and queue, so that nothing is dropped.
     config.flows[0].profile_mut().stack.receive_buffer = 100_000;
     config.links[0].queue = QueueLimit::Unlimited;
     assert_none(config, 5, 60);
@@ -122,7 +122,7 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
         first_bursts_largest(&mut config);
         config.links[0].rate_bps = 20_000_000;
         config.links[0].discipline = discipline.clone();
-        // Whatever the discipline lets wait at most, it may come late, and then a ring doubles.
+        // The discipline's largest queue may occur late, and then a ring doubles.
         let (allocated, hops) = allocations(config, 30, 60);
         assert!(hops > 200_000, "only {hops} hops");
         assert!(allocated <= 8, "{allocated} in {hops} hops: {discipline:?}");
@@ -131,7 +131,7 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
 
 #[test]
 fn twenty_flows_that_overflow_a_queue_allocate_nothing() {
-    // Twenty full windows are too much for half the usual bottleneck.
+    // Twenty full windows exceed half the usual bottleneck.
     let mut config = dumbbell(20, "newreno", Time::ZERO);
     config.links[0].rate_bps = 100_000_000;
     config.links[0].queue = QueueLimit::Packets(200);
@@ -155,9 +155,8 @@ fn a_saturated_cell_allocates_nothing() {
     }
 }
 
-/// A ring doubles when its link meets a burst larger than any before. So that the first bursts are
-/// the largest, each flow starts alone with a full window of 60 segments, each of which is
-/// acknowledged.
+/// A ring doubles when its link gets a burst that is larger than all before. So that the first bursts are the
+/// largest, each flow starts alone with a full window of 60 segments. Each segment is acknowledged.
 fn first_bursts_largest(config: &mut Config) {
     for (i, flow) in config.flows.iter_mut().enumerate() {
         let stack = &mut flow.profile_mut().stack;

@@ -1,5 +1,4 @@
-//! What AODV does to packets on a radio: routes are found, break and heal, and every packet is
-//! accounted for.
+//! AODV on a radio: routes are found, break and are repaired, and every packet is accounted for.
 
 use crate::common::radio::{grid, line, over};
 use crate::common::{flow, network, rfc, run};
@@ -27,7 +26,7 @@ fn routing(result: &RunResult) -> &RoutingResult {
 }
 
 #[test]
-fn a_chain_is_crossed_by_as_many_hops_as_it_has() {
+fn a_chain_of_six_stations_takes_five_hops() {
     let stop = Time::from_secs(10);
     let config = over(grid(1, 6), &[([0, 5], cbr(5, stop))], Time::from_secs(11));
     let result = run(config);
@@ -36,9 +35,9 @@ fn a_chain_is_crossed_by_as_many_hops_as_it_has() {
     assert_eq!(r.hops[..5], [0; 5]);
     assert_eq!((r.hops[5], r.crossed), (50, 50));
     assert_eq!((r.discoveries, r.discoveries_succeeded, r.discoveries_failed), (1, 1, 0));
-    // Five hops are beyond rings of 1 and 3; the ring of 5 finds the destination.
+    // Five hops exceed the ranges 1 and 3; the request with range 5 finds the destination.
     assert_eq!(r.rreq_originated, 3);
-    // The destination and the four between answer and pass the answer on.
+    // The destination answers, and the four stations between forward the reply.
     assert_eq!((r.rrep_originated, r.rrep_forwarded), (1, 4));
 }
 
@@ -52,12 +51,12 @@ fn tcp_crosses_a_grid_both_ways() {
     assert_eq!(result.flows[0].delivered_bytes, 100_000);
     assert!(result.flows[0].completion_s.is_some());
     let mean = routing(&result).mean_hops();
-    assert!((7.9..9.5).contains(&mean), "{mean} hops where 8 are the least");
+    assert!((7.9..9.5).contains(&mean), "mean of {mean} hops; the minimum is 8");
 }
 
 #[test]
-fn a_route_heals_when_a_station_on_it_goes_off() {
-    // Two ways around a square of 3 by 3: the middle of the side that is in use dies.
+fn a_route_is_replaced_when_a_station_on_it_is_switched_off() {
+    // A square of 3 by 3 has two paths. The middle station of the used side is switched off.
     let stop = Time::from_secs(20);
     let mut radio = grid(3, 3);
     let before = {
@@ -76,10 +75,10 @@ fn a_route_heals_when_a_station_on_it_goes_off() {
     assert!(r.link_breaks >= 1);
 }
 
-/// Whoever carries the connection dies, and again whoever carries it then: it goes around both, and
-/// what was in flight through them is sent again.
+/// A station on the route is switched off, and later a station on the new route. The connection continues
+/// around both stations and retransmits the packets that were in flight through them.
 #[test]
-fn tcp_goes_on_when_stations_of_its_route_die_one_after_the_other() {
+fn tcp_survives_the_loss_of_two_stations_on_its_route() {
     let connection = |off: &[(usize, Time)], end: Time| {
         let flows = vec![flow([0, 4], rfc("newreno"), Traffic::Bulk { bytes: Some(4_000_000) })];
         let mut config = network(Vec::new(), flows, end);
@@ -88,7 +87,7 @@ fn tcp_goes_on_when_stations_of_its_route_die_one_after_the_other() {
         config.radios[0].off = off.to_vec();
         run(config)
     };
-    // Who is two hops from the source at this moment.
+    // The station that is two hops from the source at this time.
     let carrier = |off: &[(usize, Time)], at: Time| {
         let result = connection(off, at);
         let next = |station: u32| {
@@ -111,7 +110,7 @@ fn tcp_goes_on_when_stations_of_its_route_die_one_after_the_other() {
 }
 
 #[test]
-fn a_dead_station_is_noticed_by_the_silence_of_its_hello_too() {
+fn missing_hellos_detect_a_dead_station() {
     let stop = Time::from_secs(20);
     let mut radio = grid(3, 3);
     radio.off = vec![(1, Time::from_secs(10))];
@@ -120,14 +119,14 @@ fn a_dead_station_is_noticed_by_the_silence_of_its_hello_too() {
     let result = run(over(radio, &[([0, 2], cbr(5, stop))], Time::from_secs(21)));
     let r = routing(&result);
     assert!(r.hello_sent > 20, "{r:?}");
-    // Two seconds of silence cost ten packets.
+    // Two seconds without HELLO messages lose ten packets.
     let got = result.flows[0].delivered_bytes / 500;
     assert!((80..=95).contains(&got), "{got} of 100");
     assert!(r.hops[4] > 30, "{:?}", r.hops);
 }
 
 #[test]
-fn who_has_heard_the_destinations_hello_answers_for_it() {
+fn a_neighbour_with_the_destinations_hello_answers_for_it() {
     let stop = Time::from_secs(10);
     let mut radio = grid(1, 6);
     let params =
@@ -137,7 +136,8 @@ fn who_has_heard_the_destinations_hello_answers_for_it() {
     config.flows[0].start = Time::from_secs(3);
     let result = run(config);
     let r = routing(&result);
-    // Its neighbour, four hops off, answers and tells it of the way back.
+    // The destination's neighbour, four hops from the source, answers. It gives the destination the route
+    // back.
     assert_eq!((r.rrep_originated, r.rrep_gratuitous), (2, 1), "{r:?}");
     assert_eq!(
         r.rreq_forwarded,
@@ -148,7 +148,7 @@ fn who_has_heard_the_destinations_hello_answers_for_it() {
 }
 
 #[test]
-fn where_nothing_leads_to_the_destination_packets_wait_and_are_dropped() {
+fn packets_without_a_route_wait_and_are_dropped() {
     let mut radio = grid(1, 5);
     radio.stations[4].position = Position::metres(10_000, 0);
     let stop = Time::from_secs(30);
@@ -158,7 +158,7 @@ fn where_nothing_leads_to_the_destination_packets_wait_and_are_dropped() {
     assert_eq!(result.flows[0].loss_rate, 1.0);
     assert_eq!(r.drops_no_route, 30);
     assert!(r.discoveries_failed >= 2 && r.discoveries_succeeded == 0, "{r:?}");
-    // Rings of 1, 3, 5, 7 and three times the whole network.
+    // Requests with ranges 1, 3, 5 and 7, and three through the whole network.
     assert_eq!(r.rreq_originated, 7 * r.discoveries);
 }
 
@@ -175,7 +175,7 @@ fn a_dead_destination_is_given_up() {
 }
 
 #[test]
-fn a_source_that_goes_off_sends_nothing_more() {
+fn a_source_switched_off_stops_sending() {
     let mut radio = grid(1, 3);
     radio.off = vec![(0, Time::from_secs(5))];
     let stop = Time::from_secs(30);
@@ -223,7 +223,7 @@ fn a_chain_has_no_second_route() {
 }
 
 #[test]
-fn a_network_of_one_seed_gives_the_same_bytes_and_another_seed_does_not() {
+fn the_seed_determines_the_results_of_a_network() {
     let one = |seed| {
         let stop = Time::from_secs(5);
         let flows: Vec<([usize; 2], Cbr)> = (0..4).map(|i| ([i, 12], cbr(20, stop))).collect();
@@ -236,7 +236,7 @@ fn a_network_of_one_seed_gives_the_same_bytes_and_another_seed_does_not() {
 }
 
 #[test]
-fn messages_are_packets_of_the_sizes_of_the_rfc() {
+fn messages_have_the_sizes_of_the_rfc() {
     let stop = Time::from_secs(1);
     let result = run(over(grid(1, 2), &[([0, 1], cbr(1, stop))], Time::from_secs(2)));
     let r = routing(&result);
@@ -247,8 +247,8 @@ fn messages_are_packets_of_the_sizes_of_the_rfc() {
 }
 
 #[test]
-fn stations_in_a_row_hear_what_is_meant_for_others() {
-    // The helper of other tests builds the same chain without a protocol: the route is fixed.
+fn aodv_and_a_fixed_route_deliver_the_same_bytes() {
+    // The test compares AODV with a fixed route over the same chain.
     let mut radio = line(Phy::B_LONG, 500, &[0, 200, 400]);
     radio.hops = Hops::Pairs(vec![[0, 1], [1, 2]]);
     let stop = Time::from_secs(2);
@@ -264,7 +264,7 @@ fn stations_in_a_row_hear_what_is_meant_for_others() {
 const EXCHANGE_NS: u64 = 50_000 + 192_000 + 1_118_000 + 10_000 + 192_000 + 56_000;
 
 #[test]
-fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask() {
+fn cross_layer_data_has_the_route_and_the_station_on_request() {
     let mut radio = grid(1, 4);
     radio.off = vec![(3, Time::from_secs(20))];
     let flows = vec![flow([0, 3], rfc("newreno"), Traffic::Bulk { bytes: None })];
@@ -272,7 +272,7 @@ fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask()
     config.nodes = (0..4).map(|n| format!("n{n}")).collect();
     config.radios = vec![radio];
     let mut simulation = Simulation::new(config).expect("valid");
-    assert_eq!(simulation.cross_layer(0), None, "NewReno does not want to know");
+    assert_eq!(simulation.cross_layer(0), None, "NewReno does not use cross-layer data");
     simulation.watch_cross_layer(0);
     let before = simulation.cross_layer(0).expect("a sensor");
     assert_eq!((before.hops, before.base_rtt), (0, Span::NONE), "no route yet");
@@ -283,7 +283,7 @@ fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask()
     assert!(layers.base_rtt.0.abs_diff(6 * EXCHANGE_NS) <= 6_000, "{layers:?}");
     assert_eq!(layers.battery, 65_536);
     assert!(layers.queue_len <= 30, "{layers:?}");
-    // Neighbours of neighbours compete: it takes longer than alone, and some attempts fail.
+    // Stations two hops apart compete: service takes longer than alone, and some attempts fail.
     assert!(layers.service_time.0 > EXCHANGE_NS / 2, "{layers:?}");
     let alone = 1_500 * 1_000_000_000 / EXCHANGE_NS;
     assert!((alone / 50..alone).contains(&layers.service_rate.0), "{layers:?}");
@@ -296,8 +296,8 @@ fn a_snapshot_shows_the_route_and_the_station_and_nobody_pays_who_does_not_ask()
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// Data and messages: sent is delivered, dropped or inside, at each station and in all, whatever
-    /// is lost, whoever goes off and wherever the run stops.
+    /// Data packets and messages are conserved at each station and in total: each is delivered, dropped or
+    /// inside. This holds for all losses, switched-off stations and stop times.
     #[test]
     fn packets_are_conserved_with_messages_on_the_air(
         (rows, columns) in (1usize..5, 2usize..5),
@@ -330,7 +330,7 @@ proptest! {
         prop_assume!(!flows.is_empty());
         let mut config = over(radio, &flows, Time::from_millis(stop_ms));
         config.seed = seed;
-        let result = run(config); // which insists on conservation
+        let result = run(config); // checks conservation
         let r = routing(&result);
         let sent: u64 = result.flows.iter().map(|f| f.packets_sent).sum();
         prop_assert!(r.crossed <= sent);
@@ -339,8 +339,8 @@ proptest! {
     }
 }
 
-/// Megabits per second across so many hops, the source always having a packet: 802.11b at 2 Mbit/s,
-/// datagrams of 1472 bytes, stations 200 m apart that are received at 250 m and sensed at 550 m.
+/// Mbit/s over `hops` hops with a saturated source. The radio is 802.11b at 2 Mbit/s with datagrams of 1472
+/// bytes. Stations are 200 m apart, are received up to 250 m and sensed up to 550 m.
 fn chain_mbps(hops: usize, routes: Hops) -> f64 {
     let places: Vec<i64> = (0..=hops as i64).map(|i| 200 * i).collect();
     let mut radio = line(Phy::B_LONG, 550, &places);
@@ -358,9 +358,11 @@ fn chain_mbps(hops: usize, routes: Hops) -> f64 {
     result.flows[0].delivered_bytes as f64 * 8e-6 / 20.0
 }
 
-/// Li, Blake, De Couto, Lee and Morris, "Capacity of ad hoc wireless networks" (MobiCom 2001),
-/// section 3.1: of a chain's neighbours one in four can transmit at a time, and the 802.11 MAC gets to
-/// about one seventh of one hop's capacity when its source sends greedily, with the routes given.
+/// Compares with Li, Blake, De Couto, Lee and Morris, "Capacity of ad hoc wireless networks" (MobiCom 2001),
+/// section 3.1.
+///
+/// In a chain, one in four neighbours can transmit at a time. With given routes and a greedy source, the
+/// 802.11 MAC reaches about one seventh of the capacity of one hop.
 #[test]
 fn a_long_chain_carries_a_quarter_to_a_seventh_of_one_hop() {
     let given = |hops: usize| Hops::Pairs((0..hops).map(|i| [i, i + 1]).collect());
@@ -373,7 +375,7 @@ fn a_long_chain_carries_a_quarter_to_a_seventh_of_one_hop() {
     for long in &shares[3..] {
         assert!((1.0 / 8.0..1.0 / 4.0).contains(long), "{shares:?}");
     }
-    // Packets that hidden stations destroy look like lost neighbours to AODV, and cost searches.
+    // AODV takes packets that hidden stations destroyed for lost neighbours, and starts discoveries.
     let found = chain_mbps(8, Hops::Aodv(Aodv::RFC3561)) / one;
     assert!((0.04..*shares.last().expect("eight hops")).contains(&found), "{found} {shares:?}");
     println!("{one:.3} Mbps over one hop; shares of 2 to 8 hops {shares:.3?}, AODV 8: {found:.3}");

@@ -1,5 +1,5 @@
-//! Whatever messages are lost and whoever goes off: following next hops from any node reaches the
-//! destination or ends, and sequence numbers only grow.
+//! For all losses of messages and all switched-off stations, following next hops from any node reaches the
+//! destination or ends. Sequence numbers only grow.
 
 use proptest::prelude::*;
 use windlass_cc::{Span, Time};
@@ -9,21 +9,21 @@ use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::routing::aodv::table::newer;
 use windlass_sim::routing::aodv::{Action, AodvParams, Detection, Key, Message, Router};
 
-/// Routers joined by a topology that loses messages, in place of a radio.
+/// Routers connected by a topology that loses messages, without a radio.
 struct World {
     params: AodvParams,
     routers: Vec<Router>,
-    /// Who hears whom.
+    /// True for each pair of routers that receive each other.
     near: Vec<Vec<bool>>,
     off: Vec<bool>,
-    /// Messages under way: when they arrive, from whom, at whom.
+    /// Messages on their way: arrival time, sender, receiver, message.
     air: Vec<(Time, u32, u32, Message)>,
-    /// Data packets under way.
+    /// Data packets on their way.
     data: Vec<(Time, u32, u32, PacketHandle)>,
     stream: Stream,
-    /// Of a thousand messages so many are lost.
+    /// Number of lost messages per thousand.
     lossy: u64,
-    /// Sequence numbers last seen, by owner and destination.
+    /// Last sequence numbers, by owner and destination.
     numbers: Vec<Vec<u32>>,
     delivered: u32,
 }
@@ -49,7 +49,7 @@ impl World {
         }
     }
 
-    /// The handle of a packet to a node: its destination in place of a position.
+    /// Sends a packet to a node. The handle's hop is the destination instead of a route position.
     fn send(&mut self, now: Time, from: u32, to: u32) {
         self.forward(now, from, from, None, PacketHandle { id: from, size: 100, hop: to });
     }
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// Everything that is due by `end`, in order.
+    /// Processes all events until `end`, in order of time.
     fn run_until(&mut self, end: Time) {
         while let Some(now) = self.next().filter(|at| *at <= end) {
             let p = self.params;
@@ -186,8 +186,8 @@ fn edges() -> impl Strategy<Value = Vec<(usize, usize)>> {
     prop::collection::vec((0usize..12, 0usize..12), 8..30)
 }
 
-/// What happens, and how many milliseconds later the next thing: data from a node to another, or
-/// a node goes off, or two nodes part or meet.
+/// Events: a packet from one node to another, a node that is switched off, or a link between two nodes that
+/// breaks or returns. The first number is the time to the next event, ms.
 fn happenings() -> impl Strategy<Value = Vec<(u64, u8, usize, usize)>> {
     prop::collection::vec((1u64..1500, 0u8..12, 0usize..12, 0usize..12), 10..80)
 }
@@ -196,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn routes_never_lead_in_circles_and_sequence_numbers_only_grow(
+    fn routes_have_no_loops_and_sequence_numbers_only_grow(
         n in 3usize..12,
         edges in edges(),
         happenings in happenings(),
@@ -210,7 +210,7 @@ proptest! {
             params.detection = Detection::Both;
         }
         if short {
-            // Routes that expire in the midst of everything.
+            // Short lifetimes, so that routes expire in all situations.
             params.active_route_timeout = Span::from_millis(300);
             params.my_route_timeout = Span::from_millis(500);
         }
@@ -235,7 +235,7 @@ proptest! {
 }
 
 #[test]
-fn the_world_of_this_test_does_deliver() {
+fn the_test_network_delivers_packets() {
     let ring: Vec<(usize, usize)> = (0..8).map(|i| (i, i + 1)).collect();
     let mut world = World::new(8, &ring, AodvParams::RFC3561, 1, 0);
     for i in 0..10 {
@@ -243,7 +243,7 @@ fn the_world_of_this_test_does_deliver() {
         world.run_until(Time::from_secs(i + 1));
     }
     assert_eq!(world.delivered, 10);
-    // The way that was in use is gone; the other way around is found.
+    // The used path breaks, and the other path is found.
     let on_way = world.routers[0].table.valid(Time::from_secs(10), Key::shared(4)).map(|r| r.next);
     world.off[on_way.expect("a route") as usize] = true;
     for i in 10..20 {

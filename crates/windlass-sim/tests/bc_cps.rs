@@ -1,5 +1,5 @@
-//! BC-CPS at a shared bottleneck: what a connection with two subflows takes beside single flows of
-//! BBR and of NewReno, against two uncoupled subflows of BBR and against one flow of BBR.
+//! BC-CPS at a shared bottleneck. A connection with two subflows competes with single flows of BBR and of
+//! NewReno. It is compared with two uncoupled subflows of BBR and with one flow of BBR.
 
 use crate::common::{Traffic, flow, link, network, profile, run};
 use windlass_cc::Time;
@@ -17,9 +17,9 @@ fn stack(algorithm: &'static str) -> Profile {
     profile(StackConfig { recovery: Some(LossRecovery::Prr), ..RFC }, algorithm)
 }
 
-/// The first flow, from node 0 to 1, and two others from 6 to 7 meet at a link of 10 Mbit/s with a queue
-/// of `packets`; 40 ms there and back, 33 packets' worth. Flows start within the first second, by the
-/// seed.
+/// The first flow goes from node 0 to 1, and two other flows from 6 to 7. They share a link of 10 Mbit/s with
+/// a queue of `packets`. The base RTT is 40 ms, which is 33 packets. Flows start within the first second, at
+/// times that depend on the seed.
 fn meeting(first: FlowConfig, others: &'static str, packets: u64, seed: u64) -> Config {
     let access = |ends| link(ends, 1_000 * MBPS, 1);
     let bottleneck =
@@ -61,13 +61,13 @@ fn alone(algorithm: &'static str) -> FlowConfig {
     flow([0, 1], stack(algorithm), ENDLESS)
 }
 
-/// Goodput of the first flow over the mean of the two others': mean of five seeds, and half the width
+/// Goodput of the first flow over the mean goodput of the two others: mean of five seeds, and half the width
 /// of its 95 % interval.
 fn share(first: &FlowConfig, others: &'static str, packets: u64) -> (f64, f64) {
     share_of(5, 2.776, first, others, packets)
 }
 
-/// The same of so many seeds, with Student's t of one degree of freedom less.
+/// Like `share`, for `seeds` seeds and the quantile `t` of Student's t with `seeds - 1` degrees of freedom.
 fn share_of(
     seeds: u64,
     t: f64,
@@ -87,23 +87,25 @@ fn share_of(
     (mean, t * (variance / n).sqrt())
 }
 
-/// Two bandwidth-delay products.
+/// Queue of two bandwidth-delay products.
 const QUEUE: u64 = 66;
 
-/// As documented: together no more than the best path would take alone. It is less, about half.
+/// BC-CPS's documentation claims that both paths together take at most the share of the best path alone. The
+/// measured share is less, about half.
 #[test]
-fn beside_bbr_its_paths_together_take_half_a_share_where_uncoupled_ones_take_more_than_one() {
+fn bc_cps_takes_half_a_share_against_bbr_and_uncoupled_subflows_more_than_one() {
     let (mean, half) = share(&pair("bc-cps"), "bbr", QUEUE);
     assert!(mean + half < 0.65 && mean - half > 0.25, "bc-cps: {mean} ± {half}");
     let (alone, half) = share(&alone("bbr"), "bbr", QUEUE);
     assert!((alone - 1.0).abs() <= half && half < 0.3, "one flow of BBR: {alone} ± {half}");
-    // About 1.28 with a deviation of 0.24 from seed to seed: five would not tell it from one.
+    // The mean is about 1.28, with a standard deviation of 0.24 between seeds. Five seeds do not distinguish
+    // it from 1.
     let (mean, half) = share_of(10, 2.262, &pair("bbr"), "bbr", QUEUE);
     assert!(mean - half > 1.0, "uncoupled: {mean} ± {half}");
 }
 
 #[test]
-fn beside_newreno_its_paths_together_take_one_share_where_bbr_takes_several() {
+fn bc_cps_takes_one_share_against_newreno_and_bbr_several() {
     let (mean, half) = share(&pair("bc-cps"), "newreno", QUEUE);
     assert!(mean - half > 0.7 && mean + half < 1.3, "bc-cps: {mean} ± {half}");
     let (alone, half) = share(&alone("bbr"), "newreno", QUEUE);

@@ -1,4 +1,4 @@
-//! What beacons cost, against their airtime.
+//! Cost of beacons, compared with their airtime.
 
 use crate::common::wifi::{cell, delivered, result, saturated, seconds};
 use windlass_cc::Span;
@@ -9,7 +9,7 @@ fn beacons(ms: u64, networks: u32) -> Option<Beacons> {
 }
 
 #[test]
-fn beacons_take_their_share_of_the_air_and_all_stations_hear_them() {
+fn beacons_take_their_airtime_and_all_stations_receive_them() {
     for (ms, networks) in [(100, 1), (100, 5), (20, 4)] {
         let mut radio = cell(Phy::B_LONG, 3, 5);
         radio.beacons = beacons(ms, networks);
@@ -29,7 +29,7 @@ fn beacons_take_their_share_of_the_air_and_all_stations_hear_them() {
     }
 }
 
-/// A saturated station gives way for a beacon and the space and back-off that belong to it.
+/// A saturated station loses the time of each beacon, with its space and back-off.
 #[test]
 fn a_saturated_cell_loses_the_time_of_its_beacons() {
     let phy = Phy::G;
@@ -41,8 +41,8 @@ fn a_saturated_cell_loses_the_time_of_its_beacons() {
     let (alone, got) = (with(None), with(beacons(20, 8)));
     let one = phy.airtime(250, phy.rate(6_000_000).unwrap());
     let taken = |each: f64| 8.0 * each / 20e-3;
-    // One after another while the station's back-off stands still or collides: at least the frames, and at most a whole
-    // space and back-off with each.
+    // Beacons follow one another while the station's back-off is frozen, or they collide. The cost is at
+    // least the frames, and at most a whole space and back-off with each frame.
     let whole = seconds(one + phy.difs()) + 7.5 * seconds(phy.slot);
     let share = 1.0 - got / alone;
     println!(

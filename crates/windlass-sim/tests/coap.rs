@@ -1,4 +1,4 @@
-//! CoAP against the closed forms of RFC 7252 section 4.2 and of loss-free paths.
+//! CoAP compared with the closed forms of RFC 7252 section 4.2 and of loss-free paths.
 
 use crate::common::radio::line;
 use crate::common::{drops, flow, link, listed, network, rfc, run};
@@ -10,10 +10,10 @@ use windlass_sim::results::{CoapResult, PacketFate, Series};
 use windlass_sim::{FlowResult, RunResult};
 
 const SECOND: u64 = 1_000_000_000;
-/// 20 ms each way, and at 1 Mbit/s 145 bytes of a request and 87 of its response.
+/// 20 ms each way, and at 1 Mbit/s the time of a request of 145 bytes and of a response of 87.
 const ROUND_TRIP_MS: f64 = 40.0 + 1.16 + 0.696;
 
-/// Requests of 100 bytes, answered with 50, one every so many seconds.
+/// Requests of 100 bytes with responses of 50 bytes, one request every `every_s` seconds.
 pub fn coap(every_s: u64, stop_s: u64) -> Coap {
     let constant = |mean| Draw { law: Law::Constant, mean, most: 1 << 61 };
     Coap {
@@ -40,7 +40,7 @@ fn over(coap: Coap, end_s: u64) -> Config {
     network(vec![link([0, 1], 1_000_000, 20)], flows, Time::from_secs(end_s))
 }
 
-/// When packets were put on the link from client to server, seconds.
+/// Times at which the client's packets were sent on the link, seconds.
 fn sent_s(result: &RunResult) -> Vec<f64> {
     let sent = result.packets.iter().filter(|p| p.fate == PacketFate::Sent && p.forward);
     sent.map(|p| p.time.0 as f64 / 1e9).collect()
@@ -54,7 +54,8 @@ fn near(ours: f64, expected: f64) {
     assert!((ours - expected).abs() < 1e-6, "{ours} is not {expected}");
 }
 
-/// Largest distance of a sample from a uniform distribution, over that which one in a hundred exceeds (Kolmogorov and Smirnov).
+/// Maximum distance of a sample from a uniform distribution, over its 99th percentile (Kolmogorov and
+/// Smirnov).
 fn misfit(mut values: Vec<f64>, [from, to]: [f64; 2]) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -65,10 +66,9 @@ fn misfit(mut values: Vec<f64>, [from, to]: [f64; 2]) -> f64 {
     values.iter().enumerate().map(gap).fold(0.0, f64::max) * n.sqrt() / 1.63
 }
 
-/// The next request takes its turn in the moment in which the one before is given up.
+/// No request arrives. The next request starts when the previous request is given up.
 #[test]
-fn nothing_comes_through_and_each_request_goes_at_0_1_3_7_and_15_times_a_timeout_drawn_once_until_31()
- {
+fn unanswered_requests_are_sent_at_0_1_3_7_and_15_timeouts_and_given_up_at_31() {
     let mut config = over(coap(1, 100_000), 100_000);
     config.links[0].loss[0] = drops(1.0);
     config.record.capture = vec![0];
@@ -96,7 +96,7 @@ fn nothing_comes_through_and_each_request_goes_at_0_1_3_7_and_15_times_a_timeout
 }
 
 #[test]
-fn without_loss_an_exchange_takes_both_ways_and_both_transmissions() {
+fn an_exchange_without_loss_takes_propagation_and_transmission_both_ways() {
     let result = run(over(coap(1, 1_000), 1_000));
     let (flow, coap) = only(&result);
     assert_eq!((coap.begun, coap.completed, coap.given_up, coap.duplicates), (999, 999, 0, 0));
@@ -109,12 +109,12 @@ fn without_loss_an_exchange_takes_both_ways_and_both_transmissions() {
     let messages = flow.messages.as_deref().unwrap();
     assert_eq!((messages.sent, messages.arrived, messages.late), (999, 999, 0));
     near(messages.max_ms.unwrap(), 21.16);
-    // Between two of them the newest is from 21.16 to 1021.16 ms old.
+    // Just before an arrival, the newest message is 1021.16 ms old.
     near(messages.age_max_ms.unwrap(), 1_021.16);
 }
 
 #[test]
-fn a_line_of_links_adds_up() {
+fn delays_of_consecutive_links_add_up() {
     let mut config = over(coap(1, 10), 11);
     config.links.push(link([1, 2], 500_000, 5));
     config.nodes.push("n2".into());
@@ -122,9 +122,9 @@ fn a_line_of_links_adds_up() {
     near(only(&run(config)).1.max_ms.unwrap(), ROUND_TRIP_MS + 10.0 + 2.0 * 1.856);
 }
 
-/// A request whose answer is lost comes again, is answered again, and counts once.
+/// A request without a response is retransmitted, answered again and counted once.
 #[test]
-fn a_lost_acknowledgement_brings_a_duplicate_that_counts_once() {
+fn a_lost_response_causes_a_duplicate_that_is_counted_once() {
     let mut config = over(coap(10, 11), 100);
     config.links[0].loss[1] = listed(&[1]);
     let result = run(config);
@@ -139,7 +139,8 @@ fn a_lost_acknowledgement_brings_a_duplicate_that_counts_once() {
     assert_eq!(flow.min_rtt_ms, None);
 }
 
-/// Where a transmission fails with probability `f = 1 - (1 - p)²`, `k` are needed with probability `f^(k-1) (1 - f)`, five with `f⁴`.
+/// If a transmission fails with probability `f = 1 - (1 - p)²`, `k` transmissions are needed with probability
+/// `f^(k-1) (1 - f)`, and five with `f⁴`.
 #[test]
 fn with_independent_losses_the_number_of_transmissions_is_geometric() {
     const REQUESTS: usize = 3_000;
@@ -169,13 +170,16 @@ fn with_independent_losses_the_number_of_transmissions_is_geometric() {
     let messages = flow.messages.as_deref().unwrap();
     assert_eq!(coap.duplicates, result.links[0].delivered - messages.arrived);
     assert_eq!(flow.delivered_bytes, 100 * messages.arrived);
-    assert!(messages.arrived > coap.completed, "some were given up though they had come");
+    assert!(
+        messages.arrived > coap.completed,
+        "some requests were given up although they had arrived"
+    );
 }
 
-/// A sample is weak, measured from the first transmission, where the request was sent again; the timer of the standard
-/// algorithm has none of these.
+/// The sample of a retransmitted request is weak: it is measured from the first transmission. The timer of
+/// the standard algorithm uses no weak samples.
 #[test]
-fn an_estimator_is_fed_strong_and_weak_samples_as_its_equations_want_them() {
+fn estimators_receive_strong_and_weak_samples() {
     let no_floor = rto::Rfc6298Params { min: Span::ZERO, ..Default::default() };
     let named = |id| rto::AnyParams::by_name(id).unwrap();
     let fasor = rto::FasorParams { dither: false, ..Default::default() };
@@ -183,7 +187,7 @@ fn an_estimator_is_fed_strong_and_weak_samples_as_its_equations_want_them() {
     for timer in [named("cocoa"), named("cocoa+"), fasor, rto::AnyParams::Rfc6298(no_floor)] {
         let id = timer.info().id;
         let mut config = over(Coap { timer, ..coap(20, 130) }, 200);
-        // The third request is sent three times, the fifth once more.
+        // The third request is sent three times, the fifth twice.
         config.links[0].loss[0] = listed(&[3, 4, 7]);
         config.record.series = vec![Series::Rto];
         let result = run(config);
@@ -192,7 +196,7 @@ fn an_estimator_is_fed_strong_and_weak_samples_as_its_equations_want_them() {
         let took = result.flows[0].responses_s.iter().zip([0, 0, 2, 0, 1, 0]);
         for (begun, (took, retransmits)) in (1..).map(|n| Time::from_secs(20 * n)).zip(took) {
             let rtt = Span((took * 1e9).round() as u64);
-            model.arm(&timer, begun, 0); // an estimate that is old ages
+            model.arm(&timer, begun, 0); // an old estimate ages
             expected.push(model.rto(&timer).0);
             if retransmits == 0 || id != "rfc6298" {
                 let sample = RttSample { retransmits, now: begun + rtt, ..RttSample::of(rtt) };
@@ -210,16 +214,17 @@ fn an_estimator_is_fed_strong_and_weak_samples_as_its_equations_want_them() {
     }
 }
 
-/// With two exchanges at a time the second does not wait for the first, which nobody answers.
+/// With two exchanges at a time, the second request does not wait for the first, which gets no answer.
 #[test]
-fn as_many_exchanges_are_open_as_nstart_says() {
+fn nstart_limits_the_open_exchanges() {
     let of = |nstart| {
         let mut config = over(Coap { nstart, ..coap(1, 5) }, 200);
         config.links[0].loss[0] = listed(&[1]);
         run(config).flows[0].responses_s.clone()
     };
     let [one, two] = [1, 2].map(of);
-    // The first waits for its timer, of 2 to 3 s; with one at a time the second and the third wait for their turns.
+    // The first request waits for its timer of 2 to 3 s. With one exchange at a time, the second and the
+    // third wait too.
     let (first, round_trip) = (one[0], ROUND_TRIP_MS / 1e3);
     for (took, expected) in one.iter().zip([first, first - 1.0 + round_trip]) {
         near(*took, expected);
@@ -230,7 +235,7 @@ fn as_many_exchanges_are_open_as_nstart_says() {
 }
 
 #[test]
-fn what_is_not_confirmable_is_sent_once_and_not_answered() {
+fn non_confirmable_messages_are_sent_once_without_answer() {
     let mut config = over(Coap { confirmable: false, ..coap(1, 1_001) }, 1_100);
     config.links[0].loss[0] = listed(&[2, 3]);
     let result = run(config);
@@ -259,7 +264,7 @@ fn requests_and_responses_cross_the_air_in_their_frames() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_and_another_one_another() {
+fn the_seed_determines_the_exchanges() {
     let with = |seed| {
         let mut config = over(coap(1, 500), 600);
         config.links[0].loss = [drops(0.2), drops(0.2)];

@@ -1,5 +1,5 @@
-//! CoDel against RFC 8289's pseudo-code, written out here a second time and in the RFC's own shape: both get the same
-//! packets at the same moments, and must drop and transmit the same ones.
+//! CoDel compared with RFC 8289's pseudo-code, which this test implements again in the RFC's own form. Both
+//! get the same packets at the same times, and must drop and transmit the same packets.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,8 @@ use windlass_sim::queue::{CoDel, Discipline, Queue, Waiting};
 const SIZE: u32 = 1000;
 const MS: u64 = 1_000_000;
 
-/// The class `CoDelQueue` of sections 5.1 to 5.6, times in nanoseconds, zero being "not above" as in the RFC.
+/// The class `CoDelQueue` of sections 5.1 to 5.6, with times in nanoseconds. As in the RFC, zero means "not
+/// above".
 struct Pseudocode {
     packets: VecDeque<(u32, u64)>,
     target: u64,
@@ -30,7 +31,7 @@ impl Pseudocode {
         t + (self.interval as f64 / f64::from(self.count).sqrt()) as u64
     }
 
-    /// Section 5.6: the packet, and whether it is ok to drop.
+    /// Section 5.6: returns the packet, and true if it may be dropped.
     fn dodequeue(&mut self, now: u64) -> (Option<u32>, bool) {
         let Some((id, came)) = self.packets.pop_front() else {
             self.first_above_time = 0;
@@ -81,7 +82,7 @@ impl Pseudocode {
     }
 }
 
-/// Both at once.
+/// The simulator's queue and the model.
 struct Both {
     queue: Queue,
     model: Pseudocode,
@@ -124,7 +125,7 @@ impl Both {
         self.next += 1;
     }
 
-    /// What one departure drops, the same of both.
+    /// Transmits one packet. Checks that both queues drop the same packets, and returns them.
     fn depart(&mut self, now: u64) -> Vec<u32> {
         let mut drops = Vec::new();
         let taken = self.queue.dequeue(Time(now), &mut drops).map(|(packet, _)| packet.handle.id);
@@ -137,38 +138,43 @@ impl Both {
     }
 }
 
-/// An episode counts every drop, the last one too, after which the delay is no longer too long: the next episode, soon
-/// after, begins at the rate that it reached.
+/// The count of an episode includes its last drop, after which the delay is below the target. The next
+/// episode, soon after, begins at the drop rate of the first.
 #[test]
-fn an_episode_of_three_drops_is_followed_by_one_at_the_rate_of_two() {
+fn an_episode_after_three_drops_begins_with_a_count_of_two() {
     let mut both = Both::new();
-    // A backlog, then one departure a millisecond; when something was dropped.
+    // A backlog, then one departure per millisecond. Returns the times of the drops.
     let mut episode = |from_ms: u64, backlog: u64, departures: u64| {
         (0..backlog).for_each(|_| both.arrive(from_ms * MS));
         let at = (from_ms + 5)..(from_ms + 5 + departures);
         at.filter(|ms| !both.depart(ms * MS).is_empty()).collect::<Vec<u64>>()
     };
-    // From 1005 to 1276 ms 272 packets leave and 3 are dropped. Behind the third the last but one comes out, which is let
-    // go: no more than a packet waits.
+    // From 1005 to 1276 ms, 272 packets leave and 3 are dropped. After the third drop, the next to last
+    // packet leaves and is not dropped, because not more than one packet waits.
     let first = episode(1000, 276, 273);
-    assert_eq!(first, [1105, 1205, 1276], "an interval, then one over the square roots of 1 and 2");
-    // The count of 3 less the 1 that it began with: the second drop comes 100/sqrt(2) ms after the first.
+    assert_eq!(
+        first,
+        [1105, 1205, 1276],
+        "one interval, then intervals divided by the square roots of 1 and 2"
+    );
+    // The episode begins with the count of 3 minus the initial 1, so that the second drop follows after
+    // 100/sqrt(2) ms.
     assert_eq!(episode(1400, 400, 180), [1505, 1576]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Bursts and lulls of every length between a tenth of an interval and a few of them.
+    /// Bursts and pauses of lengths between a tenth of an interval and a few intervals.
     #[test]
-    fn every_packet_meets_the_fate_that_the_pseudo_code_gives_it(
+    fn every_packet_has_the_same_fate_as_in_the_pseudo_code(
         phases in prop::collection::vec((0u64..4, 1u64..400, 500u64..4000), 1..40),
     ) {
         let mut both = Both::new();
         let mut now = MS;
         for (arrivals, departures, gap_us) in phases {
             for _ in 0..departures {
-                // Up to three arrivals a departure; without any the queue runs down.
+                // Up to three arrivals per departure. Without arrivals, the queue becomes empty.
                 (0..arrivals).for_each(|_| both.arrive(now));
                 now += gap_us * 1000;
                 both.depart(now);
@@ -176,7 +182,7 @@ proptest! {
         }
     }
 
-    /// Short episodes one after another, which is where the count of the last drop tells.
+    /// Short episodes one after another, in which the count of the last drop matters.
     #[test]
     fn short_episodes_one_after_another_agree_with_the_pseudo_code(
         episodes in prop::collection::vec((30u64..200, 100u64..400, 0u64..2_000), 2..20),

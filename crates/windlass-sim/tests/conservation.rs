@@ -1,4 +1,4 @@
-//! Whatever is simulated and wherever it stops, packets are conserved and nothing exceeds its bound.
+//! Packets are conserved and no value exceeds its bound, in random scenarios with random end times.
 
 use crate::common::{self, Traffic, cbr, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
@@ -88,7 +88,7 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
     })
 }
 
-/// What makes delays differ, packets change places and acknowledgements wait; mostly nothing.
+/// Schedules that vary delays, reorder packets and hold acknowledgements; most of them have no effect.
 fn courses() -> impl Strategy<Value = Course> {
     let time = || (1u64..200_000_000).prop_map(Span);
     let jitter = (time(), any::<bool>()).prop_map(|(by, overtaking)| {
@@ -123,7 +123,7 @@ fn courses() -> impl Strategy<Value = Course> {
         })
 }
 
-/// A link whose ends are still to be set.
+/// A link without its end nodes.
 fn links() -> impl Strategy<Value = LinkConfig> {
     let framing = prop_oneof![Just(Framing::ETHERNET), Just(Framing::PPP), Just(Framing::NONE)];
     let queue = (queues(), disciplines());
@@ -145,7 +145,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
     )
 }
 
-/// Links joined to a chain, a star, or two stars with a link between: a dumbbell.
+/// Links that form a chain, a star, or a dumbbell (two stars with a link between).
 fn topologies() -> impl Strategy<Value = Vec<LinkConfig>> {
     (prop::collection::vec(links(), 1..8), 0..3).prop_map(|(mut links, shape)| {
         for (i, l) in links.iter_mut().enumerate() {
@@ -309,7 +309,7 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 prop_assert!(f.delivered_bytes <= most, "{:?}", f);
             }
             Traffic::Coap(coap) => {
-                let messages = f.messages.as_deref().expect("they have a deadline");
+                let messages = f.messages.as_deref().expect("messages have a deadline");
                 prop_assert!(messages.arrived <= messages.sent, "{:?}", f);
                 prop_assert_eq!(f.delivered_bytes, messages.arrived * coap.requests.sizes.mean);
                 let done = f.coap.as_deref().copied().unwrap_or_default();
@@ -317,7 +317,7 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 let open = done.begun - done.completed - done.given_up;
                 prop_assert!(open <= u64::from(coap.nstart), "{:?}", f);
             }
-            Traffic::Custom(_) => unreachable!("none is among them"),
+            Traffic::Custom(_) => unreachable!("the strategy has no custom traffic"),
             Traffic::RequestResponse { response, requests, .. } => {
                 prop_assert!(f.delivered_bytes <= response * u64::from(requests));
                 let answered = f.responses_s.len() as u64;

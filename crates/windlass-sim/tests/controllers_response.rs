@@ -1,5 +1,5 @@
-//! Random loss: NewReno against Mathis and PFTK, CUBIC against its response function and against
-//! its equations played round by round.
+//! Random loss: NewReno compared with Mathis and PFTK, CUBIC compared with its response function and with its
+//! equations computed round by round.
 
 use crate::common::bottleneck::SEGMENT;
 use crate::common::pftk::Path;
@@ -9,7 +9,7 @@ use windlass_cc::Time;
 const RTT: f64 = 0.1;
 const SEEDS: u64 = 3;
 
-/// Mean window in segments, by goodput, of a flow that nothing but losses limits.
+/// Mean cwnd in segments, from the goodput of a flow that only losses limit.
 fn window(algorithm: &'static str, p: f64) -> f64 {
     let seconds = (0.06 / p).clamp(150.0, 600.0) as u64;
     let one = |seed| {
@@ -27,8 +27,8 @@ fn window(algorithm: &'static str, p: f64) -> f64 {
 
 #[test]
 fn newreno_follows_the_square_root_law_and_pftk() {
-    // Mathis et al. 1997 with b = 2 segments an acknowledgement: √(3/(2·b·p)), up to 15 % more for
-    // random than for periodic losses. Timeouts lower it, at most to PFTK's rate for Reno.
+    // Mathis et al. 1997 with b = 2 segments per acknowledgement: √(3/(2·b·p)), up to 15 % more for random
+    // than for periodic losses. Timeouts reduce it, but not below PFTK's rate for Reno.
     for p in [1e-4, 1e-3, 1e-2, 3e-2] {
         let got = window("newreno", p);
         let mathis = (3.0 / (4.0 * p)).sqrt();
@@ -38,21 +38,21 @@ fn newreno_follows_the_square_root_law_and_pftk() {
     }
 }
 
-/// Mean window of RFC 9438 section 5.1, equation 6, with C = 0.4 and β = 0.7, or of the Reno-like
-/// window whose place it takes where that is larger (section 4.3, with one segment a round trip).
+/// Mean cwnd of RFC 9438 section 5.1, equation 6, with C = 0.4 and β = 0.7. If the Reno-friendly window is
+/// larger, it is used instead (section 4.3, with one segment per RTT).
 fn response(p: f64) -> f64 {
     let cubic: f64 = (0.4 * 3.7 / (4.0 * 0.3) * (RTT / p).powi(3)).powf(0.25);
     cubic.max((1.5 / p).sqrt())
 }
 
-/// RFC 9438 in real numbers and whole rounds: each segment is lost with probability `p`, whatever
-/// is lost in a round is one reduction, and its repair takes a round without growth.
+/// RFC 9438 in real numbers and whole rounds. Each segment is lost with probability `p`. All losses of a
+/// round cause one reduction, and their repair takes a round without growth.
 fn rounds(p: f64) -> f64 {
     const C: f64 = 0.4;
     const BETA: f64 = 0.7;
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut draw = || {
-        // xorshift64*, of whose bits the upper 53 make a number below 1.
+        // xorshift64*; its upper 53 bits are a number below 1.
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
@@ -84,8 +84,8 @@ fn rounds(p: f64) -> f64 {
 
 #[test]
 fn cubic_follows_its_equations_under_random_loss() {
-    // What rounds leave out: the growth within a round, the partial rounds around a repair, and
-    // timeouts, of 1 s or ten round trips, which count once a window is of a few segments only.
+    // The model omits the growth within a round, the partial rounds around a repair, and timeouts. A timeout
+    // takes 1 s, or ten RTTs. Timeouts matter if cwnd is only a few segments.
     for (p, least, most) in
         [(1e-4, 0.9, 1.12), (1e-3, 0.9, 1.12), (1e-2, 0.85, 1.05), (3e-2, 0.65, 1.0)]
     {
@@ -96,15 +96,15 @@ fn cubic_follows_its_equations_under_random_loss() {
 
 #[test]
 fn cubic_follows_its_response_function() {
-    // The function is for losses at equal distances. Random ones at the same rate sometimes let the
-    // window grow far, which raises its mean by a fourth; timeouts lower it at 3 %.
+    // The function assumes losses at equal distances. With random losses at the same rate, cwnd sometimes
+    // grows for a long time, which raises its mean by a fourth. At 3 %, timeouts reduce it.
     for (p, least, most) in
         [(1e-4, 1.0, 1.3), (1e-3, 1.0, 1.3), (1e-2, 0.9, 1.2), (3e-2, 0.75, 1.0)]
     {
         let (got, expected) = (window("cubic", p), response(p));
         assert!((least..most).contains(&(got / expected)), "p = {p}: {got}, {expected} expected");
     }
-    // The rounds, without timeouts, stay as near to it.
+    // The model by rounds, which has no timeouts, is as close to the function.
     for p in [1e-4, 1e-3, 1e-2, 3e-2] {
         let ratio = rounds(p) / response(p);
         assert!((1.0..1.3).contains(&ratio), "p = {p}: {ratio}");

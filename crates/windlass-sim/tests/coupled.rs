@@ -1,9 +1,9 @@
 //! Coupled congestion control in the network: a shared bottleneck, pooled links, unequal loss.
 //!
-//! Every flow runs the standards' stack with proportional rate reduction, so that flows differ in
-//! how their windows open. The queues are RED's: with packets of one size, no jitter and a queue
-//! that drops at the tail, who loses is a matter of phase (Floyd and Jacobson 1991), and plain TCPs
-//! of 40 and 42 ms share a link as 1 to 10.
+//! Every flow runs the standards' stack with proportional rate reduction, so that flows differ only in the
+//! growth of cwnd. The queues are RED queues. With packets of one size, no jitter and drop-tail queues, phase
+//! effects would determine the losses (Floyd and Jacobson 1991). Plain TCPs with 40 and 42 ms would then
+//! share a link as 1 to 10.
 
 use crate::common::{self, Traffic, drops, flow, link, network, profile};
 use windlass_cc::Time;
@@ -64,7 +64,7 @@ fn single(ends: [usize; 2]) -> FlowConfig {
     flow(ends, stack("reno"), ENDLESS)
 }
 
-/// Starts within the first second, by the seed.
+/// Starts flows within the first second, at times that depend on the seed.
 fn seeded(mut config: Config, seed: u64) -> Config {
     config.seed = seed;
     for (place, flow) in (1u64..).zip(&mut config.flows) {
@@ -104,7 +104,7 @@ fn shared(algorithm: &'static str) -> Config {
     network(links, flows, Time::from_secs(100))
 }
 
-/// Goodput of the connection over the mean of the TCPs', for each seed.
+/// Goodput of the connection over the mean goodput of the TCPs, for each seed.
 fn shares(algorithm: &'static str) -> Vec<f64> {
     let share = |seed| {
         let result = run(seeded(shared(algorithm), seed));
@@ -115,8 +115,8 @@ fn shares(algorithm: &'static str) -> Vec<f64> {
     (1..=SEEDS).map(share).collect()
 }
 
-/// RFC 6356 goal 2. An uncoupled connection takes the shares of two TCPs; so does D-LIA in part,
-/// whose losses cut less than the increase of LIA was made for.
+/// RFC 6356 goal 2. An uncoupled connection takes the shares of two TCPs. D-LIA takes more than one share
+/// too, because its losses reduce cwnd less than LIA's increase assumes.
 #[test]
 fn a_coupled_connection_takes_one_tcps_share_of_a_shared_bottleneck() {
     for id in ["lia", "olia", "balia", "emreno-approx", "wvegas"] {
@@ -130,8 +130,8 @@ fn a_coupled_connection_takes_one_tcps_share_of_a_shared_bottleneck() {
     assert!(mean - half > 1.1, "d-lia: {mean} ± {half}");
 }
 
-/// Two links of 5 Mbit/s: the connection uses both, over nodes 2 and 3; three TCPs share the
-/// first link, one has the second.
+/// Two links of 5 Mbit/s. The connection uses both, over nodes 2 and 3. Three TCPs share the first link, and
+/// one TCP uses the second.
 fn pooled(algorithm: &'static str) -> Config {
     let links = vec![
         access([0, 2]),
@@ -151,7 +151,7 @@ fn pooled(algorithm: &'static str) -> Config {
     network(links, flows, Time::from_secs(100))
 }
 
-/// The part that takes the crowded link, and what a TCP gets there.
+/// Share of the connection that uses the crowded link, and goodput of a TCP on this link.
 fn crowded(algorithm: &'static str) -> [(f64, f64); 2] {
     let runs: Vec<[f64; 2]> = (1..=SEEDS)
         .map(|seed| {
@@ -166,7 +166,7 @@ fn crowded(algorithm: &'static str) -> [(f64, f64); 2] {
 
 /// RFC 6356 goal 3.
 #[test]
-fn coupled_connections_leave_a_crowded_link_to_those_who_have_no_other() {
+fn coupled_connections_leave_a_crowded_link_to_single_path_flows() {
     let [(uncoupled, _), (crowd, half)] = crowded("reno");
     let mut parts = vec![uncoupled];
     for id in ["lia", "balia", "olia"] {
@@ -176,7 +176,7 @@ fn coupled_connections_leave_a_crowded_link_to_those_who_have_no_other() {
         assert!(mean - mean_half > crowd + half, "{id}: {mean} ± {mean_half}, {crowd} ± {half}");
         parts.push(part);
     }
-    // OLIA all but leaves it.
+    // OLIA leaves the link almost completely.
     assert!(parts[3] < 0.15, "{parts:?}");
 }
 
@@ -192,8 +192,9 @@ fn lossy(algorithm: &'static str, p: [f64; 2]) -> Config {
     links[2].loss[0] = drops(p[1]);
     network(links, vec![multipath([0, 1], algorithm, [2, 3])], Time::from_secs(300))
 }
-/// Where the fluid model has the windows, and how far the network may be from it: some 200 losses
-/// on the better path and 50 on the other in each run, and losses close together are one event.
+/// Windows on two lossy paths, compared with the fluid model. The bounds are wide for two reasons. Each run
+/// has only about 200 losses on the better path and 50 on the other, and losses close together count as one
+/// event.
 #[test]
 fn windows_on_two_lossy_paths_settle_at_their_fixed_points() {
     let p = [0.001, 0.004];
@@ -215,21 +216,21 @@ fn windows_on_two_lossy_paths_settle_at_their_fixed_points() {
                 *sum += subflow.delivered_bytes as f64;
             }
         }
-        // Goal 1: together as much as one TCP on the better path.
+        // Goal 1: both paths together have the goodput of one TCP on the better path.
         assert!((goodput / alone - 1.0).abs() < 0.1, "{algorithm}: {goodput}, alone {alone}");
         delivered[0] / delivered[1]
     };
     let (lia, balia, olia) = (split("lia"), split("balia"), split("olia"));
-    // LIA: as the losses, inverted. BALIA: a with (1 + a)(4 + a) = 15·p2/p1.
+    // LIA: inversely proportional to the losses. BALIA: the solution a of (1 + a)(4 + a) = 15·p2/p1.
     assert!((lia / 4.0 - 1.0).abs() < 0.25, "{lia}");
     assert!((balia / 5.39 - 1.0).abs() < 0.25, "{balia}");
-    // OLIA leaves the worse path but for a probe.
+    // OLIA leaves the worse path, except for a probe.
     assert!(olia > 1.3 * balia, "{olia} {balia}");
 }
 
-/// With the same recovery, which a stack may say.
+/// The result is equal for each loss recovery that both stacks use.
 #[test]
-fn on_one_path_a_connection_with_lia_is_one_with_reno() {
+fn lia_on_a_single_path_equals_reno() {
     for recovery in [None, Some(LossRecovery::Prr)] {
         let of = |algorithm| {
             let p = profile(StackConfig { recovery, ..RFC }, algorithm);

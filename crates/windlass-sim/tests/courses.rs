@@ -1,4 +1,5 @@
-//! Links whose rate and delay change, that reorder, police or hold acknowledgements: what is set is measured back from outside.
+//! Links with variable rate and delay, with reordering, policing or ACK shaping. The tests measure the
+//! configured values at the ends of the link.
 
 use std::sync::Arc;
 
@@ -16,12 +17,13 @@ use windlass_sim::{RunResult, Simulation};
 const MBPS: u64 = 1_000_000;
 const MS: fn(u64) -> Time = Time::from_millis;
 
-/// A link with this course forward.
+/// A link with this schedule in the forward direction.
 fn with(course: Course) -> LinkConfig {
     LinkConfig { course: [course, Course::default()], ..link([0, 1], 100 * MBPS, 20) }
 }
 
-/// Sends packets of these sizes at these moments through the link; which come out, and when.
+/// Sends packets with these sizes at these times through the link. Returns the index and the arrival time of
+/// each delivered packet.
 fn through(link: LinkConfig, packets: &[(Time, u32)]) -> Vec<(usize, Time)> {
     let datagrams = Traffic::CbrUdp(cbr(1, 1, Time::ZERO));
     let end = packets.last().expect("packets").0 + Span::from_millis(60_000);
@@ -46,7 +48,7 @@ fn through(link: LinkConfig, packets: &[(Time, u32)]) -> Vec<(usize, Time)> {
     out
 }
 
-/// So many packets of 125 B, which take 10 µs, at this distance.
+/// `n` packets of 125 B, which take 10 µs each, with this distance between their times.
 fn train(n: u64, apart: Span) -> Vec<(Time, u32)> {
     (0..n).map(|i| (Time(i * apart.0), 125)).collect()
 }
@@ -73,20 +75,21 @@ fn a_disciplined_queue_gives_a_trace_the_same_packets() {
 }
 
 #[test]
-fn rates_and_delays_hold_from_their_moments_on_and_packets_keep_their_order() {
+fn rates_and_delays_change_at_their_times_and_packets_keep_their_order() {
     let course = Course {
         rate: Some(RateCourse::Steps(vec![(Time::ZERO, MBPS), (MS(100), 10 * MBPS)])),
         delays: vec![(MS(50), Span::from_millis(80)), (MS(150), Span::from_millis(10))],
         ..Course::default()
     };
     let at = [0, 60, 145, 150].map(|ms| (MS(ms), 1250));
-    // 10 ms at first, then one; the last would come at 161 ms, and waits for the one before.
+    // The delay is 10 ms at first, then 1 ms. The last packet would arrive at 161 ms, but waits for the
+    // previous one.
     let expected = [30, 150, 226, 226].map(MS);
     let out: Vec<Time> = through(with(course), &at).into_iter().map(|(_, at)| at).collect();
     assert_eq!(out, expected);
 }
 
-/// Largest distance between the distribution of these values and this one (Kolmogorov and Smirnov).
+/// Maximum distance between the distribution of these values and `cdf` (Kolmogorov and Smirnov).
 fn distance(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -97,9 +100,9 @@ fn distance(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
 }
 
 #[test]
-fn jitter_has_its_distribution_as_measured_back() {
+fn measured_jitter_has_the_configured_distribution() {
     let n = 20_000;
-    let packets = train(n, Span::from_millis(40)); // further apart than delays differ
+    let packets = train(n, Span::from_millis(40)); // larger than the differences of delays
     let delays = |distribution, by_ms| {
         let by = Span::from_millis(by_ms);
         let jitter = Some(Jitter { distribution, by, overtaking: false });
@@ -108,7 +111,7 @@ fn jitter_has_its_distribution_as_measured_back() {
         let delay = |(i, at): (usize, Time)| at.since(packets[i].0).0 as f64 / 1e6 - 20.01;
         out.into_iter().map(delay).collect::<Vec<f64>>()
     };
-    // One in a hundred samples of the distribution itself is further away.
+    // 99th percentile of the distance for samples of the distribution itself.
     let bound = 1.63 / (n as f64).sqrt();
     let uniform = distance(delays(Distribution::Uniform, 8), |ms| (ms + 8.0) / 16.0);
     let exponential = distance(delays(Distribution::Exponential, 3), |ms| 1.0 - (-ms / 3.0).exp());
@@ -116,14 +119,14 @@ fn jitter_has_its_distribution_as_measured_back() {
     let normal = delays(Distribution::Normal, 5);
     let (mean, _) = common::mean_and_error(&normal);
     let deviation = (normal.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
-    // Cut at three standard deviations the normal distribution has 0.9866 of them.
+    // Truncated at three standard deviations, the normal distribution has 0.9866 of its standard deviation.
     assert!(mean.abs() < 4.0 * 5.0 / (n as f64).sqrt(), "{mean}");
     assert!((deviation / 5.0 - 0.9866).abs() < 0.02, "{deviation}");
     assert!(normal.iter().all(|ms| ms.abs() <= 15.001));
 }
 
 #[test]
-fn jitter_reorders_only_where_it_may() {
+fn jitter_reorders_only_if_overtaking_is_allowed() {
     let packets = train(2_000, Span::from_millis(1));
     let order = |overtaking| {
         let by = Span::from_millis(10);
@@ -136,14 +139,15 @@ fn jitter_reorders_only_where_it_may() {
     assert!(order(true) > 200);
 }
 
-/// RFC 4737 section 4.2.2: of each packet that is late how many sent after it came before it.
+/// RFC 4737 section 4.2.2: for each late packet, the number of packets that were sent later and arrived
+/// earlier.
 fn extents(out: &[(usize, Time)]) -> Vec<usize> {
     let late = |i: usize| out[..i].iter().filter(|(other, _)| *other > out[i].0).count();
     (0..out.len()).map(late).filter(|extent| *extent > 0).collect()
 }
 
 #[test]
-fn reordering_has_its_share_and_its_extent_as_measured_back() {
+fn measured_reordering_has_the_configured_share_and_extent() {
     let n = 4_000;
     let (share, packets) = (0.02, 5);
     let reorder = Some(Reorder { share, packets, within: Span::from_millis(500) });
@@ -153,15 +157,15 @@ fn reordering_has_its_share_and_its_extent_as_measured_back() {
     let extents = extents(&out);
     let expected = share * n as f64;
     assert!((extents.len() as f64 - expected).abs() < 4.0 * expected.sqrt(), "{}", extents.len());
-    // Where two are held back together, the later one passes none of those that passed only the first.
+    // If two packets are held at the same time, an extent may be greater than five.
     let exact = extents.iter().filter(|extent| **extent == 5).count();
     assert!(exact as f64 > 0.95 * extents.len() as f64, "{extents:?}");
-    // Though packets take the places of others in memory before the time of those is over.
-    assert_eq!(extents.iter().min(), Some(&5), "nothing goes on before five have passed");
+    // This holds although packets reuse the memory of earlier packets before their time is over.
+    assert_eq!(extents.iter().min(), Some(&5), "a held packet waits for five others");
 }
 
 #[test]
-fn what_nobody_passes_is_let_go_in_time() {
+fn a_held_packet_without_successors_is_released_after_its_time() {
     let reorder = Some(Reorder { share: 1.0, packets: 3, within: Span::from_millis(50) });
     let course = Course { reorder, ..Course::default() };
     let out = through(with(course), &[(Time::ZERO, 1250)]);
@@ -180,7 +184,7 @@ fn transfer(shape: impl FnOnce(&mut LinkConfig)) -> RunResult {
 }
 
 #[test]
-fn thinned_acknowledgements_are_fewer_and_the_transfer_is_whole() {
+fn thinned_acknowledgements_are_fewer_and_the_transfer_completes() {
     let acks = |rule| Some(AckShaping { rule, count: 8, within: Span::from_millis(30) });
     let plain = transfer(|_| ());
     let thin = transfer(|l| l.course[1].acks = acks(AckRule::Thin));
@@ -198,7 +202,7 @@ fn thinned_acknowledgements_are_fewer_and_the_transfer_is_whole() {
 }
 
 #[test]
-fn a_queue_before_the_link_hides_none_that_are_thinned() {
+fn thinned_acknowledgements_are_counted_with_a_queue_before_the_link() {
     let result = transfer(|l| {
         l.discipline = Discipline::CoDel(CoDel::DEFAULT);
         let (rule, within) = (AckRule::Thin, Span::from_millis(30));
@@ -211,7 +215,7 @@ fn a_queue_before_the_link_hides_none_that_are_thinned() {
 }
 
 #[test]
-fn gathered_acknowledgements_come_together() {
+fn gathered_acknowledgements_arrive_together() {
     let shaping = AckShaping { rule: AckRule::Gather, count: 8, within: Span::from_millis(30) };
     let mut config = {
         let bulk = Traffic::Bulk { bytes: Some(500_000) };
@@ -234,7 +238,7 @@ fn gathered_acknowledgements_come_together() {
 }
 
 #[test]
-fn a_direction_of_its_own_has_its_rate_delay_and_queue() {
+fn the_reverse_direction_has_its_own_rate_delay_and_queue() {
     let back = |rate_bps, queue| LinkDirection {
         rate_bps,
         delay: Span::from_millis(300),
@@ -245,7 +249,7 @@ fn a_direction_of_its_own_has_its_rate_delay_and_queue() {
         back: Some(Box::new(back(MBPS, QueueLimit::Unlimited))),
         ..link([0, 1], 10 * MBPS, 20)
     };
-    // The same path, seen from the other end.
+    // The same path with its ends exchanged.
     let mut here = link([1, 0], MBPS, 300);
     here.back = Some(Box::new(LinkDirection {
         rate_bps: 10 * MBPS,

@@ -1,4 +1,4 @@
-//! Delays of packets and latencies of messages on links whose delay is known.
+//! Delays of packets and latencies of messages on links with known delays.
 
 use crate::common::{self, cbr, flow, link, network, profile, rfc, run};
 use windlass_cc::{Span, Time};
@@ -10,7 +10,8 @@ fn near(ours: f64, expected: f64) {
     assert!((ours - expected).abs() < 1e-6, "{ours} is not {expected}");
 }
 
-/// 972 bytes of payload are 1000 on the wire: 8 ms at 1 Mbit/s after 20 ms of propagation, every 10.
+/// 972 bytes of payload are 1000 on the wire: 8 ms at 1 Mbit/s, then 20 ms of propagation. One packet every
+/// 10 ms.
 #[test]
 fn datagrams_on_an_idle_link_take_their_transmission_and_propagation_without_jitter() {
     let source = Traffic::CbrUdp(cbr(972, 10_000, Time::from_secs(1)));
@@ -27,8 +28,8 @@ fn datagrams_on_an_idle_link_take_their_transmission_and_propagation_without_jit
     near(transit.gap_ms.unwrap(), 10.0);
 }
 
-/// Two sources at 0.8 Mbit/s each send at the same moments into 1 Mbit/s: each pair of packets that
-/// meets waits 6 ms more than the one before, and the second of a pair 8 ms more than the first.
+/// Two sources of 0.8 Mbit/s send at the same times into a link of 1 Mbit/s. Each pair of packets waits 6 ms
+/// longer than the previous pair. The second packet of a pair waits 8 ms longer than the first.
 #[test]
 fn a_queue_that_grows_shows_in_delay_and_jitter() {
     let source = Traffic::CbrUdp(cbr(972, 10_000, Time::from_millis(100)));
@@ -41,18 +42,18 @@ fn a_queue_that_grows_shows_in_delay_and_jitter() {
     near(first.min_ms, 28.0);
     near(first.max_ms, 28.0 + 9.0 * 6.0);
     near(first.jitter_ms.unwrap(), 6.0);
-    // The fifth of ten packets came after 28 + 4 · 6 ms.
+    // The fifth of ten packets arrived after 28 + 4 · 6 ms.
     let median = first.p50_ms.unwrap();
     assert!((median / 52.0 - 1.0).abs() < 0.004, "{median}");
     near(second.min_ms, 36.0);
     near(second.jitter_ms.unwrap(), 6.0);
 }
 
-/// The first message waits for the handshake, two round trips of 40 ms less one way; the others take
-/// 20 ms and what their transmission takes. With Nagle's algorithm each would wait for the delayed
-/// acknowledgement of the one before.
+/// The first message waits for the handshake: two RTTs of 40 ms minus one way. Each other message takes 20 ms
+/// and its transmission time. With Nagle's algorithm, each message would wait for the delayed acknowledgement
+/// of the previous one.
 #[test]
-fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
+fn the_first_message_waits_for_the_handshake_and_a_lost_message_is_late() {
     let deadline = Some(Span::from_millis(50));
     let source = Cbr { deadline, ..cbr(200, 100_000, Time::from_secs(2)) };
     let of = |nagle| {
@@ -69,16 +70,17 @@ fn messages_take_the_handshake_and_then_the_path_and_a_lost_one_is_late() {
     assert!((60.0..62.0).contains(&max), "{max} ms for the first");
     let mean = (messages.mean_ms.unwrap() * 20.0 - max) / 19.0;
     assert!((20.0..20.5).contains(&mean), "{mean} ms for the others");
-    // The SYN, then a data segment: the timer of a second delivers it late.
+    // Frame 1 is the SYN, and frame 5 a data segment, which the timer of 1 s delivers late.
     config.links[0].loss[0] = common::listed(&[5]);
     let messages = run(config).flows[0].messages.clone().unwrap();
     assert_eq!((messages.sent, messages.arrived), (20, 20));
     assert!(messages.late >= 2 && messages.max_ms.unwrap() > 200.0, "{messages:?}");
 }
 
-/// Between two messages the age rises evenly from the latency of one to that and the interval.
+/// Between two messages, the age rises linearly from the latency of a message to the latency plus the
+/// interval.
 #[test]
-fn the_age_of_a_clock_s_messages_is_uniform_over_an_interval_above_their_latency() {
+fn the_age_of_periodic_messages_is_uniform_above_their_latency() {
     let source = Cbr {
         packet: 500,
         interval: Span::from_millis(100),
@@ -94,7 +96,7 @@ fn the_age_of_a_clock_s_messages_is_uniform_over_an_interval_above_their_latency
     let ages =
         [messages.age_p50_ms, messages.age_mean_ms, messages.age_p95_ms, messages.age_max_ms];
     for (age, share) in ages.into_iter().zip([0.5, 0.5, 0.95, 1.0]) {
-        // The first comes a handshake later, and the last has no successor to end its rise.
+        // The first message arrives a handshake later, and no message ends the age of the last.
         assert!((age.unwrap() - latency - share * 100.0).abs() < 1.5, "{share}: {messages:?}");
     }
     assert_eq!(
@@ -104,9 +106,10 @@ fn the_age_of_a_clock_s_messages_is_uniform_over_an_interval_above_their_latency
     );
 }
 
-/// What is read is what fell due, message by message, and a queue that is never full takes each as long as its bytes.
+/// The receiver reads all messages that were due, one by one. A queue that is never full delays each message
+/// by its transmission time.
 #[test]
-fn messages_at_random_arrive_whole_and_as_many_as_fell_due() {
+fn random_messages_all_arrive_completely() {
     let draw = |law, mean, most| Draw { law, mean, most };
     let arrivals = Arrivals {
         gaps: draw(Law::Exponential, 100_000_000, u64::MAX >> 3),
@@ -131,7 +134,7 @@ fn messages_at_random_arrive_whole_and_as_many_as_fell_due() {
     assert_eq!(result.delivered_bytes, due.iter().sum::<u64>());
     let median = messages.p50_ms.unwrap();
     assert!((20.0..24.0).contains(&median) && messages.late < 10, "{messages:?}");
-    // Some 200 messages with silences of 3 s between them.
+    // About 200 messages, with pauses of 3 s between them.
     let age = messages.age_mean_ms.unwrap();
     assert!((300.0..6_000.0).contains(&age) && messages.age_max_ms.unwrap() > age, "{messages:?}");
     assert!(result.completion_s.is_some(), "the source closes at its stop");

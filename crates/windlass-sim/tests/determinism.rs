@@ -1,4 +1,4 @@
-//! The same seed gives the same bytes; streams of randomness do not touch each other.
+//! The same seed gives the same bytes, and the random streams are independent.
 
 use crate::common::{Traffic, download, drops, dumbbell, flow, link, network, rfc, run};
 use windlass_cc::{Span, Time};
@@ -7,12 +7,12 @@ use windlass_sim::loss::{BerFormula, LossModel};
 use windlass_sim::{PacketFate, RunResult, Series};
 use windlass_tcp::stack::RIVERBED;
 
-/// Everything that a run yields, packets and samples included, as text.
+/// All results of a run as text, with packets and samples.
 fn bytes(config: &Config) -> String {
     format!("{:?}", run(config.clone()))
 }
 
-/// A lossy dumbbell of four flows with everything recorded.
+/// A lossy dumbbell of four flows with complete recording.
 fn recorded(seed: u64) -> Config {
     let mut config = dumbbell(4, "newreno", Time::from_secs(3));
     config.seed = seed;
@@ -25,12 +25,12 @@ fn recorded(seed: u64) -> Config {
 #[test]
 fn the_same_seed_gives_the_same_bytes_twice() {
     let first = bytes(&recorded(7));
-    assert!(first.len() > 1_000_000, "little was recorded: {}", first.len());
+    assert!(first.len() > 1_000_000, "the record is too short: {}", first.len());
     assert!(first == bytes(&recorded(7)));
 }
 
 #[test]
-fn two_threads_side_by_side_give_the_bytes_of_one() {
+fn two_parallel_threads_give_the_bytes_of_one() {
     let alone = [7, 8].map(|seed| bytes(&recorded(seed)));
     let together = std::thread::scope(|s| {
         let runs = [7, 8].map(|seed| s.spawn(move || bytes(&recorded(seed))));
@@ -48,7 +48,7 @@ fn different_seeds_differ() {
 }
 
 #[test]
-fn recording_changes_nothing_but_the_record() {
+fn recording_changes_only_the_record() {
     let mut silent = recorded(7);
     silent.record = Default::default();
     let (silent, loud) = (run(silent), run(recorded(7)));
@@ -57,21 +57,21 @@ fn recording_changes_nothing_but_the_record() {
 }
 
 #[test]
-fn stopping_on_the_way_changes_nothing() {
+fn stopping_during_a_run_changes_nothing() {
     let config = recorded(7);
     let mut stepwise = windlass_sim::Simulation::new(config.clone()).expect("valid");
     let mut end = Time::ZERO;
     while stepwise.run_until(end) {
         end += Span::from_millis(37);
     }
-    assert!(!stepwise.run_until(Time::ZERO), "time does not run backwards");
+    assert!(!stepwise.run_until(Time::ZERO), "time must not run backwards");
     let stepwise = stepwise.finish().expect("packets conserved");
     assert!(format!("{stepwise:?}") == bytes(&config));
 }
 
 /// Numbers, from 1, of the frames that a link direction lost, in the order of transmission.
 fn lost_frames(r: &RunResult, link: u32) -> Vec<usize> {
-    // A link is FIFO: frames come out, or turn out lost, in the order in which they went in.
+    // A link is FIFO: frames arrive or are lost in the order of their transmission.
     let out = r.packets.iter().filter(|p| p.link == link);
     let out = out.filter(|p| matches!(p.fate, PacketFate::Delivered | PacketFate::DroppedError));
     let numbered = out.enumerate().filter(|(_, p)| p.fate == PacketFate::DroppedError);
@@ -79,8 +79,8 @@ fn lost_frames(r: &RunResult, link: u32) -> Vec<usize> {
 }
 
 #[test]
-fn exchanging_the_algorithm_leaves_every_links_loss_pattern_alone() {
-    // Two links that share nothing, and a third that the flow under test crosses too.
+fn exchanging_the_algorithm_keeps_every_links_loss_pattern() {
+    // Two links without common flows, and a third link that the flow under test also crosses.
     let with = |algorithm| {
         let mut links = vec![link([0, 1], 10_000_000, 10), link([2, 3], 10_000_000, 10)];
         links[0].loss = [drops(0.02), drops(0.02)];
@@ -94,11 +94,11 @@ fn exchanging_the_algorithm_leaves_every_links_loss_pattern_alone() {
         run(config)
     };
     let (reno, tahoe) = (with("newreno"), with("tahoe"));
-    assert_ne!(reno.flows[0], tahoe.flows[0], "the algorithms behave alike");
-    // The unrelated link: the same losses, so the same flow altogether.
+    assert_ne!(reno.flows[0], tahoe.flows[0], "both algorithms gave the same result");
+    // The unrelated link: equal losses, and therefore an equal flow.
     assert_eq!(reno.flows[1], tahoe.flows[1]);
     assert!(!lost_frames(&reno, 2).is_empty());
-    // The flow's own link: the same frame numbers are lost as far as both go.
+    // The flow's own link: the same frame numbers are lost, up to the end of the shorter run.
     for direction in [0, 1] {
         let (a, b) = (lost_frames(&reno, direction), lost_frames(&tahoe, direction));
         let both = a.len().min(b.len());
@@ -108,8 +108,8 @@ fn exchanging_the_algorithm_leaves_every_links_loss_pattern_alone() {
 }
 
 #[test]
-fn nothing_is_logged_that_happens_after_the_end() {
-    // At 5 ms the server has put more into the link's queue than has left it.
+fn events_after_the_end_are_not_logged() {
+    // At 5 ms, the server has sent more packets to the link's queue than have left it.
     let mut config = download(RIVERBED, 1_000_000, None);
     config.flows[0].profile_mut().stack.initial_window = windlass_tcp::InitialWindow::Segments(6);
     config.duration = Time::from_millis(42);

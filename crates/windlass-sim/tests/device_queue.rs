@@ -1,4 +1,4 @@
-//! A discipline above a device's own queue, against closed forms and against the discipline alone.
+//! A discipline above the queue of a device, compared with closed forms and with the discipline alone.
 
 use crate::common::bottleneck::{Settled, bottleneck, settled};
 use crate::common::{self, Traffic, cbr, dumbbell, flow, link, network, rfc, run};
@@ -27,11 +27,11 @@ fn through(discipline: Discipline, ecn: bool) -> Settled {
 
 fn first_drop(r: &RunResult) -> Time {
     let drops = r.packets.iter().filter(|p| p.fate == PacketFate::DroppedQueue);
-    drops.map(|p| p.time).min().expect("some are dropped")
+    drops.map(|p| p.time).min().expect("packets are dropped")
 }
 
 #[test]
-fn drop_tail_above_a_device_is_drop_tail_with_both_lengths_to_the_last_packet() {
+fn drop_tail_above_a_device_equals_drop_tail_with_the_sum_of_lengths() {
     let with = |limit, discipline: Discipline| {
         let mut config = dumbbell(3, "newreno", Time::from_secs(20));
         let stop = Time::from_secs(15);
@@ -55,9 +55,9 @@ fn drop_tail_above_a_device_is_drop_tail_with_both_lengths_to_the_last_packet() 
     }
 }
 
-/// The receive window holds the bandwidth-delay product and 80 packets: all of these wait.
+/// The receive window holds the bandwidth-delay product and 80 packets, and all of these packets wait.
 #[test]
-fn codel_leaves_a_standing_queue_alone_that_fits_into_the_device() {
+fn codel_does_not_drop_a_standing_queue_within_the_device() {
     const WINDOW: f64 = 120_000.0;
     let of = |discipline| {
         let mut config = bottleneck(&[("newreno", 40)], 1);
@@ -73,7 +73,7 @@ fn codel_leaves_a_standing_queue_alone_that_fits_into_the_device() {
     assert!(l.drops + l.marks > 5 && alone.queue < 15.0, "{} {l:?}", alone.queue);
     let l = &device.run.links[0];
     assert_eq!((l.drops, l.marks), (0, 0), "{l:?}");
-    // Little's law: the window less what the base RTT of 40 ms and a transmission hold, in packets.
+    // Little's law: the window minus the packets in the base RTT of 40 ms and in transmission.
     let (segment, tx_ms) = (common::bottleneck::SEGMENT, 1.2);
     let waiting = WINDOW / segment - 40.0 / tx_ms - 1.0;
     assert!((device.queue - waiting).abs() < 2.0, "{} {waiting}", device.queue);
@@ -89,14 +89,14 @@ fn a_bulk_flow_waits_for_the_device_first_and_is_dropped_later() {
     // CoDel keeps its own part near 5 ms. The device's part is 100 packets of 1.2 ms while it is full.
     assert!(alone.queue < 10.0 && device.queue > 60.0, "{} {}", alone.queue, device.queue);
     let most = device.run.links[0].max_queue_packets;
-    assert!(most > 100, "CoDel acts on what is above a full device only: {most}");
+    assert!(most > 100, "CoDel acts only on packets above a full device: {most}");
 }
 
 #[test]
 fn a_device_of_one_packet_changes_the_discipline_by_one_packet() {
     let (alone, device) = (through(FQ, false), through(above(1, FQ), false));
-    // CoDel's delay lacks the wait for one transmission: the queue, which is often empty, may be that much longer, and
-    // the link is busy a little longer.
+    // CoDel's delay does not include the wait for one transmission. The queue, which is often empty, may be
+    // longer by this wait, and the link is busy a little longer.
     assert!((device.queue - alone.queue).abs() < 2.0, "{} {}", device.queue, alone.queue);
     let [a, d] = [&alone, &device].map(|s| s.goodput[0]);
     assert!((0.995..1.02).contains(&(d / a)), "{d} {a}");
@@ -105,7 +105,7 @@ fn a_device_of_one_packet_changes_the_discipline_by_one_packet() {
 }
 
 #[test]
-fn a_sparse_flow_waits_for_the_device_and_for_nothing_else() {
+fn a_sparse_flow_waits_only_for_the_device() {
     let end = Time::from_secs(20);
     let waits_ms = |discipline| {
         let mut wire = link([0, 1], 10_000_000, 5);
@@ -125,7 +125,7 @@ fn a_sparse_flow_waits_for_the_device_and_for_nothing_else() {
         assert!(waits.len() > 30 && waits.iter().all(|w| (least..=most).contains(w)), "{waits:?}");
     };
     within(&waits_ms(FQ), 0.0, 1.201);
-    // The rest of a transmission until the device has room, and then the other 99 packets in it.
+    // The rest of a transmission until the device has room, and then the other 99 packets in the device.
     within(&waits_ms(above(100, FQ)), 99.0 * 1.2, 101.0 * 1.2 + 0.001);
     within(&waits_ms(above(20, FQ)), 19.0 * 1.2, 21.0 * 1.2 + 0.001);
 }

@@ -1,5 +1,5 @@
-//! Marks from queue to sender: what is ECN-capable is marked and nothing else, nothing is lost by a
-//! mark, and DCTCP keeps the queue at the threshold.
+//! Marks from the queue to the sender. Only ECN-capable packets are marked, marks cause no losses, and DCTCP
+//! keeps the queue at the threshold.
 
 use crate::common::bottleneck::{Settled, bottleneck, settled};
 use windlass_cc::Time;
@@ -8,7 +8,7 @@ use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
 use windlass_tcp::Codepoint;
 
-/// One flow through a bottleneck with room for any slow start, from 10 s to 60 s.
+/// One flow through a bottleneck whose queue is large enough for slow start, from 10 s to 60 s.
 fn through(algorithm: &'static str, discipline: Discipline, ecn: bool) -> Settled {
     let mut config = bottleneck(&[(algorithm, 40)], 1);
     (config.links[0].discipline, config.links[0].queue) = (discipline, QueueLimit::Packets(1000));
@@ -42,16 +42,17 @@ fn capable_packets_are_marked_and_not_dropped() {
         let s = through("newreno", discipline.clone(), true);
         let (f, l) = (&s.run.flows[0], &s.run.links[0]);
         assert!(l.marks > 10, "{discipline:?}: {l:?}");
-        // Slow start may carry RED's average and PIE's probability beyond what marks can answer.
+        // In slow start, RED's average and PIE's probability may become too large for marks, so that packets
+        // are dropped.
         let drops = s.run.packets.iter().filter(|p| p.fate == PacketFate::DroppedQueue);
         let last = drops.map(|p| p.time).max().unwrap_or(Time::ZERO);
         assert!(last < Time::from_secs(10), "{discipline:?}: {last}");
         if matches!(discipline, Discipline::CoDel(_) | Discipline::FqCoDel(_)) {
             assert_eq!((l.drops, f.retransmits), (0, 0), "{discipline:?}");
         }
-        // A window that halves at the end of an empty queue fills three quarters of the pipe.
+        // A window that is halved when the queue is empty fills three quarters of the pipe.
         assert!(s.utilisation > 0.75, "{discipline:?}: {}", s.utilisation);
-        // What comes out marked is what the queue has marked.
+        // The queue has marked each packet that arrives with a mark.
         let out = s.run.packets.iter().filter(|p| p.link == 0 && p.fate == PacketFate::Delivered);
         let marked = out.filter(|p| p.segment.is_some_and(|s| s.ecn == Codepoint::Ce)).count();
         assert!((marked as u64) <= l.marks && l.marks - marked as u64 <= l.inside);
@@ -82,8 +83,8 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_newreno_halves_away_from_it() {
     for s in [&dctcp, &newreno] {
         assert_eq!((s.run.links[0].drops, s.run.flows[0].retransmits), (0, 0));
     }
-    // Alizadeh et al. 2010, section 3.3: with N flows the queue swings between K + N and that less
-    // an amplitude of about √(C·RTT + K)/√2 packets; here 20 and 15, and the link is never idle.
+    // Alizadeh et al. 2010, section 3.3: with N flows, the queue oscillates below K + N with an amplitude of
+    // about √(C·RTT + K)/√2 packets. Here these are 20 and 15, and the link is never idle.
     assert!((13.0..21.0).contains(&dctcp.queue), "{}", dctcp.queue);
     assert!(dctcp.utilisation > 0.999, "{}", dctcp.utilisation);
     // Half of 33 + 20 packets do not fill the pipe of 33.

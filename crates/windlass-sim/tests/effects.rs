@@ -1,4 +1,4 @@
-//! Effects that a textbook promises.
+//! Effects that textbooks describe.
 
 use crate::common::{self, Traffic, cbr, dumbbell, flow, jain, link, network, rfc, run};
 use windlass_cc::{Span, Time};
@@ -15,7 +15,7 @@ fn two_reno_flows_share_a_bottleneck_fairly() {
     for seed in 1..=5 {
         let mut config = dumbbell(2, "newreno", Time::from_secs(300));
         config.seed = seed;
-        // Without randomness two flows in step would stay in step.
+        // Without randomness, two synchronised flows would stay synchronised.
         config.links[0].loss[0] = common::drops(1e-4);
         config.flows[1].start = Time::from_millis(300 * seed);
         let r = run(config);
@@ -26,22 +26,22 @@ fn two_reno_flows_share_a_bottleneck_fairly() {
 }
 
 #[test]
-fn the_flow_with_the_shorter_round_trip_gets_more() {
+fn the_flow_with_the_shorter_rtt_gets_more_goodput() {
     let mut config = dumbbell(2, "newreno", Time::from_secs(300));
     config.links[0].loss[0] = common::drops(1e-3);
     config.links[0].queue = QueueLimit::Packets(40);
-    config.links[3].delay = Span::from_millis(105); // 80 ms against 280 ms in all
-    // The link is never full: at this loss rate a window has a mean of 27 segments, whatever the round trip
-    // (√(3/(4p))), and goodputs are as 280 to 80, which is 3.5. The slower flow sees some thirty losses, which leaves its mean
-    // uncertain by a tenth.
+    config.links[3].delay = Span::from_millis(105); // 80 ms and 280 ms in total
+    // The link is never full. At this loss rate, the mean window is 27 segments for any RTT (√(3/(4p))), and
+    // the ratio of the goodputs is 280 to 80, which is 3.5. The slower flow has about thirty losses, so that
+    // the uncertainty of its mean is a tenth.
     let g = goodputs(&run(config));
     assert!((2.8..4.4).contains(&(g[0] / g[1])), "{g:?}");
 }
 
 #[test]
-fn no_round_trip_is_read_from_an_echo_that_a_hole_has_kept() {
-    // 40 ms, no queue, and at most 200 ms of delayed acknowledgement, whatever is lost, lost again
-    // and repaired after a timeout of a second and more.
+fn rtt_samples_exclude_timestamps_delayed_by_a_hole() {
+    // The RTT is 40 ms without a queue, plus at most 200 ms of delayed acknowledgement. This holds for all
+    // losses, lost retransmissions, and repairs after a timeout of a second and more.
     for algorithm in ["newreno", "cubic", "bbr3"] {
         let mut wire = link([0, 1], 100_000_000, 20);
         wire.loss[0] = common::drops(0.05);
@@ -85,17 +85,17 @@ fn every_request_is_answered_once_and_in_its_time() {
     let f = &r.flows[0];
     assert_eq!(f.responses_s.len(), 25);
     assert_eq!(f.delivered_bytes, 2_500_000);
-    // A response needs a round trip of 40 ms and 80 ms on the wire at the least.
+    // A response needs at least an RTT of 40 ms and 80 ms on the wire.
     assert!(f.responses_s.iter().all(|t| (0.12..1.0).contains(t)), "{:?}", f.responses_s);
-    // Everything is answers and the 24 pauses between them.
+    // The duration is the sum of the responses and the 24 pauses between them.
     let total = f.responses_s.iter().sum::<f64>() + 24.0 * 0.5;
-    let seconds = f.completion_s.expect("the last answer came");
+    let seconds = f.completion_s.expect("the last response arrived");
     assert!((seconds - total).abs() < 1e-6, "{seconds} s against {total} s");
     assert_eq!(f.failure, None);
 }
 
 #[test]
-fn a_request_that_finds_no_server_counts_its_timeouts() {
+fn a_request_without_a_server_counts_its_timeouts() {
     let ask = Traffic::RequestResponse { request: 1, response: 1, requests: 1, think: Span::ZERO };
     let mut config = network(
         vec![link([0, 1], 10_000_000, 20)],
@@ -104,7 +104,7 @@ fn a_request_that_finds_no_server_counts_its_timeouts() {
     );
     config.links[0].loss[1] = common::drops(1.0);
     let r = run(config);
-    // Six retransmissions of the SYN, and the seventh expiry gives up.
+    // Six retransmissions of the SYN. After the seventh timeout, the connection is given up.
     assert_eq!((r.flows[0].rto_count, r.flows[0].peer_packets_sent), (7, 7));
     assert!(r.flows[0].failure.as_ref().is_some_and(|f| f.contains("attempt")), "{:?}", r.flows);
     assert_eq!((r.flows[0].completion_s, r.links[1].drops_error), (None, 7));
@@ -129,7 +129,7 @@ fn constant_rate_over_tcp_achieves_its_rate_and_closes() {
 
 #[test]
 fn the_event_queue_grows_with_links_and_hosts_and_not_with_packets_or_timers() {
-    // Requests with short and long timers in turn, beside bulk flows with full pipes.
+    // Requests with short and long timers, together with bulk flows with full pipes.
     let mut config = dumbbell(10, "newreno", Time::from_secs(20));
     for f in config.flows.iter_mut().skip(5) {
         let think = Span::from_millis(1);

@@ -1,4 +1,4 @@
-//! Errors by signal and noise against their formula, capture, and rates that follow the signal.
+//! Errors by signal-to-noise ratio compared with their formula, capture, and adaptive rates.
 
 use crate::common::radio::{Driver, us};
 use crate::common::wifi::{cell, delivered, up_to};
@@ -7,19 +7,20 @@ use windlass_sim::radio::{
     FrameErrors, LateCapture, Minstrel, Outcome, Phy, Position, RadioConfig,
 };
 
-/// Two stations so far apart that a frame arrives with so many decibels over the noise.
+/// A cell at such a distance that frames arrive with a signal-to-noise ratio of `snr_db`.
 fn at_snr(phy: Phy, n: usize, snr_db: f64) -> RadioConfig {
     let mut radio = cell(phy, n, 1);
     radio.errors = FrameErrors::Snr;
     (radio.sensitivity_dbm, radio.carrier_sense_dbm) = (-120.0, -120.0);
-    // At one metre the loss is that of the reference.
+    // At one metre, the loss is the reference loss.
     let loss = radio.reach(Position::metres(0, 0), Position::metres(1, 0)).power_dbm.unwrap();
     radio.tx_power_dbm += radio.noise_dbm() + snr_db - loss;
     radio
 }
 
-/// Share of frames of so many bytes that are lost at this rate, by formulas of the text books: DBPSK of 1 Mbit/s spread
-/// over 22 MHz; QPSK with the code of rate 1/2, whose nearest paths the distance spectrum counts.
+/// Share of frames of `bytes` bytes that are lost at this rate, by textbook formulas. 1 Mbit/s is DBPSK
+/// spread over 22 MHz. The other rates are QPSK with the code of rate 1/2, whose distance spectrum has the
+/// nearest paths.
 fn lost_share(mbps: u32, snr_db: f64, bytes: u32) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
     let ber = match mbps {
@@ -35,9 +36,10 @@ fn lost_share(mbps: u32, snr_db: f64, bytes: u32) -> f64 {
     1.0 - libm::pow(1.0 - ber.min(0.5), f64::from(8 * bytes))
 }
 
-/// Broadcasts, which are sent once: how many of each size arrive at a distance is binomial with the formula's share.
+/// Broadcasts are sent once. The number of lost broadcasts of each size is binomial with the formula's
+/// probability.
 #[test]
-fn frames_are_lost_as_often_as_modulation_signal_and_length_say() {
+fn frame_loss_follows_modulation_signal_and_length() {
     const FRAMES: u32 = 3000;
     let (mut misfit, mut cells) = (0.0, 0);
     for (phy, mbps, levels) in [
@@ -71,19 +73,20 @@ fn frames_are_lost_as_often_as_modulation_signal_and_length_say() {
     }
     println!("chi-squared {misfit:.1} with {cells} degrees of freedom");
     assert!(cells >= 18, "{cells}");
-    // One in a hundred: Wilson and Hilferty's approximation.
+    // 99th percentile: Wilson and Hilferty's approximation.
     let n = f64::from(cells);
     let limit = n * libm::pow(1.0 - 2.0 / (9.0 * n) + 2.326 * libm::sqrt(2.0 / (9.0 * n)), 3.0);
     assert!(misfit < limit, "{misfit} with {cells} degrees of freedom, limit {limit}");
 }
 
-/// A stronger frame begins while a weaker one arrives: in its preamble, and after it.
+/// A stronger frame begins while a weaker one arrives: during its preamble, and after it.
 #[test]
-fn who_turns_to_a_stronger_frame_only_in_the_preamble_loses_both_after_it() {
+fn late_capture_in_the_preamble_only_loses_both_frames_after_it() {
     let heard = |late: LateCapture, after_us: u64| {
         let mut radio = cell(Phy::G, 2, 10);
         radio.hops = windlass_sim::radio::Hops::InRange;
-        // The weak and the strong do not hear each other: 12 and 3 m from the receiver on either side, heard up to 13 m.
+        // The two senders do not sense each other: they are 12 and 3 m from the receiver on opposite sides,
+        // and frames reach 13 m.
         radio.stations[1].position = Position::metres(12, 0);
         radio.stations[2].position = Position::metres(-3, 0);
         let loss =
@@ -108,9 +111,9 @@ fn who_turns_to_a_stronger_frame_only_in_the_preamble_loses_both_after_it() {
     assert_eq!(heard(LateCapture::Preamble, 300), [0; 0]);
 }
 
-/// At every distance nearly what the best of the fixed rates brings, whichever that is.
+/// At every distance, the throughput is close to the throughput with the best fixed rate.
 #[test]
-fn minstrel_brings_what_the_best_rate_would_at_every_distance() {
+fn minstrel_is_close_to_the_best_rate_at_every_distance() {
     for (phy, aggregates) in
         [(Phy::G, false), (Phy::B_SHORT, false), (Phy::N, false), (Phy::N, true)]
     {

@@ -1,5 +1,5 @@
-//! A queue discipline, an error model and an application that the crate knows nothing of, each added as a stranger
-//! would, with what it does to a run.
+//! A queue discipline, an error model and an application from outside the crate, each added through the
+//! public interface, with their effect on a run.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const MBPS: u64 = 1_000_000;
 
 #[derive(Debug)]
 struct Lifo {
-    /// A defect: every so many packets one is forgotten; 0 for none.
+    /// A defect: every n-th packet is forgotten; 0 for no defect.
     forgets: u64,
 }
 
@@ -75,7 +75,7 @@ impl CustomQueue for Stack {
     }
 }
 
-/// Datagrams at twice the rate of a link with room for ten.
+/// Datagrams at twice the rate of a link whose queue holds ten packets.
 fn overload(discipline: Discipline) -> Config {
     let end = Time::from_secs(1);
     let mut wire = link([0, 1], 8 * MBPS, 1);
@@ -91,12 +91,13 @@ fn lifo(forgets: u64) -> Discipline {
 }
 
 #[test]
-fn a_queue_that_serves_the_newest_first_keeps_the_newest_and_drops_the_oldest() {
+fn lifo_serves_the_newest_packets_and_drops_the_oldest() {
     let fifo = run(overload(Discipline::DropTail));
     let newest = run(overload(lifo(0)));
     let transit = |r: &RunResult| *r.flows[0].transit.as_deref().expect("measured");
-    // Either way the link takes every other packet and ten more. First in, first out, a full queue of 10 ms is before most;
-    // the newest wait for no more than the packet being transmitted, but for those left when the source stops.
+    // With both disciplines, the link transmits every other packet and ten more. With first in, first
+    // out, most packets wait in a full queue of 10 ms. With last in, first out, the newest packets wait only
+    // for the packet in transmission, except for the packets that are left when the source stops.
     let fates = |r: &RunResult| (r.links[0].delivered, r.links[0].drops_queue);
     assert_eq!(fates(&fifo), fates(&newest));
     assert!(transit(&fifo).mean_ms > 11.0, "{:?}", transit(&fifo));
@@ -105,14 +106,14 @@ fn a_queue_that_serves_the_newest_first_keeps_the_newest_and_drops_the_oldest() 
 }
 
 #[test]
-fn a_queue_that_loses_track_of_a_packet_is_found_out() {
+fn a_queue_that_forgets_packets_is_detected() {
     let mut simulation = Simulation::new(overload(lifo(100))).expect("valid");
     simulation.run();
     let error = simulation.finish().expect_err("packets are missing");
     assert!(error.account.contains("queue of 0-1:n0>n1"), "{error}");
 }
 
-// An error model: each frame that is longer than so many bytes is lost with a probability of a half.
+// An error model: each frame longer than the limit in bytes is lost with probability 1/2.
 
 #[derive(Debug)]
 struct LongFrames(u32);
@@ -144,16 +145,17 @@ fn noisy(seed: u64) -> Config {
 }
 
 #[test]
-fn an_error_model_takes_the_frames_that_it_says() {
+fn a_custom_error_model_destroys_only_its_frames() {
     let result = run(noisy(1));
     assert_eq!(result.flows[0].loss_rate, 0.0);
-    // Of 2000 a half, within four standard deviations.
+    // Half of 2000 packets, within four standard deviations.
     assert!((result.flows[1].loss_rate - 0.5).abs() < 4.0 * 0.5 / 2000f64.sqrt(), "{result:?}");
     assert_eq!(run(noisy(1)), result, "the same seed");
     assert_ne!(run(noisy(2)).flows[1].loss_rate, result.flows[1].loss_rate, "another seed");
 }
 
-// An application: a game of so many rounds, in which each end sends back one byte more than it has got.
+// An application: a game with a number of rounds, in which each end sends back one byte more than it has
+// received.
 
 #[derive(Debug)]
 struct Rally {
@@ -199,7 +201,7 @@ impl ApplicationEnd for Player {
             self.hits += 1;
             self.awaited += 2;
             self.done = self.hits == self.rounds;
-            // The last ball is the other's, who awaits it.
+            // The other end waits for the last ball.
             if !self.done || got % 2 == 1 {
                 socket.offer(got + 1);
             }
@@ -224,11 +226,11 @@ fn rally(rounds: u64) -> Config {
 }
 
 #[test]
-fn an_application_from_outside_plays_ball_over_a_connection() {
+fn a_custom_application_runs_over_a_connection() {
     let f = run(rally(20)).flows.remove(0);
-    // The receiving end gets 1 + 3 + ... + 39 bytes.
+    // The receiving end receives 1 + 3 + ... + 39 bytes.
     assert_eq!(f.delivered_bytes, 400);
-    // The handshake takes a round trip, and each pair of hits one.
+    // The handshake takes one RTT, and each pair of hits takes one.
     let seconds = f.completion_s.expect("the game ends");
     let expected = 0.1 + 0.05 + 19.0 * 0.1;
     assert!((seconds - expected).abs() < 0.001, "{seconds} s, {expected} expected");
@@ -236,7 +238,7 @@ fn an_application_from_outside_plays_ball_over_a_connection() {
 }
 
 #[test]
-fn it_plays_over_a_multipath_connection_too() {
+fn a_custom_application_runs_over_a_multipath_connection() {
     let mut config = rally(20);
     let subflow = |name: &str| SubflowConfig {
         name: name.into(),
@@ -251,9 +253,9 @@ fn it_plays_over_a_multipath_connection_too() {
     assert!(f.completion_s.is_some());
 }
 
-/// A copy taken in the middle of a run goes on by itself, with parts from outside as with others.
+/// A copy taken in the middle of a run continues independently, also with extensions.
 #[test]
-fn a_copy_of_a_simulation_ends_as_the_original_does() {
+fn a_copy_of_a_simulation_has_the_results_of_the_original() {
     for config in [overload(lifo(0)), noisy(1), rally(20)] {
         let mut original = Simulation::new(config).expect("valid");
         original.run_until(Time::from_millis(500));

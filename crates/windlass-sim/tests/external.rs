@@ -1,4 +1,4 @@
-//! Ends of flows outside the simulation, here endpoints that the test owns.
+//! Ends of flows outside the simulation. Here they are endpoints of the test.
 
 use crate::common::{self, flow, link, network, profile};
 use windlass_cc::Time;
@@ -19,7 +19,7 @@ use windlass_tcp::{Endpoint, Profile, Seq};
 
 const BYTES: u64 = 300_000;
 
-/// A lossy path, logged packet by packet.
+/// A lossy path with a packet log.
 fn config() -> Config {
     let mut wire = link([0, 1], 2_000_000, 20);
     wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None];
@@ -29,7 +29,7 @@ fn config() -> Config {
     config
 }
 
-/// An end outside: what a host of the simulation is, but with a life of its own.
+/// An end outside the simulation: like a host of the simulation, but driven by the test.
 struct End {
     profile: Profile,
     addresses: Addresses,
@@ -76,7 +76,7 @@ impl PacketEnd for End {
     }
 }
 
-/// The run with these hosts outside.
+/// Runs the simulation with these hosts outside.
 fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult, [End; N]) {
     let mut ends = hosts.map(|host| {
         let sender = Role::Sender { bytes: Some(BYTES) };
@@ -89,7 +89,7 @@ fn with_outside<const N: usize>(config: &Config, hosts: [u32; N]) -> (RunResult,
     (external::run(config, &mut outside).unwrap(), ends)
 }
 
-/// An end that misbehaves: it sends this at once, or wants to act for ever.
+/// A defective end: it sends these bytes at once, or always has an action that is due.
 struct Broken(Option<Vec<u8>>);
 
 impl PacketEnd for Broken {
@@ -105,7 +105,7 @@ impl PacketEnd for Broken {
 }
 
 #[test]
-fn an_end_that_makes_no_sense_is_an_error() {
+fn a_defective_end_is_an_error() {
     let config = config();
     let with =
         |host: u32, mut end: Broken| external::run(&config, &mut [(host, &mut end)]).unwrap_err();
@@ -127,11 +127,11 @@ fn the_network_is_the_same_for_ends_inside_and_outside() {
 }
 
 #[test]
-fn packets_that_arrive_at_one_moment_keep_their_bytes() {
+fn packets_that_arrive_at_the_same_time_keep_their_bytes() {
     let transfer = |ends| flow(ends, profile(LINUX, "cubic"), Traffic::Bulk { bytes: Some(BYTES) });
     let links = [[0, 1], [2, 3]].map(|ends| link(ends, 2_000_000, 20)).to_vec();
     let flows = [[0, 1], [2, 3]].map(transfer).to_vec();
-    // Each end refuses packets of other flows than its own.
+    // Each end rejects packets of other flows.
     let (result, ends) = with_outside(&network(links, flows, Time::from_secs(10)), [0, 1, 2, 3]);
     assert_eq!((ends[1].app.delivered, ends[3].app.delivered), (BYTES, BYTES));
     assert_eq!(result.flows[0].packets_sent, result.flows[1].packets_sent, "in step");
@@ -151,7 +151,7 @@ fn packets_from_outside_are_counted_for_their_flow() {
 }
 
 #[test]
-fn of_an_end_inside_the_result_tells_what_it_would_otherwise() {
+fn the_result_of_an_inside_end_does_not_depend_on_the_outside_end() {
     let config = config();
     let all_inside = common::run(config.clone()).flows.remove(0);
     let (mut receiver_outside, _) = with_outside(&config, [1]);
@@ -170,7 +170,7 @@ fn of_an_end_inside_the_result_tells_what_it_would_otherwise() {
     assert_eq!((receiver.retransmits, receiver.srtt_ms), (0, None));
 }
 
-/// A plain flow, and after it one over two paths by the nodes 1 and 2 to the node 3.
+/// A flow with a single path, and a flow over two paths, through the nodes 1 and 2, to the node 3.
 fn two_paths() -> Config {
     let path = |via: usize| SubflowConfig {
         name: via.to_string(),
@@ -203,7 +203,7 @@ fn a_multipath_end_outside_has_a_gate_for_each_path() {
     simulation.run_until(Time::from_millis(900));
     let arrived: Vec<(u32, u64)> =
         simulation.take_egress().map(|d| (d.host, d.time.0 / 10_000_000)).collect();
-    assert_eq!(arrived, [(5, 2), (7, 6), (6, 6)], "by the way of its path each");
+    assert_eq!(arrived, [(5, 2), (7, 6), (6, 6)], "each packet takes its own path");
     let result = simulation.finish().expect("packets are conserved");
     let paths = &result.flows[1].multipath.as_ref().expect("paths").subflows;
     let told: Vec<_> =

@@ -1,4 +1,4 @@
-//! What cannot be simulated is refused with a sentence that says so.
+//! Configurations that cannot be simulated are refused with an error message.
 
 use crate::common::radio::line;
 use crate::common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
@@ -16,7 +16,7 @@ fn valid() -> Config {
     network(vec![link([0, 1], 1000, 1)], vec![flow([0, 1], rfc("reno"), bulk)], Time::from_secs(1))
 }
 
-/// The sentence with which the changed configuration is refused.
+/// Error message for the changed configuration.
 fn refusal(change: impl FnOnce(&mut Config)) -> String {
     let mut config = valid();
     change(&mut config);
@@ -32,7 +32,7 @@ fn the_unchanged_configuration_is_accepted() {
 }
 
 #[test]
-fn what_does_not_exist_is_named() {
+fn unknown_nodes_and_links_are_named() {
     assert_eq!(
         refusal(|c| c.links[0].ends[1] = 2),
         "link \"0-1\": node 2 does not exist; there are 2"
@@ -146,7 +146,7 @@ fn constant(mean: u64) -> Draw {
     Draw { law: Law::Constant, mean, most: mean }
 }
 
-/// A changed flow of CoAP.
+/// A CoAP flow with a change.
 fn coap(change: impl FnOnce(&mut Coap)) -> Traffic {
     let mut coap = Coap {
         requests: Arrivals {
@@ -169,7 +169,7 @@ fn coap(change: impl FnOnce(&mut Coap)) -> Traffic {
     Traffic::Coap(coap)
 }
 
-/// The sentence with which a changed radio of three stations is refused, without its name.
+/// Error message for a changed radio of three stations, without the radio's name.
 fn radio_refusal(change: impl FnOnce(&mut RadioConfig)) -> String {
     let message = refusal(|c| {
         let mut radio = line(Phy::G, 250, &[0, 100, 200]);
@@ -182,7 +182,7 @@ fn radio_refusal(change: impl FnOnce(&mut RadioConfig)) -> String {
 }
 
 #[test]
-fn a_radio_needs_stations_that_exist_one_a_node() {
+fn a_radio_needs_existing_stations_one_per_node() {
     assert_eq!(
         radio_refusal(|r| r.stations.clear()),
         "it has no station; a radio needs between 2 and 2000"
@@ -227,7 +227,7 @@ fn a_station_out_of_range_is_named_with_its_distance() {
 }
 
 #[test]
-fn a_rate_that_the_phy_lacks_is_refused_with_those_it_has() {
+fn an_unknown_rate_is_refused_with_the_rates_of_the_phy() {
     assert_eq!(
         radio_refusal(|r| r.data_rate_bps = 11_000_000),
         "802.11g has no data rate of 11 Mbit/s; its rates are 6, 9, 12, 18, 24, 36, 48, 54 Mbit/s"
@@ -249,7 +249,7 @@ fn numbers_of_a_radio_have_bounds() {
         (|r| r.phy.turnaround = r.phy.slot, "turnaround"),
         (|r| r.phy.sifs = Span::NONE, "at most a second"),
         (|r| r.phy.rates = &[], "no data rate"),
-        (|r| r.path_loss = PathLoss::Disc { receive_mm: 2, sense_mm: 1 }, "at least as far"),
+        (|r| r.path_loss = PathLoss::Disc { receive_mm: 2, sense_mm: 1 }, "at least the reception"),
         (
             |r| r.path_loss = PathLoss::LogDistance { exponent: 0.0, reference_loss_db: 1.0 },
             "exponent",
@@ -267,7 +267,7 @@ fn numbers_of_a_radio_have_bounds() {
 }
 
 #[test]
-fn courses_that_cannot_be_are_refused() {
+fn invalid_courses_are_refused() {
     use windlass_sim::course::{Distribution, Jitter, RateCourse};
     let by = Span::from_millis(1_000_000);
     let jitter = Jitter { distribution: Distribution::Uniform, by, overtaking: false };
@@ -282,6 +282,9 @@ fn courses_that_cannot_be_are_refused() {
         Some(RateCourse::Repeat { steps, period: Span::from_secs(seconds) })
     };
     let (dead, short) = (repeat(0, 2), repeat(1000, 1));
-    assert!(refusal(|c| c.links[0].course[0].rate = dead).contains("one of its rates"));
-    assert!(refusal(|c| c.links[0].course[0].rate = short).contains("after the last of them"));
+    assert!(refusal(|c| c.links[0].course[0].rate = dead).contains("one of the rates"));
+    assert!(
+        refusal(|c| c.links[0].course[0].rate = short)
+            .contains("longer than the time of the last rate")
+    );
 }

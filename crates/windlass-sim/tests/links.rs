@@ -1,4 +1,4 @@
-//! Links against closed forms and against a model of a drop-tail queue that keeps everything.
+//! Links compared with closed forms and with a model of a drop-tail queue that keeps all packets.
 
 use crate::common::{Traffic, cbr, flow, link, network, rfc, run};
 use proptest::prelude::*;
@@ -22,10 +22,10 @@ fn constant_rate_below_the_link_rate_never_waits_and_fills_its_share_exactly() {
 }
 
 #[test]
-fn twice_the_link_rate_makes_an_unlimited_queue_grow_linearly() {
-    // Packet k arrives at k/2 ms and starts at k ms: between n and n + 1 ms first n, then n + 1
-    // packets wait, n + 1/2 in the mean. Over 100 ms that is 50. Waits that would end after the
-    // run must not count in full.
+fn an_unlimited_queue_grows_linearly_at_twice_the_link_rate() {
+    // Packet k arrives at k/2 ms and starts at k ms. Between n and n + 1 ms, first n and then n + 1 packets
+    // wait, n + 1/2 on average. Over 100 ms, the mean is 50. Waits that would end after the run must not
+    // count in full.
     let end = Time::from_millis(100);
     let source = flow([0, 1], rfc("reno"), Traffic::CbrUdp(cbr(PAYLOAD, 500, end)));
     let r = run(network(vec![link([0, 1], RATE, 0)], vec![source], end));
@@ -36,7 +36,7 @@ fn twice_the_link_rate_makes_an_unlimited_queue_grow_linearly() {
 
 #[test]
 fn a_datagram_flow_ends_with_its_last_arrival_when_a_queue_holds_it_back() {
-    // Sent within 50 ms, delivered within 100: the rate is the link's, not the source's.
+    // Sent within 50 ms, delivered within 100 ms: the goodput is the link's rate, not the source's.
     let source =
         flow([0, 1], rfc("reno"), Traffic::CbrUdp(cbr(PAYLOAD, 500, Time::from_millis(50))));
     let r = run(network(vec![link([0, 1], RATE, 0)], vec![source], Time::from_secs(1)));
@@ -47,9 +47,10 @@ fn a_datagram_flow_ends_with_its_last_arrival_when_a_queue_holds_it_back() {
 
 #[test]
 fn two_constant_rates_into_a_slower_link_lose_exactly_the_excess() {
-    // Two sources of one packet every 1.5 ms into a link that takes one every 1 ms. The link is
-    // never idle, so it delivers one packet a millisecond. What is not inside at the end (ten and
-    // one at most, two or three fewer just before the next arrivals) is dropped, 1/4 of all.
+    // Two sources send one packet every 1.5 ms into a link that transmits one every 1 ms. The link is never
+    // idle, so that it delivers one packet per millisecond. The other packets, 1/4 of all, are dropped,
+    // except those inside at the end. At most ten wait and one is transmitted; just before the next arrivals,
+    // there are two or three fewer.
     let end = Time::from_millis(15_000);
     let source = |start_us: u64| {
         let mut f = flow([0, 1], rfc("reno"), Traffic::CbrUdp(cbr(PAYLOAD, 1500, end)));
@@ -71,9 +72,8 @@ fn two_constant_rates_into_a_slower_link_lose_exactly_the_excess() {
 
 #[test]
 fn a_bulk_flow_saturates_the_link() {
-    // 10 Mbit/s over 40 ms is 33 packets; with 67 more in the queue a halved window still fills
-    // the pipe. Slow start and the repair of its overshoot, one hole a round trip, take less
-    // than ten seconds.
+    // 10 Mbit/s over 40 ms is 33 packets. With 67 more packets in the queue, a halved window still fills the
+    // pipe. Slow start and the repair of its overshoot, one hole per RTT, take less than ten seconds.
     let until = |seconds| {
         let mut wire = link([0, 1], 10_000_000, 20);
         wire.queue = QueueLimit::Packets(67);
@@ -84,7 +84,7 @@ fn a_bulk_flow_saturates_the_link() {
     let busy_s = 70.0 * late.links[0].utilisation - 10.0 * early.links[0].utilisation;
     assert!(busy_s > 0.999 * 60.0, "busy for {busy_s} s of 60");
     assert_eq!(late.links[0].max_queue_packets, 67);
-    // 1448 of 1500 bytes are payload; what is delivered twice does not count.
+    // 1448 of 1500 bytes are payload; duplicates do not count.
     let goodput = (late.flows[0].delivered_bytes - early.flows[0].delivered_bytes) as f64 / 60.0;
     let most = 1_250_000.0 * 1448.0 / 1500.0;
     assert!(goodput < 1.001 * most && goodput > 0.99 * most, "{goodput} of {most} bytes/s");
@@ -126,10 +126,9 @@ fn limits() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
-/// The end of a busy period is where its bits end, to the nanosecond: what rounding one frame up costs is
-/// given back with the next.
+/// A busy period ends with its last bit, to the nanosecond. Rounding one frame up shortens the next.
 #[test]
-fn frames_back_to_back_take_the_time_of_their_bits_and_not_a_nanosecond_each_on_top() {
+fn back_to_back_frames_take_exactly_the_time_of_their_bits() {
     // 1538 bytes at 100 Gbit/s are 123.04 ns.
     for (rate_bps, size) in [(100_000_000_000, 1538), (3_000_000, 1500), (7, 1), (6_000_000, 40)] {
         let mut l = Link::new(rate_bps, Span::ZERO, QueueLimit::Unlimited, Framing::NONE, None);
@@ -142,17 +141,17 @@ fn frames_back_to_back_take_the_time_of_their_bits_and_not_a_nanosecond_each_on_
         for n in 0..1000 {
             assert_eq!(offer(0), end_after(n), "frame {n} at {rate_bps} bit/s");
         }
-        // After a pause a frame takes as long as any first one, rounded up.
+        // After a pause, a frame takes the rounded-up time of a first frame.
         let later = end_after(1000) + 1;
         assert_eq!((offer(later), offer(later)), (later, later + end_after(1)));
     }
 }
 
 proptest! {
-    /// The link keeps no queue of its own: it reads the backlog off its pipe. Whatever comes, it
-    /// decides as a queue that is written out does, and so never exceeds its limit.
+    /// The link has no separate queue: it derives the backlog from the packets in its pipe. For any arrivals,
+    /// it decides like the explicit model, and therefore never exceeds its limit.
     #[test]
-    fn drop_tail_decides_like_a_queue_that_is_written_out(
+    fn drop_tail_decides_like_an_explicit_queue(
         limit in limits(),
         delay_us in 0u64..5000,
         steps in prop::collection::vec((0u64..3000, 1u32..1500), 1..120),

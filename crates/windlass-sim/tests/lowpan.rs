@@ -12,7 +12,8 @@ use windlass_sim::{RunResult, Simulation};
 
 const PHY: Phy = Phy::OQPSK_2450;
 
-/// Stations on a line, so many metres along; they receive each other up to 250 m and sense up to `sense_m`.
+/// Stations on a line at these distances from the origin, in metres. They receive each other up to 250 m and
+/// sense up to `sense_m`.
 fn air(sense_m: u64, places: &[i64]) -> RadioConfig {
     line(PHY, sense_m, places)
 }
@@ -25,7 +26,7 @@ fn run(
     seed: u64,
 ) -> RunResult {
     let end = Time::from_secs(seconds);
-    // A packet a millisecond, more than the channel takes.
+    // One packet per millisecond, more than the channel can carry.
     let flows: Vec<_> =
         flows.iter().map(|ends| (*ends, cbr(u64::from(packet) - 28, 1000, end))).collect();
     let mut config = over(radio, &flows, end);
@@ -39,8 +40,8 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// Mean time of a frame that nobody disturbs, from the end of one exchange to the end of its own, without
-/// the space before it: mean back-off, assessment, turnaround, frame, turnaround, acknowledgement.
+/// Mean time of an undisturbed frame, from the end of the previous exchange to the end of its exchange,
+/// without the space before it: mean back-off, assessment, turnaround, frame, turnaround, acknowledgement.
 fn exchange(bytes: u32) -> f64 {
     let rate = PHY.rates[0];
     let frames = PHY.airtime(bytes, rate) + PHY.airtime(5, rate);
@@ -50,7 +51,7 @@ fn exchange(bytes: u32) -> f64 {
 }
 
 #[test]
-fn a_frame_goes_after_whole_back_off_periods_an_assessment_and_a_turnaround() {
+fn a_frame_follows_whole_back_off_periods_an_assessment_and_a_turnaround() {
     let mut seen = [0; 8];
     for seed in 0..200 {
         let mut driver = Driver::new(&air(500, &[0, 100]), seed);
@@ -63,11 +64,11 @@ fn a_frame_goes_after_whole_back_off_periods_an_assessment_and_a_turnaround() {
         assert_eq!(back_off % PHY.slot.0, 0, "{took:?}");
         seen[(back_off / PHY.slot.0) as usize] += 1;
     }
-    assert!(seen.iter().all(|n| (10..45).contains(n)), "evenly 0 to 7: {seen:?}");
+    assert!(seen.iter().all(|n| (10..45).contains(n)), "uniform from 0 to 7: {seen:?}");
 }
 
 #[test]
-fn one_stations_saturation_throughput_is_the_closed_forms() {
+fn saturation_throughput_of_one_station_follows_the_closed_form() {
     for ip_bytes in [60, 129, 500, 1280] {
         let framing = Framing::SHORT;
         let part = |p| {
@@ -89,19 +90,21 @@ fn one_stations_saturation_throughput_is_the_closed_forms() {
 }
 
 #[test]
-fn compressed_headers_of_udp_are_spared_in_the_first_frame_of_each_datagram() {
-    // Header bytes on the air, a datagram's payload, and its frames from MAC header to check sequence. IP: 7 bytes that name
-    // UDP, or 6 that leave it to what follows (RFC 6282 section 3.1.1); fragments begin at eights of the uncompressed packet.
+fn compressed_udp_headers_shorten_the_first_frame_of_a_datagram() {
+    // Size of the UDP header, payload of a datagram, and size of its frames from MAC header to check
+    // sequence. The IP header has 7 bytes with a next-header field, or 6 if the UDP header is compressed (RFC
+    // 6282 section 3.1.1). Fragments begin at multiples of eight of the uncompressed packet.
     let cases: [(u32, u32, &[u32]); 8] = [
         (8, 40, &[11 + 7 + 8 + 40]),
         (7, 40, &[11 + 6 + 7 + 40]),
         (4, 40, &[11 + 6 + 4 + 40]),
         (2, 40, &[11 + 6 + 2 + 40]),
-        // One frame holds 101 bytes of payload, or 106 with both ports in a byte.
+        // One frame holds 101 bytes of payload, or 106 with both ports in one byte.
         (8, 102, &[11 + 4 + 7 + 8 + 96, 11 + 5 + 6]),
         (4, 106, &[127]),
         (4, 107, &[11 + 4 + 6 + 4 + 96, 11 + 5 + 11]),
-        // 127 - 11 - 4 - 8 leave 104 bytes beside what is compressed: 112 of UDP, eight more than uncompressed.
+        // 127 - 11 - 4 - 8 leaves 104 bytes after the compressed headers: 112 bytes of UDP, eight more than
+        // uncompressed.
         (2, 300, &[11 + 4 + 6 + 2 + 104, 11 + 5 + 104, 11 + 5 + 92]),
     ];
     for (udp_header, payload, frames) in cases {
@@ -112,8 +115,8 @@ fn compressed_headers_of_udp_are_spared_in_the_first_frame_of_each_datagram() {
         let case = format!("{udp_header} B, {payload} B");
         assert!(station.drops_queue > 0, "saturated: {case}");
         let sent = station.transmissions as f64 / frames.len() as f64;
-        assert!((sent - station.delivered as f64).abs() <= 1.0, "frames a datagram: {case}");
-        // On the air, each frame has 6 bytes before it; 32 µs a byte.
+        assert!((sent - station.delivered as f64).abs() <= 1.0, "frames per datagram: {case}");
+        // On the air, 6 bytes precede each frame; 32 µs per byte.
         let bytes: u32 = frames.iter().map(|bytes| bytes + 6).sum();
         let airtime = station.airtime_s / station.delivered as f64;
         assert!((airtime / (f64::from(bytes) * 32e-6) - 1.0).abs() < 1e-3, "{case}: {airtime}");
@@ -140,7 +143,7 @@ fn a_segment_of_tcp_and_the_ports_of_aodv_are_not_compressed() {
     let lowpan = |udp_header| Lowpan { udp_header, ..Lowpan::default() };
     assert_eq!([8, 7, 4, 2].map(|n| lowpan(n).saved(false)), [0, 2, 5, 7]);
     assert_eq!([8, 7, 4, 2].map(|n| lowpan(n).saved(true)), [0, 2, 2, 2]);
-    // An IP header that does not name UDP has nothing to spare.
+    // An IP header without a next-header field cannot be shortened.
     assert_eq!(Lowpan { ip_header: 2, ..lowpan(4) }.saved(false), 4);
 }
 
@@ -151,8 +154,8 @@ fn a_datagram_is_lost_with_any_of_its_fragments_after_four_attempts_each() {
     radio.errors = FrameErrors::Model(LossModel::Drop { probability: p });
     let result = run(radio, &[[0, 1]], ip_bytes, 3000, 1);
     let sender = &result.radios[0].stations[0];
-    // An attempt fails if the frame or its acknowledgement is lost; the datagram goes on without it only if
-    // all of a fragment's attempts fail.
+    // An attempt fails if the frame or its acknowledgement is lost. The datagram is given up only if all
+    // attempts of a fragment fail.
     let fails: f64 = 1.0 - (1.0 - p) * (1.0 - p);
     let given_up = 1.0 - (1.0 - fails.powi(4)).powi(5);
     let finished = sender.delivered + sender.drops_retry;
@@ -160,20 +163,20 @@ fn a_datagram_is_lost_with_any_of_its_fragments_after_four_attempts_each() {
     println!("{finished} datagrams, given up {measured:.4}, model {given_up:.4}");
     assert!((measured / given_up - 1.0).abs() < 0.05);
     let again = sender.retransmissions as f64 / sender.transmissions as f64;
-    // Of each fragment's attempts all but the first: 1 - (1 - f) / (1 - f⁴).
+    // Share of all attempts of a fragment except the first: 1 - (1 - f) / (1 - f⁴).
     let model = 1.0 - (1.0 - fails) / (1.0 - fails.powi(4));
     assert!((again / model - 1.0).abs() < 0.02, "{again} and {model}");
     let receiver = &result.radios[0].stations[1];
     assert!(receiver.duplicates > 0, "lost acknowledgements");
 }
 
-/// What a hidden pair on either side of a common receiver makes of each other's frames.
+/// Results of two hidden senders on opposite sides of a common receiver.
 fn hidden(retry_delay: Span) -> [StationResult; 2] {
     let mut radio = air(250, &[0, 200, 400]);
     radio.hops = pairs(&[[0, 1], [1, 2]]);
     radio.lowpan = Some(Lowpan { retry_delay, ..Lowpan::default() });
     let end = Time::from_secs(300);
-    // Two fifths of the channel each.
+    // Each uses two fifths of the channel.
     let flows = [[0, 1], [2, 1]].map(|ends| (ends, cbr(100, 17_000, end)));
     let mut simulation = Simulation::new(over(radio, &flows, end)).expect("valid");
     simulation.run();
@@ -195,8 +198,8 @@ fn a_random_delay_of_retries_keeps_hidden_stations_from_colliding_again() {
 }
 
 #[test]
-fn who_always_finds_the_channel_busy_gives_up_after_five_assessments_or_tries_again() {
-    // A station in the middle hears two pairs that do not hear each other.
+fn a_busy_channel_ends_a_frame_or_causes_a_retry_after_five_assessments() {
+    // A station in the middle senses two pairs of stations that do not sense each other.
     let busy = |retry_busy| {
         let mut radio = air(250, &[0, 240, 480, 720, 960]);
         radio.hops = pairs(&[[0, 1], [1, 2], [3, 4], [2, 3]]);
@@ -207,12 +210,12 @@ fn who_always_finds_the_channel_busy_gives_up_after_five_assessments_or_tries_ag
     let (standard, stack) = (busy(false), busy(true));
     assert!(standard.access_failures > 0 && stack.access_failures > 0);
     let given_up = |s: &StationResult| s.drops_retry + s.unconfirmed;
-    assert!(standard.access_failures <= given_up(&standard), "each ends its packet: {standard:?}");
-    assert!(stack.access_failures > given_up(&stack), "several an end: {stack:?}");
+    assert!(standard.access_failures <= given_up(&standard), "each ends a packet: {standard:?}");
+    assert!(stack.access_failures > given_up(&stack), "several per packet: {stack:?}");
 }
 
 #[test]
-fn a_broadcast_of_several_fragments_is_heard_once_and_whole() {
+fn a_fragmented_broadcast_is_received_once_and_completely() {
     let mut radio = air(500, &[0, 100, 200]);
     radio.errors = FrameErrors::Model(LossModel::Drop { probability: 0.2 });
     let mut driver = Driver::new(&radio, 1);
@@ -228,7 +231,7 @@ fn a_broadcast_of_several_fragments_is_heard_once_and_whole() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_lowpan_parameters_are_refused() {
     let refused = |edit: &dyn Fn(&mut RadioConfig)| {
         let mut radio = air(500, &[0, 100]);
         edit(&mut radio);
@@ -245,5 +248,5 @@ fn what_cannot_be_is_refused() {
     let eager = refused(&|r| {
         r.lowpan = Some(Lowpan { retry_delay: Span::from_secs(60), ..Lowpan::default() });
     });
-    assert!(eager.contains("10 s at most"), "{eager}");
+    assert!(eager.contains("at most 10 s"), "{eager}");
 }

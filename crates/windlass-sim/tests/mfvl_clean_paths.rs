@@ -1,5 +1,5 @@
-//! MVegas and MFast alone on the paths of Mudassir and Baig 2021 (section 4), without losses: round
-//! trips of 140 ms, bottlenecks of 3 and 1 Mbit/s with a queue of 100 packets, packets of 1000 bytes.
+//! MVegas and MFast alone on the paths of Mudassir and Baig 2021 (section 4), without losses. The base RTT is
+//! 140 ms, the bottlenecks have 3 and 1 Mbit/s with a queue of 100 packets, and packets have 1000 bytes.
 
 use crate::common::{Traffic, cbr, flow, link, network, run};
 use windlass_cc::{AnyParams, Time};
@@ -12,7 +12,7 @@ use windlass_tcp::stack::RFC;
 
 /// Payload of a packet of 1000 bytes with timestamps.
 const SEGMENT: f64 = 948.0;
-/// Round trip of the SYN on an empty path, which is the base: 140 ms and what its bytes take.
+/// Base RTT in seconds: the RTT of the SYN on an empty path, without its transmission times.
 const BASE_S: f64 = 0.140;
 
 /// A bulk flow over access links of 10 Mbit/s and a bottleneck of `mbps`, for 150 s.
@@ -41,7 +41,7 @@ fn path(params: AnyParams, mbps: u64, udp: bool) -> Config {
     config
 }
 
-/// The least and the largest window of the last 50 s, segments.
+/// Minimum and maximum cwnd of the last 50 s, segments.
 fn windows(run: &RunResult) -> (f64, f64) {
     let cwnd = run.samples.iter().filter(|s| s.flow == 0 && s.series == Series::Cwnd);
     let (early, late): (Vec<_>, Vec<_>) = cwnd.partition(|s| s.time < Time::from_secs(100));
@@ -55,9 +55,9 @@ fn lossless(run: &RunResult) -> bool {
 }
 
 #[test]
-fn mfast_rests_at_76_68_and_59_packets() {
-    // sigma·(alpha + C·base) with the packets per second that are left: 375, 375 less 125 of UDP,
-    // and 125.
+fn mfast_converges_to_76_68_and_59_packets() {
+    // sigma·(alpha + C·base) with the available rate in packets per second: 375, 375 less 125 of UDP, and
+    // 125.
     let mfast = AnyParams::by_name("mfast").expect("registered");
     for (mbps, udp, rate) in [(3, false, 375.0), (3, true, 250.0), (1, false, 125.0)] {
         let run = run(path(mfast, mbps, udp));
@@ -71,21 +71,21 @@ fn mfast_rests_at_76_68_and_59_packets() {
 }
 
 #[test]
-fn mvegas_queues_no_less_than_its_lower_and_no_more_than_its_upper_threshold() {
+fn mvegas_keeps_its_queue_between_its_thresholds() {
     for (mbps, repaired) in [(3, false), (3, true), (1, false), (1, true)] {
         let mut mvegas = AnyParams::by_name("mvegas").expect("registered");
         let repaired = u64::from(repaired);
         assert!(mvegas.set(5, repaired) && mvegas.set(6, repaired));
         let run = run(path(mvegas, mbps, false));
         assert!(lossless(&run));
-        // The whole window less what the base round trip holds: 2 to 6 packets, of which up to two
-        // are on the wire, since a packet takes longer than the SYN that the base is known by.
+        // cwnd minus the packets of the base RTT: 2 to 6 packets. Up to two of them are on the wire, because
+        // a packet takes longer than the SYN that measures the base RTT.
         let (least, most) = windows(&run);
         let full = mbps as f64 * 125.0 * BASE_S;
         let queued = (least - full, most - full);
         let got = format!("{mbps} Mbit/s, repaired {repaired}: {queued:?}");
         assert!(queued.0 >= 2.0 && queued.1 <= 6.0, "{got}");
-        assert!(most - least < 0.01, "it rests: {got}");
+        assert!(most - least < 0.01, "cwnd must be constant: {got}");
         assert!(run.links[1].max_queue_packets < 30, "slow start left early");
         println!("{got}");
     }

@@ -1,6 +1,5 @@
-//! How often MFVL sees a shared bottleneck where there is one and where there is none, in the
-//! network: true and false alarms after cycles of 50 s, in the first of which both subflows run
-//! MVegas.
+//! How often MFVL detects a shared bottleneck, for networks with and without one: true and false alarms after
+//! cycles of 50 s. In the first cycle, both subflows run MVegas.
 
 use crate::common::{Traffic, cbr, drops, flow, link, network};
 use windlass_cc::coupling::cycle::{CycleParams, Events, Reset, Selection};
@@ -16,24 +15,24 @@ use windlass_tcp::Profile;
 use windlass_tcp::mptcp::MultipathConfig;
 use windlass_tcp::stack::RFC;
 
-/// What the events and the matching are, with a name.
+/// An interpretation of the paper: its name, the events and the matching.
 type Reading = (&'static str, Events, Matching);
 
-/// As printed and as mended.
+/// The paper as printed, and corrected.
 const READINGS: [Reading; 3] = [
     ("every retransmission, every pair", Events::Literal, Matching::Pairs),
     ("every retransmission, one to one", Events::Literal, Matching::OneToOne),
     ("recoveries, one to one", Events::Entries, Matching::OneToOne),
 ];
 
-/// What loads the paths.
+/// Other traffic or losses on the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Load {
-    /// So many TCPs on each bottleneck.
+    /// This number of TCPs on each bottleneck.
     Tcps(u64),
     /// UDP of 1 Mbit/s on each from 5 to 15 s and from 35 to 45 s.
     Udp,
-    /// Nothing; random losses of 1 % on each path.
+    /// No other traffic; random losses of 1 % on each path.
     Random,
 }
 
@@ -43,9 +42,9 @@ struct Net {
     about: &'static str,
     /// One bottleneck of 4 Mbit/s, or one of 3 and one of 1 Mbit/s (10 and 10 with random losses).
     shared: bool,
-    /// Packets that a queue holds.
+    /// Limit of a queue, packets.
     queue: u64,
-    /// What the second path is longer by each way, before the bottleneck, ms.
+    /// Additional one-way delay of the second path before the bottleneck, ms.
     longer_ms: u64,
     load: Load,
 }
@@ -98,8 +97,8 @@ fn wire(ends: [usize; 2], mbps: u64, delay_ms: u64, queue: u64) -> LinkConfig {
     link
 }
 
-/// Nodes 0 and 1 are the ends, 2 and 3 the accesses, 4 to 7 routers, 8 to 11 the ends of what else
-/// is sent.
+/// Nodes 0 and 1 are the ends, 2 and 3 the access nodes, 4 to 7 routers, 8 to 11 the ends of the other
+/// traffic.
 fn links(net: &Net) -> Vec<LinkConfig> {
     let access = |ends, delay_ms| wire(ends, 10, delay_ms, 1_000);
     let far = 10 + net.longer_ms;
@@ -123,10 +122,10 @@ fn links(net: &Net) -> Vec<LinkConfig> {
     links
 }
 
-/// What else is sent on one of the two bottlenecks, or on the only one.
+/// The other flows on one of the bottlenecks.
 fn others(net: &Net, ends: [usize; 2], seed: u64) -> Vec<FlowConfig> {
     let reno = |place: u64| FlowConfig {
-        // Drop-tail queues have no chance in them but this.
+        // Drop-tail queues are not random, so the start times must be.
         start: Time::from_millis((seed * 7_919 + place * 3_301 + ends[0] as u64 * 271) % 1_000),
         ..flow(ends, profile(AnyParams::by_name("reno").expect("known")), BULK)
     };
@@ -177,7 +176,7 @@ fn config(net: &Net, cycle: CycleParams, seed: u64, cycles: u64) -> Config {
     config
 }
 
-/// Whether each cycle ends with coupled subflows, and what was sent again on each path in all.
+/// For each cycle, true if it ends with coupled subflows; and the total retransmissions on each path.
 fn alarms(net: &Net, reading: Reading, seed: u64, cycles: u64) -> (Vec<bool>, [u64; 2]) {
     let (_, events, matching) = reading;
     let own = CycleParams {
@@ -206,21 +205,21 @@ fn subflows(result: &RunResult) -> [SubflowResult; 2] {
     multipath.subflows.clone().try_into().expect("two subflows")
 }
 
-/// Of six seeds, those with an alarm after the first cycle, for each reading.
+/// Number of six seeds with an alarm after the first cycle, for each interpretation.
 fn first_cycle(about: &str) -> [usize; 3] {
     let net = NETS.iter().find(|net| net.about == about).expect("a network");
     READINGS.map(|reading| (1..=6).filter(|seed| alarms(net, reading, *seed, 1).0[0]).count())
 }
 
 #[test]
-fn one_bottleneck_is_seen_at_times_and_two_are_not_taken_for_one() {
+fn one_bottleneck_is_sometimes_detected_and_two_never_cause_alarms() {
     let seen = first_cycle("one bottleneck, 2 TCPs, 25 packets");
     assert!(seen.iter().all(|seeds| *seeds >= 2), "{seen:?}");
     assert_eq!(first_cycle("two bottlenecks, a TCP on each, 100 packets"), [0; 3]);
 }
 
 #[test]
-fn many_random_losses_alarm_the_printed_matching_only() {
+fn many_random_losses_cause_alarms_only_with_the_printed_matching() {
     let [pairs, single, recoveries] = first_cycle("two paths with 1 % random loss");
     assert!(pairs >= 2 && single == 0 && recoveries == 0, "{pairs}, {single}, {recoveries}");
 }
@@ -236,7 +235,10 @@ fn paths_that_differ_by_more_than_the_interval_do_not_match() {
 fn table_of_alarms() {
     const SEEDS: u64 = 20;
     const CYCLES: u64 = 3;
-    println!("| network | sent again | {} |", READINGS.map(|r| r.0).join(" | "));
+    println!(
+        "| network | retransmissions on each path per cycle | {} |",
+        READINGS.map(|r| r.0).join(" | ")
+    );
     println!("| --- | --- | --- | --- | --- |");
     for net in &NETS {
         let mut again = String::new();

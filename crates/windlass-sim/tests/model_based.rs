@@ -1,5 +1,5 @@
-//! What BBR, BBRv3 and Copa promise, with the whole stack under them: 10 Mbit/s and 40 ms, 33
-//! segments in the product.
+//! Properties of BBR, BBRv3 and Copa with the whole stack. The path has 10 Mbit/s and 40 ms, a
+//! bandwidth-delay product of 33 segments.
 
 use crate::common::{Traffic, drops, flow, link, network, rfc, run};
 use windlass_cc::Time;
@@ -17,27 +17,27 @@ fn bulk(algorithm: &'static str, queue: u64, loss: f64) -> RunResult {
 }
 
 #[test]
-fn they_fill_the_link_and_leave_a_deep_queue_empty() {
-    // BBR queues a quarter of the product in one phase of eight, and Startup's, and the budget of
-    // three quanta of two segments all the time; BBRv3 the quarter once in two seconds; Copa
-    // between nothing and 2.5/δ = 5 packets.
+fn bbr_and_copa_fill_the_link_with_an_almost_empty_queue() {
+    // BBR queues a quarter of the bandwidth-delay product in one phase of eight, the queue of Startup, and
+    // always three quanta of two segments. BBRv3 queues a quarter once in two seconds. Copa queues between 0
+    // and 2.5/δ = 5 packets.
     for (algorithm, mean) in [("bbr", 0.25 * PRODUCT), ("bbr3", 0.125 * PRODUCT), ("copa", 5.0)] {
         let r = bulk(algorithm, 200, 0.0);
         assert!(r.links[0].utilisation > 0.95, "{algorithm}: {}", r.links[0].utilisation);
         assert!(r.links[0].mean_queue_packets < mean, "{algorithm}: {:?}", r.links[0]);
         assert_eq!(r.flows[0].retransmits, 0, "{algorithm}");
     }
-    // What they are held against: it fills any queue.
+    // For comparison, CUBIC fills any queue.
     assert!(bulk("cubic", 200, 0.0).links[0].mean_queue_packets > 100.0);
 }
 
 #[test]
-fn a_shallow_queue_does_not_starve_them() {
+fn bbr_and_copa_fill_the_link_with_a_shallow_queue() {
     for algorithm in ["bbr", "bbr3", "copa"] {
         let r = bulk(algorithm, 8, 0.0);
         assert!(r.links[0].utilisation > 0.93, "{algorithm}: {}", r.links[0].utilisation);
     }
-    // BBRv3 bounds the flight where it loses 2 %; the first version does not.
+    // BBRv3 bounds the flight if 2 % are lost; the first version does not.
     let lost = |algorithm| {
         let r = bulk(algorithm, 8, 0.0);
         r.links[0].drops_queue as f64 / r.links[0].sent as f64
@@ -47,7 +47,7 @@ fn a_shallow_queue_does_not_starve_them() {
 }
 
 #[test]
-fn random_loss_of_one_percent_costs_them_little() {
+fn bbr_and_copa_tolerate_one_percent_of_random_loss() {
     // Reno's square-root law allows 1.22 · MSS / (RTT · √p) = 3.6 Mbit/s.
     for (algorithm, least) in [("bbr", 0.9), ("bbr3", 0.7), ("copa", 0.9)] {
         let r = bulk(algorithm, 67, 0.01);

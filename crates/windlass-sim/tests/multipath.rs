@@ -1,4 +1,4 @@
-//! Connections over several paths: what they bring, what holds them up, and what they survive.
+//! Connections over several paths: their goodput, blocking by a slow path, and the failure of paths.
 
 use crate::common::{self, Traffic, cbr, drops, flow, link, network, rfc};
 use windlass_cc::{Span, Time};
@@ -9,8 +9,8 @@ use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
 const MBPS: u64 = 1_000_000;
 
-/// Server 0 and client 1 over node 2 (3 Mbit/s, 20 ms) and node 3 (1 Mbit/s, 40 ms), each with a
-/// queue of 30 packets. The subflows are `wifi` and `lte`.
+/// Server 0 and client 1, over node 2 (3 Mbit/s, 20 ms) and node 3 (1 Mbit/s, 40 ms). Each path has a queue
+/// of 30 packets. The subflows are `wifi` and `lte`.
 fn two_paths(traffic: Traffic, seconds: u64) -> Config {
     let queue = |mut l: windlass_sim::config::LinkConfig| {
         l.queue = QueueLimit::Packets(30);
@@ -51,10 +51,10 @@ fn of(result: &RunResult) -> (&FlowResult, &MultipathResult) {
 const ENDLESS: Traffic = Traffic::Bulk { bytes: None };
 
 #[test]
-fn two_paths_bring_nearly_the_sum_of_their_rates() {
+fn two_paths_reach_nearly_the_sum_of_their_rates() {
     let result = run(two_paths(ENDLESS, 60));
     let (flow, m) = of(&result);
-    // 1500 bytes of packet carry at most 1420 of stream beside 20 of DSS and 60 of headers.
+    // A packet of 1500 bytes carries at most 1420 bytes of the stream, after 20 of DSS and 60 of headers.
     let most = 4e6 * 1420.0 / 1500.0;
     assert!(flow.goodput_bps > 0.85 * most && flow.goodput_bps <= most, "{}", flow.goodput_bps);
     let shares: Vec<f64> = m.subflows.iter().map(|s| s.share).collect();
@@ -64,7 +64,7 @@ fn two_paths_bring_nearly_the_sum_of_their_rates() {
 }
 
 #[test]
-fn every_byte_of_a_transfer_comes_once_and_in_order_over_lossy_paths() {
+fn every_byte_arrives_once_and_in_order_over_lossy_paths() {
     const BYTES: u64 = 3_000_000;
     let mut config = two_paths(Traffic::Bulk { bytes: Some(BYTES) }, 100);
     config.links[0].loss = [drops(0.02), drops(0.02)];
@@ -79,9 +79,9 @@ fn every_byte_of_a_transfer_comes_once_and_in_order_over_lossy_paths() {
     assert_eq!(sum(|s| s.delivered_bytes), BYTES + m.duplicate_bytes);
 }
 
-/// The slow path holds up the fast one where its data do not fit the common buffer.
+/// The slow path blocks the fast path if its data do not fit into the common buffer.
 #[test]
-fn a_small_receive_buffer_lets_the_slow_path_hold_up_the_fast_one() {
+fn with_a_small_receive_buffer_the_slow_path_blocks_the_fast_path() {
     let goodput = |receive_buffer: u64, penalise: bool| {
         let mut config = two_paths(ENDLESS, 60);
         config.links[2].delay = Span::from_millis(200);
@@ -91,19 +91,19 @@ fn a_small_receive_buffer_lets_the_slow_path_hold_up_the_fast_one() {
         multipath.config.opportunistic = penalise;
         let result = run(config);
         let (flow, m) = of(&result);
-        // A copy that goes by another subflow waits beside the original.
+        // A copy sent on another subflow is buffered in addition to the original.
         assert!(m.max_out_of_order_bytes <= receive_buffer + m.reinjected_bytes, "{m:?}");
         flow.goodput_bps
     };
     let (large, small) = (goodput(4 << 20, false), goodput(60_000, false));
     assert!(small < 0.65 * large, "{small} of {large}");
-    // The mechanisms of Raiciu et al. 2012, section 4.2, win a part of it back.
+    // The mechanisms of Raiciu et al. 2012, section 4.2, recover a part of the goodput.
     let helped = goodput(60_000, true);
     assert!(helped > 1.2 * small, "{helped} over {small}");
 }
 
 #[test]
-fn a_path_that_dies_and_returns_costs_its_own_share_only() {
+fn an_outage_of_a_path_costs_only_its_share() {
     let mut config = two_paths(ENDLESS, 60);
     config.links[2].down = vec![[Time::from_secs(10), Time::from_secs(30)]];
     config.record.series = vec![Series::Delivered];
@@ -118,7 +118,8 @@ fn a_path_that_dies_and_returns_costs_its_own_share_only() {
         };
         (at(to_s) - at(from_s)) as f64 * 8.0 / (to_s - from_s) as f64
     };
-    // While it is down the other goes on alone, once what was lost there has gone again.
+    // While the path is down, the other path continues, after it has retransmitted the data lost on the
+    // first.
     assert_eq!(progress(2, 12, 30), 0.0);
     let alone = progress(0, 15, 30);
     assert!(alone > 0.85 * 3e6 * 0.94, "{alone}");
@@ -128,7 +129,7 @@ fn a_path_that_dies_and_returns_costs_its_own_share_only() {
 }
 
 #[test]
-fn the_first_path_may_die_as_well_as_any() {
+fn a_transfer_survives_the_loss_of_the_first_path() {
     const BYTES: u64 = 4_000_000;
     let mut config = two_paths(Traffic::Bulk { bytes: Some(BYTES) }, 200);
     config.links[0].down = vec![[Time::from_secs(3), Time::from_secs(200)]];
@@ -138,7 +139,7 @@ fn the_first_path_may_die_as_well_as_any() {
 }
 
 #[test]
-fn a_path_that_never_comes_up_leaves_the_other_alone() {
+fn a_path_that_never_works_does_not_affect_the_other() {
     for dead in [0, 2] {
         let mut config = two_paths(Traffic::Bulk { bytes: Some(1_000_000) }, 100);
         config.links[dead].loss = [drops(1.0), None];
@@ -150,7 +151,7 @@ fn a_path_that_never_comes_up_leaves_the_other_alone() {
 }
 
 #[test]
-fn one_subflow_behaves_like_a_connection_of_its_own() {
+fn one_subflow_behaves_like_a_plain_connection() {
     let mut config = two_paths(ENDLESS, 60);
     multipath(&mut config).subflows.pop();
     let alone = run(config.clone());
@@ -175,7 +176,7 @@ fn a_peer_without_multipath_gets_an_ordinary_connection() {
 }
 
 #[test]
-fn requests_and_clocked_packets_run_over_subflows_too() {
+fn requests_and_constant_rates_run_over_subflows() {
     let ask = Traffic::RequestResponse {
         request: 100,
         response: 200_000,
@@ -186,13 +187,13 @@ fn requests_and_clocked_packets_run_over_subflows_too() {
     let (flow, m) = of(&result);
     assert_eq!((flow.delivered_bytes, flow.responses_s.len()), (1_000_000, 5));
     assert!(m.subflows.iter().all(|s| s.delivered_bytes > 0), "{m:?}");
-    // 1000 bytes each 4 ms: 2 Mbit/s.
+    // 1000 bytes every 4 ms: 2 Mbit/s.
     let clocked = run(two_paths(Traffic::CbrTcp(cbr(1000, 4000, Time::from_secs(20))), 60));
     assert_eq!(of(&clocked).0.delivered_bytes, 5_000_000);
 }
 
 #[test]
-fn a_reader_with_a_rate_sets_the_pace() {
+fn a_slow_reader_limits_the_goodput() {
     let mut config = two_paths(ENDLESS, 60);
     config.flows[0].read = ReadPolicy::Rate(100_000);
     multipath(&mut config).config.receive_buffer = 64_000;
@@ -215,7 +216,7 @@ fn every_scheduler_delivers_the_stream_and_the_redundant_one_sends_it_twice() {
 }
 
 #[test]
-fn a_multipath_run_repeats_itself_and_follows_its_seed() {
+fn the_seed_determines_a_multipath_run() {
     let config = |seed: u64| {
         let mut config = two_paths(ENDLESS, 20);
         config.links[0].loss = [drops(0.01), drops(0.01)];
@@ -230,7 +231,7 @@ fn a_multipath_run_repeats_itself_and_follows_its_seed() {
 }
 
 #[test]
-fn the_packet_log_tells_the_path_and_the_option() {
+fn the_packet_log_has_the_path_and_the_option() {
     let mut config = two_paths(Traffic::Bulk { bytes: Some(500_000) }, 20);
     config.record.capture = vec![0, 2];
     let result = run(config);
@@ -250,7 +251,7 @@ fn the_packet_log_tells_the_path_and_the_option() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_said() {
+fn invalid_multipath_configurations_are_refused() {
     let problem = |change: fn(&mut Config)| {
         let mut config = two_paths(ENDLESS, 1);
         change(&mut config);

@@ -1,5 +1,5 @@
-//! Whatever happens on the paths and wherever a run stops, the accounts of a multipath connection
-//! close, its stream comes once and in order, and it ends as soon as a path lets it.
+//! In random scenarios with random end times, the accounts of a multipath connection are balanced. Its stream
+//! arrives once and in order, and it ends if a path works.
 
 use crate::common::{Traffic, cbr, drops, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use windlass_sim::link::QueueLimit;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 use windlass_tcp::stack::{LINUX, RFC, RIVERBED};
 
-/// When the last outage is over, milliseconds.
+/// End of the last outage, milliseconds.
 const QUIET_MS: u64 = 20_000;
 
 fn links() -> impl Strategy<Value = LinkConfig> {
@@ -68,7 +68,7 @@ fn reads() -> impl Strategy<Value = ReadPolicy> {
     ]
 }
 
-/// From node 0 to node 1 over a node of its own for each path, which may be joined by two hops.
+/// From node 0 to node 1, with a separate node for each path.
 fn scenarios() -> impl Strategy<Value = Config> {
     let stack = prop::sample::select(vec![RFC, LINUX, RIVERBED]);
     let algorithm = prop::sample::select(vec!["reno", "newreno", "cubic"]);
@@ -114,7 +114,7 @@ fn check(config: &Config, result: &RunResult) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether some path works both ways once the outages are over, well enough for a small transfer.
+/// True if every path works in both directions after the outages, well enough for a small transfer.
 fn has_a_good_path(config: &Config) -> bool {
     let good = |l: &LinkConfig| {
         let least = |loss: &Option<windlass_sim::loss::LossModel>| match loss {

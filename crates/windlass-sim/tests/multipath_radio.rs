@@ -1,5 +1,5 @@
-//! A multipath connection over a radio whose stations route by AODV: two subflows on routes without a
-//! common station, what breaks them, and what is left where there is only one.
+//! A multipath connection over a radio whose stations route by AODV: two subflows on node-disjoint routes,
+//! broken routes, and networks with a single route.
 
 use crate::common::radio::grid;
 use crate::common::{cbr, flow, network, rfc, run};
@@ -50,8 +50,8 @@ fn multipath(result: &RunResult) -> &MultipathResult {
     result.flows[0].multipath.as_ref().expect("a multipath flow")
 }
 
-/// The stations between the ends of a disjoint path's route as the tables have it now; `None` where it does
-/// not lead through.
+/// The stations between the ends of a disjoint path, from the present routing tables; `None` if the path is
+/// not complete.
 fn route(r: &RoutingResult, [from, to]: [usize; 2], path_id: u32) -> Option<Vec<u32>> {
     let (mut at, to) = (from as u32, to as u32);
     let mut between = Vec::new();
@@ -61,13 +61,13 @@ fn route(r: &RoutingResult, [from, to]: [usize; 2], path_id: u32) -> Option<Vec<
         if at == to {
             return Some(between);
         }
-        assert!(!between.contains(&at), "a loop by {at}");
+        assert!(!between.contains(&at), "a loop at station {at}");
         between.push(at);
     }
 }
 
 #[test]
-fn a_stream_comes_whole_over_two_routes() {
+fn a_stream_arrives_completely_over_two_routes() {
     let bytes = 1_000_000;
     let config = connection(grid(5, 5), [10, 14], Scheduler::LowestRtt, bulk(bytes), 120);
     let result = run(config);
@@ -81,7 +81,7 @@ fn a_stream_comes_whole_over_two_routes() {
 }
 
 #[test]
-fn without_the_wish_both_subflows_share_the_route() {
+fn without_disjoint_routes_both_subflows_share_the_route() {
     let mut config = connection(grid(3, 3), [0, 2], Scheduler::RoundRobin, ENDLESS, 10);
     if let Some(m) = &mut config.flows[0].multipath {
         m.disjoint = false;
@@ -92,7 +92,7 @@ fn without_the_wish_both_subflows_share_the_route() {
 }
 
 #[test]
-fn in_a_chain_the_connection_goes_on_with_one_subflow() {
+fn in_a_chain_the_connection_continues_with_one_subflow() {
     let bytes = 300_000;
     let config = connection(grid(1, 4), [0, 3], Scheduler::RoundRobin, bulk(bytes), 120);
     let result = run(config);
@@ -101,13 +101,12 @@ fn in_a_chain_the_connection_goes_on_with_one_subflow() {
     assert_eq!((m.joins, m.subflows[1].delivered_bytes), (0, 0), "{m:?}");
 }
 
-/// 80 kbit/s in small packets, which leaves the channel idle most of the time: what breaks is what
-/// was broken.
+/// 80 kbit/s in small packets. The channel is mostly idle, so that only the test's own breaks affect the routes.
 fn trickle(seconds: u64) -> Traffic {
     Traffic::CbrTcp(cbr(500, 50_000, Time::from_secs(seconds)))
 }
 
-/// Runs until `dies`, and on from there; results then and at the end.
+/// Runs until `dies` and then to the end. Returns the results at both times.
 fn two_looks(config: Config, dies: Time) -> [RunResult; 2] {
     let mut simulation = Simulation::new(config).expect("valid");
     simulation.run_until(dies);
@@ -116,10 +115,10 @@ fn two_looks(config: Config, dies: Time) -> [RunResult; 2] {
     [before, simulation.finish().expect("packets conserved")]
 }
 
-/// From one corner of a square of nine to the next there are two disjoint routes, over the station
-/// between and all around.
+/// Between two adjacent corners of a grid of three by three stations, there are two disjoint routes: over the
+/// station between them, and around the grid.
 #[test]
-fn a_subflow_whose_only_route_dies_is_taken_out_of_use_and_the_stream_goes_on() {
+fn a_subflow_without_a_route_is_suspended_and_the_stream_continues() {
     let (ends, dies) = ([0, 2], Time::from_secs(20));
     for (relay, dead) in [(1, 0), (3, 1)] {
         let mut radio = grid(3, 3);
@@ -127,7 +126,7 @@ fn a_subflow_whose_only_route_dies_is_taken_out_of_use_and_the_stream_goes_on() 
         let config = connection(radio, ends, Scheduler::RoundRobin, trickle(58), 60);
         let [before, after] = two_looks(config, dies);
         let now = |result, path_id| route(routing(result), ends, path_id);
-        assert_eq!(now(&before, 1), Some(vec![1]), "the shortest route comes first");
+        assert_eq!(now(&before, 1), Some(vec![1]), "the first path is the shortest route");
         assert_eq!(now(&before, 2), Some(vec![3, 4, 5]));
         let (m, old) = (multipath(&after), multipath(&before));
         assert_eq!(m.suspensions + m.lost_subflows, 1, "{m:?}");
@@ -139,7 +138,7 @@ fn a_subflow_whose_only_route_dies_is_taken_out_of_use_and_the_stream_goes_on() 
     }
 }
 
-/// With path choice too, whichever route it prefers.
+/// Schedulers with path choice survive too, for either route.
 #[test]
 fn path_choice_survives_the_death_of_either_relay() {
     for scheduler in Scheduler::ALL.map(|(_, s)| s).into_iter().filter(|s| s.wants_layers()) {
@@ -152,9 +151,10 @@ fn path_choice_survives_the_death_of_either_relay() {
     }
 }
 
-/// Between the middles of two sides of a grid of five by five there is a way around every station.
+/// In a grid of five by five stations, between the middles of two opposite sides, there is a route
+/// around every station.
 #[test]
-fn a_subflow_whose_route_breaks_comes_back_by_another() {
+fn a_subflow_with_a_broken_route_returns_on_another_route() {
     let (ends, dies) = ([10, 14], Time::from_secs(20));
     for path_id in [1, 2] {
         let config = |off| {
@@ -177,7 +177,7 @@ fn a_subflow_whose_route_breaks_comes_back_by_another() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error_that_says_so() {
+fn invalid_disjoint_routes_are_refused() {
     let good = || connection(grid(3, 3), [0, 8], Scheduler::LowestRtt, ENDLESS, 1);
     let problem = |config: Config| match Simulation::new(config) {
         Err(ConfigError::Invalid { problem, .. }) => problem,
@@ -206,9 +206,9 @@ fn what_makes_no_sense_is_an_error_that_says_so() {
     assert!(problem(pair).contains("take disjoint routes by themselves"));
 }
 
-/// A ring of stations 150 m apart, four wide and five high, without any in it: from the middle of the
-/// left side (station 2) to that of the right (station 9) lead two routes of seven hops, along the top
-/// and along the bottom, whose middles do not sense each other.
+/// A ring of stations 150 m apart, four wide and five high. Two routes of seven hops lead from the middle of
+/// the left side (station 2) to the middle of the right side (station 9), along the top and along the bottom.
+/// The middles of the two routes do not sense each other.
 fn ring() -> RadioConfig {
     let mut radio = grid(1, 14);
     let left = (0..5).map(|y| (0, y));
@@ -222,9 +222,9 @@ fn ring() -> RadioConfig {
     radio
 }
 
-/// The share of a stream of 100 kbit/s that goes over the route without a neighbour that sends
-/// datagrams of 1000 bytes to another, one every `interval_us`, from two seconds on: in the middle of the
-/// ring's bottom, or of its top.
+/// Share of a stream of 100 kbit/s on the route without competing traffic. From two seconds on, two stations
+/// on the other route exchange datagrams of 1000 bytes, one every `interval_us`. They are in the middle of
+/// the ring's bottom or top.
 fn share_beside(interval_us: u64, bottom: bool, scheduler: Scheduler, seed: u64) -> f64 {
     let (ends, began) = ([2, 9], Time::from_secs(2));
     let end = Time::from_secs(60);
@@ -235,7 +235,7 @@ fn share_beside(interval_us: u64, bottom: bool, scheduler: Scheduler, seed: u64)
     let between = if bottom { [5, 6] } else { [12, 13] };
     config.flows.push(FlowConfig { start: began, ..flow(between, rfc("reno"), noise) });
     let [before, after] = two_looks(config, began);
-    // One route leads over the bottom, the other over the top.
+    // One route leads along the bottom, the other along the top.
     let over_bottom = route(routing(&before), ends, 1).expect("a route").contains(&5);
     assert!(after.flows[0].goodput_bps > 95e3, "{:?}", after.flows[0]);
     let free = usize::from(over_bottom == bottom);
@@ -243,11 +243,11 @@ fn share_beside(interval_us: u64, bottom: bool, scheduler: Scheduler, seed: u64)
 }
 
 #[test]
-fn path_choice_sends_most_over_the_route_that_is_not_congested() {
+fn path_choice_prefers_the_route_without_congestion() {
     for scheduler in [Scheduler::Fpf(Reading::Repaired), Scheduler::PathChoice] {
         for bottom in [true, false] {
             for seed in 1..=3 {
-                // 2.3 of the 5 Mbit/s that one hop carries.
+                // 2.3 of the 5 Mbit/s of one hop.
                 let share = share_beside(3_500, bottom, scheduler, seed);
                 assert!(share > 0.8, "{scheduler:?} {bottom} {seed}: {share}");
             }
@@ -255,46 +255,46 @@ fn path_choice_sends_most_over_the_route_that_is_not_congested() {
     }
 }
 
-/// The first round trip on the second route waited for the route to be found: by that alone, lowest RTT
-/// may keep to the congested route for good.
+/// The first RTT sample of the second route includes the route discovery. Because of this sample, lowest RTT
+/// may use the congested route permanently.
 #[test]
-fn path_choice_finds_the_better_route_where_lowest_rtt_never_looks() {
+fn path_choice_finds_a_better_route_that_lowest_rtt_ignores() {
     let shares = |scheduler| {
         let of_seed = |seed| share_beside(4_400, true, scheduler, seed);
         (1..=4).map(of_seed).sum::<f64>() / 4.0
     };
     let (fpf, lowest) = (shares(Scheduler::Fpf(Reading::Repaired)), shares(Scheduler::LowestRtt));
-    assert!(fpf > lowest + 0.15, "{fpf} against {lowest}");
+    assert!(fpf > lowest + 0.15, "{fpf} and {lowest}");
 }
 
-/// What a scheduler is told of a path is of the path's next hop: the two paths of a station share its
-/// queue and not its counts.
+/// Cross-layer data of a path are those for its next hop. The two paths of a station share its queue, but not
+/// its counters.
 #[test]
-fn a_scheduler_is_told_of_each_path_and_only_if_it_asks() {
+fn a_scheduler_gets_cross_layer_data_of_each_path_on_request() {
     let ports = [2, 4]; // after the two hosts of the only flow
     let config = |scheduler| connection(ring(), [2, 9], scheduler, ENDLESS, 20);
     let mut closed = Simulation::new(config(Scheduler::LowestRtt)).expect("valid");
     closed.run_until(Time::from_secs(5));
     assert_eq!(ports.map(|port| closed.cross_layer_of_path(port)), [None, None]);
     let mut open = Simulation::new(config(Scheduler::PathChoice)).expect("valid");
-    assert_eq!(open.cross_layer_of_path(2).expect("told").hops, 0, "no route yet");
+    assert_eq!(open.cross_layer_of_path(2).expect("cross-layer data").hops, 0, "no route yet");
     let mut seen = [0; 2];
     for tick in 1..=100 {
         open.run_until(Time::from_millis(200 * tick));
-        let [a, b] = ports.map(|port| open.cross_layer_of_path(port).expect("told"));
+        let [a, b] = ports.map(|port| open.cross_layer_of_path(port).expect("cross-layer data"));
         for (seen, layers) in seen.iter_mut().zip([a, b]) {
             assert!(layers.hops == 0 || layers.hops == 7, "{layers:?}");
             *seen += u32::from(layers.hops == 7 && layers.service_rate.0 > 10_000);
         }
         assert!(a.queue_len + b.queue_len <= 30, "{a:?} {b:?}");
-        assert_eq!(open.cross_layer(2), None, "NewReno does not want to know");
+        assert_eq!(open.cross_layer(2), None, "NewReno does not use cross-layer data");
     }
     assert!(seen[0] > 10 && seen[1] > 10, "{seen:?}");
 }
 
-/// The controller of a subflow that wants to know of the lower layers is told, as that of a flow is.
+/// The controller of a subflow receives cross-layer data on request, like the controller of a flow.
 #[test]
-fn the_controller_of_a_subflow_is_told_of_its_station() {
+fn the_controller_of_a_subflow_gets_data_of_its_station() {
     let mut config = connection(grid(3, 3), [0, 2], Scheduler::LowestRtt, ENDLESS, 10);
     let m = config.flows[0].multipath.as_mut().expect("multipath");
     for subflow in &mut m.subflows {
@@ -306,14 +306,14 @@ fn the_controller_of_a_subflow_is_told_of_its_station() {
     assert!(simulation.cross_layer(2).is_some());
     let result = simulation.finish().expect("packets conserved");
     let most = result.samples.iter().map(|s| s.value).max();
-    assert!(most > Some(0), "the queue was never seen");
+    assert!(most > Some(0), "the controller never received a queue length");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
-    /// Whenever one looks, the two routes there and the two back have no station in common but their
-    /// ends, whoever dies; and every byte of the stream arrives once and in order, or is under way.
+    /// At all times, the forward and reverse routes of the two paths share only their ends, also after
+    /// stations are switched off. Every byte of the stream arrives once and in order, or is on its way.
     #[test]
     fn the_routes_of_two_subflows_never_share_a_relay(
         (rows, columns) in (2usize..6, 2usize..6),
@@ -329,7 +329,7 @@ proptest! {
         radio.off = relays.filter(|(s, _)| !ends.contains(s)).collect();
         let bytes = 400_000;
         let mut config = connection(radio, ends, Scheduler::ALL[scheduler].1, bulk(bytes), 15);
-        // Another connection of the same ends, whose routes are its own affair.
+        // Another connection between the same ends, with independent routes.
         let other = config.flows[0].clone();
         config.flows.push(FlowConfig { name: "other".into(), ..other });
         config.seed = seed;

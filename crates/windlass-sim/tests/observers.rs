@@ -1,4 +1,4 @@
-//! Whoever looks on changes nothing: a run with an observer gives the same results as the run without it, to the last bit.
+//! Observation changes nothing: a run with an observer gives exactly the same results as without it.
 
 use crate::common::{self, Traffic, download, flow, link, network, radio::grid, rfc};
 use windlass_cc::{Span, Time};
@@ -8,7 +8,7 @@ use windlass_sim::queue::{CoDel, Discipline};
 use windlass_sim::{RunResult, Series, Simulation};
 use windlass_tcp::stack::LINUX;
 
-/// Algorithms that draw on the entropy that comes with each event, over a link with losses.
+/// Algorithms that use the random bits of their events, over a link with losses.
 fn wired(algorithm: &'static str) -> Config {
     let loss = LossModel::Ber { rate: 1e-6, formula: BerFormula::Exact };
     let mut config = download(LINUX, 3_000_000, Some(loss));
@@ -17,7 +17,7 @@ fn wired(algorithm: &'static str) -> Config {
     config
 }
 
-/// The same through a queue that marks and drops.
+/// Like `wired`, with a queue that marks and drops.
 fn queued(algorithm: &'static str) -> Config {
     let mut config = wired(algorithm);
     config.links[0].discipline = Discipline::CoDel(CoDel::DEFAULT);
@@ -25,7 +25,7 @@ fn queued(algorithm: &'static str) -> Config {
     config
 }
 
-/// The same over four stations in a row that route by AODV.
+/// The same algorithms over four stations in a row that route by AODV.
 fn meshed(algorithm: &'static str) -> Config {
     let flows = vec![flow([0, 3], rfc(algorithm), Traffic::Bulk { bytes: None })];
     let mut config = network(vec![link([4, 5], 1, 0)], flows, Time::from_secs(20));
@@ -33,7 +33,7 @@ fn meshed(algorithm: &'static str) -> Config {
     config
 }
 
-/// What a run comes to, without what only an observer sees.
+/// Results of a run, without the results that only an observer gets.
 fn outcome(
     config: Config,
     prepare: impl Fn(&mut Simulation),
@@ -96,10 +96,10 @@ fn keeping_the_record_of_decisions_changes_nothing() {
     recording(record, &queued);
 }
 
-/// What the layers below know is told to those who want it, and to nobody else; who merely looks does not take part,
-/// whether or not the controller wants to know as well, and however often one looks.
+/// Cross-layer data are given only on request. A request by an observer does not affect the run, whether or
+/// not the controller also requests the data, and for any number of requests.
 #[test]
-fn looking_below_changes_nothing() {
+fn reading_cross_layer_data_changes_nothing() {
     for of in [wired, meshed] {
         for algorithm in ["bbr", "bbr3", "cubic", "cocoa3plus"] {
             let plain = outcome(of(algorithm), |_| (), |_| ());

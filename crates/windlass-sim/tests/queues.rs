@@ -1,4 +1,4 @@
-//! Queue disciplines at work in a network.
+//! Queue disciplines in a network.
 
 use crate::common::{self, Traffic, cbr, dumbbell, flow, link, network, rfc, run};
 use windlass_cc::{Span, Time};
@@ -18,7 +18,7 @@ const RED: Red = Red {
     mean_packet: 500,
 };
 
-/// A threshold that nothing reaches: what is left is a queue first in, first out.
+/// A threshold that is never reached: a plain queue, first in, first out.
 const FIFO: Discipline = Discipline::Threshold(Threshold { mark: Level::Packets(u64::MAX) });
 
 fn all() -> [Discipline; 6] {
@@ -43,14 +43,14 @@ fn bottleneck(discipline: Discipline, flows: usize, seconds: u64) -> Config {
     config
 }
 
-/// What a link result says apart from its name.
+/// Totals of a link, without its name.
 fn totals(l: &LinkResult) -> LinkResult {
     LinkResult { name: String::new(), ..l.clone() }
 }
 
 #[test]
-fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
-    // The general path against the fast one: overflow, idle times, small and large packets.
+fn a_queue_without_a_discipline_equals_drop_tail_for_every_packet() {
+    // Compares the general code path with the fast one: overflow, idle times, small and large packets.
     for limit in [QueueLimit::Packets(0), QueueLimit::Packets(7), QueueLimit::Bytes(20_000)] {
         let with = |discipline: Discipline| {
             let mut config = dumbbell(3, "newreno", Time::from_secs(20));
@@ -77,7 +77,7 @@ fn a_queue_without_a_discipline_of_its_own_is_drop_tail_to_the_last_packet() {
             let general = LinkResult { mean_queue_delay_ms: 0.0, mean_queue_packets: 0.0, ..g };
             assert_eq!(same, general);
         }
-        // What happens at one moment in different places may be logged in another order.
+        // Events at the same time in different places may be logged in any order.
         let sorted = |r: &RunResult| {
             let mut lines: Vec<String> = r.packets.iter().map(|p| format!("{p:?}")).collect();
             lines.sort();
@@ -102,9 +102,9 @@ fn harmless() -> [Discipline; 7] {
     ]
 }
 
-/// Datagrams at twice the rate of the link, so that at the end half of them still wait.
+/// Datagrams at twice the rate of the link, so that half of them still wait at the end.
 #[test]
-fn every_discipline_that_never_drops_has_the_mean_wait_of_drop_tail_and_none_beyond_the_run() {
+fn disciplines_without_drops_have_the_mean_wait_of_drop_tail() {
     let of = |discipline: Discipline, duration: Time| {
         let flood = Traffic::CbrUdp(cbr(972, 4_000, duration));
         let mut links = vec![link([0, 1], 1_000_000, 10)];
@@ -115,7 +115,7 @@ fn every_discipline_that_never_drops_has_the_mean_wait_of_drop_tail_and_none_bey
     // At the end of a transmission, and in the middle of one.
     for duration in [Time::from_secs(10), Time::from_millis(9_994)] {
         let plain = of(Discipline::DropTail, duration);
-        // 8 ms a packet: the n-th of those that left had waited for 4 (n - 1) ms.
+        // 8 ms per packet: the n-th packet that left had waited for 4 (n - 1) ms.
         let left = (duration.0 as f64 / 8e6).floor() + 1.0;
         assert!((plain.mean_queue_delay_ms - 2.0 * (left - 1.0)).abs() < 1.0, "{plain:?}");
         for discipline in harmless() {
@@ -158,11 +158,11 @@ fn packets_are_conserved_at_any_moment_and_runs_repeat() {
 }
 
 #[test]
-fn the_seed_decides_chance_and_nothing_else() {
+fn the_seed_affects_only_random_disciplines() {
     let with = |discipline, seed| {
         let mut config = bottleneck(discipline, 2, 20);
         config.seed = seed;
-        // Initial sequence numbers aside, only RED draws here.
+        // Apart from initial sequence numbers, only RED uses random numbers here.
         run(config).links.remove(0)
     };
     assert_ne!(totals(&with(Discipline::Red(RED), 1)), totals(&with(Discipline::Red(RED), 2)));
@@ -172,7 +172,7 @@ fn the_seed_decides_chance_and_nothing_else() {
 
 #[test]
 fn early_signals_keep_the_queue_short_and_the_link_busy() {
-    // Five flows, each with a round trip of 80 ms and its own 10 Mbit/s of the bottleneck.
+    // Five flows, each with a base RTT of 80 ms and 10 Mbit/s of the bottleneck.
     let [tail, red, codel, fq, pie] = [
         Discipline::DropTail,
         Discipline::Red(Red {
@@ -194,8 +194,8 @@ fn early_signals_keep_the_queue_short_and_the_link_busy() {
 }
 
 #[test]
-fn pie_keeps_the_delay_near_its_target_under_more_than_the_link_takes() {
-    // 12 Mbit/s without control into 10: only dropping holds the delay.
+fn pie_keeps_the_delay_near_its_target_under_overload() {
+    // 12 Mbit/s without congestion control into 10 Mbit/s: only drops can limit the delay.
     for (target_ms, least, most) in [(15, 10.0, 20.0), (50, 42.0, 58.0)] {
         let target = Span::from_millis(target_ms);
         let end = Time::from_secs(120);
@@ -209,20 +209,20 @@ fn pie_keeps_the_delay_near_its_target_under_more_than_the_link_takes() {
         let l = run(network(vec![wire], sources.collect(), end)).links.remove(0);
         assert!((least..most).contains(&l.mean_queue_delay_ms), "{target_ms} ms: {l:?}");
         assert!(l.utilisation > 0.99, "{l:?}");
-        // 1/6 of what comes is too much.
+        // 1/6 of the arriving packets exceeds the link's rate.
         let share = l.drops as f64 / l.sent as f64;
         assert!((share - 1.0 / 6.0).abs() < 0.01, "{share}");
     }
 }
 
-/// A constant rate of `rate_bps` beside one of 64 kbit/s, both without control, into 10 Mbit/s.
+/// A constant rate of `rate_bps` competes with 64 kbit/s, both without congestion control, on 10 Mbit/s.
 fn sparse_beside_flood(discipline: Discipline) -> RunResult {
     let end = Time::from_secs(20);
     let mut wire = link([0, 1], 10_000_000, 5);
     (wire.queue, wire.discipline) = (QueueLimit::Packets(1000), discipline);
     let flood = flow([0, 1], rfc("newreno"), Traffic::CbrUdp(cbr(1472, 600, end)));
     let mut sparse = flow([0, 1], rfc("newreno"), Traffic::CbrUdp(cbr(160, 20_000, end)));
-    sparse.start = Time::from_secs(1); // else both flows are new at once
+    sparse.start = Time::from_secs(1); // otherwise both flows would be new at the same time
     let mut config = network(vec![wire], vec![flood, sparse], end);
     config.record.capture = vec![0];
     run(config)
@@ -231,13 +231,13 @@ fn sparse_beside_flood(discipline: Discipline) -> RunResult {
 #[test]
 fn fq_codel_isolates_a_sparse_flow_from_a_flood() {
     let longest_wait = |r: &RunResult| {
-        // A sparse packet's arrival at the queue is its source's schedule, every 20 ms.
+        // A sparse packet arrives at the queue when its source sends it, every 20 ms.
         let sparse = r.packets.iter().filter(|p| p.flow == 1 && p.fate == PacketFate::Sent);
-        sparse.map(|p| p.time.0 % 20_000_000).max().expect("some were sent") as f64 / 1e6
+        sparse.map(|p| p.time.0 % 20_000_000).max().expect("packets were sent") as f64 / 1e6
     };
     let fq = sparse_beside_flood(Discipline::FqCoDel(FqCoDel::DEFAULT));
     assert_eq!(fq.flows[1].loss_rate, 0.0);
-    // It overtakes the flood, and waits for the packet on the wire at most: 1.2 ms.
+    // It overtakes the flood, and waits at most for the packet on the wire: 1.2 ms.
     assert!(longest_wait(&fq) <= 1.21, "{} ms", longest_wait(&fq));
     assert!(fq.links[0].utilisation > 0.99);
     let tail = sparse_beside_flood(Discipline::DropTail);
@@ -245,13 +245,13 @@ fn fq_codel_isolates_a_sparse_flow_from_a_flood() {
 }
 
 #[test]
-fn flows_with_a_queue_of_their_own_share_equally_whatever_their_rate() {
+fn flows_with_separate_queues_share_equally_at_any_rate() {
     let end = Time::from_secs(20);
     let mut wire = link([0, 1], 10_000_000, 5);
     wire.discipline = Discipline::FqCoDel(FqCoDel::DEFAULT);
     wire.queue = QueueLimit::Packets(100);
     let source = |interval| flow([0, 1], rfc("newreno"), Traffic::CbrUdp(cbr(972, interval, end)));
-    // 8, 16 and 4 Mbit/s; each but the last gets an equal share of what is left.
+    // 8, 16 and 4 Mbit/s: each flow gets an equal share.
     let r = run(network(vec![wire], [1000, 500, 2000].map(source).to_vec(), end));
     let rates: Vec<f64> = r.flows.iter().map(|f| f.goodput_bps / 1e6).collect();
     let share = 10.0 / 3.0 * 0.972;
@@ -259,7 +259,7 @@ fn flows_with_a_queue_of_their_own_share_equally_whatever_their_rate() {
 }
 
 #[test]
-fn a_queue_discipline_in_one_place_leaves_other_links_alone() {
+fn a_queue_discipline_does_not_affect_other_links() {
     let mut config = bottleneck(Discipline::CoDel(CoDel::DEFAULT), 2, 10);
     config.links[1].discipline = Discipline::Pie(Pie::DEFAULT);
     let r = run(config);
@@ -267,6 +267,6 @@ fn a_queue_discipline_in_one_place_leaves_other_links_alone() {
         assert!(i == 0 || l.drops_early == 0, "{l:?}");
         assert_eq!(l.marks, 0, "datagrams and flows without ECN are never marked");
     }
-    // Acknowledgements go the other way through a CoDel queue as well.
+    // Acknowledgements also pass a CoDel queue on the reverse path.
     assert!(r.links[1].delivered > 1000);
 }

@@ -1,5 +1,4 @@
-//! Quick-Start (RFC 4782) from end to end: who is asked, what that is worth, how the first round trip
-//! looks, and what a loss in it does.
+//! Quick-Start (RFC 4782) from end to end: requests, the approved rate, the first RTT, and losses in it.
 
 use crate::common::{Traffic, flow, link, network, run};
 use windlass_cc::{AnyParams, Setup, Span, Time, slow_start};
@@ -12,10 +11,10 @@ use windlass_tcp::stack::{RFC, StackConfig};
 use windlass_tcp::{Flags, Pacing, Profile};
 
 const BULK: Traffic = Traffic::Bulk { bytes: None };
-/// Payload of a full segment beside timestamps.
+/// Payload of a full segment with timestamps.
 const MSS: u64 = 1448;
 const MBPS: u64 = 1_000_000;
-/// The largest rate that fits 250 Mbit/s.
+/// Maximum encodable rate up to 250 Mbit/s.
 const APPROVED: u64 = 163_840_000;
 
 fn profile(start: &str, stack: StackConfig) -> Profile {
@@ -26,8 +25,8 @@ fn profile(start: &str, stack: StackConfig) -> Profile {
     Profile::new(stack, params, 1500)
 }
 
-/// A flow over 1 Gbit/s, 250 Mbit/s and 50 ms, 1 Gbit/s; all three answer requests. The middle link is
-/// captured.
+/// A flow over links of 1 Gbit/s, 250 Mbit/s (50 ms) and 1 Gbit/s, which all answer requests. The middle link
+/// is captured.
 fn path(profile: Profile) -> Config {
     let mut links = vec![
         link([0, 1], 1_000 * MBPS, 0),
@@ -48,7 +47,7 @@ fn quick(stack: StackConfig) -> Config {
     path(profile("quick-start", stack))
 }
 
-/// The same beside datagrams of 1500 bytes at this rate, from 1 s before the flow.
+/// Like `quick`, with competing datagrams of 1500 bytes at this rate, which start 1 s before the flow.
 fn busy(mbps: u64) -> Config {
     let mut config = quick(RFC);
     let cbr = Cbr {
@@ -64,13 +63,14 @@ fn busy(mbps: u64) -> Config {
     config
 }
 
-/// What the flow puts on the middle link.
+/// Packets of the flow on the middle link.
 fn sent(result: &RunResult) -> Vec<&PacketEvent> {
     let ours = |p: &&PacketEvent| p.flow == 0 && p.forward && p.fate == PacketFate::Sent;
     result.packets.iter().filter(ours).collect()
 }
 
-/// When its first window's data begin: those sent before the first acknowledgement of data is back.
+/// Times of the data segments of the first window: those sent before the first acknowledgement of data
+/// returns.
 fn first_window(result: &RunResult) -> Vec<Time> {
     let data: Vec<Time> = sent(result)
         .iter()
@@ -93,23 +93,23 @@ fn series(result: &RunResult, wanted: Series) -> Vec<(Time, u64)> {
     ours.map(|s| (s.time, s.value)).collect()
 }
 
-/// Bits per second of the option that a router approves of so much.
+/// Rate code of the option for a router that approves at most this rate.
 fn at_most(bps: u64) -> RateCode {
     RateCode::at_most(bps)
 }
 
 #[test]
-fn an_idle_path_starts_at_the_approved_rate_and_spreads_it_over_the_round_trip() {
+fn an_idle_path_starts_at_the_approved_rate_paced_over_the_rtt() {
     for pacing in [Pacing::Algorithm, Pacing::Off, Pacing::Always] {
         let result = run(quick(StackConfig { pacing, pacing_burst: 10, ..RFC }));
         assert_eq!(reported(&result), Some(at_most(250 * MBPS)));
         assert_eq!(at_most(250 * MBPS).bits_per_second(), APPROVED);
         let times = first_window(&result);
-        // R·T/(MSS + H), with the handshake's round trip: 100 ms and the SYN's transmissions.
+        // R·T/(MSS + H), with the RTT of the handshake: 100 ms and the SYN's transmission times.
         let segments = APPROVED / 8 / 10 / (MSS + 40);
         let (count, expected) = (times.len() as u64, segments);
         assert!(count.abs_diff(expected) <= 2, "{count} {expected}");
-        // One segment every T/n; the slowest link before does not hold anything up.
+        // One segment every T/n; the links before the middle do not delay segments.
         let gap = 100_000_000 / segments;
         for pair in times.windows(2) {
             let found = pair[1].since(pair[0]).0;
@@ -128,7 +128,7 @@ fn without_quick_start_the_same_path_starts_with_the_initial_window() {
 }
 
 #[test]
-fn a_router_that_does_not_know_the_option_makes_it_a_standard_slow_start() {
+fn a_router_without_quick_start_causes_standard_slow_start() {
     let standard = first_window(&run(path(profile("standard", RFC)))).len();
     for unknowing in [1, 2] {
         let mut config = quick(RFC);
@@ -137,17 +137,17 @@ fn a_router_that_does_not_know_the_option_makes_it_a_standard_slow_start() {
         assert_eq!(first_window(&result).len(), standard, "link {unknowing}");
         assert_eq!(reported(&result), Some(RateCode::ZERO));
     }
-    // The sender's own IP layer is no router: it has no say, and hides nothing either.
+    // The sender's own IP layer is not a router: it neither approves nor blocks a request.
     let mut config = quick(RFC);
     config.links[0].quick_start = None;
     assert_eq!(reported(&run(config)), Some(at_most(250 * MBPS)));
 }
 
 #[test]
-fn a_busy_router_reduces_the_rate_to_what_is_left_or_refuses_it() {
+fn a_busy_router_reduces_or_refuses_the_rate() {
     for (mbps, left) in [(80, 170), (100, 150), (150, 100), (200, 50), (240, 10)] {
         let result = run(busy(mbps));
-        assert_eq!(reported(&result), Some(at_most(left * MBPS)), "beside {mbps} Mbit/s");
+        assert_eq!(reported(&result), Some(at_most(left * MBPS)), "with {mbps} Mbit/s");
         let segments = at_most(left * MBPS).bits_per_second() / 8 / 10 / (MSS + 40);
         assert!(first_window(&result).len() as u64 <= segments.max(10) + 2);
     }
@@ -159,10 +159,10 @@ fn a_busy_router_reduces_the_rate_to_what_is_left_or_refuses_it() {
 }
 
 #[test]
-fn what_was_approved_a_moment_ago_is_not_approved_again_and_later_it_is() {
+fn an_approved_rate_is_available_again_after_a_time() {
     let asked_after = |ms: u64| {
         let mut config = quick(RFC);
-        // The first asks and then sends nearly nothing.
+        // The first flow sends a request, and then only a little data.
         config.flows[0].traffic = Traffic::Bulk { bytes: Some(20_000) };
         config.flows.push(flow([0, 3], profile("quick-start", RFC), BULK));
         config.flows[1].start = Time::from_millis(ms);
@@ -183,28 +183,28 @@ fn what_was_approved_a_moment_ago_is_not_approved_again_and_later_it_is() {
 }
 
 #[test]
-fn a_loss_in_the_first_window_takes_the_connection_back_to_its_initial_window() {
+fn a_loss_in_the_first_window_resets_cwnd_to_the_initial_window() {
     let mut config = quick(RFC);
     config.duration = Time::from_millis(800);
-    // SYN, report, then data: 40 and 41 are the 38th and 39th segment.
+    // After the SYN and the report, frames 40 and 41 are the 38th and 39th data segment.
     config.links[1].loss[0] = Some(LossModel::List { packets: vec![40, 41] });
     let result = run(config);
     let cwnd = series(&result, Series::Cwnd);
     let opened = cwnd.iter().map(|(_, w)| *w).max().unwrap();
     assert!(opened > 1_000 * MSS, "{opened}");
     let (at, ssthresh) = *series(&result, Series::Ssthresh).last().unwrap();
-    // Half of what arrived of the window: its 1372 or so segments but two.
+    // Half of the arrived part of the window: about 1372 segments, minus two.
     let half = (APPROVED / 8 / 10 / (MSS + 40) - 2) * MSS / 2;
     assert!(ssthresh.abs_diff(half) <= 4 * MSS, "{ssthresh} {half}");
     let after = cwnd.iter().filter(|(t, _)| *t >= at);
     let first = after.clone().next().unwrap().1;
     assert!(first <= 11 * MSS, "recovery ends with the initial window, not {first}");
-    assert!(after.map(|(_, w)| *w).max().unwrap() > 15 * MSS, "slow start goes on from there");
+    assert!(after.map(|(_, w)| *w).max().unwrap() > 15 * MSS, "slow start continues from there");
     assert_eq!(result.flows[0].retransmits, 2);
 }
 
 #[test]
-fn a_loss_after_the_first_window_is_a_loss_as_any_other() {
+fn a_loss_after_the_first_window_is_an_ordinary_loss() {
     let mut config = quick(RFC);
     config.duration = Time::from_millis(600);
     config.links[1].loss[0] = Some(LossModel::List { packets: vec![2_000] });
@@ -214,7 +214,7 @@ fn a_loss_after_the_first_window_is_a_loss_as_any_other() {
 }
 
 #[test]
-fn the_request_counts_down_with_the_packet_and_the_response_brings_it_back() {
+fn the_request_and_the_response_carry_ttl_and_rate() {
     let result = run(quick(RFC));
     let first = |forward: bool| {
         let found = result.packets.iter().find(|p| p.forward == forward);
@@ -230,14 +230,14 @@ fn the_request_counts_down_with_the_packet_and_the_response_brings_it_back() {
         panic!("{asked:?} {answered:?}")
     };
     assert_eq!(asked.ttl, 63, "on the link after the first router");
-    assert_eq!(request.rate, at_most(250 * MBPS), "which has reduced it");
+    assert_eq!(request.rate, at_most(250 * MBPS), "the first router has reduced the rate");
     assert_eq!(response.rate, request.rate);
-    assert_eq!(response.nonce, request.nonce, "the last router had nothing to reduce");
+    assert_eq!(response.nonce, request.nonce, "the last router did not reduce the rate");
     assert_eq!(response.ttl_diff, asked.ttl.wrapping_sub(request.ttl));
 }
 
 #[test]
-fn who_has_little_to_send_does_not_ask() {
+fn a_short_flow_sends_no_request() {
     let mut config = quick(RFC);
     config.flows[0].traffic = Traffic::Bulk { bytes: Some(10 * MSS) };
     let result = run(config);
@@ -246,7 +246,7 @@ fn who_has_little_to_send_does_not_ask() {
 }
 
 #[test]
-fn a_syn_that_is_sent_again_does_not_ask() {
+fn a_retransmitted_syn_has_no_request() {
     let mut config = quick(RFC);
     config.links[1].loss[0] = Some(LossModel::List { packets: vec![1] });
     config.duration = Time::from_secs(2);

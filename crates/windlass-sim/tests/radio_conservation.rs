@@ -1,4 +1,4 @@
-//! Whatever happens on a radio, packets are conserved, and nothing is delivered twice or out of order.
+//! In random radios, packets are conserved, and no packet is delivered twice or out of order.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ fn stations() -> impl Strategy<Value = Vec<StationConfig>> {
         Just(QueueLimit::Unlimited),
     ];
     let one = (-100_000i64..100_000, -100_000i64..100_000, queue);
-    // From empty after a frame or two to more than a run takes.
+    // From a battery that is empty after one or two frames to one that outlasts the run.
     let battery = prop::option::weighted(0.3, 1_000u64..500_000);
     prop::collection::vec((one, battery), 2..7).prop_map(|all| {
         let numbered = all.into_iter().enumerate();
@@ -66,7 +66,7 @@ fn stations() -> impl Strategy<Value = Vec<StationConfig>> {
     })
 }
 
-/// Small radios in which not everybody hears everybody.
+/// Small radios in which some stations do not sense each other.
 fn radios() -> impl Strategy<Value = RadioConfig> {
     let rts = prop_oneof![
         Just(RtsThreshold::Never),
@@ -133,12 +133,13 @@ fn families() -> impl Strategy<Value = RadioConfig> {
     })
 }
 
-/// Packets: when (µs after the one before), from, to (the same for a broadcast), size.
+/// Packets: time since the previous packet (µs), sender, receiver (equal to the sender for a broadcast),
+/// size.
 fn packets() -> impl Strategy<Value = Vec<(u64, usize, usize, u32)>> {
     prop::collection::vec((0u64..3000, 0usize..7, 0usize..7, 1u32..2300), 1..120)
 }
 
-/// Where packets have been taken, and which were given up.
+/// Receivers of the packets, and packets that were given up.
 #[derive(Default)]
 struct Ends {
     taken: HashMap<u32, u32>,
@@ -159,13 +160,16 @@ fn gather(d: &Driver) -> Result<Ends, TestCaseError> {
             }
             Outcome::GaveUp { handle, taken, .. } => {
                 prop_assert!(e.given_up.insert(handle.id, taken).is_none());
-                prop_assert!(taken || !e.taken.contains_key(&handle.id), "given up, though taken");
+                prop_assert!(
+                    taken || !e.taken.contains_key(&handle.id),
+                    "given up, although received"
+                );
             }
             Outcome::Heard { from, at, handle } => {
-                prop_assert!(e.heard.insert((handle.id, at), from).is_none(), "heard twice");
+                prop_assert!(e.heard.insert((handle.id, at), from).is_none(), "received twice");
             }
             Outcome::Lost { handle, .. } => {
-                prop_assert!(!e.taken.contains_key(&handle.id), "lost what was taken");
+                prop_assert!(!e.taken.contains_key(&handle.id), "lost, although received");
                 prop_assert!(e.given_up.insert(handle.id, false).is_none());
             }
             Outcome::Broadcast { .. } => {}
@@ -195,7 +199,7 @@ fn check(r: &RunResult) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A network of the radio with datagrams and a transfer wherever there is a route.
+/// A network over the radio, with datagrams and a transfer between all nodes that have a route.
 fn routed(mut radio: RadioConfig, seed: u64, rate_us: u64) -> Config {
     let n = radio.stations.len();
     radio.hops = Hops::InRange;
@@ -221,7 +225,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn packets_are_taken_once_and_in_order_and_every_one_has_an_end(
+    fn packets_are_received_once_and_in_order_or_given_up(
         radio in radios(),
         packets in packets(),
         seed in any::<u64>(),
@@ -249,12 +253,12 @@ proptest! {
             prop_assert!(ends.taken.contains_key(&id) || ends.given_up.contains_key(&id));
             let [a, b] = [from, to].map(|s| radio.stations[s as usize].position);
             if !radio.reach(a, b).receivable {
-                prop_assert_eq!(ends.given_up.get(&id), Some(&false), "taken out of range");
+                prop_assert_eq!(ends.given_up.get(&id), Some(&false), "received out of range");
             }
         }
         for ((_, at), from) in ends.heard {
             let [a, b] = [from, at].map(|s| radio.stations[s as usize].position);
-            prop_assert!(radio.reach(a, b).receivable, "heard out of range");
+            prop_assert!(radio.reach(a, b).receivable, "received out of range");
         }
         for s in d.radio.stations() {
             prop_assert!(s.conserves_packets() && s.inside() == 0 && s.queue.is_empty());
@@ -263,7 +267,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_for_those_who_sleep_is_taken_once_and_in_order_and_conserved(
+    fn packets_kept_for_sleepers_are_received_once_and_in_order(
         radio in families(),
         packets in packets(),
         off in prop::option::weighted(0.2, 0u64..20_000),
@@ -302,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn packets_are_conserved_in_routed_networks_wherever_they_stop(
+    fn packets_are_conserved_in_routed_networks_at_any_stop_time(
         radio in radios(),
         seed in any::<u64>(),
         rate_us in 300u64..20_000,

@@ -1,4 +1,4 @@
-//! What stations on one channel do to each other.
+//! Interaction of stations on one channel.
 
 use crate::common::radio::{Driver, line, over, us};
 use crate::common::{cbr, drops, flow, link, listed, network, rfc, run};
@@ -12,7 +12,7 @@ use windlass_sim::{RunResult, Simulation};
 
 const START: Time = Time::from_secs(1);
 
-/// A back-off stops while another transmits and goes on where it stood.
+/// A back-off stops while another station transmits, and then resumes.
 #[test]
 fn a_backoff_is_frozen_while_the_channel_is_busy() {
     let phy = Phy::B_LONG;
@@ -22,7 +22,8 @@ fn a_backoff_is_frozen_while_the_channel_is_busy() {
     let mut frozen = 0;
     for seed in 0..200 {
         let mut d = Driver::new(&radio, seed);
-        // All at one place: no time of flight. Stations 1 and 2 find the channel busy and draw.
+        // All stations are at one place, without propagation delay. Stations 1 and 2 find the channel busy
+        // and draw back-offs.
         d.send(START, 0, 1, 1500);
         let ids = [d.send(START + us(10), 1, 0, 1500), d.send(START + us(20), 2, 0, 1500)];
         d.finish();
@@ -31,12 +32,11 @@ fn a_backoff_is_frozen_while_the_channel_is_busy() {
         let [first, second] = [sent[0].min(sent[1]), sent[0].max(sent[1])];
         let tries: u64 = d.radio.stations().iter().map(|s| s.counters.transmissions).sum();
         if tries > 3 {
-            continue; // the same slot: a collision
+            continue; // both chose the same slot: a collision
         }
         let slots = (first - idle.0) / 20_000;
         assert_eq!((first - idle.0) % 20_000, 0);
-        // The second counted as many slots before, was frozen, and counts the rest: 31 in all at
-        // most.
+        // The second station counted the same slots, was frozen, and counts the rest: at most 31 in total.
         let rest = second - first - cycle.0;
         assert_eq!(rest % 20_000, 0);
         assert!(rest > 0 && slots + rest / 20_000 <= 31, "{slots} and {rest}");
@@ -46,15 +46,15 @@ fn a_backoff_is_frozen_while_the_channel_is_busy() {
 }
 
 #[test]
-fn same_slot_same_fate() {
+fn stations_in_the_same_slot_collide_and_retry() {
     let radio = line(Phy::B_LONG, 250, &[0, 100, 200]);
-    // Both find the channel idle at the same moment; station 1, in the middle, hears both.
+    // Both find the channel idle at the same time; station 1, in the middle, senses both.
     let mut d = Driver::new(&radio, 1);
     let ids = [d.send(START, 0, 1, 1500), d.send(START, 2, 1, 1500)];
     d.finish();
     let counters = d.radio.stations()[1].counters;
     assert!(counters.collisions_seen >= 2, "{counters:?}");
-    assert!(ids.iter().all(|id| d.delivered(*id).len() == 1), "each was tried again");
+    assert!(ids.iter().all(|id| d.delivered(*id).len() == 1), "each frame was retransmitted");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn the_stronger_frame_survives_if_receivers_capture() {
         radio.capture_db = capture_db;
         radio.stations = line(Phy::G, 1, &[0, 10, 50]).stations;
         let mut d = Driver::new(&radio, 1);
-        // 1 hears 0 from 10 m and 2 from 40 m: 18 dB weaker.
+        // Station 1 receives station 0 from 10 m, and station 2 from 40 m with 18 dB less power.
         d.send(START, 0, 1, 1000);
         d.send(START, 2, 1, 1000);
         d.run_until(START + us(250));
@@ -76,7 +76,7 @@ fn the_stronger_frame_survives_if_receivers_capture() {
 }
 
 #[test]
-fn a_frame_is_given_up_at_the_retry_limit_and_those_above_are_told() {
+fn a_frame_given_up_at_the_retry_limit_is_reported() {
     for (rts, retries, attempts, rts_sent) in [
         (RtsThreshold::Never, Retries::STANDARD, 7, 0),
         (RtsThreshold::Never, Retries { short: 2, long: 9 }, 2, 0),
@@ -100,14 +100,15 @@ fn a_frame_is_given_up_at_the_retry_limit_and_those_above_are_told() {
     }
 }
 
-/// After RTS and CTS it is the long limit that counts.
+/// After RTS and CTS, the long limit applies.
 #[test]
 fn data_after_rts_has_the_long_retry_limit() {
     let mut radio = line(Phy::G, 250, &[0, 30]);
     radio.rts = RtsThreshold::Always;
-    // Both stations lose every other frame that they hear. Station 1 hears an RTS and loses the data after it (a long
-    // failure); of the next exchange station 0 loses the CTS, and of the one after that station 1 the RTS (two short ones); and
-    // so on. The tenth exchange is the fourth whose data is lost, and short failures have been six, one less than their limit.
+    // Both stations lose every other frame that arrives. Station 1 receives an RTS and loses the data after
+    // it (a long failure). In the next exchange, station 0 loses the CTS, and in the one after that, station
+    // 1 loses the RTS (two short failures). This repeats. In the tenth exchange, data is lost for the fourth
+    // time. At that time there are six short failures, one fewer than their limit.
     radio.errors = FrameErrors::Model(listed(&[2, 4, 6, 8, 10, 12, 14, 16]).unwrap());
     let mut d = Driver::new(&radio, 1);
     d.send(START, 0, 1, 1500);
@@ -120,7 +121,7 @@ fn data_after_rts_has_the_long_retry_limit() {
 #[test]
 fn a_lost_acknowledgement_does_not_deliver_twice() {
     let mut radio = line(Phy::G, 250, &[0, 30]);
-    // One acknowledgement in two is lost; data frames too.
+    // Half of the acknowledgements and half of the data frames are lost.
     radio.errors = FrameErrors::Model(drops(0.5).unwrap());
     let mut d = Driver::new(&radio, 3);
     let mut ids = Vec::new();
@@ -133,7 +134,7 @@ fn a_lost_acknowledgement_does_not_deliver_twice() {
     assert!(sender.counters.unconfirmed > 0, "{:?}", sender.counters);
     assert!(ids.iter().all(|id| d.delivered(*id).len() <= 1));
     assert_eq!(sender.counters.delivered + sender.counters.drops_retry, 1000);
-    // In order, too.
+    // The order is kept too.
     let order: Vec<u32> = d
         .log
         .iter()
@@ -170,7 +171,7 @@ fn a_broadcast_reaches_all_in_range_and_none_beyond_and_is_not_acknowledged() {
 }
 
 #[test]
-fn farther_stations_lose_more_frames_and_go_slower() {
+fn farther_stations_lose_more_frames_and_have_less_goodput() {
     let at = |metres| {
         let mut radio = RadioConfig::new("cell", Phy::G);
         radio.errors = FrameErrors::Snr;
@@ -181,15 +182,15 @@ fn farther_stations_lose_more_frames_and_go_slower() {
         let r = run(over(radio, &[([0, 1], cbr(1472, 400, end))], end));
         (r.radios[0].stations[1].frame_errors, r.flows[0].goodput_bps)
     };
-    // The noise is at -94 dBm; 31 dB are left at 20 m, 23 at 36 m and 22 at 39 m, where 54 Mbit/s
-    // ends.
+    // The noise is at -94 dBm. The signal-to-noise ratio is 31 dB at 20 m, 23 dB at 36 m and 22 dB at 39 m,
+    // which is the limit of 54 Mbit/s.
     let [near, far, farther] = [20, 36, 39].map(at);
     assert_eq!(near.0, 0);
     assert!(far.0 > 100 && farther.0 > far.0, "{far:?} {farther:?}");
     assert!(near.1 > 25e6 && far.1 < near.1 && farther.1 < 0.7 * near.1, "{near:?} {farther:?}");
 }
 
-/// Access point and router: a TCP download over a wire and a radio.
+/// A TCP download over a wire and a radio. The access point is also a router.
 fn download(seed: u64, losses: f64) -> RunResult {
     let mut radio = line(Phy::B_SHORT, 250, &[0, 40]);
     radio.stations[0].node = 1;
@@ -210,26 +211,26 @@ fn download(seed: u64, losses: f64) -> RunResult {
 }
 
 #[test]
-fn tcp_goes_over_wire_and_radio_and_retries_hide_losses_from_it() {
+fn mac_retries_hide_losses_from_tcp_over_wire_and_radio() {
     let r = download(1, 0.1);
     assert_eq!(r.flows[0].delivered_bytes, 1_000_000);
     assert_eq!(r.flows[0].retransmits, 0, "seven attempts at 10 % each");
     let [ap, station] = &r.radios[0].stations[..] else { panic!("two") };
     assert!(ap.retransmissions > 50 && station.duplicates > 10, "{ap:?} {station:?}");
-    // 11 Mbit/s, with its overheads, carries 5 … 6 Mbit/s of TCP.
+    // 11 Mbit/s with its overheads carries 5 … 6 Mbit/s of TCP.
     assert!((2e6..6.5e6).contains(&r.flows[0].goodput_bps), "{}", r.flows[0].goodput_bps);
     assert!(r.radios[0].busy > 0.02 && r.radios[0].busy < 1.0);
 }
 
 #[test]
-fn the_same_seed_gives_the_same_run_and_another_another() {
+fn the_seed_determines_the_run() {
     assert_eq!(download(1, 0.1), download(1, 0.1));
     assert_ne!(download(1, 0.1).radios, download(2, 0.1).radios);
 }
 
-/// Golden: distances, powers, error rates and draws are the same on every machine.
+/// Golden values: distances, powers, error rates and random numbers are equal on every machine.
 #[test]
-fn a_run_with_powers_and_error_curves_is_the_same_everywhere() {
+fn a_run_with_powers_and_error_curves_is_equal_on_every_machine() {
     let mut radio = RadioConfig::new("cell", Phy::G);
     radio.errors = FrameErrors::Snr;
     radio.capture_db = Some(6.0);
@@ -256,7 +257,7 @@ fn a_run_with_powers_and_error_curves_is_the_same_everywhere() {
 }
 
 #[test]
-fn a_full_queue_drops_and_counts_what_is_being_sent() {
+fn a_full_queue_drops_and_includes_the_packet_in_transmission() {
     let mut radio = line(Phy::B_LONG, 250, &[0, 30]);
     radio.stations[0].queue = QueueLimit::Packets(5);
     let end = Time::from_secs(1);
@@ -264,14 +265,14 @@ fn a_full_queue_drops_and_counts_what_is_being_sent() {
     let s = &r.radios[0].stations[0];
     assert_eq!(s.max_queue_packets, 5);
     assert!(s.drops_queue > 8000 && s.offered == 10_000, "{s:?}");
-    // Four wait while one is tried: Little's law.
+    // Four packets wait while one is transmitted: Little's law.
     let wait = s.mean_queue_delay_ms + s.mean_service_ms;
     let arrivals = s.delivered as f64 / 1000.0;
     assert!((s.mean_queue_packets - wait * arrivals).abs() < 0.05, "{s:?}");
     assert!((4.8..=5.0).contains(&s.mean_queue_packets), "{s:?}");
 }
 
-/// A chain of stations that hear two hops far: packets relayed by the nodes between.
+/// A chain of stations that sense each other over two hops. The nodes between relay the packets.
 #[test]
 fn a_chain_relays_over_many_hops() {
     let radio = line(Phy::B_LONG, 550, &[0, 200, 400, 600, 800]);
@@ -283,17 +284,17 @@ fn a_chain_relays_over_many_hops() {
 }
 
 #[test]
-fn what_a_disc_reaches_power_does_not_matter() {
+fn a_disc_ignores_the_transmit_power() {
     let mut radio = line(Phy::B_LONG, 250, &[0, 200]);
     radio.tx_power_dbm = -200.0;
     assert!(matches!(radio.path_loss, PathLoss::Disc { .. }));
     assert!(Simulation::new(over(radio, &[], START)).is_ok());
 }
 
-/// Three senders out of earshot of each other, around a receiver. The second overlaps the end of the
-/// first and the beginning of the third: it destroys both.
+/// Three senders around a receiver that do not sense each other. The second frame overlaps the end of the
+/// first frame and the beginning of the third, and destroys both.
 #[test]
-fn what_is_left_of_one_collision_destroys_the_next_frame() {
+fn the_rest_of_a_collision_destroys_the_next_frame() {
     let mut radio = line(Phy::B_LONG, 250, &[0, 0, 0, 0]);
     for (s, (x, y)) in radio.stations.iter_mut().zip([(0, 0), (240, 0), (-120, 207), (-120, -207)])
     {
@@ -309,11 +310,12 @@ fn what_is_left_of_one_collision_destroys_the_next_frame() {
         d.log.iter().filter(|(_, o)| matches!(o, Outcome::Heard { at: 0, .. })).count()
     };
     assert_eq!(heard(10_000), 0, "the third begins before the second ends");
-    assert_eq!(heard(13_600), 1, "and after it");
+    assert_eq!(heard(13_600), 1, "the third begins after the second ends");
 }
 
-/// Whoever finds the channel busy draws a back-off, so that two who wait seldom go at once; and so
-/// does whoever sees it become busy while he waits for the DIFS to pass.
+/// A station that finds the channel busy draws a back-off, so that two waiting stations seldom transmit at
+/// the same time. The same applies to a station that detects a busy channel while it waits for the end of the
+/// DIFS.
 #[test]
 fn stations_that_waited_for_the_same_frame_seldom_collide_after_it() {
     let phy = Phy::B_LONG;
@@ -332,23 +334,24 @@ fn stations_that_waited_for_the_same_frame_seldom_collide_after_it() {
         });
         collided.count()
     };
-    // Three in 32 slots: 9 % share one; the two left over may meet again.
+    // Three stations in 32 slots: in 9 % of runs, two share a slot. The two that remain may collide later.
     let during = collisions([START + us(10), START + us(20), START + us(30)]);
     assert!((4..40).contains(&during), "{during} of 200");
     let answer = START + data + phy.sifs;
     let at_the_end = collisions([answer + us(10), answer + us(20), answer + us(30)]);
     assert!((4..40).contains(&at_the_end), "{at_the_end} of 200");
-    // Station 3 has drawn and often goes first, at the end of the DIFS or later; the others came
-    // within the DIFS and go out at its end, together.
+    // Station 3 has drawn a back-off and often transmits first, at the end of the DIFS or later. The packets
+    // of the others arrived within the DIFS, so that they transmit together at its end.
     let within = collisions([START + us(10), idle + us(10), idle + us(20)]);
-    assert_eq!(within, 200, "nothing tells the two apart");
+    assert_eq!(within, 200, "both transmit at the same time");
 }
 
-/// Who waits for the rest of a DIFS and sees another begin draws a back-off.
+/// A station that waits for the end of a DIFS draws a back-off if another station begins to transmit.
 #[test]
 fn a_packet_overtaken_within_the_difs_waits_for_a_backoff() {
     let phy = Phy::B_LONG;
-    // Station 3 hears 0 and 2, which do not hear each other; 2 begins when 3 waits after 0.
+    // Station 3 senses stations 0 and 2, which do not sense each other. Station 2 begins while station 3
+    // waits after station 0's frame.
     let mut radio = line(phy, 250, &[0, -100, 400, 200]);
     radio.eifs = false;
     let mut delays = Vec::new();
@@ -368,24 +371,24 @@ fn a_packet_overtaken_within_the_difs_waits_for_a_backoff() {
     assert!(delays.iter().max() > Some(&20) && delays.iter().min() < Some(&10), "{delays:?}");
 }
 
-/// Between the decision to transmit and the first symbol lie 5 µs: what arrives in them is noticed
-/// too late.
+/// 5 µs pass between the decision to transmit and the first symbol. A frame that arrives in this time is
+/// noticed too late.
 #[test]
-fn a_station_does_not_notice_what_begins_within_its_turnaround() {
+fn a_station_does_not_notice_frames_within_its_turnaround() {
     let phy = Phy::B_LONG;
     let mut radio = line(phy, 250, &[0, -100, 400, 200]);
     radio.eifs = false;
     let transmitted = |begins_us| {
         let mut d = Driver::new(&radio, 1);
         d.broadcast(START, 0, 1000);
-        // Station 3 waits for the rest of the DIFS, 50 µs; station 2 does not hear station 0.
+        // Station 3 waits for the rest of the DIFS, 50 µs. Station 2 does not sense station 0.
         let idle = START + us(192 + 8288) + Span(667);
         d.send(idle + us(1), 3, 0, 500);
         d.broadcast(idle + us(begins_us), 2, 100);
         d.run_until(idle + us(900));
         d.radio.stations()[3].counters.transmissions
     };
-    // Of flight 0.7 µs.
+    // The propagation delay is 0.7 µs.
     assert_eq!(transmitted(43), 0, "it draws a back-off");
     assert_eq!(transmitted(45), 1);
     assert_eq!(transmitted(49), 1);

@@ -1,5 +1,5 @@
-//! Where a radio's time goes, what that costs, and what happens when a battery is empty: to the
-//! nanosecond, beside sums done by hand.
+//! States and energy of a radio, and the end of its battery, to the nanosecond. The expected values are
+//! calculated by hand.
 
 use crate::common::radio::{Driver, line, over, us};
 use crate::common::{cbr, run};
@@ -15,7 +15,7 @@ const AIR: Span = Span(100);
 const DATA: Span = Span(1_310_000);
 const ACK: Span = Span(248_000);
 
-/// Stations 30 m apart on a line that all hear each other, on WaveLAN cards.
+/// Stations 30 m apart on a line, all in range of each other, with WaveLAN cards.
 fn cards(n: i64) -> RadioConfig {
     let places: Vec<i64> = (0..n).map(|i| 30 * i).collect();
     let mut radio = line(Phy::B_LONG, 250, &places);
@@ -31,7 +31,7 @@ fn times(d: &Driver, station: usize, now: Time) -> [u64; 5] {
 }
 
 #[test]
-fn the_time_and_energy_of_one_exchange_are_those_of_its_frames() {
+fn the_time_and_energy_of_an_exchange_follow_its_frames() {
     let mut d = Driver::new(&cards(3), 1);
     d.send(START, 0, 1, 1500);
     d.run_until(END);
@@ -58,7 +58,7 @@ fn a_broadcast_is_received_by_all_and_a_collision_is_listened_to_by_third_partie
     d.broadcast(START, 0, 1500);
     d.run_until(END);
     let [_, receive, listen, ..] = times(&d, 2, END);
-    assert!(receive > DATA.0 && listen == 0, "{receive} {listen}"); // at 1 Mbit/s it takes longer
+    assert!(receive > DATA.0 && listen == 0, "{receive} {listen}"); // takes longer, at 1 Mbit/s
     let mut d = Driver::new(&cards(3), 1);
     d.send(START, 0, 1, 1500);
     d.send(START, 1, 0, 1500);
@@ -68,13 +68,13 @@ fn a_broadcast_is_received_by_all_and_a_collision_is_listened_to_by_third_partie
 }
 
 #[test]
-fn an_idle_station_dies_when_its_battery_is_empty_and_not_before() {
+fn an_idle_station_is_off_exactly_when_its_battery_is_empty() {
     let mut radio = cards(2);
     radio.stations[0].battery_uj = Some(1_000_000);
     let mut d = Driver::new(&radio, 1);
     d.run_until(END);
     let station = &d.radio.stations()[0];
-    // A joule at 739.44 mW.
+    // One joule at 739.44 mW.
     let dies = Time(1_000_000_000_000_000_u64.div_ceil(739_440));
     assert_eq!(station.off_since, Some(dies));
     assert_eq!(times(&d, 0, END), [0, 0, 0, dies.0, END.0 - dies.0]);
@@ -83,9 +83,9 @@ fn an_idle_station_dies_when_its_battery_is_empty_and_not_before() {
     assert_eq!(times(&d, 1, END), [0, 0, 0, END.0, 0]);
 }
 
-/// A battery that is empty half-way through a frame.
+/// A battery that becomes empty in the middle of a frame.
 #[test]
-fn a_frame_that_its_transmitter_does_not_survive_is_received_by_nobody() {
+fn a_frame_cut_by_an_empty_battery_is_not_received() {
     let mut radio = cards(3);
     let c = Consumption::WAVELAN_11;
     let fj = u128::from(c.idle_uw) * u128::from(START.0)
@@ -105,7 +105,7 @@ fn a_frame_that_its_transmitter_does_not_survive_is_received_by_nobody() {
     let s = &d.radio.stations()[0];
     assert_eq!(s.counters.airtime_ns, transmit);
     assert!(s.conserves_packets() && s.counters.drops_off == 2);
-    // It takes no more packets, and nobody answers for it.
+    // The station accepts no more packets and sends no answers.
     assert_eq!(d.try_send(END, 0, 1, 1500), None);
     let to_the_dead = d.send(END, 2, 0, 1500);
     d.finish();
@@ -116,11 +116,11 @@ fn a_frame_that_its_transmitter_does_not_survive_is_received_by_nobody() {
 }
 
 #[test]
-fn a_station_switched_off_is_silent_and_the_others_go_on() {
+fn a_station_switched_off_is_silent_and_the_others_continue() {
     let mut d = Driver::new(&cards(3), 1);
     d.send(START, 0, 1, 1500);
     d.run_until(START + us(500));
-    d.radio.switch_off(1, START + us(500)); // it was receiving
+    d.radio.switch_off(1, START + us(500)); // during a reception
     d.run_until(END);
     let id = d.send(END, 0, 2, 1500);
     d.finish();
@@ -130,7 +130,7 @@ fn a_station_switched_off_is_silent_and_the_others_go_on() {
 }
 
 #[test]
-fn a_station_that_goes_off_with_charge_left_is_not_looked_at_again() {
+fn a_station_switched_off_keeps_its_charge() {
     let mut radio = cards(2);
     radio.stations[0].battery_uj = Some(10_000_000);
     radio.off = vec![(0, START)];
@@ -138,14 +138,14 @@ fn a_station_that_goes_off_with_charge_left_is_not_looked_at_again() {
     d.finish();
     let station = &d.radio.stations()[0];
     assert_eq!(station.off_since, Some(START));
-    // A second at 739.44 mW.
+    // One second at 739.44 mW.
     let left = station.meter.left_j_by(END).expect("a battery");
     assert!((left - (10.0 - 0.73944)).abs() < 1e-9, "{left}");
 }
 
 /// A small device that sends a packet of 1000 bytes every 10 ms.
 #[test]
-fn a_runs_results_tell_energy_time_of_death_and_what_a_flows_radios_did() {
+fn results_have_energy_time_of_death_and_radio_use_of_flows() {
     let mut radio = cards(2);
     radio.consumption = Some(Consumption::ESP32_C3);
     radio.stations[0].battery_uj = Some(500_000);
@@ -163,7 +163,7 @@ fn a_runs_results_tell_energy_time_of_death_and_what_a_flows_radios_did() {
 }
 
 #[test]
-fn batteries_need_a_consumption_and_something_in_them() {
+fn batteries_need_a_consumption_and_energy() {
     let nodes = ["a".to_string(), "b".to_string()];
     let mut radio = cards(2);
     radio.stations[1].battery_uj = Some(0);

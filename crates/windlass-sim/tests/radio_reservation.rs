@@ -1,4 +1,4 @@
-//! Hidden stations, and what RTS, CTS and the NAV do about them.
+//! Hidden stations, and the effect of RTS, CTS and the NAV.
 
 use crate::common::radio::{Driver, line, over, pairs, us};
 use crate::common::{cbr, listed, run};
@@ -9,12 +9,13 @@ use windlass_sim::radio::{FrameErrors, Hops, Phy, Position, RtsThreshold};
 
 const START: Time = Time::from_secs(1);
 
-/// Stations 0 and 2 send to 1, a hundred packets a second each, at all phases of each other.
+/// Stations 0 and 2 each send about a hundred packets per second to station 1, with a varying phase
+/// difference.
 fn two_sources(end: Time) -> [([usize; 2], Cbr); 2] {
     [([0, 1], cbr(1472, 10_000, end)), ([2, 1], cbr(1472, 10_007, end))]
 }
 
-/// Two senders that do not hear each other, and the receiver between them that hears both.
+/// Two senders that do not sense each other, and a receiver between them that receives both.
 fn hidden(rts: RtsThreshold) -> RadioResult {
     let mut radio = line(Phy::B_LONG, 250, &[0, 200, 400]);
     radio.rts = rts;
@@ -24,7 +25,7 @@ fn hidden(rts: RtsThreshold) -> RadioResult {
 }
 
 #[test]
-fn hidden_stations_collide_and_rts_mends_most_of_it() {
+fn rts_prevents_most_collisions_of_hidden_stations() {
     let [bare, guarded] = [RtsThreshold::Never, RtsThreshold::Always].map(hidden);
     let failed = |r: &RadioResult| {
         let s = [&r.stations[0], &r.stations[2]];
@@ -32,16 +33,16 @@ fn hidden_stations_collide_and_rts_mends_most_of_it() {
         let again: u64 = s.iter().map(|s| s.retransmissions).sum();
         again as f64 / tried as f64
     };
-    // 200 packets a second of 1.3 ms: without carrier sense between them many overlap.
+    // 200 packets per second of 1.3 ms: without carrier sense between the senders, many packets overlap.
     assert!(failed(&bare) > 0.2, "{}", failed(&bare));
     assert!(failed(&guarded) < 0.02, "{}", failed(&guarded));
     assert!(bare.stations[1].collisions_seen > 500);
     assert_eq!(guarded.stations[0].drops_retry + guarded.stations[2].drops_retry, 0);
 }
 
-/// The same two within earshot of each other take turns.
+/// The same two senders in range of each other take turns.
 #[test]
-fn stations_in_earshot_seldom_collide() {
+fn stations_in_range_seldom_collide() {
     let mut radio = line(Phy::B_LONG, 500, &[0, 200, 400]);
     radio.hops = Hops::Star { centre: 1 };
     let end = Time::from_secs(10);
@@ -51,9 +52,9 @@ fn stations_in_earshot_seldom_collide() {
     assert_eq!(r.stations[0].drops_retry + r.stations[2].drops_retry, 0);
 }
 
-/// Station 2 hears the RTS only and station 3 the CTS only; both keep silent for what follows.
+/// Station 2 receives only the RTS and station 3 only the CTS. Both keep silent during the exchange.
 #[test]
-fn who_hears_rts_or_cts_keeps_silent() {
+fn stations_that_receive_rts_or_cts_keep_silent() {
     let phy = Phy::B_LONG;
     let mut radio = line(phy, 250, &[0, 200, -200, 400]);
     radio.rts = RtsThreshold::Always;
@@ -61,7 +62,7 @@ fn who_hears_rts_or_cts_keeps_silent() {
     for (bystander, neighbour) in [(2, 0), (3, 1)] {
         let mut d = Driver::new(&radio, 1);
         let id = d.send(START, 0, 1, 1500);
-        // Between RTS and data the air around the bystander is quiet, but reserved.
+        // Between RTS and data, the bystander senses an idle channel, but it is reserved.
         d.send(START + us(700), bystander, neighbour, 1000);
         d.finish();
         let [taken] = d.delivered(id)[..] else { panic!("taken once") };
@@ -71,14 +72,14 @@ fn who_hears_rts_or_cts_keeps_silent() {
     }
 }
 
-/// An RTS that nobody answers does not silence those who heard it for the whole exchange.
+/// An RTS without a CTS does not silence other stations for the whole exchange.
 #[test]
-fn the_silence_that_an_rts_asks_for_lapses_without_an_answer() {
+fn the_reservation_of_an_rts_ends_without_an_answer() {
     let phy = Phy::B_LONG;
     let mut radio = line(phy, 250, &[0, 200, -200]);
     radio.rts = RtsThreshold::Above(1000);
     radio.retries.short = 1;
-    // The RTS is the first frame at station 1, and at station 2, where it must not be lost.
+    // The RTS is the first frame at station 1 and at station 2, where it must not be lost.
     radio.errors = FrameErrors::None;
     radio.stations[1].position = Position::metres(0, 1000);
     radio.hops = pairs(&[[0, 2]]);
@@ -94,8 +95,8 @@ fn the_silence_that_an_rts_asks_for_lapses_without_an_answer() {
     assert!(backoff <= 31 * 20_000, "{backoff}");
 }
 
-/// Station 2 has heard the CTS of station 1 and not a word of the data that follows. Station 3, which
-/// has heard neither, gets no answer from it meanwhile.
+/// Station 2 has received the CTS of station 1, but does not sense the data. Station 3 has received neither,
+/// and gets no answer from station 2 during the exchange.
 #[test]
 fn an_rts_is_not_answered_while_the_channel_is_reserved() {
     let phy = Phy::B_LONG;
@@ -111,10 +112,10 @@ fn an_rts_is_not_answered_while_the_channel_is_reserved() {
     assert!(d.delivered(other)[0] > START + us(1800 + 258 + 1310));
 }
 
-/// The RTS asked for silence, and the data that followed was heard, though in error: the silence
-/// stands to its end, for the sake of an acknowledgement that one may not hear.
+/// The RTS reserved the channel, and the data frame arrived, though with errors. The reservation then remains
+/// until its end, to protect an acknowledgement that the station may not sense.
 #[test]
-fn the_silence_that_an_rts_asks_for_stands_once_anything_is_heard() {
+fn the_reservation_of_an_rts_remains_once_a_frame_arrives() {
     let phy = Phy::B_LONG;
     let mut radio = line(phy, 250, &[0, 200, -200, -400]);
     radio.rts = RtsThreshold::Above(1000);

@@ -1,4 +1,4 @@
-//! Whose packets a station transmits: first come, first served, or fairly.
+//! Scheduling of a station's packets: first come, first served, or fairness.
 
 use crate::common::radio::line;
 use windlass_cc::Time;
@@ -8,8 +8,8 @@ use windlass_sim::radio::scheduling::fitness::Reading;
 use windlass_sim::radio::scheduling::{Rule, Scheduling};
 use windlass_sim::radio::{Outcome, Phy, Radio};
 
-/// A station with 30 packets of room is offered, each 0.2 ms, nine packets of user 1 for one of user
-/// 2: packets delivered of each in a second, and dropped in all.
+/// A station with a queue of 30 packets gets one packet every 0.2 ms: nine packets of user 1 for each packet
+/// of user 2. Returns the delivered packets of each user in one second, and the total drops.
 fn delivered(rule: Rule) -> ([u64; 2], u64) {
     let mut config = line(Phy::ALL[0].1, 500, &[0, 10]);
     config.stations[0].queue = QueueLimit::Packets(30);
@@ -36,21 +36,21 @@ fn delivered(rule: Rule) -> ([u64; 2], u64) {
 }
 
 #[test]
-fn by_arrival_each_user_gets_what_it_offers_and_by_fairness_the_smaller_all_it_wants() {
+fn fifo_shares_by_offered_packets_and_fairness_serves_the_smaller_user() {
     let ([many, few], dropped) = delivered(Rule::Fifo);
-    assert!(dropped > 0, "more is offered than goes through");
+    assert!(dropped > 0, "the offered load exceeds the capacity");
     let share = few as f64 / (many + few) as f64;
     assert!((0.05..0.15).contains(&share), "{share}");
     for rule in [Rule::Pf, Rule::Fpf(Reading::Literal), Rule::Fpf(Reading::Repaired)] {
         let ([fair_many, fair_few], _) = delivered(rule);
-        // What finds the shared queue full is lost before any choice: the smaller user's share of
-        // what gets in is the same, and its packets no longer wait.
+        // Packets that find the shared queue full are lost before the scheduler chooses. The smaller user's
+        // share of the queued packets is therefore equal, but its packets no longer wait.
         assert!(fair_few + 3 >= few, "{rule:?}: {fair_few} after {few}");
         assert!((fair_many + fair_few).abs_diff(many + few) <= 2, "{rule:?}");
     }
 }
 
-/// Two backlogged users of one station with packets of different sizes: equal numbers of slots.
+/// Two backlogged users of one station with different packet sizes get equal numbers of slots.
 #[test]
 fn proportional_fairness_gives_backlogged_users_equal_slots() {
     let served = |rule| {
@@ -62,7 +62,7 @@ fn proportional_fairness_gives_backlogged_users_equal_slots() {
         let mut got = [0u32; 2];
         let mut now = Time::ZERO;
         while now < Time::from_secs(5) {
-            // Three quarters of the queue are user 1's.
+            // Three quarters of the queue belong to user 1.
             for (user, most, size) in [(1u32, 21, 1_500), (2, 7, 300)] {
                 while inside[user as usize - 1] < most {
                     inside[user as usize - 1] += 1;

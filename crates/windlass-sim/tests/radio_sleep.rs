@@ -1,4 +1,4 @@
-//! Stations of IEEE 802.15.4 that sleep, and what their parents keep for them.
+//! Stations of IEEE 802.15.4 that sleep, and parents that keep packets for them.
 
 use crate::coap::coap;
 use crate::common::radio::{Driver, line, over, pairs};
@@ -21,7 +21,7 @@ fn every(poll_interval: Span) -> Option<Polling> {
     Some(Polling { poll_interval, fast_poll: None })
 }
 
-/// A parent at the origin, and so many stations a hundred metres away that sleep.
+/// A parent at the origin, and `children` sleeping stations a hundred metres away.
 fn family(children: usize, poll_interval: Span) -> RadioConfig {
     let mut radio = line(PHY, 500, &vec![100; children + 1]);
     radio.stations[0].position.x_mm = 0;
@@ -33,13 +33,14 @@ fn family(children: usize, poll_interval: Span) -> RadioConfig {
     radio
 }
 
-/// From the beginning of a frame's back-off to its end at the receiver, with this many back-off periods.
+/// Time from the beginning of a frame's back-off to its end at the receiver, with this number of back-off
+/// periods.
 fn frame(bytes: u32, periods: f64) -> f64 {
     let fixed = Lowpan::assessment(&PHY) + PHY.turnaround + PHY.airtime(bytes, PHY.rates[0]);
     periods * seconds(PHY.slot) + seconds(fixed + FLIGHT)
 }
 
-/// A data request and its acknowledgement.
+/// Time of a data request and its acknowledgement.
 fn request(periods: f64) -> f64 {
     frame(12, periods) + seconds(PHY.sifs + PHY.airtime(5, PHY.rates[0]) + FLIGHT)
 }
@@ -49,7 +50,7 @@ fn seconds(span: Span) -> f64 {
 }
 
 #[test]
-fn an_idle_device_draws_what_its_states_do() {
+fn the_energy_of_an_idle_device_follows_its_states() {
     let mut d = Driver::new(&family(1, EVERY), 1);
     let end = Time::from_secs(4_000);
     d.run_until(end);
@@ -69,16 +70,16 @@ fn an_idle_device_draws_what_its_states_do() {
     println!("{:.3} mW, model {:.3} mW", spent / 4.0, model / 4.0);
     assert!((spent / model - 1.0).abs() < 0.01, "{spent} J, {model} J");
     assert_eq!(sleep + idle + transmit + receive, end.0);
-    // Its parent hears it, and is never off.
+    // The parent receives the requests and is always on.
     let parent = &d.radio.stations()[0];
     assert_eq!(parent.meter.time_ns_by(State::Sleep, end), 0);
     assert_eq!(parent.meter.time_ns_by(State::Receive, end), n * ask);
 }
 
-/// When packets of this size came, less when they were handed to the parent, one by one.
+/// Delays of `n` packets of this size, sent one by one, from the parent to the device.
 fn delays(radio: &RadioConfig, size: u32, n: u64) -> Vec<f64> {
     let mut d = Driver::new(radio, 1);
-    // No multiple of the interval, so that all its moments are met.
+    // The period is not a multiple of the interval, so that all phases occur.
     let at = |i: u64| Time(10_000_000_000 + i * 7_373_100_000);
     let ids: Vec<u32> = (0..n).map(|i| d.send(at(i), 0, 1, size)).collect();
     d.run_until(at(n + 3));
@@ -101,7 +102,7 @@ fn a_lone_packet_waits_for_half_an_interval_and_the_exchange_on_average() {
     assert!((got - (1.0 + mean)).abs() < 0.02, "{got} and {mean}");
     delays.sort_by(f64::total_cmp);
     assert!(delays[0] >= least && delays[1_999] <= 2.0 + request(7.0) + frame(data, 7.0));
-    // Uniform: each quantile where it should be, to three standard errors at the most.
+    // Uniform distribution: each quantile deviates by at most three standard errors.
     for (i, delay) in delays.iter().enumerate() {
         let model = 2.0 * (i as f64 + 0.5) / 2_000.0 + mean;
         assert!((delay - model).abs() < 0.07, "number {i}: {delay} and {model}");
@@ -109,7 +110,7 @@ fn a_lone_packet_waits_for_half_an_interval_and_the_exchange_on_average() {
 }
 
 #[test]
-fn each_frame_of_a_packet_is_asked_for_and_the_device_sleeps_after_the_last() {
+fn each_frame_needs_a_data_request_and_the_device_sleeps_after_the_last() {
     let radio = family(1, EVERY);
     let parts = Framing::SHORT.parts(500);
     let first = Driver::new(&radio, 1);
@@ -124,14 +125,14 @@ fn each_frame_of_a_packet_is_asked_for_and_the_device_sleeps_after_the_last() {
     let parent = &d.radio.stations()[0].counters;
     assert_eq!((parent.transmissions, parent.retransmissions), (5, 0));
     assert_eq!(parent.later_parts, 4);
-    // Five exchanges in a row, each a request and a frame of at most 127 bytes with the longest back-offs.
+    // Five exchanges in a row. Each has a request and a frame of at most 127 bytes, with maximum back-offs.
     let awake = end.0 - d.radio.stations()[1].meter.time_ns_by(State::Sleep, end);
     let most = polls(&d) as f64 * request(7.0) + 5.0 * frame(127, 7.0) + 5.0 * 1e-3;
     assert!(seconds(Span(awake)) < most, "{awake} ns awake");
 }
 
 #[test]
-fn uplink_goes_at_once() {
+fn uplink_packets_are_sent_at_once() {
     for seed in 0..50 {
         let mut d = Driver::new(&family(1, EVERY), seed);
         let at = Time::from_secs(11);
@@ -144,7 +145,7 @@ fn uplink_goes_at_once() {
 }
 
 #[test]
-fn several_devices_of_a_parent_get_what_is_theirs() {
+fn several_devices_of_a_parent_receive_their_own_packets() {
     let (children, each) = (6, 20);
     let mut d = Driver::new(&family(children, EVERY), 1);
     let mut sent = Vec::new();
@@ -162,14 +163,14 @@ fn several_devices_of_a_parent_get_what_is_theirs() {
         });
         let (to, came) = came.expect("delivered");
         assert_eq!(to, child);
-        // An interval, and half a second if its request has found the channel busy each time.
+        // One interval, and half a second for each request that failed because of a busy channel.
         assert!(came.since(at) < EVERY + AGAIN + Span::from_millis(300), "{:?}", came.since(at));
     }
     assert!(d.radio.stations().iter().all(|s| s.conserves_packets() && s.dropped() == 0));
 }
 
 #[test]
-fn what_a_device_waits_for_goes_between_the_frames_of_other_packets() {
+fn kept_frames_are_sent_between_frames_of_other_packets() {
     let mut radio = line(PHY, 500, &[0, 100, -100]);
     radio.hops = Hops::Star { centre: 0 };
     radio.stations[1].sleep = every(EVERY);
@@ -177,14 +178,14 @@ fn what_a_device_waits_for_goes_between_the_frames_of_other_packets() {
     let (mut others, mut kept) = (Vec::new(), Vec::new());
     for i in 0..400 {
         let at = Time(1_000_000_000 + i * 100_000_000);
-        // Eleven frames, more than half of the time until the next.
+        // Eleven frames, which take more than half of the time until the next packet.
         others.push(d.send(at, 0, 2, 1280));
         if i % 20 == 0 {
             kept.push((at, d.send(at, 0, 1, 300)));
         }
     }
     d.run_until(Time::from_secs(60));
-    assert!(others.iter().all(|id| d.delivered(*id).len() == 1), "each whole and once");
+    assert!(others.iter().all(|id| d.delivered(*id).len() == 1), "each packet arrives once");
     let mut late = 0;
     for (at, id) in kept {
         let took = d.delivered(id)[0].since(at);
@@ -193,7 +194,7 @@ fn what_a_device_waits_for_goes_between_the_frames_of_other_packets() {
     }
     let [parent, device, _] = d.radio.stations() else { panic!("three") };
     assert!(parent.conserves_packets() && parent.dropped() == 0);
-    // Whoever came later was not asked for, the channel being busy each time.
+    // Later packets are explained by requests that failed because the channel was busy.
     assert!(late <= device.counters.access_failures, "{late}");
 }
 
@@ -222,11 +223,11 @@ fn a_frame_that_fails_is_tried_once_at_each_of_four_requests() {
 }
 
 #[test]
-fn a_full_parent_drops_and_one_that_goes_off_loses_what_it_keeps() {
+fn a_full_parent_drops_packets_and_a_parent_switched_off_loses_them() {
     let mut d = Driver::new(&family(1, Span::from_secs(100)), 1);
     let at = Time::from_secs(200);
     let taken = (0..120).filter(|_| d.try_send(at, 0, 1, 60).is_some()).count();
-    assert_eq!(taken, 100, "the room of its queue");
+    assert_eq!(taken, 100, "the limit of its queue");
     d.run_until(at + Span::from_millis(1));
     d.radio.switch_off(0, at + Span::from_millis(1));
     d.run_until(Time::from_secs(500));
@@ -234,11 +235,12 @@ fn a_full_parent_drops_and_one_that_goes_off_loses_what_it_keeps() {
     let c = &parent.counters;
     assert!(parent.conserves_packets() && c.drops_queue == 20, "{c:?}");
     assert_eq!(c.drops_off + c.delivered, 100);
-    // The device goes on asking.
+    // The device still polls.
     assert!(d.radio.stations()[1].counters.polls >= 5);
 }
 
-/// A TCP flow between the parent, station 0, and a device: readings of 100 bytes every 10 s, or a whole file.
+/// A TCP flow between the parent (station 0) and a device: sensor messages of 100 bytes every 10 s, or a
+/// whole file.
 fn tcp(polling: Option<Polling>, ends: [usize; 2], traffic: Traffic, seconds: u64) -> RunResult {
     let mut radio = family(1, EVERY);
     radio.stations[1].sleep = polling;
@@ -255,7 +257,7 @@ fn readings(polling: Option<Polling>) -> RunResult {
 }
 
 #[test]
-fn readings_over_tcp_get_through_and_cost_a_fraction() {
+fn sensor_messages_over_tcp_arrive_at_a_fraction_of_the_energy() {
     let fast = Some(Polling { poll_interval: EVERY, fast_poll: Some(Span::from_millis(100)) });
     let [awake, slow, fast] = [None, every(EVERY), fast].map(readings);
     for result in [&awake, &slow, &fast] {
@@ -268,9 +270,9 @@ fn readings_over_tcp_get_through_and_cost_a_fraction() {
     };
     let [awake_j, slow_j, fast_j] = [&awake, &slow, &fast].map(per_byte);
     println!("J per byte: {awake_j:.6} awake, {slow_j:.6} asleep, {fast_j:.6} with fast polls");
-    // Polls every 2 s for 620 s alone: 0.14 % of the time awake.
+    // Polls every 2 s for 620 s take 0.14 % of the time.
     assert!(slow_j < awake_j / 100.0 && fast_j < awake_j / 100.0);
-    // Acknowledgements wait for the next poll, a fast one or not.
+    // Acknowledgements wait for the next poll, regular or fast.
     let rtt = |r: &RunResult| r.flows[0].srtt_ms.expect("measured");
     println!(
         "rtt {:.0} ms awake, {:.0} ms asleep, {:.0} ms with fast polls",
@@ -288,9 +290,10 @@ fn readings_over_tcp_get_through_and_cost_a_fraction() {
     assert_eq!((awake.radios[0].stations[1].sleep_s, awake.radios[0].stations[1].polls), (0.0, 0));
 }
 
-/// Requests each minute from a device that polls each 30 s by itself: longer than a request's timeouts.
+/// One request per minute from a device that polls every 30 s, which is longer than the timeouts of a
+/// request.
 #[test]
-fn a_confirmable_request_is_awaited_with_fast_polls_and_another_is_not() {
+fn only_confirmable_requests_cause_fast_polls() {
     let coap = |confirmable, fast_poll: Option<Span>| {
         let polling = Some(Polling { poll_interval: Span::from_secs(30), fast_poll });
         let requests = Coap { confirmable, ..coap(60, 3_600) };
@@ -304,10 +307,10 @@ fn a_confirmable_request_is_awaited_with_fast_polls_and_another_is_not() {
     assert!((50.0..300.0).contains(&longest), "{longest}");
     let polls = |r: RunResult| r.radios[0].stations[1].polls;
     let [once, often] = [None, fast].map(|fast| polls(coap(false, fast)));
-    assert_eq!(once, often, "nothing is awaited of requests that are sent once");
+    assert_eq!(once, often, "non-confirmable requests have no answer to wait for");
 }
 
-/// A device that has closed still awaits the FIN of the other end.
+/// A device that has closed its connection still waits for the FIN of the other end.
 #[test]
 fn a_connection_that_ends_at_a_device_ends_on_both_sides() {
     let polling =
@@ -319,7 +322,7 @@ fn a_connection_that_ends_at_a_device_ends_on_both_sides() {
 }
 
 #[test]
-fn files_get_through_both_ways_faster_with_fast_polls() {
+fn fast_polls_speed_up_files_in_both_directions() {
     let fast = Some(Polling { poll_interval: EVERY, fast_poll: Some(Span::from_millis(100)) });
     let took = |polling, ends| {
         let result = tcp(polling, ends, Traffic::Bulk { bytes: Some(20_000) }, 2_000);
@@ -330,12 +333,12 @@ fn files_get_through_both_ways_faster_with_fast_polls() {
     let [down, down_fast] = [every(EVERY), fast].map(|p| took(p, [0, 1]));
     println!("up {up:.1} s, {up_fast:.1} s with fast polls; down {down:.1} s, {down_fast:.1} s");
     assert!(up_fast < up / 3.0, "{up_fast} and {up}");
-    // Who receives waits for nothing, so that fast polls help with the handshake alone.
+    // A receiving device does not wait for answers, so that fast polls help only in the handshake.
     assert!(down_fast <= down, "{down_fast} and {down}");
 }
 
 #[test]
-fn nothing_of_it_moves_what_does_not_sleep() {
+fn a_sleeping_station_does_not_affect_other_stations() {
     let flows = [([1, 0], cbr(100, 50_000, Time::from_secs(20)))];
     let radio = |sleep| {
         let mut radio = line(PHY, 500, &[0, 100, 200]);
@@ -343,14 +346,14 @@ fn nothing_of_it_moves_what_does_not_sleep() {
         radio.stations[2].sleep = sleep;
         run(over(radio, &flows, Time::from_secs(20)))
     };
-    // The device asks once in the run's middle; before that the others know nothing of it.
+    // The device polls once, in the middle of the run. Before that, it has no effect on the others.
     let [without, with] = [None, every(Span::from_secs(86_400))].map(radio);
     assert_eq!(without.flows, with.flows);
     assert_eq!(without.radios[0].stations[..2], with.radios[0].stations[..2]);
 }
 
 #[test]
-fn who_cannot_sleep_is_told_so() {
+fn stations_that_cannot_sleep_are_refused() {
     let refused = |edit: &dyn Fn(&mut RadioConfig)| {
         let mut radio = line(PHY, 500, &[0, 100, 200]);
         radio.hops = pairs(&[[0, 1], [1, 2]]);
@@ -375,12 +378,12 @@ fn who_cannot_sleep_is_told_so() {
         let (poll_interval, fast_poll) = (EVERY, Some(EVERY + EVERY));
         r.stations[2].sleep = Some(Polling { poll_interval, fast_poll });
     });
-    assert!(slower.contains("no less often"), "{slower}");
+    assert!(slower.contains("must not poll less often"), "{slower}");
     let wifi = refused(&|r| {
         let mut other = line(Phy::B_LONG, 500, &[0, 100, 200]);
         other.hops = r.hops.clone();
         other.stations[2].sleep = every(EVERY);
         *r = other;
     });
-    assert!(wifi.contains("those of 802.15.4 can"), "{wifi}");
+    assert!(wifi.contains("use 802.15.4"), "{wifi}");
 }

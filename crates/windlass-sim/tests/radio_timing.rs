@@ -1,18 +1,18 @@
-//! Exchanges on a radio to the nanosecond, beside sums done by hand.
+//! Exchanges on a radio, to the nanosecond. The expected values are calculated by hand.
 
 use crate::common::listed;
 use crate::common::radio::{Driver, line, us};
 use windlass_cc::{Span, Time};
 use windlass_sim::radio::{FrameErrors, Phy, RtsThreshold};
 
-/// A second: a moment at which the channel has been idle for long.
+/// One second: a time at which the channel has been idle for long.
 const START: Time = Time::from_secs(1);
 
 /// 30 m at the speed of light: 100.07 ns.
 const AIR: Span = Span(100);
 
 #[test]
-fn a_packet_goes_out_at_once_over_an_idle_channel() {
+fn a_packet_is_sent_at_once_over_an_idle_channel() {
     // 1500 bytes and 36 of framing at 11 Mbit/s: 1117.1 µs, rounded up, after 192 µs of preamble.
     for (phy, data) in [
         (Phy::B_LONG, us(192 + 1118)),
@@ -43,11 +43,11 @@ fn a_packet_goes_out_at_once_over_an_idle_channel() {
 }
 
 #[test]
-fn rts_and_cts_come_before_the_data_and_a_sifs_between_each() {
+fn rts_and_cts_precede_the_data_with_a_sifs_between_frames() {
     for (phy, rts, answer, data) in [
         // At 2 Mbit/s: 20 bytes take 80 µs, 14 take 56.
         (Phy::B_LONG, us(192 + 80), us(192 + 56), us(192 + 1118)),
-        // At 24 Mbit/s: 182 bits take 2 symbols, 134 too.
+        // At 24 Mbit/s: 182 bits take 2 symbols, and so do 134.
         (Phy::G, us(34), us(34), us(254)),
     ] {
         let mut radio = line(phy, 250, &[0, 30]);
@@ -59,7 +59,7 @@ fn rts_and_cts_come_before_the_data_and_a_sifs_between_each() {
         assert_eq!(d.delivered(id), [START + before + data + AIR], "{}", phy.name);
         let counters = d.radio.stations()[0].counters;
         assert_eq!((counters.rts_sent, counters.transmissions), (1, 1));
-        // A frame at the threshold goes without.
+        // A frame at the threshold is sent without RTS.
         let again = START + us(100_000);
         let id = d.send(again, 0, 1, 1499);
         d.finish();
@@ -68,10 +68,10 @@ fn rts_and_cts_come_before_the_data_and_a_sifs_between_each() {
     }
 }
 
-/// The second of two packets follows the first after ACK, DIFS and a back-off of whole slots, of at
-/// most the least window; every number of slots occurs.
+/// The second packet follows the first after ACK, DIFS and a back-off of whole slots, up to the minimum
+/// contention window. Every number of slots occurs.
 #[test]
-fn the_next_packet_waits_for_difs_and_a_backoff_within_the_least_window() {
+fn the_next_packet_waits_for_difs_and_a_backoff_within_cw_min() {
     for phy in [Phy::B_LONG, Phy::G] {
         let radio = line(phy, 250, &[0, 30]);
         let rate = phy.rate(radio.data_rate_bps).unwrap();
@@ -98,7 +98,7 @@ fn a_packet_that_finds_the_channel_idle_for_less_than_difs_waits_for_the_rest() 
     let phy = Phy::B_LONG;
     let mut d = Driver::new(&line(phy, 250, &[0, 30, 60]), 1);
     d.send(START, 0, 1, 1500);
-    // Station 2 hears the acknowledgement end 30 m from station 1.
+    // Station 2 receives the end of the acknowledgement, 30 m from station 1.
     let data = us(192 + 1118);
     let idle = START + data + AIR + phy.sifs + us(192 + 56) + AIR;
     let id = d.send(idle + us(20), 2, 1, 1500);
@@ -106,8 +106,8 @@ fn a_packet_that_finds_the_channel_idle_for_less_than_difs_waits_for_the_rest() 
     assert_eq!(d.delivered(id), [idle + phy.difs() + data + AIR]);
 }
 
-/// A lost data frame: the sender waits SIFS + slot + preamble for the acknowledgement, doubles its
-/// window and counts in slots of the idle period that began with the end of its frame.
+/// A data frame is lost. The sender waits SIFS + slot + preamble for the acknowledgement and doubles its
+/// window. It counts slots of the idle period that began with the end of its frame.
 #[test]
 fn a_retry_follows_the_timeout_after_a_backoff_within_the_doubled_window() {
     let phy = Phy::B_LONG;
@@ -119,7 +119,8 @@ fn a_retry_follows_the_timeout_after_a_backoff_within_the_doubled_window() {
         let mut d = Driver::new(&radio, seed);
         let id = d.send(START, 0, 1, 1500);
         d.finish();
-        // The acknowledgement, first frame at station 0, is lost too: it transmits three times.
+        // The acknowledgement, which is the first frame at station 0, is lost too: station 0 transmits three
+        // times.
         assert_eq!(d.radio.stations()[0].counters.transmissions, 3);
         let [taken] = d.delivered(id)[..] else { panic!("taken once") };
         let sent = taken.0 - AIR.0 - data.0;
@@ -132,14 +133,14 @@ fn a_retry_follows_the_timeout_after_a_backoff_within_the_doubled_window() {
     assert_eq!(slots.iter().max(), Some(&(9 + 63)));
 }
 
-/// Two stations heard the same frame, one of them with errors: it waits for an EIFS, which is SIFS,
-/// an acknowledgement at the lowest rate and DIFS; without the switch for a DIFS as well.
+/// Station 2 senses a frame that it cannot receive, and waits for an EIFS, which is SIFS, an acknowledgement
+/// at the lowest rate, and DIFS. Without the switch, it waits for a DIFS.
 #[test]
 fn a_frame_in_error_is_followed_by_an_eifs() {
     let phy = Phy::B_LONG;
     let data = us(192 + 1118);
     for (eifs, space) in [(true, us(10 + 304 + 50)), (false, us(50))] {
-        // Station 2 senses station 0 at 400 m, but cannot receive it, and hears station 3.
+        // Station 2 senses station 0 at 400 m, but cannot receive it. It receives station 3.
         let mut radio = line(phy, 500, &[0, -30, 400, 430]);
         radio.eifs = eifs;
         let mut d = Driver::new(&radio, 1);
@@ -152,11 +153,11 @@ fn a_frame_in_error_is_followed_by_an_eifs() {
     }
 }
 
-/// A correct frame ends the EIFS: the acknowledgement from a station that is in range.
+/// A correct frame, such as the acknowledgement from a station in range, ends the EIFS.
 #[test]
 fn a_correct_frame_ends_the_eifs() {
     let phy = Phy::B_LONG;
-    // Station 2 cannot receive station 0 at 400 m, but station 1 at 200 m.
+    // Station 2 cannot receive station 0 at 400 m, but receives station 1 at 200 m.
     let radio = line(phy, 500, &[0, 200, 400]);
     let mut d = Driver::new(&radio, 1);
     d.send(START, 0, 1, 1500);

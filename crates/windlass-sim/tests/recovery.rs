@@ -1,16 +1,16 @@
-//! What repairing losses costs the path.
+//! Cost of loss recovery for the path.
 
 use crate::common::{Traffic, drops, flow, link, network, profile, run};
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit;
 use windlass_tcp::stack::{LINUX, NS3};
 
-/// Retransmissions themselves are lost where slow start has overrun a short queue. RACK finds them
-/// by a timer, with no acknowledgement that would let them go again: were they to go at once, they
-/// would overrun the queue again, round after round, with the first hole never filled (RFC 9937
-/// section 6: no more is sent than was delivered).
+/// If slow start overruns a short queue, retransmissions are lost too. RACK detects these losses by a timer,
+/// without an acknowledgement that allows further retransmissions. If they were all retransmitted at once,
+/// they would overrun the queue in every round, and the first hole would never be filled. RFC 9937 section 6
+/// therefore limits the sent data to the delivered data.
 #[test]
-fn lost_retransmissions_that_a_timer_finds_do_not_go_again_in_a_burst() {
+fn retransmissions_found_lost_by_a_timer_are_not_sent_in_a_burst() {
     for algorithm in ["bic", "scalable", "yeah", "cubic"] {
         let mut path = link([0, 1], 10_000_000, 20);
         path.queue = QueueLimit::Bytes(50_000);
@@ -24,11 +24,11 @@ fn lost_retransmissions_that_a_timer_finds_do_not_go_again_in_a_burst() {
     }
 }
 
-/// Hybla's slow start opens the window many times over in a round trip, and overruns the path by
-/// thousands of segments. What SACK lets pass beyond the first hole is data of many windows; were
-/// each timeout to take half of all that for the path, slow start would overrun it again, for ever.
+/// Hybla's slow start multiplies cwnd many times within one RTT, and overruns the path by thousands of
+/// segments. Data of many windows is then acknowledged by SACK beyond the first hole. If each timeout set
+/// ssthresh to half of all this data, slow start would overrun the path again and again.
 #[test]
-fn a_timeout_does_not_take_what_has_left_the_network_for_its_flight() {
+fn the_flight_at_a_timeout_excludes_delivered_data() {
     let mut path = link([0, 1], 10_000_000, 100);
     path.queue = QueueLimit::Packets(167);
     path.loss[0] = drops(0.001);

@@ -1,4 +1,4 @@
-//! The transfer of Reno-BER against closed forms: the window bound, PFTK, binomial counts, Mathis.
+//! The transfer of Reno-BER compared with closed forms: the window bound, PFTK, binomial counts, Mathis.
 
 use crate::common::pftk::Path;
 use crate::common::{
@@ -12,10 +12,12 @@ use windlass_tcp::stack::{RIVERBED, StackConfig};
 /// Segments of the download.
 const SEGMENTS: f64 = DOWNLOAD as f64 / MSS as f64;
 
-/// Time for a pair of full segments and the acknowledgement of both: two frames of 1538 bytes
-/// with preamble and gap on the first link, the second of them again on the second link (each
-/// 1.2304 ms at 10 Mbit/s), an acknowledgement of 84 bytes (64 at least in
-/// the frame) on both (0.0672 ms), and 40 ms.
+/// Time of a pair of full segments and the acknowledgement of both:
+///
+/// * two frames of 1538 bytes with preamble and gap on the first link, and the second frame on the second
+///   link (each 1.2304 ms at 10 Mbit/s),
+/// * an acknowledgement of 84 bytes (the frame is padded to 64) on both links (each 0.0672 ms),
+/// * and 40 ms of propagation.
 const PAIR_RTT: f64 = 3.0 * 1.2304e-3 + 2.0 * 0.0672e-3 + 0.040;
 
 const SEEDS: u64 = 40;
@@ -40,11 +42,10 @@ fn seconds(r: &RunResult) -> f64 {
 
 #[test]
 fn without_loss_the_download_takes_the_window_bound_and_the_start_up() {
-    // Six segments, that is three pairs, a round trip: 6849.3 segments are 1141.6 round trips
-    // of 43.8 ms, 50.02 s. The handshake adds one of 40.3 ms. Slow start sends 2, 3, 4 and 5
-    // segments where the window would let 6 go: 10 segments too few, 1.7 round trips. (Reno-BER's
-    // own bound, equations 12 and 13, leaves out what frames take on the wire: 45.66 s. Its
-    // testbed needed 50.25 s.)
+    // Six segments, or three pairs, per RTT: 6849.3 segments take 1141.6 RTTs of 43.8 ms, 50.02 s. The
+    // handshake adds one RTT of 40.3 ms. Slow start sends 2, 3, 4 and 5 segments instead of 6: 10 segments
+    // fewer, 1.7 RTTs. (Reno-BER's own bound, equations 12 and 13, omits the transmission time of frames:
+    // 45.66 s. Its testbed took 50.25 s.)
     let expected = (SEGMENTS / 6.0 + 10.0 / 6.0) * PAIR_RTT + 0.0403;
     let r = run(download(RIVERBED, DOWNLOAD, None));
     let got = seconds(&r);
@@ -52,11 +53,12 @@ fn without_loss_the_download_takes_the_window_bound_and_the_start_up() {
     let f = &r.flows[0];
     assert_eq!((f.delivered_bytes, f.data_segments, f.retransmits), (DOWNLOAD, 6850, 0));
     assert_eq!((f.rto_count, f.loss_rate), (0, 0.0));
-    // SYN and the last ACK; the FIN rides on the last segment.
+    // SYN and the last ACK; the last segment carries the FIN.
     assert_eq!(f.packets_sent, f.data_segments + 2);
 }
 
-/// Our mean time over the full model's, and the model's without timeouts over it.
+/// Simulated mean time over the time by the full model, and the time by the model without timeouts over the
+/// full model's.
 fn against_pftk(p: f64) -> (f64, f64) {
     let path = Path { rtt: PAIR_RTT, t0: 1.0, b: 2.0, window: 6.0 };
     let model = SEGMENTS / path.throughput(p);
@@ -64,12 +66,13 @@ fn against_pftk(p: f64) -> (f64, f64) {
     (ours / model, SEGMENTS / path.send_rate_without_timeouts(p) / model)
 }
 
-// PFTK takes the rest of a round for lost once one segment is, and from it that with a window of
-// six half of all losses (Q = 0.52) end in a timeout. Here losses are independent: five duplicates
-// follow a lone loss, and only a second loss nearby or a window still below four segments costs a
-// timeout. So up to 1 % our time lies between the model without timeouts and the full model, and
-// the distance to the full one is what the surplus of timeouts costs: p·Q seconds a segment, 36 s
-// in all at 1 %, 3.6 s at 0.1 % and 0.4 s at 0.01 %, of 50 s.
+// PFTK assumes that after a lost segment, the rest of the round is lost too. For a window of six, half of all
+// losses (Q = 0.52) then end in a timeout. In the simulation, losses are independent. A single loss causes
+// five duplicates. A timeout occurs only after a second loss nearby, or if the window is below four segments.
+//
+// Up to 1 %, the simulated time is therefore between the model without timeouts and the full model. The
+// difference from the full model is the cost of the model's additional timeouts: p·Q seconds per segment. For
+// the whole transfer of 50 s, this is 36 s at 1 %, 3.6 s at 0.1 % and 0.4 s at 0.01 %.
 
 #[test]
 fn at_1e_4_the_download_is_within_one_percent_of_pftk() {
@@ -86,22 +89,22 @@ fn at_1e_3_the_download_is_within_the_cost_of_timeouts_of_pftk() {
 #[test]
 fn at_1e_2_the_download_is_between_pftk_with_and_without_timeouts() {
     let (ours, without_timeouts) = against_pftk(1e-2);
-    assert!(without_timeouts < 0.65, "the interval says little: {without_timeouts}");
+    assert!(without_timeouts < 0.65, "the interval is too wide: {without_timeouts}");
     assert!(ours > without_timeouts && ours > 0.75 && ours < 0.95, "{ours}");
 }
 
 #[test]
-fn at_1e_1_the_download_takes_longer_than_pftk_by_what_it_leaves_out() {
-    // Nearly every loss is a timeout now, so the model's Q does not matter. It leaves out slow
-    // start after each timeout, delayed acknowledgements of lone segments (0.2 s), segments that
-    // go-back-N sends twice, and Karn's rule, under which a doubled timer stays doubled until a
-    // segment gets through the first time: each adds time, together less than half.
+fn at_1e_1_the_download_takes_up_to_half_longer_than_pftk() {
+    // Nearly every loss causes a timeout now, so that the model's Q does not matter. The model omits four
+    // things: slow start after each timeout, delayed acknowledgements of single segments (0.2 s), segments
+    // that go-back-N sends twice, and Karn's rule. Under Karn's rule, a doubled timer remains doubled until a
+    // segment arrives at its first transmission. Each of these adds time, in total less than half.
     let (ours, _) = against_pftk(1e-1);
     assert!(ours > 1.0 && ours < 1.5, "{ours}");
 }
 
 #[test]
-fn half_second_timers_cost_time_where_losses_time_out_and_nothing_elsewhere() {
+fn half_second_timers_cost_time_only_with_timeouts() {
     // A timer of at least 1 s that expires at multiples of 0.5 s fires after 1 to 1.5 s.
     let ratio = |p| {
         let coarse = mean(&downloads(RIVERBED, p), seconds).0;
@@ -115,9 +118,9 @@ fn half_second_timers_cost_time_where_losses_time_out_and_nothing_elsewhere() {
 
 #[test]
 fn retransmissions_follow_the_binomial_count_up_to_one_percent() {
-    // Each of n segments is sent until it gets through: n·p/(1−p) retransmissions, with a
-    // variance of n·p/(1−p)² a download. Go-back-N after a timeout may repeat a segment or two
-    // that had arrived; at 1 % and 11 timeouts a download that is within the noise.
+    // Each of n segments is sent until it arrives: n·p/(1−p) retransmissions per download, with a variance of
+    // n·p/(1−p)². Go-back-N after a timeout may retransmit one or two segments that had arrived. At 1 % and
+    // 11 timeouts per download, this is within the noise.
     for p in [1e-4, 1e-3, 1e-2] {
         let runs = downloads(exact_riverbed(), p);
         let expected = SEGMENTS * p / (1.0 - p);
@@ -136,18 +139,18 @@ fn at_ten_percent_go_back_n_retransmits_more_than_was_lost() {
     let (again, error) = mean(&runs, |r| r.flows[0].retransmits as f64);
     let expected = SEGMENTS * 0.1 / 0.9; // 761 (RB-15)
     assert!(again > lost && again > expected - 4.0 * error, "{again} for {lost} lost");
-    // In a window of six at most four that had arrived go again.
+    // With a window of six, at most four segments that had arrived are retransmitted.
     let (timeouts, _) = mean(&runs, |r| r.flows[0].rto_count as f64);
     assert!(again < lost + 4.0 * timeouts, "{again} for {lost} lost and {timeouts} timeouts");
 }
 
 #[test]
 fn without_window_limit_the_rate_follows_the_square_root_law() {
-    // Mathis et al. 1997: rate = MSS/RTT · √(3/(2·b·p)), with b = 2 a constant of 0.866, for
-    // periodic losses. Random ones at the same rate let the window sometimes grow far, which
-    // raises the mean by up to 15 % (Ott's constant √(π/2)·1.05 against √(3/2), b = 1). At 1 % the
-    // window is 8.7 segments and timeouts lower the rate: by so much as PFTK says for Reno, less
-    // for NewReno, which repairs several losses in a window without one.
+    // Mathis et al. 1997: rate = MSS/RTT · √(3/(2·b·p)), with b = 2 a constant of 0.866, for periodic losses.
+    // With random losses at the same rate, the window sometimes grows for a long time, which raises the mean
+    // by up to 15 % (Ott's constant √(π/2)·1.05 instead of √(3/2), b = 1). At 1 %, the window is 8.7 segments
+    // and timeouts reduce the rate. PFTK gives this reduction for Reno. It is smaller for NewReno, which
+    // repairs several losses in a window without a timeout.
     let reno = Path { rtt: 0.04, t0: 1.0, b: 2.0, window: 1e9 }.throughput(1e-2);
     let least = reno * 0.04 * 1e-2f64.sqrt() / 0.75f64.sqrt();
     for (p, least) in [(1e-3, 0.95), (3e-3, 0.95), (1e-2, least)] {
@@ -167,8 +170,8 @@ fn without_window_limit_the_rate_follows_the_square_root_law() {
 
 #[test]
 fn the_model_gives_the_published_test_vector() {
-    // RTT 40 ms, T0 1 s, b 2, W 6: download times of 46.1, 49.7, 86.5 and 601 s by the send
-    // rate, 89.0 and 711 s by the throughput form at 1 % and 10 %.
+    // RTT 40 ms, T0 1 s, b 2, W 6: download times of 46.1, 49.7, 86.5 and 601 s by the send rate, and 89.0
+    // and 711 s by the throughput form at 1 % and 10 %.
     let path = Path { rtt: 0.04, t0: 1.0, b: 2.0, window: 6.0 };
     for (p, expected) in [(1e-4, 46.1), (1e-3, 49.7), (1e-2, 86.5), (1e-1, 601.0)] {
         let got = SEGMENTS / path.send_rate(p);

@@ -1,4 +1,4 @@
-//! A saturated cell against Bianchi's model.
+//! A saturated cell compared with Bianchi's model.
 
 use windlass_cc::{AnyParams, Span, Time};
 use windlass_sim::Simulation;
@@ -9,10 +9,10 @@ use windlass_sim::radio::{Hops, Phy, Position, RadioConfig, RtsThreshold, Statio
 use windlass_stats::models::dcf::{Access, Saturation};
 use windlass_tcp::{Profile, stack};
 
-/// IP packet of the datagrams, bytes.
+/// Size of the datagrams' IP packets, bytes.
 const PACKET: u32 = 1500;
 
-/// `n` stations on a circle of 10 m around an access point to which they send.
+/// `n` stations on a circle of 10 m around an access point, to which they send.
 fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
     let mut radio = RadioConfig::new("cell", phy);
     radio.rts = rts;
@@ -31,7 +31,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
         let angle = i as f64 / n as f64 * std::f64::consts::TAU;
         let [x, y] = [libm::cos(angle), libm::sin(angle)].map(|c| (c * 10_000.0) as i64);
         radio.stations.push(station(i + 1, x, y));
-        // More than the station's share, so that its queue never runs dry.
+        // More than the station's share, so that its queue is never empty.
         let interval = Span::from_micros(150 + 100 * n as u64);
         flows.push(FlowConfig {
             name: format!("f{i}"),
@@ -62,7 +62,7 @@ fn cell(phy: Phy, n: usize, rts: RtsThreshold, seconds: u64) -> Config {
     }
 }
 
-/// The model of the same cell, times in seconds.
+/// The model of the same cell, with times in seconds.
 fn model(radio: &RadioConfig, n: u32, refined: bool) -> Saturation {
     let phy = &radio.phy;
     let seconds = |span: Span| span.0 as f64 / 1e9;
@@ -101,9 +101,9 @@ fn measured(config: Config) -> f64 {
     delivered as f64 / seconds
 }
 
-/// Compares a cell with the model for 2 ... `most` stations: within `tolerance`, in per cent.
+/// Compares a cell with the model for 2 ... `most` stations. The difference must be below `tolerance`, in %.
 fn compare(phy: Phy, rts: RtsThreshold, eifs: bool, most: usize, tolerance: f64) {
-    // Some 5000 packets each: the throughput's standard error is below 0.5 %.
+    // About 5000 packets per run: the standard error of the throughput is below 0.5 %.
     let seconds = if phy.cw_min == 31 { 10 } else { 3 };
     for n in [2, 5, 10, 20, 50].into_iter().filter(|n| *n <= most) {
         let mut config = cell(phy, n, rts, seconds);
@@ -123,26 +123,26 @@ fn compare(phy: Phy, rts: RtsThreshold, eifs: bool, most: usize, tolerance: f64)
     }
 }
 
-/// The model knows neither EIFS nor acknowledgement timeouts: the channel is everybody's a DIFS
-/// after a collision. Retry limits are as in the standard, on both sides.
+/// The model has neither EIFS nor acknowledgement timeouts: after a collision and a DIFS, all stations
+/// contend. Retry limits follow the standard in the model and in the simulation.
 #[test]
-fn saturation_throughput_of_b_is_bianchis() {
+fn saturation_throughput_of_b_follows_bianchi() {
     compare(Phy::B_LONG, RtsThreshold::Never, false, 50, 3.0);
     compare(Phy::B_LONG, RtsThreshold::Always, false, 50, 3.0);
 }
 
 #[test]
-fn saturation_throughput_of_g_is_bianchis() {
+fn saturation_throughput_of_g_follows_bianchi() {
     compare(Phy::G, RtsThreshold::Never, false, 50, 3.0);
     compare(Phy::G, RtsThreshold::Always, false, 50, 3.0);
 }
 
-/// With EIFS, the collisions of the model last that long. But those who collided return after their
-/// timeout, earlier than those who listened, and contend among few for some slots: fewer collisions
-/// than in the model, which shows where collisions are many and frames short (802.11g, 50 stations:
-/// 5 % more throughput).
+/// With EIFS, collisions last longer in the model too. In the simulation, the colliding stations return after
+/// their timeout, earlier than the others, and contend with fewer stations for some slots. This causes fewer
+/// collisions than in the model. The effect is visible with many collisions and short frames (802.11g, 50
+/// stations: 5 % more throughput).
 #[test]
-fn saturation_throughput_with_eifs_is_bianchis_with_longer_collisions() {
+fn saturation_throughput_with_eifs_follows_bianchi_with_longer_collisions() {
     compare(Phy::B_LONG, RtsThreshold::Never, true, 50, 3.0);
     compare(Phy::B_LONG, RtsThreshold::Always, true, 50, 3.0);
     compare(Phy::G, RtsThreshold::Never, true, 20, 3.5);

@@ -1,4 +1,4 @@
-//! The inner state of algorithms and their pacing rate as series.
+//! Series of the inner state of algorithms and of their pacing rate.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn names(samples: &[Sample], flow: u32) -> BTreeSet<String> {
     mine.map(|s| s.series.name().into_owned()).collect()
 }
 
-/// The names that an algorithm's description promises.
+/// Names of the state in an algorithm's description.
 fn promised(id: &str) -> BTreeSet<String> {
     let params = AnyParams::by_name(id).expect("known");
     let fields = params.info().trace.iter().chain(params.common().slow_start.info().trace);
@@ -28,13 +28,13 @@ fn promised(id: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn all_inner_state_is_that_of_each_flows_own_algorithm() {
+fn the_recorded_state_belongs_to_each_flows_algorithm() {
     let samples = recorded(["cubic", "vegas"], vec![Series::States]);
     for (flow, id) in [(0, "cubic"), (1, "vegas")] {
         let (got, promised) = (names(&samples, flow), promised(id));
         assert!(!got.is_empty(), "{id} shows nothing");
         assert!(got.is_subset(&promised), "{id}: {got:?} of {promised:?}");
-        // What the algorithm itself shows is all there, whatever its slow start does.
+        // All of the algorithm's own state is recorded, independent of its slow start.
         for field in AnyParams::by_name(id).expect("known").info().trace {
             assert!(got.contains(&format!("state.{}", field.name)), "{id}: {}", field.name);
         }
@@ -42,7 +42,7 @@ fn all_inner_state_is_that_of_each_flows_own_algorithm() {
 }
 
 #[test]
-fn one_field_is_recorded_where_there_is_one_and_the_rest_is_left_alone() {
+fn one_state_field_is_recorded_only_for_algorithms_with_this_field() {
     let fields: BTreeSet<_> =
         AnyParams::by_name("vegas").expect("known").info().trace.iter().map(|f| f.name).collect();
     let field = *fields.first().expect("Vegas has state");
@@ -57,15 +57,15 @@ fn a_rate_is_recorded_for_an_algorithm_that_paces_and_zero_for_one_that_does_not
     let samples = recorded(["bbr", "newreno"], vec![Series::Pacing]);
     let most = |flow| samples.iter().filter(|s| s.flow == flow).map(|s| s.value).max();
     assert_eq!(most(1), Some(0));
-    // Before it has a round-trip time, BBR takes it for 1 ms and sends the initial window of ten
-    // segments within it, at its gain of 2/ln 2.
+    // Before the first RTT sample, BBR assumes 1 ms. It sends the initial window of ten segments in this
+    // time, with its gain of 2/ln 2.
     let first = samples.iter().find(|s| s.flow == 0 && s.value > 0).expect("BBR paces").value;
     let expected = 2.0 / std::f64::consts::LN_2 * 10.0 * 1448.0 * 8.0 / 1e-3;
     assert!((first as f64 / expected - 1.0).abs() < 0.01, "{first} bit/s, {expected} expected");
 }
 
 #[test]
-fn every_field_of_every_algorithm_has_a_name_by_which_it_is_asked_for() {
+fn every_state_field_has_a_distinct_series_name() {
     let known = Series::known();
     for field in ALGORITHMS.iter().flat_map(|info| info.trace) {
         let name = format!("state.{}", field.name);

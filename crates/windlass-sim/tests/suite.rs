@@ -1,4 +1,4 @@
-//! The tests of the simulator: one program, since each takes a second to link.
+//! All tests of the simulator in one program, because linking takes a second per program.
 
 mod aggregation;
 mod aodv;

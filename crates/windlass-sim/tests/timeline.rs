@@ -1,4 +1,4 @@
-//! Counts by intervals: they add up to the totals, and counting changes nothing.
+//! Counts per interval: their sums are the totals, and counting changes nothing else.
 
 use crate::common::{dumbbell, run};
 use windlass_cc::{Span, Time};
@@ -11,7 +11,7 @@ fn counted(config: &Config, bin: Span) -> Config {
     config
 }
 
-/// With a queue of its own kind too, whose drops are counted elsewhere.
+/// A drop-tail queue, and a CoDel queue, whose drops are counted elsewhere.
 fn configs() -> [Config; 2] {
     let plain = dumbbell(2, "cubic", Time::from_secs(20));
     let mut codel = plain.clone();
@@ -23,7 +23,7 @@ fn configs() -> [Config; 2] {
 fn intervals_add_up_to_the_totals() {
     for config in configs() {
         let result = run(counted(&config, Span::from_millis(100)));
-        let timeline = result.timeline.expect("it was asked for");
+        let timeline = result.timeline.expect("recorded");
         for (flow, total) in timeline.flows.iter().zip(&result.flows) {
             assert_eq!((flow.delivered_bytes.len(), flow.cwnd_bytes.len()), (200, 200));
             assert_eq!(flow.delivered_bytes.iter().sum::<u64>(), total.delivered_bytes);
@@ -34,7 +34,7 @@ fn intervals_add_up_to_the_totals() {
             assert_eq!(drops.iter().sum::<u64>(), total.drops, "{}", total.name);
             all += total.drops;
         }
-        assert!(all > 0, "something is dropped");
+        assert!(all > 0, "packets are dropped");
     }
 }
 
@@ -48,10 +48,10 @@ fn counting_changes_nothing_else() {
 }
 
 #[test]
-fn an_interval_that_the_end_cuts_short_is_left_out() {
+fn an_incomplete_last_interval_is_left_out() {
     let config = dumbbell(1, "reno", Time::from_secs(1));
-    let timeline = run(counted(&config, Span::from_millis(300))).timeline.expect("asked for");
+    let timeline = run(counted(&config, Span::from_millis(300))).timeline.expect("recorded");
     assert_eq!(timeline.drops[0].len(), 3);
-    let long = run(counted(&config, Span::from_secs(2))).timeline.expect("asked for");
+    let long = run(counted(&config, Span::from_secs(2))).timeline.expect("recorded");
     assert!(long.drops.iter().all(Vec::is_empty));
 }

@@ -1,5 +1,4 @@
-//! Packet by packet: the exchange of Reno-BER's figure 10, and golden traces of the scenes that a
-//! textbook draws.
+//! Packet by packet: the exchange of Reno-BER's figure 10, and golden traces of textbook examples.
 
 use crate::common::trace::{assert_golden, text};
 use crate::common::{
@@ -12,7 +11,7 @@ use windlass_sim::{PacketEvent, PacketFate, RunResult};
 use windlass_tcp::InitialWindow;
 use windlass_tcp::stack::RIVERBED;
 
-/// A transfer of `segments` full segments over one link of 10 Mbit/s and 20 ms, which is logged.
+/// A transfer of `segments` full segments over one captured link of 10 Mbit/s and 20 ms.
 fn transfer(algorithm: &'static str, segments: u64, loss: Option<LossModel>) -> Config {
     let mut wire = link([0, 1], 10_000_000, 20);
     wire.loss[0] = loss;
@@ -41,8 +40,8 @@ fn slow_start_without_loss() {
     assert_eq!((r.flows[0].data_segments, r.flows[0].retransmits), (20, 0));
 }
 
-// Frames count from the SYN, the first; the handshake's ACK rides on the first segment, so frame
-// 1 + k is the first transmission of segment k.
+// Frame 1 is the SYN. The first segment carries the ACK of the handshake, so that frame 1 + k is the first
+// transmission of segment k.
 
 #[test]
 fn one_loss_is_repaired_by_renos_fast_retransmit() {
@@ -62,7 +61,8 @@ fn two_losses_in_a_window_are_one_recovery_for_newreno() {
 fn two_losses_in_a_window_cost_reno_a_recovery_and_a_timeout() {
     let r = golden("reno_two_losses", transfer("reno", 30, listed(&[10, 12])));
     let f = &r.flows[0];
-    // The partial acknowledgement ends the recovery, and what is in flight then is a single segment: one duplicate.
+    // The partial acknowledgement ends the recovery. Then a single segment is in flight, which causes one
+    // duplicate.
     assert_eq!((f.retransmits, f.fast_retransmits, f.rto_count), (2, 1, 1));
 }
 
@@ -80,7 +80,7 @@ fn the_loss_of_the_last_segment_waits_for_the_timer() {
 }
 
 #[test]
-fn a_window_closed_for_long_is_probed() {
+fn a_closed_window_is_probed() {
     let mut config = transfer("reno", 11, None);
     config.flows[0].profile_mut().stack.receive_buffer = 4 * MSS;
     config.flows[0].read = ReadPolicy::Delayed(Span::from_millis(4000));
@@ -90,8 +90,8 @@ fn a_window_closed_for_long_is_probed() {
     assert!(closed, "the window never closed");
 }
 
-/// What the log says of one packet at the client: the time in nanoseconds since the first segment
-/// of data came, whether it is data, its first sequence number or its acknowledgement, the window.
+/// One packet of the log at the client: the time in nanoseconds since the first data segment arrived, the
+/// type, the first sequence number or the acknowledgement, and the window.
 type Row = (u64, &'static str, u32, u16);
 
 fn rows(r: &RunResult) -> Vec<Row> {
@@ -120,10 +120,10 @@ fn rows(r: &RunResult) -> Vec<Row> {
 }
 
 #[test]
-fn figure_10s_window_falls_reopens_and_the_third_duplicate_brings_the_segment_again() {
-    // Reno-BER's stack with six segments under way and the fifth lost, a client that reads 6 ms
-    // after data came. A frame takes 1.2304 ms, an acknowledgement, padded to 64 bytes, 67.2 us on each of two
-    // links.
+fn figure_10_receive_window_and_third_duplicate_match() {
+    // Reno-BER's stack with six segments in flight, of which the fifth is lost. The client reads 6 ms after
+    // data arrives. A frame takes 1.2304 ms. An acknowledgement, padded to 64 bytes, takes 67.2 us on each of
+    // two links.
     let mut stack = RIVERBED;
     stack.initial_window = InitialWindow::Segments(6);
     let mut config = download(stack, 20 * MSS, listed(&[1 + 5]));
@@ -133,8 +133,8 @@ fn figure_10s_window_falls_reopens_and_the_third_duplicate_brings_the_segment_ag
     assert_golden("figure_10", &text(&r));
     let rows = rows(&r);
     let expected: [Row; 21] = [
-        // Six segments, back to back. Each pair is acknowledged; nothing has been read, so the
-        // window falls from 8760 to 5840 and 2920 bytes.
+        // Six segments, back to back. Each pair is acknowledged. The client has read nothing, so that the
+        // receive window is reduced from 8760 to 5840 and 2920 bytes.
         (0, "data", 1, 8760),
         (1_230_400, "data", 1461, 8760),
         (1_230_400, "ack", 2921, 5840),
@@ -142,13 +142,13 @@ fn figure_10s_window_falls_reopens_and_the_third_duplicate_brings_the_segment_ag
         (3_691_200, "data", 4381, 8760),
         (3_691_200, "ack", 5841, 2920),
         (4_921_600, "lost", 5841, 8760),
-        // The client reads: the window is whole again, which is no duplicate.
+        // The client reads. The receive window is full again, and this acknowledgement is not a duplicate.
         (6_000_000, "ack", 5841, 8760),
-        // The sixth segment comes out of order and brings the first duplicate.
+        // The sixth segment arrives out of order and causes the first duplicate.
         (6_152_000, "data", 7301, 8760),
         (6_152_000, "ack", 5841, 8760),
-        // The update let the server send on from 8761, four segments up to the window's edge. It
-        // reached the server 20.1344 ms after it was sent, and a segment needs 22.4608 ms.
+        // After the window update, the server sends four segments from 8761, up to the edge of the window.
+        // The update reached the server 20.1344 ms after it was sent, and a segment needs 22.4608 ms.
         (48_595_200, "data", 8761, 8760),
         (48_595_200, "ack", 5841, 8760),
         (49_825_600, "data", 10_221, 8760),
@@ -157,8 +157,8 @@ fn figure_10s_window_falls_reopens_and_the_third_duplicate_brings_the_segment_ag
         (51_056_000, "ack", 5841, 8760),
         (52_286_400, "data", 13_141, 8760),
         (52_286_400, "ack", 5841, 8760),
-        // The third duplicate, sent at 49.8256 ms, brings the lost segment; it fills the gap and
-        // with it the whole window, until the client reads 6 ms later.
+        // The third duplicate, sent at 49.8256 ms, triggers the retransmission of the lost segment. The
+        // segment fills the gap and the whole window, until the client reads 6 ms later.
         (92_420_800, "data", 5841, 8760),
         (92_420_800, "ack", 14_601, 0),
         (98_420_800, "ack", 14_601, 8760),

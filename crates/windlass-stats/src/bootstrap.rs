@@ -1,10 +1,10 @@
-//! Bootstrap intervals: for skewed results and for statistics that Student's t knows nothing of.
+//! Bootstrap intervals for skewed results, and for statistics to which Student's t does not apply.
 //!
-//! The values are drawn from themselves, with replacement, again and again; how the statistic
-//! scatters over the resamples tells how it would scatter over new runs. Resamples come from
-//! xoshiro256++, seeded by a stated seed and the values: the same values in any order give the same
-//! interval. With the seed alone the chance in the resamples would be the same for all values, and
-//! err to the same side in every interval of a sweep.
+//! A resample is drawn from the values, with replacement. The scatter of the statistic over many resamples
+//! estimates its scatter over new runs. Resamples come from xoshiro256++, seeded by a stated seed and the
+//! values: the same values in any order give the same interval. If the seed were the only input, the random
+//! errors of the resamples would be equal for all values, and every interval of a sweep would err to the same
+//! side.
 //!
 //! [`percentile_t`] is for the mean of skewed values (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993,
 //! chapter 12; P. Hall, "Theoretical comparison of bootstrap confidence intervals", Annals of Statistics 16, 1988). The
@@ -15,18 +15,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::mean_of;
 
-/// Resamples that make the ends of a 95 % interval steady to about 2 % of its width.
+/// Number of resamples at which the ends of a 95 % interval vary by about 2 % of its width.
 pub const RESAMPLES: usize = 4000;
-/// Seed of the resamples, unless one has reason to choose another.
+/// Default seed of the resamples.
 pub const SEED: u64 = 1;
 
-/// Fewest values of which a bootstrap says anything.
+/// Minimum number of values for a bootstrap interval.
 const LEAST: usize = 4;
 
-/// How an interval is made.
+/// Options of a bootstrap interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Share of intervals that are to cover the truth, between 0 and 1.
+    /// Share of intervals that should contain the true value, between 0 and 1.
     pub confidence: f64,
     /// Number of resamples, at least 1.
     pub resamples: usize,
@@ -40,9 +40,8 @@ impl Default for Options {
     }
 }
 
-/// The percentile-t interval of the mean. `None` for fewer than four values, values that are not
-/// finite, and values of which so many are equal that more than a tenth of the resamples have no
-/// spread.
+/// Returns the percentile-t interval of the mean. Returns `None` for fewer than four values, for values that
+/// are not finite, and if more than a tenth of the resamples have no spread because many values are equal.
 pub fn percentile_t(values: &[f64], options: Options) -> Option<[f64; 2]> {
     let sorted = checked(values)?;
     let (mean, error) = mean_and_error(&sorted);
@@ -64,9 +63,9 @@ pub fn percentile_t(values: &[f64], options: Options) -> Option<[f64; 2]> {
     Some([mean - quantile(&ts, 1.0 - tail) * error, mean - quantile(&ts, tail) * error])
 }
 
-/// Whether values are so skewed that Student's interval of their mean should give way to
-/// [`percentile_t`]: there are ten or more, but not 25 times the square of their skewness, which is
-/// Cochran's rule for a 95 % interval that misses in 6 % of cases at most (W. G. Cochran, "Sampling
+/// True if the values are so skewed that [`percentile_t`] should replace Student's interval of their mean. The
+/// rule is Cochran's: there are at least ten values, but fewer than 25 times the square of their skewness.
+/// With more values, Student's 95 % interval misses in at most 6 % of cases (W. G. Cochran, "Sampling
 /// Techniques", 1977, section 2.15).
 pub fn is_advised(values: &[f64]) -> bool {
     const LEAST: usize = 10;
@@ -75,8 +74,8 @@ pub fn is_advised(values: &[f64]) -> bool {
     values.len() >= LEAST && skewness.is_finite() && n < 25.0 * skewness * skewness
 }
 
-/// The skewness G₁ of a sample (D. N. Joanes and C. A. Gill, The Statistician 47, 1998): 0 for
-/// symmetric values, 2 for exponential ones; not a number where they do not vary.
+/// Returns the skewness G₁ of a sample (D. N. Joanes and C. A. Gill, The Statistician 47, 1998). It is 0 for
+/// symmetric values, 2 for exponential values, and not a number if all values are equal.
 fn skewness(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     if values.windows(2).all(|v| v[0] == v[1]) {
@@ -87,7 +86,7 @@ fn skewness(values: &[f64]) -> f64 {
     (n * (n - 1.0)).sqrt() / (n - 2.0) * moment(3) / moment(2).powf(1.5)
 }
 
-/// Mean of values in ascending order, and its standard error.
+/// Returns the mean of values in ascending order, and its standard error.
 fn mean_and_error(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let mean = mean_of(sorted);
@@ -104,7 +103,7 @@ fn checked(values: &[f64]) -> Option<Vec<f64>> {
     Some(sorted)
 }
 
-/// Hands every resample, in ascending order, to `take`.
+/// Passes each resample, in ascending order, to `take`.
 fn each_resample(sorted: &[f64], options: Options, mut take: impl FnMut(&[f64])) {
     let n = sorted.len();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed_of(sorted, options.seed));
@@ -112,7 +111,7 @@ fn each_resample(sorted: &[f64], options: Options, mut take: impl FnMut(&[f64]))
     for _ in 0..options.resamples {
         counts.fill(0);
         for _ in 0..n {
-            // The high half of the product is even to one in 2⁶⁴/n.
+            // The high half of the product is uniform up to an error of n/2⁶⁴.
             let place = (u128::from(random.next_u64()) * n as u128) >> 64;
             counts[place as usize] += 1;
         }
@@ -124,9 +123,9 @@ fn each_resample(sorted: &[f64], options: Options, mut take: impl FnMut(&[f64]))
     }
 }
 
-/// A seed that differs with the values, so that errors of the resamples differ too.
+/// Mixes the values into the seed, so that the random errors of different samples differ.
 fn seed_of(sorted: &[f64], seed: u64) -> u64 {
-    // Multiplication by an odd number and rotation are bijections: no value is lost on the way.
+    // Multiplication by an odd number and rotation are bijections, so each value affects the seed.
     let mix =
         |acc: u64, v: &f64| (acc.rotate_left(23) ^ v.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     sorted.iter().fold(seed, mix)
@@ -155,8 +154,8 @@ mod tests {
         assert!((a - b).abs() <= tolerance, "{a} is not within {tolerance} of {b}");
     }
 
-    /// Efron and Tibshirani (1993), table 2.1 and section 2.2: the mouse data, whose mean has by the plug-in
-    /// formula the standard error 23.36 that many resamples come to.
+    /// Efron and Tibshirani (1993), table 2.1 and section 2.2, the mouse data. The plug-in formula gives the
+    /// standard error 23.36 of the mean, and many resamples give the same.
     #[test]
     fn resamples_scatter_as_the_textbooks_mouse_data() {
         let mut sorted = vec![94.0, 197.0, 16.0, 38.0, 99.0, 141.0, 23.0];
@@ -180,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_interval_says_so_and_what_never_varies_has_a_point() {
+    fn unusable_values_give_none_and_constant_values_give_a_point() {
         let options = Options::default();
         for values in [&[][..], &[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0, f64::INFINITY, f64::NAN]] {
             assert_eq!(percentile_t(values, options), None);
         }
         assert_eq!(percentile_t(&[2.0; 6], options), Some([2.0, 2.0]));
-        // One value in six differs: a third of the resamples miss it. The sum of three or more of
-        // 31.15 over their number is not 31.15.
+        // One value in six differs, and a third of the resamples do not contain it. The sum of three or more
+        // values of 31.15 over their number is not 31.15.
         for usual in [2.0, 31.15] {
             let mut values = [usual; 6];
             values[5] += 1.0;
@@ -195,9 +194,8 @@ mod tests {
         }
     }
 
-    /// Exponential values, twenty at a time: Student's interval of the mean covers it in 92 % of
-    /// samples (measured below), percentile-t comes close to 95 %. 1000 samples: the standard
-    /// error is 0.7 %.
+    /// Twenty exponential values per sample. Student's interval covers the mean in 92 % of samples (measured
+    /// below), percentile-t in close to 95 %. With 1000 samples the standard error is 0.7 %.
     #[test]
     fn percentile_t_covers_the_mean_of_skewed_values_where_student_falls_short() {
         let mut random = Random::new(5);
@@ -215,7 +213,7 @@ mod tests {
         assert!(bootstrap > student);
     }
 
-    /// By hand: 1, 2, 3, 10 have the mean 4, second and third central moments 50/4 and 180/4, and
+    /// Computed by hand: 1, 2, 3, 10 have the mean 4 and the second and third central moments 50/4 and 180/4,
     /// so G₁ = √12/2 · 45/12.5^1.5 = 1.7636.
     #[test]
     fn skewness_agrees_with_a_hand_worked_example() {
@@ -231,11 +229,11 @@ mod tests {
         let mut skewed = symmetric.clone();
         skewed[19] = 200.0;
         assert!(!is_advised(&symmetric) && is_advised(&skewed));
-        assert!(!is_advised(&skewed[15..]), "five values tell no skewness");
+        assert!(!is_advised(&skewed[15..]), "five values are too few for a skewness");
         assert!(!is_advised(&[1.0; 20]));
     }
 
-    /// The interval that a sweep prints: percentile-t where it is advised, Student's elsewhere.
+    /// The interval that a sweep prints: percentile-t if it is advised, otherwise Student's.
     #[test]
     fn the_choice_between_the_intervals_keeps_its_coverage() {
         type Draw = fn(&mut Random) -> f64;

@@ -1,16 +1,17 @@
-//! Whether runs agree with a figure, contradict it, or leave it open.
+//! Decides if runs agree with a figure, contradict it, or leave it open.
 //!
-//! A figure with its tolerance is a band. The interval of what was measured lies inside it, apart from it, or across an
-//! edge; in the last case nothing is decided. That is the test of equivalence by two one-sided tests (D. J. Schuirmann,
-//! Journal of Pharmacokinetics and Biopharmaceutics 15, 1987) together with its opposite. A direction is decided in the same
-//! way, against the least effect that matters instead of against zero: a difference that is real and too small to care
-//! about is none.
+//! A figure with its tolerance is a band. The interval of the measured value lies inside the band, outside it,
+//! or across an edge. In the last case nothing is decided. This is the test of equivalence by two one-sided
+//! tests (D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987), together with its
+//! opposite. A direction is decided in the same way, against the smallest effect that matters instead of
+//! against zero. A real difference that is smaller does not count as a difference.
 //!
-//! All decisions are made at a level `alpha`: each end of an interval is on the wrong side of the truth with this
-//! probability at most, so that 5 % stands for intervals of 90 %. More runs narrow an interval, and a decision changes its
-//! side only if the first was an error. How often that happens, with a band of ±1 about 0, values of standard
-//! deviation 1 and a level of 5 %, in per cent of 4000 series that are looked at after 6, 12, 20 and 40 runs
-//! (a test computes it; on the edge, agreement counts as wrong):
+//! All decisions are made at a level `alpha`, the maximum probability that one end of an interval is on the
+//! wrong side of the true value. A level of 5 % uses 90 % intervals. More runs narrow an interval. A decision
+//! changes its side only if the first decision was an error. The table shows how often that happens with a band
+//! of ±1 about 0, values of standard deviation 1 and a level of 5 %. The figures are percentages of 4000 series
+//! with interim analyses after 6, 12, 20 and 40 runs. A test computes them. On the edge, agreement counts as
+//! wrong:
 //!
 //! ```text
 //! true mean   wrong at 6   at 12   at 20   at 40   changed side   open at 40
@@ -25,21 +26,21 @@
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
-/// With fewer runs than this nothing random is decided.
+/// Minimum number of runs for a decision about random values.
 pub const MIN_RUNS: usize = 6;
-/// The level of a decision that stands alone: intervals of 90 %.
+/// Level of a single decision without correction: 90 % intervals.
 pub const ALPHA: f64 = 0.05;
-/// Fewest runs with which a median can be decided at a level: with fewer the interval between the least and the largest value is not
-/// sure enough.
+/// Returns the minimum number of runs for a decision about a median at a level. With fewer runs, even the
+/// interval from the smallest to the largest value has too little confidence.
 pub fn least_runs(alpha: f64) -> usize {
     let halvings = (1.0 / alpha).log2().ceil();
     MIN_RUNS.max(halvings as usize)
 }
 
-/// More runs than this are not proposed.
+/// Maximum number of runs that [`Question::runs_wanted`] proposes.
 const MAX_RUNS: u64 = 10_000;
 
-/// What is estimated from the runs.
+/// The statistic that is estimated from the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// The mean, with Student's interval.
@@ -51,13 +52,13 @@ pub enum Location {
 /// The values of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sample {
-    /// One value without chance: arithmetic, or runs in which nothing is random.
+    /// One value without randomness: arithmetic, or runs in which nothing is random.
     Exact(f64),
-    /// One value a run.
+    /// One value per run.
     Runs(Runs),
 }
 
-/// One value a run, in ascending order.
+/// One value per run, in ascending order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs {
     sorted: Vec<f64>,
@@ -65,7 +66,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// In any order; an infinite value is a run that did not finish. `None` without any, or when one is not a number.
+    /// Takes the values in any order. An infinite value is a run that did not finish. Returns `None` without
+    /// values, or if one is not a number.
     pub fn of(mut values: Vec<f64>, location: Location) -> Option<Runs> {
         if values.is_empty() || values.iter().any(|v| v.is_nan()) {
             return None;
@@ -112,8 +114,8 @@ impl Sample {
         }
     }
 
-    /// Each end is on the wrong side of the truth with probability `alpha` at most. `None` where there are too few
-    /// runs for that, or the mean of one that did not finish.
+    /// Returns the interval. Each end is on the wrong side of the true value with a probability of at most
+    /// `alpha`. Returns `None` if there are too few runs, or for a mean if one run did not finish.
     pub fn interval(&self, alpha: f64) -> Option<[f64; 2]> {
         match self {
             Sample::Exact(value) => Some([*value; 2]),
@@ -129,30 +131,32 @@ impl Sample {
     }
 }
 
-/// What is asked of the runs. At least one of the two is asked.
+/// The question that the runs answer. At least one of the two parts is present.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// A quantity, and the band that counts as the claimed figure.
     pub size: Option<(Sample, [f64; 2])>,
-    /// A difference whose sign is such that the claimed direction is positive, and the least that matters, from zero up.
+    /// A difference and the smallest value that matters, which is at least zero. The sign of the difference is
+    /// such that the claimed direction is positive.
     pub effect: Option<(Sample, f64)>,
 }
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The size is inside the band and the direction, where one is asked for, is the claimed one; or no size is asked
-    /// for and the direction is.
+    /// The size, if the question has one, is inside the band. The direction, if the question has one, is the
+    /// claimed direction.
     Agrees,
-    /// The direction is the claimed one, and the size lies outside the band.
+    /// The direction is the claimed direction, and the size lies outside the band.
     DirectionOnly,
-    /// The size lies outside the band with no direction asked for; or the effect is less than what matters.
+    /// The size lies outside the band and the question has no direction, or the effect is smaller than the
+    /// smallest effect that matters.
     Contradicted,
-    /// More runs may tell.
+    /// Not decided; more runs may decide it.
     Open,
 }
 
-/// How an interval lies to what it is held against.
+/// Position of an interval relative to a band.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     In,
@@ -160,7 +164,7 @@ enum Side {
     Across,
 }
 
-/// Equal but for the rounding of a sum.
+/// True if the value is at least the bound, up to the rounding of a sum.
 fn reaches(value: f64, bound: f64) -> bool {
     value >= bound - 1e-9 * bound.abs()
 }
@@ -186,7 +190,7 @@ fn effect_side([low, high]: [f64; 2], least: f64) -> Side {
 }
 
 impl Question {
-    /// The answer at a level.
+    /// Returns the answer at a level.
     pub fn decide(&self, alpha: f64) -> Decision {
         self.decide_with(&|sample| sample.interval(alpha))
     }
@@ -207,13 +211,14 @@ impl Question {
         }
     }
 
-    /// The least level at which it is decided: the p-value of the decision, for corrections that many questions need.
-    /// 1 where it is open at [`ALPHA`] already.
+    /// Returns the smallest level at which the question is decided. It is the p-value of the decision, for
+    /// corrections over many questions. The result is 1 if the question is open at [`ALPHA`].
     pub fn p(&self) -> f64 {
         if self.decide(ALPHA) == Decision::Open {
             return 1.0;
         }
-        // Intervals of a higher confidence contain those of a lower one, so what is decided stays so.
+        // Intervals of a higher confidence contain the intervals of a lower confidence, so a decision holds at
+        // all higher levels.
         let (mut open, mut decided) = (1e-15_f64.ln(), ALPHA.ln());
         if self.decide(open.exp()) != Decision::Open {
             return 0.0;
@@ -228,12 +233,12 @@ impl Question {
         decided.exp()
     }
 
-    /// About how many runs would decide it at this level if the estimate stayed where it is: `None` if that is more than
-    /// anyone would make, as it is for an estimate on the edge of the band.
+    /// Estimates the number of runs that would decide the question at this level, if the estimate did not
+    /// change. Returns `None` above 10,000 runs, for example for an estimate on the edge of the band.
     pub fn runs_wanted(&self, alpha: f64) -> Option<u64> {
         let samples = [self.size.as_ref().map(|s| &s.0), self.effect.as_ref().map(|s| &s.0)];
         let n = samples.iter().flatten().map(|s| s.runs()).max()?;
-        // The median's widest interval is from the least value to the largest.
+        // The median's widest interval reaches from the smallest to the largest value.
         let enough = (MIN_RUNS as u64).max((1.0 / alpha).log2().ceil() as u64);
         if n < enough {
             return Some(enough);
@@ -257,7 +262,7 @@ mod tests {
     use crate::testing::Random;
 
     #[test]
-    fn with_fewer_than_the_least_runs_a_median_has_no_interval() {
+    fn a_median_of_fewer_than_least_runs_has_no_interval() {
         for level in [ALPHA, ALPHA / 69.0, ALPHA / 1000.0] {
             let least = least_runs(level);
             let of =
@@ -282,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exact_is_decided_without_chance() {
+    fn exact_values_are_decided_without_runs() {
         assert_eq!(size(Sample::Exact(1.0), [0.9, 1.0]).decide(ALPHA), Decision::Agrees);
         assert_eq!(size(Sample::Exact(1.1), [0.9, 1.0]).decide(ALPHA), Decision::Contradicted);
         assert_eq!(effect(Sample::Exact(0.0), 0.0).decide(ALPHA), Decision::Contradicted);
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_across_an_edge_is_open_and_says_how_many_runs_it_would_take() {
+    fn an_interval_across_an_edge_is_open_and_gives_the_runs_wanted() {
         let values: Vec<f64> = (0..20).map(|i| f64::from(i) / 10.0).collect();
         let q = size(runs(&values, Location::Mean), [0.8, 2.0]);
         assert_eq!((q.decide(ALPHA), q.p()), (Decision::Open, 1.0));
@@ -323,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_too_small_to_matter_is_none_however_certain() {
+    fn a_certain_effect_too_small_to_matter_is_contradicted() {
         let values: Vec<f64> = (0..40).map(|i| 0.1 + f64::from(i % 5) / 1000.0).collect();
         let sample = runs(&values, Location::Mean);
         assert_eq!(effect(sample.clone(), 0.0).decide(ALPHA), Decision::Agrees);
@@ -343,9 +348,9 @@ mod tests {
         assert_eq!(q.decide(ALPHA), Decision::Contradicted);
     }
 
-    /// Six values between 0 and 1: the p-value of the median above zero is 1/64.
+    /// Six values between 0 and 1: the p-value of a median above zero is 1/64.
     #[test]
-    fn the_p_value_is_the_least_level_at_which_it_is_decided() {
+    fn the_p_value_is_the_smallest_level_with_a_decision() {
         let values = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6];
         let p = effect(runs(&values, Location::Median), 0.0).p();
         assert!((p - 1.0 / 64.0).abs() < 1e-9, "{p}");
@@ -357,8 +362,8 @@ mod tests {
     const LOOKS: [usize; 4] = [6, 12, 20, 40];
     const SERIES: usize = 4000;
 
-    /// A row of the table above: how many of the series are wrong at each look, how many change side, and how many are open
-    /// at the last.
+    /// A row of the table above: the series that are wrong at each interim analysis, that change side, and that
+    /// are open after 40 runs.
     fn row(mean: f64, random: &mut Random) -> String {
         let right = if mean < 1.0 { Decision::Agrees } else { Decision::Contradicted };
         let (mut wrong, mut changed, mut open) = ([0; LOOKS.len()], 0, 0);

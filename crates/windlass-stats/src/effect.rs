@@ -1,25 +1,24 @@
-//! How large a paired difference is, apart from whether there is one.
+//! Effect sizes of paired differences.
 //!
-//! All take the differences within the pairs, first minus second.
+//! All functions take the differences within the pairs, first minus second.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::paired::{MOST_EXACT, sign_counts, t_test};
 
-/// Cohen's d for pairs: the mean difference over the standard deviation of the differences, without
-/// unit (J. Cohen, "Statistical power analysis for the behavioral sciences", 1988, section 2.3.5,
-/// where it is `d_z`). `None` for fewer than two differences, one that is not finite, or differences
-/// that are all the same.
+/// Returns Cohen's d for pairs: the mean difference over the standard deviation of the differences, without
+/// unit (J. Cohen, "Statistical power analysis for the behavioral sciences", 1988, section 2.3.5, named `d_z`
+/// there). Returns `None` for fewer than two differences, for one that is not finite, and if all differences
+/// are equal.
 pub fn cohen_dz(differences: &[f64]) -> Option<f64> {
     let test = t_test(differences, super::CONFIDENCE)?;
     (test.sd > 0.0).then_some(test.mean / test.sd)
 }
 
-/// Probability of superiority for pairs: the share in which the first is larger, half of the ties
-/// added (R. J. Grissom and J. J. Kim, "Effect sizes for research", 2005, chapter 5). ½ says that
-/// neither is the larger more often, 1 that the first always is. `None` when there are no
-/// differences or one is not a number.
+/// Returns the probability of superiority for pairs: the share in which the first is larger, plus half of the
+/// ties (R. J. Grissom and J. J. Kim, "Effect sizes for research", 2005, chapter 5). At ½ neither is larger
+/// more often; at 1 the first is always larger. Returns `None` without differences, or if one is not a number.
 pub fn superiority(differences: &[f64]) -> Option<f64> {
     if differences.is_empty() || differences.iter().any(|d| d.is_nan()) {
         return None;
@@ -29,23 +28,23 @@ pub fn superiority(differences: &[f64]) -> Option<f64> {
     Some((larger + ties / 2.0) / differences.len() as f64)
 }
 
-/// Where differences lie, with an interval that goes with the signed-rank test. Both in the unit of
+/// Location of the differences, with the interval that belongs to the signed-rank test. Both are in the unit of
 /// the values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Location {
     /// Hodges and Lehmann's estimate.
     pub estimate: f64,
-    /// Interval of at least the confidence asked for; `None` where so few differences allow none.
+    /// Interval of at least the requested confidence; `None` if there are too few differences for it.
     pub ci: Option<[f64; 2]>,
 }
 
-/// Hodges and Lehmann's estimate of the differences' centre: the median of all means of two of them,
-/// each with itself included (J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank
-/// tests", 1963). A few wild runs do not move it. The interval lies between two of these means,
-/// J. W. Tukey's inversion of the signed-rank test, counted out up to [`MOST_EXACT`] differences and
-/// from the normal distribution beyond. `None` when there are no differences or one is not finite.
+/// Returns Hodges and Lehmann's estimate of the centre of the differences: the median of all means of two of
+/// them, including each difference paired with itself (J. L. Hodges and E. L. Lehmann, "Estimates of location
+/// based on rank tests", 1963). A few outliers do not move it. The interval lies between two of these means. It
+/// is J. W. Tukey's inversion of the signed-rank test, exact up to [`MOST_EXACT`] differences and from the
+/// normal distribution above. Returns `None` without differences, or if one is not finite.
 ///
-/// Takes memory for half the square of the number of differences.
+/// The memory is proportional to half the square of the number of differences.
 pub fn hodges_lehmann(differences: &[f64], confidence: f64) -> Option<Location> {
     let n = differences.len();
     if n == 0 || differences.iter().any(|d| !d.is_finite()) {
@@ -60,8 +59,8 @@ pub fn hodges_lehmann(differences: &[f64], confidence: f64) -> Option<Location> 
     Some(Location { estimate: super::middle(&means), ci })
 }
 
-/// Rank, from one, of the mean of two at which the interval begins: the largest `k` for which a
-/// signed-rank sum below `k` is no likelier than half of what the confidence leaves.
+/// Returns the rank, from one, of the mean of two at which the interval begins. It is the largest `k`
+/// for which a signed-rank sum below `k` has a probability of at most half of one minus the confidence.
 fn rank_of_lower_end(n: usize, confidence: f64) -> Option<usize> {
     let tail = (1.0 - confidence) / 2.0;
     if n > MOST_EXACT {
@@ -93,8 +92,8 @@ mod tests {
     }
 
     /// M. Hollander and D. A. Wolfe, "Nonparametric statistical methods", 1973, example 3.1 and its
-    /// sequels: Hamilton depression scale of nine patients before and after a tranquilliser. The
-    /// estimate is −0.46, the interval of 96.1 % confidence reaches from −0.786 to −0.010.
+    /// continuations: the Hamilton depression scale of nine patients before and after a tranquilliser. The
+    /// estimate is −0.46, and the 96.1 % interval is −0.786 to −0.010.
     #[test]
     #[allow(clippy::approx_constant, reason = "3.14 is a measurement")]
     fn hodges_lehmann_agrees_with_hollander_and_wolfe() {
@@ -107,8 +106,9 @@ mod tests {
         close(high, -0.010, 1e-12);
     }
 
-    /// Table A.4 of the same book, upper tails of the signed-rank statistic: P(W ≥ 40) = 0.020 for
-    /// nine (so that 45 + 1 − 40 = 6 is the rank), 0.024 at 47 for ten, 0.024 at 73 for thirteen.
+    /// Table A.4 of the same book, upper tails of the signed-rank statistic. For nine differences P(W ≥ 40) =
+    /// 0.020, so that the rank is 45 + 1 − 40 = 6. For ten the tail at 47 is 0.024, and for thirteen the tail
+    /// at 73 is 0.024.
     #[test]
     fn interval_ranks_agree_with_the_published_table() {
         for (n, rank) in [(6, 1), (7, 3), (8, 4), (9, 6), (10, 9), (13, 18)] {
@@ -119,15 +119,15 @@ mod tests {
 
     #[test]
     fn the_normal_distribution_takes_over_without_a_step() {
-        // Each further difference moves the rank by about n/2 − z·d(sd)/dn, some twenty here.
+        // Each further difference moves the rank by about n/2 − z·d(sd)/dn, about twenty here.
         let ranks: Vec<i64> =
             (48..=54).map(|n| rank_of_lower_end(n, 0.95).unwrap() as i64).collect();
         let steps: Vec<i64> = ranks.windows(2).map(|w| w[1] - w[0]).collect();
         assert!(steps.windows(2).all(|s| (s[1] - s[0]).abs() <= 1), "{ranks:?}");
     }
 
-    /// Student's sleep data (see the t-test): t = −4.0621 of ten pairs, so d_z = t/√10 = −1.2846;
-    /// the second drug gave more sleep in nine of ten patients, and as much in one.
+    /// Student's sleep data (see the t-test): t = −4.0621 of ten pairs, so d_z = t/√10 = −1.2846. The second
+    /// drug gave more sleep in nine of ten patients, and the same amount in one.
     #[test]
     fn effects_of_students_sleep_data() {
         let d = [-1.2, -2.4, -1.3, -1.3, 0.0, -1.0, -1.8, -0.8, -4.6, -1.4];
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_is_not_told() {
+    fn unusable_differences_give_none() {
         assert_eq!(cohen_dz(&[2.0, 2.0]), None);
         assert_eq!(cohen_dz(&[2.0]), None);
         assert_eq!(superiority(&[]), None);

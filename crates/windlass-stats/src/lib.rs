@@ -1,11 +1,10 @@
-//! Medians, means and confidence intervals; [`models`] are closed forms to hold them against.
+//! Medians, means and confidence intervals. [`models`] has closed forms to compare them with.
 //!
-//! Everything here is a plain function of its input: the same values in any order give the same
-//! summary.
+//! All functions are pure: the same values in any order give the same summary.
 //!
-//! An infinite value stands for a run that did not finish in time (right-censored). The median and
-//! its interval remain meaningful as long as fewer than half of the runs are infinite; the mean
-//! does not, and is reported as infinite without an interval.
+//! An infinite value represents a run that did not finish in time (right-censored). The median and its interval
+//! remain meaningful while fewer than half of the runs are infinite. The mean is reported as infinite without
+//! an interval.
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
@@ -23,33 +22,33 @@ pub mod warmup;
 use serde::Serialize;
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
-/// Confidence of every interval in this crate, unless it says otherwise.
+/// Confidence of every interval in this crate, unless stated otherwise.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What a set of values looks like. All fields have the unit of the values.
+/// Summary of a set of values. All fields have the unit of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Number of values.
     pub n: u64,
-    /// Arithmetic mean; infinite when a value is.
+    /// Arithmetic mean; infinite if a value is infinite.
     pub mean: f64,
-    /// Median; the mean of the two middle values when `n` is even.
+    /// Median; the mean of the two middle values if `n` is even.
     pub median: f64,
     /// Sample standard deviation (divisor `n − 1`); `None` for fewer than two or infinite values.
     pub sd: Option<f64>,
     /// 95 % interval of the mean by Student's t; `None` for fewer than two or infinite values.
     pub ci95_mean: Option<[f64; 2]>,
-    /// Interval of the median between two order statistics, of at least 95 % confidence whatever
-    /// the distribution; `None` for fewer than six values.
+    /// Interval of the median between two order statistics, of at least 95 % confidence for any distribution;
+    /// `None` for fewer than six values.
     pub ci95_median: Option<[f64; 2]>,
-    /// Least value.
+    /// Smallest value.
     pub min: f64,
     /// Largest value.
     pub max: f64,
 }
 
 impl Summary {
-    /// Summarises `values`; `None` when there are none or one is not a number.
+    /// Summarises `values`. Returns `None` without values, or if one is not a number.
     ///
     /// ```
     /// let s = windlass_stats::Summary::of(&[3.0, 1.0, 2.0]).unwrap();
@@ -77,8 +76,8 @@ impl Summary {
     }
 }
 
-/// The mean of values in ascending order. That of equal values is that value, which their sum over
-/// their number need not be: a spread of rounding errors alone would be taken for one.
+/// Returns the mean of values in ascending order. The mean of equal values is exactly that value. Their sum
+/// over their number may differ by rounding, and the rounding errors would look like a spread.
 fn mean_of(sorted: &[f64]) -> f64 {
     match sorted {
         [first, .., last] if first == last => *first,
@@ -109,11 +108,11 @@ fn mean_interval(n: usize, mean: f64, sd: f64) -> Option<[f64; 2]> {
     Some([mean - half, mean + half])
 }
 
-/// Ranks, counted from one, of the two order statistics between which the median lies with at
-/// least 95 % confidence; `None` when even the extremes fall short (`n` below six).
+/// Returns the ranks, counted from one, of the two order statistics between which the median lies with at least
+/// 95 % confidence. Returns `None` if even the extremes have less confidence (`n` below six).
 ///
-/// The number of values below the median is binomial with probability ½, so ranks `k` and
-/// `n + 1 − k` enclose it with confidence `1 − 2·P(B ≤ k − 1)`; the largest such `k` is taken.
+/// The number of values below the median is binomial with probability ½, so ranks `k` and `n + 1 − k` enclose
+/// it with confidence `1 − 2·P(B ≤ k − 1)`. The function returns the largest such `k`.
 pub fn median_ranks(n: usize) -> Option<(usize, usize)> {
     let below = Binomial::new(0.5, n as u64).ok()?;
     let tail = (1.0 - CONFIDENCE) / 2.0;

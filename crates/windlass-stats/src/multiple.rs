@@ -1,28 +1,28 @@
 //! Correction for many comparisons.
 //!
-//! Twenty tests at 5 % find a difference where there is none once on average. Holm's procedure
-//! (S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
-//! Statistics 6, 1979) keeps the probability that *any* of a family of tests does so at 5 %,
-//! whatever their dependence, and rejects at least as much as Bonferroni's.
+//! Twenty tests at 5 % without a true difference find one on average. Holm's procedure keeps the probability of
+//! *any* such error in a family of tests at 5 %, for any dependence between the tests (S. Holm, "A simple
+//! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). It rejects at
+//! least the hypotheses that Bonferroni's procedure rejects.
 
 use serde::Serialize;
 
-/// What Holm's procedure says of one test of a family.
+/// Result of Holm's procedure for one test of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Holm {
-    /// Adjusted p: the least familywise error at which the hypothesis would be rejected.
+    /// Adjusted p: the smallest familywise error at which the hypothesis would be rejected.
     pub p: f64,
-    /// Whether the hypothesis is rejected at the familywise error asked for.
+    /// True if the hypothesis is rejected at the requested familywise error.
     pub rejected: bool,
-    /// Confidence of the interval that belongs to this decision: an interval made by the same test
-    /// at this confidence leaves out the hypothesis exactly if it is rejected. It is at least one
-    /// minus the familywise error (R. C. Serlin, "Confidence intervals and the scientific method: a
-    /// case for Holm on the range", Journal of Experimental Education 61, 1993).
+    /// Confidence of the interval that belongs to this decision. An interval of the same test at this
+    /// confidence excludes the hypothesis exactly if the hypothesis is rejected. It is at least one minus the
+    /// familywise error (R. C. Serlin, "Confidence intervals and the scientific method: a case for Holm on the
+    /// range", Journal of Experimental Education 61, 1993).
     pub confidence: f64,
 }
 
-/// Holm's procedure on the p-values of a family, at a familywise error of `alpha`. The answers are
-/// in the order of the p-values, each of which is between 0 and 1.
+/// Applies Holm's procedure to the p-values of a family, at a familywise error of `alpha`. The answers are in
+/// the order of the p-values, each of which is between 0 and 1.
 ///
 /// ```
 /// use windlass_stats::multiple::holm;
@@ -35,7 +35,8 @@ pub fn holm(p_values: &[f64], alpha: f64) -> Vec<Holm> {
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut answers = vec![Holm { p: 1.0, rejected: false, confidence: 1.0 - alpha }; order.len()];
     let mut adjusted: f64 = 0.0;
-    // Hypotheses that the one at hand is tested together with; it no longer falls once one stands.
+    // Number of hypotheses tested together with this one. It stays constant after the first that is not
+    // rejected.
     let mut standing = order.len() as f64;
     for (step, &i) in order.iter().enumerate() {
         let left = (order.len() - step) as f64;
@@ -49,7 +50,7 @@ pub fn holm(p_values: &[f64], alpha: f64) -> Vec<Holm> {
     answers
 }
 
-/// Whether every hypothesis before this step has been rejected.
+/// True if every hypothesis before this step has been rejected.
 fn adjusted_before(answers: &[Holm], order: &[usize], step: usize) -> bool {
     step.checked_sub(1).is_none_or(|before| answers[order[before]].rejected)
 }
@@ -62,8 +63,8 @@ mod tests {
         assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
 
-    /// The fifteen tests of Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate",
-    /// JRSS B 57, 1995, section 4: at 5 % Bonferroni's procedure, and Holm's, rejects the first three.
+    /// The fifteen tests of Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", JRSS B 57,
+    /// 1995, section 4. At 5 % Bonferroni's procedure, and Holm's, rejects the first three.
     #[test]
     fn holm_rejects_three_of_the_published_fifteen() {
         let p = [
@@ -81,14 +82,14 @@ mod tests {
 
     /// R: `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` is 0.03 0.06 0.06 0.02.
     #[test]
-    fn adjusted_values_are_those_of_r_and_in_the_order_of_the_tests() {
+    fn adjusted_values_agree_with_r_in_the_order_of_the_tests() {
         let answers = holm(&[0.01, 0.04, 0.03, 0.005], 0.05);
         for (answer, expected) in answers.iter().zip([0.03, 0.06, 0.06, 0.02]) {
             close(answer.p, expected);
         }
         let rejected: Vec<bool> = answers.iter().map(|a| a.rejected).collect();
         assert_eq!(rejected, [true, false, false, true]);
-        // Alone against four, then three; the two that stand, against two.
+        // The divisors are four, then three. The two hypotheses that are not rejected have the divisor two.
         let confidences = [1.0 - 0.05 / 3.0, 1.0 - 0.05 / 2.0, 1.0 - 0.05 / 2.0, 1.0 - 0.05 / 4.0];
         for (answer, expected) in answers.iter().zip(confidences) {
             close(answer.confidence, expected);
@@ -96,15 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn a_family_of_one_is_left_alone_and_an_empty_one_has_no_answers() {
+    fn a_family_of_one_is_not_adjusted_and_an_empty_family_has_no_answers() {
         let one = holm(&[0.05], 0.05)[0];
         assert_eq!((one.p, one.rejected, one.confidence), (0.05, true, 0.95));
         assert!(holm(&[], 0.05).is_empty());
     }
 
     proptest::proptest! {
-        /// A test at the interval's own confidence decides as the procedure does, and nothing but
-        /// the order of the answers depends on the order of the tests.
+        /// A test at the interval's own confidence decides as the procedure does. The order of the tests
+        /// affects only the order of the answers.
         #[test]
         fn intervals_and_decisions_agree(mut p in proptest::collection::vec(0.0..=1.0f64, 1..12)) {
             let answers = holm(&p, 0.05);

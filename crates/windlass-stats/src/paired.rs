@@ -1,20 +1,20 @@
 //! Tests on pairs: the same seed under two algorithms.
 //!
-//! Everything here takes the differences within the pairs, first minus second. Two tests of the
-//! hypothesis that there is no difference are given, which rest on different things: Student's t
-//! on the differences' mean being about normal, the signed-rank test on their distribution being
-//! symmetric. Where they disagree, outliers or a skewed distribution are why.
+//! All functions take the differences within the pairs, first minus second. Two tests of the hypothesis of no
+//! difference are given, with different assumptions. Student's t assumes that the mean difference is about
+//! normal. The signed-rank test assumes that the distribution of the differences is symmetric. If they
+//! disagree, the cause is outliers or a skewed distribution.
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::mean_of;
 
-/// Most differences for which the signed-rank distribution is counted out; beyond, it is taken as
-/// normal. R's `wilcox.test` changes over at the same number.
+/// Maximum number of differences for which the signed-rank distribution is counted exactly. Above it the normal
+/// distribution is used. R's `wilcox.test` has the same limit.
 pub const MOST_EXACT: usize = 50;
 
-/// Differences within pairs, `a` minus `b`; `None` when the two differ in length.
+/// Returns the differences within pairs, `a` minus `b`; `None` if the lengths differ.
 pub fn differences(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
     (a.len() == b.len()).then(|| a.iter().zip(b).map(|(a, b)| a - b).collect())
 }
@@ -28,8 +28,8 @@ pub struct TTest {
     pub mean: f64,
     /// Sample standard deviation of the differences (divisor `n − 1`), same unit.
     pub sd: f64,
-    /// Mean over its standard error, with `n − 1` degrees of freedom. Where all differences are the
-    /// same it is infinite, or zero if they are all zero.
+    /// Mean over its standard error, with `n − 1` degrees of freedom. If all differences are equal, it is
+    /// infinite, or zero if they are zero.
     pub t: f64,
     /// Two-sided probability of a `|t|` at least as large if the true mean is zero.
     pub p: f64,
@@ -39,11 +39,11 @@ pub struct TTest {
     pub confidence: f64,
 }
 
-/// Tests whether the mean of paired differences is zero, with its interval of this `confidence`
-/// (more than 0, less than 1). `None` for fewer than two differences, or one that is not finite.
+/// Tests if the mean of paired differences is zero, with its interval of this `confidence` (more than 0, less
+/// than 1). Returns `None` for fewer than two differences, or if one is not finite.
 ///
-/// Differences that are all the same leave nothing to estimate: the interval has no width, and `p`
-/// is 1 if they are zero and 0 if not.
+/// If all differences are equal, there is no spread to estimate: the interval has no width, and `p` is 1 if
+/// they are zero and 0 otherwise.
 ///
 /// ```
 /// use windlass_stats::paired::t_test;
@@ -56,7 +56,7 @@ pub fn t_test(differences: &[f64], confidence: f64) -> Option<TTest> {
     if n < 2 || differences.iter().any(|d| !d.is_finite()) {
         return None;
     }
-    // Sums in order of size, so that the order of the pairs leaves no trace.
+    // Sums in order of size, so that the order of the pairs has no effect.
     let mut sorted = differences.to_vec();
     sorted.sort_by(f64::total_cmp);
     let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
@@ -76,26 +76,26 @@ pub fn t_test(differences: &[f64], confidence: f64) -> Option<TTest> {
 /// Wilcoxon's signed-rank test (F. Wilcoxon, "Individual comparisons by ranking methods", 1945).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SignedRank {
-    /// Number of differences that are not zero, on which the test rests.
+    /// Number of differences that are not zero, which the test uses.
     pub n: u64,
-    /// Differences that are zero. As Wilcoxon did, and R does, they are left out before ranking.
+    /// Number of zero differences. They are omitted before ranking, as Wilcoxon and R do.
     pub zeros: u64,
-    /// Sum of the ranks of the positive differences; equal sizes share the mean of their ranks.
+    /// Sum of the ranks of the positive differences. Differences of equal size have the mean of their ranks.
     pub w_plus: f64,
-    /// Two-sided probability of a `w_plus` at least as far from its mean, if positive and negative
-    /// are equally likely at every size; 1 where every difference is zero.
+    /// Two-sided probability of a `w_plus` at least this distance from its mean, if positive and negative signs
+    /// are equally likely at every size. It is 1 if every difference is zero.
     pub p: f64,
-    /// Whether `p` is counted over all `2ⁿ` signs of these ranks, ties included, or comes from the
-    /// normal distribution with corrections for ties and continuity (`n` beyond [`MOST_EXACT`]).
+    /// True if `p` is counted over all `2ⁿ` signs of these ranks, including ties. False if it comes from the
+    /// normal distribution with corrections for ties and continuity (`n` above [`MOST_EXACT`]).
     pub exact: bool,
 }
 
-/// Tests whether paired differences lie symmetrically about zero. `None` when there are none, or
-/// one is not a number; an infinite one has the highest rank of its sign.
+/// Tests if paired differences lie symmetrically about zero. Returns `None` without differences, or if one is
+/// not a number. An infinite difference has the highest rank of its sign.
 ///
 /// ```
 /// use windlass_stats::paired::signed_rank;
-/// // Of the 2³ ways to sign three ranks, two are as extreme as all alike.
+/// // Of the 2³ signs of three ranks, two are as extreme as three equal signs.
 /// assert_eq!(signed_rank(&[1.0, 2.0, 3.0]).unwrap().p, 0.25);
 /// ```
 pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
@@ -118,7 +118,8 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
     })
 }
 
-/// Twice the rank of each size, of which equal ones share the mean: whole numbers.
+/// Returns twice the rank of each size. Equal sizes have the mean of their ranks, so doubling gives whole
+/// numbers.
 fn doubled_ranks(by_size: &[f64]) -> Vec<u64> {
     let ties = by_size.chunk_by(|a, b| a.abs() == b.abs());
     let mut ranks = Vec::with_capacity(by_size.len());
@@ -130,7 +131,8 @@ fn doubled_ranks(by_size: &[f64]) -> Vec<u64> {
     ranks
 }
 
-/// In how many of the `2ⁿ` ways to sign these ranks the positive ones sum up to each number.
+/// Returns, for each number, how many of the `2ⁿ` signs of these ranks give it as the sum of the positive
+/// ranks.
 pub(super) fn sign_counts(ranks: &[u64]) -> Vec<u64> {
     let mut counts = vec![1];
     for &rank in ranks {

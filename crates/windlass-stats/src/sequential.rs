@@ -1,28 +1,27 @@
-//! When to stop adding runs: a fixed schedule of looks, each with its own interval.
+//! Stopping rule for adding runs: a fixed schedule of interim analyses (looks), each with its own interval.
 //!
-//! Runs are added until the interval of the mean is as narrow as asked. To look again and again
-//! and to stop when one likes what one sees makes an interval cover the truth less often than it
-//! says: it stops too early when the first values happen to lie close together. Three things are
-//! set against that:
+//! Runs are added until the interval of the mean is as narrow as requested. If one analyses repeatedly and
+//! stops at the first narrow interval, the interval covers the true value less often than stated. The reason is
+//! that it stops too early if the first values happen to be close together. Three measures prevent that:
 //!
-//! - no look before [`Rule::min`] runs, so that the spread is known before it is believed and a
-//!   second mode of the results has been met;
-//! - few looks: each has half as many runs again as the one before;
-//! - each look's interval is Student's at [`Rule::LOOK_CONFIDENCE`] instead of 95 %.
+//! - the first analysis is after [`Rule::min`] runs, so that the spread is known and a second mode of the
+//!   results has appeared;
+//! - there are few analyses: each has half as many more runs than the one before;
+//! - each analysis uses Student's interval at [`Rule::LOOK_CONFIDENCE`] instead of 95 %.
 //!
-//! The interval at the stop then covers the mean in about 95 % of all sweeps or more; the test
-//! below and `docs/src/trust/statistics.md` say in how many for which distributions. The idea is that of Chow
-//! and Robbins (Annals of Mathematical Statistics 36, 1965), whose rule looks after every value and
-//! keeps its promise only as the width goes to zero.
+//! The interval at the stop then covers the mean in about 95 % of all sweeps or more. The test below and
+//! `docs/src/trust/statistics.md` give the coverage for several distributions. Chow and Robbins (Annals of
+//! Mathematical Statistics 36, 1965) proposed the idea; their rule analyses after every value and has the
+//! stated coverage only in the limit of zero width.
 //!
-//! What to do next is a plain function of the values at hand, in order of their seeds: an
-//! interrupted sweep, one on another number of processors and one in shards stop at the same run.
+//! The decision is a pure function of the values in order of their seeds. Therefore an interrupted sweep, a
+//! sweep on a different number of processors and a sweep in shards stop at the same run.
 
 use std::fmt;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Half the width that an interval is to have.
+/// Requested half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Width {
     /// As a fraction of the mean's absolute value.
@@ -32,7 +31,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// In the unit of the values, for this mean.
+    /// Returns the half-width in the unit of the values, for this mean.
     pub fn of(self, mean: f64) -> f64 {
         match self {
             Width::Relative(r) => r * mean.abs(),
@@ -44,48 +43,48 @@ impl Width {
 impl fmt::Display for Width {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // 100 · 0.07 is not 7 in binary; ten digits are more than anyone types.
+            // 100 · 0.07 is not 7 in binary; ten digits are more than a user types.
             Width::Relative(r) => write!(f, "±{}%", (r * 1e12).round() / 1e10),
             Width::Absolute(w) => write!(f, "±{w}"),
         }
     }
 }
 
-/// The number of runs between which, and at which, to decide.
+/// Minimum and maximum number of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Runs before the first look, at least 2.
+    /// Runs before the first interim analysis, at least 2.
     pub min: u64,
-    /// Runs after which it ends, however wide the interval; at least `min`.
+    /// Runs after which the sweep ends, for any width of the interval; at least `min`.
     pub max: u64,
 }
 
-/// A look at a mean.
+/// An interim analysis of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     /// Mean of the values.
     pub mean: f64,
-    /// Half the width of its interval; infinite where there is none.
+    /// Half the width of its interval; infinite without an interval.
     pub half: f64,
 }
 
 impl Rule {
-    /// Runs before the first look, unless told otherwise.
+    /// Default number of runs before the first interim analysis.
     pub const MIN: u64 = 30;
-    /// Runs after which it ends, unless told otherwise.
+    /// Default number of runs after which the sweep ends.
     pub const MAX: u64 = 1000;
-    /// Confidence of the interval of each look.
+    /// Confidence of the interval of each interim analysis.
     pub const LOOK_CONFIDENCE: f64 = 0.975;
 
-    /// The numbers of runs at which there is a look, in order: `min`, then half as many again each
-    /// time, rounded up, and `max`.
+    /// Returns the numbers of runs with an interim analysis, in order: `min`, then half as many more each time,
+    /// rounded up, and `max`.
     pub fn looks(self) -> impl Iterator<Item = u64> {
         let next =
             move |n: &u64| (*n < self.max).then(|| n.saturating_add(n.div_ceil(2)).min(self.max));
         std::iter::successors(Some(self.min.min(self.max)), next)
     }
 
-    /// The mean of `values` with the interval of a look.
+    /// Returns the mean of `values` with the interval of an interim analysis.
     pub fn look(values: &[f64]) -> Look {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -96,7 +95,7 @@ impl Rule {
         Look { mean, half: if half.is_nan() { f64::INFINITY } else { half } }
     }
 
-    /// Whether the mean of `values` is known well enough to stop at this look.
+    /// True if the interval of the mean of `values` is narrow enough to stop at this analysis.
     pub fn is_narrow(values: &[f64], width: Width) -> bool {
         let Look { mean, half } = Rule::look(values);
         half.is_finite() && half <= width.of(mean)
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_interval_is_never_narrow_and_what_never_varies_always_is() {
+    fn values_without_an_interval_are_never_narrow_and_constant_values_always() {
         for values in [&[][..], &[1.0], &[1.0, f64::INFINITY], &[1.0, f64::NAN, 2.0]] {
             assert!(!Rule::is_narrow(values, Width::Absolute(1e300)), "{values:?}");
         }
@@ -146,7 +145,7 @@ mod tests {
         assert_eq!(Width::Absolute(0.01).to_string(), "±0.01");
     }
 
-    /// A distribution: its name, one value of it, its mean, its coefficient of variation.
+    /// A distribution: name, generator, mean, coefficient of variation.
     type Law = (&'static str, fn(&mut Random) -> f64, f64, f64);
 
     /// Variation of the lognormal with σ = 0.5 and 1: √(exp σ² − 1).
@@ -160,14 +159,14 @@ mod tests {
         ("two modes, 90:10", |r| two_modes(r, 0.1), 1.2, 0.501_732_9),
     ];
 
-    /// Values around 1, and with probability `p` around 3.
+    /// Draws values around 1, and with probability `p` around 3.
     fn two_modes(random: &mut Random, p: f64) -> f64 {
         let mode = if random.uniform() < p { 3.0 } else { 1.0 };
         mode + 0.05 * random.normal()
     }
 
-    /// Share of sweeps whose interval at the stop covers the mean, and their mean number of runs.
-    /// The width asked for is the one that a 95 % interval of `runs` values would have.
+    /// Returns the share of sweeps whose interval at the stop covers the mean, and their mean number of runs.
+    /// The requested width is the width of a 95 % interval of `runs` values.
     fn coverage(law: Law, min: u64, runs: f64, sweeps: u32) -> (f64, f64) {
         let (_, draw, mean, variation) = law;
         let width = Width::Relative(1.96 * variation / runs.sqrt());
@@ -188,17 +187,17 @@ mod tests {
         (f64::from(hits) / f64::from(sweeps), made as f64 / f64::from(sweeps))
     }
 
-    /// The promise of the documentation. 2000 sweeps a cell: the standard error of 95 % is 0.5 %.
+    /// The coverage that the documentation states. 2000 sweeps per cell: the standard error of 95 % is 0.5 %.
     #[test]
     fn the_interval_at_the_stop_covers_the_mean_as_often_as_documented() {
         for law in LAWS {
-            // What is beyond thirty runs, whatever the rule: a long tail, and one run in ten.
+            // Thirty runs do not show a long tail, or a mode in one run of ten, with any rule.
             let rare = ["lognormal, σ = 1", "two modes, 90:10"].contains(&law.0);
             let promised = if rare { 0.89 } else { 0.94 };
             for runs in [10.0, 50.0, 200.0] {
                 let (covered, made) = coverage(law, Rule::MIN, runs, 2000);
                 assert!(covered >= promised - 0.01, "{}, {runs}: {covered} after {made}", law.0);
-                // A promise kept by waste would be none.
+                // The coverage must not need more than twice the runs.
                 assert!(made <= 2.0 * runs.max(Rule::MIN as f64), "{}, {runs}: {made}", law.0);
             }
         }

@@ -1,12 +1,12 @@
-//! Shares of counted events, and intervals that stay within what is possible.
+//! Shares of counted events, with intervals inside the possible range.
 
 use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 use super::{CONFIDENCE, mean_of, sample_sd};
 
-/// The exact interval of a share of which `part` of `whole` independent events were seen (C. J. Clopper and E. S. Pearson,
-/// Biometrika 26, 1934): it covers the share with a probability of at least 95 %, however rare the event is. `None` without an
-/// event, or with more parts than the whole has.
+/// Returns the exact interval of a share of which `part` of `whole` independent events were seen (C. J. Clopper
+/// and E. S. Pearson, Biometrika 26, 1934). It covers the share with a probability of at least 95 %, also for
+/// rare events. Returns `None` without events, or if `part` exceeds `whole`.
 ///
 /// ```
 /// let [low, high] = windlass_stats::share::exact(0, 100).unwrap();
@@ -24,12 +24,12 @@ pub fn exact(part: u64, whole: u64) -> Option<[f64; 2]> {
     Some([low, high])
 }
 
-/// The values that a quantity can have.
+/// Range of the possible values of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// Smallest possible value; minus infinity without one.
+    /// Smallest possible value; minus infinity without a limit.
     pub low: f64,
-    /// Largest possible value; infinity without one.
+    /// Largest possible value; infinity without a limit.
     pub high: f64,
 }
 
@@ -39,20 +39,21 @@ impl Range {
     /// Shares of a whole.
     pub const SHARE: Range = Range { low: 0.0, high: 1.0 };
 
-    /// Whether an interval has only possible values.
+    /// True if all values of an interval are possible.
     pub fn holds(self, [low, high]: [f64; 2]) -> bool {
         self.low <= low && high <= self.high
     }
 
-    /// The range of the quantity multiplied by a factor.
+    /// Returns the range of the quantity multiplied by a factor.
     pub fn times(self, factor: f64) -> Range {
         Range { low: self.low * factor, high: self.high * factor }
     }
 }
 
-/// An interval of a mean within the range of its values: Student's where that is possible. Elsewhere it is Student's interval of the
-/// transformed mean, by the delta method: of the logarithm of the distance from the end of the range, or of the log odds where the range
-/// has two ends. `None` for fewer than two values, and for values that are infinite or out of range.
+/// Returns an interval of a mean within the range of its values. It is Student's interval if that is within the
+/// range. Otherwise it is Student's interval of the transformed mean, by the delta method. The transformation
+/// is the logarithm of the distance from the end of the range, or the log odds if the range has two ends.
+/// Returns `None` for fewer than two values, and for values that are infinite or out of range.
 pub fn mean_interval(values: &[f64], range: Range, confidence: f64) -> Option<[f64; 2]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -91,9 +92,10 @@ mod tests {
         assert!((a - b).abs() <= tolerance, "{a} is not within {tolerance} of {b}");
     }
 
-    /// The first is Clopper and Pearson's own example; the others follow from the binomial distribution directly.
+    /// The first case is Clopper and Pearson's own example. The other cases follow directly from the binomial
+    /// distribution.
     #[test]
-    fn exact_intervals_agree_with_published_ones_and_with_the_binomial_tails() {
+    fn exact_intervals_agree_with_published_intervals_and_binomial_tails() {
         let [low, high] = exact(3, 10).unwrap();
         close(low, 0.0667, 5e-5);
         close(high, 0.6525, 5e-5);
@@ -107,7 +109,8 @@ mod tests {
         assert_eq!((exact(0, 0), exact(2, 1)), (None, None));
     }
 
-    /// 2000 samples of 500 events with a chance of 0.4 %: the exact interval never covers less often than it says.
+    /// 2000 samples of 500 events with a probability of 0.4 %: the exact interval covers at least as often as
+    /// stated.
     #[test]
     fn an_exact_interval_covers_a_rare_share_at_least_as_often_as_it_says() {
         let (mut random, mut covers) = (Random::new(11), 0);

@@ -3,7 +3,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// xoshiro256++ with what the tests draw from it.
+/// The generator xoshiro256++, with the draws that the tests need.
 pub(super) struct Random(Xoshiro256PlusPlus);
 
 impl Random {
@@ -11,12 +11,12 @@ impl Random {
         Random(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Between 0 and 1, both excluded.
+    /// Returns a number between 0 and 1, both excluded.
     pub(super) fn uniform(&mut self) -> f64 {
         ((self.0.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
-    /// Standard normal (Box and Muller 1958).
+    /// Returns a standard normal number (Box and Muller 1958).
     pub(super) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()

@@ -1,18 +1,18 @@
-//! How much of a run's beginning to leave out: White's MSER-5 rule.
+//! Length of a run's warm-up to omit: White's MSER-5 rule.
 //!
-//! A run begins empty: slow start and filling queues say nothing about the long run, and bias its
-//! averages. MSER (K. P. White, "An effective truncation heuristic for bias reduction in simulation
-//! output", Simulation 69(6), 1997) leaves out the first values such that the interval of the mean
-//! of the rest is narrowest: what is left out costs values, what is left in costs spread. MSER-5
-//! takes means of five values at a time first, which smooths out single values.
+//! A run begins empty. Slow start and filling queues do not represent the long run, and bias its averages. MSER
+//! (K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6),
+//! 1997) omits the number of first values that makes the interval of the mean of the rest narrowest. Omitting
+//! more values leaves fewer; omitting fewer leaves more spread. MSER-5 first replaces each five values by their
+//! mean, which smooths single values.
 
-/// Values whose mean is one batch.
+/// Number of values per batch.
 pub const BATCH: usize = 5;
 
-/// How many of the first `values`, taken at equal intervals of time, to leave out: a multiple of
-/// [`BATCH`]. `None` when no cut can be told: fewer than two batches, or the best cut lies in the
-/// second half, which means that the run is too short for its warm-up (White, Cobb and Spratt, "A
-/// comparison of five steady-state truncation heuristics for simulation", 2000).
+/// Returns the number of the first `values` to omit, a multiple of [`BATCH`]. The values are taken at equal
+/// intervals of time. Returns `None` for fewer than two batches, or if the best cut lies in the second half. In
+/// that case the run is too short for its warm-up (White, Cobb and Spratt, "A comparison of five steady-state
+/// truncation heuristics for simulation", 2000).
 ///
 /// ```
 /// use windlass_stats::warmup::mser5;
@@ -28,18 +28,18 @@ pub fn mser5(values: &[f64]) -> Option<usize> {
     mser(&batches).map(|cut| BATCH * cut)
 }
 
-/// How many of the first `values` to leave out, as [`mser5`] without batches.
+/// Returns the number of the first `values` to omit, as [`mser5`] but without batches.
 ///
-/// It is the `d` that makes `Σ (Yᵢ − Ȳ)² / (n − d)²` least, the sum being over the values after the
-/// first `d` and `Ȳ` their mean; the smallest of several. At least five values stay, since the
-/// statistic of the very last ones is small by chance.
+/// It is the `d` that minimises `Σ (Yᵢ − Ȳ)² / (n − d)²`, with the sum over the values after the first `d` and
+/// their mean `Ȳ`. If several give the minimum, it is the smallest. At least five values remain, because the
+/// statistic of the last few values is small by chance.
 pub fn mser(values: &[f64]) -> Option<usize> {
     const LEAST: usize = 5;
     let n = values.len();
     if n < 2 || values.iter().any(|v| !v.is_finite()) {
         return None;
     }
-    // From the last value backwards, with the mean and sum of squares kept up to date (Welford).
+    // Iterates from the last value backwards and updates the mean and the sum of squares (Welford).
     let (mut mean, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, n);
     for (d, value) in values.iter().enumerate().rev() {
@@ -60,9 +60,9 @@ mod tests {
     use super::super::testing::Random;
     use super::*;
 
-    /// By hand, for 10, 4, 1, 2, 1, 2, 1, 2: without a cut the mean is 23/8 and the statistic
-    /// (131 − 529/8)/64 = 1.014; after one value (31 − 169/7)/49 = 0.140; after two
-    /// (15 − 81/6)/36 = 0.0417; after three (14 − 64/5)/25 = 0.048.
+    /// Computed by hand for 10, 4, 1, 2, 1, 2, 1, 2. Without a cut the mean is 23/8 and the statistic is (131 −
+    /// 529/8)/64 = 1.014. After one value it is (31 − 169/7)/49 = 0.140. After two it is (15 − 81/6)/36 =
+    /// 0.0417. After three it is (14 − 64/5)/25 = 0.048.
     #[test]
     fn a_hand_worked_example_is_cut_where_the_statistic_is_least() {
         assert_eq!(mser(&[10.0, 4.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0]), Some(2));
@@ -70,7 +70,7 @@ mod tests {
         let long: Vec<f64> =
             [10.0, 4.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0].iter().flat_map(|v| [*v; 5]).collect();
         assert_eq!(mser5(&long), Some(10));
-        // Values short of a batch are left to the end and do not count.
+        // Values that do not fill a batch, at the end, are not counted.
         assert_eq!(mser5(&[&long[..], &[99.0; 4]].concat()), Some(10));
     }
 
@@ -95,12 +95,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_steady_from_the_start_is_left_whole() {
+    fn steady_values_are_not_cut() {
         assert_eq!(mser(&[3.0; 20]), Some(0));
         assert_eq!(mser5(&[3.0; 100]), Some(0));
     }
 
-    /// A beginning that decays over 50 of 1000 values is found, and little more is cut.
+    /// A beginning that decays over 50 of 1000 values is cut, and few values more.
     #[test]
     fn a_decaying_beginning_is_cut_and_little_else() {
         let mut random = Random::new(11);

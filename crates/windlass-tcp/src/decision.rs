@@ -1,68 +1,69 @@
-//! The record of decisions: each change of the congestion window, the slow-start threshold and the pacing rate, each
-//! expiry of a timer and each segment deemed lost, with its cause.
+//! The record of decisions: each change of cwnd, ssthresh and the pacing rate, each timer expiry and each
+//! segment deemed lost, with its cause.
 //!
-//! An endpoint keeps one from [`Endpoint::keep_journal`](crate::Endpoint::keep_journal) on. It only looks: with a journal
-//! or without, the connection is the same.
+//! An endpoint keeps a journal after a call of [`Endpoint::keep_journal`](crate::Endpoint::keep_journal). The
+//! journal does not change the connection.
 
 use windlass_cc::{Control, Phase, Span, Time, Undo};
 
 use crate::seq::Seq;
 
-/// Why something was decided.
+/// The cause of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Acknowledgements came, in the phase [`Decision::from`].
+    /// Acknowledgements arrived in the phase [`Decision::from`].
     Acks,
-    /// Segments were deemed lost, and the window is reduced for them ([`Journal::losses_of`]).
+    /// Segments were deemed lost, and cwnd is reduced for them ([`Journal::losses_of`]).
     Losses,
     /// The retransmission timer expired.
     Timeout {
-        /// The timeout that it had been set to, without a stack's rounding.
+        /// The duration of the timeout, without a stack's rounding.
         rto: Span,
-        /// Expiries in a row that nothing has answered, this one included.
+        /// Consecutive expiries without an acknowledgement between them, including this expiry.
         expiries: u32,
     },
-    /// An ECN echo is answered (RFC 3168 section 6.1.2).
+    /// The sender responds to an ECN echo (RFC 3168 section 6.1.2).
     Echo,
-    /// A tail loss probe has repaired a loss that nobody had noticed (RFC 8985 section 7.4).
+    /// A tail loss probe repaired a loss that was not detected otherwise (RFC 8985 section 7.4).
     RepairedByProbe,
-    /// What the window was reduced for is acknowledged.
+    /// All data that were outstanding at the reduction are acknowledged.
     RecoveryEnds,
-    /// The last reduction proved unfounded.
+    /// The last reduction was unnecessary.
     Undo(Undo),
-    /// New data after a silence this long (RFC 5681 section 4.1).
+    /// New data are sent after an idle time of this length (RFC 5681 section 4.1).
     Idle(Span),
-    /// The handshake is complete: the initial window.
+    /// The handshake is complete, and the initial window is set.
     Handshake,
-    /// The other paths of the connection, or their scheduler, asked for it.
+    /// The other paths of the connection, or their scheduler, requested the change.
     Coupling,
-    /// The timer of the tail loss probe expired (RFC 8985 section 7.3).
+    /// The tail loss probe timer expired (RFC 8985 section 7.3).
     ProbeTimer,
-    /// The timer that probes a closed receive window expired (RFC 9293 section 3.8.6.1).
+    /// The persist timer, which probes a closed receive window, expired (RFC 9293 section 3.8.6.1).
     PersistTimer,
 }
 
-/// How a segment was found to be lost.
+/// The rule that detected a lost segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossRule {
-    /// Enough duplicate acknowledgements in a row (RFC 5681 section 3.2).
+    /// Enough consecutive duplicate acknowledgements arrived (RFC 5681 section 3.2).
     Duplicates,
-    /// Enough data above it was reported to have arrived (RFC 6675 section 4, IsLost).
+    /// Enough data above the segment was reported as received (RFC 6675 section 4, IsLost).
     Count,
-    /// A segment that was sent later has arrived, and it did not follow in time (RFC 8985 section 6.2).
+    /// A segment that was sent later has arrived, and this segment did not arrive in time (RFC 8985 section
+    /// 6.2).
     Overtaken,
-    /// A partial acknowledgement ended at it (RFC 6582 section 3.2).
+    /// A partial acknowledgement ended at the segment (RFC 6582 section 3.2).
     Partial,
     /// The retransmission timer expired (RFC 6298 section 5).
     Timeout,
-    /// The sender goes back to the first loss and sends everything after it again (Tahoe).
+    /// The sender goes back to the first loss and retransmits everything after it (Tahoe).
     GoBack,
 }
 
 /// A segment that was deemed lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostSegment {
-    /// When it was deemed lost.
+    /// Time at which it was deemed lost.
     pub time: Time,
     /// Stream offset of its first byte; the first byte of data has 1.
     pub start: u64,
@@ -70,58 +71,58 @@ pub struct LostSegment {
     pub len: u32,
     /// Its sequence number on the wire.
     pub seq: Seq,
-    /// When the transmission that is deemed lost was made.
+    /// Time of the transmission that is deemed lost.
     pub sent: Time,
-    /// Which transmission that was, from 1.
+    /// Number of that transmission, from 1.
     pub transmission: u32,
-    /// How it was found.
+    /// The rule that detected the loss.
     pub rule: LossRule,
 }
 
-/// A field of an algorithm's inner state: its name, its unit and its value.
+/// A field of an algorithm's internal state: name, unit and value.
 pub type Inner = (&'static str, &'static str, u64);
 
-/// A change, or several that followed each other for the same reason.
+/// A change, or several consecutive changes with the same cause.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Decision {
-    /// When the first of them was made.
+    /// Time of the first change.
     pub since: Time,
-    /// When the last of them was made.
+    /// Time of the last change.
     pub time: Time,
-    /// How many they are.
+    /// Number of changes.
     pub count: u32,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// Phase of loss recovery in which the cause was met.
+    /// Phase of loss recovery before the change.
     pub from: Phase,
-    /// Phase afterwards.
+    /// Phase of loss recovery after the change.
     pub to: Phase,
-    /// Window, threshold and pacing rate before the first.
+    /// cwnd, ssthresh and pacing rate before the first change.
     pub before: Control,
-    /// The same after the last.
+    /// cwnd, ssthresh and pacing rate after the last change.
     pub after: Control,
-    /// Bytes that the reduction was reckoned from, as the controller was told: RFC 5681's FlightSize.
+    /// Bytes from which the controller computed the reduction: RFC 5681's FlightSize.
     pub flight_size: u64,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Smoothed round-trip time, [`Span::NONE`] before the first sample.
+    /// Smoothed RTT; [`Span::NONE`] before the first sample.
     pub srtt: Span,
-    /// Retransmission timeout afterwards.
+    /// Retransmission timeout after the change.
     pub rto: Span,
-    /// What the algorithm shows of its inner state after a reduction; empty after anything else.
+    /// Internal state that the algorithm exposes; empty unless the decision is a reduction.
     pub inner: Vec<Inner>,
-    /// Which of the journal's losses it answers.
+    /// Range of the journal's losses to which the decision responds.
     losses: [u32; 2],
 }
 
 impl Decision {
-    /// Whether window or threshold are smaller afterwards. What a threshold that was never set falls to does not
-    /// count where the window stays: then slow start has ended.
+    /// True if cwnd or ssthresh is smaller after the decision. An ssthresh that was unlimited before counts
+    /// as larger.
     pub fn reduces(&self) -> bool {
         self.after.cwnd < self.before.cwnd || self.after.ssthresh < self.before.ssthresh
     }
 
-    /// Whether `next` goes on with what this one does.
+    /// True if `next` continues this decision, so that both form one entry.
     fn goes_on(&self, next: &Decision) -> bool {
         let way = |d: &Decision| d.after.cwnd.cmp(&d.before.cwnd);
         let starting = |d: &Decision| d.before.cwnd < d.before.ssthresh;
@@ -141,18 +142,18 @@ impl Decision {
     }
 }
 
-/// What an endpoint has decided, in order.
+/// The decisions of an endpoint, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Journal {
     decisions: Vec<Decision>,
     losses: Vec<LostSegment>,
-    /// As they were noted last.
+    /// cwnd, ssthresh and pacing rate at the last note.
     control: Control,
-    /// Losses that a decision has answered.
+    /// Number of losses to which a decision has responded.
     answered: u32,
 }
 
-/// The moment of a decision, and what was known then.
+/// The time of a decision and the state at that time.
 pub(crate) struct Moment {
     pub(crate) now: Time,
     pub(crate) cause: Cause,
@@ -165,23 +166,23 @@ pub(crate) struct Moment {
 }
 
 impl Journal {
-    /// An empty one of an endpoint with this window, threshold and pacing rate.
+    /// An empty journal of an endpoint with this cwnd, ssthresh and pacing rate.
     pub(crate) fn new(control: Control) -> Journal {
         Journal { decisions: Vec::new(), losses: Vec::new(), control, answered: 0 }
     }
 
-    /// Everything that was decided.
+    /// All decisions.
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions
     }
 
-    /// Everything that was deemed lost.
+    /// All segments that were deemed lost.
     pub fn losses(&self) -> &[LostSegment] {
         &self.losses
     }
 
-    /// What was deemed lost since the window was last reduced or a recovery last ended, up to this decision: of a
-    /// reduction for losses or of a timeout, what it answers.
+    /// Segments deemed lost between the previous reduction or end of recovery and this decision. For a
+    /// reduction or a timeout, these are the losses to which the decision responds.
     pub fn losses_of(&self, decision: &Decision) -> &[LostSegment] {
         let [from, to] = decision.losses.map(|place| place as usize);
         self.losses.get(from..to).unwrap_or_default()
@@ -191,7 +192,7 @@ impl Journal {
         self.losses.push(lost);
     }
 
-    /// Notes what has been decided. `inner` is asked only after a reduction.
+    /// Records a decision. `inner` is called only after a reduction.
     pub(crate) fn note(&mut self, moment: Moment, inner: impl FnOnce() -> Vec<Inner>) {
         let Moment { now, cause, phases: [from, to], control, flight_size, mss, srtt, rto } =
             moment;

@@ -1,47 +1,48 @@
-//! The fitness of equations 4 and 5 of Parween and Hussain's *Cross-Layer based TCP Performance
-//! Enhancement in IoT Networks*: whose packets go first by eight attributes. At a station that
-//! schedules the users are flows or sources, at a sender with several paths they are its subflows.
+//! The fitness of equations 4 and 5 of Parween and Hussain's *Cross-Layer based TCP Performance Enhancement
+//! in IoT Networks*. It ranks users by eight attributes to decide whose packets go first. The users are flows
+//! or sources at a station that schedules, and subflows at a sender with several paths.
 
-/// How equation 4 is read (C3-8): it wants long queues served, and little of the buffer used.
+/// The interpretation of equation 4 (C3-8). The paper wants to serve long queues and to use little of the
+/// buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Reading {
-    /// The queue length counts for a user, as printed: the longest backlog is served.
+    /// A longer queue increases the fitness, as printed: the longest backlog is served.
     #[default]
     Literal,
-    /// The room that is left in the queue counts for a user.
+    /// More free space in the queue increases the fitness.
     Repaired,
 }
 
 impl Reading {
-    /// Every reading with its name in scenarios.
+    /// Every interpretation with its name in scenarios.
     pub const ALL: [(&'static str, Reading); 2] =
         [("literal", Reading::Literal), ("repaired", Reading::Repaired)];
 }
 
-/// What is known of a user. Units do not matter, since attributes are only compared.
+/// Attributes of a user. Units do not matter, because attributes are only compared.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Attributes {
-    /// Energy left (En); more is better.
+    /// Remaining energy (En); a larger value is better.
     pub energy: f64,
-    /// Transmission rate (TXr); more is better.
+    /// Transmission rate (TXr); a larger value is better.
     pub rate: f64,
-    /// Bandwidth (BW), which the text names and the equation leaves out; more is better.
+    /// Bandwidth (BW), which is in the text but not in the equation; a larger value is better.
     pub bandwidth: f64,
     /// Packets queued (QL).
     pub queued: f64,
-    /// Packets that could be queued in all.
+    /// Capacity of the queue, packets.
     pub room: f64,
-    /// Delay (dl); less is better.
+    /// Delay (dl); a smaller value is better.
     pub delay: f64,
-    /// Completion time (cti); less is better.
+    /// Completion time (cti); a smaller value is better.
     pub completion: f64,
-    /// Data size (dz); less is better.
+    /// Data size (dz); a smaller value is better.
     pub size: f64,
-    /// Share of the buffer used (BR); less is better.
+    /// Share of the buffer used (BR); a smaller value is better.
     pub buffer: f64,
 }
 
-/// Scales values to 0 … 1; all zero when they are equal. Infinite ones are the largest.
+/// Scales values to 0 … 1. All results are zero if the values are equal. An infinite value becomes 1.
 pub fn normalise(values: &mut [f64]) {
     let finite = values.iter().copied().filter(|v| v.is_finite());
     let least = finite.clone().fold(f64::INFINITY, f64::min);
@@ -63,8 +64,9 @@ pub fn normalise(values: &mut [f64]) {
 /// An attribute and its weight.
 type Weighted<'a> = (f64, &'a dyn Fn(&Attributes) -> f64);
 
-/// Adds each user's fitness to `scores`: the mean of what should be large less the mean of what
-/// should be small, each attribute normalised over the users (C3-8). `scratch` is room to work in.
+/// Adds each user's fitness to `scores`: the mean of the attributes that should be large minus the mean of
+/// the attributes that should be small. Each attribute is normalised over the users (C3-8). `scratch` is a
+/// temporary buffer.
 pub fn add_fitness(
     users: &[Attributes],
     reading: Reading,
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_scaled_between_their_least_and_their_largest() {
+    fn values_are_scaled_between_minimum_and_maximum() {
         let scaled = |mut values: Vec<f64>| {
             normalise(&mut values);
             values
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn each_attribute_moves_the_fitness_its_way() {
+    fn each_attribute_changes_the_fitness_by_its_weight() {
         let with = |change: fn(&mut Attributes)| {
             let mut better = Attributes { room: 30.0, ..Default::default() };
             change(&mut better);

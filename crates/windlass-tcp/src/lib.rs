@@ -1,20 +1,20 @@
 //! TCP endpoints without input or output.
 //!
-//! An [`Endpoint`] is one end of a connection as a plain value. It never sees a clock, a socket or a
-//! simulator: the owner hands it segments with the time at which they arrive, takes the segments
-//! that it wants to send, and calls it when its next deadline has come. The same code runs in a
-//! simulation and behind a real packet interface.
+//! An [`Endpoint`] is one end of a connection as a plain value. It has no access to a clock, a socket or a
+//! simulator. Its owner passes each segment with its arrival time, takes the segments that the endpoint
+//! sends, and calls it at its next deadline. The same code runs in a simulation and behind a real packet
+//! interface.
 //!
 //! # Driving an endpoint
 //!
-//! After anything that may have changed it, poll [`Endpoint::poll_transmit`] until it is silent and
-//! look at [`Endpoint::deadline`]:
+//! After each call that may change the endpoint, call [`Endpoint::poll_transmit`] until it returns `None`,
+//! and then read [`Endpoint::deadline`]:
 //!
-//! | what happened | call |
+//! | event | call |
 //! | --- | --- |
 //! | the application opens, writes, reads, closes | [`Endpoint::connect`], [`Endpoint::listen`], [`Endpoint::offer`], [`Endpoint::read`], [`Endpoint::close`], [`Endpoint::close_both`], [`Endpoint::abort`] |
 //! | a segment arrived | [`Endpoint::on_segment`] |
-//! | the deadline has come | [`Endpoint::on_deadline`] |
+//! | the deadline is reached | [`Endpoint::on_deadline`] |
 //!
 //! ```
 //! use windlass_cc::{AnyParams, Time};
@@ -28,7 +28,7 @@
 //! client.connect();
 //! client.offer(5_000);
 //!
-//! // A network of no length: what one side sends, the other has.
+//! // A network without delay: each segment arrives at once.
 //! let now = Time::from_millis(1);
 //! loop {
 //!     let mut quiet = true;
@@ -48,23 +48,23 @@
 //! assert_eq!(server.readable(), 5_000);
 //! ```
 //!
-//! # What is where
+//! # Modules
 //!
-//! * [`stack`] is behaviour as data: every choice that an operating system or a paper's simulator
-//!   makes, with named presets. A [`Profile`] adds the algorithm and the path's MTU.
-//! * [`segment`] and [`seq`] are a segment as a value, without its payload: a stream is known by its
-//!   offsets, 64 bits wide inside, and whoever owns the bytes looks them up there.
-//! * [`wire`] turns segments into packets and back.
-//! * [`scoreboard`] is what was sent and is not yet acknowledged, segment by segment: one for every
-//!   kind of loss recovery, with SACK or without.
-//! * [`endpoint`] is RFC 9293 with the recovery of RFC 5681, 6582, 3042, 6675, 9937 and 8985, the
-//!   detection of unfounded reductions of RFC 5682, 3522 and 3708, the marks of RFC 3168 and 8257,
-//!   a timer of the stack's choice and the options of RFC 7323, 2018 and 2883. When losses are found
-//!   and what is retransmitted is decided here; how large the window is, in `windlass-cc`.
-//! * [`decision`] is the record of what an endpoint decides, and why, where one is kept.
-//! * [`mptcp`] is RFC 8684: a connection over several endpoints, driven as one of them is.
-//! * [`fitness`] orders users by what is known of them: subflows at a sender, flows at a station of a radio.
-//! * [`quick_start`] is what RFC 4782 puts into headers.
+//! * [`stack`] has the behaviour as data: each choice of an operating system or of a paper's simulator, with
+//!   named presets. A [`Profile`] adds the algorithm and the path's MTU.
+//! * [`segment`] and [`seq`] describe a segment as a value, without its payload. Offsets of 64 bits identify
+//!   the bytes of a stream. The owner of the bytes looks them up by offset.
+//! * [`wire`] encodes segments as packets and decodes packets.
+//! * [`scoreboard`] records each segment that was sent and is not yet acknowledged. All kinds of loss
+//!   recovery use it, with and without SACK.
+//! * [`endpoint`] implements RFC 9293 with the recovery of RFC 5681, 6582, 3042, 6675, 9937 and 8985. It
+//!   detects unnecessary reductions (RFC 5682, 3522 and 3708) and handles ECN marks (RFC 3168 and 8257). It
+//!   has the stack's retransmission timer and the options of RFC 7323, 2018 and 2883. The endpoint decides
+//!   when losses are detected and which data are retransmitted. `windlass-cc` decides the size of cwnd.
+//! * [`decision`] is an optional record of an endpoint's decisions and their causes.
+//! * [`mptcp`] implements RFC 8684: a connection over several endpoints, driven like a single endpoint.
+//! * [`fitness`] ranks users by their attributes: subflows at a sender, or flows at a radio station.
+//! * [`quick_start`] has the header options of RFC 4782.
 #![forbid(unsafe_code)]
 
 pub mod decision;

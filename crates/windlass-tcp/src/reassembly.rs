@@ -2,26 +2,25 @@
 
 /// Disjoint, non-adjacent ranges `[start, end)` in ascending order.
 ///
-/// The vector keeps its capacity, so that a connection allocates only while its worst reordering
-/// grows.
+/// The vector keeps its capacity, so that a connection allocates only while its largest reordering grows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
     ranges: Vec<(u64, u64)>,
-    /// Where the ranges start that were touched last, the last one first: what SACK reports (RFC 2018 section 4). As in
-    /// Linux no more are remembered (`TCP_NUM_SACKS`).
+    /// Start offsets of the most recently changed ranges, most recent first: the ranges that SACK reports
+    /// (RFC 2018 section 4). The number is Linux's (`TCP_NUM_SACKS`).
     recent: [u64; REPORTED],
-    /// How many these are.
+    /// Number of valid entries in `recent`.
     known: u8,
 }
 
-/// Ranges that are remembered for reports.
+/// Number of ranges that are remembered for reports.
 const REPORTED: usize = 4;
-/// Ranges that every acknowledgement is expected to report, whatever other options it has
+/// Number of ranges that every acknowledgement is expected to report, even with other options
 /// (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
 impl Ranges {
-    /// Whether nothing is held.
+    /// True if no range is held.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -31,13 +30,13 @@ impl Ranges {
         self.ranges.len()
     }
 
-    /// Forgets everything.
+    /// Removes all ranges.
     pub fn clear(&mut self) {
         self.ranges.clear();
         self.known = 0;
     }
 
-    /// Adds `[start, end)`, merging with what it touches. Returns whether anything was new.
+    /// Adds `[start, end)` and merges it with the ranges that it touches. Returns true if any byte was new.
     pub fn insert(&mut self, start: u64, end: u64) -> bool {
         if start >= end {
             return false;
@@ -57,7 +56,7 @@ impl Ranges {
         new
     }
 
-    /// The range from `start` to `end` is reported first from now on, and those that it has swallowed no more.
+    /// Puts the range from `start` to `end` first in the reports, and removes the ranges that it absorbed.
     fn touch(&mut self, start: u64, end: u64) {
         let mut recent = [start; REPORTED];
         let mut known = 1;
@@ -70,22 +69,23 @@ impl Ranges {
         (self.recent, self.known) = (recent, known as u8);
     }
 
-    /// Whether `[start, end)` puts another range in front of two that every acknowledgement is expected to report, so
-    /// that the third might never be.
+    /// True if `[start, end)` would put another range in front of two ranges that every acknowledgement is
+    /// expected to report. The third range might then never be reported.
     pub fn pushes_out(&self, start: u64, end: u64) -> bool {
         let touches = |range: (u64, u64)| range.0 <= end && start <= range.1;
         let place = self.recent_first().position(touches);
         place.unwrap_or(usize::from(self.known)) >= EXPECTED
     }
 
-    /// The first part of `[start, end)` that is held already.
+    /// The first part of `[start, end)` that is already held.
     pub fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         let first = self.ranges.partition_point(|r| r.1 <= start);
         let range = self.ranges.get(first).filter(|r| r.0 < end && start < end)?;
         Some((range.0.max(start), range.1.min(end)))
     }
 
-    /// Takes off the range that `next` now reaches and returns its end, or `next` itself.
+    /// Removes the ranges that `next` reaches. Returns the highest end of these ranges, or `next` if there
+    /// are no such ranges.
     pub fn advance(&mut self, next: u64) -> u64 {
         let mut end = next;
         let reached = self.ranges.iter().take_while(|r| r.0 <= next).count();
@@ -106,7 +106,7 @@ impl Ranges {
         end
     }
 
-    /// The ranges that were touched last, the last one first.
+    /// The most recently changed ranges, most recent first.
     pub fn recent_first(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.recent[..usize::from(self.known)].iter().filter_map(|start| {
             let place = self.ranges.binary_search_by_key(start, |r| r.0).ok()?;
@@ -114,7 +114,7 @@ impl Ranges {
         })
     }
 
-    /// Where the highest of these ranges ends.
+    /// Highest end of the remembered ranges.
     pub fn highest_reported(&self) -> Option<u64> {
         self.recent_first().map(|r| r.1).max()
     }

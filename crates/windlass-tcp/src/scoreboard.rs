@@ -1,8 +1,8 @@
-//! What was sent and is not yet acknowledged, segment by segment: RFC 6675's scoreboard.
+//! RFC 6675's scoreboard: each segment that was sent and is not yet acknowledged.
 //!
-//! It says what is in the network ([`Scoreboard::pipe`]), what is lost and what is to be retransmitted;
-//! when any of that is done is up to the endpoint. Records are in order of their offsets, without a
-//! gap, from the first unacknowledged byte to the last one sent. They stay in one ring, so that a
+//! The scoreboard tracks the data in the network ([`Scoreboard::pipe`]), the lost data and the data to
+//! retransmit. The endpoint decides when to use this information. Records are in order of their offsets,
+//! without a gap, from the first unacknowledged byte to the last byte sent. One ring holds them, so that a
 //! connection allocates only while its largest flight grows.
 
 mod overtaken;
@@ -14,28 +14,28 @@ use std::collections::VecDeque;
 use windlass_cc::Time;
 use windlass_cc::rate::SentRecord;
 
-/// Most ranges that one acknowledgement reports.
+/// Maximum number of ranges in one acknowledgement.
 const MAX_BLOCKS: usize = crate::segment::MAX_SACK_BLOCKS;
 
-/// One segment sent. Two share a cache line: a record is written when its segment leaves, and read a round trip later from
-/// a cold cache.
+/// One segment sent. Two records share a cache line. A record is written when its segment leaves, and read
+/// one RTT later from a cold cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
     /// Stream offset of its first byte.
     pub start: u64,
-    /// When it was sent first.
+    /// Time of the first transmission.
     pub first_sent: Time,
-    /// When it was sent last.
+    /// Time of the last transmission.
     pub last_sent: Time,
     /// Bytes of sequence space, a FIN included.
     pub len: u32,
-    /// Times it was sent; 255 stands for more too.
+    /// Number of transmissions; 255 means 255 or more.
     pub transmissions: u8,
-    /// The peer has it.
+    /// True if the receiver has reported the segment as received.
     pub sacked: bool,
-    /// Its first or a later transmission is deemed lost.
+    /// True if the first or a later transmission is deemed lost.
     pub lost: bool,
-    /// It was retransmitted and that transmission is neither delivered nor deemed lost.
+    /// True if the segment was retransmitted and the retransmission is neither delivered nor deemed lost.
     pub resent: bool,
 }
 
@@ -50,62 +50,63 @@ impl Record {
         if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) }
     }
 
-    /// Whether anything has become of it since it was sent.
+    /// True if the segment is delivered, deemed lost or retransmitted.
     fn is_marked(&self) -> bool {
         self.sacked | self.lost | self.resent
     }
 
-    /// Whether it is to be retransmitted.
+    /// True if the segment must be retransmitted.
     fn is_pending(&self) -> bool {
         self.lost && !self.resent && !self.sacked
     }
 }
 
-/// Records of a sender. Volumes are bytes of sequence space. If segments are counted as in Linux (`packets_out`), each
-/// segment has a fixed volume instead, however small it is. A part of a segment has no volume then.
+/// Records of a sender. Volumes are bytes of sequence space. If segments are counted as in Linux
+/// (`packets_out`), each segment has a fixed volume instead, independent of its length. A part of a segment
+/// has no volume then.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
-    /// Bytes that each segment counts for; zero where its own bytes count.
+    /// Volume of each segment, bytes; zero if the volume is the segment's length.
     unit: u32,
     records: VecDeque<Record>,
-    /// What the sampler of the delivery rate knew when each of the records was sent last, in their order, if the
-    /// controller wants samples.
+    /// State of the delivery-rate sampler at the last transmission of each record, in the order of the
+    /// records. `None` if the controller does not use samples.
     samples: Option<VecDeque<SentRecord>>,
-    /// Sum over the records of what is in flight.
+    /// Sum of the bytes in flight over all records.
     pipe: u64,
-    /// Bytes that the peer has beyond the first missing one.
+    /// Bytes that the receiver has above the first missing byte.
     sacked: u64,
     /// Bytes deemed lost and not retransmitted.
     pending: u64,
-    /// No record before this offset is to be retransmitted.
+    /// Every record that must be retransmitted is at or above this offset.
     pending_from: u64,
-    /// One past the highest byte that the peer has.
+    /// One past the highest byte that the receiver has.
     high_sacked: u64,
-    /// Every record below that the peer does not have was deemed lost by counting.
+    /// Every record below this offset is delivered, or was deemed lost by counting.
     counted_to: u64,
     /// RFC 6675's HighRxt: one past the highest byte retransmitted in this recovery.
     high_rxt: u64,
-    /// Without SACK: bytes that duplicate acknowledgements stand for.
+    /// Without SACK: bytes that the duplicate acknowledgements represent.
     duplicates: u64,
-    /// The blocks of the last acknowledgement: what they cover need not be looked at again.
+    /// Blocks of the last acknowledgement. The records that they cover need no second check.
     seen: [(u64, u64); MAX_BLOCKS],
-    /// Every record below has been delivered or deemed lost.
+    /// Every record below this offset is delivered or deemed lost.
     settled_to: u64,
-    /// The segment sent last: the moment that its record has, and where it ends.
+    /// The last segment sent: the time in its record, and the offset of its end.
     latest: (Time, u64),
-    /// When segments were retransmitted and where they end, in the order of sending. One that has been delivered or lost
-    /// since, or sent once more, may still be there.
+    /// Times of retransmissions and the offsets of their ends, in the order of sending. An entry may remain
+    /// after its segment is delivered, lost or retransmitted once more.
     again: VecDeque<(Time, u64)>,
 }
 
 impl Scoreboard {
-    /// An empty one, with or without what the samples of the delivery rate are made of. Each segment counts for `unit`
-    /// bytes, or for its own if that is zero.
+    /// An empty scoreboard, with or without delivery-rate samples. Each segment has a volume of `unit` bytes,
+    /// or of its length if `unit` is zero.
     pub fn new(samples: bool, unit: u32) -> Scoreboard {
         Scoreboard { unit, samples: samples.then(VecDeque::new), ..Scoreboard::default() }
     }
 
-    /// Bytes that each segment counts for; zero where its own bytes count.
+    /// Volume of each segment, bytes; zero if the volume is the segment's length.
     pub fn unit(&self) -> u32 {
         self.unit
     }
@@ -116,12 +117,12 @@ impl Scoreboard {
         u64::from(if self.unit == 0 { len } else { self.unit })
     }
 
-    /// Whether nothing is outstanding.
+    /// True if no data are outstanding.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Records outstanding.
+    /// Number of outstanding records.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -131,23 +132,23 @@ impl Scoreboard {
         self.records.iter()
     }
 
-    /// The record at a place.
+    /// The record at index `place`.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
     }
 
-    /// What the sampler knew when the record at a place was sent last; `None` where no samples are wanted.
+    /// State of the sampler at the last transmission of the record at index `place`; `None` without samples.
     pub fn sample(&self, place: usize) -> Option<&SentRecord> {
         self.samples.as_ref()?.get(place)
     }
 
-    /// RFC 6675's `pipe`: bytes in the network. Without SACK, what duplicates stand for is out of it.
+    /// RFC 6675's `pipe`: bytes in the network. Without SACK, each duplicate acknowledgement reduces it.
     pub fn pipe(&self) -> u64 {
         self.pipe.saturating_sub(self.duplicates)
     }
 
-    /// Bytes that the peer has beyond the first missing one; without SACK, those that duplicate
-    /// acknowledgements stand for.
+    /// Bytes that the receiver has above the first missing byte. Without SACK, the bytes that the duplicate
+    /// acknowledgements represent.
     pub fn sacked(&self) -> u64 {
         self.sacked + self.duplicates
     }
@@ -157,12 +158,12 @@ impl Scoreboard {
         self.pending
     }
 
-    /// One past the highest byte that the peer has.
+    /// One past the highest byte that the receiver has.
     pub fn high_sacked(&self) -> u64 {
         self.high_sacked
     }
 
-    /// Forgets everything.
+    /// Removes all records and resets the counters.
     pub fn clear(&mut self) {
         self.records.clear();
         self.samples.iter_mut().for_each(VecDeque::clear);
@@ -170,7 +171,7 @@ impl Scoreboard {
         *self = Scoreboard { unit: self.unit, records, samples, ..Scoreboard::default() };
     }
 
-    /// A segment beyond all others was sent.
+    /// Adds the record of a segment that was sent above all others.
     #[inline]
     pub fn push(&mut self, start: u64, len: u32, sent: SentRecord, again: bool) {
         let end = start + u64::from(len);
@@ -192,8 +193,9 @@ impl Scoreboard {
         }
     }
 
-    /// The moment that stands for the sending of a segment up to `end`. Moments and ends together give the order of sending:
-    /// the moment is later by a nanosecond if a segment that ends beyond was sent just before at the same time.
+    /// Returns the time to record for a segment that ends at `end`. Times and ends together give the order of
+    /// sending. The time is one nanosecond later if the previous segment had the same time and did not end
+    /// below `end`.
     fn moment(&mut self, now: Time, end: u64) -> Time {
         let (time, last_end) = self.latest;
         let after = if end > last_end { time } else { Time(time.0 + 1) };
@@ -201,7 +203,8 @@ impl Scoreboard {
         self.latest.0
     }
 
-    /// Place of the first record that ends beyond `offset`: mostly where it is if all are as long as the first.
+    /// Index of the first record that ends above `offset`. The first guess assumes that all records have the
+    /// first record's length.
     pub fn place_of(&self, offset: u64) -> usize {
         let guess = self.records.front().map_or(0, |first| {
             let before = offset.saturating_sub(first.start);
@@ -213,8 +216,8 @@ impl Scoreboard {
         self.records.partition_point(|r| r.end() <= offset)
     }
 
-    /// Everything below `una` is acknowledged. Each record that counts for something is shown with its sample, its volume
-    /// and how much of that had not been delivered before.
+    /// Removes all data below `una`, which is acknowledged. Calls `delivered` for each record that has a
+    /// volume, with its sample, its volume and the part of the volume that was not delivered before.
     pub fn acknowledge(
         &mut self,
         una: u64,
@@ -256,7 +259,7 @@ impl Scoreboard {
         self.pending_from = self.pending_from.max(una);
     }
 
-    /// Volume of the segments that an acknowledgement up to `una` takes off.
+    /// Volume of the segments that an acknowledgement up to `una` removes.
     pub fn volume_below(&self, una: u64) -> u64 {
         let first = self.records.front().map_or(una, |r| r.start);
         match self.unit {
@@ -265,8 +268,9 @@ impl Scoreboard {
         }
     }
 
-    /// The peer reports `[left, right)` (RFC 2018). Each record that is covered for the first time
-    /// is shown with its sample. One that is covered in part is not taken for delivered: at worst it is retransmitted.
+    /// Processes a reported range `[left, right)` (RFC 2018). Calls `delivered` for each record that is
+    /// covered for the first time, with its sample. A record that is covered in part does not count as
+    /// delivered. In the worst case it is retransmitted.
     pub fn sack(
         &mut self,
         left: u64,
@@ -278,7 +282,7 @@ impl Scoreboard {
         for (from, to) in [(left, middle), (resume, right)] {
             let mut place = self.place_of(from);
             while let Some(record) = self.records.get_mut(place) {
-                // A record may reach across the edge of what was seen before.
+                // A record may cross the edge of the range that was processed before.
                 if record.start >= to {
                     break;
                 }
@@ -298,13 +302,13 @@ impl Scoreboard {
         }
     }
 
-    /// The blocks of the acknowledgement that was read last.
+    /// Stores the blocks of the acknowledgement that was processed last.
     pub fn remember_blocks(&mut self, blocks: [(u64, u64); MAX_BLOCKS]) {
         self.seen = blocks;
     }
 
-    /// A duplicate acknowledgement without SACK: one segment more has left the network, but not
-    /// what is missing. Returns how much that makes.
+    /// Counts a duplicate acknowledgement without SACK: one more segment has left the network, but not the
+    /// missing segment. Returns the added volume.
     pub fn add_duplicate(&mut self, segment: u64) -> u64 {
         let missing = self.records.front().map_or(0, |r| self.volume(r.len));
         let most = self.outstanding().saturating_sub(missing);
@@ -313,8 +317,9 @@ impl Scoreboard {
         more
     }
 
-    /// New data were acknowledged without SACK: what duplicates stood for is among them, but not
-    /// the segment that had been missing. Returns the bytes that are not delivered again.
+    /// Counts an acknowledgement of new data without SACK. It covers the segments that the duplicates
+    /// represented, and the segment that was missing. Returns the bytes that had been counted as delivered
+    /// already.
     pub fn settle_duplicates(&mut self, acked: u64, segment: u64) -> u64 {
         let settled = self.duplicates.min(acked.saturating_sub(segment.min(acked)));
         self.duplicates -= settled;
@@ -322,7 +327,7 @@ impl Scoreboard {
         settled
     }
 
-    /// Duplicates do not stand for anything any more.
+    /// Resets the volume that duplicates represent.
     pub fn forget_duplicates(&mut self) {
         self.duplicates = 0;
     }
@@ -336,7 +341,8 @@ impl Scoreboard {
         }
     }
 
-    /// The record at a place is deemed lost, or its latest transmission is. Returns it if that is news.
+    /// Marks the record at index `place`, or its latest transmission, as lost. Returns the record if this is
+    /// a change.
     #[inline]
     pub fn lose(&mut self, place: usize) -> Option<&Record> {
         let volume = self.volume(self.records.get(place)?.len);
@@ -351,10 +357,10 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// The first transmission of the record at a place is deemed lost, since enough that was sent after it
-    /// has arrived. What was retransmitted meanwhile stays in the network (RFC 6675 section 4: SetPipe
-    /// counts what is up to HighRxt, and NextSeg's rule 1 asks for what is beyond it). Returns the record if
-    /// that is news.
+    /// Marks the first transmission of the record at index `place` as lost, because enough data sent after it
+    /// has arrived. A retransmission of it stays in the network. (In RFC 6675 section 4, SetPipe counts the
+    /// data up to HighRxt, and rule 1 of NextSeg sends data above it.) Returns the record if this is a
+    /// change.
     pub fn lose_original(&mut self, place: usize) -> Option<&Record> {
         let volume = self.volume(self.records.get(place)?.len);
         let record = &mut self.records[place];
@@ -370,12 +376,13 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// Whether something that was deemed lost has not arrived yet, retransmitted or not.
+    /// True if a segment that was deemed lost has not arrived yet, retransmitted or not.
     pub fn misses_lost(&self) -> bool {
         self.records.iter().any(|r| r.lost && !r.sacked)
     }
 
-    /// What was deemed lost is not lost after all; of what was retransmitted, two are in the network.
+    /// Removes all loss marks, because the losses were not real. A retransmitted segment then has two copies
+    /// in the network.
     pub fn forgive(&mut self) {
         let unit = self.unit;
         for record in self.records.iter_mut().filter(|r| r.lost && !r.sacked) {
@@ -387,8 +394,8 @@ impl Scoreboard {
         (self.counted_to, self.settled_to) = (una, una);
     }
 
-    /// RFC 2018 section 8: a peer that has the first segment but does not acknowledge it has thrown
-    /// away what it reported. Nothing that it said before counts then.
+    /// Discards all SACK information if the receiver has reneged (RFC 2018 section 8). A receiver has reneged
+    /// if it reported the first outstanding segment but does not acknowledge it.
     pub fn forget_reneged(&mut self) {
         if !self.records.front().is_some_and(|r| r.sacked) {
             return;
@@ -405,7 +412,7 @@ impl Scoreboard {
         self.settled_to = una;
     }
 
-    /// The place of the lowest record that is lost and was not retransmitted.
+    /// Index of the lowest record that is lost and was not retransmitted.
     pub fn next_pending(&mut self) -> Option<usize> {
         if self.pending == 0 {
             return None;
@@ -416,7 +423,7 @@ impl Scoreboard {
         Some(first + more)
     }
 
-    /// The place of the highest record that the peer does not have.
+    /// Index of the highest record that the receiver does not have.
     pub fn last_missing(&self) -> Option<usize> {
         self.records.iter().rposition(|r| !r.sacked)
     }

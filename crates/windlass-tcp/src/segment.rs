@@ -1,5 +1,5 @@
-//! A TCP segment as a small plain value. Payload bytes are not carried: a stream is known by its
-//! offsets, and whoever owns the bytes looks them up there.
+//! A TCP segment as a small plain value without payload bytes. Offsets identify the bytes of a stream. The
+//! owner of the bytes looks them up by offset.
 
 use crate::seq::Seq;
 
@@ -24,12 +24,12 @@ impl Flags {
     /// Congestion window reduced, in answer to an echo (RFC 3168 section 6.1.2).
     pub const CWR: Flags = Flags(0x80);
 
-    /// Whether all of `other` are set.
+    /// True if all flags of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both sets together.
+    /// The union of both sets.
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
@@ -40,10 +40,10 @@ impl Flags {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[repr(u8)]
 pub enum Codepoint {
-    /// The transport does not understand marks: queues drop instead.
+    /// The transport does not support ECN. Queues drop the packet instead of marking it.
     #[default]
     NotEct = 0b00,
-    /// ECN-capable; RFC 8311 gives it to experiments.
+    /// ECN-capable. RFC 8311 reserves this codepoint for experiments.
     Ect1 = 0b01,
     /// ECN-capable.
     Ect0 = 0b10,
@@ -52,7 +52,7 @@ pub enum Codepoint {
 }
 
 impl Codepoint {
-    /// Whether a queue may mark the packet instead of dropping it.
+    /// True if a queue may mark the packet instead of dropping it.
     pub const fn is_capable(self) -> bool {
         !matches!(self, Codepoint::NotEct)
     }
@@ -91,8 +91,8 @@ pub struct SackBlock {
 /// Payload of a segment if the peer does not announce its MSS, bytes (RFC 9293 section 3.7.1).
 pub const DEFAULT_MSS: u32 = 536;
 
-/// Most SACK blocks that a segment keeps: as many as fit with timestamps. A fourth one would cost each packet in the
-/// simulator a second cache line.
+/// Maximum number of SACK blocks that a segment keeps; this number fits with timestamps. A fourth block would
+/// add a second cache line to each packet in the simulator.
 pub const MAX_SACK_BLOCKS: usize = 3;
 
 /// Options of a segment.
@@ -151,7 +151,7 @@ pub struct Segment {
     pub ack: Seq,
     /// Payload, bytes.
     pub len: u32,
-    /// Window field as it stands in the header, before scaling.
+    /// Window field of the header, before scaling.
     pub window: u16,
     /// Header flags.
     pub flags: Flags,

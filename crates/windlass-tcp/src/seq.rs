@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// A sequence number as it stands in a TCP header, modulo 2³².
+/// A sequence number in a TCP header, modulo 2³².
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Seq(pub u32);
@@ -13,11 +13,11 @@ impl Seq {
         Seq(self.0.wrapping_add(offset as u32))
     }
 
-    /// The stream offset nearest to `near` whose sequence number is this, the stream starting at
-    /// `base`. `None` when it would lie before offset zero.
+    /// The stream offset nearest to `near` that has this sequence number, in a stream that starts at `base`.
+    /// `None` if that offset would be below zero.
     ///
-    /// The answer is right as long as the true offset is within 2³¹ of `near`, which RFC 9293's
-    /// window limit guarantees.
+    /// The result is correct if the true offset is within 2³¹ of `near`. RFC 9293's window limit guarantees
+    /// this.
     pub const fn unwrap_near(self, base: Seq, near: u64) -> Option<u64> {
         let low = self.0.wrapping_sub(base.0);
         let delta = low.wrapping_sub(near as u32) as i32;

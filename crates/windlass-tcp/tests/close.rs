@@ -19,9 +19,9 @@ fn an_active_close_passes_through_time_wait() {
          400 < F. 1 ack 2
          400 > . 2 ack 2
          400 = state TimeWait
-         10400 < F. 1 ack 2              # our last acknowledgement was lost
+         10400 < F. 1 ack 2              # the last acknowledgement was lost
          10400 > . 2 ack 2
-         70399 = state TimeWait          # the full time once more
+         70399 = state TimeWait          # restarted for its full time
          70400 = state Closed
          70400 = failure none
          99000",
@@ -29,7 +29,7 @@ fn an_active_close_passes_through_time_wait() {
 }
 
 #[test]
-fn a_fin_that_acknowledges_ours_leads_straight_to_time_wait() {
+fn fin_with_ack_of_own_fin_enters_time_wait() {
     connected().run(
         "200 close
          200 > F. 1 ack 1
@@ -54,13 +54,13 @@ fn simultaneous_close_passes_through_closing() {
 }
 
 #[test]
-fn a_passive_close_ends_with_the_acknowledgement_of_our_fin() {
+fn passive_close_ends_with_the_ack_of_own_fin() {
     connected().run(
         "200 < F. 1 ack 1
          200 > . 1 ack 2
          200 = state CloseWait
          200 = at_end true
-         300 offer 1000                  # half closed: our side goes on
+         300 offer 1000                  # half closed: this side continues
          300 > . 1+1000 ack 2
          400 < . 2 ack 1001
          400 close
@@ -73,7 +73,7 @@ fn a_passive_close_ends_with_the_acknowledgement_of_our_fin() {
 }
 
 #[test]
-fn the_other_side_may_go_on_after_our_close() {
+fn peer_may_continue_to_send_after_close() {
     connected().run(
         "200 close
          200 > F. 1 ack 1
@@ -99,7 +99,7 @@ fn the_fin_travels_with_the_last_data_and_is_repeated_with_them() {
          250 close
          250 > F. 1501
          300 < . 1 ack 1001
-         1300 > F. 1001+500              # 500 bytes and the FIN again in one
+         1300 > F. 1001+500              # 500 bytes and the FIN in one retransmission
          1400 < . 1 ack 1502
          1400 = state FinWait2
          9000",
@@ -126,7 +126,7 @@ fn a_fin_waits_for_the_window_which_is_probed() {
     connected().run(
         "150 < . 1 ack 1 win 0
          200 close
-         1200 > . 0 ack 1                  # an old sequence number, which the peer has to answer
+         1200 > . 0 ack 1                  # an old sequence number, to which the peer must respond
          1250 < . 1 ack 1 win 0
          1300 < . 1 ack 1 win 1000
          1300 > F. 1
@@ -174,7 +174,7 @@ fn nothing_follows_a_fin() {
          220 > . 1 ack 102
          220 = received 100",
     );
-    // Nor does what came early from beyond it.
+    // Data that arrived early from beyond the FIN do not follow it either.
     connected().run(
         "200 < . 501+1000 ack 1
          200 > . 1 ack 1
@@ -185,7 +185,7 @@ fn nothing_follows_a_fin() {
 }
 
 #[test]
-fn what_follows_a_fin_is_neither_kept_nor_reported() {
+fn data_after_a_fin_is_neither_kept_nor_reported() {
     let mut s = Script::new(plain_with(|s| s.sack = true));
     s.run(
         "0 connect
@@ -208,12 +208,12 @@ fn what_follows_a_fin_is_neither_kept_nor_reported() {
          20 < F. 1001+100 ack 1
          20 > . 1 ack 1 sack 1001-1101
          30 < . 1051+500 ack 1
-         30 > . 1 ack 1 sack 1051-1101,1001-1101  # what came twice first",
+         30 > . 1 ack 1 sack 1051-1101,1001-1101  # the duplicate first",
     );
 }
 
 #[test]
-fn a_read_opens_the_window_even_if_a_fin_waits_behind_a_gap() {
+fn read_sends_a_window_update_even_if_a_fin_waits_behind_a_gap() {
     let mut s = connected();
     s.run(
         "200 < . 1+6000 ack 1
@@ -228,10 +228,10 @@ fn a_read_opens_the_window_even_if_a_fin_waits_behind_a_gap() {
 #[test]
 fn only_a_reset_that_matches_exactly_resets() {
     connected().run(
-        "200 < R 0                       # before the window: nothing
+        "200 < R 0                       # before the window: ignored
          210 < R 5000                    # inside: challenged
          210 > . 1 ack 1
-         220 < R 60000                   # beyond: nothing
+         220 < R 60000                   # beyond the window: ignored
          220 = state Established
          230 < R 1
          230 = state Closed
@@ -257,7 +257,7 @@ fn a_syn_in_a_connection_is_challenged() {
 }
 
 #[test]
-fn a_reset_after_both_sides_have_closed_is_no_failure() {
+fn reset_after_both_sides_have_closed_is_not_a_failure() {
     connected().run(
         "200 < F. 1 ack 1
          200 > . 1 ack 2
@@ -267,7 +267,7 @@ fn a_reset_after_both_sides_have_closed_is_no_failure() {
          220 = state Closed
          220 = failure none",
     );
-    // But data were lost here.
+    // In this case data were lost.
     connected().run(
         "200 < F. 1 ack 1
          200 > . 1 ack 2
@@ -281,7 +281,7 @@ fn a_reset_after_both_sides_have_closed_is_no_failure() {
 }
 
 #[test]
-fn an_abort_resets_the_peer_and_goes_on_resetting_it() {
+fn abort_resets_the_peer_and_continues_to_reset_it() {
     connected().run(
         "200 offer 3000
          200 > . 1+1000
@@ -298,7 +298,7 @@ fn an_abort_resets_the_peer_and_goes_on_resetting_it() {
 }
 
 #[test]
-fn an_abort_is_silent_where_the_peer_expects_nothing() {
+fn abort_sends_nothing_if_the_peer_expects_nothing() {
     let mut s = Script::new(plain());
     s.run("0 connect\n 0 > S 0\n 10 abort\n 10 = failure Aborted\n 9000");
     s.run("9000 < S. 0 ack 1\n 9000 > R 1");
@@ -331,8 +331,8 @@ fn time_wait_lasts_as_configured() {
 }
 
 #[test]
-fn data_that_nobody_will_read_are_answered_with_a_reset() {
-    // They come after both directions were closed.
+fn data_that_will_not_be_read_is_answered_with_a_reset() {
+    // The data arrive after both directions were closed.
     Script::connected(plain()).run(
         "100 close_both
          100 > F. 1 ack 1
@@ -342,7 +342,7 @@ fn data_that_nobody_will_read_are_answered_with_a_reset() {
          160 = state Closed
          160 = failure Aborted",
     );
-    // They waited to be read.
+    // The data waited to be read.
     Script::connected(plain()).run(
         "150 < . 1+1000 ack 1
          150 > . 1 ack 1001
@@ -350,7 +350,7 @@ fn data_that_nobody_will_read_are_answered_with_a_reset() {
          160 > R. 1 ack 1001
          160 = state Closed",
     );
-    // Data that have been taken before and come once more are no loss.
+    // A repetition of data taken before is not a loss.
     let mut s = Script::connected(plain());
     s.run(
         "150 < . 1+1000 ack 1
@@ -385,13 +385,13 @@ fn time_wait_gives_way_to_a_syn_from_beyond_the_old_connection() {
         (3, None, true),
         (2, None, false),
         (0, None, false),
-        // The old connection had no timestamps: its segments would be refused for the lack of them.
+        // The old connection had no timestamps, so its segments would be dropped.
         (0, Some(7), true),
     ] {
         assert_eq!(without.e.gives_way_to(&syn(seq, timestamp)), expected, "{seq} {timestamp:?}");
     }
     let answer = Segment { flags: Flags::SYN.with(Flags::ACK), ..syn(3, None) };
-    assert!(!without.e.gives_way_to(&answer), "no new connection begins with an answer");
+    assert!(!without.e.gives_way_to(&answer), "a new connection does not begin with a SYN-ACK");
 
     let mut with = Script::new(plain_with(|stack| stack.timestamps = true));
     with.run(

@@ -1,4 +1,4 @@
-//! Samples of the delivery rate, as a controller is given them: none is over less than the least round trip
+//! Samples of the delivery rate for a controller: no sample covers less than the minimum RTT
 //! (draft-cheng-iccrg-delivery-rate-estimation section 3.3, `tcp_rate_gen`).
 
 use std::sync::{Arc, Mutex};
@@ -9,14 +9,14 @@ use windlass_tcp::{CongestionControl, Pacing, Profile};
 
 type Heard = Arc<Mutex<Vec<(u64, RateSample)>>>;
 
-/// A window of ten segments, and of one after a timeout, that writes down the samples it is given, and when.
+/// A cwnd of ten segments, and of one segment after a timeout. It records its samples and their times.
 #[derive(Clone, Debug)]
 struct Listens {
     heard: Heard,
     cwnd: u64,
 }
 
-/// Milliseconds at which there was a sample, and its interval if it is valid.
+/// Times of the samples in milliseconds, and their intervals if they are valid.
 fn intervals(heard: &Heard) -> Vec<(u64, Option<u64>)> {
     let interval = |s: &RateSample| s.is_valid().then_some(s.interval.0 / 1_000_000);
     heard.lock().expect("no panic").iter().map(|(at, s)| (*at, interval(s))).collect()
@@ -50,8 +50,9 @@ fn sampling() -> Profile {
     p
 }
 
-/// Ten segments leave at 100 ms and the first is acknowledged after a round trip of 100 ms. The others are held back for
-/// so long that the timer expires at 1200 ms, and the second goes again.
+/// Ten segments are sent at 100 ms, and the first is acknowledged after an RTT of 100 ms. The
+/// acknowledgements of the others are delayed until the timer expires at 1200 ms, and the second segment is
+/// retransmitted.
 const HELD_BACK: &str = "100 offer 10000
      100 > . 1+1000
      100 > . 1001+1000
@@ -82,10 +83,9 @@ fn listening() -> (Script, Heard) {
 }
 
 #[test]
-fn the_first_sample_after_a_timeout_is_over_the_wait_and_the_next_over_the_least_round_trip_or_none()
- {
-    // 10 ms after it was sent again it is the first transmission's, 100 ms after it the second's. What was sent between the
-    // two was outstanding all the time.
+fn first_sample_after_a_timeout_spans_the_wait_and_the_next_spans_the_min_rtt_or_is_invalid() {
+    // 10 ms after the retransmission, the acknowledgement is for the first transmission. 100 ms after it, it
+    // is for the second. The other segments were outstanding all the time.
     for at in [1210, 1300] {
         let (mut s, heard) = listening();
         s.run(&format!(
@@ -101,7 +101,7 @@ fn the_first_sample_after_a_timeout_is_over_the_wait_and_the_next_over_the_least
 }
 
 #[test]
-fn a_round_of_bbr_ends_by_a_sample_alone() {
+fn bbr_round_ends_with_any_sample() {
     let round = |s: &Script| {
         let mut round = None;
         s.e.trace(&mut |field, value| round = round.or((field.name == "round").then_some(value)));
@@ -110,7 +110,7 @@ fn a_round_of_bbr_ends_by_a_sample_alone() {
     let mut s = Script::connected_with_sack(sampling());
     s.run(HELD_BACK);
     let mut rounds = vec![round(&s)];
-    // The originals' acknowledgements, one after another: after the first, less than a round trip has passed.
+    // The acknowledgements of the originals, one after another. After the first, less than an RTT has passed.
     for (at, ack) in [(1210, 2001), (1220, 3001), (1230, 4001)] {
         let acknowledges = segment(&format!(". 1 ack {ack}"));
         s.e.on_segment(&s.p, Time::ZERO + Span::from_millis(at), &acknowledges);

@@ -10,7 +10,7 @@ fn ecn() -> Profile {
     plain_with(|s| s.ecn = true)
 }
 
-/// An agreed connection with two segments out.
+/// A connection with ECN and two segments in flight.
 fn agreed(p: Profile) -> Script {
     let mut s = Script::new(p);
     s.run(
@@ -23,7 +23,7 @@ fn agreed(p: Profile) -> Script {
 }
 
 #[test]
-fn it_is_agreed_on_in_the_handshake() {
+fn ecn_is_negotiated_in_the_handshake() {
     agreed(ecn()).run("100 offer 1000\n100 > . 1+1000 ect");
     let mut s = Script::new(ecn());
     s.run(
@@ -37,7 +37,7 @@ fn it_is_agreed_on_in_the_handshake() {
 }
 
 #[test]
-fn a_peer_without_it_or_that_reflects_the_flags_gets_none() {
+fn ecn_is_off_if_the_peer_lacks_it_or_reflects_the_flags() {
     for answer in ["S.", "SEC."] {
         let mut s = Script::new(ecn());
         s.run(&format!(
@@ -54,18 +54,18 @@ fn a_peer_without_it_or_that_reflects_the_flags_gets_none() {
 }
 
 #[test]
-fn an_echo_cuts_the_window_once_a_round_trip_and_is_confirmed() {
+fn echo_reduces_cwnd_once_per_rtt_and_is_confirmed() {
     let mut s = agreed(ecn());
     let sent: String = (0..10).map(|n| format!("100 > . {}+1000 ect\n", 1 + 1000 * n)).collect();
     s.run(&format!("100 offer 40000\n{sent}"));
     s.run(
         "200 < E. 1 ack 4001
          200 = phase Cwr
-         200 = ssthresh 5000            # half of the flight that met the mark
+         200 = ssthresh 5000            # half of the flight of the marked packet
          200 = cwnd 5000
          210 < E. 1 ack 6001
-         210 > C. 10001+1000 ect        # the first new data say so
-         220 < E. 1 ack 10001           # all of it sent before the reduction
+         210 > C. 10001+1000 ect        # the first new data report it
+         220 < E. 1 ack 10001           # all data before the reduction
          220 > . 11001+1000 ect
          220 > . 12001+1000 ect
          220 > . 13001+1000 ect
@@ -75,13 +75,13 @@ fn an_echo_cuts_the_window_once_a_round_trip_and_is_confirmed() {
          310 < . 1 ack 11001
          310 > . 15001+1000 ect
          310 = phase Open
-         320 < E. 1 ack 12001           # a mark after the reduction: another
+         320 < E. 1 ack 12001           # a mark after the reduction: another reduction
          320 = ecn_reductions 2
          320 = phase Cwr",
     );
 }
 
-/// DCTCP, whose first mark halves, with the cut over a round trip, and ten segments out.
+/// DCTCP: the first mark halves cwnd, the reduction takes an RTT, and ten segments are in flight.
 fn spreading() -> Script {
     let mut p = ecn();
     p.params = AnyParams::by_name("dctcp").unwrap();
@@ -94,8 +94,8 @@ fn spreading() -> Script {
 }
 
 #[test]
-fn a_mark_may_cut_over_a_round_trip_in_which_the_window_does_not_grow() {
-    // `tcp_enter_cwr`: five segments go for the ten that are delivered, the first at once.
+fn mark_may_reduce_cwnd_over_an_rtt_without_growth() {
+    // `tcp_enter_cwr`: five segments are sent for ten delivered segments, the first at once.
     spreading().run(
         "200 < E. 1 ack 1001
          200 = phase Cwr
@@ -117,7 +117,7 @@ fn a_mark_may_cut_over_a_round_trip_in_which_the_window_does_not_grow() {
          218 > . 14001+1000 ect
          218 = phase Cwr
          218 = ecn_reductions 1
-         300 < . 1 ack 11001            # the first that was sent after the mark
+         300 < . 1 ack 11001            # the first segment sent after the mark
          300 = phase Open
          300 = cwnd 5000
          300 > . 15001+1000 ect",
@@ -125,7 +125,7 @@ fn a_mark_may_cut_over_a_round_trip_in_which_the_window_does_not_grow() {
 }
 
 #[test]
-fn a_loss_halves_besides_where_a_mark_cuts_by_the_extent_of_congestion() {
+fn loss_halves_cwnd_of_dctcp_in_addition_to_a_mark() {
     // RFC 8257 section 3.5, `dctcp_react_to_loss`.
     spreading().run(
         "200 < E. 1 ack 1001
@@ -136,12 +136,12 @@ fn a_loss_halves_besides_where_a_mark_cuts_by_the_extent_of_congestion() {
          203 < E. 1 ack 1001
          203 > . 1001+1000 not-ect
          203 = phase Recovery
-         203 = ssthresh 4000            # half of the nine that the window had come down to",
+         203 = ssthresh 4000            # half of the nine segments to which cwnd was reduced",
     );
 }
 
 #[test]
-fn a_loss_in_the_round_trip_of_a_mark_is_repaired_and_not_counted_twice() {
+fn loss_in_the_rtt_of_a_mark_is_repaired_and_not_counted_twice() {
     for name in ["newreno", "reno"] {
         let mut p = ecn();
         p.params = AnyParams::by_name(name).unwrap();
@@ -194,7 +194,7 @@ fn a_receiver_echoes_until_the_window_is_reduced() {
 }
 
 #[test]
-fn what_goes_again_is_not_ecn_capable() {
+fn retransmission_is_not_ecn_capable() {
     let mut s = agreed(ecn());
     s.run(
         "100 offer 2000
@@ -203,13 +203,13 @@ fn what_goes_again_is_not_ecn_capable() {
          1100 > . 1+1000 not-ect
          1200 < . 1 ack 2001
          1200 offer 2000
-         1200 > C. 2001+1000 ect        # a timeout reduces the window too
+         1200 > C. 2001+1000 ect        # a timeout reduces cwnd too
          1200 > . 3001+1000 ect",
     );
 }
 
 #[test]
-fn an_exact_receiver_tells_each_change_of_mark_apart() {
+fn exact_receiver_reports_each_change_of_mark_separately() {
     // RFC 8257 section 3.2, with delayed acknowledgements.
     let mut p = ecn();
     p.params = AnyParams::by_name("dctcp").unwrap();
@@ -218,11 +218,11 @@ fn an_exact_receiver_tells_each_change_of_mark_apart() {
     s.run(
         "200 < . 1+1000 ack 1 ect
          201 < . 1001+1000 ack 1 ce
-         201 > . 1 ack 1001             # what came unmarked, at once
+         201 > . 1 ack 1001             # the unmarked data, at once
          201 > E. 1 ack 2001
          202 < . 2001+1000 ack 1 ce
          203 < . 3001+1000 ack 1 ce
-         203 > E. 1 ack 4001            # two by two
+         203 > E. 1 ack 4001            # every second segment
          204 < . 4001+1000 ack 1 ce
          205 < . 5001+1000 ack 1 ect
          205 > E. 1 ack 5001
@@ -242,8 +242,8 @@ fn codepoints_have_their_bits() {
 }
 
 #[test]
-fn an_echo_counts_on_an_acknowledgement_that_brings_nothing_else() {
-    // RFC 3168 section 6.1.2 says any: here a change of the window alone.
+fn echo_counts_on_an_ack_without_other_news() {
+    // RFC 3168 section 6.1.2 refers to any acknowledgement: here only the window changes.
     for recovery in [LossRecovery::NewReno, LossRecovery::Prr] {
         let mut p = ecn();
         p.stack.recovery = Some(recovery);
@@ -261,8 +261,8 @@ fn an_echo_counts_on_an_acknowledgement_that_brings_nothing_else() {
 }
 
 #[test]
-fn the_acknowledgement_of_what_came_before_a_change_of_mark_is_the_last_one_sent() {
-    // RFC 7323 section 4.3 compares with Last.ACK.sent, which is no more than that one told.
+fn ack_of_data_before_a_change_of_mark_is_last_ack_sent() {
+    // RFC 7323 section 4.3 compares with Last.ACK.sent, which is at most that acknowledgement.
     let mut p = ecn();
     p.params = AnyParams::by_name("dctcp").unwrap();
     (p.stack.delayed_ack_segments, p.stack.timestamps, p.mtu) = (2, true, 1052);
@@ -277,7 +277,7 @@ fn the_acknowledgement_of_what_came_before_a_change_of_mark_is_the_last_one_sent
     let now = windlass_cc::Time::from_millis(201);
     let arrive = |s: &mut Script, text| s.e.on_segment(&s.p, now, &script::segment(text));
     arrive(&mut s, ". 1001+1000 ack 1 ce ts 700 101");
-    let told = s.e.poll_transmit(&s.p, now).expect("what came unmarked");
+    let told = s.e.poll_transmit(&s.p, now).expect("the unmarked data");
     assert_eq!(told.ack, script::PEER_ISS.add(1001));
     arrive(&mut s, ". 2001+1000 ack 1 ce ts 900 101");
     let next = s.e.poll_transmit(&s.p, now).expect("the rest");

@@ -52,7 +52,7 @@ fn the_options_of_both_sides_are_negotiated() {
          250 > . 6917+988
          250 > . 7905+988",
     );
-    // What the peer does not offer is not used.
+    // An option that the peer does not offer is not used.
     Script::new(p).run(
         "0 listen
          0 < S 0 win 60000 mss 500
@@ -86,7 +86,7 @@ fn a_missing_mss_option_means_536() {
 }
 
 #[test]
-fn a_lost_syn_is_repeated_with_back_off_and_costs_the_initial_window() {
+fn lost_syn_is_repeated_with_backoff_and_reduces_the_initial_window() {
     Script::new(plain()).run(
         "0 connect
          0 > S 0
@@ -106,7 +106,7 @@ fn the_riverbed_preset_waits_three_seconds_for_the_syn() {
     Script::new(Profile { stack, mtu: 1500, ..plain() }).run(
         "10 connect
          10 > S 0 win 8760 mss 1460
-         3500 > S 0                       # 3010 moved up to the half second
+         3500 > S 0                       # 3010 rounded up to half a second
          9500 > S 0",
     );
 }
@@ -125,7 +125,7 @@ fn an_unanswered_attempt_fails_after_its_last_retry() {
 }
 
 #[test]
-fn a_stack_may_spare_the_first_window_one_lost_syn_and_not_two() {
+fn stack_may_keep_the_initial_window_after_one_lost_syn_but_not_after_two() {
     let linux = || Script::new(plain_with(|s| s.spared_syns = 1));
     linux().run(
         "0 connect
@@ -177,13 +177,13 @@ fn an_answer_to_a_repeated_syn_gives_no_sample() {
 }
 
 #[test]
-fn a_lost_last_acknowledgement_is_repeated_when_the_syn_ack_comes_again() {
+fn lost_third_ack_is_repeated_after_a_repeated_syn_ack() {
     Script::connected(plain()).run(
         "1100 < S. 0 ack 1 mss 1000
          1100 > . 1 ack 1
          1100 = state Established",
     );
-    // Or its place is taken by data.
+    // The ACK may be replaced by data.
     Script::new(plain()).run(
         "0 listen
          0 < S 0 mss 1000
@@ -213,7 +213,7 @@ fn simultaneous_open_ends_established_on_both_sides() {
 }
 
 #[test]
-fn an_answer_to_another_syn_is_reset_and_the_attempt_goes_on() {
+fn syn_ack_for_another_syn_is_reset_and_the_attempt_continues() {
     Script::new(plain()).run(
         "0 connect
          0 > S 0
@@ -271,7 +271,7 @@ fn a_refused_attempt_fails_and_only_a_right_refusal_counts() {
 }
 
 #[test]
-fn a_closed_endpoint_resets_whatever_comes_but_resets() {
+fn closed_endpoint_resets_all_segments_except_resets() {
     Script::new(plain()).run(
         "0 < S 0 mss 1000
          0 > R. 2000 ack 1          # sequence number zero
@@ -282,7 +282,7 @@ fn a_closed_endpoint_resets_whatever_comes_but_resets() {
 }
 
 #[test]
-fn data_right_behind_the_syn_ack_find_the_window_that_the_syn_offered() {
+fn data_directly_after_the_syn_ack_fits_the_window_of_the_syn() {
     let p = plain();
     let mut e = Endpoint::new(&p, Seq(7));
     e.connect();

@@ -1,4 +1,4 @@
-//! Segments that no honest peer sends: nothing panics, nothing loops, time goes on.
+//! Segments that no correct peer sends: no panic, no endless loop, and time advances.
 
 use crate::board;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ enum Action {
     Abort,
 }
 
-/// Mostly near `base`, where it matters.
+/// Mostly near `base`, where the checks are sensitive.
 fn seq(base: Seq) -> impl Strategy<Value = Seq> {
     prop_oneof![
         4 => prop_oneof![0u64..4, 0u64..20_000].prop_map(move |n| base.add(n)),
@@ -84,7 +84,7 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Sends what there is; returns how much that was.
+/// Sends all segments; returns their number.
 fn drain(e: &mut Endpoint, p: &Profile, now: Time) -> usize {
     let mut sent = 0;
     while let Some(s) = e.poll_transmit(p, now) {
@@ -101,7 +101,7 @@ proptest! {
     })]
 
     #[test]
-    fn nothing_that_arrives_breaks_an_endpoint(
+    fn no_segment_breaks_an_endpoint(
         preset in 0..PRESETS.len(),
         receive_buffer in prop_oneof![1u64..10, 0u64..100_000],
         sack in any::<bool>(),
@@ -145,7 +145,7 @@ proptest! {
                         now = now.max(e.deadline());
                         e.on_deadline(&p, now);
                         drain(&mut e, &p, now);
-                        prop_assert!(e.deadline() > now, "a deadline stays");
+                        prop_assert!(e.deadline() > now, "a deadline does not advance");
                     }
                     now = until;
                 }

@@ -29,7 +29,7 @@ fn ten_segments(p: Profile) -> Script {
     s
 }
 
-/// The eight duplicates that the loss of the first and third of ten segments provokes.
+/// The eight duplicates after the loss of the first and third of ten segments.
 const EIGHT_DUPLICATES: &str = "
     200 < . 1 ack 1
     201 < . 1 ack 1
@@ -71,8 +71,8 @@ fn the_third_duplicate_and_no_other_triggers_fast_retransmit() {
     );
 }
 
-/// CoCoA3+ (C3-17, C3-18): the second duplicate sends the segment again at half the flight, each further
-/// one opens the window by a segment, and the acknowledgement of everything lets the air out.
+/// CoCoA3+ (C3-17, C3-18): the second duplicate retransmits the segment with half the flight. Each further
+/// duplicate grows cwnd by a segment, and the acknowledgement of all data deflates cwnd.
 #[test]
 fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
     let mut p = plain_with(|s| s.dupthresh = 2);
@@ -95,7 +95,7 @@ fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
 }
 
 #[test]
-fn only_what_rfc_5681_defines_counts_as_a_duplicate() {
+fn only_duplicates_as_defined_in_rfc_5681_count() {
     ten_segments(plain()).run(
         "200 < . 1 ack 1
          201 < . 1 ack 1
@@ -140,7 +140,7 @@ fn newreno_repairs_one_hole_per_partial_acknowledgement() {
         "300 < . 1 ack 2001
          300 > . 2001+1000
          300 = phase Recovery
-         300 = cwnd 12000              # 13000 less 2000 plus 1000
+         300 = cwnd 12000              # 13000 - 2000 + 1000
          400 < . 1 ack 10001
          400 = phase Open
          400 = cwnd 2000               # min(ssthresh, max(FlightSize, SMSS) + SMSS)
@@ -179,7 +179,7 @@ fn duplicates_up_to_recover_do_not_start_newreno_again() {
          412 < . 1 ack 11001
          412 > . 11001+1000
          412 = phase Recovery
-         412 > . 14001+1000            # inflated: two and three segments",
+         412 > . 14001+1000            # inflated by two and three segments",
     );
 }
 
@@ -224,27 +224,27 @@ fn a_timeout_goes_back_backs_off_and_halves_once() {
          1100 = ssthresh 5000
          1100 = rto_ms 2000
          3100 > . 1+1000
-         3100 = ssthresh 5000          # RFC 5681: the same segment again
+         3100 = ssthresh 5000          # RFC 5681: the same segment timed out again
          3100 = rto_ms 4000
          3150 < . 1 ack 1001
          3150 > . 1001+1000
          3150 > . 2001+1000
          3150 = cwnd 2000
-         3150 = rto_ms 4000            # Karn: no sample from what was sent twice
+         3150 = rto_ms 4000            # Karn: no sample from a retransmitted segment
          3250 < . 1 ack 10001
          3250 = phase Open
          3250 = rto_ms 4000
          3300 offer 1000
          3300 > . 10001+1000
          3400 < . 1 ack 11001
-         3400 = rto_ms 1000            # a clean sample ends the back-off
+         3400 = rto_ms 1000            # a valid sample ends the backoff
          3400 = srtt_ms 100
          60000",
     );
 }
 
 #[test]
-fn the_back_off_stops_at_the_largest_timeout_and_fails_after_the_last_retry() {
+fn backoff_stops_at_the_maximum_timeout_and_fails_after_the_last_retry() {
     let p = plain_with(|s| {
         let max = windlass_cc::Span::from_secs(3);
         s.rto = rto::AnyParams::Rfc6298(Rfc6298Params { max, ..Default::default() });
@@ -264,12 +264,12 @@ fn the_back_off_stops_at_the_largest_timeout_and_fails_after_the_last_retry() {
 }
 
 #[test]
-fn timeouts_fall_on_the_ticks_of_a_slow_timer() {
+fn timeouts_expire_at_ticks_of_a_slow_timer() {
     let p = plain_with(|s| s.timer_tick = windlass_cc::Span::from_millis(500));
     Script::connected(p).run(
         "120 offer 1000
          120 > . 1+1000
-         1500 > . 1+1000               # 1120 moved up
+         1500 > . 1+1000               # 1120 rounded up
          3500 > . 1+1000",
     );
 }
@@ -282,12 +282,12 @@ fn a_timeout_of_other_data_is_another_loss() {
          1200 > . 1001+1000
          1200 > . 2001+1000
          3200 > . 1001+1000
-         3200 = ssthresh 2000          # half of two segments, but at least two",
+         3200 = ssthresh 2000          # minimum: two segments",
     );
 }
 
 #[test]
-fn fractions_of_a_window_do_not_leave_as_crumbs_when_data_go_again() {
+fn retransmissions_are_full_segments_if_cwnd_has_a_fraction() {
     ten_segments(plain()).run(
         "1100 > . 1+1000
          1200 < . 1 ack 1001
@@ -299,7 +299,7 @@ fn fractions_of_a_window_do_not_leave_as_crumbs_when_data_go_again() {
          3300 > . 3001+1000
          3400 < . 1 ack 3001
          3400 = cwnd 2500
-         3400 > . 4001+1000            # and not 500 bytes more
+         3400 > . 4001+1000            # without 500 bytes more
          3410",
     );
 }
@@ -321,7 +321,7 @@ fn duplicates_after_a_timeout_do_not_start_fast_retransmit() {
              1300 offer 2000
              1300 > . 10001+1000
              1300 > . 11001+1000
-             1301 < . 1 ack 10001      # echoes of what was sent twice
+             1301 < . 1 ack 10001      # duplicates of retransmitted data
              1302 < . 1 ack 10001
              1303 < . 1 ack 10001
              1303 = fast_retransmits 0",
@@ -330,7 +330,7 @@ fn duplicates_after_a_timeout_do_not_start_fast_retransmit() {
 }
 
 #[test]
-fn an_empty_acknowledgement_while_going_back_stands_at_the_highest_byte_sent() {
+fn pure_ack_while_going_back_has_the_highest_sequence_number_sent() {
     ten_segments(plain()).run(
         "1100 > . 1+1000
          1150 < . 1+500 ack 1
@@ -357,12 +357,12 @@ fn timestamps_end_the_back_off_after_a_retransmission() {
          1200 > . 989+988
          2200 > . 989+988
          2250 < . 1 ack 1977 ts 950 999999
-         2250 = rto_ms 2000            # an echo from the future says nothing",
+         2250 = rto_ms 2000            # an echo from the future gives no sample",
     );
 }
 
 #[test]
-fn without_karn_the_time_runs_from_the_first_transmission() {
+fn without_karn_the_sample_starts_at_the_first_transmission() {
     let p = plain_with(|s| s.karn = false);
     Script::connected(p).run(
         "100 offer 1000
@@ -401,7 +401,7 @@ fn limited_transmit_respects_the_receive_window() {
 }
 
 #[test]
-fn the_window_grows_only_while_it_limits_if_validated() {
+fn validated_cwnd_grows_only_while_it_limits_the_sender() {
     let grown = |validate| {
         let mut s = Script::connected(plain_with(|s| s.window_validation = validate));
         s.run("100 offer 1000\n 100 > . 1+1000\n 200 < . 1 ack 1001");
@@ -412,7 +412,7 @@ fn the_window_grows_only_while_it_limits_if_validated() {
 }
 
 #[test]
-fn an_idle_time_brings_the_restart_window_back() {
+fn idle_time_restores_the_restart_window() {
     let p = plain_with(|s| {
         s.idle_restart = true;
         s.initial_window = InitialWindow::Segments(2);
@@ -440,17 +440,17 @@ fn an_idle_time_brings_the_restart_window_back() {
 }
 
 #[test]
-fn small_segments_that_go_again_after_a_timeout_go_together() {
-    // Going back N repacketises what was sent (RFC 1122 section 4.2.2.15), but adds nothing new to it.
+fn small_segments_are_merged_in_retransmissions_after_a_timeout() {
+    // Going back N repacketises sent data (RFC 1122 section 4.2.2.15), but adds no new data.
     let mut s = Script::connected(plain());
     for n in 0..6 {
         s.run(&format!("100 offer 400\n100 > . {}+400", 1 + 400 * n));
     }
     s.run(
-        "1100 > . 1+1000                # the first, the second, and half of the third
+        "1100 > . 1+1000                # the first segment, the second, and half of the third
          1100 = in_flight 1000
          1200 < . 1 ack 1001
-         1200 > . 1001+1000             # a window of two segments
+         1200 > . 1001+1000             # a cwnd of two segments
          1200 > . 2001+400
          1300 < . 1 ack 2401
          1300 = phase Open

@@ -1,10 +1,10 @@
-//! One receive buffer for all subflows, and what is said of the data in it.
+//! One receive buffer for all subflows, and the counters of its data.
 
 use crate::multinet::{App, Net, Path, multipath, scheduled};
 use windlass_cc::Time;
 use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
 
-/// A fast path and one with ten times its round trip.
+/// A fast path and a path with ten times its RTT.
 fn unequal() -> Vec<Path> {
     [10, 100].map(|delay| Path { queue: 20, ..Path::rated(delay, 10) }).to_vec()
 }
@@ -18,7 +18,7 @@ fn delivered(config: MultipathConfig) -> (u64, Net) {
 }
 
 #[test]
-fn a_small_buffer_lets_the_slow_path_hold_up_the_fast_one() {
+fn small_buffer_makes_the_slow_path_block_the_fast_path() {
     let plain = MultipathConfig { penalise: false, opportunistic: false, ..Default::default() };
     let (much, large) = delivered(plain);
     let (little, small) = delivered(MultipathConfig { receive_buffer: 120_000, ..plain });
@@ -31,7 +31,7 @@ fn a_small_buffer_lets_the_slow_path_hold_up_the_fast_one() {
 }
 
 #[test]
-fn opportunistic_retransmission_and_penalties_win_part_of_it_back() {
+fn opportunistic_retransmission_and_penalties_recover_a_part_of_the_throughput() {
     let small = MultipathConfig { receive_buffer: 120_000, ..Default::default() };
     let (neither, net) =
         delivered(MultipathConfig { penalise: false, opportunistic: false, ..small });
@@ -40,7 +40,7 @@ fn opportunistic_retransmission_and_penalties_win_part_of_it_back() {
     let stats = net.ends[0].c.stats();
     assert!(stats.opportunistic > 0 && stats.penalties > 0);
     assert!(both > neither * 5 / 4, "{both} against {neither}");
-    // A window is reduced at most once in a round trip of its path.
+    // A cwnd is reduced at most once per RTT of its path.
     assert!(stats.penalties <= 20_000 / 200);
     let (_, net) = delivered(MultipathConfig { opportunistic: false, ..small });
     assert_eq!(net.ends[0].c.stats().opportunistic, 0);
@@ -48,7 +48,7 @@ fn opportunistic_retransmission_and_penalties_win_part_of_it_back() {
 }
 
 #[test]
-fn what_waits_never_exceeds_the_buffer_and_the_window_is_one_for_all() {
+fn waiting_data_fits_the_buffer_and_all_subflows_share_one_window() {
     for buffer in [3_000, 20_000, 100_000] {
         let config = MultipathConfig { receive_buffer: buffer, ..Default::default() };
         let p = multipath(config, 2);
@@ -65,7 +65,7 @@ fn what_waits_never_exceeds_the_buffer_and_the_window_is_one_for_all() {
 }
 
 #[test]
-fn the_books_of_the_subflows_close() {
+fn counters_of_the_subflows_are_consistent() {
     for (name, scheduler) in Scheduler::ALL {
         let p = multipath(scheduled(scheduler), 3);
         let mut paths = unequal();
@@ -80,14 +80,15 @@ fn the_books_of_the_subflows_close() {
             let (client, server) = (&net.ends[0].c, &net.ends[1].c);
             let s = client.stats();
             assert_eq!(s.lost_subflows, 0, "{name}");
-            // What the subflows were given is acknowledged there or outstanding, and is the stream
-            // once and whatever went again.
+            // The data assigned to the subflows are acknowledged there or outstanding. They are the stream
+            // once, plus the reinjected data.
             let given: u64 =
                 (0..3).map(|i| client.subflow(i).acknowledged() + client.outstanding(i)).sum();
             let sent = s.first_bytes + s.reinjected_bytes + s.redundant_bytes + s.probe_bytes;
             assert_eq!(given, sent, "{name}");
             assert!(s.reinjected_bytes > 0 || scheduler == Scheduler::Redundant, "{name}");
-            // What they have delivered is the stream, what waits for earlier bytes, and duplicates.
+            // The data delivered by the subflows are the stream, the data that wait for earlier bytes, and
+            // duplicates.
             let arrived: u64 = (0..3).map(|i| server.subflow(i).received()).sum();
             let gaps: u64 = server.out_of_order_on_subflows();
             let kept = server.received() + server.out_of_order() - gaps;

@@ -1,4 +1,4 @@
-//! Controllers that see each other's paths.
+//! Controllers that receive the state of the other paths.
 
 use crate::multinet::{Net, Path, profile};
 use windlass_cc::group::MAX_PATHS;
@@ -32,7 +32,7 @@ fn lia_on_one_path_is_reno_segment_by_segment() {
     assert_eq!(lia, reno);
 }
 
-/// Windows of both paths at two moments, segments.
+/// cwnds of both paths at two times, segments.
 fn growth(algorithm: &str) -> f64 {
     let mut net = Net::transfer(connection(algorithm, 2), 1 << 40, vec![Path::clean(50); 2], 3);
     let windows = |net: &Net| {
@@ -45,32 +45,29 @@ fn growth(algorithm: &str) -> f64 {
     windows(&net) - before
 }
 
-/// Of two equal paths α is 1/2, and each segment that is acknowledged opens its window by a quarter of
-/// what Reno gives: half a segment in a round trip for both together (RFC 6356 section 3).
+/// For two equal paths α is 1/2. Each acknowledged segment grows the cwnd of its path by a quarter of Reno's
+/// growth. Both cwnds together grow by half a segment per RTT (RFC 6356 section 3).
 #[test]
 fn lia_on_two_equal_paths_grows_at_a_quarter_of_the_rate() {
     let (coupled, alone) = (growth("lia"), growth("reno"));
-    // A hundred round trips of 100 ms. The second path began later, and α = max w/Σ w is a little
-    // more than 1/2 while its window is the smaller.
+    // A hundred RTTs of 100 ms. The second path began later, and α = max w/Σ w is slightly above 1/2 while
+    // its cwnd is smaller.
     assert!((49.0..=54.0).contains(&coupled), "{coupled} segments");
     assert!((180.0..=204.0).contains(&alone), "{alone} segments");
 }
 
 #[test]
-fn mfvl_decides_at_its_deadlines_while_there_is_data_and_lets_an_idle_end_rest() {
+fn mfvl_decides_at_its_deadlines_only_while_there_is_data() {
     let mut net = Net::transfer(connection("mfvl", 2), 3_000, vec![Path::clean(50); 2], 3);
-    // The application goes on after a long pause: the client stays open.
+    // The application continues after a long pause: the client stays open.
     net.ends[0].app.bytes = 6_000;
     net.ends[0].app.write = 3_000;
     net.ends[0].app.period = 90_000;
     net.run_until(170_000);
     let client = &net.ends[0].c;
     assert!(client.was_established() && !client.is_closed());
-    assert!(
-        client.deadline() > net.now + windlass_cc::Span::from_secs(600),
-        "nothing is to be decided"
-    );
-    // Endless data: the next decision is never farther away than a cycle of 50 s.
+    assert!(client.deadline() > net.now + windlass_cc::Span::from_secs(600), "no decision is due");
+    // Endless data: the next decision is never later than a cycle of 50 s.
     let mut net = Net::transfer(connection("mfvl", 2), 1 << 40, vec![Path::clean(50); 2], 3);
     for second in [10, 60, 110] {
         net.run_until(1_000 * second);
@@ -79,7 +76,7 @@ fn mfvl_decides_at_its_deadlines_while_there_is_data_and_lets_an_idle_end_rest()
 }
 
 #[test]
-fn as_many_paths_as_a_group_has_room_for() {
+fn connection_works_with_the_maximum_number_of_paths() {
     let stack = StackConfig { delayed_ack_segments: 1, ..RFC };
     let paths: Vec<Profile> = vec![profile("lia", stack, 1500); MAX_PATHS];
     let p = MultipathProfile::new(MultipathConfig::default(), paths).unwrap();

@@ -1,4 +1,4 @@
-//! Multipath connections whose paths, peers or boxes on the way do not do what they should.
+//! Multipath connections with faulty paths, peers or middleboxes.
 
 use crate::multinet::{App, Net, Path, Strip, multipath, profile};
 use windlass_cc::Span;
@@ -20,7 +20,7 @@ fn assert_complete(net: &Net) {
 }
 
 #[test]
-fn a_server_that_does_not_speak_it_gets_a_plain_connection() {
+fn server_without_multipath_tcp_gets_a_plain_connection() {
     let able = multipath(MultipathConfig::default(), 2);
     let unable = multipath(MultipathConfig { peer_capable: false, ..Default::default() }, 2);
     let mut net = Net::new([able, unable], [App::sends(SIZE), App::receives()], two_paths(), 1);
@@ -31,12 +31,12 @@ fn a_server_that_does_not_speak_it_gets_a_plain_connection() {
     let with_option = net.log.iter().filter(|(_, _, out)| out.option.is_some()).count();
     assert_eq!(with_option, 1, "the client's SYN alone offers it");
     assert!(net.log.iter().all(|(_, _, out)| out.path == 0));
-    // A full segment has the room that options would take.
+    // A full segment uses the bytes that options would take.
     assert_eq!(net.ends[0].c.subflow(0).mss(), 1448);
 }
 
 #[test]
-fn a_box_that_removes_options_makes_it_a_plain_connection() {
+fn middlebox_that_removes_options_causes_a_plain_connection() {
     for strips in [Strip::Syn, Strip::SynAck, Strip::ClientData] {
         let mut paths = two_paths();
         paths[0].strips = strips;
@@ -49,8 +49,8 @@ fn a_box_that_removes_options_makes_it_a_plain_connection() {
 }
 
 #[test]
-fn what_the_client_offered_before_a_late_fallback_arrives_too() {
-    // The answer to the first flight is what tells the client.
+fn data_offered_before_a_late_fallback_arrives() {
+    // The client falls back at the response to the first flight.
     let mut paths = two_paths();
     paths[0].strips = Strip::ClientData;
     let p = multipath(MultipathConfig::default(), 2);
@@ -91,7 +91,7 @@ fn a_join_without_the_keys_is_refused() {
 }
 
 #[test]
-fn a_path_that_never_comes_up_does_not_stop_the_others() {
+fn path_that_is_never_established_does_not_stop_the_others() {
     let mut paths = two_paths();
     paths[1].outages = vec![(0, u64::MAX)];
     let p = multipath(MultipathConfig::default(), 2);
@@ -103,7 +103,7 @@ fn a_path_that_never_comes_up_does_not_stop_the_others() {
 }
 
 #[test]
-fn a_first_path_that_does_not_answer_gives_way_to_the_next() {
+fn unresponsive_first_path_is_replaced_by_the_next() {
     let mut paths = two_paths();
     paths[0].outages = vec![(0, 10_000)];
     let p = multipath(MultipathConfig::default(), 2);
@@ -117,7 +117,7 @@ fn a_first_path_that_does_not_answer_gives_way_to_the_next() {
 }
 
 #[test]
-fn paths_that_all_stay_silent_fail_like_a_plain_connection() {
+fn connection_with_only_silent_paths_fails_like_a_plain_connection() {
     let mut paths = two_paths();
     for path in &mut paths {
         path.outages = vec![(0, u64::MAX)];
@@ -137,7 +137,7 @@ fn paths_that_all_stay_silent_fail_like_a_plain_connection() {
 }
 
 #[test]
-fn a_path_that_goes_away_is_taken_out_of_use_and_comes_back() {
+fn failed_path_is_suspended_and_returns_to_use() {
     let mut paths = two_paths();
     paths[1].outages = vec![(1_000, 12_000)];
     let p = multipath(MultipathConfig::default(), 2);
@@ -146,8 +146,8 @@ fn a_path_that_goes_away_is_taken_out_of_use_and_comes_back() {
     let (client, server) = (&net.ends[0].c, &net.ends[1].c);
     assert!(!client.in_use(1) && client.in_use(0));
     assert_eq!(client.stats().suspensions, 1);
-    assert!(client.stats().reinjections > 0, "what it carried goes on the other");
-    // Nothing of what went down with it is missing.
+    assert!(client.stats().reinjections > 0, "its data are reinjected on the other path");
+    // No data are lost with the path.
     let received = server.received();
     assert!(received > 10_000_000, "{received}");
     net.run_until(30_000);
@@ -200,14 +200,14 @@ fn a_connection_that_stays_without_subflows_fails_in_the_end() {
     let p = MultipathProfile::new(Default::default(), vec![profile("reno", stack, 1500); 2]);
     let mut net = Net::transfer(p.unwrap(), 2_000_000, paths, 6);
     net.run_until(2_000_000);
-    // The server has nothing to send and never learns of it, like a plain one.
+    // The server has nothing to send and is never notified, like a plain server.
     let client = &net.ends[0].c;
     assert_eq!(client.failure(), Some(Failure::DataTimeout));
     assert!(client.is_closed() && client.deadline().is_never());
 }
 
 #[test]
-fn a_profile_that_cannot_carry_data_is_refused_in_words() {
+fn profile_that_cannot_carry_data_is_rejected_with_a_reason() {
     let path = profile("reno", RFC, 1500);
     let with = |config, paths| MultipathProfile::new(config, paths).unwrap_err();
     let good = MultipathConfig::default();
@@ -231,13 +231,13 @@ fn the_smallest_buffers_carry_a_stream_byte_by_byte() {
 }
 
 #[test]
-fn a_window_that_opens_unheard_is_probed() {
+fn window_is_probed_if_its_update_is_lost() {
     let config = MultipathConfig { receive_buffer: 4_000, ..Default::default() };
     let p = multipath(config, 2);
     let reader = App { read: 4_000, period: 3_000, ..App::receives() };
     let mut net =
         Net::new([p.clone(), p], [App::sends(12_000), reader], vec![Path::clean(5); 2], 8);
-    // The updates that follow the first reading are lost.
+    // The window updates after the first read are lost.
     for path in &mut net.paths {
         path.outages = vec![(2_900, 3_500)];
     }

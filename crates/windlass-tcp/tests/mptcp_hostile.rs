@@ -1,5 +1,5 @@
-//! Segments and options that no honest peer sends: nothing panics, no deadline stays, and what was
-//! delivered before stays as it is.
+//! Segments and options that no correct peer sends: no panic, deadlines advance, and delivered data are not
+//! changed.
 
 use crate::multinet::{Net, Path, multipath, scheduled};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use windlass_cc::Span;
 use windlass_tcp::mptcp::{Dss, Mapping, MpOption, Outgoing, Scheduler};
 use windlass_tcp::{Flags, Segment, Seq, Timestamps};
 
-/// A number at or near one that was seen, or any.
+/// A number at or near a number in an earlier segment, or any number.
 fn near() -> impl Strategy<Value = (bool, i64)> {
     prop_oneof![
         4 => (-3000i64..3000).prop_map(|d| (true, d)),
@@ -17,7 +17,7 @@ fn near() -> impl Strategy<Value = (bool, i64)> {
 
 #[derive(Clone, Debug)]
 struct Forged {
-    /// Which segment of those sent until now it imitates, and whether it goes back to its sender.
+    /// The earlier segment that it imitates, and whether it returns to its sender.
     like: usize,
     back: bool,
     path: usize,
@@ -136,7 +136,7 @@ proptest! {
                 prop_assert!(end.c.deadline() >= net.now + Span(0));
             }
         }
-        // Ten minutes are enough for whatever is left to give up or to arrive.
+        // Ten minutes are enough for the rest to fail or to arrive.
         net.run_until(1_000_000);
     }
 }

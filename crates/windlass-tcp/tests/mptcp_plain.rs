@@ -1,4 +1,4 @@
-//! A multipath connection with one path against a plain one with segments of the same size.
+//! A multipath connection with one path, compared with a plain connection with segments of the same size.
 
 use crate::multinet::{App, Net, Path, profile};
 use windlass_cc::Time;
@@ -6,10 +6,10 @@ use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
 use windlass_tcp::stack::{NS3, RFC, RIVERBED};
 use windlass_tcp::{Flags, StackConfig};
 
-/// What a DSS takes of a segment.
+/// Bytes of a DSS in a segment.
 const OPTION: u32 = 28;
 
-/// When each segment with payload left the client, and which bytes it had.
+/// The sending time of each segment with payload at the client, and the bytes of the segment.
 fn data(
     algorithm: &str,
     stack: StackConfig,

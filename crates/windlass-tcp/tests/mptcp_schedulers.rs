@@ -1,4 +1,4 @@
-//! On which path a segment goes: the schedulers' rules on cases worked by hand.
+//! Choice of the path of a segment: the rules of the schedulers, for cases computed by hand.
 
 use windlass_cc::{CrossLayer, Rate, Span, Time};
 use windlass_tcp::fitness::Reading;
@@ -7,7 +7,7 @@ use windlass_tcp::mptcp::scheduler::{Assignment, Backlog, PathState, Scheduling}
 
 const MSS: u64 = 1_000;
 
-/// A path with a window of ten segments.
+/// A path with a cwnd of ten segments.
 fn path(path: usize, srtt_ms: u64, room: u64) -> PathState {
     PathState {
         path,
@@ -31,7 +31,7 @@ fn chosen(s: &mut Scheduling, paths: &[PathState], b: &Backlog) -> Option<usize>
 }
 
 #[test]
-fn the_lowest_round_trip_time_with_room_wins() {
+fn lowest_rtt_selects_the_path_with_space_and_the_lowest_srtt() {
     let mut s = Scheduling::new(Scheduler::LowestRtt);
     let b = backlog(50 * MSS);
     let all = [path(0, 50, MSS), path(1, 20, MSS), path(2, 30, MSS)];
@@ -39,12 +39,12 @@ fn the_lowest_round_trip_time_with_room_wins() {
     let full = [path(0, 50, MSS), path(1, 20, 0), path(2, 30, MSS)];
     assert_eq!(chosen(&mut s, &full, &b), Some(2));
     assert_eq!(chosen(&mut s, &[path(0, 50, 0), path(1, 20, 0)], &b), None);
-    // A piece is no longer than what waits.
+    // A piece is at most as long as the waiting data.
     assert_eq!(s.next(&all, &backlog(400)).map(|a| a.len), Some(400));
 }
 
 #[test]
-fn round_robin_takes_the_paths_in_turn_and_skips_full_ones() {
+fn round_robin_takes_the_paths_in_turn_and_skips_full_paths() {
     let mut s = Scheduling::new(Scheduler::RoundRobin);
     let paths = [path(0, 50, MSS), path(1, 20, MSS), path(2, 30, MSS)];
     let mut turns = Vec::new();
@@ -66,7 +66,7 @@ fn redundant_gives_every_path_the_whole_stream() {
     let mut b = backlog(3 * MSS);
     let mut sent = [Vec::new(), Vec::new()];
     while let Some(a) = {
-        // A path that has got everything has room for nothing.
+        // A path that has all data takes nothing more.
         let room = |i: usize| {
             let (start, end) = s.piece_for(i, &b);
             MSS.min(end.saturating_sub(start))
@@ -81,16 +81,16 @@ fn redundant_gives_every_path_the_whole_stream() {
         b.next = b.next.max(end);
     }
     assert_eq!(sent, [[1, 1001, 2001]; 2]);
-    // What is acknowledged meanwhile is of no use to the slower path.
+    // Data acknowledged meanwhile are not sent on the slower path.
     s.on_path_gone(1);
     b.una = 2001;
     assert_eq!(s.piece_for(1, &b), (2001, 3001));
 }
 
-/// Round trips of 20 and 100 ms: `rtts` = 5 and X = 1000·(10 + (5 − 1)/2)·5 = 60 000 bytes; with
-/// λ = 1.2 the fast path needs 72 000, and the slow one would occupy 1000·(4 + 1).
+/// RTTs of 20 and 100 ms: `rtts` = 5 and X = 1000·(10 + (5 − 1)/2)·5 = 60 000 bytes. With λ = 1.2 the fast
+/// path needs 72 000 bytes, and the slow path would occupy 1000·(4 + 1) bytes.
 #[test]
-fn blest_leaves_a_slow_path_alone_that_would_block_the_fast_one() {
+fn blest_does_not_use_a_slow_path_that_would_block_the_fast_path() {
     let fast = path(0, 20, 0);
     let slow = PathState { in_flight: 4 * MSS, ..path(1, 100, MSS) };
     let decide = |window| {
@@ -99,16 +99,16 @@ fn blest_leaves_a_slow_path_alone_that_would_block_the_fast_one() {
     };
     assert_eq!(decide(77_000), Some(1));
     assert_eq!(decide(76_999), None);
-    // The fast path is used whenever it has room.
+    // The fast path is used whenever it has space.
     let b = Backlog { window: 1_000, ..backlog(50 * MSS) };
     let ready = [path(0, 20, MSS), slow];
     assert_eq!(chosen(&mut Scheduling::new(Scheduler::Blest), &ready, &b), Some(0));
 }
 
-/// λ goes down by 0.01 after a round trip of 20 ms without blocking, to 1.19: 71 400 bytes are
-/// needed. It goes up by 0.04 after one with, to 1.23: 73 800.
+/// λ falls by 0.01 after an RTT of 20 ms without blocking, to 1.19: 71 400 bytes are needed. It rises by 0.04
+/// after an RTT with blocking, to 1.23: 73 800 bytes.
 #[test]
-fn blest_learns_from_blocking() {
+fn blest_adapts_lambda_to_blocking() {
     let paths = [path(0, 20, 0), PathState { in_flight: 4 * MSS, ..path(1, 100, MSS) }];
     let mut s = Scheduling::new(Scheduler::Blest);
     let decide = |s: &mut Scheduling, ms, window| {
@@ -120,34 +120,34 @@ fn blest_learns_from_blocking() {
     s.on_blocked();
     assert_eq!(decide(&mut s, 40, 78_800), Some(1));
     assert_eq!(decide(&mut s, 41, 78_799), None);
-    // Never above 1.3, which needs 78 000 bytes, and 5 000.
+    // λ is never above 1.3, for which the fast path needs 78 000 bytes, and the slow path 5 000.
     for ms in 3..30 {
         s.on_blocked();
         decide(&mut s, 20 * ms, 0);
     }
     assert_eq!((decide(&mut s, 581, 83_000), decide(&mut s, 581, 82_999)), (Some(1), None));
-    // Never below 1: 60 000 and 5 000.
+    // λ is never below 1: 60 000 and 5 000 bytes.
     for ms in 31..99 {
         decide(&mut s, 20 * ms, 0);
     }
     assert_eq!((decide(&mut s, 1961, 65_000), decide(&mut s, 1961, 64_999)), (Some(1), None));
 }
 
-/// Round trips of 20 and 100 ms, δ = 10 ms, windows of 10 segments.
+/// RTTs of 20 and 100 ms, δ = 10 ms, cwnds of 10 segments.
 #[test]
-fn ecf_waits_for_the_fast_path_where_it_completes_earlier() {
+fn ecf_waits_for_the_fast_path_if_it_completes_earlier() {
     let paths = [path(0, 20, 0), PathState { rttvar: Span::from_millis(10), ..path(1, 100, MSS) }];
     let decide = |s: &mut Scheduling, segments: u64| chosen(s, &paths, &backlog(segments * MSS));
     let fresh = || Scheduling::new(Scheduler::Ecf);
     // (1 + 20/10)·20 = 60 < 110, and 20/10·100 = 200 ≥ 2·20 + 10: wait.
     assert_eq!(decide(&mut fresh(), 20), None);
-    // 2/10·100 = 20 < 50: the slow path is done before the fast one has room.
+    // 2/10·100 = 20 < 50: the slow path finishes before the fast path has space.
     assert_eq!(decide(&mut fresh(), 2), Some(1));
     // 5/10·100 = 50 ≥ 50: wait.
     assert_eq!(decide(&mut fresh(), 5), None);
     // (1 + 45/10)·20 = 110: not earlier.
     assert_eq!((decide(&mut fresh(), 44), decide(&mut fresh(), 45)), (None, Some(1)));
-    // Who waits already goes on up to 1.25·110 = 137.5: (1 + 58/10)·20 = 136.
+    // After a wait, the limit is 1.25·110 = 137.5: (1 + 58/10)·20 = 136.
     let mut waiting = fresh();
     decide(&mut waiting, 20);
     assert_eq!(decide(&mut waiting, 58), None);
@@ -155,8 +155,8 @@ fn ecf_waits_for_the_fast_path_where_it_completes_earlier() {
     assert_eq!(decide(&mut waiting, 58), Some(1), "it has stopped waiting");
 }
 
-/// A segment that has to wait for `k` others of the fast path's window arrives after 2·k + 10 ms, and
-/// on the slow path after 50 ms: twenty segments are left to the fast path.
+/// A segment that waits for `k` other segments of the fast path's cwnd arrives after 2·k + 10 ms. On the slow
+/// path it arrives after 50 ms. The fast path therefore gets twenty segments.
 #[test]
 fn earliest_arrival_sends_from_further_ahead_on_a_slow_path() {
     let mut s = Scheduling::new(Scheduler::EarliestArrival);
@@ -167,7 +167,7 @@ fn earliest_arrival_sends_from_further_ahead_on_a_slow_path() {
     s.on_assigned(&a);
     b.next = a.start + a.len;
     b.unsent = 100 * MSS + 1 - b.next;
-    // The fast path has room again: what was left to it comes in order.
+    // The fast path has space again: its planned data are sent in order.
     for i in 0..20 {
         let a = s.next(&[path(0, 20, MSS), path(1, 100, 0)], &b).unwrap();
         assert_eq!(a, Assignment { path: 0, start: 1 + i * MSS, len: MSS });
@@ -177,13 +177,13 @@ fn earliest_arrival_sends_from_further_ahead_on_a_slow_path() {
 }
 
 #[test]
-fn what_was_planned_for_a_path_that_is_gone_goes_elsewhere() {
+fn data_planned_for_a_lost_path_is_sent_on_another_path() {
     let mut s = Scheduling::new(Scheduler::EarliestArrival);
     let b = backlog(100 * MSS);
     s.next(&[path(0, 20, 0), path(1, 100, MSS)], &b).unwrap();
     s.on_path_gone(0);
     assert!(s.plans(1) && s.has_earlier_pieces());
-    // The slow path has its own piece first, then takes what the fast one should have sent.
+    // The slow path sends its own piece first, and then the data planned for the fast path.
     let only = [path(1, 100, MSS)];
     let starts: Vec<u64> = (0..4)
         .map(|_| {
@@ -195,7 +195,7 @@ fn what_was_planned_for_a_path_that_is_gone_goes_elsewhere() {
     assert_eq!(starts, [1 + 20 * MSS, 1, 1 + MSS, 1 + 2 * MSS]);
 }
 
-/// A node on the mains with a route of three hops, an idle station and 1 MB/s to the next.
+/// A mains-powered node with a route of three hops, an idle station and 1 MB/s to the next hop.
 const LAYERS: CrossLayer = CrossLayer {
     queue_len: 5,
     queue_limit: 30,
@@ -207,7 +207,7 @@ const LAYERS: CrossLayer = CrossLayer {
     base_rtt: Span::from_millis(20),
 };
 
-/// Two paths alike, of which the second differs by this change; which one is chosen.
+/// The chosen path of two equal paths, after this change of the second path.
 fn between(kind: Scheduler, change: fn(&mut PathState, &mut CrossLayer)) -> Option<usize> {
     let first = PathState { layers: Some(LAYERS), in_flight: 3 * MSS, ..path(0, 50, MSS) };
     let mut layers = LAYERS;
@@ -218,9 +218,9 @@ fn between(kind: Scheduler, change: fn(&mut PathState, &mut CrossLayer)) -> Opti
 }
 
 #[test]
-fn fpf_takes_the_path_that_is_better_in_any_one_thing() {
+fn fpf_selects_the_path_that_is_better_in_any_single_attribute() {
     let fpf = Scheduler::Fpf(Reading::Repaired);
-    assert_eq!(between(fpf, |_, _| {}), Some(0), "the first of equals");
+    assert_eq!(between(fpf, |_, _| {}), Some(0), "the first of equal paths");
     assert_eq!(between(fpf, |_, l| l.queue_len = 4), Some(1), "a shorter queue");
     assert_eq!(between(fpf, |_, l| l.queue_len = 6), Some(0), "a longer queue");
     assert_eq!(between(fpf, |_, l| l.battery = 60_000), Some(0), "less energy");
@@ -229,20 +229,19 @@ fn fpf_takes_the_path_that_is_better_in_any_one_thing() {
     assert_eq!(between(fpf, |_, l| l.base_rtt = Span::from_millis(15)), Some(1), "a shorter delay");
     assert_eq!(between(fpf, |p, _| p.cwnd += MSS), Some(1), "a larger window");
     assert_eq!(between(fpf, |p, _| p.in_flight = 2 * MSS), Some(1), "an earlier completion");
-    // Nothing of the lower layers counts for the choice by congestion, delay and throughput but what
-    // fails.
+    // Of the lower layers' state, the choice by congestion, delay and throughput uses only the failures.
     let choice = Scheduler::PathChoice;
     assert_eq!(between(choice, |_, l| l.queue_len = 4), Some(0));
     assert_eq!(between(choice, |_, l| l.service_rate = Rate(2_000_000)), Some(0));
     assert_eq!(between(choice, |_, l| l.base_rtt = Span::from_millis(15)), Some(1));
-    // Throughput is worth twice what congestion is.
+    // Throughput has twice the weight of congestion.
     assert_eq!(between(choice, |p, l| (p.cwnd, l.failure_share) = (20 * MSS, 9)), Some(1));
 }
 
-/// The paper's sign of the queue length and its buffer rate are worth 1/4 each: as printed they cancel
-/// out, repaired they add up.
+/// The paper's sign of the queue length and its buffer rate have a weight of 1/4 each. As printed they cancel
+/// each other; repaired they add up.
 #[test]
-fn the_readings_of_equation_4_differ_in_what_a_queue_is_worth() {
+fn interpretations_of_equation_4_weigh_a_queue_differently() {
     // A shorter queue against a slower hop: 1/2 against 1/4, and 0 against 1/4.
     let change = |_: &mut PathState, l: &mut CrossLayer| {
         (l.queue_len, l.service_rate) = (4, Rate(900_000));
@@ -256,7 +255,7 @@ fn fpf_takes_the_next_best_path_when_the_best_has_no_room() {
     let fpf = || Scheduling::new(Scheduler::Fpf(Reading::Repaired));
     let b = backlog(50 * MSS);
     let all = [path(0, 50, MSS), path(1, 20, 0), path(2, 30, MSS)];
-    // 1 is best, then 2: without layers delay, rate and completion are all there is.
+    // Path 1 is the best, then path 2: without layers only delay, rate and completion count.
     assert_eq!(chosen(&mut fpf(), &all, &b), Some(2));
     assert_eq!(chosen(&mut fpf(), &[path(0, 50, 0), path(1, 20, 0)], &b), None);
 }
@@ -266,7 +265,7 @@ fn lost(i: usize, srtt_ms: u64) -> PathState {
 }
 
 #[test]
-fn a_path_without_a_route_counts_only_while_no_other_has_one() {
+fn path_without_a_route_is_used_only_if_no_path_has_a_route() {
     let mut s = Scheduling::new(Scheduler::PathChoice);
     let b = backlog(50 * MSS);
     let routed = |room| PathState { layers: Some(LAYERS), ..path(0, 90, room) };
@@ -279,9 +278,9 @@ fn a_path_without_a_route_counts_only_while_no_other_has_one() {
     assert_eq!(chosen(&mut s, &[empty(0, 90), empty(1, 10)], &b), Some(1));
 }
 
-/// The time and the number of segments both have to be there.
+/// Both the time and the number of segments must be reached.
 #[test]
-fn a_path_that_carries_nothing_is_tried_with_a_segment_of_seventeen() {
+fn unused_path_is_probed_with_one_segment_in_seventeen() {
     let mut s = Scheduling::new(Scheduler::PathChoice);
     let mut turns = Vec::new();
     for n in 0..67 {
@@ -292,9 +291,9 @@ fn a_path_that_carries_nothing_is_tried_with_a_segment_of_seventeen() {
         turns.push(a.path);
     }
     let tried: Vec<usize> = (0..67).filter(|n| turns[*n] == 1).collect();
-    // The first segment of all counts as a try of its own path; sixteen follow.
+    // The first segment counts as a probe of its own path; sixteen segments follow.
     assert_eq!(tried, [17]);
-    // Nothing more while one is under way.
+    // No other probe while one is in flight.
     let busy = PathState { in_flight: MSS, ..path(0, 20, MSS) };
     let waits = PathState { in_flight: MSS, ..lost(1, 90) };
     let b = Backlog { now: Time::from_secs(9), ..backlog(50 * MSS) };
@@ -306,7 +305,7 @@ fn a_path_that_carries_nothing_is_tried_with_a_segment_of_seventeen() {
     assert_eq!(chosen(&mut s, &[busy, lost(1, 90)], &b), Some(1));
 }
 
-/// Who sends less often than paths are tried keeps to the best path.
+/// A sender that sends less often than the probe interval stays on the best path.
 #[test]
 fn sparse_traffic_does_not_alternate() {
     let mut s = Scheduling::new(Scheduler::Fpf(Reading::Repaired));
@@ -319,15 +318,16 @@ fn sparse_traffic_does_not_alternate() {
 }
 
 #[test]
-fn retransmissions_on_the_way_count_as_congestion_for_a_while() {
+fn retransmissions_count_as_congestion_and_fade() {
     let mut s = Scheduling::new(Scheduler::PathChoice);
     let b = |ms| Backlog { now: Time::from_millis(ms), ..backlog(50 * MSS) };
     let p = |i, segments, retransmits| PathState { segments, retransmits, ..path(i, 50, MSS) };
     assert_eq!(chosen(&mut s, &[p(0, 20, 5), p(1, 20, 0)], &b(1_000)), Some(1));
-    // Within the interval nothing new is seen; then the second loses more of what it sent.
+    // Within the interval there is no new observation. Then the second path loses more of its segments.
     assert_eq!(chosen(&mut s, &[p(0, 20, 5), p(1, 30, 10)], &b(1_050)), Some(1));
     assert_eq!(chosen(&mut s, &[p(0, 40, 5), p(1, 40, 20)], &b(1_200)), Some(0));
-    // What is not used keeps its name; clean sending fades the memory below it.
+    // The state of an unused path does not change. Sending without loss reduces the other path's value below
+    // it.
     let mut now = 1_200;
     let mut chosen_at = None;
     for n in 1..20 {
@@ -341,10 +341,10 @@ fn retransmissions_on_the_way_count_as_congestion_for_a_while() {
     assert_eq!(chosen_at, Some(6));
 }
 
-/// The handshake's round trip, which may have waited for a route, is nobody's delay where the lower
-/// layers know better; and what data show counts more than what they know.
+/// The handshake's RTT may include the search for a route. It is not used as the delay if the lower layers
+/// have a base RTT. RTT samples of data have priority over both.
 #[test]
-fn the_delay_of_a_path_is_that_of_its_data() {
+fn delay_of_a_path_is_the_rtt_of_its_data() {
     let state = |i, srtt_ms, rtt, segments| PathState {
         rtt,
         segments,
@@ -358,7 +358,7 @@ fn the_delay_of_a_path_is_that_of_its_data() {
     };
     let fresh = |i, srtt_ms| state(i, srtt_ms, Span::NONE, 0);
     assert_eq!(choose(fresh(0, 1_000), fresh(1, 50)), Some(0), "equal routes");
-    // The base round-trip time is 20 ms.
+    // The base RTT is 20 ms.
     assert_eq!(choose(state(0, 50, Span::from_millis(30), 9), fresh(1, 900)), Some(1));
     assert_eq!(choose(fresh(0, 50), state(1, 900, Span::from_millis(19), 9)), Some(1));
 }

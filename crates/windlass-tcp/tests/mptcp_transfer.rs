@@ -1,4 +1,4 @@
-//! Whatever the paths do, every byte of a multipath connection arrives once and in order and both
+//! For any behaviour of the paths, every byte of a multipath connection arrives once and in order, and both
 //! ends close.
 
 use crate::multinet::{self, App, Net, Path, Strip, multipath, scheduled};
@@ -12,8 +12,8 @@ use windlass_tcp::{Profile, StackConfig};
 
 #[test]
 fn two_clean_paths_share_a_transfer() {
-    // Long enough for the scheduler that fills send buffers ahead: the first fills before the second path
-    // has joined.
+    // Long enough for the scheduler that fills send buffers in advance: it fills the first path's buffer
+    // before the second path has joined.
     for (name, scheduler) in Scheduler::ALL {
         let p = multipath(scheduled(scheduler), 2);
         let mut net =
@@ -125,7 +125,7 @@ prop_compose! {
     }
 }
 
-/// Two to three paths, the two ends with their applications, and what the paths do.
+/// Two to three paths, the two ends with their applications, and the behaviour of the paths.
 fn situation(
     worst: u64,
 ) -> impl Strategy<Value = ([MultipathProfile; 2], [App; 2], Vec<Path>, u64)> {
@@ -138,7 +138,7 @@ fn situation(
 
 fn transfer(p: [MultipathProfile; 2], mut apps: [App; 2], paths: Vec<Path>, seed: u64) -> Net {
     if apps[0].closes_last && apps[1].closes_last {
-        apps[0].closes_last = false; // one has to begin
+        apps[0].closes_last = false; // one end must close first
     }
     let smallest = [p[0].config(), p[1].config()].map(|c| c.receive_buffer.min(c.send_buffer));
     let mut net = Net::new(p, short(apps, smallest[0].min(smallest[1])), paths, seed);
@@ -146,12 +146,12 @@ fn transfer(p: [MultipathProfile; 2], mut apps: [App; 2], paths: Vec<Path>, seed
     net
 }
 
-/// Streams of a few bytes at a time are kept short.
+/// Streams with small steps are kept short.
 fn short(apps: [App; 2], step: u64) -> [App; 2] {
     apps.map(|app| App { bytes: app.bytes.min(step.saturating_mul(300)), ..app })
 }
 
-/// As [`transfer`], until nothing more happens: the connection may fail.
+/// Like [`transfer`], until no event is left: the connection may fail.
 fn run_to_rest(p: [MultipathProfile; 2], apps: [App; 2], paths: Vec<Path>, seed: u64) -> Net {
     let mut net = Net::new(p, short(apps, 3_000), paths, seed);
     net.run_to_rest(400_000);
@@ -163,7 +163,7 @@ proptest! {
         cases: 400, failure_persistence: None, max_shrink_iters: 600, ..Default::default()
     })]
 
-    /// Losses, reordering, duplicates, and paths that go away and come back.
+    /// Losses, reordering, duplicates, and paths that fail and return.
     #[test]
     fn every_byte_arrives_once_and_both_ends_close(s in situation(150)) {
         let (p, apps, paths, seed) = s;
@@ -183,7 +183,7 @@ proptest! {
         cases: 300, failure_persistence: None, max_shrink_iters: 300, ..Default::default()
     })]
 
-    /// The same where subflows give up soon, are replaced, and the connection outlives them.
+    /// Subflows fail early and are replaced, and the connection outlives them.
     #[test]
     fn streams_survive_the_end_of_their_subflows(s in situation(100), retries in 1u32..5) {
         let (p, mut apps, paths, seed) = s;
@@ -198,8 +198,8 @@ proptest! {
         apps[1].closes_last = true;
         let net = run_to_rest(p, apps, paths, seed);
         let [client, server] = &net.ends;
-        // An end that only listens never learns that the other is gone, as with plain TCP; and the
-        // last subflow may end before the client knows that others would be welcome.
+        // An end that only receives does not detect that the other end is gone, as with plain TCP. The last
+        // subflow may also end before the client has confirmed that it may open others.
         let failed = client.c.failure().is_some() || server.c.failure().is_some();
         if !failed {
             prop_assert_eq!((server.read, client.read), (client.offered, server.offered));

@@ -1,5 +1,5 @@
-//! Options of Multipath TCP in packets: the figures of RFC 8684 to the byte, lengths, checksums, what is
-//! ignored, and numbers of which half was sent.
+//! Options of Multipath TCP in packets: the figures of RFC 8684 byte by byte, lengths, checksums, ignored
+//! options, and numbers sent with half of their bits.
 
 use crate::wire_format::{addresses, with_raw_options};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn emit(segment: &Segment, option: &MpOption, checksums: bool) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The option's bytes on a segment without other options whose payload is what the option maps.
+/// The encoded option of a segment without other options. The segment's payload matches the option's mapping.
 fn option_bytes(option: &MpOption, checksums: bool) -> Vec<u8> {
     let fin = matches!(option, MpOption::Dss(dss) if dss.data_fin);
     let len = option.mapping().map_or(0, |m| u32::from(m.len) - u32::from(fin));
@@ -110,7 +110,7 @@ fn the_other_options_have_the_bytes_of_sections_3_3_8_to_3_7() {
     assert_eq!(option_bytes(&reset, false), [30, 4, 0x81, 3]);
 }
 
-/// The expected sums were computed in Python from the definition in RFC 1071.
+/// The expected checksums were computed in Python from the definition in RFC 1071.
 #[test]
 fn checksums_cover_numbers_and_payload() {
     assert_eq!(codec::checksum(MAPPING, &[]), 0x6b01);
@@ -120,7 +120,7 @@ fn checksums_cover_numbers_and_payload() {
     wire::fill_pattern(Seq(0), &mut payload);
     let expected = codec::checksum(MAPPING, &payload).to_be_bytes();
     assert_eq!((bytes[1], &bytes[26..]), (28, &expected[..]));
-    // The first data of MP_CAPABLE count from the number after the initial one, at offset 1.
+    // The first data of MP_CAPABLE have the number after the initial number, at offset 1.
     let bytes = option_bytes(&capable(Some(KEY_A), Some(KEY_B), Some(100)), true);
     let data_seq = keys::initial_data_seq(KEY_A) + 1;
     let first = Mapping { data_seq, subflow_offset: 1, len: 100 };
@@ -134,7 +134,7 @@ fn a_checksum_is_refused_where_the_mapping_has_other_payload() {
     let expected = EmitError::MappingCut { mapped: 100, payload: 99 };
     assert_eq!(emit(&segment, &option, true), Err(expected));
     assert!(emit(&segment, &option, false).is_ok());
-    // With a DATA_FIN the last octet is none of the payload.
+    // With a DATA_FIN the last octet is not part of the payload.
     assert!(emit(&segment, &dss(None, Some(MAPPING), true), true).is_ok());
 }
 
@@ -178,14 +178,14 @@ fn options_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn what_version_1_does_not_define_is_skipped_and_the_rest_is_read() {
+fn options_undefined_in_version_1_are_skipped_and_the_others_are_read() {
     for foreign in [
         &[30, 12, 0x00, 0x81, 1, 2, 3, 4, 5, 6, 7, 8][..], // MP_CAPABLE of version 0
         &[30, 4, 0x01, 0x00],                              // no method
         &[30, 4, 0x01, 0x41],                              // flag B
         &[30, 8, 0x01, 0x01, 1, 2, 3, 4],                  // half a key
         &[30, 13, 0x10, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9],     // MP_JOIN one byte too long
-        &[30, 10, 0x20, 0x03, 1, 2, 3, 4, 5, 6],           // DSS shorter than its flags say
+        &[30, 10, 0x20, 0x03, 1, 2, 3, 4, 5, 6],           // DSS shorter than its flags
         &[30, 10, 0x20, 0x01, 1, 2, 3, 4, 5, 6],           // a checksum without mapping
         &[30, 18, 0x30, 4, 10, 0, 0, 2, 0, 80, 1, 2, 3, 4, 5, 6, 7, 8], // an address with a port
         &[30, 3, 0x40],                                    // no address removed
@@ -201,13 +201,13 @@ fn what_version_1_does_not_define_is_skipped_and_the_rest_is_read() {
         let mss = packet.segment.options.mss;
         assert_eq!((packet.multipath, mss), (None, Some(1460)), "{foreign:x?}");
     }
-    // Beyond the header's end it is no matter of Multipath TCP.
+    // Beyond the header's end, the length is not checked by Multipath TCP.
     let raw = [30, 12, 0x20, 0x03];
     assert_eq!(wire::parse(&with_raw_options(&raw)), Err(WireError::OptionLength(30)));
 }
 
 #[test]
-fn of_two_options_a_bare_data_acknowledgement_gives_way() {
+fn data_ack_without_mapping_has_lower_priority_than_another_option() {
     let ack = [30, 8, 0x20, 0x01, 0, 0, 0, 7];
     let removed = [30, 4, 0x40, 3];
     let mapping = [30, 16, 0x20, 0x05, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 9];
@@ -219,14 +219,14 @@ fn of_two_options_a_bare_data_acknowledgement_gives_way() {
     assert_eq!(read(&[&ack, &removed]), removal);
     assert_eq!(read(&[&removed, &ack]), removal);
     let data = |option| matches!(option, MpOption::Dss(dss) if dss.data_ack == Some(7));
-    // The mapping's own length, of two octets, is missing: it is none.
+    // The mapping's own length, two octets, is missing: the option has no mapping.
     assert_eq!(read(&[&removed, &mapping]), removal);
     let mapping = [30, 18, 0x20, 0x05, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 9, 0, 5];
     assert!(data(read(&[&removed, &mapping])) && data(read(&[&mapping, &removed])));
 }
 
 #[test]
-fn numbers_with_32_bits_are_completed_by_what_both_ends_have_said() {
+fn numbers_with_32_bits_are_completed_from_earlier_numbers() {
     let read = |raw: &[u8]| wire::parse(&with_raw_options(raw)).unwrap().multipath.unwrap();
     let mut numbers = Numbers::default();
     numbers.sent(&capable(None, None, None));
@@ -235,7 +235,7 @@ fn numbers_with_32_bits_are_completed_by_what_both_ends_have_said() {
     let (own, peer) = (keys::initial_data_seq(KEY_A) + 1, keys::initial_data_seq(KEY_B) + 1);
     let first = Mapping { data_seq: own, subflow_offset: 1, len: 1400 };
     numbers.sent(&dss(Some(peer), Some(first), false));
-    // 30, 16: acknowledgement, sequence number, offset 1, length 1400 in four octets each but the last.
+    // 30, 16: acknowledgement, sequence number, offset 1 in four octets each, and length 1400.
     let short = |ack: u64, seq: u64| {
         let [ack, seq] = [ack, seq].map(|n| (n as u32).to_be_bytes());
         [&[30, 18, 0x20, 0x05][..], &ack, &seq, &[0, 0, 0, 1, 0x05, 0x78]].concat()
@@ -244,7 +244,7 @@ fn numbers_with_32_bits_are_completed_by_what_both_ends_have_said() {
     assert!(signal.short_ack && signal.short_seq);
     let mapping = Mapping { data_seq: peer, ..first };
     assert_eq!(numbers.complete(&signal), dss(Some(own + 1400), Some(mapping), false));
-    // A gigabyte further each.
+    // Both numbers advance by a gigabyte.
     let far = 1 << 30;
     let mapping = Mapping { data_seq: own.wrapping_add(far), ..first };
     numbers.sent(&dss(None, Some(mapping), false));
@@ -339,7 +339,7 @@ proptest! {
         let packet = with_raw_options(&raw);
         let Some(signal) = wire::parse(&packet).expect("valid").multipath else { return Ok(()) };
         let segment = Segment { flags: Flags::ACK, ..Segment::default() };
-        let again = emit(&segment, &signal.option, false).expect("what is read can be written");
+        let again = emit(&segment, &signal.option, false).expect("a decoded option can be encoded");
         prop_assert_eq!(wire::parse(&again).unwrap().multipath.unwrap().option, signal.option);
     }
 }

@@ -1,4 +1,4 @@
-//! When segments may leave, and whether the window is used: pacing and RFC 7661.
+//! Pacing and the use of cwnd (RFC 7661).
 
 use crate::script::{Script, plain_with};
 use windlass_cc::AnyParams;
@@ -10,7 +10,7 @@ fn paced() -> Profile {
 }
 
 #[test]
-fn a_window_without_a_rate_of_its_own_is_spread_at_twice_its_speed_in_slow_start() {
+fn cwnd_without_pacing_rate_is_paced_at_twice_its_rate_in_slow_start() {
     // 2 · 10000 bytes in 100 ms: 1000 bytes in 5 ms.
     Script::connected(paced()).run(
         "100 offer 4000
@@ -35,7 +35,7 @@ fn acknowledgements_do_not_wait_for_the_pacer() {
 }
 
 #[test]
-fn what_a_new_connection_sends_unpaced_is_a_burst() {
+fn new_connection_sends_an_unpaced_burst() {
     let mut p = paced();
     p.stack.pacing_burst = 3;
     Script::connected(p).run(
@@ -50,7 +50,7 @@ fn what_a_new_connection_sends_unpaced_is_a_burst() {
 }
 
 #[test]
-fn an_unused_moment_is_not_made_up_for() {
+fn unused_pacing_time_is_not_recovered() {
     Script::connected(paced()).run(
         "100 offer 1000
          100 > . 1+1000
@@ -94,8 +94,8 @@ fn validating() -> Profile {
 }
 
 #[test]
-fn a_window_that_was_full_within_the_round_grows_for_all_of_it() {
-    // The application has no more, so that the flight is small when the last ones come.
+fn cwnd_that_was_full_in_a_round_grows_for_the_whole_round() {
+    // The application has no more data, so that the flight is small at the last acknowledgements.
     let mut s = Script::connected_with_sack(validating());
     let sent: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
     s.run(&format!("100 offer 10000\n{sent}"));
@@ -106,7 +106,7 @@ fn a_window_that_was_full_within_the_round_grows_for_all_of_it() {
 }
 
 #[test]
-fn a_window_that_is_not_used_does_not_grow() {
+fn unused_cwnd_does_not_grow() {
     let mut s = Script::connected_with_sack(validating());
     for n in 0..5 {
         let (at, from) = (100 + 100 * n, 1 + 1000 * n);

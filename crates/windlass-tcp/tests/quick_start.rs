@@ -1,4 +1,4 @@
-//! Quick-Start's options byte by byte, and what a response is worth to the end that asked.
+//! Quick-Start's options byte by byte, and the approved rate of a response.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
@@ -25,7 +25,7 @@ fn profile() -> Profile {
 }
 
 #[test]
-fn the_rates_are_those_of_table_1_in_section_3_1() {
+fn rates_equal_table_1_in_section_3_1() {
     let kbps = [
         0, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480, 40_960, 81_920, 163_840,
         327_680, 655_360, 1_310_720,
@@ -49,7 +49,7 @@ fn bytes_of(option: QuickOption, ttl: u8) -> Vec<u8> {
 }
 
 #[test]
-fn a_request_and_a_report_stand_in_the_ip_header_as_section_3_1_draws_them() {
+fn request_and_report_have_the_bytes_of_section_3_1_in_the_ip_header() {
     let nonce = Nonce::new(0x2bcd_ef01);
     let (rate, ttl) = (RateCode::new(11), 200);
     let packet = bytes_of(QuickOption::Request(Request { rate, ttl, nonce }), 63);
@@ -62,7 +62,7 @@ fn a_request_and_a_report_stand_in_the_ip_header_as_section_3_1_draws_them() {
 }
 
 #[test]
-fn a_response_stands_in_the_tcp_header_as_section_4_2_draws_it() {
+fn response_has_the_bytes_of_section_4_2_in_the_tcp_header() {
     let nonce = Nonce::new(0x2bcd_ef01);
     let packet = bytes_of(
         QuickOption::Response(Response { rate: RateCode::new(12), ttl_diff: 119, nonce }),
@@ -86,7 +86,7 @@ fn any_option() -> impl Strategy<Value = QuickOption> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(option in any_option(), ttl in any::<u8>(), len in 0..500u32) {
+    fn decoding_inverts_encoding(option in any_option(), ttl in any::<u8>(), len in 0..500u32) {
         let segment = Segment { len, flags: Flags::ACK, ..Segment::default() };
         let carried = Carried { option, ttl };
         let mut out = Vec::new();
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn a_bit_that_flips_in_the_option_makes_a_checksum_fail(option in any_option(), bit in 0..64usize) {
+    fn flipped_bit_in_the_option_fails_a_checksum(option in any_option(), bit in 0..64usize) {
         let mut packet = bytes_of(option, 64);
         let start = if packet[0] == 0x47 { 20 } else { 40 };
         packet[start + bit / 8] ^= 1 << (bit % 8);
@@ -115,7 +115,7 @@ proptest! {
         request.reduce(to, random);
         prop_assert_eq!(request.rate, from.min(to));
         prop_assert!(request.nonce.agrees(sent, request.rate));
-        // Bits of no step that was taken stay; those of a step are the router's.
+        // Bits of steps that were not taken stay; the router replaces the bits of a taken step.
         let low = |rate: RateCode| (1u32 << (2 * rate.number())) - 1;
         let steps = low(from) & !low(request.rate);
         prop_assert_eq!((request.nonce.bits() ^ sent.bits()) & !steps, 0);
@@ -123,7 +123,7 @@ proptest! {
     }
 }
 
-/// A client that has asked, and its question.
+/// A client that has sent a request, and the request.
 fn asked() -> (Profile, Endpoint, Segment, Request) {
     let p = profile();
     let mut client = Endpoint::new(&p, Seq(7));
@@ -136,7 +136,7 @@ fn asked() -> (Profile, Endpoint, Segment, Request) {
     (p, client, syn, request)
 }
 
-/// The client's report and window in segments, after a SYN-ACK 100 ms later with this response.
+/// The rate in the client's report and its cwnd in segments, after a SYN-ACK with this response 100 ms later.
 fn after(change: impl Fn(&mut Response), routers: u8) -> (RateCode, u64) {
     let (p, mut client, syn, mut request) = asked();
     let at = Time::from_millis(101);
@@ -163,7 +163,7 @@ fn after(change: impl Fn(&mut Response), routers: u8) -> (RateCode, u64) {
 }
 
 #[test]
-fn an_honest_response_opens_the_window_to_the_rate_times_the_round_trip() {
+fn valid_response_sets_cwnd_to_rate_times_rtt() {
     // 1.31 Gbit/s for 100 ms, in segments of 1448 bytes and 40 of headers.
     assert_eq!(after(|_| {}, 3), (RateCode::new(15), 1_310_720_000 / 8 / 10 / 1488));
     let reduced = |r: &mut Response| {
@@ -174,13 +174,13 @@ fn an_honest_response_opens_the_window_to_the_rate_times_the_round_trip() {
 }
 
 #[test]
-fn a_response_that_says_more_than_the_routers_is_worth_nothing() {
+fn response_above_the_approved_rate_approves_nothing() {
     let nothing = (RateCode::ZERO, 10);
     assert_eq!(after(|_| {}, 2), nothing, "a router took no part");
     assert_eq!(after(|r| r.ttl_diff ^= 1, 3), nothing);
     assert_eq!(after(|r| r.nonce = Nonce::new(r.nonce.bits() ^ 1), 3), nothing);
     assert_eq!(after(|r| *r = Response::default(), 3), nothing, "refused");
-    // Reduced to 9 by a router, which has replaced the bits above; told as 10.
+    // A router reduced the rate to 9 and replaced the higher bits; the response claims 10.
     let claim = |r: &mut Response| {
         r.rate = RateCode::new(10);
         r.nonce = Nonce::new(r.nonce.bits() ^ (1 << 18));
@@ -189,7 +189,7 @@ fn a_response_that_says_more_than_the_routers_is_worth_nothing() {
 }
 
 #[test]
-fn a_peer_that_does_not_know_the_option_is_told_that_nothing_is_used() {
+fn peer_without_the_option_receives_a_report_of_zero() {
     let (p, mut client, syn, _) = asked();
     let at = Time::from_millis(101);
     let mut server = Endpoint::new(&p, Seq(70));
@@ -206,7 +206,7 @@ fn a_peer_that_does_not_know_the_option_is_told_that_nothing_is_used() {
 }
 
 #[test]
-fn a_host_that_carries_no_options_has_a_standard_slow_start() {
+fn host_without_options_has_a_standard_slow_start() {
     let p = profile();
     let (mut client, mut server) = (Endpoint::new(&p, Seq(7)), Endpoint::new(&p, Seq(70)));
     client.connect();

@@ -1,4 +1,4 @@
-//! RFC 8985: losses found by time, and the tail loss probe.
+//! RFC 8985: loss detection by time, and the tail loss probe.
 
 use crate::script::{Script, plain_with};
 use windlass_cc::Span;
@@ -21,7 +21,7 @@ fn with_probe() -> Profile {
     p
 }
 
-/// The lines in which ten segments of 1000 bytes go at 100 ms.
+/// The lines that send ten segments of 1000 bytes at 100 ms.
 fn ten(offered: u64) -> String {
     let segments: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
     format!("100 offer {offered}\n{segments}")
@@ -34,8 +34,9 @@ fn ten_out(p: Profile, offered: u64) -> Script {
 }
 
 #[test]
-fn what_is_late_by_a_quarter_round_trip_is_lost() {
-    // One segment delivered out of order is no proof: the least RTT is 100 ms, a quarter is 25.
+fn segment_late_by_a_quarter_of_the_min_rtt_is_lost() {
+    // One segment delivered out of order is not proof: the minimum RTT is 100 ms, and a quarter of it is 25
+    // ms.
     ten_out(rack(), 10_000).run(
         "200 < . 1 ack 1 sack 1001-2001
          200 = phase Open
@@ -50,9 +51,9 @@ fn what_is_late_by_a_quarter_round_trip_is_lost() {
 }
 
 #[test]
-fn a_stack_with_ticks_looks_again_after_whole_ticks_and_two_milliseconds() {
-    // `tcp_rack_mark_lost`: 25 ms are left and 2 more are seven ticks of 4 ms, counted from the end of
-    // the tick that runs.
+fn stack_with_ticks_checks_again_after_whole_ticks_and_two_milliseconds() {
+    // `tcp_rack_mark_lost`: the remaining 25 ms and 2 ms more are seven ticks of 4 ms, counted from the end
+    // of the current tick.
     for (at, expires) in [(200, 232), (203, 232), (204, 236)] {
         let mut p = rack();
         p.stack.wheel_tick = Span::from_millis(4);
@@ -68,8 +69,8 @@ fn a_stack_with_ticks_looks_again_after_whole_ticks_and_two_milliseconds() {
 }
 
 #[test]
-fn three_segments_delivered_above_a_hole_leave_it_no_time() {
-    // Section 6.2 step 4: without reordering seen, DupThresh segments end the waiting.
+fn three_segments_delivered_above_a_hole_end_the_wait() {
+    // Section 6.2 step 4: without reordering so far, DupThresh segments end the wait.
     ten_out(rack(), 10_000).run(
         "200 < . 1 ack 1 sack 1001-2001
          201 < . 1 ack 1 sack 1001-3001
@@ -81,7 +82,7 @@ fn three_segments_delivered_above_a_hole_leave_it_no_time() {
 }
 
 #[test]
-fn a_segment_that_is_merely_late_is_not_sent_again() {
+fn late_segment_is_not_retransmitted() {
     // Delivered 20 ms after its successor: reordering, and no loss by time.
     let mut s = ten_out(rack(), 20_000);
     s.run(
@@ -90,7 +91,7 @@ fn a_segment_that_is_merely_late_is_not_sent_again() {
          220 > . 10001+1000
          220 > . 11001+1000
          220 > . 12001+1000
-         220 > . 13001+1000             # slow start: one for each segment, and one more
+         220 > . 13001+1000             # slow start: one segment per delivered segment, and one more
          220 = phase Open
          220 = retransmits 0
          221 < . 1 ack 3001 sack 4001-7001 # three above the hole, but reordering has been seen
@@ -99,7 +100,7 @@ fn a_segment_that_is_merely_late_is_not_sent_again() {
 }
 
 #[test]
-fn counting_takes_the_same_lateness_for_a_loss() {
+fn counting_treats_the_same_lateness_as_a_loss() {
     let mut p = rack();
     p.stack.loss_detection = LossDetection::DupThresh;
     ten_out(p, 20_000).run(
@@ -134,8 +135,8 @@ fn a_lost_retransmission_is_found_and_repaired_without_the_timer() {
 }
 
 #[test]
-fn a_retransmission_reported_above_a_hole_tells_of_an_earlier_one_that_was_lost() {
-    // The echoed timestamp stays that of the last segment in order, whatever arrives above the hole.
+fn retransmission_reported_above_a_hole_shows_an_earlier_lost_retransmission() {
+    // The echoed timestamp is still from the last segment in order, regardless of the data above the hole.
     let mut p = rack();
     p.stack.timestamps = true;
     p.mtu = 1052;
@@ -163,10 +164,10 @@ fn a_retransmission_reported_above_a_hole_tells_of_an_earlier_one_that_was_lost(
 
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips() {
-    // srtt 100 ms. The last three of ten are lost.
+    // The SRTT is 100 ms. The last three of ten segments are lost.
     ten_out(with_probe(), 10_000).run(
         "200 < . 1 ack 7001
-         400 > . 9001+1000              # 200 + 2 · srtt: the last segment again
+         400 > . 9001+1000              # 200 + 2 · srtt: the last segment is retransmitted
          400 = phase Open
          500 < . 1 ack 7001 sack 9001-10001
          500 > . 7001+1000              # sent before the probe, and 300 ms late
@@ -179,7 +180,7 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
 }
 
 #[test]
-fn a_lone_segment_is_probed_after_what_its_acknowledgement_may_be_delayed_by() {
+fn single_segment_is_probed_after_the_max_ack_delay() {
     let mut s = Script::connected_with_sack(with_probe());
     s.run(
         "100 offer 1000
@@ -193,14 +194,14 @@ fn a_lone_segment_is_probed_after_what_its_acknowledgement_may_be_delayed_by() {
 fn a_probe_sends_new_data_if_there_are_any() {
     ten_out(with_probe(), 20_000).run(
         "300 > . 10001+1000             # 100 + 2 · srtt
-         1300 > . 1+1000                # the timer, anew from the probe
+         1300 > . 1+1000                # the timer restarted at the probe
          1300 = phase Loss",
     );
 }
 
 #[test]
-fn a_loss_that_the_probe_repaired_cuts_the_window_once() {
-    // The last segment was lost, the probe replaced it, and more data show that only one came.
+fn loss_repaired_by_the_probe_reduces_cwnd_once() {
+    // The last segment was lost and the probe replaced it. More data show that only one copy arrived.
     ten_out(with_probe(), 10_000).run(
         "200 < . 1 ack 9001
          600 > . 9001+1000              # one segment in flight: 2 · srtt + 200
@@ -214,7 +215,7 @@ fn a_loss_that_the_probe_repaired_cuts_the_window_once() {
 }
 
 #[test]
-fn a_probe_that_was_a_duplicate_does_not_cut_the_window() {
+fn duplicate_probe_does_not_reduce_cwnd() {
     ten_out(with_probe(), 10_000).run(
         "200 < . 1 ack 9001
          600 > . 9001+1000
@@ -228,9 +229,9 @@ fn a_probe_that_was_a_duplicate_does_not_cut_the_window() {
 }
 
 #[test]
-fn what_was_lost_since_recovery_began_begins_another_when_it_ends() {
-    // The first and the last of ten are lost, and the eleventh, which recovery sent: the latter two
-    // go again in it, and it ends with the tenth.
+fn loss_during_recovery_begins_another_recovery() {
+    // The first and the last of ten segments are lost, and the eleventh, which recovery sent. The latter two
+    // are retransmitted in this recovery, which ends with the tenth segment.
     ten_out(rack(), 20_000).run(
         "200 < . 1 ack 1 sack 1001-5001
          200 > . 1+1000
@@ -257,9 +258,9 @@ fn what_was_lost_since_recovery_began_begins_another_when_it_ends() {
 }
 
 #[test]
-fn an_acknowledgement_that_brings_much_at_once_is_no_reordering() {
-    // In order up to 4001, a hole, and more beyond it, all told at once: what is below the report is
-    // not late. Three segments above the hole then leave it no time.
+fn ack_of_much_data_at_once_is_not_reordering() {
+    // In order up to 4001, a hole, and more above it, all in one report: segments below the report are not
+    // late. Three segments above the hole then end the wait.
     ten_out(rack(), 10_000).run(
         "200 < . 1 ack 4001 sack 5001-8001
          200 > . 4001+1000
@@ -268,7 +269,7 @@ fn an_acknowledgement_that_brings_much_at_once_is_no_reordering() {
 }
 
 #[test]
-fn a_timeout_takes_for_lost_what_is_late_and_not_what_has_just_been_sent() {
+fn timeout_marks_late_segments_as_lost_but_not_recent_segments() {
     // Section 6.3 (`tcp_timeout_mark_lost`).
     Script::connected_with_sack(rack()).run(
         "100 offer 1000
@@ -282,7 +283,7 @@ fn a_timeout_takes_for_lost_what_is_late_and_not_what_has_just_been_sent() {
          1200 > . 1001+1000
          1200 = phase Loss
          1200 = lost 1000
-         1200 = in_flight 2000          # sent again, and fresh
+         1200 = in_flight 2000          # a retransmission and a recent segment
          1290 < . 1 ack 1001 sack 3001-4001
          1300 < . 1 ack 2001 sack 3001-4001
          1300 > . 2001+1000
@@ -293,8 +294,8 @@ fn a_timeout_takes_for_lost_what_is_late_and_not_what_has_just_been_sent() {
 }
 
 #[test]
-fn a_window_of_whole_segments_has_room_for_one_besides_what_a_timeout_spares() {
-    // `tcp_enter_loss`: what is repaired need not wait for what is in flight.
+fn cwnd_in_whole_segments_allows_one_segment_beyond_the_spared_segments() {
+    // `tcp_enter_loss`: retransmissions need not wait for the data in flight.
     let mut p = rack();
     p.stack.window_counting = Counting::Segments;
     Script::connected_with_sack(Profile::new(p.stack, p.params, p.mtu)).run(
@@ -319,8 +320,8 @@ fn a_window_of_whole_segments_has_room_for_one_besides_what_a_timeout_spares() {
 }
 
 #[test]
-fn the_round_trip_is_that_of_whatever_was_delivered_last() {
-    // Section 6.2 step 2 (`tcp_rack_advance`): also of a segment sent before others that are delivered.
+fn rack_rtt_is_the_rtt_of_the_last_delivered_segment() {
+    // Section 6.2 step 2 (`tcp_rack_advance`): also of a segment sent before other delivered segments.
     ten_out(rack(), 10_000).run(
         "200 < . 1 ack 1 sack 2001-3001
          200 = deadline_ms 225
@@ -350,7 +351,7 @@ fn recoveries_after_a_timeout_narrow_the_reordering_window_too() {
                  +0 = phase Loss
                  +100 < . 1 ack {next}
                  +0 = phase Open
-                 +0 offer 1000           # a round trip that ends the back-off
+                 +0 offer 1000           # an RTT that ends the backoff
                  +0 > . {next}+1000
                  +100 < . 1 ack {}",
                 at + 2000,

@@ -20,7 +20,7 @@ fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay
          220 < . 2001+1000 ack 1
          420 > . 1 ack 3001
          500 < . 3001+1000 ack 1
-         600 offer 10                     # our data carry it
+         600 offer 10                     # the data carry the acknowledgement
          600 > . 1+10 ack 4001
          700 < . 4001 ack 11
          999",
@@ -38,12 +38,12 @@ fn lying(lies: Lies) -> Script {
 }
 
 #[test]
-fn a_receiver_that_hides_losses_acknowledges_what_never_arrived() {
+fn receiver_that_hides_losses_acknowledges_missing_data() {
     lying(Lies::HidesLosses).run(
-        "200 < . 1001+1000 ack 1          # the first is lost
+        "200 < . 1001+1000 ack 1          # the first segment is lost
          200 > . 1 ack 2001 bare
          200 = received 2000
-         201 < . 1+1000 ack 1             # it was late: a duplicate like any
+         201 < . 1+1000 ack 1             # it was late: an ordinary duplicate
          201 > . 1 ack 2001 bare
          201 = received 2000",
     );
@@ -62,7 +62,7 @@ fn a_receiver_that_splits_acknowledgements_covers_a_quarter_of_a_segment_at_a_ti
     );
 }
 
-/// A sender in congestion avoidance with ten segments on their way.
+/// A sender in congestion avoidance with ten segments in flight.
 fn avoiding(counting: Counting) -> Script {
     let mut p = plain_with(|s| s.window_counting = counting);
     p.params.set_common(&Setup { initial_ssthresh: 2_000, ..p.params.common() });
@@ -70,7 +70,7 @@ fn avoiding(counting: Counting) -> Script {
 }
 
 #[test]
-fn pieces_of_a_segment_open_the_window_of_who_counts_segments_once_the_whole_has_come() {
+fn segment_counting_ignores_partial_segment_acks() {
     let mut opened = Vec::new();
     for counting in [Counting::Bytes, Counting::Segments] {
         let mut s = avoiding(counting);
@@ -92,9 +92,9 @@ fn gaps_their_filling_and_duplicates_are_acknowledged_at_once() {
          200 > . 1 ack 1
          201 < . 3001+1000 ack 1
          201 > . 1 ack 1
-         202 < . 1+1000 ack 1              # fills the first gap; another is left
+         202 < . 1+1000 ack 1              # fills the first gap; another remains
          202 > . 1 ack 2001
-         203 < . 2001+1000 ack 1           # fills the last
+         203 < . 2001+1000 ack 1           # fills the last gap
          203 > . 1 ack 4001
          204 < . 1+1000 ack 1
          204 > . 1 ack 4001
@@ -104,7 +104,7 @@ fn gaps_their_filling_and_duplicates_are_acknowledged_at_once() {
 }
 
 #[test]
-fn what_lies_beyond_the_window_is_cut_off() {
+fn data_beyond_the_window_is_cut_off() {
     let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1500));
     s.run(
         "200 < . 1+1000 ack 1
@@ -120,7 +120,7 @@ fn what_lies_beyond_the_window_is_cut_off() {
 }
 
 #[test]
-fn a_segment_that_finds_the_window_closed_is_read_for_its_acknowledgement() {
+fn ack_of_a_segment_at_a_closed_window_is_processed() {
     let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1000));
     s.run(
         "200 offer 1000
@@ -134,9 +134,9 @@ fn a_segment_that_finds_the_window_closed_is_read_for_its_acknowledgement() {
 }
 
 #[test]
-fn an_acknowledgement_at_the_right_edge_of_the_window_is_read() {
-    // The peer filled our window and lost its first segment; its acknowledgements stand at the
-    // edge.
+fn ack_at_the_right_edge_of_the_window_is_processed() {
+    // The peer filled the window of this end and lost its first segment. Its acknowledgements have the
+    // sequence number of the right edge.
     let mut s = Script::connected(plain_with(|s| s.receive_buffer = 3000));
     s.run(
         "200 offer 1000
@@ -150,7 +150,7 @@ fn an_acknowledgement_at_the_right_edge_of_the_window_is_read() {
 }
 
 #[test]
-fn the_window_opens_in_worthwhile_steps() {
+fn window_advances_in_sufficiently_large_steps() {
     Script::connected(plain()).run(
         "200 < . 1+8000 ack 1
          200 > . 1 ack 8001 win 2000
@@ -162,12 +162,12 @@ fn the_window_opens_in_worthwhile_steps() {
          240 > . 1 ack 8001 win 10000
          250 < . 8001+400 ack 1
          250 > . 1 ack 8401 win 9600
-         260 read 400                       # not worth a word
+         260 read 400                       # too small for an update
          270 < . 8401+400 ack 1
-         270 > . 1 ack 8801 win 9200        # nor a new edge: 9600 would be 400 more
+         270 > . 1 ack 8801 win 9200        # the edge does not advance: 9600 would be only 400 more
          280 read 400
          290 < . 8801+400 ack 1
-         290 > . 1 ack 9201 win 8800        # 800 more, 400 being unread
+         290 > . 1 ack 9201 win 8800        # 800 more, with 400 unread
          300 read 400
          310 < . 9201+400 ack 1
          310 > . 1 ack 9601 win 9600        # now 1200 more",
@@ -175,7 +175,7 @@ fn the_window_opens_in_worthwhile_steps() {
 }
 
 #[test]
-fn a_small_buffer_opens_by_half() {
+fn small_buffer_advances_by_half() {
     let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1200));
     s.run(
         "200 < . 1+1000 ack 1
@@ -186,10 +186,10 @@ fn a_small_buffer_opens_by_half() {
     );
 }
 
-/// Reno-BER figure 10: the application reads late, the acknowledgement shows 2920 bytes, an update
-/// shows 8760, and the duplicates after it count.
+/// Reno-BER figure 10: the application reads late, the acknowledgement announces 2920 bytes, an update
+/// announces 8760, and the duplicates after it count.
 #[test]
-fn the_paper_s_window_scene_plays_at_the_receiver() {
+fn figure_10_of_reno_ber_at_the_receiver() {
     let stack = Preset::by_name("riverbed").unwrap().config;
     let mut s = Script::new(Profile { stack, mtu: 1500, ..plain() });
     s.run(
@@ -217,7 +217,7 @@ fn the_paper_s_window_scene_plays_at_the_receiver() {
 }
 
 #[test]
-fn the_paper_s_window_scene_plays_at_the_sender() {
+fn figure_10_of_reno_ber_at_the_sender() {
     let stack = Preset::by_name("riverbed").unwrap().config;
     let mut s = Script::new(Profile { stack, mtu: 1500, ..plain() });
     s.run(
@@ -234,7 +234,7 @@ fn the_paper_s_window_scene_plays_at_the_sender() {
          80 > . 5841+1460
          120 < . 1 ack 5841 win 2920
          120 > . 7301+1460
-         121 < . 1 ack 5841 win 8760         # the update is no duplicate
+         121 < . 1 ack 5841 win 8760         # the update is not a duplicate
          121 > . 8761+1460
          121 > . 10221+1460
          122 = dup_acks 0
@@ -249,7 +249,7 @@ fn the_paper_s_window_scene_plays_at_the_sender() {
 }
 
 #[test]
-fn received_ranges_are_reported_the_latest_first() {
+fn received_ranges_are_reported_most_recent_first() {
     let mut s = Script::new(plain_with(|s| s.sack = true));
     s.run(
         "0 connect
@@ -308,16 +308,16 @@ fn a_timestamp_from_the_past_marks_an_old_duplicate() {
         "100 < . 1+988 ack 1 ts 539 1
          100 > . 1 ack 1
          100 = received 0
-         110 < . 1+988 ack 1                  # without one: dropped
+         110 < . 1+988 ack 1                  # without a timestamp: dropped
          110 = received 0
-         120 < R 1                            # a reset needs none
+         120 < R 1                            # a reset needs no timestamp
          120 = failure Reset",
     );
 }
 
 #[test]
 fn a_timestamp_is_forgotten_after_24_days() {
-    // 2 147 483 649 ms later the peer's clock seems to have run back.
+    // 2 147 483 649 ms later the peer's clock seems to have gone backwards.
     with_timestamps().run(
         "2147483700 < . 1+988 ack 1 ts 2147484189 1
          2147483900 > . 1 ack 989 ts 2147483901 2147484189",
@@ -325,7 +325,7 @@ fn a_timestamp_is_forgotten_after_24_days() {
 }
 
 #[test]
-fn a_delay_of_its_own_is_not_moved_to_the_slow_timer_s_ticks() {
+fn delayed_ack_is_not_moved_to_the_ticks_of_the_slow_timer() {
     let p = plain_with(|s| {
         s.delayed_ack_segments = 2;
         s.timer_tick = Span::from_millis(500);
@@ -334,7 +334,7 @@ fn a_delay_of_its_own_is_not_moved_to_the_slow_timer_s_ticks() {
 }
 
 #[test]
-fn linuxs_quick_acknowledgements_are_sixteen_at_first_and_as_many_after_a_duplicate() {
+fn linux_sends_sixteen_quick_acks_at_first_and_after_a_duplicate() {
     let mut s = Script::connected(plain_with(|s| {
         s.delayed_ack_segments = 2;
         s.quick_acks = true;
@@ -352,8 +352,8 @@ fn linuxs_quick_acknowledgements_are_sixteen_at_first_and_as_many_after_a_duplic
 }
 
 #[test]
-fn the_fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_a_round_trip() {
-    // A round trip of 10 ms by the echo of our timestamps; half a millisecond and the timer's slack.
+fn fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_an_rtt() {
+    // An RTT of 10 ms by the echo of this end's timestamps; half a millisecond and the timer's slack.
     let mut s = Script::new(plain_with(|s| {
         (s.sack, s.timestamps, s.sack_compression) = (true, true, true);
         (s.receive_autotuning, s.delayed_ack_segments) = (true, 1);
@@ -376,13 +376,13 @@ fn the_fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_a_round
          104.6 > . 1 ack 1001 sack 2001-6001
          105 < . 6001+1000 ack 1 ts 106 91
          105.1 < . 1001+1000 ack 1 ts 106 91
-         105.1 > . 1 ack 7001           # which reports all that waits
+         105.1 > . 1 ack 7001           # reports all waiting segments
          110",
     );
 }
 
 #[test]
-fn the_window_that_grows_with_what_arrives_begins_at_64_kb_and_follows_by_two_segments() {
+fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
     let p = plain_with(|s| {
         (s.timestamps, s.receive_autotuning, s.delayed_ack_segments) = (true, true, 1);
         (s.window_scaling, s.receive_buffer) = (true, 1 << 20);

@@ -1,4 +1,4 @@
-//! What one loss costs a connection with a window of six segments: Reno-BER Table 9 (RB-12).
+//! Effect of one loss on a connection with a cwnd of six segments: Reno-BER Table 9 (RB-12).
 
 use crate::pipe::{App, Pipe};
 use windlass_cc::reno::{Increase, Params};
@@ -7,7 +7,7 @@ use windlass_tcp::{Preset, Profile, Seq, StackConfig};
 
 const MSS: u64 = 1460;
 
-/// The window in bytes at the end of each round trip after a single loss, until six segments.
+/// cwnd in bytes at the end of each RTT after a single loss, until six segments.
 fn windows_after_one_loss(increase: Increase, delayed_ack_segments: u32) -> Vec<u64> {
     let riverbed = Preset::by_name("riverbed").unwrap().config;
     let stack = StackConfig { delayed_ack_segments, ..riverbed };
@@ -20,7 +20,7 @@ fn windows_after_one_loss(increase: Increase, delayed_ack_segments: u32) -> Vec<
     pipe.data_until_loss = Some(100);
 
     while pipe.ends[0].e.phase() != Phase::Recovery {
-        assert!(pipe.sent < 1000, "the loss is never noticed");
+        assert!(pipe.sent < 1000, "the loss is never detected");
         pipe.step();
     }
     while pipe.ends[0].e.phase() == Phase::Recovery {
@@ -47,18 +47,18 @@ fn windows_after_one_loss(increase: Increase, delayed_ack_segments: u32) -> Vec<
 
 #[test]
 fn growth_once_per_round_trip_gives_table_9() {
-    // The table as printed, but for its seventh value: 6762, printed 7762 (RB-11).
+    // The table as printed, except for its seventh value: 6762, printed 7762 (RB-11).
     let table =
         [4380, 4867, 5305, 5707, 6080, 6431, 6762, 7077, 7379, 7667, 7945, 8214, 8473, 8725, 8969];
     let windows = windows_after_one_loss(Increase::PerRtt, 1);
     assert_eq!(windows.len(), table.len(), "{windows:?}");
     for (ours, theirs) in windows.iter().zip(table) {
-        assert!(ours.abs_diff(theirs) <= 1, "{windows:?}"); // the table rounds, we keep fractions
+        assert!(ours.abs_diff(theirs) <= 1, "{windows:?}"); // the table has rounded values
     }
 }
 
-/// Each acknowledgement adds mss²/cwnd, and a round has as many as whole segments fit into the
-/// window: 3, 3, 4 and 5 of them, where RB-12 counts a whole segment per round and three rounds.
+/// Each acknowledgement adds mss²/cwnd, and a round has as many acknowledgements as cwnd has whole segments:
+/// 3, 3, 4 and 5. RB-12 instead counts a whole segment per round and three rounds.
 #[test]
 fn growth_per_acknowledgement_regains_six_segments_in_four_round_trips() {
     let windows = windows_after_one_loss(Increase::PerAck, 1);
@@ -71,8 +71,8 @@ fn growth_per_acknowledgement_regains_six_segments_in_four_round_trips() {
     }
 }
 
-/// With every second segment acknowledged it takes longer, though not twice as long: an odd
-/// segment's acknowledgement comes with the next round's first.
+/// If every second segment is acknowledged, the growth takes longer, but less than twice as long: the
+/// acknowledgement of an odd segment arrives with the first of the next round.
 #[test]
 fn delayed_acknowledgements_slow_the_growth() {
     let windows = windows_after_one_loss(Increase::PerAck, 2);

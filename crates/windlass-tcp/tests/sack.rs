@@ -12,13 +12,14 @@ fn with(recovery: LossRecovery) -> Profile {
     })
 }
 
-/// The lines in which the application offers so much at 100 ms and ten segments of 1000 bytes go.
+/// The lines in which the application offers `offered` bytes at 100 ms and ten segments of 1000 bytes are
+/// sent.
 fn ten(offered: u64) -> String {
     let segments: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
     format!("100 offer {offered}\n{segments}")
 }
 
-/// Ten segments of 1000 bytes are out at 100 ms, and ten more wait.
+/// Ten segments of 1000 bytes are in flight at 100 ms, and ten more wait.
 fn ten_out(p: Profile) -> Script {
     let mut s = Script::connected_with_sack(p);
     s.run(&ten(20_000));
@@ -26,9 +27,9 @@ fn ten_out(p: Profile) -> Script {
 }
 
 #[test]
-fn a_loss_cuts_the_flight_or_the_window() {
-    // Six segments out, a window of ten. With the larger window there is room for the rescue
-    // retransmission of RFC 6675's NextSeg, rule 4, as there is nothing new to send.
+fn loss_reduces_from_the_flight_or_from_cwnd() {
+    // Six segments in flight, a cwnd of ten. With the larger cwnd there is space for the rescue
+    // retransmission of rule 4 of RFC 6675's NextSeg, because there are no new data.
     for (cut, ssthresh, rescue) in
         [(LossCut::Flight, 3_000, ""), (LossCut::Window, 5_000, "200 > . 5001+1000")]
     {
@@ -47,7 +48,7 @@ fn a_loss_cuts_the_flight_or_the_window() {
 }
 
 #[test]
-fn two_losses_in_a_window_are_repaired_within_a_round_trip() {
+fn two_losses_in_a_window_are_repaired_within_an_rtt() {
     // The first and the third segment are lost.
     ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1 sack 1001-2001
@@ -58,7 +59,7 @@ fn two_losses_in_a_window_are_repaired_within_a_round_trip() {
          202 = phase Recovery
          202 = ssthresh 5000
          202 = cwnd 5000
-         202 = in_flight 7000          # ten less three delivered, one lost, sent again
+         202 = in_flight 7000          # ten minus three delivered and one lost, plus one retransmitted
          203 < . 1 ack 1 sack 3001-6001,1001-2001
          203 = in_flight 5000          # the third is lost too
          204 < . 1 ack 1 sack 3001-7001,1001-2001
@@ -82,7 +83,7 @@ fn two_losses_in_a_window_are_repaired_within_a_round_trip() {
 }
 
 #[test]
-fn three_separate_ranges_prove_a_loss_whatever_their_size() {
+fn three_separate_ranges_prove_a_loss_regardless_of_their_size() {
     // Segments of 100 bytes: three are far less than two full segments.
     let mut p = with(LossRecovery::Sack);
     p.stack.mss = Some(1000);
@@ -94,7 +95,7 @@ fn three_separate_ranges_prove_a_loss_whatever_their_size() {
         "200 < . 1 ack 1 sack 101-201
          201 < . 1 ack 1 sack 101-201,301-401,601-701 # the three: IsLost by separate ranges
          201 > . 1+100
-         201 > . 201+100                # rule 3, with nothing else to send
+         201 > . 201+100                # rule 3, because there are no other data
          201 > . 401+100
          201 > . 501+100
          201 > . 701+100                # rule 4
@@ -115,8 +116,8 @@ fn as_many_bytes_as_two_segments_do_not_prove_a_loss_and_one_more_does() {
 }
 
 #[test]
-fn what_is_called_lost_by_nobody_goes_again_when_there_is_nothing_else_to_send() {
-    // Rule 3: nothing new to send, and a hole below delivered data that is not yet proven lost.
+fn possibly_lost_segment_is_retransmitted_if_there_is_no_other_data() {
+    // Rule 3: no new data to send, and a hole below delivered data that is not deemed lost yet.
     let mut s = Script::connected_with_sack(with(LossRecovery::Sack));
     s.run(&ten(10_000));
     s.run(
@@ -125,7 +126,7 @@ fn what_is_called_lost_by_nobody_goes_again_when_there_is_nothing_else_to_send()
          200 = in_flight 6000
          201 < . 1 ack 1 sack 1001-6001
          202 < . 1 ack 1 sack 1001-7001
-         202 > . 9001+1000             # rule 4: the rescue, once
+         202 > . 9001+1000             # rule 4: the rescue retransmission, once
          203 < . 1 ack 1 sack 8001-9001,1001-7001
          203 > . 7001+1000             # rule 3: below delivered data
          204 < . 1 ack 1 sack 8001-9001,1001-7001
@@ -155,7 +156,7 @@ fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
          401 < . 1 ack 1 sack 1001-18001
          401 > . 18001+1000
          401 > . 19001+1000
-         401 > . 19001+1000             # rule 4: nothing else is left to send
+         401 > . 19001+1000             # rule 4: no other data to send
          1200 > . 1+1000
          1200 = rto_count 1
          1300 < . 1 ack 20001
@@ -164,7 +165,7 @@ fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
 }
 
 #[test]
-fn after_a_timeout_only_what_the_peer_does_not_have_goes_again() {
+fn after_a_timeout_only_missing_data_is_retransmitted() {
     ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1 sack 3001-5001
          1100 > . 1+1000
@@ -188,21 +189,21 @@ fn duplicate_data_are_reported_in_a_first_block() {
     s.run(
         "200 < . 1+1000 ack 1
          200 > . 1 ack 1001 bare
-         210 < . 1+1000 ack 1           # all of it old
+         210 < . 1+1000 ack 1           # only old data
          210 > . 1 ack 1001 sack 1-1001
          220 < . 2001+1000 ack 1
          220 > . 1 ack 1001 sack 2001-3001
          230 < . 2001+500 ack 1         # held already: within the second block
          230 > . 1 ack 1001 sack 2001-2501,2001-3001
-         240 < . 3001+1000 ack 1        # reported once only
+         240 < . 3001+1000 ack 1        # reported only once
          240 > . 1 ack 1001 sack 2001-4001
-         250 < . 501+1500 ack 1         # old in part
+         250 < . 501+1500 ack 1         # partly old
          250 > . 1 ack 4001 sack 501-1001",
     );
 }
 
 #[test]
-fn a_report_of_duplicates_proves_nothing_lost() {
+fn report_of_duplicates_does_not_prove_a_loss() {
     ten_out(with(LossRecovery::Sack)).run(
         "200 < . 1 ack 1001
          200 > . 10001+1000
@@ -217,7 +218,7 @@ fn a_report_of_duplicates_proves_nothing_lost() {
 }
 
 #[test]
-fn without_sack_its_recovery_is_newreno() {
+fn without_sack_rfc_6675_recovery_is_newreno() {
     let mut p = with(LossRecovery::Sack);
     p.stack.sack = false;
     let mut s = Script::connected(p);
@@ -236,21 +237,21 @@ fn without_sack_its_recovery_is_newreno() {
 
 #[test]
 fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
-    // RFC 9937 with ssthresh at half of RecoverFS: 10000 bytes were out and not delivered.
+    // RFC 9937 with ssthresh at half of RecoverFS: 10000 bytes were in flight and not delivered.
     ten_out(with(LossRecovery::Prr)).run(
         "200 < . 1 ack 1 sack 1001-2001
          201 < . 1 ack 1 sack 1001-3001
          202 < . 1 ack 1 sack 1001-4001
-         202 > . 1+1000                 # the first always goes: 1000 · 5000 / 8000 is less
+         202 > . 1+1000                 # the first is always sent: 1000 · 5000 / 8000 is less
          202 = ssthresh 5000
          202 = in_flight 7000
          203 < . 1 ack 1 sack 1001-5001
          203 = cwnd 6250                # 6000 and ceil(2000 · 5/8) − 1000
          204 < . 1 ack 1 sack 1001-6001
-         204 = in_flight 5000           # no more above ssthresh: nothing is missing from it
+         204 = in_flight 5000           # no more above ssthresh: pipe equals ssthresh
          204 = cwnd 5000
          205 < . 1 ack 1 sack 1001-7001
-         205 > . 10001+1000             # 4000 and as much as is missing
+         205 > . 10001+1000             # 4000 and the difference to ssthresh
          205 = cwnd 5000
          300 < . 1 ack 10001
          300 > . 11001+1000
@@ -263,7 +264,7 @@ fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
 }
 
 #[test]
-fn without_sack_a_duplicate_takes_a_segment_out_of_the_flight() {
+fn without_sack_a_duplicate_removes_a_segment_from_the_flight() {
     let mut p = with(LossRecovery::Prr);
     p.stack.sack = false;
     let mut s = Script::connected(p);
@@ -276,15 +277,15 @@ fn without_sack_a_duplicate_takes_a_segment_out_of_the_flight() {
          201 = in_flight 8000
          202 < . 1 ack 1
          202 > . 1+1000
-         202 = in_flight 7000          # three delivered, one lost and sent again
+         202 = in_flight 7000          # three delivered, one lost and retransmitted
          202 = ssthresh 5000",
     );
 }
 
 #[test]
-fn a_segment_that_rule_3_sent_again_does_not_go_a_third_time_when_it_proves_lost() {
-    // RFC 6675 section 4: NextSeg rule 1 wants what is above HighRxt. The proof is of the original;
-    // the retransmission is in the network (SetPipe).
+fn segment_retransmitted_by_rule_3_is_not_retransmitted_again_after_its_loss_is_detected() {
+    // RFC 6675 section 4: rule 1 of NextSeg sends data above HighRxt. The detected loss is the original; the
+    // retransmission is in the network (SetPipe).
     let mut p = with(LossRecovery::Prr);
     p.params = windlass_cc::AnyParams::by_name("cubic").unwrap();
     let mut s = Script::connected_with_sack(p);
@@ -308,8 +309,8 @@ fn a_segment_that_rule_3_sent_again_does_not_go_a_third_time_when_it_proves_lost
 }
 
 #[test]
-fn what_went_again_after_a_timeout_does_not_go_a_third_time_by_counting() {
-    // Reports of what was sent before the timeout prove the originals lost, which is known.
+fn segment_retransmitted_after_a_timeout_is_not_retransmitted_again_by_counting() {
+    // Reports of data sent before the timeout show the loss of the originals, which is known.
     let mut s = Script::connected_with_sack(with(LossRecovery::Sack));
     s.run(&ten(10_000));
     s.run(
@@ -323,7 +324,7 @@ fn what_went_again_after_a_timeout_does_not_go_a_third_time_by_counting() {
 }
 
 #[test]
-fn a_full_last_segment_goes_again_together_with_its_fin() {
+fn full_last_segment_is_retransmitted_together_with_its_fin() {
     for recovery in [LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Prr] {
         let mut s = Script::connected_with_sack(with(recovery));
         s.e.offer(2000);

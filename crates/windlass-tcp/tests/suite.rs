@@ -1,4 +1,4 @@
-//! The tests of the endpoints: one program, since each takes a second to link.
+//! The tests of the endpoints: one program, because each program takes a second to link.
 
 mod board;
 mod close;

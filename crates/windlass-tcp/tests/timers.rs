@@ -1,4 +1,4 @@
-//! What an endpoint feeds the timer that its stack chooses, and how it sets it.
+//! Input of the timer that a stack chooses, and its setting.
 
 use crate::script::{Script, plain_with};
 use windlass_cc::rto::cmbo::Reading;
@@ -15,7 +15,7 @@ fn cocoa_plus() -> CocoaPlusParams {
 }
 
 #[test]
-fn cocoa_plus_learns_from_a_retransmitted_segment_and_nobody_else_does() {
+fn cocoa_plus_samples_a_retransmitted_segment_but_the_controller_does_not() {
     // Handshake of 100 ms: (0.1 + 4 · 0.05 + 2) / 2 = 1.15 s. The second transmission is answered
     // 1.25 s after the first: 0.25 · (1.25 + 0.625) + 0.75 · 1.15 = 1.33125 s.
     let mut s = Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus())));
@@ -34,7 +34,8 @@ fn cocoa_plus_learns_from_a_retransmitted_segment_and_nobody_else_does() {
 
 #[test]
 fn cocoa_plus_times_a_segment_through_a_repair_of_everything() {
-    // Three segments out, all lost; the first is the timed one and goes again with the others.
+    // Three segments are in flight and all are lost. The first is the timed segment and is retransmitted with
+    // the others.
     Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus()))).run(
         "200 offer 3000
          200 > . 1+1000
@@ -50,7 +51,7 @@ fn cocoa_plus_times_a_segment_through_a_repair_of_everything() {
 }
 
 #[test]
-fn a_third_retransmission_ends_what_cocoa_plus_learns_but_not_its_back_off() {
+fn third_retransmission_ends_the_samples_of_cocoa_plus_but_not_its_backoff() {
     Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus()))).run(
         "200 offer 1000
          200 > . 1+1000
@@ -64,7 +65,7 @@ fn a_third_retransmission_ends_what_cocoa_plus_learns_but_not_its_back_off() {
 }
 
 #[test]
-fn the_standard_timer_learns_nothing_from_a_retransmitted_segment() {
+fn standard_timer_ignores_a_retransmitted_segment() {
     let p = Rfc6298Params::default();
     Script::connected(with_timer(AnyParams::Rfc6298(p))).run(
         "200 offer 1000
@@ -78,7 +79,7 @@ fn the_standard_timer_learns_nothing_from_a_retransmitted_segment() {
 
 #[test]
 fn the_timer_of_uip_backs_off_from_its_constant() {
-    // Nothing of a tick: 16 - 4 = 12 ticks of half a second, then 3, 6 and 12.
+    // Samples of less than a tick: 16 - 4 = 12 ticks of half a second, then 3, 6 and 12.
     let p = AnyParams::by_name("uip").unwrap();
     Script::connected(with_timer(p)).run(
         "200 offer 1000
@@ -88,13 +89,13 @@ fn the_timer_of_uip_backs_off_from_its_constant() {
          10700 > . 1+1000
          16700 > . 1+1000
          16800 < . 1 ack 1001
-         16800 = rto_ms 6000           # loaded again, not measured",
+         16800 = rto_ms 6000           # the constant again, not measured",
     );
 }
 
 #[test]
 fn the_timer_of_linux_is_200_ms_longer_than_the_average() {
-    // 100 ms and twice that of deviation.
+    // 100 ms and twice this value as deviation.
     let p = AnyParams::by_name("linux").unwrap();
     Script::connected(with_timer(p)).run(
         "200 = rto_ms 300
@@ -105,10 +106,10 @@ fn the_timer_of_linux_is_200_ms_longer_than_the_average() {
     );
 }
 
-/// As CoCoA+'s: 1.15 s after the handshake, and what a retransmitted segment shows counts a quarter.
-/// The back-off stops at four times an estimate between 1 and 3 s.
+/// Like CoCoA+: 1.15 s after the handshake, and the sample of a retransmitted segment has a weight of a
+/// quarter. The backoff stops at four times an estimate between 1 and 3 s.
 #[test]
-fn the_timer_of_icc_learns_from_a_retransmission_and_bounds_its_back_off() {
+fn timer_of_icc_samples_a_retransmission_and_limits_its_backoff() {
     let icc = IccParams { dithering: false, ..Default::default() };
     Script::connected(with_timer(AnyParams::Icc(icc))).run(
         "200 = rto_ms 1150
@@ -126,7 +127,7 @@ fn the_timer_of_icc_learns_from_a_retransmission_and_bounds_its_back_off() {
     );
 }
 
-/// The same timer where one segment at a time may be outstanding, as in uIP (C3-23).
+/// The timer of ICC if at most one segment is outstanding, as in uIP (C3-23).
 #[test]
 fn the_timer_of_icc_runs_with_one_segment_at_a_time() {
     let icc = AnyParams::Icc(IccParams { dithering: false, ..Default::default() });
@@ -141,10 +142,10 @@ fn the_timer_of_icc_runs_with_one_segment_at_a_time() {
     );
 }
 
-/// The endpoint tells the timer of round trips and of what was sent again. The eighth sample brings on
-/// the search: all are 100 ms, and so is the optimum.
+/// The endpoint passes RTT samples and numbers of retransmissions to the timer. The eighth sample starts the
+/// search: all samples are 100 ms, and so is the optimum.
 #[test]
-fn the_timer_of_cocoa3_searches_once_it_has_samples_enough() {
+fn timer_of_cocoa3_searches_after_enough_samples() {
     let cmbo = CmboParams { reading: Reading::Best, min: Span::ZERO, ..Default::default() };
     let mut s = Script::connected(with_timer(AnyParams::Cmbo(cmbo)));
     s.run("200 = rto_ms 300"); // 3 · R
@@ -157,7 +158,7 @@ fn the_timer_of_cocoa3_searches_once_it_has_samples_enough() {
 }
 
 #[test]
-fn a_spread_timer_expires_between_once_and_half_as_much_again_and_repeats_itself() {
+fn spread_timer_expires_between_1_and_1_5_times_its_value_and_is_reproducible() {
     let expiry = |seed: u32| {
         use windlass_cc::Time;
         use windlass_tcp::{Endpoint, Seq};
@@ -175,8 +176,9 @@ fn a_spread_timer_expires_between_once_and_half_as_much_again_and_repeats_itself
 }
 
 #[test]
-fn a_round_trip_by_the_peers_clock_is_for_the_timer_alone() {
-    // It is cut to a millisecond: a controller that keeps the least one would see 1 ms of 1.9.
+fn rtt_by_the_peers_clock_is_only_for_the_timer() {
+    // The sample has a resolution of a millisecond: a controller with a minimum RTT would see 1 ms instead of
+    // 1.9 ms.
     use windlass_cc::recovery::LossRecovery;
     for recovery in
         [LossRecovery::Tahoe, LossRecovery::Reno, LossRecovery::NewReno, LossRecovery::Prr]

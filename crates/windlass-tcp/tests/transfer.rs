@@ -1,5 +1,5 @@
-//! Whatever the network does and however the two stacks behave, every byte arrives once and in
-//! order and both sides close.
+//! For any behaviour of the network and of the two stacks, every byte arrives once and in order, and both
+//! sides close.
 
 use crate::pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ prop_compose! {
     }
 }
 
-/// The standard timer with any values, or any timer with its own.
+/// The standard timer with any values, or any other timer with its own values.
 fn any_timer() -> impl Strategy<Value = rto::AnyParams> {
     let named = prop::sample::select(rto::TIMERS)
         .prop_map(|info| rto::AnyParams::by_name(info.id).expect("a registered timer"));
@@ -110,8 +110,8 @@ prop_compose! {
         increase in 0..3u64,
         mtu in prop_oneof![Just(1500u32), Just(576), 60u32..1500, Just(65_535)],
     ) -> Profile {
-        // The network drops at most a few hundred segments, possibly the same one each time. The
-        // last side to close must find the other in TIME-WAIT, however far it has backed off.
+        // The network drops at most a few hundred segments, possibly the same segment each time. The last
+        // side to close must find the other in TIME-WAIT, even after a long backoff.
         let stack = StackConfig {
             max_syn_retries: 1000, max_data_retries: 1000, time_wait: Span::from_secs(100_000),
             ..stack
@@ -125,7 +125,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// An application that sends less than so many bytes.
+    /// An application that sends less than `most` bytes.
     pub(crate) fn app(most: u64)(
         bytes in prop_oneof![Just(0u64), 1u64..50, 0..most],
         write in prop_oneof![1u64..2000, Just(u64::MAX)],
@@ -133,14 +133,14 @@ prop_compose! {
         period in prop_oneof![Just(0u64), 1u64..20, 1u64..400],
         closes_last in any::<bool>(),
     ) -> App {
-        // Small steps over a long stream would be all that happens.
+        // With small steps over a long stream, nothing else would be tested.
         let least = bytes / 50 + 1;
         App { bytes, write: write.max(least), read: read.max(least), period, closes_last }
     }
 }
 
 fn side() -> impl Strategy<Value = (Profile, App, Seq)> {
-    // Half the streams wrap.
+    // Half of the streams wrap.
     let iss = prop_oneof![any::<u32>(), (u32::MAX - 20_000)..=u32::MAX].prop_map(Seq);
     (profile(), app(30_000), iss)
 }
@@ -157,7 +157,7 @@ fn transfer(
     fates: Vec<Fate>,
 ) {
     if sides[0].1.closes_last && sides[1].1.closes_last {
-        sides[0].1.closes_last = false; // one has to begin
+        sides[0].1.closes_last = false; // one side must close first
     }
     // Streams of single bytes are kept short.
     for i in 0..2 {

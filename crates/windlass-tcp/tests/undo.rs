@@ -1,4 +1,4 @@
-//! Reductions taken back: RFC 5682, RFC 3522, RFC 3708.
+//! Undo of reductions: RFC 5682, RFC 3522, RFC 3708.
 
 use crate::script::{Script, plain_with};
 use windlass_cc::recovery::LossRecovery;
@@ -24,13 +24,13 @@ fn ten_out(p: Profile) -> Script {
 }
 
 #[test]
-fn f_rto_takes_a_spurious_timeout_back() {
-    // All ten are delayed, none is lost.
+fn f_rto_undoes_a_spurious_timeout() {
+    // All ten segments are delayed, but none is lost.
     ten_out(with(|s| s.frto = true)).run(
         "1100 > . 1+1000
          1100 = phase Loss
          1110 < . 1 ack 1001
-         1110 > . 10001+1000            # new data in place of retransmissions
+         1110 > . 10001+1000            # new data instead of retransmissions
          1110 > . 11001+1000
          1111 < . 1 ack 2001            # sent before the timeout and not since
          1111 > . 12001+1000
@@ -41,7 +41,7 @@ fn f_rto_takes_a_spurious_timeout_back() {
 }
 
 #[test]
-fn f_rto_goes_on_with_retransmissions_after_a_real_loss() {
+fn f_rto_continues_retransmissions_after_a_real_loss() {
     ten_out(with(|s| s.frto = true)).run(
         "1100 > . 1+1000
          1200 < . 1 ack 1001
@@ -55,7 +55,7 @@ fn f_rto_goes_on_with_retransmissions_after_a_real_loss() {
 }
 
 #[test]
-fn without_f_rto_everything_goes_again() {
+fn without_f_rto_all_data_is_retransmitted() {
     ten_out(with(|_| ())).run(
         "1100 > . 1+1000
          1110 < . 1 ack 1001
@@ -68,7 +68,7 @@ fn without_f_rto_everything_goes_again() {
     );
 }
 
-/// Ten segments of 1000 bytes and timestamps, which are one more than the milliseconds.
+/// Ten segments of 1000 bytes with timestamps, whose values are the milliseconds plus one.
 fn ten_with_timestamps() -> Script {
     let mut p = with(|s| (s.timestamps, s.eifel) = (true, true));
     p.mtu = 1052;
@@ -82,7 +82,7 @@ fn ten_with_timestamps() -> Script {
 }
 
 #[test]
-fn eifel_takes_a_retransmission_back_whose_original_arrived() {
+fn eifel_undoes_a_reduction_if_the_original_arrived() {
     ten_with_timestamps().run(
         "200 < . 1 ack 1 ts 600 101 sack 1001-4001
          200 > . 1+1000
@@ -95,7 +95,7 @@ fn eifel_takes_a_retransmission_back_whose_original_arrived() {
 }
 
 #[test]
-fn eifel_believes_a_retransmission_that_was_needed() {
+fn eifel_accepts_a_necessary_retransmission() {
     ten_with_timestamps().run(
         "200 < . 1 ack 1 ts 600 101 sack 1001-4001
          200 > . 1+1000
@@ -106,7 +106,7 @@ fn eifel_believes_a_retransmission_that_was_needed() {
 }
 
 #[test]
-fn duplicates_reported_for_each_retransmission_take_the_reduction_back() {
+fn duplicates_reported_for_each_retransmission_undo_the_reduction() {
     ten_out(with(|s| s.dsack_undo = true)).run(
         "200 < . 1 ack 1 sack 1001-4001
          200 > . 1+1000
@@ -129,7 +129,7 @@ fn duplicates_reported_for_each_retransmission_take_the_reduction_back() {
 }
 
 #[test]
-fn a_duplicate_of_something_else_takes_nothing_back() {
+fn duplicate_of_other_data_undoes_nothing() {
     ten_out(with(|s| s.dsack_undo = true)).run(
         "190 < . 1 ack 1001
          190 > . 10001+1000
@@ -145,8 +145,8 @@ fn a_duplicate_of_something_else_takes_nothing_back() {
 }
 
 #[test]
-fn the_answer_to_a_mark_is_not_taken_back_by_evidence_of_an_earlier_loss() {
-    // `tcp_enter_cwr` forgets what would undo an earlier reduction.
+fn reduction_for_a_mark_is_not_undone_by_evidence_of_an_earlier_loss() {
+    // `tcp_enter_cwr` discards the state that would undo an earlier reduction.
     let mut p = with(|s| (s.dsack_undo, s.ecn) = (true, true));
     p.stack.pacing = windlass_tcp::Pacing::Off;
     let mut s = Script::new(p);
@@ -179,7 +179,7 @@ fn the_answer_to_a_mark_is_not_taken_back_by_evidence_of_an_earlier_loss() {
 
 #[test]
 fn f_rto_does_not_judge_a_timeout_within_a_recovery() {
-    // RFC 5682 section 2.1 step 1: what is acknowledged then may be what the first timeout sent again.
+    // RFC 5682 section 2.1 step 1: the acknowledged data may be retransmissions of the first timeout.
     let mut s = ten_out(with(|s| s.frto = true));
     s.run(
         "1100 > . 1+1000
@@ -194,10 +194,10 @@ fn f_rto_does_not_judge_a_timeout_within_a_recovery() {
          1400 > . 3001+1000",
     );
     s.run(
-        "2400 > . 2001+1000             # and that is lost
+        "2400 > . 2001+1000             # this segment is lost too
          2400 = rto_count 2
          2500 < . 1 ack 3001 sack 10001-11001
-         2500 > . 3001+1000             # no new data in its place
+         2500 > . 3001+1000             # no new data instead
          2500 > . 4001+1000",
     );
 }
@@ -211,7 +211,7 @@ fn f_rto_does_not_judge_a_timeout_within_fast_recovery() {
          1200 > . 1+1000
          1200 = phase Loss
          1300 < . 1 ack 4001
-         1300 > . 4001+1000             # no new data in its place
+         1300 > . 4001+1000             # no new data instead
          1300 > . 5001+1000",
     );
 }

@@ -8,7 +8,7 @@ fn the_receive_window_limits_the_sender() {
         "150 < . 1 ack 1 win 2500
          150 offer 9000
          150 > . 1+1000
-         150 > . 1001+1000               # 500 more would be silly
+         150 > . 1001+1000               # 500 more would be a silly window
          250 < . 1 ack 1001 win 2500
          250 > . 2001+1000",
     );
@@ -19,7 +19,7 @@ fn only_newer_segments_move_the_window() {
     Script::connected(plain()).run(
         "150 < . 11+10 ack 1 win 9000    # from beyond a gap: newer
          150 > . 1 ack 1
-         151 < . 1+10 ack 1 win 1000     # older: its window counts no more
+         151 < . 1+10 ack 1 win 1000     # older: its window is ignored
          151 > . 1 ack 21
          160 offer 9000
          160 > . 1+1000
@@ -45,14 +45,14 @@ fn nagle_holds_a_small_segment_while_data_are_in_flight() {
          200 > . 301+800
          210 offer 1100
          210 > . 1101+1000
-         220 close                        # a FIN does not wait for company
+         220 close                        # a FIN is not delayed
          220 > F. 2101+100",
     );
     Script::connected(plain()).run("100 offer 300\n 100 > . 1+300\n 110 offer 5\n 110 > . 301+5");
 }
 
 #[test]
-fn the_send_buffer_bounds_what_is_unacknowledged() {
+fn send_buffer_limits_unacknowledged_data() {
     Script::connected(plain_with(|s| s.send_buffer = 2000)).run(
         "100 offer 9000
          100 > . 1+1000
@@ -95,7 +95,7 @@ fn a_lost_window_update_is_found_by_a_probe() {
         "100 < . 1 ack 1 win 0
          100 offer 2000
          1100 > . 1+1
-         1200 < . 1 ack 2 win 8000        # the update had been lost; the byte was welcome
+         1200 < . 1 ack 2 win 8000        # the update had been lost; the byte is accepted
          1200 > . 2+1000
          1200 > . 1002+999
          1300 < . 1 ack 2001 win 8000
@@ -104,7 +104,7 @@ fn a_lost_window_update_is_found_by_a_probe() {
 }
 
 #[test]
-fn a_probe_that_is_taken_is_followed_by_a_fresh_interval() {
+fn accepted_probe_resets_the_probe_interval() {
     Script::connected(plain()).run(
         "100 < . 1 ack 1 win 0
          100 offer 2000
@@ -116,7 +116,7 @@ fn a_probe_that_is_taken_is_followed_by_a_fresh_interval() {
 }
 
 #[test]
-fn answered_probes_go_on_for_ever_and_unanswered_ones_do_not() {
+fn answered_probes_continue_and_unanswered_probes_end() {
     let p = plain_with(|s| s.max_data_retries = 2);
     Script::connected(p).run(
         "100 < . 1 ack 1 win 0
@@ -147,7 +147,7 @@ fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
          100 > . 1001+1000
          100 > . 2001+1000
          200 < . 1 ack 1 win 0
-         3100 > . 1+1                     # the timeout at 1100 armed the probe, with its back-off
+         3100 > . 1+1                     # the timeout at 1100 set the probe timer, with its backoff
          3110 < . 1 ack 1 win 0
          7100 > . 1+1
          7110 < . 1 ack 1 win 0
@@ -161,20 +161,20 @@ fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
 }
 
 #[test]
-fn a_window_of_less_than_a_segment_is_used_after_the_override_time() {
+fn window_below_a_segment_is_used_after_the_override_timeout() {
     Script::connected(plain()).run(
         "100 < . 1 ack 1 win 300
          100 offer 2000
          1100 > . 1+300
          1100 = in_flight 300
-         2100 > . 1+300                   # real data: the retransmission timer minds them
+         2100 > . 1+300                   # real data: the retransmission timer is set
          2200 < . 1 ack 301 win 60000
          2200 > . 301+1000",
     );
 }
 
 #[test]
-fn half_of_the_largest_window_is_worth_sending() {
+fn segment_of_half_the_largest_window_is_sent() {
     Script::new(plain()).run(
         "0 listen
          0 < S 0 win 600 mss 1000
@@ -190,7 +190,7 @@ fn half_of_the_largest_window_is_worth_sending() {
 }
 
 #[test]
-fn an_acknowledgement_of_what_was_never_sent_is_answered_and_its_data_dropped() {
+fn ack_of_unsent_data_is_answered_and_its_payload_is_dropped() {
     Script::connected(plain()).run(
         "100 < . 1+10 ack 2
          100 > . 1 ack 1
@@ -211,7 +211,7 @@ fn an_acknowledgement_of_what_was_never_sent_is_answered_and_its_data_dropped() 
          30 < . 1 ack 1201 win 600
          40 < . 1+10 ack 1                # older than the largest window
          40 > . 1201 ack 1
-         50 < . 1+10 ack 601              # merely old
+         50 < . 1+10 ack 601              # an ordinary old acknowledgement
          50 > . 1201 ack 11",
     );
 }

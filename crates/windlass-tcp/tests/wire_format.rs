@@ -34,7 +34,7 @@ pub(crate) fn with_raw_options(options: &[u8]) -> Vec<u8> {
     [&ip.to_bytes()[..], &tcp.to_bytes()[..]].concat()
 }
 
-/// `packet` after `change` to its IPv4 header, whose checksum is made to hold again.
+/// Returns `packet` after `change` to its IPv4 header, with a corrected header checksum.
 fn with_ip(packet: &[u8], change: impl FnOnce(&mut etherparse::Ipv4Header)) -> Vec<u8> {
     let (mut ip, rest) = etherparse::Ipv4Header::from_slice(packet).expect("valid");
     change(&mut ip);
@@ -46,7 +46,7 @@ fn block(left: u32, right: u32) -> SackBlock {
     SackBlock { left: Seq(left), right: Seq(right) }
 }
 
-/// Every combination of options, those that no header holds included.
+/// Every combination of options, including combinations that do not fit into a header.
 fn combinations() -> Vec<Options> {
     let mut all = Vec::new();
     for bits in 0..16_u8 {
@@ -86,7 +86,7 @@ fn every_combination_of_options_has_its_stated_length_and_comes_back() {
         assert_eq!(u32::from(bytes[32] >> 4) * 4, 20 + options.wire_len(), "{options:?}");
         assert_eq!(wire::parse(&bytes).expect("valid").segment, segment);
     }
-    // Three blocks and timestamps take 36 bytes, beside which two of the other three do not fit.
+    // Three blocks and timestamps take 36 bytes; two of the other three options do not fit with them.
     assert_eq!(fitting, 64 - 4);
 }
 
@@ -105,7 +105,7 @@ fn a_syn_has_its_options_in_the_expected_bytes() {
 }
 
 #[test]
-fn three_sack_blocks_beside_timestamps_fill_36_bytes() {
+fn three_sack_blocks_with_timestamps_fill_36_bytes() {
     let options = Options {
         timestamps: Some(Timestamps::default()),
         sack_count: 3,
@@ -134,7 +134,7 @@ fn another_implementation_accepts_the_packet() {
     assert_eq!((tcp.sequence_number, tcp.acknowledgment_number), (u32::MAX - 2, 77));
     assert!(tcp.ack && tcp.psh && !tcp.syn && !tcp.fin && !tcp.rst && !tcp.urg);
     assert_eq!(tcp.window_size, 8760);
-    // 2³² is 123 modulo 251, and after the wrap the pattern begins anew.
+    // 2³² is 123 modulo 251, and the pattern starts again after the wrap.
     assert_eq!(packet.payload.slice()[..5], [120, 121, 122, 0, 1]);
 }
 
@@ -157,8 +157,8 @@ fn a_datagram_has_a_valid_checksum() {
 }
 
 #[test]
-fn a_datagram_whose_checksum_is_zero_carries_all_ones() {
-    // Over all payloads of one word every sum occurs, the one that gives zero among them.
+fn datagram_with_zero_checksum_is_sent_with_0xffff() {
+    // The payloads of one word produce every sum, including zero.
     let mut all_ones = 0;
     for word in 0..=u16::MAX {
         let mut bytes = Vec::new();
@@ -198,7 +198,7 @@ fn a_fourth_sack_block_cannot_be_written() {
 }
 
 #[test]
-fn of_four_sack_blocks_the_first_three_are_kept() {
+fn first_three_of_four_sack_blocks_are_kept() {
     let mut raw = vec![1, 1, 5, 34];
     for edge in 1..=8_u32 {
         raw.extend(edge.to_be_bytes());
@@ -248,7 +248,7 @@ fn padding_after_the_packet_is_ignored_and_a_missing_byte_is_not() {
 }
 
 #[test]
-fn packets_that_are_not_a_whole_tcp_segment_are_refused_with_the_reason() {
+fn packets_without_a_complete_tcp_segment_are_rejected_with_the_reason() {
     let good = emit(&Segment { len: 8, ..Segment::default() });
     let parse = |bytes: Vec<u8>| wire::parse(&bytes).map(|p| p.segment);
     let fragment = with_ip(&good, |ip| ip.more_fragments = true);
@@ -282,7 +282,7 @@ fn ip_options_are_stepped_over() {
 }
 
 #[test]
-fn words_that_change_places_are_not_seen() {
+fn exchanged_words_are_not_detected() {
     let mut bytes = emit(&Segment { len: 4, ..Segment::default() });
     let len = bytes.len();
     bytes.swap(len - 4, len - 2);
@@ -291,9 +291,9 @@ fn words_that_change_places_are_not_seen() {
 }
 
 #[test]
-fn a_flipped_bit_is_seen_even_where_it_moves_the_header_boundary() {
-    // Ports and sequence number are chosen so that the IPv4 header sum holds again when the
-    // header length goes from five words to seven: their sum undoes the flipped bit's 0x0200.
+fn flipped_bit_that_moves_the_header_boundary_is_detected() {
+    // Ports and sequence number are chosen so that the IPv4 header checksum is valid again when the header
+    // length changes from five words to seven. Their sum compensates the flipped bit's 0x0200.
     let addresses = Addresses {
         source: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 1), !0x0200),
         destination: SocketAddrV4::new(Ipv4Addr::new(10, 0, 0, 2), 0),

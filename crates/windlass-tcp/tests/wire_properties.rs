@@ -55,7 +55,7 @@ fn any_addresses() -> impl Strategy<Value = Addresses> {
     (end(), end()).prop_map(|(source, destination)| Addresses { source, destination })
 }
 
-/// A valid packet around arbitrary option bytes and payload, so that parsing gets past the sums.
+/// A valid packet with arbitrary option bytes and payload, so that the parser accepts the checksums.
 fn packet_around(options: &[u8], payload: &[u8]) -> Vec<u8> {
     let mut tcp = etherparse::TcpHeader::new(1, 2, 3, 4);
     tcp.set_options_raw(options).expect("at most 40 bytes");
@@ -71,7 +71,7 @@ fn packet_around(options: &[u8], payload: &[u8]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn what_is_emitted_is_parsed_back(segment in any_segment(3000), ends in any_addresses()) {
+    fn parse_inverts_emit(segment in any_segment(3000), ends in any_addresses()) {
         let mut bytes = vec![0xee; 5];
         let fill = |p: &mut [u8]| wire::fill_pattern(segment.seq, p);
         wire::emit(&segment, &ends, fill, &mut bytes).expect("a valid segment");

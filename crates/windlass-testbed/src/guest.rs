@@ -1,5 +1,5 @@
-//! A guest in virtual time does a task for the program that started it: both are the same executable, and a task and
-//! its answer are JSON.
+//! A guest in virtual time does a task for the program that started it. Both are the same executable. A task
+//! and its answer are JSON.
 
 use std::error::Error;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use windlass_run::RunError;
 
 use crate::vm;
 
-/// Where the guest finds its task.
+/// File in which the guest finds its task.
 const TASK: &str = "task.json";
-/// Longest that a run may take on the host. It is there so that a guest that hangs is noticed; a long
-/// transfer of many flows takes minutes.
+/// Maximum duration of a run on the host, so that a hanging guest is noticed. A long transfer of many flows
+/// takes minutes.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// Boots a guest with a kernel of this series, gives it a task and reads its answer. `objects` are further files, of
-/// programs that the guest's kernel is to run.
+/// Boots a guest with a kernel of this series, gives it a task and reads its answer. `objects` are additional
+/// files of programs for the guest's kernel.
 ///
 /// # Errors
 ///
-/// The kernel or QEMU is not to be had, or the guest failed.
+/// Returns an error if the kernel or QEMU is missing, or if the guest failed.
 pub fn ask<A: DeserializeOwned>(
     series: vm::Series,
     task: &impl Serialize,
@@ -34,7 +34,7 @@ pub fn ask<A: DeserializeOwned>(
     let files = [vec![(TASK.to_string(), task)], objects].concat();
     let job = vm::Job { files, programs, timeout: PATIENCE, ..vm::Job::default() };
     let answer = vm::run(&kernel, &job).map_err(RunError::backend)?;
-    let unreadable = |e| failed(format!("its answer cannot be read: {e}"));
+    let unreadable = |e| failed(format!("cannot read its answer: {e}"));
     serde_json::from_slice(&answer.output).map_err(unreadable)
 }
 
@@ -42,8 +42,8 @@ fn failed(why: impl fmt::Display) -> RunError {
     RunError::backend(format!("the guest failed: {why}"))
 }
 
-/// Does the task of a guest, if this process is a guest's first; does not return then. To be called
-/// at the very start of the program.
+/// Does the task of a guest and does not return, if this process is a guest's first process. Call this at the
+/// very start of the program.
 pub fn serve<T: DeserializeOwned>(work: impl Fn(T) -> Result<Vec<u8>, Box<dyn Error>>) {
     let serve = || work(serde_json::from_slice(&fs::read(TASK)?)?);
     vm::guest_main(|_| serve().map_err(|e| e.to_string()));

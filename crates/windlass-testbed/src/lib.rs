@@ -1,14 +1,15 @@
-//! Other worlds: kernel TCP over the simulator's own links, and ns-3.
+//! Backends other than the simulator: kernel TCP over the simulator's own links, and ns-3.
 //!
-//! * [`live`] runs a configuration on this machine: every end of a flow is a kernel socket in a network
-//!   namespace of its own, and TUN devices join them to a [`windlass_sim::Simulation`] that keeps real
-//!   time, so that rates, delays, queues, error models and seeds are the simulator's.
+//! * [`live`] runs a configuration on this machine. Every end of a flow is a kernel socket in its own network
+//!   namespace. TUN devices join the namespaces to a [`windlass_sim::Simulation`] that keeps real time.
+//!   Rates, delays, queues, error models and seeds are therefore the simulator's.
 //! * [`vm`] does so in virtual time: a Debian kernel under QEMU, whose clock counts instructions.
-//! * [`bpf`] puts our own algorithms into the kernel, here or there; [`twin`] proves that they are the same there.
+//! * [`bpf`] loads Windlass's algorithms into the kernel, in both cases; [`twin`] checks that they give the
+//!   same answers there.
 //!
-//! ns-3 is a third ([`Ns3`]): its own TCP, links and clock, with our losses.
+//! ns-3 is a third backend ([`Ns3`]): it has its own TCP, links and clock, with Windlass's losses.
 //!
-//! [`Linux`], [`LinuxVt`] and [`Ns3`] are back ends of a [`windlass_run::Runner`].
+//! [`Linux`], [`LinuxVt`] and [`Ns3`] are backends of a [`windlass_run::Runner`].
 
 pub mod bpf;
 pub mod guest;

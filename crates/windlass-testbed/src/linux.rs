@@ -1,4 +1,4 @@
-//! This machine's kernel as a back end.
+//! The running kernel as a backend.
 
 use windlass_run::{Backend, Ran, RunError, World};
 use windlass_scenario::compile::compile;
@@ -7,7 +7,7 @@ use windlass_scenario::{Home, Scenario};
 use crate::bpf::{self, replay::Replayed};
 use crate::live;
 
-/// This machine's kernel, over links that the simulator emulates in real time.
+/// The running kernel, over links that the simulator emulates in real time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Linux;
 
@@ -36,7 +36,7 @@ impl Backend for Linux {
     }
 }
 
-/// A run on the kernel that this process is on.
+/// Runs a scenario on the running kernel.
 pub(crate) fn run(
     scenario: &Scenario,
     seed: u64,
@@ -57,19 +57,19 @@ pub(crate) fn run(
     Ok((Ran { result, kernel: Some(outcome.kernel) }, outcome.replayed))
 }
 
-/// The flows whose algorithm is given by the kernel's name of it, by their place.
+/// Positions of the flows whose algorithm is given by the kernel's name, with this name.
 fn named(scenario: &Scenario) -> Vec<(usize, String)> {
     let flows = scenario.flows.iter().enumerate();
     flows.filter_map(|(place, flow)| Some((place, flow.kernel.clone()?))).collect()
 }
 
-/// The places of the flows whose algorithm is ours.
+/// Positions of the flows that use Windlass's algorithm.
 pub(crate) fn ours(scenario: &Scenario) -> Vec<usize> {
     let flows = scenario.flows.iter().enumerate();
     flows.filter(|(_, flow)| flow.home == Home::Bpf).map(|(place, _)| place).collect()
 }
 
-/// What of the scenario a kernel cannot be told.
+/// Returns the parts of the scenario that a kernel cannot reproduce.
 pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<String>, RunError> {
     no_radio(world, scenario)?;
     let ours = ours(scenario);
@@ -83,7 +83,7 @@ pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<Strin
     Ok(live::differences(&compile(scenario, scenario.seed)?, &ours, &named(scenario)))
 }
 
-/// Whether there is what the scenario asks for: these worlds have links only.
+/// Checks that the scenario has no radio cell, because these backends only have links.
 pub(crate) fn no_radio(world: World, scenario: &Scenario) -> Result<(), RunError> {
     match scenario.wifi.first() {
         Some(cell) => Err(RunError::NoRadio { world, cell: cell.radio.name.clone() }),

@@ -1,5 +1,5 @@
-//! A kernel in virtual time as a back end: this very program boots as a guest's first process, runs the scenario on the
-//! kernel there, and sends back what it yielded.
+//! A kernel in virtual time as a backend. This program boots as a guest's first process, runs the scenario on
+//! the guest's kernel, and returns the result.
 
 use serde::{Deserialize, Serialize};
 use windlass_run::{Backend, Ran, RunError, World};
@@ -9,16 +9,16 @@ use windlass_sim::RunResult;
 use crate::bpf::{self, object::Whose, replay::Replayed};
 use crate::{guest, linux, live, vm};
 
-/// What a guest is to do: a scenario, resolved.
+/// Task of a guest: a resolved scenario.
 #[derive(Serialize, Deserialize)]
 struct Task {
     scenario: String,
     seed: u64,
-    /// What is kept of our algorithms.
+    /// Data to keep of Windlass's algorithms.
     watch: live::Watch,
 }
 
-/// What it answers.
+/// Answer of a guest.
 #[derive(Serialize, Deserialize)]
 struct Answer {
     result: RunResult,
@@ -53,7 +53,7 @@ impl Backend for LinuxVt {
 }
 
 impl LinuxVt {
-    /// Runs a scenario, with what replaying the algorithms that are ours came to.
+    /// Runs a scenario. Returns the run and the replays of Windlass's algorithms.
     pub(crate) fn ask(
         self,
         scenario: &Scenario,
@@ -72,13 +72,13 @@ impl LinuxVt {
     }
 }
 
-/// A kernel's release with the QEMU that keeps its clock.
+/// Returns a kernel's release, with the version of the QEMU that emulates its clock.
 fn emulated(kernel: &str) -> Result<String, vm::Error> {
     Ok(format!("{kernel} (QEMU {})", vm::qemu_version()?))
 }
 
-/// Does the work of a guest, if this process is a guest's first; does not return then. To be called
-/// at the very start of the program.
+/// Does the work of a guest and does not return, if this process is a guest's first process. Call this at the
+/// very start of the program.
 pub fn serve_if_guest() {
     guest::serve(|Task { scenario, seed, watch }| {
         let scenario = Scenario::from_str(&scenario, "the task")?;

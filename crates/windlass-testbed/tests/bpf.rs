@@ -1,4 +1,4 @@
-//! Our algorithms in this machine's kernel.
+//! Windlass's algorithms in this machine's kernel.
 
 mod common;
 
@@ -15,10 +15,11 @@ use windlass_tcp::stack::LINUX;
 use windlass_testbed::bpf::{self, Algorithm, object, pins};
 use windlass_testbed::live::{self, Options};
 
-/// The algorithms that the tests put into the kernel: growth by time, by acknowledgements, and by a model of the path.
+/// Algorithms that the tests load into the kernel: growth by time, by acknowledgements, and by a model of the
+/// path.
 const ALGORITHMS: [&str; 3] = ["cubic", "reno", "bbr"];
 
-/// The folder of the objects, built once; or why there are none.
+/// Returns the folder of the objects, which are built once, or the reason why the build failed.
 fn objects() -> Result<PathBuf, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -32,7 +33,7 @@ fn objects() -> Result<PathBuf, String> {
     built.clone()
 }
 
-/// Ends the calling test, loudly, where no object can be built or loaded.
+/// Skips the calling test with a message if objects cannot be built or loaded.
 macro_rules! need_objects {
     () => {
         match objects() {
@@ -45,12 +46,12 @@ macro_rules! need_objects {
     };
 }
 
-/// What sockets can choose now.
+/// Returns the list of algorithms that sockets can choose now.
 fn offered() -> String {
     fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("a kernel")
 }
 
-/// A lossy download of three seconds whose events are replayed.
+/// Runs a lossy download of three seconds and replays its events.
 fn run(id: &str, objects: PathBuf) -> live::Outcome {
     let mut flow = bulk(LINUX, id, None);
     let common = flow.profile.params.common();
@@ -71,7 +72,7 @@ fn run(id: &str, objects: PathBuf) -> live::Outcome {
 }
 
 #[test]
-fn every_answer_in_the_kernel_is_the_native_cores_to_the_bit() {
+fn kernel_answers_equal_the_native_cores_bit_for_bit() {
     need_live!();
     let objects = need_objects!();
     for id in ALGORITHMS {
@@ -83,7 +84,7 @@ fn every_answer_in_the_kernel_is_the_native_cores_to_the_bit() {
     assert!(!offered().contains("wl_"), "left behind: {}", offered());
 }
 
-/// Waits until sockets can choose an algorithm, or cannot; at most some seconds.
+/// Waits until sockets can or cannot choose an algorithm. The maximum is some seconds.
 fn wait(name: &str, there: bool) -> bool {
     let begun = Instant::now();
     while offered().split_whitespace().any(|n| n == name) != there {
@@ -95,7 +96,7 @@ fn wait(name: &str, there: bool) -> bool {
     true
 }
 
-/// No test of its own: what the next one starts and kills.
+/// Not a test itself: the next test starts and kills it.
 #[test]
 #[ignore = "holds an algorithm until it is killed"]
 fn hold_an_algorithm_until_killed() {
@@ -106,7 +107,7 @@ fn hold_an_algorithm_until_killed() {
 }
 
 #[test]
-fn an_algorithm_leaves_with_its_process_however_that_ends() {
+fn algorithm_is_removed_when_its_process_is_killed() {
     need_live!();
     need_objects!();
     let mut child = Command::new(std::env::current_exe().expect("this program"))
@@ -122,7 +123,7 @@ fn an_algorithm_leaves_with_its_process_however_that_ends() {
 }
 
 #[test]
-fn what_is_loaded_to_stay_stays_until_it_is_unloaded_and_leaves_nothing() {
+fn pinned_algorithm_stays_until_it_is_unloaded() {
     need_live!();
     let objects = need_objects!();
     let name = "wl_test_pinned";

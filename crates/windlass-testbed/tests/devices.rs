@@ -1,4 +1,4 @@
-//! Namespaces and TUN devices: what is sent inside comes out, and nothing else.
+//! Namespaces and TUN devices: a device passes exactly the packets of its namespace.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::thread;
@@ -12,7 +12,8 @@ use windlass_testbed::live::tun::{Settings, Tun};
 const HERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const THERE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
-/// A namespace with its device, or `None`, said loudly, where that is not to be had.
+/// Returns a namespace with its device. Returns `None` and prints a message if this machine does not support
+/// them.
 fn device() -> Option<(Namespace, Tun)> {
     let namespace = match Namespace::new() {
         Ok(namespace) => namespace,
@@ -31,7 +32,7 @@ fn device() -> Option<(Namespace, Tun)> {
     }
 }
 
-/// The next packet, waited for.
+/// Waits for the next packet and returns it.
 fn next_packet(tun: &Tun) -> Vec<u8> {
     let mut buffer = [0; 2048];
     let begun = Instant::now();
@@ -41,27 +42,27 @@ fn next_packet(tun: &Tun) -> Vec<u8> {
         }
         thread::sleep(Duration::from_millis(1));
     }
-    panic!("no packet came");
+    panic!("no packet arrived");
 }
 
 #[test]
-fn a_datagram_sent_inside_comes_out_as_one_packet() {
+fn datagram_sent_inside_leaves_as_one_packet() {
     let Some((namespace, tun)) = device() else { return };
     let socket = namespace
         .enter(|| UdpSocket::bind((HERE, 4000)).map_err(Error::on("binding a socket")))
         .unwrap();
-    // The socket belongs to the namespace, wherever it is used.
+    // The socket belongs to the namespace, regardless of the thread that uses it.
     socket.send_to(b"hello", (THERE, 5000)).unwrap();
     let packet = next_packet(&tun);
     assert_eq!(packet.len(), 20 + 8 + 5);
     assert_eq!((&packet[12..16], &packet[16..20]), (&HERE.octets()[..], &THERE.octets()[..]));
     assert_eq!(&packet[28..], b"hello");
     let mut buffer = [0; 2048];
-    assert_eq!(tun.read(&mut buffer).unwrap(), None, "something sends by itself");
+    assert_eq!(tun.read(&mut buffer).unwrap(), None, "the namespace sends without a request");
 }
 
 #[test]
-fn a_packet_written_reaches_the_socket_inside() {
+fn written_packet_reaches_the_socket_inside() {
     let Some((namespace, tun)) = device() else { return };
     let open = || {
         let socket = UdpSocket::bind((HERE, 4000)).map_err(Error::on("binding a socket"))?;
@@ -72,7 +73,7 @@ fn a_packet_written_reaches_the_socket_inside() {
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     socket.send(b"hello").unwrap();
     let mut packet = next_packet(&tun);
-    // The way back: addresses and ports change places, which the checksums do not see.
+    // Answer: addresses and ports are exchanged, which does not change the checksums.
     let (source, destination) = (packet[12..16].to_vec(), packet[16..20].to_vec());
     packet[12..16].copy_from_slice(&destination);
     packet[16..20].copy_from_slice(&source);
@@ -86,7 +87,7 @@ fn a_packet_written_reaches_the_socket_inside() {
 }
 
 #[test]
-fn equal_addresses_in_two_namespaces_do_not_meet() {
+fn equal_addresses_in_two_namespaces_are_independent() {
     let (Some((a, tun_a)), Some((_b, tun_b))) = (device(), device()) else { return };
     let socket =
         a.enter(|| UdpSocket::bind((HERE, 4000)).map_err(Error::on("binding a socket"))).unwrap();

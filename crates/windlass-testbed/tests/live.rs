@@ -1,5 +1,5 @@
-//! The live testbed: kernel sockets over the simulator's links, in real time. What is asserted are
-//! bytes, packets and orders of magnitude of time, as the machine may be busy.
+//! The live testbed: kernel sockets over the simulator's links, in real time. The tests check bytes, packets
+//! and orders of magnitude of time, as the machine may be busy.
 
 mod common;
 
@@ -14,13 +14,13 @@ use windlass_tcp::stack::{LINUX, RIVERBED};
 use windlass_tcp::{Flags, Pacing, Segment};
 use windlass_testbed::live::{self, Options, Outcome};
 
-/// Segments that the sender of the data put on its link, retransmissions included, in their order.
+/// Segments that the sender of the data put on its link, in order, retransmissions included.
 fn data_sent(outcome: &Outcome) -> Vec<Segment> {
     let sent = outcome.result.packets.iter().filter(|p| p.forward && p.fate == PacketFate::Sent);
     sent.filter_map(|p| p.segment).filter(|s| s.len > 0).collect()
 }
 
-/// Segments of the receiver, as they stood when they were put on the link.
+/// Segments of the receiver, with the values at the time when they were put on the link.
 fn acknowledgements(outcome: &Outcome) -> Vec<Segment> {
     let sent = outcome.result.packets.iter().filter(|p| !p.forward && p.fate == PacketFate::Sent);
     sent.filter_map(|p| p.segment).collect()
@@ -40,7 +40,7 @@ fn every_byte_of_a_transfer_arrives_and_both_ends_close() {
     let flow = &outcome.result.flows[0];
     assert_eq!((flow.delivered_bytes, &flow.failure), (1_000_000, &None));
     assert!(flow.completion_s.is_some_and(|s| s < 20.0), "{flow:?}");
-    // Nothing can happen any more, so the run ends early and its clock shows the whole duration.
+    // Nothing can happen any more, so the run ends early with its clock at the end of the duration.
     assert_eq!(outcome.result.end, Time::from_secs(20));
     let fins = outcome.result.packets.iter().filter(|p| p.fate == PacketFate::Delivered);
     let fins: Vec<bool> = fins
@@ -53,7 +53,7 @@ fn every_byte_of_a_transfer_arrives_and_both_ends_close() {
 }
 
 #[test]
-fn a_transfer_takes_the_time_that_rate_and_delay_ask_for() {
+fn transfer_time_matches_rate_and_delay() {
     need_live!();
     // 2,000,000 bytes at 10 Mbps are 1.6 s of payload, and a little more with headers and start.
     let config = config(vec![link(10_000_000, 20)], vec![bulk(LINUX, "reno", Some(2_000_000))]);
@@ -66,16 +66,16 @@ fn a_transfer_takes_the_time_that_rate_and_delay_ask_for() {
 }
 
 #[test]
-fn listed_losses_happen_and_the_kernel_repairs_them() {
+fn kernel_repairs_listed_losses() {
     need_live!();
     let mut wire = link(10_000_000, 10);
-    // The first packet is the SYN, the second the last acknowledgement of the handshake.
+    // The first packet is the SYN, the second is the last acknowledgement of the handshake.
     wire.loss[0] = Some(LossModel::List { packets: vec![10, 11, 30] });
     let outcome = run(&captured(config(vec![wire], vec![bulk(LINUX, "reno", Some(300_000))])));
     let (flow, link) = (&outcome.result.flows[0], &outcome.result.links[0]);
     assert_eq!((link.drops_error, link.drops), (3, 3));
     assert_eq!(flow.delivered_bytes, 300_000);
-    // The probe of a tail may add one.
+    // A tail loss probe may add one.
     assert!((3..=4).contains(&flow.retransmits), "{flow:?}");
     assert!(flow.fast_retransmits >= 1, "{flow:?}");
     let sent = data_sent(&outcome);
@@ -85,7 +85,7 @@ fn listed_losses_happen_and_the_kernel_repairs_them() {
 }
 
 #[test]
-fn a_lost_syn_is_a_timeout() {
+fn lost_syn_causes_a_timeout() {
     need_live!();
     let mut wire = link(10_000_000, 10);
     wire.loss[0] = Some(LossModel::List { packets: vec![1] });
@@ -106,7 +106,7 @@ fn a_pinned_window_holds_under_loss() {
     let outcome = run(&config);
     assert_eq!(outcome.result.flows[0].delivered_bytes, 400_000);
     assert!(outcome.result.flows[0].retransmits > 0, "nothing was lost");
-    // From the packets alone: nothing is sent past what the receiver has allowed.
+    // The packets alone show that the sender never exceeds the window that the receiver has advertised.
     let (mut right_edge, mut pinned) = (None, 0);
     let events = outcome.result.packets.iter();
     for (forward, fate, s) in events.filter_map(|p| Some((p.forward, p.fate, p.segment?))) {
@@ -119,7 +119,7 @@ fn a_pinned_window_holds_under_loss() {
             assert!(over <= 0, "{over} bytes past the window");
         }
     }
-    // And the kernel's own buffer never made it smaller.
+    // The kernel's own buffer never reduced the window.
     assert_eq!(
         pinned as usize,
         acknowledgements(&outcome).iter().filter(|s| !s.flags.has(Flags::RST)).count()
@@ -127,7 +127,7 @@ fn a_pinned_window_holds_under_loss() {
 }
 
 #[test]
-fn the_stack_of_the_scenario_is_what_the_kernel_speaks() {
+fn kernel_uses_the_stack_of_the_scenario() {
     need_live!();
     let syn_of = |outcome: &Outcome| {
         let first = outcome.result.packets.first().and_then(|p| p.segment);
@@ -147,7 +147,7 @@ fn the_stack_of_the_scenario_is_what_the_kernel_speaks() {
     assert!(
         !options.sack_permitted && options.timestamps.is_none() && options.window_scale.is_none()
     );
-    // Two segments at first, and no more before the first acknowledgement of data.
+    // Two segments at first, and no others before the first acknowledgement of data.
     let before_first = |outcome: &Outcome| {
         let base = syn_of(outcome).seq.add(1);
         let events = outcome.result.packets.iter();
@@ -187,12 +187,12 @@ fn requests_are_answered_one_after_the_other() {
     let flow = &outcome.result.flows[0];
     assert_eq!(flow.delivered_bytes, 5 * 40_000);
     assert_eq!(flow.responses_s.len(), 5);
-    // The first includes the handshake, two round trips in all at least.
+    // The first response includes the handshake, so it takes at least two RTTs.
     assert!(flow.responses_s[0] > 0.04 && flow.responses_s[1] > 0.02, "{flow:?}");
     assert!(flow.completion_s.unwrap() > 5.0 * 0.02 + 4.0 * 0.05, "{flow:?}");
 }
 
-/// 500 bytes a hundred times a second, for two seconds.
+/// 100 datagrams of 500 bytes per second, for two seconds.
 fn readings() -> Cbr {
     Cbr {
         packet: 500,
@@ -204,7 +204,7 @@ fn readings() -> Cbr {
 }
 
 #[test]
-fn constant_bit_rate_comes_as_asked_over_both_transports() {
+fn constant_bit_rate_arrives_at_its_rate_over_both_transports() {
     need_live!();
     let cbr = readings();
     let mut udp = flow(LINUX, "reno", Traffic::CbrUdp(cbr));
@@ -241,7 +241,7 @@ fn a_source_of_datagrams_is_silent_in_its_pauses() {
 
 /// The times between datagrams are drawn as the simulator draws them.
 #[test]
-fn spread_datagrams_leave_when_the_simulator_s_do() {
+fn spread_datagrams_have_the_simulators_send_times() {
     need_live!();
     let cbr = Cbr { spread: Span::from_millis(9), ..readings() };
     let mut config =
@@ -252,7 +252,7 @@ fn spread_datagrams_leave_when_the_simulator_s_do() {
     simulation.run();
     let simulated = simulation.finish().expect("every packet accounted for").flows.remove(0);
     assert_eq!(live.packets_sent, simulated.packets_sent);
-    assert_ne!(live.packets_sent, 200, "as many as without a spread");
+    assert_ne!(live.packets_sent, 200, "same number as without a spread");
     assert!((live.active_s - simulated.active_s).abs() < 0.05, "{live:?}");
 }
 
@@ -275,7 +275,7 @@ fn datagrams_larger_than_the_path_are_not_fragmented() {
 }
 
 #[test]
-fn a_slow_reader_is_what_limits_the_flow() {
+fn slow_reader_limits_the_flow() {
     need_live!();
     let mut transfer = bulk(RIVERBED, "reno", Some(100_000));
     transfer.read = ReadPolicy::Rate(100_000);
@@ -297,7 +297,7 @@ fn a_delayed_reader_reads_everything_a_while_later() {
 }
 
 #[test]
-fn series_show_the_connection_as_it_goes() {
+fn series_record_the_connection_during_the_run() {
     need_live!();
     let mut config =
         config(vec![link(10_000_000, 20)], vec![bulk(LINUX, "cubic", Some(1_500_000))]);
@@ -318,13 +318,13 @@ fn series_show_the_connection_as_it_goes() {
     assert!(values(Series::Srtt).iter().all(|ns| (40_000_000..1_000_000_000).contains(ns)));
     assert!(values(Series::Delivered).last() > Some(&1_000_000));
     assert!(values(Series::AckNumber).is_sorted());
-    // A sample may be held back by the interval, but not by more than that.
+    // The interval may delay a sample, but not by more than the interval.
     assert!(values(Series::AckNumber).last() > Some(&1_450_000));
     assert_eq!(values(Series::Pacing), [0], "CUBIC is not paced");
 }
 
 #[test]
-fn pacing_spreads_what_bursts_otherwise() {
+fn pacing_spreads_bursts() {
     need_live!();
     let gaps = |pacing: Pacing| {
         let mut stack = LINUX;
@@ -385,7 +385,7 @@ fn two_flows_share_a_link_and_two_runs_the_machine() {
 }
 
 #[test]
-fn our_endpoint_and_the_kernel_understand_each_other_both_ways() {
+fn windlass_endpoint_and_the_kernel_interoperate_in_both_directions() {
     need_live!();
     let mut wire = link(10_000_000, 10);
     wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None];
@@ -413,7 +413,7 @@ fn a_flow_without_end_runs_for_the_duration() {
 }
 
 #[test]
-fn a_peer_that_is_never_reached_is_a_failure_not_a_hang() {
+fn unreachable_peer_fails_the_flow_without_a_hang() {
     need_live!();
     let mut wire = link(10_000_000, 10);
     wire.loss[0] = Some(LossModel::Drop { probability: 1.0 });
@@ -428,7 +428,7 @@ fn a_peer_that_is_never_reached_is_a_failure_not_a_hang() {
 }
 
 #[test]
-fn a_run_that_is_too_late_is_repeated_and_then_refused() {
+fn late_run_is_repeated_and_then_refused() {
     need_live!();
     let bound = live::Bound { p99: Span::ZERO, max: Span::ZERO };
     let config = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, "reno", Some(10_000))]);
@@ -439,7 +439,7 @@ fn a_run_that_is_too_late_is_repeated_and_then_refused() {
 }
 
 #[test]
-fn an_algorithm_that_this_kernel_lacks_is_named_with_those_it_has() {
+fn missing_algorithm_is_named_with_the_available_algorithms() {
     need_live!();
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let offered = read("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -460,9 +460,9 @@ fn an_algorithm_that_this_kernel_lacks_is_named_with_those_it_has() {
 }
 
 #[test]
-fn what_is_due_after_the_end_does_not_keep_a_run_from_ending() {
+fn actions_due_after_the_end_do_not_delay_the_end() {
     need_live!();
-    // A reader that would read too late, and a packet that would be sent a few microseconds too late.
+    // The reader would read too late, and a packet would be sent a few microseconds too late.
     let mut transfer = bulk(LINUX, "reno", None);
     transfer.read = ReadPolicy::Delayed(Span::from_secs(3));
     let cbr = Cbr {
@@ -479,7 +479,7 @@ fn what_is_due_after_the_end_does_not_keep_a_run_from_ending() {
     config.duration = Time::from_secs(1);
     let begun = std::time::Instant::now();
     let outcome = run(&config);
-    assert!(begun.elapsed().as_secs() < 30, "it went on for {:?}", begun.elapsed());
+    assert!(begun.elapsed().as_secs() < 30, "it lasted {:?}", begun.elapsed());
     assert_eq!(outcome.result.flows[0].delivered_bytes, 0);
     assert_eq!(outcome.result.flows[1].delivered_bytes, 200);
 }

@@ -1,5 +1,5 @@
-//! What users do to the live testbed: kill it, interrupt it, start it without privilege or without a
-//! TUN device. Some of these need a process of their own, which is this very test program again.
+//! Reactions of the live testbed to its users: a kill, an interrupt, missing privilege and a missing TUN
+//! device. Some tests need a separate process, which is this test program again.
 
 mod common;
 
@@ -21,10 +21,10 @@ use windlass_skip::skip;
 use windlass_tcp::stack::LINUX;
 use windlass_testbed::live;
 
-/// In the environment of a child: that it is one.
+/// Environment variable that marks a child process.
 const CHILD: &str = "WINDLASS_TESTBED_CHILD";
 
-/// A command that runs one test of this program as a child.
+/// Returns a command that runs one test of this program as a child.
 fn child(program: &std::path::Path, test: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["--exact", test, "--nocapture"]).env(CHILD, "1");
@@ -59,7 +59,7 @@ fn open_namespaces(of: Option<u32>) -> BTreeSet<String> {
     found
 }
 
-/// What has a name outside of the process: devices of this namespace, namespaces in the file system.
+/// Objects with a name outside the process: devices of this namespace, namespaces in the file system.
 fn named_things() -> Vec<String> {
     let entries = |path: &str| {
         let names = fs::read_dir(path).into_iter().flatten().flatten();
@@ -71,7 +71,7 @@ fn named_things() -> Vec<String> {
     all
 }
 
-/// Waits until `done`, for half a minute at most.
+/// Waits until `done` is true, for at most half a minute.
 fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
@@ -80,7 +80,7 @@ fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// A child in the midst of a run, with the namespaces that it has.
+/// Starts a child and waits until it is in a run. Returns it with its namespaces.
 fn running_child(test: &str) -> (Child, BTreeSet<String>) {
     let mut child = child(&this_program(), test).stdout(Stdio::null()).spawn().unwrap();
     let mut namespaces = BTreeSet::new();
@@ -89,7 +89,7 @@ fn running_child(test: &str) -> (Child, BTreeSet<String>) {
         namespaces = open_namespaces(Some(child.id()));
         namespaces.len() == 2
     });
-    // Until packets are under way.
+    // Wait until packets are in flight.
     thread::sleep(Duration::from_millis(300));
     (child, namespaces)
 }
@@ -98,38 +98,38 @@ fn ends_by(test: &str, signal: Signal) {
     if is_child() {
         let mut endless = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, "reno", None)]);
         endless.duration = Time::from_secs(60);
-        // A shell starts what it puts into the background with this signal ignored.
-        // SAFETY: the default action runs no code of ours.
+        // A shell starts background processes with this signal ignored.
+        // SAFETY: the default action does not run any code of this program.
         unsafe { nix::sys::signal::signal(signal, nix::sys::signal::SigHandler::SigDfl) }.ok();
         run(&endless);
-        panic!("nothing has ended this run");
+        panic!("no signal has ended this run");
     }
     need_live!();
     let before = named_things();
     let (mut child, namespaces) = running_child(test);
-    assert_eq!(named_things(), before, "something has a name outside");
+    assert_eq!(named_things(), before, "an object has a name outside");
     kill(Pid::from_raw(child.id() as i32), signal).unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(signal as i32));
     let left: Vec<_> = open_namespaces(None).intersection(&namespaces).cloned().collect();
     assert!(left.is_empty(), "{left:?} are still held");
-    assert_eq!(named_things(), before, "something is left");
-    // And nothing is in the way of the next one, whose addresses are the same.
+    assert_eq!(named_things(), before, "an object is left");
+    // The next run, with the same addresses, is not blocked.
     let next = run(&config(vec![link(10_000_000, 5)], vec![bulk(LINUX, "reno", Some(20_000))]));
     assert_eq!(next.result.flows[0].delivered_bytes, 20_000);
 }
 
 #[test]
-fn killed_in_a_run_it_leaves_nothing() {
-    ends_by("killed_in_a_run_it_leaves_nothing", Signal::SIGKILL);
+fn killed_run_leaves_nothing_behind() {
+    ends_by("killed_run_leaves_nothing_behind", Signal::SIGKILL);
 }
 
 #[test]
-fn interrupted_in_a_run_it_leaves_nothing() {
-    ends_by("interrupted_in_a_run_it_leaves_nothing", Signal::SIGINT);
+fn interrupted_run_leaves_nothing_behind() {
+    ends_by("interrupted_run_leaves_nothing_behind", Signal::SIGINT);
 }
 
 #[test]
-fn without_privilege_it_says_so_and_what_to_do() {
+fn missing_privilege_is_reported_with_a_remedy() {
     if is_child() {
         let error = live::check().unwrap_err().to_string();
         assert!(error.contains("root") && error.contains("sudo"), "{error}");
@@ -139,23 +139,23 @@ fn without_privilege_it_says_so_and_what_to_do() {
         return;
     }
     if !nix::unistd::geteuid().is_root() {
-        skip("only root can become somebody without privilege");
+        skip("only root can become a user without privilege");
         return;
     }
-    // Where nobody may read this program, nobody may read a copy.
+    // If other users may not read this program, use a copy that they can read.
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let program = folder.path().join("machine");
     fs::copy(this_program(), &program).unwrap();
-    let test = "without_privilege_it_says_so_and_what_to_do";
+    let test = "missing_privilege_is_reported_with_a_remedy";
     let status = child(&program, test).current_dir("/").uid(65_534).gid(65_534).status().unwrap();
     assert!(status.success());
 }
 
 #[test]
-fn without_a_tun_device_it_says_how_to_get_one() {
+fn missing_tun_device_is_reported_with_a_remedy() {
     need_live!();
-    // In a thread with a view of the file system of its own.
+    // In a thread with a separate view of the file system.
     let answer = thread::spawn(|| {
         unshare(CloneFlags::CLONE_NEWNS)?;
         let nothing: Option<&str> = None;

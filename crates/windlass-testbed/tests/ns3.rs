@@ -1,4 +1,4 @@
-//! Scenarios on ns-3: what it is told, what is refused, and that it does the same work as the simulator.
+//! Scenarios on ns-3: the supported and refused settings, and the agreement with the simulator.
 
 use windlass_run::{Backend, Ran, RunError, World, simulate};
 use windlass_scenario::Scenario;
@@ -40,7 +40,7 @@ fn simulated(text: &str) -> RunResult {
     simulate(&scenario(text), 1).expect(text)
 }
 
-/// Whether ns-3 is there, or could be fetched and built.
+/// True if ns-3 is installed, or could be downloaded and built.
 fn available() -> bool {
     match Ns3.check() {
         Ok(()) => true,
@@ -52,7 +52,7 @@ fn available() -> bool {
 }
 
 #[test]
-fn both_simulators_do_the_same_work() {
+fn both_simulators_give_the_same_result() {
     if !available() {
         return;
     }
@@ -67,11 +67,11 @@ fn both_simulators_do_the_same_work() {
         assert!((t.utilisation - o.utilisation).abs() < 0.03, "{}", t.name);
     }
     assert_eq!(theirs.links[0].max_queue_packets, 13, "the queue fills, and holds no more");
-    assert_eq!(theirs.links[0].drops, theirs_flow.retransmits, "what is lost is sent again");
+    assert_eq!(theirs.links[0].drops, theirs_flow.retransmits, "each loss is retransmitted");
     assert!(theirs.links[0].drops_queue > 0);
 }
 
-/// FQ-CoDel above a device of so many packets, on a lossless link of 10 Mbit/s.
+/// FQ-CoDel above a device with a queue of `device` packets, on a lossless link of 10 Mbit/s.
 fn above(device: &str) -> String {
     let queue = "{ discipline = \"fq-codel\", limit = \"10240pkt\", quantum = \"1500B\", ecn = false, device = \"DEVICE\" }";
     WIRE.replace("loss = { model = \"list\", packets = [40, 300, 301] }", "")
@@ -81,11 +81,11 @@ fn above(device: &str) -> String {
 }
 
 #[test]
-fn fq_codel_above_a_device_does_the_same_work() {
+fn fq_codel_above_a_device_gives_the_same_result() {
     if !available() {
         return;
     }
-    // The mean queue follows the saw-tooth of one flow; 100 packets take 0.12 s.
+    // The mean queue follows the sawtooth of one flow; 100 packets take 0.12 s.
     for (device, queue) in [("1pkt", 0.2), ("20pkt", 1.0), ("100pkt", 6.0)] {
         let file = above(device);
         let (theirs, ours) = (on_ns3(&file), simulated(&file));
@@ -106,7 +106,7 @@ fn flows_of_one_node_keep_their_own_algorithms() {
     if !available() {
         return;
     }
-    // The first makes the node's algorithm, and has nothing to send when the second begins.
+    // The first flow sets the node's algorithm, and has nothing to send when the second flow starts.
     let second = |first: &str, second: &str| {
         let brief =
             format!("traffic = {{ kind = \"bulk\", bytes = \"1kB\" }}\nalgorithm = \"{first}\"");
@@ -122,7 +122,7 @@ fn flows_of_one_node_keep_their_own_algorithms() {
 }
 
 #[test]
-fn series_and_completions_are_there() {
+fn series_and_completion_times_are_recorded() {
     if !available() {
         return;
     }
@@ -138,13 +138,13 @@ fn series_and_completions_are_there() {
 }
 
 #[test]
-fn what_ns3_is_not_told_of_is_refused_before_anything_is_built() {
+fn unsupported_settings_are_refused_before_ns3_is_built() {
     let cases = [
         ("algorithm = \"newreno\"", "algorithm = \"copa\"", "no algorithm like `copa`"),
         (
             "loss = { model = \"list\", packets = [40, 300, 301] }",
             "loss = { model = \"ber\", rate = 1e-6 }",
-            "depends on their size",
+            "depend on their size",
         ),
         (
             "queue = \"13pkt\"",
@@ -173,9 +173,9 @@ fn what_ns3_is_not_told_of_is_refused_before_anything_is_built() {
 }
 
 #[test]
-fn the_preset_differs_in_nothing_and_another_says_so() {
+fn only_other_presets_have_differences() {
     assert!(Ns3.differences(&scenario(WIRE)).expect("taken").is_empty());
     let linux = Ns3.differences(&scenario(&WIRE.replace("\"ns3\"", "\"linux\""))).expect("taken");
-    assert!(linux.iter().any(|note| note.contains("preset = \"ns3\" is ns-3's")), "{linux:?}");
+    assert!(linux.iter().any(|note| note.contains("use preset = \"ns3\"")), "{linux:?}");
     assert_eq!(Ns3.world(), World::Ns3);
 }

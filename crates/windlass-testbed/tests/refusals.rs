@@ -1,4 +1,4 @@
-//! What kernels are not asked for.
+//! Settings that kernels do not support.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn backends() -> [Box<dyn Backend>; 2] {
     [Box::new(Linux), Box::new(LinuxVt(KernelSeries::V6_12))]
 }
 
-/// The one error of running it and of asking how it would differ.
+/// Returns the common error of running the scenario and of listing its differences.
 fn refusal(backend: &dyn Backend, scenario: &Scenario) -> RunError {
     let error = backend.run(scenario, 1).unwrap_err();
     let beforehand = backend.differences(scenario).unwrap_err();
@@ -43,7 +43,7 @@ fn kernels_have_no_radio() {
     for backend in backends() {
         let error = refusal(&*backend, &scenario).to_string();
         let world = backend.world();
-        let expected = format!("the world `{world}` has no radio for the Wi-Fi cell `wifi`: ");
+        let expected = format!("the backend `{world}` has no radio for the Wi-Fi cell `wifi`: ");
         assert!(error.starts_with(&expected), "{error}");
     }
 }
@@ -59,7 +59,7 @@ fn kernels_have_one_algorithm_for_all_subflows() {
 }
 
 #[test]
-fn an_algorithm_that_no_kernel_has_is_named() {
+fn algorithm_without_a_kernel_counterpart_is_named() {
     let config = config(vec![link(10_000_000, 5)], vec![bulk(LINUX, "copa", Some(10_000))]);
     let error = live::run(&config, &Options::default()).unwrap_err().to_string();
     assert!(
@@ -69,7 +69,7 @@ fn an_algorithm_that_no_kernel_has_is_named() {
 }
 
 #[test]
-fn a_flow_of_coap_is_refused_by_its_name() {
+fn coap_flow_is_refused_by_its_name() {
     let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
     let requests = Arrivals {
         gaps: constant(1_000_000_000),
@@ -92,5 +92,5 @@ fn a_flow_of_coap_is_refused_by_its_name() {
     let flow = flow(LINUX, "reno", Traffic::Coap(coap));
     let config = config(vec![link(10_000_000, 5)], vec![flow]);
     let error = live::run(&config, &Options::default()).unwrap_err().to_string();
-    assert!(error.contains("flow \"a\": CoAP runs in the simulator only"), "{error}");
+    assert!(error.contains("flow \"a\": CoAP runs only in the simulator"), "{error}");
 }

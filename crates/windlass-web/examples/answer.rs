@@ -1,5 +1,5 @@
-//! Answers requests as the module does, one a line: `same-bytes` holds the two against each other. With `--times` says how
-//! many milliseconds each took instead.
+//! Answers requests like the module, with one request in each line: `same-bytes` compares both. With
+//! `--times` it prints the milliseconds of each request instead of the response.
 
 use std::io::{self, BufRead, Write};
 use std::time::Instant;

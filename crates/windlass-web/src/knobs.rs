@@ -1,4 +1,5 @@
-//! The values of a scenario that a reader can drag: found in its text, and changed there, so that what is seen is what is shared.
+//! The values of a scenario that a user can drag. They are found and changed in the scenario's text, so that
+//! the shared text is the displayed text.
 
 use std::str::FromStr;
 
@@ -6,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use toml_edit::{DocumentMut, Item, Value};
 use windlass_lab::scenario::units::{BitRate, Duration, Probability, QueueLimit};
 
-/// Where a value stands: keys of tables, and places in arrays from 0.
+/// Position of a value: keys of tables, and indices of arrays from 0.
 type Path = Vec<String>;
 
 /// A value that can be changed.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Knob {
     path: Path,
-    /// What it is of, as a reader calls it.
+    /// Name of the link or flow.
     of: String,
     kind: Kind,
-    /// As the text has it; for a kind that may be left out, what it is then.
+    /// The text of the value, or of the default if the value is missing.
     text: String,
-    /// In bits per second, seconds, as a fraction of one, or in `unit`; nothing for words.
+    /// The value in bits per second, in seconds, as a fraction of one, or in `unit`; `None` for words.
     value: Option<f64>,
-    /// Of a queue: `pkt`, `B` or `bdp`.
+    /// Unit of a queue: `pkt`, `B` or `bdp`.
     unit: Option<&'static str>,
 }
 
-/// What is changed.
+/// The quantity that is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -35,7 +36,7 @@ pub enum Kind {
     Algorithm,
 }
 
-/// A value that a reader wants otherwise.
+/// A change that a user requests.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
@@ -43,7 +44,8 @@ pub struct Turn {
     value: String,
 }
 
-/// What of a scenario can be turned, in the order of its text; nothing of a text that is no TOML.
+/// The values of a scenario that can be changed, in the order of its text. Empty for text that is not valid
+/// TOML.
 pub fn knobs(text: &str) -> Vec<Knob> {
     let mut found = Vec::new();
     if let Ok(document) = text.parse::<DocumentMut>() {
@@ -52,12 +54,12 @@ pub fn knobs(text: &str) -> Vec<Knob> {
     found
 }
 
-/// Looks for tables that are links or flows.
+/// Searches for tables that are links or flows.
 fn search(item: &Item, path: &mut Path, found: &mut Vec<Knob>) {
     if let Some(table) = item.as_table_like() {
         match path.first().map(String::as_str) {
             Some("flow") => found.extend(algorithm(item, path)),
-            // What is shared or goes back has the keys of a link, but not its loss.
+            // The shared and the reverse part of a path have the keys of a link, but not its loss.
             Some("link" | "topology") if item.get("rate").is_some() => {
                 found.extend(of_link(item, path));
             }
@@ -87,7 +89,7 @@ fn text_of<'a>(item: &'a Item, key: &str) -> Option<&'a str> {
     item.get(key).and_then(Item::as_str)
 }
 
-/// A name of its own, or where it stands.
+/// The name of an item, or its position.
 fn called(item: &Item, path: &[String]) -> String {
     text_of(item, "name").map_or_else(|| path.join(" "), str::to_owned)
 }
@@ -129,7 +131,7 @@ fn of_link(item: &Item, path: &[String]) -> Vec<Knob> {
     [rate, delay, queue, loss(item, path, &of)].into_iter().flatten().collect()
 }
 
-/// How much a queue holds, and in what.
+/// Size of a queue, and its unit.
 fn amount(text: &str) -> Option<(f64, &'static str)> {
     Some(match QueueLimit::from_str(text).ok()? {
         QueueLimit::Packets(n) => (n as f64, "pkt"),
@@ -139,7 +141,7 @@ fn amount(text: &str) -> Option<(f64, &'static str)> {
     })
 }
 
-/// The chance that a packet is lost: of the model `drop`, which is put where there is none.
+/// The probability of a packet loss with the model `drop`. A link without a loss model counts as 0 %.
 fn loss(item: &Item, path: &[String], of: &str) -> Option<Knob> {
     let text = match item.get("loss") {
         None => "0%",
@@ -158,15 +160,15 @@ fn loss(item: &Item, path: &[String], of: &str) -> Option<Knob> {
     })
 }
 
-/// The text with one value changed; comments and order stay.
+/// Returns the text with one value changed. Comments and order do not change.
 ///
 /// # Errors
 ///
-/// The text is no TOML, or the path leads nowhere.
+/// The text is not valid TOML, or the path does not exist.
 pub fn turned(text: &str, turn: &Turn) -> Result<String, String> {
     let mut document: DocumentMut =
         text.parse().map_err(|e: toml_edit::TomlError| e.to_string())?;
-    let nowhere = || format!("there is no `{}` to change", turn.path.join("."));
+    let nowhere = || format!("`{}` not found in the scenario", turn.path.join("."));
     let (last, parents) = turn.path.split_last().ok_or_else(nowhere)?;
     let mut item = document.as_item_mut();
     for key in parents {
@@ -186,7 +188,7 @@ pub fn turned(text: &str, turn: &Turn) -> Result<String, String> {
     Ok(document.to_string())
 }
 
-/// A member of a table or an array. A link's loss comes into being, so that its chance can be set.
+/// A member of a table or an array. Creates a missing `loss` of a link, so that its probability can be set.
 fn member<'a>(item: &'a mut Item, key: &str) -> Option<&'a mut Item> {
     if key == "loss" && item.get(key).is_none() {
         let none = toml_edit::InlineTable::from_iter([("model", Value::from("drop"))]);
@@ -226,7 +228,7 @@ algorithm = "cubic"
     }
 
     #[test]
-    fn what_can_be_turned_is_found_with_its_value_and_its_place() {
+    fn changeable_values_are_found_with_value_and_position() {
         let found = knobs(TEXT);
         let short: Vec<(String, Kind, &str, Option<f64>)> =
             found.iter().map(|k| (k.path.join("."), k.kind, k.text.as_str(), k.value)).collect();
@@ -235,7 +237,7 @@ algorithm = "cubic"
             ("link.0.delay", Kind::Delay, "20ms", Some(0.02)),
             ("link.0.queue", Kind::Queue, "1bdp", Some(1.0)),
             ("link.0.loss.probability", Kind::Loss, "0%", Some(0.0)),
-            // Its losses are of another model, which is left alone.
+            // This link has another loss model, which is not changed.
             ("topology.paths.0.rate", Kind::Rate, "1Mbps", Some(1e6)),
             ("topology.paths.0.delay", Kind::Delay, "5ms", Some(0.005)),
             ("flow.0.algorithm", Kind::Algorithm, "cubic", None),
@@ -248,7 +250,7 @@ algorithm = "cubic"
     }
 
     #[test]
-    fn a_turned_value_stands_where_the_old_one_stood_and_nothing_else_changes() {
+    fn changed_value_replaces_the_old_value_and_nothing_else() {
         let text = turned(TEXT, &turn(&["link", "0", "rate"], "3Mbps")).expect("turned");
         assert_eq!(text, TEXT.replace("2.5Mbps", "3Mbps"));
         let text =
@@ -257,7 +259,7 @@ algorithm = "cubic"
     }
 
     #[test]
-    fn a_link_without_loss_gets_a_model_that_reads_back() {
+    fn link_without_loss_gets_a_loss_model_that_parses() {
         let text =
             turned(TEXT, &turn(&["link", "0", "loss", "probability"], "3%")).expect("turned");
         assert!(text.contains(r#"loss = { model = "drop", probability = "3%" }"#), "{text}");
@@ -266,7 +268,7 @@ algorithm = "cubic"
     }
 
     #[test]
-    fn a_place_that_is_not_there_is_said() {
+    fn missing_path_is_reported() {
         let e = turned(TEXT, &turn(&["link", "7", "rate"], "1Mbps")).expect_err("no link 7");
         assert!(e.contains("link.7.rate"), "{e}");
     }

@@ -1,7 +1,8 @@
 //! The laboratory in a browser.
 //!
-//! The module has one question, [`answer`]: a request as JSON, which is answered as JSON. A page (`assets/play.html`) asks it in a
-//! worker; `build` makes both into one file that opens without a network.
+//! The module has one function, [`answer`]: the request and the response are JSON. A page
+//! (`assets/play.html`) calls it in a worker. The script `build` puts both into one file that opens without a
+//! network.
 //!
 //! ```
 //! use windlass_web::answer;
@@ -19,24 +20,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use windlass_lab::{catalogue, run, scenario};
 
-/// What can be asked.
+/// A request.
 #[derive(Deserialize)]
 #[serde(tag = "ask", rename_all = "lowercase", deny_unknown_fields)]
 enum Request {
     /// The version, the algorithms and the schema of scenarios.
     About,
-    /// A run of a scenario, after one of its values was changed if `turn` says so.
+    /// A run of a scenario, with one value changed if `turn` is given.
     Show { text: String, turn: Option<knobs::Turn>, detail: show::Detail },
 }
 
-/// A request that cannot be answered, and where its scenario is wrong.
+/// An error response, with the position of the error in the scenario.
 #[derive(Serialize)]
 struct Refusal {
-    /// The text that is wrong, where a value of the reader's was changed.
+    /// The text with the error, if the user changed a value.
     text: String,
     message: String,
     help: Option<String>,
-    /// From one.
+    /// Line number, from 1.
     line: Option<usize>,
     column: Option<usize>,
 }
@@ -48,7 +49,7 @@ impl Refusal {
     }
 }
 
-/// Answers a request: an object with what was asked for, or with `error`.
+/// Answers a request: an object with the requested data, or with `error`.
 pub fn answer(request: &str) -> String {
     let answered = match serde_json::from_str(request) {
         Err(e) => Err(Refusal::of("", format!("the request cannot be read: {e}"))),

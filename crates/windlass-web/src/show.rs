@@ -8,34 +8,34 @@ use windlass_lab::scenario::{Scenario, ScenarioError};
 use crate::Refusal;
 use crate::knobs::{self, Knob, Turn};
 
-/// What a scenario is called that does not say.
+/// Name of a scenario without a name.
 const NAME: &str = "scenario.toml";
 
-/// How much is shown.
+/// Amount of detail.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Detail {
-    /// Curves and explanations: as quick as can be, for a reader who drags.
+    /// Curves and explanations only: fast, for a user who drags a value.
     Curves,
-    /// The packets around reductions too.
+    /// Also the packets around reductions.
     Packets,
 }
 
 /// A run.
 #[derive(Serialize)]
 pub struct Shown {
-    /// The scenario's text, changed where a value was turned.
+    /// The scenario's text, with the changed value if a value was changed.
     text: String,
-    /// What of it can be turned.
+    /// Values that can be changed.
     knobs: Vec<Knob>,
     title: String,
-    /// What happened, in sentences.
+    /// Summary of the run, in sentences.
     summary: String,
-    /// The sections of its page, HTML.
+    /// The sections of its page, as HTML.
     sections: String,
 }
 
-/// Runs a scenario with its own seed and shows it.
+/// Runs a scenario with its own seed and returns the parts of the page.
 pub fn show(text: String, turn: Option<Turn>, detail: Detail) -> Result<Shown, Refusal> {
     let text = match turn {
         Some(turn) => knobs::turned(&text, &turn).map_err(|message| Refusal::of(&text, message))?,

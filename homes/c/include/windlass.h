@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 /*
- Version of this boundary: raised by whatever makes a caller of the older one wrong.
+ Version of this boundary. It increases with every change that breaks older callers.
  */
 #define WINDLASS_ABI_VERSION 1
 
@@ -31,27 +31,28 @@
 #define WINDLASS_UNKNOWN UINT64_MAX
 
 /*
- A bit of `windlass_conn.flags`: the window stopped the sender lately. A host that does not find out always sets it.
+ A bit of `windlass_conn.flags`: cwnd stopped the sender recently. A host that cannot detect this always sets the
+ bit.
  */
 #define WINDLASS_CWND_LIMITED 1
 
 /*
- A bit of `windlass_conn.flags`: the application had nothing more to send lately.
+ A bit of `windlass_conn.flags`: the application had no more data to send recently.
  */
 #define WINDLASS_APP_LIMITED 2
 
 /*
- A bit of `windlass_conn.flags`: the peer's receive window stopped the sender lately.
+ A bit of `windlass_conn.flags`: the peer's receive window stopped the sender recently.
  */
 #define WINDLASS_RWND_LIMITED 4
 
 /*
- Most paths that a connection may have.
+ Maximum number of paths of a connection.
  */
 #define WINDLASS_MAX_PATHS 8
 
 /*
- How an algorithm hears of ECN marks.
+ The kind of ECN feedback to an algorithm.
  */
 enum windlass_marks
 #ifdef __cplusplus
@@ -59,11 +60,11 @@ enum windlass_marks
 #endif // __cplusplus
  {
   /*
-   Not at all: its packets are not ECN-capable.
+   None: its packets are not ECN-capable.
    */
   WINDLASS_MARKS_NONE,
   /*
-   By the phase `WINDLASS_PHASE_CWR`, once a round trip (RFC 3168).
+   By the phase `WINDLASS_PHASE_CWR`, once per RTT (RFC 3168).
    */
   WINDLASS_MARKS_CLASSIC,
   /*
@@ -105,7 +106,7 @@ typedef uint8_t windlass_phase;
 #endif // __cplusplus
 
 /*
- How a call went. What is not `WINDLASS_STATUS_OK` has changed nothing.
+ Result of a call. A call with another result than `WINDLASS_STATUS_OK` has changed nothing.
  */
 enum windlass_status
 #ifdef __cplusplus
@@ -129,11 +130,11 @@ enum windlass_status
    */
   WINDLASS_STATUS_BAD_HANDLE = -3,
   /*
-   The state is of another algorithm than the parameters.
+   The state belongs to another algorithm than the parameters.
    */
   WINDLASS_STATUS_WRONG_ALGORITHM = -4,
   /*
-   There is no algorithm of this name.
+   The algorithm is unknown.
    */
   WINDLASS_STATUS_UNKNOWN_ALGORITHM = -5,
   /*
@@ -141,19 +142,19 @@ enum windlass_status
    */
   WINDLASS_STATUS_UNKNOWN_PARAMETER = -6,
   /*
-   There is no such slow start, stack or word, or the algorithm's slow start cannot be chosen.
+   The slow start, stack or word is unknown, or the algorithm's slow start cannot be chosen.
    */
   WINDLASS_STATUS_UNKNOWN_WORD = -7,
   /*
-   A number is not among those that are admitted.
+   A number is outside its range.
    */
   WINDLASS_STATUS_OUT_OF_RANGE = -8,
   /*
-   The room for what is to be written is too small.
+   The memory for the output is too small.
    */
   WINDLASS_STATUS_TOO_SMALL = -9,
   /*
-   A field holds what its type does not have: a phase beyond the last, a `bool` that is neither 0 nor 1.
+   A field has a value that its type does not have: a phase above the last, or a `bool` that is neither 0 nor 1.
    */
   WINDLASS_STATUS_BAD_VALUE = -10,
 };
@@ -178,7 +179,7 @@ enum windlass_unit
    */
   WINDLASS_UNIT_SEGMENTS,
   /*
-   A number of something that the parameter's description names.
+   A number of items, which the parameter's description names.
    */
   WINDLASS_UNIT_COUNT,
   /*
@@ -194,7 +195,7 @@ enum windlass_unit
    */
   WINDLASS_UNIT_FLAG,
   /*
-   One of several words, by its place; `windlass_param_set_word` takes the word.
+   One of several words, by its index; `windlass_param_set_word` takes the word.
    */
   WINDLASS_UNIT_WORD,
 };
@@ -203,13 +204,13 @@ typedef uint32_t windlass_unit;
 #endif // __cplusplus
 
 /*
- FlowState of one connection's algorithm. A copy of the bytes is as good.
+ State of one connection's algorithm. A copy of the bytes is valid too.
  */
 typedef struct windlass_state windlass_state;
 
 /*
- Parameters of an algorithm, with those of its slow start and its host. Connections may share them; a copy of the
- bytes is as good.
+ Parameters of an algorithm, including the parameters of its slow start and its host. Connections may share them.
+ A copy of the bytes is valid too.
  */
 typedef struct windlass_params windlass_params;
 
@@ -484,7 +485,7 @@ typedef struct {
 } windlass_cross_layer;
 
 /*
- A parameter: its unit, its least and largest value, and its value.
+ A parameter: its unit, its minimum and maximum, and its value.
  */
 typedef struct {
   /*
@@ -492,11 +493,11 @@ typedef struct {
    */
   windlass_unit unit;
   /*
-   Least admissible value.
+   Minimum admissible value.
    */
   uint64_t least;
   /*
-   Largest admissible value.
+   Maximum admissible value.
    */
   uint64_t most;
   /*
@@ -506,7 +507,7 @@ typedef struct {
 } windlass_param;
 
 /*
- What an algorithm wants of its host.
+ Requirements of an algorithm for its host.
  */
 typedef struct {
   /*
@@ -524,8 +525,8 @@ typedef struct {
 } windlass_wants_of_host;
 
 /*
- Takes a line of a recording: so many bytes, the last of which ends the line; no zero follows. `context` is what
- `windlass_record` was given.
+ Receives a line of a recording: `bytes` bytes, of which the last ends the line. No zero follows. `context` is the
+ argument of `windlass_record`.
  */
 typedef void (*windlass_listener)(void *context, const char *line, size_t bytes);
 
@@ -534,7 +535,7 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- The version of the library that is linked; to be compared with `WINDLASS_ABI_VERSION`.
+ The version of the linked library. Compare it with `WINDLASS_ABI_VERSION`.
  */
 uint32_t windlass_abi_version(void);
 
@@ -544,21 +545,21 @@ uint32_t windlass_abi_version(void);
 size_t windlass_state_size(void);
 
 /*
- Facts of a connection with this segment size (bytes) of which nothing is known yet.
+ Sets the values of a connection with this segment size (bytes). Other values are unknown.
 
  The caller sees to it: A `windlass_conn` can be written to `to`.
  */
 windlass_status windlass_conn_init(windlass_conn *to, uint32_t mss);
 
 /*
- An acknowledgement of so many bytes in order, without samples.
+ Sets an acknowledgement of `bytes` bytes in order, without samples.
 
  The caller sees to it: A `windlass_ack` can be written to `to`.
  */
 windlass_status windlass_ack_init(windlass_ack *to, uint64_t bytes);
 
 /*
- Makes the state of a new connection in `room` bytes of the caller's.
+ Makes the state of a new connection in `room` bytes of the caller's memory.
 
  The caller sees to it: `room` bytes can be written to `to`; `params` was made by `windlass_params_init`.
  */
@@ -568,7 +569,7 @@ windlass_status windlass_init(windlass_state *to,
                               const windlass_conn *conn);
 
 /*
- What the connection may do now. Changes nothing.
+ Returns the algorithm's present answer for the connection. Changes nothing.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
  */
@@ -578,9 +579,9 @@ windlass_status windlass_control(const windlass_state *state,
                                  windlass_answer *to);
 
 /*
- An acknowledgement arrived, duplicates included, in the phase `conn->phase`.
+ An acknowledgement arrived, including duplicates, in the phase `conn->phase`.
 
- For one incoming segment the order is: `windlass_on_loss` for each segment deemed lost, `windlass_on_undo`,
+ For one incoming segment the order is: `windlass_on_loss` for each segment considered lost, `windlass_on_undo`,
  `windlass_on_ack`, `windlass_on_phase` if it changes the phase, then `windlass_control`.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
@@ -591,8 +592,8 @@ windlass_status windlass_on_ack(windlass_state *state,
                                 const windlass_ack *ack);
 
 /*
- The host's loss recovery moved from one `windlass_phase` to another; `conn->phase` is the new one, and
- `conn->flight_size` still that at which the loss was found. From `WINDLASS_PHASE_LOSS` to itself is a repeated
+ The host's loss recovery moved from one `windlass_phase` to another. `conn->phase` is the new phase, and
+ `conn->flight_size` is still the flight when the loss was found. From `WINDLASS_PHASE_LOSS` to itself is a repeated
  timeout.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
@@ -604,7 +605,7 @@ windlass_status windlass_on_phase(windlass_state *state,
                                   uint32_t to);
 
 /*
- A segment was deemed lost.
+ A segment is considered lost.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
  */
@@ -614,8 +615,8 @@ windlass_status windlass_on_loss(windlass_state *state,
                                  const windlass_loss *loss);
 
 /*
- The loss or timeout for which the window was last reduced was none: by duplicate SACKs (0, RFC 3708), by
- timestamps (1, RFC 3522) or by F-RTO (2, RFC 5682).
+ The loss or timeout for which cwnd was last reduced was spurious, according to duplicate SACKs (0, RFC 3708),
+ timestamps (1, RFC 3522) or F-RTO (2, RFC 5682).
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
  */
@@ -625,8 +626,8 @@ windlass_status windlass_on_undo(windlass_state *state,
                                  uint32_t why);
 
 /*
- The first transmission after `gap` nanoseconds without anything to send or in flight; with `reset` the window is to
- fall back (RFC 5681 section 4.1).
+ The first transmission after `gap` nanoseconds without data to send or in flight. With `reset` cwnd is reduced to
+ the restart window (RFC 5681 section 4.1).
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
  */
@@ -647,8 +648,8 @@ windlass_status windlass_on_mss(windlass_state *state,
                                 uint32_t old);
 
 /*
- All paths of a connection, and which of them is one's own, before each acknowledgement: for algorithms that couple
- them, which are to be told of a single path too.
+ All paths of a connection and the index of this path, before each acknowledgement. Algorithms that couple paths
+ need this call, also for a single path.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`; `count` paths can be read.
  */
@@ -660,14 +661,14 @@ windlass_status windlass_on_group(windlass_state *state,
                                   size_t own);
 
 /*
- What the path's siblings are to be told as `windlass_path.disclosed`.
+ The value for the `windlass_path.disclosed` of the path's siblings.
 
  The caller sees to it: The state was made by `windlass_init`.
  */
 windlass_status windlass_disclosed(const windlass_state *state, uint64_t *to);
 
 /*
- What the node's lower layers know, before the acknowledgement that it comes with.
+ Data of the node's lower layers, before the acknowledgement that carries it.
 
  The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`.
  */
@@ -677,24 +678,25 @@ windlass_status windlass_on_cross_layer(windlass_state *state,
                                         const windlass_cross_layer *layers);
 
 /*
- How many algorithms there are.
+ Number of algorithms.
  */
 size_t windlass_algorithm_count(void);
 
 /*
- Writes the name of the algorithm at a place, 0 being the first, with a zero at its end.
+ Writes the name of the algorithm at an index, from 0, with a zero at its end.
 
  The caller sees to it: `room` bytes can be written to `to`.
  */
 windlass_status windlass_algorithm_name(size_t place, char *to, size_t room);
 
 /*
- A sentence about a status, which lives as long as the program.
+ A sentence about a status. It lives as long as the program.
  */
 const char *windlass_status_text(int32_t status);
 
 /*
- Bytes of state and of parameters of the algorithm whose entry points have this word in their names, such as `Reno`.
+ Sizes in bytes of the state and of the parameters of an algorithm, by the word in the names of its entry points,
+ such as `Reno`.
 
  The caller sees to it: The name ends with a zero; a number can be written to each of the other two.
  */
@@ -708,14 +710,14 @@ windlass_status windlass_entry_sizes(const char *name,
 size_t windlass_params_size(void);
 
 /*
- To how many bytes parameters and states are aligned.
+ Alignment of parameters and states, bytes.
  */
 size_t windlass_alignment(void);
 
 /*
- Makes the parameters of the algorithm of this name in `room` bytes of the caller's: the defaults, in the version of
- a stack (`rfc`, `linux` or `ns3`; null is `rfc`) and with what that stack decides for all (`ack_limit`, `recovery`,
- `counting`, `credit`, `mark_cut`).
+ Makes the parameters of the algorithm of this name in `room` bytes of the caller's memory. They have the defaults,
+ in the version of a stack (`rfc`, `linux` or `ns3`; null is `rfc`). They also have the values of that stack for all
+ algorithms (`ack_limit`, `recovery`, `counting`, `credit`, `mark_cut`).
 
  The caller sees to it: `room` bytes can be written to `to`; the names end with a zero.
  */
@@ -725,16 +727,16 @@ windlass_status windlass_params_init(windlass_params *to,
                                      const char *stack);
 
 /*
- Chooses the slow start by name, with its defaults. An algorithm that starts in its own way refuses.
+ Chooses the slow start by name, with its defaults. It is an error for an algorithm with a special slow start.
 
  The caller sees to it: `params` was made by `windlass_params_init`; the name ends with a zero.
  */
 windlass_status windlass_params_slow_start(windlass_params *params, const char *name);
 
 /*
- Describes the parameter at a place, 0 being the first, and writes its name with a zero at its end; beyond the last
- it is `WINDLASS_STATUS_OUT_OF_RANGE`. What the host decides comes first (`initial_window`, `recovery` ...), then the
- algorithm's own, then its slow start's, `slow_start.` before their names.
+ Describes the parameter at an index, from 0, and writes its name with a zero at its end. Above the last index the
+ result is `WINDLASS_STATUS_OUT_OF_RANGE`. The host's parameters come first (`initial_window`, `recovery` ...), then
+ the algorithm's parameters, then its slow start's parameters with the prefix `slow_start.`.
 
  The caller sees to it: `params` was made by `windlass_params_init`; `room` bytes can be written to `name`.
  */
@@ -752,35 +754,35 @@ windlass_status windlass_param_at(const windlass_params *params,
 windlass_status windlass_param_get(const windlass_params *params, const char *name, uint64_t *to);
 
 /*
- Sets a parameter by name. States that were made before go on with the new value.
+ Sets a parameter by name. Existing states continue with the new value.
 
  The caller sees to it: `params` was made by `windlass_params_init`; the name ends with a zero.
  */
 windlass_status windlass_param_set(windlass_params *params, const char *name, uint64_t value);
 
 /*
- Sets a parameter that is one of several words.
+ Sets a parameter whose value is one of several words.
 
  The caller sees to it: `params` was made by `windlass_params_init`; name and word end with a zero.
  */
 windlass_status windlass_param_set_word(windlass_params *params, const char *name, const char *value);
 
 /*
- What the algorithm wants of its host.
+ The requirements of the algorithm for its host.
 
  The caller sees to it: `params` was made by `windlass_params_init`.
  */
 windlass_status windlass_wants(const windlass_params *params, windlass_wants_of_host *to);
 
 /*
- Hands every event that the state is told from now on to `listener`, with the facts and the answer, as a line of
- JSON; the first line tells the parameters. To be called right after `windlass_init`, with the same facts. The lines are
- a recording that `windlass twin --recorded` replays; `about` names the host there, and `name` what the connection
- crosses. Without a listener (null) the recording ends. Lines take memory of the heap while they are handed over.
- Libraries for firmware lack this function.
+ Gives every later event of the state to `listener`, with the connection's values and the answer, as a line of JSON.
+ The first line has the parameters. Call this right after `windlass_init`, with the same values. The lines are a
+ recording that `windlass replay --recorded` replays. `about` names the host there, and `name` the connection's path.
+ Without a listener (null) the recording ends. Lines take memory of the heap during the call. Libraries for firmware
+ lack this function.
 
- The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`; `name` and `about` end with a zero; `listener` can
- be called with `context` as long as the state is told anything.
+ The caller sees to it: The handles were made by `windlass_init` and `windlass_params_init`. `name` and `about` end with a zero. `listener`
+ can be called with `context` as long as the state receives events.
  */
 windlass_status windlass_record(windlass_state *state,
                                 const windlass_params *params,

@@ -1,4 +1,4 @@
-//! A connection's life: what the host tells, and the answer.
+//! The events of a connection, and the algorithm's answer.
 
 use windlass_cc::group::PathView;
 use windlass_cc::{
@@ -8,7 +8,7 @@ use windlass_cc::{
 use crate::memory::{FlowState, ParamSet, changed, reach, shared, write};
 use crate::{Status, WINDLASS_MAX_PATHS};
 
-/// The two handles of a call and the connection's facts.
+/// The two handles of a call and the connection's values.
 type Call<'a> = (&'a mut FlowState, &'a AnyParams, &'a Conn);
 
 pub(crate) unsafe fn call<'a>(
@@ -23,7 +23,7 @@ pub(crate) unsafe fn call<'a>(
     Ok((state, &params.body, unsafe { shared(conn)? }))
 }
 
-/// Tells the algorithm of an event, and who records it.
+/// Gives an event to the algorithm and to the recorder.
 unsafe fn tell(
     state: *mut FlowState,
     params: *const ParamSet,
@@ -53,7 +53,7 @@ pub extern "C" fn windlass_state_size() -> usize {
     size_of::<FlowState>()
 }
 
-/// Facts of a connection with this segment size (bytes) of which nothing is known yet.
+/// Sets the values of a connection with this segment size (bytes). Other values are unknown.
 ///
 /// # Safety
 ///
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn windlass_conn_init(to: *mut Conn, mss: u32) -> Status {
     unsafe { write(to, Conn::new(mss)) }.into()
 }
 
-/// An acknowledgement of so many bytes in order, without samples.
+/// Sets an acknowledgement of `bytes` bytes in order, without samples.
 ///
 /// # Safety
 ///
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn windlass_ack_init(to: *mut Ack, bytes: u64) -> Status {
     unsafe { write(to, Ack::of(bytes)) }.into()
 }
 
-/// Makes the state of a new connection in `room` bytes of the caller's.
+/// Makes the state of a new connection in `room` bytes of the caller's memory.
 ///
 /// # Safety
 ///
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn windlass_init(
     init().into()
 }
 
-/// What the connection may do now. Changes nothing.
+/// Returns the algorithm's present answer for the connection. Changes nothing.
 ///
 /// # Safety
 ///
@@ -122,9 +122,9 @@ pub unsafe extern "C" fn windlass_control(
     ask().into()
 }
 
-/// An acknowledgement arrived, duplicates included, in the phase `conn->phase`.
+/// An acknowledgement arrived, including duplicates, in the phase `conn->phase`.
 ///
-/// For one incoming segment the order is: `windlass_on_loss` for each segment deemed lost, `windlass_on_undo`,
+/// For one incoming segment the order is: `windlass_on_loss` for each segment considered lost, `windlass_on_undo`,
 /// `windlass_on_ack`, `windlass_on_phase` if it changes the phase, then `windlass_control`.
 ///
 /// # Safety
@@ -141,8 +141,8 @@ pub unsafe extern "C" fn windlass_on_ack(
     tell().into()
 }
 
-/// The host's loss recovery moved from one `windlass_phase` to another; `conn->phase` is the new one, and
-/// `conn->flight_size` still that at which the loss was found. From `WINDLASS_PHASE_LOSS` to itself is a repeated
+/// The host's loss recovery moved from one `windlass_phase` to another. `conn->phase` is the new phase, and
+/// `conn->flight_size` is still the flight when the loss was found. From `WINDLASS_PHASE_LOSS` to itself is a repeated
 /// timeout.
 ///
 /// # Safety
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn windlass_on_phase(
     tell().into()
 }
 
-/// A segment was deemed lost.
+/// A segment is considered lost.
 ///
 /// # Safety
 ///
@@ -179,8 +179,8 @@ pub unsafe extern "C" fn windlass_on_loss(
     tell().into()
 }
 
-/// The loss or timeout for which the window was last reduced was none: by duplicate SACKs (0, RFC 3708), by
-/// timestamps (1, RFC 3522) or by F-RTO (2, RFC 5682).
+/// The loss or timeout for which cwnd was last reduced was spurious, according to duplicate SACKs (0, RFC 3708),
+/// timestamps (1, RFC 3522) or F-RTO (2, RFC 5682).
 ///
 /// # Safety
 ///
@@ -204,8 +204,8 @@ pub unsafe extern "C" fn windlass_on_undo(
     tell().into()
 }
 
-/// The first transmission after `gap` nanoseconds without anything to send or in flight; with `reset` the window is to
-/// fall back (RFC 5681 section 4.1).
+/// The first transmission after `gap` nanoseconds without data to send or in flight. With `reset` cwnd is reduced to
+/// the restart window (RFC 5681 section 4.1).
 ///
 /// # Safety
 ///
@@ -237,8 +237,8 @@ pub unsafe extern "C" fn windlass_on_mss(
     unsafe { tell(state, params, conn, &Event::Mss(old)) }.into()
 }
 
-/// All paths of a connection, and which of them is one's own, before each acknowledgement: for algorithms that couple
-/// them, which are to be told of a single path too.
+/// All paths of a connection and the index of this path, before each acknowledgement. Algorithms that couple paths
+/// need this call, also for a single path.
 ///
 /// # Safety
 ///
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn windlass_on_group(
     tell().into()
 }
 
-/// What the path's siblings are to be told as `windlass_path.disclosed`.
+/// The value for the `windlass_path.disclosed` of the path's siblings.
 ///
 /// # Safety
 ///
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn windlass_disclosed(state: *const FlowState, to: *mut u6
     ask().into()
 }
 
-/// What the node's lower layers know, before the acknowledgement that it comes with.
+/// Data of the node's lower layers, before the acknowledgement that carries it.
 ///
 /// # Safety
 ///

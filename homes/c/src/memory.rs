@@ -1,4 +1,4 @@
-//! What the caller's pointers must be before anything is read through them.
+//! Checks of the caller's pointers, before any memory is read through them.
 
 use core::ptr::addr_of;
 
@@ -12,19 +12,19 @@ const STATE: u64 = 0x7769_6e64_7374_6131;
 /// The last of the phases' numbers.
 const LAST_PHASE: u8 = 3;
 
-/// Parameters of an algorithm, with those of its slow start and its host. Connections may share them; a copy of the
-/// bytes is as good.
+/// Parameters of an algorithm, including the parameters of its slow start and its host. Connections may share them.
+/// A copy of the bytes is valid too.
 pub struct ParamSet {
     mark: u64,
-    /// What it holds.
+    /// The parameters.
     pub(crate) body: AnyParams,
 }
 
-/// FlowState of one connection's algorithm. A copy of the bytes is as good.
+/// State of one connection's algorithm. A copy of the bytes is valid too.
 pub struct FlowState {
     mark: u64,
     pub(crate) body: AnyController,
-    /// Who records what it is told.
+    /// The recorder of the events.
     #[cfg(any(unix, windows))]
     pub(crate) recorder: crate::recording::Recorder,
 }
@@ -46,13 +46,13 @@ impl FlowState {
     }
 }
 
-/// What C may hand over. Its bytes are looked at before there is a reference to it.
+/// A type of values from C. Its bytes are checked before a reference is made.
 pub trait Foreign {
-    /// Whether the bytes are a value of the type.
+    /// Checks that the bytes are a value of the type.
     ///
     /// # Safety
     ///
-    /// The pointer is aligned, and as many bytes can be read as the type has.
+    /// The pointer is aligned, and all bytes of the type can be read.
     unsafe fn check(at: *const Self) -> Result<(), Status>;
 }
 
@@ -70,7 +70,7 @@ impl Foreign for FlowState {
     }
 }
 
-/// Types in which some bytes mean nothing: the fields that are looked at, each with its largest value.
+/// Types in which some bytes are invalid: the fields that are checked, each with its largest value.
 macro_rules! foreign {
     ($($type:ty { $($($field:ident).+ <= $most:expr),* })*) => {$(
         impl Foreign for $type {
@@ -99,12 +99,12 @@ foreign! {
     u64 {}
 }
 
-/// What a pointer of C's points to.
+/// A shared reference for a pointer of C.
 ///
 /// # Safety
 ///
-/// If it is neither null nor misaligned, as many bytes can be read as the type has, and nobody writes to them while
-/// the reference lives.
+/// If the pointer is neither null nor misaligned, all bytes of the type can be read, and no one writes to them
+/// while the reference lives.
 pub unsafe fn shared<'a, T: Foreign>(at: *const T) -> Result<&'a T, Status> {
     reach(at)?;
     unsafe {
@@ -113,28 +113,28 @@ pub unsafe fn shared<'a, T: Foreign>(at: *const T) -> Result<&'a T, Status> {
     }
 }
 
-/// The same, to be changed.
+/// A mutable reference for a pointer of C.
 ///
 /// # Safety
 ///
-/// As [`shared`], and nobody else reads the bytes.
+/// As [`shared`], and no one else reads the bytes.
 pub unsafe fn changed<'a, T: Foreign>(at: *mut T) -> Result<&'a mut T, Status> {
     unsafe { shared(at.cast_const())? };
     Ok(unsafe { &mut *at })
 }
 
-/// Writes where C wants it.
+/// Writes a value through a pointer of C.
 ///
 /// # Safety
 ///
-/// If the pointer is neither null nor misaligned, as many bytes can be written as the type has.
+/// If the pointer is neither null nor misaligned, all bytes of the type can be written.
 pub unsafe fn write<T>(to: *mut T, value: T) -> Result<(), Status> {
     reach(to)?;
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// Whether a pointer is one at all.
+/// Checks that a pointer is neither null nor misaligned.
 pub fn reach<T>(at: *const T) -> Result<(), Status> {
     if at.is_null() {
         return Err(Status::NullPointer);

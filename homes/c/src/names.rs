@@ -1,4 +1,4 @@
-//! Names in and out.
+//! Names from and to C.
 
 use core::ffi::{CStr, c_char};
 
@@ -7,13 +7,13 @@ use windlass_cc::ALGORITHMS;
 use crate::Status;
 use crate::memory::{reach, write};
 
-/// How many algorithms there are.
+/// Number of algorithms.
 #[unsafe(no_mangle)]
 pub extern "C" fn windlass_algorithm_count() -> usize {
     ALGORITHMS.len()
 }
 
-/// Writes the name of the algorithm at a place, 0 being the first, with a zero at its end.
+/// Writes the name of the algorithm at an index, from 0, with a zero at its end.
 ///
 /// # Safety
 ///
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn windlass_algorithm_name(
     }
 }
 
-/// A sentence about a status, which lives as long as the program.
+/// A sentence about a status. It lives as long as the program.
 #[unsafe(no_mangle)]
 pub extern "C" fn windlass_status_text(status: i32) -> *const c_char {
     const TEXTS: [&CStr; 11] = [
@@ -39,19 +39,19 @@ pub extern "C" fn windlass_status_text(status: i32) -> *const c_char {
         c"a pointer is not aligned as its type wants",
         c"the memory was not made by windlass_params_init or windlass_init",
         c"the state is of another algorithm than the parameters",
-        c"there is no algorithm of this name",
+        c"the algorithm is unknown",
         c"the algorithm has no parameter of this name",
-        c"there is no such word here",
-        c"the number is not among those that are admitted",
-        c"the room for what is to be written is too small",
-        c"a field holds what its type does not have",
+        c"the word is unknown here",
+        c"the number is outside its range",
+        c"the memory for the output is too small",
+        c"a field has a value that its type does not have",
     ];
     let place = status.unsigned_abs() as usize;
     let known = if status <= 0 { TEXTS.get(place) } else { None };
     known.copied().unwrap_or(c"not a status of this library").as_ptr()
 }
 
-/// A word of C's; `None` if it is no text.
+/// A word from C; `None` if it is not text.
 ///
 /// # Safety
 ///
@@ -61,7 +61,7 @@ pub unsafe fn word<'a>(text: *const c_char) -> Result<Option<&'a str>, Status> {
     Ok(unsafe { CStr::from_ptr(text) }.to_str().ok())
 }
 
-/// Writes the two parts of a name and a zero.
+/// Writes the two parts of a name, and a zero.
 ///
 /// # Safety
 ///
@@ -78,7 +78,8 @@ pub unsafe fn copy(parts: [&str; 2], to: *mut c_char, room: usize) -> Result<(),
     Ok(())
 }
 
-/// Bytes of state and of parameters of the algorithm whose entry points have this word in their names, such as `Reno`.
+/// Sizes in bytes of the state and of the parameters of an algorithm, by the word in the names of its entry points,
+/// such as `Reno`.
 ///
 /// # Safety
 ///

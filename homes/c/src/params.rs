@@ -11,7 +11,7 @@ use crate::Status;
 use crate::memory::{FlowState, ParamSet, changed, reach, shared, write};
 use crate::names::{copy, word};
 
-/// Parameters of the slow start are named with this before them.
+/// Prefix of the names of the slow start's parameters.
 const OF_SLOW_START: &str = "slow_start.";
 
 /// Unit of a parameter.
@@ -22,7 +22,7 @@ pub enum Unit {
     Bytes,
     /// Full segments.
     Segments,
-    /// A number of something that the parameter's description names.
+    /// A number of items, which the parameter's description names.
     Count,
     /// Nanoseconds.
     Nanoseconds,
@@ -30,37 +30,37 @@ pub enum Unit {
     Ratio,
     /// Yes (1) or no (0).
     Flag,
-    /// One of several words, by its place; `windlass_param_set_word` takes the word.
+    /// One of several words, by its index; `windlass_param_set_word` takes the word.
     Word,
 }
 
-/// A parameter: its unit, its least and largest value, and its value.
+/// A parameter: its unit, its minimum and maximum, and its value.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParamView {
     /// Unit of the three numbers.
     pub unit: Unit,
-    /// Least admissible value.
+    /// Minimum admissible value.
     pub least: u64,
-    /// Largest admissible value.
+    /// Maximum admissible value.
     pub most: u64,
     /// Value.
     pub value: u64,
 }
 
-/// How an algorithm hears of ECN marks.
+/// The kind of ECN feedback to an algorithm.
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
-    /// Not at all: its packets are not ECN-capable.
+    /// None: its packets are not ECN-capable.
     None,
-    /// By the phase `WINDLASS_PHASE_CWR`, once a round trip (RFC 3168).
+    /// By the phase `WINDLASS_PHASE_CWR`, once per RTT (RFC 3168).
     Classic,
     /// By `windlass_ack.ce`, byte for byte (RFC 8257).
     Exact,
 }
 
-/// What an algorithm wants of its host.
+/// Requirements of an algorithm for its host.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wants {
@@ -72,7 +72,7 @@ pub struct Wants {
     pub marks: Marks,
 }
 
-/// A parameter that every algorithm has, since the host decides it.
+/// A parameter that every algorithm has, because the host sets it.
 struct Common {
     param: Param,
     get: fn(&AnyParams) -> u64,
@@ -140,7 +140,7 @@ const COMMON: [Common; 7] = [
     },
 ];
 
-/// One parameter of all that a set of parameters has.
+/// One of the parameters of a set.
 struct Found {
     prefix: &'static str,
     param: &'static Param,
@@ -154,7 +154,7 @@ enum Place {
     SlowStart(usize),
 }
 
-/// All of them: what every algorithm has, the algorithm's own, its slow start's.
+/// All parameters: the common parameters, the algorithm's parameters, and its slow start's parameters.
 fn all(params: &AnyParams) -> impl Iterator<Item = Found> {
     static TABLE: [Common; 7] = COMMON;
     let common = TABLE.iter().map(|common| Found {
@@ -224,7 +224,7 @@ impl Found {
     }
 }
 
-/// What a stack of this flavour decides for an algorithm.
+/// The values of a stack of this implementation for an algorithm.
 fn in_stack(params: &AnyParams, flavour: Flavour) -> Setup<()> {
     let usual = params.common();
     let stack = match flavour {
@@ -248,15 +248,15 @@ pub extern "C" fn windlass_params_size() -> usize {
     size_of::<ParamSet>()
 }
 
-/// To how many bytes parameters and states are aligned.
+/// Alignment of parameters and states, bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn windlass_alignment() -> usize {
     align_of::<ParamSet>().max(align_of::<FlowState>())
 }
 
-/// Makes the parameters of the algorithm of this name in `room` bytes of the caller's: the defaults, in the version of
-/// a stack (`rfc`, `linux` or `ns3`; null is `rfc`) and with what that stack decides for all (`ack_limit`, `recovery`,
-/// `counting`, `credit`, `mark_cut`).
+/// Makes the parameters of the algorithm of this name in `room` bytes of the caller's memory. They have the defaults,
+/// in the version of a stack (`rfc`, `linux` or `ns3`; null is `rfc`). They also have the values of that stack for all
+/// algorithms (`ack_limit`, `recovery`, `counting`, `credit`, `mark_cut`).
 ///
 /// # Safety
 ///
@@ -289,7 +289,7 @@ pub unsafe extern "C" fn windlass_params_init(
     init().into()
 }
 
-/// Chooses the slow start by name, with its defaults. An algorithm that starts in its own way refuses.
+/// Chooses the slow start by name, with its defaults. It is an error for an algorithm with a special slow start.
 ///
 /// # Safety
 ///
@@ -310,9 +310,9 @@ pub unsafe extern "C" fn windlass_params_slow_start(
     choose().into()
 }
 
-/// Describes the parameter at a place, 0 being the first, and writes its name with a zero at its end; beyond the last
-/// it is `WINDLASS_STATUS_OUT_OF_RANGE`. What the host decides comes first (`initial_window`, `recovery` ...), then the
-/// algorithm's own, then its slow start's, `slow_start.` before their names.
+/// Describes the parameter at an index, from 0, and writes its name with a zero at its end. Above the last index the
+/// result is `WINDLASS_STATUS_OUT_OF_RANGE`. The host's parameters come first (`initial_window`, `recovery` ...), then
+/// the algorithm's parameters, then its slow start's parameters with the prefix `slow_start.`.
 ///
 /// # Safety
 ///
@@ -356,7 +356,7 @@ pub unsafe extern "C" fn windlass_param_get(
     get().into()
 }
 
-/// Sets a parameter by name. States that were made before go on with the new value.
+/// Sets a parameter by name. Existing states continue with the new value.
 ///
 /// # Safety
 ///
@@ -374,7 +374,7 @@ pub unsafe extern "C" fn windlass_param_set(
     set().into()
 }
 
-/// Sets a parameter that is one of several words.
+/// Sets a parameter whose value is one of several words.
 ///
 /// # Safety
 ///
@@ -396,7 +396,7 @@ pub unsafe extern "C" fn windlass_param_set_word(
     set().into()
 }
 
-/// What the algorithm wants of its host.
+/// The requirements of the algorithm for its host.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What a connection's algorithm is told and answers, as lines for whoever listens.
+//! The events of a connection's algorithm and its answers, as lines for a listener.
 
 use core::ffi::{c_char, c_void};
 
@@ -10,12 +10,12 @@ use crate::events::call;
 use crate::memory::{FlowState, ParamSet};
 use crate::names::word;
 
-/// Takes a line of a recording: so many bytes, the last of which ends the line; no zero follows. `context` is what
-/// `windlass_record` was given.
+/// Receives a line of a recording: `bytes` bytes, of which the last ends the line. No zero follows. `context` is the
+/// argument of `windlass_record`.
 pub type Listener =
     Option<unsafe extern "C" fn(context: *mut c_void, line: *const c_char, bytes: usize)>;
 
-/// Who listens to a state, and with what in hand.
+/// The listener of a state, with its context.
 #[derive(Clone, Copy)]
 pub struct Recorder {
     listener: Listener,
@@ -33,16 +33,16 @@ impl Recorder {
     }
 }
 
-/// Hands every event that the state is told from now on to `listener`, with the facts and the answer, as a line of
-/// JSON; the first line tells the parameters. To be called right after `windlass_init`, with the same facts. The lines are
-/// a recording that `windlass twin --recorded` replays; `about` names the host there, and `name` what the connection
-/// crosses. Without a listener (null) the recording ends. Lines take memory of the heap while they are handed over.
-/// Libraries for firmware lack this function.
+/// Gives every later event of the state to `listener`, with the connection's values and the answer, as a line of JSON.
+/// The first line has the parameters. Call this right after `windlass_init`, with the same values. The lines are a
+/// recording that `windlass replay --recorded` replays. `about` names the host there, and `name` the connection's path.
+/// Without a listener (null) the recording ends. Lines take memory of the heap during the call. Libraries for firmware
+/// lack this function.
 ///
 /// # Safety
 ///
-/// The handles were made by `windlass_init` and `windlass_params_init`; `name` and `about` end with a zero; `listener` can
-/// be called with `context` as long as the state is told anything.
+/// The handles were made by `windlass_init` and `windlass_params_init`. `name` and `about` end with a zero. `listener`
+/// can be called with `context` as long as the state receives events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_record(
     state: *mut FlowState,
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn windlass_record(
     begin().into()
 }
 
-/// Tells whoever listens.
+/// Gives an event to the listener.
 pub(crate) fn note(state: &FlowState, params: &AnyParams, conn: &Conn, event: &Event) {
     state.recorder.take(|| recording::line(event, conn, state.body.control(params, conn)));
 }

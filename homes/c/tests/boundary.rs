@@ -1,4 +1,4 @@
-//! The boundary changes no answer, and refuses what it must. Runs under Miri too.
+//! The boundary changes no answer, and returns an error for wrong arguments. These tests also run under Miri.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -14,11 +14,11 @@ use windlass_conform::check::check_text;
 use windlass_tcp::stack::{PRESETS, Preset};
 
 const EVENTS: u64 = if cfg!(miri) { 60 } else { 3000 };
-/// Of a connection that is recorded: under Miri a line takes half a second to read.
+/// Number of events of a recorded connection. Under Miri a line takes half a second to read.
 const RECORDED: u64 = if cfg!(miri) { 10 } else { 400 };
 const MSS: u32 = 1448;
 
-/// All algorithms; under Miri every ninth, where the boundary does the same for each.
+/// All algorithms; under Miri every ninth, because the boundary is the same for each.
 fn algorithms() -> impl Iterator<Item = &'static Info> {
     ALGORITHMS.iter().copied().step_by(if cfg!(miri) { 9 } else { 1 })
 }
@@ -27,12 +27,12 @@ fn text(word: &str) -> CString {
     CString::new(word).unwrap()
 }
 
-/// Memory of the caller's, as C has it: bytes that mean nothing yet.
+/// Memory of the caller, with bytes that are not yet a value.
 fn room<T>() -> Box<MaybeUninit<T>> {
     Box::new(MaybeUninit::zeroed())
 }
 
-/// What a C host holds for one connection.
+/// The data of a C host for one connection.
 struct Host {
     params: *mut ParamSet,
     state: *mut FlowState,
@@ -90,7 +90,7 @@ impl Host {
     }
 }
 
-/// An algorithm's parameters as the simulator's Linux stack has them.
+/// An algorithm's parameters on the simulator's Linux stack.
 fn on_linux(algorithm: &str) -> AnyParams {
     let mut params = AnyParams::by_name(algorithm).unwrap().flavoured(Flavour::Linux);
     let preset = PRESETS.iter().find(|preset| preset.flavour == Flavour::Linux).unwrap();
@@ -120,7 +120,7 @@ impl Drop for Host {
 }
 
 #[test]
-fn a_stack_of_each_name_decides_what_the_preset_of_that_name_does() {
+fn each_stack_has_the_values_of_its_preset() {
     for name in ["rfc", "linux", "ns3"] {
         let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
         for info in algorithms() {
@@ -202,7 +202,7 @@ unsafe extern "C" fn listen(context: *mut c_void, line: *const c_char, bytes: us
     lines.extend_from_slice(line);
 }
 
-/// A connection's life with a recording of it; `keep` is CUBIC's constant, if it is to be another.
+/// A recorded connection. `keep` replaces CUBIC's constant.
 fn recorded(algorithm: &str, keep: Option<u64>) -> String {
     let mut host = Host::new(algorithm);
     let (state, mut lines) = (host.state(), Vec::<u8>::new());
@@ -249,7 +249,7 @@ fn recorded(algorithm: &str, keep: Option<u64>) -> String {
 }
 
 #[test]
-fn what_is_recorded_is_what_the_native_core_answers() {
+fn a_recording_has_the_answers_of_the_library() {
     for info in algorithms() {
         let text = recorded(info.id, None);
         let outcome = check_text(Path::new(info.id), &text).unwrap();
@@ -261,14 +261,14 @@ fn what_is_recorded_is_what_the_native_core_answers() {
 
 #[test]
 #[cfg_attr(miri, ignore = "its cut comes too late")]
-fn a_wrong_constant_is_found_in_what_is_recorded() {
+fn a_wrong_constant_is_found_in_the_recording() {
     let wrong = recorded("cubic", Some(52_429));
     let failure = check_text(Path::new("cubic"), &wrong).unwrap().failure.expect("another cut");
     assert_eq!(failure.line, 1 + 48, "the first cut");
 }
 
 #[test]
-fn coupled_algorithms_hear_of_their_siblings() {
+fn coupled_algorithms_receive_their_siblings() {
     let view = |cwnd, ms| PathView {
         cwnd,
         ssthresh: cwnd,
@@ -339,7 +339,7 @@ fn null_pointers_are_refused_everywhere() {
 }
 
 #[test]
-fn memory_that_is_no_handle_or_of_another_algorithm_is_refused_and_left_alone() {
+fn memory_without_a_handle_or_with_another_algorithm_is_refused_and_unchanged() {
     let cubic = Host::new("cubic");
     let reno = Host::new("reno");
     let (before, conn, ack) = (cubic.answer(), cubic.conn, Ack::of(1448));
@@ -420,7 +420,7 @@ fn the_list_of_algorithms_is_whole() {
     }
 }
 
-/// The names that the library lists are those that it takes, each value lies in its range, and setting it changes nothing.
+/// The library accepts the names that it lists. Each value is in its range, and setting it again changes nothing.
 #[test]
 fn the_list_of_parameters_is_whole() {
     for info in algorithms() {

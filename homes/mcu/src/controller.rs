@@ -1,8 +1,10 @@
-//! An algorithm of windlass-cc behind smoltcp's congestion control. `check` puts this file into a copy of smoltcp, in the place of
-//! its `reno.rs`, and `crate.rs` or `library.rs` beside it as `algorithm.rs`: smoltcp takes no congestion control from outside.
+//! An algorithm of windlass-cc behind smoltcp's congestion control. `check` copies smoltcp, replaces its `reno.rs` by
+//! this file, and adds `crate.rs` or `library.rs` as `algorithm.rs`, because smoltcp accepts no external congestion
+//! control.
 //!
-//! smoltcp has no SACK and leaves duplicates in the flight, so that the window inflates: RFC 6582's recovery. One segment at
-//! a time is timed for the round trip and for the rate (RFC 6298, section 3). There is no pacing, no mark, no undo.
+//! smoltcp has no SACK and counts duplicates in the flight, so that cwnd inflates as in RFC 6582's recovery. One
+//! segment at a time is timed for the RTT and for the rate (RFC 6298, section 3). It has no pacing, no marks and no
+//! undo.
 
 #[allow(unsafe_code)]
 mod algorithm {
@@ -18,7 +20,7 @@ use super::Controller;
 use crate::socket::tcp::RttEstimator;
 use crate::time::Instant;
 
-/// A segment on its way, whose round trip is measured.
+/// A segment in flight whose RTT is measured.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
     end: u64,
@@ -27,20 +29,20 @@ struct Timed {
     in_flight: u64,
 }
 
-/// The algorithm and what it may know.
+/// The algorithm and the connection's values.
 #[derive(Debug)]
 pub struct Reno {
     algorithm: Algorithm,
     conn: Conn,
     window: u64,
     timed: Option<Timed>,
-    /// Stream offset of the next segment, and at which the recovery is over.
+    /// Stream offsets of the next segment, and of the end of the recovery.
     next: u64,
     recover: u64,
-    /// What duplicates have counted as delivered and no acknowledgement has covered.
+    /// Bytes that duplicate acknowledgements have counted as delivered, and that no acknowledgement has covered.
     counted: u64,
     established: bool,
-    /// The next segment is the first that is missing.
+    /// The next segment is the first missing segment.
     repairing: bool,
 }
 
@@ -86,7 +88,7 @@ impl Reno {
         self.algorithm.on_loss(&PARAMS, &self.conn, &loss);
     }
 
-    /// The round trip and the rate, if the segment that is timed has arrived.
+    /// The RTT and the rate, if the timed segment has arrived.
     fn sample(&mut self) -> (Span, RateSample) {
         let Some(timed) = self.timed.filter(|timed| self.conn.una >= timed.end) else {
             return (Span::NONE, RateSample::NONE);

@@ -1,5 +1,5 @@
-// The algorithm as a type of the crate, with its parameters: the defaults, with what the stack decides, which is its initial
-// window and how it repairs losses.
+// The algorithm as a type of the crate, with its parameters: the defaults, except the stack's initial window and loss
+// recovery.
 
 use windlass_cc::params::Known;
 use windlass_cc::recovery::LossRecovery;

@@ -1,4 +1,4 @@
-// The algorithm by its name, from the C library (`windlass.h`): every call is checked there.
+// The algorithm by its name, from the C library (`windlass.h`), in which every call is checked.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -8,7 +8,7 @@ use windlass_cc::{Ack, Conn, Control, Loss, Phase};
 pub const INITIAL_WINDOW: u64 = 2 * 1024;
 
 const NAME: &CStr = c"CHOSEN";
-/// What `windlass_state_size` and `windlass_params_size` say on this processor.
+/// Results of `windlass_state_size` and `windlass_params_size` on this processor.
 const STATE: usize = 352;
 const ROOM: usize = 312;
 
@@ -56,7 +56,7 @@ fn must(status: c_int) {
     assert!(status == 0, "the library has refused a call: {status}");
 }
 
-/// A set of parameters, as all connections share it.
+/// A set of parameters that all connections share.
 #[repr(align(8))]
 pub struct Params(UnsafeCell<[u8; ROOM]>);
 
@@ -70,13 +70,13 @@ impl Params {
         self.0.get().cast()
     }
 
-    /// The defaults, with what the stack decides.
+    /// Makes the defaults, with the stack's values.
     fn make(&self) {
         let at = self.at();
-        // SAFETY: they look at nothing.
+        // SAFETY: they read no memory.
         let sizes = unsafe { (windlass_state_size(), windlass_params_size()) };
         assert!(sizes == (STATE, ROOM), "state and parameters have other sizes: {sizes:?}");
-        // SAFETY: there is as much room as is said, aligned to 8; the names end with a zero.
+        // SAFETY: the memory has the given size, aligned to 8; the names end with a zero.
         unsafe {
             must(windlass_params_init(at, ROOM, NAME.as_ptr(), core::ptr::null()));
             must(windlass_param_set(at, c"initial_window".as_ptr(), INITIAL_WINDOW));
@@ -94,7 +94,7 @@ impl Algorithm {
     pub fn init(params: &Params, conn: &Conn) -> Algorithm {
         params.make();
         let mut made = Algorithm([0; STATE]);
-        // SAFETY: there is as much room as is said, aligned to 8.
+        // SAFETY: the memory has the given size, aligned to 8.
         must(unsafe { windlass_init(made.at(), STATE, params.at(), conn) });
         made
     }

@@ -1,13 +1,13 @@
-//! A link in virtual time: a rate, a delay, a queue that drops what it has no room for, losses at random.
+//! A link in virtual time: a rate, a delay, a drop-tail queue and random losses.
 
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
 
 /// Largest IP packet, bytes.
 pub const MTU: usize = 576;
-/// Most packets in one place: a link holds 21 in its queue and six on their way.
+/// Maximum number of packets in one place. A link holds 21 packets in its queue and six in transit.
 const ROOM: usize = 64;
-/// Bits a second, microseconds one way, packets of the queue.
+/// Rate in bits per second, delay of one direction in microseconds, and packets of the queue.
 const RATE: u64 = 250_000;
 const DELAY: u64 = 50_000;
 const QUEUE: usize = 20;
@@ -53,14 +53,14 @@ impl Packets {
     }
 }
 
-/// A link, one way.
+/// One direction of a link.
 pub struct Link {
     packets: Packets,
-    /// When each of them has left, microseconds, and whether it is lost on the way.
+    /// Departure time of each packet, microseconds, and true if it is lost in transit.
     left: [(u64, bool); ROOM],
     busy: u64,
     random: u32,
-    /// Losses, of 2³².
+    /// Loss probability, multiplied by 2³².
     loss: u32,
     /// Packets and bytes that were sent into it.
     pub sent: u32,
@@ -80,7 +80,7 @@ impl Link {
         }
     }
 
-    /// Begins anew, with losses of this many percent.
+    /// Resets the link, with losses of this percentage.
     pub fn reset(&mut self, seed: u32, percent: u32) {
         (self.packets.first, self.packets.used) = (0, 0);
         (self.busy, self.sent, self.bytes) = (0, 0, 0);
@@ -96,14 +96,14 @@ impl Link {
         self.random
     }
 
-    /// Takes what an end has sent now.
+    /// Takes the packets that an end has sent.
     pub fn take(&mut self, now: u64, from: &mut Packets) {
         while let Some(packet) = from.pop() {
             self.sent += 1;
             self.bytes += packet.len() as u64;
             let lost = self.draw() < self.loss;
             let here = (0..self.packets.used).map(|n| (self.packets.first + n) % ROOM);
-            // One of them is being sent.
+            // One of these packets is in transmission.
             if here.filter(|place| self.left[*place].0 > now).count() > QUEUE {
                 continue;
             }
@@ -113,13 +113,13 @@ impl Link {
         }
     }
 
-    /// When the next packet is through, or is lost.
+    /// Arrival time of the next packet, also if it is lost.
     pub fn next(&self) -> u64 {
         let left = self.left[self.packets.first].0;
         if self.packets.is_empty() { u64::MAX } else { left + DELAY }
     }
 
-    /// Gives an end what has arrived.
+    /// Gives the arrived packets to an end.
     pub fn give(&mut self, now: u64, to: &mut Packets) {
         while self.next() <= now {
             let lost = self.left[self.packets.first].1;
@@ -131,7 +131,7 @@ impl Link {
     }
 }
 
-/// What an end has heard, and what it says.
+/// Received and sent packets of an end.
 pub struct Port {
     pub heard: Packets,
     pub said: Packets,

@@ -1,5 +1,5 @@
-//! A megabyte from a device to a peer, both of them smoltcp, over a lossy link in virtual time. What the device's part takes is
-//! counted; the link and the peer are free.
+//! A transfer of a megabyte from a device to a peer, both with smoltcp, over a lossy link in virtual time. Only the
+//! device's cost is measured, not the cost of the link and of the peer.
 #![no_std]
 #![no_main]
 
@@ -21,16 +21,17 @@ use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, Ipv4Address};
 #[used]
 static RESET: unsafe extern "C" fn() -> ! = reset;
 
-/// What is sent, bytes.
+/// Bytes of the transfer.
 const BYTES: usize = 1_000_000;
 /// Runs, and losses in percent.
 const SEEDS: u32 = 9;
 const LOSS: u32 = 1;
-/// The device's room for what is not acknowledged; the peer has as much for what is not read.
+/// Bytes of the device's send buffer and of the peer's receive buffer, and bytes of the buffers in the other
+/// direction.
 const SEND: usize = 16_384;
 const RECEIVE: usize = 1_024;
 const PORT: u16 = 4_000;
-/// Microseconds that an upload may take.
+/// Maximum time of an upload, microseconds.
 const PATIENCE: u64 = 4_000_000_000;
 
 static mut UP: Link = Link::new();
@@ -75,7 +76,7 @@ impl<'a> End<'a> {
         self.sockets.get_mut(self.socket)
     }
 
-    /// Writes what there is room for, and has the stack do what is due.
+    /// Writes data while the buffer has space, and lets the stack do its due work.
     fn send(&mut self, now: Instant, port: &mut Port) {
         self.interface.poll(now, port, &mut self.sockets);
         let left = BYTES - self.moved;
@@ -95,7 +96,7 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Reads all there is.
+    /// Reads all available data.
     fn receive(&mut self, now: Instant, port: &mut Port) {
         self.interface.poll(now, port, &mut self.sockets);
         let socket = self.socket();

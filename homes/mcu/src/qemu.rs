@@ -1,7 +1,8 @@
-//! The processor in QEMU: a counter of instructions, a way to print, an end.
+//! The processor in QEMU: a counter of instructions, output and exit.
 //!
-//! QEMU runs with `-icount shift=10`: every instruction takes 1024 ns of virtual time, in which the SysTick timer of the 25 MHz
-//! processor counts 25.6 ticks. So the instructions between two readings follow from the ticks, whatever machine QEMU is on.
+//! QEMU runs with `-icount shift=10`: every instruction takes 1024 ns of virtual time, in which the SysTick timer of
+//! the 25 MHz processor counts 25.6 ticks. The ticks between two measurements therefore give the number of
+//! instructions, on any machine.
 
 use core::arch::asm;
 use core::fmt;
@@ -10,18 +11,18 @@ use core::ptr::{read_volatile, write_volatile};
 const SYST_CSR: *mut u32 = 0xe000_e010 as *mut u32;
 const SYST_RVR: *mut u32 = 0xe000_e014 as *mut u32;
 const SYST_CVR: *mut u32 = 0xe000_e018 as *mut u32;
-/// The timer has 24 bits: what is measured is shorter than 655,000 instructions.
+/// Maximum of the timer, which has 24 bits. A measurement must be shorter than 655,000 instructions.
 const SYST_MAX: u32 = 0x00ff_ffff;
 
-/// Bytes of stack that a measurement looks at.
+/// Bytes of stack that a measurement covers.
 const DEPTH: usize = 8192;
 const PAINT: u32 = 0xa5a5_a5a5;
 
-/// Instructions, and the deepest stack, of what it is given to do.
+/// Counts the instructions and the deepest stack of a function.
 pub struct Meter {
     /// Instructions so far.
     pub instructions: u64,
-    /// Bytes of stack at most.
+    /// Maximum use of the stack, bytes.
     pub stack: usize,
     own: u32,
 }
@@ -42,7 +43,7 @@ impl Meter {
         meter
     }
 
-    /// Does something and counts it.
+    /// Executes a function and counts its cost.
     #[inline(never)]
     pub fn measure<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let bottom = paint();
@@ -56,20 +57,20 @@ impl Meter {
     }
 }
 
-/// Marks the stack below, and returns where the marks begin.
+/// Marks the stack below the present position, and returns the lowest mark.
 #[inline(never)]
 fn paint() -> usize {
     let here: usize;
     unsafe { asm!("mov {}, sp", out(reg) here) };
     let bottom = (here - DEPTH) & !3;
-    // Not the frame of this function.
+    // The frame of this function stays unmarked.
     for at in (bottom..here - 64).step_by(4) {
         unsafe { write_volatile(at as *mut u32, PAINT) };
     }
     bottom
 }
 
-/// Bytes above the lowest mark that is gone.
+/// Bytes above the lowest mark that was overwritten.
 #[inline(never)]
 fn used(bottom: usize) -> usize {
     let mut at = bottom;
@@ -97,7 +98,7 @@ fn semihost(operation: usize, argument: usize) {
     unsafe { asm!("bkpt 0xab", inout("r0") operation => _, in("r1") argument) }
 }
 
-/// Ends QEMU, as a success or not.
+/// Ends QEMU with success or failure.
 pub fn exit(success: bool) -> ! {
     loop {
         semihost(0x18, if success { 0x20026 } else { 0x20023 });

@@ -1,4 +1,4 @@
-//! What all libraries' controllers are made of.
+//! The common part of all libraries' controllers.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -12,13 +12,14 @@ use windlass_cc::{
 use crate::paths::{Place, Shared};
 use crate::recorder::Recorder;
 
-/// The least window (RFC 9002 section 7.2).
+/// The minimum window, packets (RFC 9002 section 7.2).
 const LEAST_PACKETS: u64 = 2;
-/// What was sent so long ago and not acknowledged never will be: packets that carry acknowledgements only.
+/// Age at which an unacknowledged packet is removed. Such packets carry only acknowledgements, and are never
+/// acknowledged.
 const FORGOTTEN: Span = Span::from_secs(30);
 
-/// One path's algorithm with the facts that it wants. Packets are known by the time at which they were sent, since not
-/// every library tells their numbers.
+/// One path's algorithm with the values that it needs. Packets are identified by their sending times, because some
+/// libraries do not give their numbers.
 #[derive(Clone, Debug)]
 pub struct Adapter {
     params: AnyParams,
@@ -28,7 +29,8 @@ pub struct Adapter {
     epoch: Instant,
     sent: VecDeque<Sent>,
     batch: Batch,
-    /// When the last recovery began: packets sent before it are of the same loss, also once it is over (RFC 9002 section 7.3.2).
+    /// Beginning of the last recovery. Packets sent before it belong to the same loss, also after the recovery (RFC
+    /// 9002 section 7.3.2).
     recovery: Option<Time>,
     entropy: u32,
     place: Place,
@@ -41,7 +43,7 @@ struct Sent {
     end: u64,
 }
 
-/// What one acknowledgement covers.
+/// The packets of one acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     bytes: u64,
@@ -49,20 +51,20 @@ struct Batch {
     newest: Option<Time>,
 }
 
-/// What was deemed lost or marked.
+/// Packets that are considered lost, or marked.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
-    /// When the newest of the packets was sent.
+    /// Sending time of the newest of the packets.
     pub sent: Instant,
-    /// Bytes lost; none for marks.
+    /// Bytes lost; zero for marks.
     pub lost: u64,
-    /// All was lost for so long that it counts as a timeout (RFC 9002 section 7.6).
+    /// True if the loss lasted so long that it counts as a timeout (RFC 9002 section 7.6).
     pub persistent: bool,
 }
 
 impl Adapter {
-    /// A path of a connection that began at `epoch`, with this size of a datagram's payload. It sees the paths that
-    /// share `shared`.
+    /// A path of a connection that began at `epoch`, with this payload size of a datagram. It sees the paths that share
+    /// `shared`.
     pub fn new(
         params: AnyParams,
         epoch: Instant,
@@ -92,10 +94,10 @@ impl Adapter {
         since(self.epoch, at)
     }
 
-    /// A packet left.
+    /// A packet was sent.
     pub fn on_sent(&mut self, now: Instant, bytes: u64) {
         let now = self.time(now);
-        // What a QUIC deems lost it has done with: outstanding is what is in flight.
+        // QUIC removes packets that it considers lost, so the outstanding data equals the data in flight.
         let in_flight = self.conn.in_flight;
         let record = self.sampler.on_sent(now, in_flight, in_flight, bytes);
         self.conn.in_flight += bytes;
@@ -123,7 +125,7 @@ impl Adapter {
         self.batch.newest = self.batch.newest.max(Some(sent));
     }
 
-    /// All packets of an acknowledgement have been told; so many bytes are in flight now.
+    /// All packets of an acknowledgement have been reported. `in_flight` bytes are in flight now.
     pub fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool) {
         let Batch { bytes, lost, newest } = std::mem::take(&mut self.batch);
         let Some(newest) = newest else { return };
@@ -144,7 +146,7 @@ impl Adapter {
         }
     }
 
-    /// Packets were deemed lost, or marked.
+    /// Packets are considered lost, or were marked.
     pub fn on_congestion(&mut self, now: Instant, what: Congestion) {
         let sent = self.time(what.sent);
         if what.lost > 0 {
@@ -155,7 +157,7 @@ impl Adapter {
                 let loss = self.sampler.on_lost(&packet.record, what.lost);
                 self.batch.lost += what.lost;
                 self.account(now, left);
-                // FlightSize of RFC 5681 is all that was sent from what is missing on, acknowledged or not.
+                // FlightSize of RFC 5681 is all data sent from the missing packet on, acknowledged or not.
                 self.conn.flight_size = self.conn.next_id - packet.end + what.lost;
                 self.tell(Event::Loss(loss));
             }
@@ -176,18 +178,18 @@ impl Adapter {
         }
     }
 
-    /// All that was deemed lost arrived after all.
+    /// All packets that were considered lost have arrived.
     pub fn on_spurious(&mut self) {
         self.tell(Event::Undo(Undo::Dsack));
         self.end_recovery();
     }
 
-    /// Bytes are no longer in flight, which were neither acknowledged nor lost.
+    /// Bytes left the flight without an acknowledgement and without a loss.
     pub fn on_discarded(&mut self, bytes: u64) {
         self.conn.in_flight = self.conn.in_flight.saturating_sub(bytes);
     }
 
-    /// Datagrams have another size.
+    /// The size of datagrams has changed.
     pub fn on_mtu(&mut self, mtu: u16) {
         let old = std::mem::replace(&mut self.conn.mss, mtu.into());
         if old != self.conn.mss {
@@ -195,7 +197,7 @@ impl Adapter {
         }
     }
 
-    /// Bytes that may be in flight, never less than two packets (RFC 9002 section 7.2).
+    /// Maximum number of bytes in flight, at least two packets (RFC 9002 section 7.2).
     pub fn window(&self) -> u64 {
         self.control().cwnd.max(LEAST_PACKETS * u64::from(self.conn.mss))
     }
@@ -205,7 +207,7 @@ impl Adapter {
         self.conn.in_flight
     }
 
-    /// Whether a whole packet more may be sent.
+    /// True if another full packet may be sent.
     pub fn has_room(&self) -> bool {
         self.in_flight() + u64::from(self.conn.mss) <= self.window()
     }
@@ -215,7 +217,7 @@ impl Adapter {
         self.state.control(&self.params, &self.conn)
     }
 
-    /// From now on all that the algorithm hears and answers is written down.
+    /// Records all later events and answers of the algorithm.
     pub fn recorded_by(&mut self, recorder: Recorder) {
         recorder.begin(&self.params, &self.conn, self.control());
         self.recorder = Some(recorder);
@@ -228,9 +230,9 @@ impl Adapter {
         }
     }
 
-    /// A library tells losses after the acknowledgement that showed them, where a TCP deals with both at once: the window of
-    /// this recovery was answered with the lost packets in flight, and is to be answered without them, or new ones would take
-    /// their place.
+    /// Reports losses that a library reports after the acknowledgement that showed them. A TCP processes both at once.
+    /// The algorithm computed the window of this recovery with the lost packets in flight, and must compute it without
+    /// them. Otherwise new packets would replace them.
     fn tell_lost(&mut self, bytes: u64) {
         self.conn.flight_size = self.conn.in_flight;
         let prior_in_flight = self.conn.in_flight + bytes;
@@ -244,7 +246,7 @@ impl Adapter {
         }
     }
 
-    /// RFC 6298's smoothing; a sample has the receiver's delay in it.
+    /// RFC 6298's smoothing. A sample includes the receiver's delay.
     fn measure(&mut self, rtt: Span) {
         let conn = &mut self.conn;
         conn.srtt = match conn.srtt.is_known() {
@@ -254,8 +256,8 @@ impl Adapter {
         conn.min_rtt = conn.min_rtt.min(rtt);
     }
 
-    /// Brings the facts up to date. Nothing is sent again under its old number, so that all that is not in flight is
-    /// done with.
+    /// Updates the connection's values. QUIC retransmits data under new packet numbers, so the data that is not in
+    /// flight is complete.
     fn account(&mut self, now: Instant, in_flight: u64) {
         self.conn.now = self.time(now);
         let conn = &mut self.conn;
@@ -294,7 +296,7 @@ fn since(epoch: Instant, at: Instant) -> Time {
     Time(u64::try_from(passed).unwrap_or(u64::MAX - 1))
 }
 
-/// A path as its siblings see it.
+/// The view of a path for its siblings.
 fn view(state: &AnyController, params: &AnyParams, conn: &Conn) -> PathView {
     let Control { cwnd, ssthresh, .. } = state.control(params, conn);
     let Conn { srtt, min_rtt, mss, phase, .. } = *conn;

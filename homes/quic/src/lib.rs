@@ -1,8 +1,9 @@
 //! The algorithms of `windlass-cc` as congestion controllers of quinn, noq and s2n-quic.
 //!
-//! A [`Factory`] is the `congestion_controller_factory` of quinn's and noq's transport configuration, and with the feature `s2n` what
-//! s2n-quic's `with_congestion_controller` takes. [`adapter::Adapter`] keeps the facts that an algorithm wants and a QUIC library does
-//! not have: delivery-rate samples, volumes, the phase of recovery.
+//! A [`Factory`] is the `congestion_controller_factory` of the transport configuration of quinn and noq. With the
+//! feature `s2n` it is also the argument of s2n-quic's `with_congestion_controller`. [`adapter::Adapter`] computes the
+//! values that an algorithm needs and a QUIC library does not have: delivery-rate samples, volumes, and the phase of
+//! recovery.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -31,20 +32,20 @@ const INITIAL_PACKETS: u64 = 10;
 #[derive(Clone, Debug)]
 pub struct Factory {
     params: AnyParams,
-    /// What the paths of the one connection share, and when the first of them began.
+    /// Data that the paths of the one connection share, and the beginning of its first path.
     connection: Option<Arc<OnceLock<(Shared, Instant)>>>,
-    /// Until a controller has it.
+    /// The recorder, until a controller takes it.
     recorder: Arc<Mutex<Option<Recorder>>>,
 }
 
 impl Factory {
-    /// The algorithm of this name with its defaults, if there is one.
+    /// The algorithm of this name with its defaults; `None` if the name is unknown.
     pub fn by_name(algorithm: &str) -> Option<Factory> {
         AnyParams::by_name(algorithm).map(Factory::new)
     }
 
-    /// An algorithm with its parameters. What QUIC decides is set here: all that an acknowledgement covers opens the
-    /// window, and losses are found by packet number, hence proportional rate reduction.
+    /// An algorithm with its parameters. QUIC's values are set here: cwnd grows by all acknowledged bytes. Losses are
+    /// found by packet number, which requires proportional rate reduction.
     pub fn new(mut params: AnyParams) -> Factory {
         params.set_common(&Setup {
             ack_limit: u32::MAX,
@@ -54,13 +55,13 @@ impl Factory {
         Factory { params, connection: None, recorder: Arc::default() }
     }
 
-    /// For one end of one connection only, each of whose paths has a controller: they see each other, as algorithms that
-    /// couple paths want.
+    /// A factory for one end of one connection only. Each of its paths has a controller, and the controllers see each
+    /// other, as algorithms that couple paths require.
     pub fn of_one_connection(self) -> Factory {
         Factory { connection: Some(Arc::default()), ..self }
     }
 
-    /// The first controller that it makes is recorded.
+    /// Records the first controller of the factory.
     pub fn recorded(self, recorder: Recorder) -> Factory {
         Factory { recorder: Arc::new(Mutex::new(Some(recorder))), ..self }
     }

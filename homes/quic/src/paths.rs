@@ -1,4 +1,4 @@
-//! Several paths of one connection, whose controllers see each other.
+//! The paths of a connection, whose controllers see each other.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -18,7 +18,7 @@ struct Member {
     alive: Weak<()>,
 }
 
-/// One path among those of its connection. It leaves when the last copy of it is gone.
+/// One path of a connection. It leaves when its last copy is dropped.
 #[derive(Clone, Debug)]
 pub struct Place {
     paths: Arc<Mutex<Paths>>,
@@ -26,18 +26,18 @@ pub struct Place {
     _alive: Arc<()>,
 }
 
-/// What the controllers of one connection share.
+/// Data that the controllers of one connection share.
 #[derive(Clone, Debug)]
 pub struct Shared(Arc<Mutex<Paths>>);
 
 impl Shared {
-    /// A connection that begins, at the time 0 of all its paths.
+    /// A new connection; the time of all its paths begins at 0.
     pub fn new(params: &AnyParams) -> Shared {
         let coordinator = params.coordinator(Time::ZERO);
         Shared(Arc::new(Mutex::new(Paths { members: Vec::new(), coordinator })))
     }
 
-    /// One path more.
+    /// Adds a path.
     pub fn join(&self, view: PathView) -> Place {
         let alive = Arc::new(());
         let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,13 +47,14 @@ impl Shared {
 }
 
 impl Place {
-    /// Something happened on this path.
+    /// Reports an event on this path.
     pub fn report(&self, now: Time, what: PathEvent) {
         let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
         paths.coordinator.on_event(now, self.own, what);
     }
 
-    /// Shows this path to its siblings; what it sees of them. Paths beyond [`MAX_PATHS`] are alone.
+    /// Shows this path to its siblings, and returns the group that it sees. Paths beyond
+    /// [`MAX_PATHS`] are alone.
     pub fn show(&self, now: Time, view: PathView) -> Group {
         let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
         paths.members[self.own].view = view;

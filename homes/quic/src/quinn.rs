@@ -14,7 +14,7 @@ use crate::{Adapter, Factory};
 struct Quinn {
     adapter: Adapter,
     initial_window: u64,
-    /// When the last packet left, and the bytes that quinn told of it.
+    /// Sending time of the last packet, and its bytes according to quinn.
     last: Option<(Instant, u64)>,
 }
 
@@ -26,7 +26,7 @@ impl ControllerFactory for Factory {
 }
 
 impl Controller for Quinn {
-    /// quinn tells the bytes of all packets of a batch that have left so far.
+    /// quinn reports the bytes of all packets of a batch that were sent so far.
     fn on_sent(&mut self, now: Instant, bytes: u64, _last_packet_number: u64) {
         let before = self.last.filter(|(when, told)| *when == now && *told < bytes);
         self.last = Some((now, bytes));
@@ -55,8 +55,8 @@ impl Controller for Quinn {
         self.adapter.on_mtu(new_mtu);
     }
 
-    /// A byte more than the window is: quinn sends only while what is in flight stays below what it is told, so that a packet
-    /// of every full window would stay at home.
+    /// The window plus one byte. quinn sends only while the bytes in flight stay below this value, so it would keep
+    /// back the last packet of every full window.
     fn window(&self) -> u64 {
         self.adapter.window() + 1
     }

@@ -1,4 +1,4 @@
-//! What a controller hears and answers, written down.
+//! Writes the events and answers of a controller to a recording.
 
 use std::fmt;
 use std::io::Write;
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_cc::{AnyParams, Conn, Control, Event};
 use windlass_conform::recording;
 
-/// Writes a recording, which `windlass twin --recorded` replays. Copies of a controller write into the same. One that cannot be
-/// written any more ends.
+/// Writes a recording that `windlass replay --recorded` replays. Copies of a controller write into the same recording. It
+/// ends at the first write error.
 #[derive(Clone)]
 pub struct Recorder {
     name: String,
@@ -17,7 +17,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// One that writes there. `about` is the host that is recorded, `name` what it crosses.
+    /// A recorder that writes to `out`. `about` is the recorded host, and `name` is its path.
     pub fn new(out: impl Write + Send + 'static, name: &str, about: &str) -> Recorder {
         let out: Box<dyn Write + Send> = Box::new(out);
         let out = Arc::new(Mutex::new(Some(out)));

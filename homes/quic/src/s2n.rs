@@ -1,4 +1,4 @@
-//! s2n-quic 1.91, by the feature of its core that lets others implement its trait.
+//! s2n-quic 1.91, with the feature of its core that allows other implementations of its trait.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,18 @@ use windlass_cc::{Pacer, Rate, Time, pacer};
 use crate::adapter::Congestion;
 use crate::{Adapter, Factory, INITIAL_PACKETS};
 
-/// A path's controller, which a [`Factory`] makes.
+/// A path's controller. A [`Factory`] makes it.
 #[derive(Clone, Debug)]
 pub struct S2n {
     adapter: Adapter,
     began: Instant,
-    /// The library's time at `began`, once a packet has left.
+    /// The library's time at `began`. `None` before the first packet.
     origin: Option<Timestamp>,
     pacer: Pacer,
     pacing: pacer::Params,
     app_limited: bool,
-    /// When the newest packet acknowledged was sent: marks are told before their acknowledgement, and without a time.
+    /// Sending time of the newest acknowledged packet. Marks are reported before their acknowledgement and without a
+    /// time.
     newest: Instant,
 }
 
@@ -52,7 +53,7 @@ impl S2n {
         self.began + passed.unwrap_or_default()
     }
 
-    /// The algorithm's rate, or that of RFC 9002 section 7.7: five quarters of the window in a round trip.
+    /// The algorithm's rate, or the rate of RFC 9002 section 7.7: five quarters of the window per RTT.
     fn rate(&self, rtt: Duration) -> Rate {
         let asked = self.adapter.control().pacing;
         let nanos = u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX).max(1);
@@ -64,7 +65,7 @@ impl S2n {
 }
 
 impl CongestionController for S2n {
-    /// When it was sent.
+    /// Sending time.
     type PacketInfo = Timestamp;
 
     fn congestion_window(&self) -> u32 {
@@ -79,7 +80,7 @@ impl CongestionController for S2n {
         !self.adapter.has_room()
     }
 
-    /// The window has room for it.
+    /// Always false, because the window has room for a retransmission.
     fn requires_fast_retransmission(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What a controller is told and answers, recorded and replayed on the native core.
+//! The events and answers of a controller, recorded and replayed on the `windlass-cc` library.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -46,7 +46,7 @@ fn life(params: AnyParams) -> String {
 }
 
 #[test]
-fn a_recorded_controller_is_its_native_twin() {
+fn a_replay_of_a_recorded_controller_gives_its_answers() {
     for info in windlass_cc::ALGORITHMS {
         let params = AnyParams::by_name(info.id).unwrap();
         let outcome = check_text(Path::new(info.id), &life(params)).unwrap();

@@ -1,4 +1,5 @@
-//! What losses do to the window, told in the order in which the libraries tell them: after the acknowledgement that shows them.
+//! The effect of losses on the window. Losses are reported in the order of the libraries: after the acknowledgement
+//! that shows them.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use windlass_quic::{Adapter, Shared};
 
 const PACKET: u64 = 1200;
 
-/// A connection of Reno whose packets leave a millisecond apart and are known by that millisecond.
+/// A connection of Reno. Its packets leave a millisecond apart, and the millisecond identifies the packet.
 struct Flow {
     epoch: Instant,
     adapter: Adapter,
@@ -27,7 +28,7 @@ impl Flow {
         flow
     }
 
-    /// The first packet was lost, as the acknowledgement of the fourth shows.
+    /// The first packet was lost, according to the acknowledgement of the fourth.
     fn in_recovery() -> Flow {
         let mut flow = Flow::new();
         flow.acknowledge(100, 3);
@@ -49,7 +50,7 @@ impl Flow {
         self.adapter.on_end_acks(self.at(now), left, false);
     }
 
-    /// So many are lost, the newest being this one.
+    /// Reports the given number of lost packets; `newest` is the newest of them.
     fn lose(&mut self, now: u64, newest: u64, packets: u64) {
         let sent = self.at(newest);
         let what = Congestion { sent, lost: packets * PACKET, persistent: false };
@@ -58,7 +59,7 @@ impl Flow {
 }
 
 #[test]
-fn new_packets_do_not_take_the_place_of_what_is_lost_in_recovery() {
+fn new_packets_do_not_replace_lost_packets_in_recovery() {
     let mut flow = Flow::in_recovery();
     flow.send(100);
     flow.acknowledge(101, 7);

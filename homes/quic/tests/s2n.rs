@@ -1,4 +1,4 @@
-//! Two endpoints of s2n-quic over the link that the other libraries cross, in the library's own virtual time.
+//! Two endpoints of s2n-quic over the link of the other libraries' tests, in the library's virtual time.
 #![cfg(feature = "s2n")]
 
 mod common;
@@ -15,10 +15,10 @@ use s2n_quic::{Client, Server};
 use s2n_quic_core::time::Timestamp;
 use windlass_quic::Factory;
 
-/// The port of the first endpoint that the library makes.
+/// The port of the first endpoint of the library.
 const SERVER_PORT: u16 = 49152;
 
-/// What the library's endpoints send crosses these links.
+/// The links that the packets of the library's endpoints cross.
 struct Links {
     began: Instant,
     /// The library's time at `began`.
@@ -49,7 +49,7 @@ impl Network for Links {
     }
 }
 
-/// The file from client to server.
+/// Transfers the file from client to server.
 fn transfer(controller: impl Provider) -> Outcome {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).unwrap();
     let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());

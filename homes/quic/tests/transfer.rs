@@ -1,5 +1,5 @@
-//! Two endpoints of quinn or noq over a link in virtual time: a file is transferred, by the library's own controller and
-//! by ours, losing the same packets.
+//! Two endpoints of quinn or noq over a link in virtual time. They transfer a file with the library's controller and
+//! with Windlass's, with the same packets lost.
 
 mod common;
 
@@ -18,7 +18,7 @@ use windlass_quic::{Adapter, Factory, Shared};
 
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// A direction with what is under way in it.
+/// One direction, with the packets in transit.
 struct Pipe {
     link: Link,
     inside: VecDeque<(Instant, Vec<u8>)>,
@@ -43,7 +43,7 @@ impl Pipe {
 
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 1);
 
-/// The server has an address on each route.
+/// The server's address on a route.
 fn server_at(route: usize) -> SocketAddr {
     SocketAddr::new(Ipv6Addr::new(0, 0, 0, 0, 0, 0, 0, 2 + route as u16).into(), 2)
 }
@@ -60,7 +60,7 @@ fn certificate() -> (CertificateDer<'static>, PrivateKeyDer<'static>, Arc<RootCe
     (made.cert.der().clone(), key, Arc::new(roots))
 }
 
-/// The libraries are of one descent: what differs is given.
+/// A module for each library. The libraries have a common origin; the arguments are their differences.
 macro_rules! library {
     ($name:ident, $proto:ident, $endpoint:expr, $handle:expr, $path:expr, $open:expr, $one:expr) => {
         mod $name {
@@ -101,7 +101,7 @@ macro_rules! library {
                     }
                 }
 
-                /// Lets all happen that may happen now; sends what may be sent.
+                /// Processes all events that are due, and sends packets.
                 fn drive(&mut self, now: Instant, routes: &mut [[Pipe; 2]]) {
                     let Some((handle, connection)) = &mut self.connection else { return };
                     if connection.poll_timeout().is_some_and(|at| at <= now) {
@@ -127,7 +127,7 @@ macro_rules! library {
                 }
             }
 
-            /// Writes what the library takes of the file; what is left.
+            /// Writes data of the file that the library accepts. Returns the number of bytes left.
             fn write(connection: &mut Connection, stream: StreamId, left: usize) -> usize {
                 let chunk = vec![7; left.min(65_536)];
                 let mut left = left;
@@ -164,7 +164,7 @@ macro_rules! library {
                 (bytes, ended)
             }
 
-            /// The file from client to server.
+            /// Transfers the file from client to server.
             pub fn transfer(
                 factory: Arc<dyn ControllerFactory + Send + Sync + 'static>,
                 routes: usize,
@@ -176,7 +176,7 @@ macro_rules! library {
                     transport.receive_window(VarInt::from_u32(8 << 20));
                     $open.0(transport);
                 }
-                // The client's alone: coupled controllers see whatever one factory has made.
+                // The client's only, because coupled controllers see all controllers of one factory.
                 transports[0].congestion_controller_factory(factory);
                 let [client_transport, server_transport] = transports.map(Arc::new);
                 let mut server = ServerConfig::with_single_cert(vec![certificate], key).unwrap();
@@ -315,7 +315,7 @@ fn a_file_crosses_a_lossy_link_by_noq() {
     }
 }
 
-/// LEDBAT opens its window only while all of it is in flight.
+/// LEDBAT increases its window only while the window is used completely.
 #[test]
 fn all_of_the_window_is_used_by_quinn() {
     let ledbat = Factory::by_name("ledbat").unwrap();
@@ -332,9 +332,9 @@ fn coupled_paths_of_a_connection_carry_a_file_together() {
     }
 }
 
-/// What a sibling's window does to one's own growth, which is what coupling is.
+/// The effect of a sibling's window on the growth of a coupled path.
 #[test]
-fn a_controller_sees_the_paths_of_its_own_connection() {
+fn a_controller_sees_only_the_paths_of_its_connection() {
     let grown = |name: &str, siblings: usize| {
         let params = AnyParams::by_name(name).unwrap();
         let (epoch, shared) = (Instant::now(), Shared::new(&params));

@@ -1,4 +1,4 @@
-//! The application of an end of a flow.
+//! The application at an end of a flow.
 
 use windlass_cc::Time;
 use windlass_sim::external::PacketEnd;
@@ -7,15 +7,15 @@ use windlass_tcp::{Seq, State};
 
 use crate::connection::Connection;
 
-/// Bytes that are written or read at once.
+/// Bytes per write or read.
 const CHUNK: usize = 4096;
 
-/// What the application of an end does.
+/// The application's task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It connects, sends so many bytes of the test pattern, and closes.
+    /// It connects, sends this number of bytes of the test pattern, and closes.
     Sends(u64),
-    /// It listens, reads everything at once, and closes after the peer.
+    /// It listens, reads data immediately, and closes after the peer.
     Receives,
 }
 
@@ -25,9 +25,9 @@ pub struct App {
     role: Role,
     start: Time,
     begun: bool,
-    /// Bytes handed to the stack, or taken from it.
+    /// Bytes that were written to the stack, or read from it.
     pub moved: u64,
-    /// When the last of those that were taken came.
+    /// Time at which the last byte was read.
     pub last: Time,
 }
 
@@ -37,7 +37,7 @@ impl App {
         App::boxed(Box::new(connection), role, start)
     }
 
-    /// The same of any connection.
+    /// The application of any connection.
     pub fn boxed(connection: Box<dyn Connection>, role: Role, start: Time) -> App {
         App { connection, role, start, begun: false, moved: 0, last: Time::ZERO }
     }

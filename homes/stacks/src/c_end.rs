@@ -1,4 +1,4 @@
-//! An end of a flow from a shared library, by the functions of `include/windlass_end.h`.
+//! An end of a flow in a shared library with the functions of `include/windlass_end.h`.
 
 use std::ffi::{CString, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use windlass_tcp::wire::Addresses;
 
 use crate::connection::Connection;
 
-/// The version of the header that is spoken here.
+/// The supported version of the header.
 const VERSION: u32 = 1;
-/// Timers of a C stack are taken to be whole milliseconds.
+/// Resolution of the timers of a C stack: whole milliseconds.
 const TICK: Span = Span::from_millis(1);
 
-/// What an end is told when it opens: `windlass_setting`.
+/// The settings of a new end: `windlass_setting`.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Its own address and the other end's.
+    /// Its address and the other end's address.
     pub ends: Addresses,
     /// Largest IP packet, bytes.
     pub mtu: u32,
-    /// Whether this end sends the flow's data.
+    /// True if this end sends the flow's data.
     pub sends: bool,
-    /// When the flow begins.
+    /// Start of the flow.
     pub start: Time,
-    /// Where its randomness comes from.
+    /// Seed of its randomness.
     pub seed: u64,
-    /// What the library is told beside that.
+    /// Additional options for the library.
     pub options: String,
 }
 
@@ -50,7 +50,7 @@ struct RawSetting {
 
 type End = *mut c_void;
 
-/// A struct of functions by their names in a library, and how it is filled.
+/// A struct of functions, filled by their names in a library.
 macro_rules! functions {
     ($(#[$about:meta])* $name:ident { $($field:ident: $symbol:literal $type:ty,)* }) => {
         $(#[$about])*
@@ -58,9 +58,9 @@ macro_rules! functions {
         struct $name { $($field: $type,)* }
 
         impl $name {
-            /// The functions of a library; the name of the first that it has not.
+            /// The functions of a library, or the name of the first missing function.
             fn of(library: &Library) -> Result<$name, &'static str> {
-                // SAFETY: who exports these names has included the header, which declares them with these types.
+                // SAFETY: a library that exports these names has included the header, which declares them with these types.
                 Ok($name { $($field: unsafe { *library.get::<$type>($symbol).map_err(|_| stringify!($field))? },)* })
             }
         }
@@ -68,7 +68,7 @@ macro_rules! functions {
 }
 
 functions! {
-    /// What every end has.
+    /// The functions of every end.
     Functions {
         windlass_end_version: b"windlass_end_version" unsafe extern "C" fn() -> u32,
         windlass_end_open: b"windlass_end_open" unsafe extern "C" fn(*const RawSetting) -> End,
@@ -80,7 +80,7 @@ functions! {
 }
 
 functions! {
-    /// What a TCP end may have as well.
+    /// The additional functions of a TCP end.
     TcpFunctions {
         windlass_tcp_connect: b"windlass_tcp_connect" unsafe extern "C" fn(End, u64) -> c_int,
         windlass_tcp_listen: b"windlass_tcp_listen" unsafe extern "C" fn(End, u64) -> c_int,
@@ -95,22 +95,22 @@ functions! {
     }
 }
 
-/// An end that a shared library is.
+/// An end in a shared library.
 pub struct CEnd {
     end: End,
     functions: Functions,
     packet: Vec<u8>,
-    /// Its code, which the pointers above point into.
+    /// The library's code, to which the pointers above point.
     _library: Library,
 }
 
 impl CEnd {
-    /// Loads the library, for itself alone, and opens the end.
+    /// Loads a separate copy of the library, and opens the end.
     ///
     /// # Errors
     ///
-    /// There is no such library, it lacks a function of the header or speaks another version of it, or it refuses the
-    /// setting: said with its path.
+    /// The library is missing, lacks a function of the header, has another version of the header, or refuses the
+    /// setting. The error has its path.
     pub fn open(path: &Path, setting: &Setting) -> Result<CEnd, String> {
         CEnd::try_open(path, setting).map_err(|why| format!("{}: {why}", path.display()))
     }
@@ -121,7 +121,7 @@ impl CEnd {
         let library = load_copy(path)?;
         let functions = Functions::of(&library)
             .map_err(|name| format!("has no function `{name}` (windlass_end.h)"))?;
-        // SAFETY: the functions are those of the header; a version of it differs in what the others are given.
+        // SAFETY: the functions have the header's types; versions differ only in the arguments of the other functions.
         let version = unsafe { (functions.windlass_end_version)() };
         if version != VERSION {
             return Err(format!("speaks version {version} of windlass_end.h, not {VERSION}"));
@@ -147,13 +147,13 @@ impl CEnd {
     }
 }
 
-/// Loads a library from a copy: the same file loaded twice would be loaded once, with one set of variables.
+/// Loads a library from a copy, because the same file is loaded only once, with one set of variables.
 fn load_copy(path: &Path) -> Result<Library, String> {
     static COPIES: AtomicU64 = AtomicU64::new(0);
     let number = COPIES.fetch_add(1, Ordering::Relaxed);
     let copy: PathBuf = env::temp_dir().join(format!("windlass-end-{}-{number}", process::id()));
     fs::copy(path, &copy).map_err(|e| e.to_string())?;
-    // SAFETY: loading runs the library's initialisers, which is what whoever names it asks for.
+    // SAFETY: loading runs the library's initialisers, which the user requests by naming it.
     let library = unsafe { Library::new(&copy) };
     let _ = fs::remove_file(&copy);
     library.map_err(|e| e.to_string().replace(&*copy.to_string_lossy(), "it"))
@@ -161,7 +161,7 @@ fn load_copy(path: &Path) -> Result<Library, String> {
 
 impl Drop for CEnd {
     fn drop(&mut self) {
-        // SAFETY: the end is open, and nobody calls it after this.
+        // SAFETY: the end is open, and is not called after this.
         unsafe { (self.functions.windlass_end_close)(self.end) }
     }
 }
@@ -176,9 +176,9 @@ impl PacketEnd for CEnd {
 
     fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
         let (room, len) = (self.packet.as_mut_ptr(), self.packet.len());
-        // SAFETY: the end is open, and has so much room.
+        // SAFETY: the end is open, and the buffer has `len` bytes.
         let len = unsafe { (self.functions.windlass_end_transmit)(self.end, now.0, room, len) };
-        // A longer one is no packet, which ends the run with an error that names the host.
+        // A longer packet is invalid, which ends the run with an error that names the host.
         (len > 0).then(|| self.packet.get(..len).unwrap_or_default().to_vec())
     }
 
@@ -188,7 +188,7 @@ impl PacketEnd for CEnd {
     }
 }
 
-/// A [`CEnd`] that has the header's second half.
+/// A [`CEnd`] with the second half of the header's functions.
 pub struct CTcp {
     end: CEnd,
     tcp: TcpFunctions,
@@ -199,7 +199,7 @@ impl CTcp {
     ///
     /// # Errors
     ///
-    /// As there, or a function of the second half is missing.
+    /// As [`CEnd::open`], or a function of the second half is missing.
     pub fn open(path: &Path, setting: &Setting) -> Result<CTcp, String> {
         let end = CEnd::open(path, setting)?;
         let tcp = TcpFunctions::of(&end._library).map_err(|name| {

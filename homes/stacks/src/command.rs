@@ -1,4 +1,4 @@
-//! `windlass-stacks run`: a scenario whose ends are shared libraries.
+//! `windlass-stacks run`: a scenario with shared libraries as ends.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -15,19 +15,19 @@ use windlass_sim::{Config, RunResult};
 use crate::app::{App, Role};
 use crate::c_end::{CEnd, CTcp, Setting};
 
-/// How it is called.
+/// Usage of the command.
 pub const USAGE: &str = "\
 windlass-stacks run SCENARIO --end FLOW.from=LIBRARY[,OPTIONS] [--end ...] [--seed N] [--capture FILE]
 
-Runs a scenario of Windlass's simulator with shared libraries (include/windlass_end.h) at ends of its flows.
-  --end FLOW.from=LIBRARY   stands at the end of the flow that sends its data; FLOW.to= at the other
-        ,OPTIONS            what the library is told beside its addresses
-        ,send=BYTES         with an application of Windlass's, which sends so many bytes ...
-        ,receive            ... or reads; the library needs the second half of the header
-  --seed N                  instead of the scenario's
-  --capture FILE            the packets of every link, as pcapng";
+Run a scenario of Windlass's simulator with shared libraries (include/windlass_end.h) at ends of its flows.
+  --end FLOW.from=LIBRARY   Use the library as the sender of the flow's data (FLOW.to= as the receiver).
+        ,OPTIONS            Give the library these options.
+        ,send=BYTES         Add an application that sends this number of bytes.
+        ,receive            Add an application that reads. The library needs the second half of the header.
+  --seed N                  Use this seed instead of the scenario's.
+  --capture FILE            Write the packets of every link as pcapng.";
 
-/// An end that is to be a library.
+/// An end in a library.
 #[derive(Debug, PartialEq)]
 struct Plug {
     flow: String,
@@ -37,7 +37,7 @@ struct Plug {
     role: Option<Role>,
 }
 
-/// What the command line says.
+/// The parsed command line.
 #[derive(Debug, PartialEq)]
 pub struct Arguments {
     scenario: PathBuf,
@@ -47,11 +47,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads what stands behind `run`.
+    /// Reads the arguments after `run`.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in one sentence.
+    /// The error, in one sentence.
     pub fn read(words: impl IntoIterator<Item = String>) -> Result<Arguments, String> {
         let mut words = words.into_iter();
         let (mut scenario, mut plugs, mut seed, mut capture) = (None, Vec::new(), None, None);
@@ -61,7 +61,9 @@ impl Arguments {
                 "--end" => plugs.push(plug(&value()?)?),
                 "--seed" => {
                     let text = value()?;
-                    let n = text.parse().map_err(|_| format!("--seed {text}: no whole number"))?;
+                    let n = text
+                        .parse()
+                        .map_err(|_| format!("--seed {text}: expected a whole number"))?;
                     seed = Some(n);
                 }
                 "--capture" => capture = Some(value()?.into()),
@@ -71,16 +73,16 @@ impl Arguments {
                 _ => scenario = Some(word.into()),
             }
         }
-        let scenario = scenario.ok_or(format!("which scenario?\n\n{USAGE}"))?;
+        let scenario = scenario.ok_or(format!("SCENARIO is missing\n\n{USAGE}"))?;
         if plugs.is_empty() {
-            return Err(format!("which end is a library? --end is missing\n\n{USAGE}"));
+            return Err(format!("--end is missing\n\n{USAGE}"));
         }
         Ok(Arguments { scenario, plugs, seed, capture })
     }
 }
 
 fn plug(text: &str) -> Result<Plug, String> {
-    let wrong = || format!("--end {text}: wanted FLOW.from=LIBRARY or FLOW.to=LIBRARY");
+    let wrong = || format!("--end {text}: expected FLOW.from=LIBRARY or FLOW.to=LIBRARY");
     let (place, what) = text.split_once('=').ok_or_else(wrong)?;
     let (flow, end) = place.rsplit_once('.').ok_or_else(wrong)?;
     let sends = match end {
@@ -94,7 +96,8 @@ fn plug(text: &str) -> Result<Plug, String> {
     for part in parts {
         match part.split_once('=') {
             Some(("send", n)) => {
-                let bytes = n.parse().map_err(|_| format!("send={n}: no number of bytes"))?;
+                let bytes =
+                    n.parse().map_err(|_| format!("send={n}: expected a number of bytes"))?;
                 role = Some(Role::Sends(bytes));
             }
             _ if part == "receive" => role = Some(Role::Receives),
@@ -104,11 +107,11 @@ fn plug(text: &str) -> Result<Plug, String> {
     Ok(Plug { flow: flow.to_owned(), sends, library, options: options.join(" "), role })
 }
 
-/// Runs, and says what came of it.
+/// Runs the scenario, and returns its results as text.
 ///
 /// # Errors
 ///
-/// What is wrong with the scenario, a library or the run.
+/// The error of the scenario, of a library or of the run.
 pub fn run(arguments: &Arguments) -> Result<String, String> {
     let mut scenario = Scenario::from_file(&arguments.scenario).map_err(|e| e.to_string())?;
     if arguments.capture.is_some() {
@@ -136,7 +139,7 @@ fn opened(
 ) -> Result<(u32, Box<dyn PacketEnd>), String> {
     let names = || scenario.flows.iter().map(|f| format!("`{}`", f.name)).collect::<Vec<_>>();
     let index = scenario.flows.iter().position(|f| f.name == plug.flow).ok_or_else(|| {
-        format!("--end: there is no flow `{}`; flows: {}", plug.flow, names().join(", "))
+        format!("--end: flow `{}` not found; flows: {}", plug.flow, names().join(", "))
     })?;
     let flow = &config.flows[index];
     let setting = Setting {
@@ -164,7 +167,7 @@ fn keep(path: &Path, config: &Config, result: &RunResult) -> std::io::Result<()>
     Ok(())
 }
 
-/// Flows and links, a line each.
+/// Results of flows and links, one line each.
 fn told(result: &RunResult) -> String {
     let mut out = String::new();
     for flow in &result.flows {
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_a_flow_a_side_a_library_and_what_it_is_told() {
+    fn an_end_is_a_flow_a_side_a_library_and_options() {
         let arguments =
             read("s.toml --end a.b.from=./x.so,fast,send=5000,window=3 --seed 4").unwrap();
         let plug = Plug {
@@ -216,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_name_the_fault() {
         for (text, wanted) in [
             ("s.toml", "--end is missing"),
-            ("--end a.from=x.so", "which scenario?"),
-            ("s.toml --end a=x.so", "wanted FLOW.from=LIBRARY"),
-            ("s.toml --end a.middle=x.so", "wanted FLOW.from=LIBRARY"),
-            ("s.toml --end a.from=x.so,send=much", "send=much: no number of bytes"),
-            ("s.toml --end a.from=x.so --seed x", "--seed x: no whole number"),
+            ("--end a.from=x.so", "SCENARIO is missing"),
+            ("s.toml --end a=x.so", "expected FLOW.from=LIBRARY"),
+            ("s.toml --end a.middle=x.so", "expected FLOW.from=LIBRARY"),
+            ("s.toml --end a.from=x.so,send=much", "send=much: expected a number of bytes"),
+            ("s.toml --end a.from=x.so --seed x", "--seed x: expected a whole number"),
             ("s.toml --end a.from=x.so --faster", "`--faster` is not known"),
             ("s.toml --end", "--end needs a value"),
         ] {

@@ -1,49 +1,50 @@
-//! What an application and a packet script want of a stack: one TCP connection that speaks packets.
+//! The interface of a stack for an application and for a packet script: one TCP connection that
+//! exchanges packets.
 
 use windlass_cc::{Span, Time};
 use windlass_sim::external::PacketEnd;
 use windlass_tcp::State;
 
-/// A TCP connection without an application. What it sends is fetched by [`PacketEnd::transmit`].
+/// A TCP connection without an application. [`PacketEnd::transmit`] fetches its packets.
 pub trait Connection: PacketEnd {
-    /// What its timers are whole multiples of.
+    /// Resolution of its timers.
     fn tick(&self) -> Span;
 
-    /// Begins to open it.
+    /// Begins an active open.
     ///
     /// # Errors
     ///
-    /// It cannot: why, in one sentence.
+    /// The reason of the failure, in one sentence.
     fn connect(&mut self, now: Time) -> Result<(), String>;
 
-    /// Waits for the peer to open it.
+    /// Begins a passive open.
     ///
     /// # Errors
     ///
-    /// It cannot: why, in one sentence.
+    /// The reason of the failure, in one sentence.
     fn listen(&mut self, now: Time) -> Result<(), String>;
 
-    /// Takes of these bytes as many as it has room for, and says how many.
+    /// Writes as many of these bytes as the buffer has space for, and returns their number.
     fn write(&mut self, now: Time, bytes: &[u8]) -> usize;
 
-    /// Gives what has come, as much as there is and fits, and says how much.
+    /// Reads the available data that fits, and returns its length.
     fn read(&mut self, now: Time, room: &mut [u8]) -> usize;
 
-    /// Nothing more will be written.
+    /// Closes the sending direction: no more data will be written.
     fn shutdown(&mut self, now: Time);
 
-    /// Nothing more will be written or read.
+    /// Closes both directions: no more data will be written or read.
     fn close(&mut self, now: Time);
 
-    /// Resets it.
+    /// Resets the connection.
     fn abort(&mut self, now: Time);
 
-    /// Where it stands.
+    /// Its state.
     fn state(&mut self) -> State;
 
-    /// Bytes that can be read.
+    /// Number of readable bytes.
     fn readable(&mut self) -> usize;
 
-    /// Whether the peer has closed and everything was read.
+    /// True if the peer has closed, and all data was read.
     fn at_end(&mut self) -> bool;
 }

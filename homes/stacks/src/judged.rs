@@ -12,12 +12,12 @@ use crate::connection::Connection;
 use crate::scripted::Scripted;
 use crate::{lwip, smoltcp};
 
-/// Opens a connection as a script's settings want it, in one of two ways.
+/// Opens a connection with a script's settings, in one of two ways.
 type Open = fn(&Settings, usize) -> Result<Box<dyn Connection>, String>;
 
-/// A stack that is played against, in two ways.
+/// A stack that is tested in two ways.
 pub struct Contestant {
-    /// What the ways are called.
+    /// Names of the two ways.
     pub ways: [&'static str; 2],
     open: Open,
 }
@@ -35,38 +35,38 @@ pub const SMOLTCP: Contestant = Contestant {
     },
 };
 
-/// lwIP, with its own initial window and with the scripts'.
+/// lwIP, with its default initial window and with the scripts' initial window.
 pub const LWIP: Contestant = Contestant {
     ways: ["with its initial window", "with the script's"],
     open: |settings, way| Ok(Box::new(lwip::scripted(settings, way == 1)?)),
 };
 
-/// What a script says of a stack.
+/// The result of a script for a stack.
 pub enum Outcome {
-    /// It does what the script says.
+    /// It behaves as the script requires.
     Passes,
-    /// It does otherwise.
+    /// It behaves differently.
     Differs(Box<Mismatch>),
-    /// It panics: with which words, in which file.
+    /// It panics, with this message and file.
     Panics(String),
 }
 
-/// A script and what it says.
+/// A script and its results.
 pub struct Judged {
     /// The script's name.
     pub name: String,
-    /// Where it is written that a stack shall do so.
+    /// Source of the required behaviour.
     pub source: String,
-    /// What came of it in each way.
+    /// The result in each way.
     pub outcomes: [Outcome; 2],
 }
 
-/// Plays every script of a folder. Checks of what such a stack does not tell, such as its window, are left out: it is
-/// judged by what it sends.
+/// Plays every script of a folder. Checks of values that such a stack does not report, such as its window, are left
+/// out. The stack is judged by its packets.
 ///
 /// # Errors
 ///
-/// A script cannot be read, or the stack cannot be had.
+/// A script cannot be read, or the stack is not available.
 pub fn all(folder: &Path, contestant: &Contestant) -> Result<Vec<Judged>, String> {
     let scripts = load(folder).map_err(|e| e.to_string())?;
     scripts.into_iter().map(|script| judged(script, contestant)).collect()
@@ -85,7 +85,7 @@ fn judged(mut script: Script, contestant: &Contestant) -> Result<Judged, String>
     Ok(Judged { name, source: script.sources[0].clone(), outcomes })
 }
 
-/// Where our endpoint and the kernel are known to differ, either will do.
+/// Plays a script. If Windlass's endpoint and the kernel are known to differ, the stack passes with either behaviour.
 fn played(script: &Script, contestant: &Contestant, way: usize) -> Result<Outcome, String> {
     let attempt = |world| -> Result<Outcome, String> {
         let mut connection = (contestant.open)(&script.settings, way)?;
@@ -107,7 +107,7 @@ fn played(script: &Script, contestant: &Contestant, way: usize) -> Result<Outcom
     })
 }
 
-/// What something comes to, or the words and the file with which it panics.
+/// The result of a function, or the message and the file of its panic.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     let said = Arc::new(Mutex::new(String::new()));
     let heard = Arc::clone(&said);

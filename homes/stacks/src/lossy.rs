@@ -1,4 +1,4 @@
-//! Transfers over links that lose packets, by other stacks and by Windlass's own endpoints.
+//! Transfers over links that lose packets, by other stacks and by Windlass's endpoints.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -17,19 +17,19 @@ use crate::c_end::Setting;
 use crate::lwip;
 use crate::smoltcp::{Options, Stack};
 
-/// What is transferred, bytes.
+/// Bytes of the transfer.
 const BYTES: u64 = 200_000;
 /// Losses of packets, percent, in either direction.
 const LOSSES: [&str; 4] = ["0", "1", "3", "10"];
 
-/// Who sends the file. The other end is Windlass's with Linux's settings.
+/// The sender of the file. The receiver is Windlass's endpoint with Linux's settings.
 #[derive(Clone, Copy)]
 enum Sender {
     /// smoltcp.
     Smoltcp(CongestionControl),
     /// lwIP, built with these definitions.
     Lwip(&'static [&'static str]),
-    /// Ours, with this stack and algorithm.
+    /// Windlass's endpoint, with this stack and algorithm.
     Ours(&'static str, &'static str),
 }
 
@@ -55,7 +55,7 @@ fn scenario(stack: &str, algorithm: &str, loss: &str) -> Scenario {
     Scenario::from_file_with(&file, &set).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What one transfer came to: seconds until all was there, if it ever was, and packets that the device sent.
+/// The result of one transfer: seconds until all data arrived, if they did, and packets that the device sent.
 struct Upload {
     seconds: Option<f64>,
     packets: u64,

@@ -1,4 +1,4 @@
-//! lwIP as a connection, built as a scenario or a script wants it.
+//! lwIP as a connection, built for a scenario or a script.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use windlass_interop::script::Settings;
 use crate::c_end::{CTcp, Setting};
 use crate::scripted::addresses;
 
-/// With which `lwip/build` says that lwIP or a compiler cannot be had.
+/// Exit code of `lwip/build` if lwIP or a compiler is missing.
 const MISSING: i32 = 3;
 
 /// Largest segment that is offered over packets of 1500 bytes.
 const MSS: u32 = 1460;
 
-/// Segments and buffers such as smoltcp's here, and larger ones than lwIP's defaults.
+/// Segments and buffers like smoltcp's here, which are larger than lwIP's defaults.
 pub const LARGE: &[&str] = &["-DTCP_MSS=1460", "-DTCP_WND=65535", "-DTCP_SND_BUF=65535"];
 
-/// The library with lwIP as these definitions make it. Each is built once by a process.
+/// The library with lwIP and these definitions. Each library is built once per process.
 ///
 /// # Errors
 ///
-/// What is missing, or what the compiler says.
+/// The missing part, or the compiler's message.
 pub fn library(definitions: &[String]) -> Result<PathBuf, String> {
     static BUILT: LazyLock<Mutex<HashMap<Vec<String>, PathBuf>>> = LazyLock::new(Mutex::default);
-    let mut built = BUILT.lock().expect("nobody panics here");
+    let mut built = BUILT.lock().expect("no panic here");
     if let Some(path) = built.get(definitions) {
         return Ok(path.clone());
     }
@@ -53,8 +53,8 @@ pub fn connection(definitions: &[&str], setting: &Setting) -> Result<CTcp, Strin
     CTcp::open(&library(&definitions)?, setting)
 }
 
-/// A connection with as much of a script's settings as lwIP can be told; its congestion window begins as the
-/// script's, if this is wanted.
+/// A connection with the script's settings that lwIP supports. If `window`, its congestion window begins
+/// with the script's.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn scripted(settings: &Settings, window: bool) -> Result<CTcp, String> {
     let mut definitions = vec![format!("-DTCP_MSS={mss}"), "-DTCP_SND_BUF=65535".to_owned()];
     let receive =
         if settings.sets_receive_buffer { stack.receive_buffer.min(65_535) } else { 65_535 };
-    // The scripts expect a shift of 7.
+    // The scripts expect a window scale of 7.
     let (receive, shift) =
         if stack.window_scaling { (65_535 << 7, Some(7)) } else { (receive, None) };
     definitions.push(format!("-DTCP_WND={receive}"));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use windlass_stacks::command::{self, Arguments, USAGE};
 use windlass_stacks::{judged, lossy};
 
-/// Runs of each cell.
+/// Runs per cell.
 const SEEDS: u64 = 20;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Another stack under a packet script. The script is the peer, the application and the clock.
+//! Another stack under a packet script. The script acts as the peer, the application and the clock.
 
 use std::collections::VecDeque;
 
@@ -15,26 +15,26 @@ pub fn addresses() -> Addresses {
     FlowAddresses::new(0, 0, 1).addresses(true)
 }
 
-/// One connection, at the time that the script says.
+/// One connection, at the time of the script.
 pub struct Scripted<'a> {
     connection: &'a mut dyn Connection,
     now: Time,
     /// Its initial sequence number.
     iss: Option<Seq>,
-    /// Written and not yet taken by its buffer, bytes; and how many it has taken.
+    /// Bytes that are written and not yet taken by its buffer, and the number of taken bytes.
     waiting: u64,
     taken: u64,
     out: VecDeque<Departure>,
 }
 
 impl<'a> Scripted<'a> {
-    /// A connection that is closed, between [`addresses`], at time zero.
+    /// A closed connection between [`addresses`], at time zero.
     pub fn new(connection: &'a mut dyn Connection) -> Scripted<'a> {
         let (waiting, taken) = (0, 0);
         Scripted { connection, now: Time::ZERO, iss: None, waiting, taken, out: VecDeque::new() }
     }
 
-    /// Takes from it what it has to send.
+    /// Takes the packets that it has to send.
     fn poll(&mut self) -> Result<(), String> {
         loop {
             let mut bytes = vec![0; self.waiting as usize];
@@ -52,7 +52,7 @@ impl<'a> Scripted<'a> {
     }
 
     fn note(&mut self, packet: &[u8]) -> Result<(), String> {
-        let packet = wire::parse(packet).map_err(|e| format!("it sent what is no segment: {e}"))?;
+        let packet = wire::parse(packet).map_err(|e| format!("it sent an invalid segment: {e}"))?;
         let segment = packet.segment;
         if segment.flags.has(Flags::SYN) {
             self.iss = Some(segment.seq);
@@ -136,7 +136,7 @@ impl Stack for Scripted<'_> {
             | Check::Ssthresh(_)
             | Check::Srtt(_)
             | Check::Rto(_)
-            | Check::Error(_) => return Err("such a stack does not tell".to_owned()),
+            | Check::Error(_) => return Err("this stack does not report the value".to_owned()),
         })
     }
 }

@@ -17,20 +17,20 @@ use windlass_tcp::wire::Addresses;
 use crate::connection::Connection;
 use crate::scripted::addresses;
 
-/// What smoltcp is told; the rest is its own.
+/// The options of smoltcp that are set. Others have their defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Congestion control: its default is none.
+    /// Congestion control. smoltcp uses no algorithm by default.
     pub control: CongestionControl,
     /// Largest IP packet, bytes.
     pub mtu: usize,
-    /// Room for what has come and was not read, and for what was written and is not acknowledged, bytes each.
+    /// Sizes of the receive and the send buffer, bytes.
     pub buffers: [usize; 2],
-    /// Whether small segments wait for acknowledgements (RFC 896).
+    /// True if small segments wait for acknowledgements (RFC 896).
     pub nagle: bool,
-    /// Whether timestamps are offered.
+    /// True if timestamps are offered.
     pub timestamps: bool,
-    /// What its initial sequence numbers are drawn from.
+    /// Seed of its initial sequence numbers.
     pub seed: u64,
 }
 
@@ -48,7 +48,7 @@ impl Default for Options {
 }
 
 thread_local! {
-    /// The time of the stack that is being polled, milliseconds: smoltcp takes its timestamps from a plain function.
+    /// The time of the stack that is polled, milliseconds. smoltcp takes its timestamps from a plain function.
     static CLOCK: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -69,7 +69,7 @@ impl Stack {
         config.random_seed = options.seed;
         let mut interface = Interface::new(config, &mut device, Instant::ZERO);
         interface.update_ip_addrs(|addresses| {
-            // Everybody is on the link: there is no route to set.
+            // All addresses are on the link, so no route is needed.
             addresses.push(IpCidr::new((*ends.source.ip()).into(), 0)).expect("room for one");
         });
         let [receive, send] = options.buffers;
@@ -89,7 +89,7 @@ impl Stack {
         self.sockets.get_mut(self.handle)
     }
 
-    /// Does what is due.
+    /// Does the due work.
     fn poll(&mut self, now: Time) {
         CLOCK.set((now.0 / 1_000_000) as u32 + 1);
         self.interface.poll(instant(now), &mut self.device, &mut self.sockets);
@@ -182,10 +182,10 @@ fn ours(state: Theirs) -> State {
     }
 }
 
-/// The largest receive buffer with which smoltcp's windows have the shift that the scripts expect, 7; bytes.
+/// The largest receive buffer for which smoltcp's window scale is 7, as the scripts expect; bytes.
 const SHIFT_OF_7: usize = (1 << 23) - 1;
 
-/// A connection with as much of a script's settings as smoltcp can be told.
+/// A connection with the script's settings that smoltcp supports.
 pub fn scripted(settings: &Settings, control: CongestionControl) -> Stack {
     let mut options = Options {
         control,
@@ -202,12 +202,12 @@ pub fn scripted(settings: &Settings, control: CongestionControl) -> Stack {
     Stack::new(&options, addresses())
 }
 
-/// smoltcp counts microseconds.
+/// Converts a time to smoltcp's microseconds.
 fn instant(now: Time) -> Instant {
     Instant::from_micros((now.0 / 1_000) as i64)
 }
 
-/// Where its packets go and come from.
+/// The packets that it sends and receives.
 #[derive(Default)]
 struct Wire {
     mtu: usize,

@@ -1,4 +1,4 @@
-//! Ends from shared libraries, by the functions of the header.
+//! Ends in shared libraries, with the functions of the header.
 
 mod common;
 
@@ -14,7 +14,7 @@ use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::external::{self, ExternalError, PacketEnd};
 use windlass_stacks::c_end::{CEnd, CTcp, Setting};
 
-/// Ten seconds over a link that carries 68-byte datagrams in a millisecond.
+/// A link that carries one datagram of 68 bytes per millisecond, for ten seconds.
 const SCENARIO: &str = r#"
 duration = "10s"
 [[link]]
@@ -30,7 +30,7 @@ start = "500ms"
 traffic = { kind = "cbr", rate = "1kbps", packet = "40B", transport = "udp" }
 "#;
 
-/// A library made of C, or nothing where there is no compiler.
+/// A library compiled from C; `None` without a compiler.
 fn compiled(name: &str, source: &Path) -> Option<PathBuf> {
     let thread = std::thread::current();
     let name = format!("{name}-{}.so", thread.name().unwrap_or_default().replace(':', "-"));
@@ -59,7 +59,7 @@ fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/telemetry.c")
 }
 
-/// The example with another function in the place of one of its own, `windlass_end_NAME`.
+/// The example with a replacement for its function `windlass_end_NAME`.
 fn changed(name: &str, function: &str) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.c"));
     let function_name = format!("windlass_end_{name}");
@@ -91,7 +91,7 @@ fn run(ends: &mut [(u32, &mut dyn PacketEnd)]) -> Result<RunResult, ExternalErro
 #[test]
 fn the_example_of_the_book_sends_a_datagram_whenever_it_says() {
     let Some(library) = telemetry() else { return };
-    // At 0.5 s, and every quarter of a second until the end, of which the last does not arrive in time.
+    // At 0.5 s, and then every quarter of a second until the end. The last datagram does not arrive in time.
     let mut device = CEnd::open(&library, &setting(true, "250")).unwrap();
     let flow = run(&mut [(0, &mut device)]).unwrap().flows.remove(0);
     assert_eq!(flow.packets_sent, 39);
@@ -115,7 +115,7 @@ fn two_ends_of_one_library_have_their_own_variables() {
 }
 
 #[test]
-fn a_library_that_is_none_says_what_is_wrong() {
+fn an_invalid_library_is_an_error() {
     let Some(library) = telemetry() else { return };
     let refused =
         |path: &Path, options| CEnd::open(path, &setting(true, options)).err().expect("an error");
@@ -137,8 +137,8 @@ fn a_library_that_is_none_says_what_is_wrong() {
 }
 
 #[test]
-fn an_end_that_sends_what_is_no_packet_ends_the_run() {
-    // A datagram that says it is TCP.
+fn an_end_that_sends_an_invalid_packet_ends_the_run() {
+    // A datagram with the protocol number of TCP.
     let text = "
         size_t windlass_end_transmit(void *end, uint64_t now, uint8_t *packet, size_t room) {
             size_t len = the_example_s(end, now, packet, room);

@@ -33,7 +33,8 @@ fn lwip(ends: Addresses, seed: u64) -> Box<dyn Connection> {
     Box::new(lwip::connection(lwip::LARGE, &setting).unwrap())
 }
 
-/// A lossy path whose ends are other stacks where it says so, and what the receiver has taken and when.
+/// A lossy path on which other stacks may replace the ends. Returns the result, and the bytes and the
+/// time of the receiver.
 fn transfer(sends: Option<Open>, receives: Option<Open>, seed: u64) -> (RunResult, u64, Time) {
     let text = format!(
         r#"
@@ -68,7 +69,7 @@ traffic = {{ kind = "bulk", bytes = "{BYTES}B" }}
     (result, moved, last)
 }
 
-/// A file arrives whole from one to the other, to and from ours.
+/// A file arrives completely from one stack to the other, and to and from Windlass's endpoint.
 fn arrives_whole(open: Open, other: Open) {
     let (result, ..) = transfer(Some(open), None, 1);
     assert_eq!(result.flows[0].delivered_bytes, BYTES);
@@ -82,7 +83,7 @@ fn arrives_whole(open: Open, other: Open) {
     }
 }
 
-/// Runs with the same seed are the same to the last bit, those with another are others.
+/// Runs with the same seed are equal to the last bit, and runs with another seed differ.
 fn repeats(open: Open) {
     let run = |seed| transfer(Some(open), Some(open), seed);
     let (first, second, other) = (run(5), run(5), run(6));
@@ -91,7 +92,7 @@ fn repeats(open: Open) {
 }
 
 #[test]
-fn a_file_arrives_whole_whoever_stands_at_its_ends() {
+fn a_file_arrives_whole_with_any_stacks_at_its_ends() {
     arrives_whole(smoltcp, smoltcp);
     if lwip_or_skip() {
         arrives_whole(lwip, smoltcp);

@@ -1,4 +1,5 @@
-//! The algorithms, by what they go by. None knows the [registry](crate::registry), which knows all.
+//! The algorithms, grouped by the signal that they use. None depends on the
+//! [registry](crate::registry), which lists all.
 
 pub mod delay;
 pub mod loss;

@@ -1,11 +1,11 @@
-//! Windowed extremes of a stream of samples, and rounds counted by delivery: what model-based
-//! algorithms keep of the past.
+//! Windowed extremes of a stream of samples, and rounds counted by delivery. Model-based algorithms
+//! keep these of the past.
 
 use core::marker::PhantomData;
 
-/// Which of two samples a filter prefers.
+/// Order in which a filter prefers samples.
 pub trait Prefer: Copy {
-    /// Whether `a` is at least as good as `b`.
+    /// True if `a` is at least as good as `b`.
     fn prefers(a: u64, b: u64) -> bool;
 }
 
@@ -38,13 +38,13 @@ pub type WindowedMax = Windowed<Max>;
 pub type WindowedMin = Windowed<Min>;
 
 /// The best sample of a sliding window in constant space, by Kathleen Nichols' algorithm (Linux
-/// `lib/win_minmax.c`): the best, the best after it and the best after that, each refreshed when a
-/// quarter or half of the window has gone by without a better one.
+/// `lib/win_minmax.c`). It keeps three samples: the best, the best after it, and the best after that.
+/// Each is refreshed after a quarter or half of the window without a better sample.
 ///
-/// The answer is a sample of the window, at least as good as the latest. The best of the window
-/// itself is found as long as it stands in it; when it leaves, the answer may for a while be worse
-/// than the best that remains, since only three samples are kept. Time is in any unit, such as rounds
-/// or nanoseconds, and must not go back.
+/// The result is a sample of the window, at least as good as the latest sample. It is the best of the
+/// window until this sample leaves the window. After that the result may for a while be worse than the
+/// best remaining sample, because only three samples are kept. Time has any unit, such as rounds or
+/// nanoseconds, and must not go back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Windowed<P> {
@@ -62,19 +62,19 @@ struct Sample {
 }
 
 impl<P: Prefer> Windowed<P> {
-    /// A filter that has seen one sample.
+    /// A filter with one sample.
     pub const fn new(at: u64, value: u64) -> Windowed<P> {
         let sample = Sample { at, value };
         Windowed { best: sample, second: sample, third: sample, prefer: PhantomData }
     }
 
-    /// The best sample of the window as of the last update.
+    /// The best sample of the window at the last update.
     #[inline]
     pub const fn get(&self) -> u64 {
         self.best.value
     }
 
-    /// Takes a sample. `window` may differ from call to call; a shorter one forgets sooner.
+    /// Takes a sample. `window` may differ between calls; a shorter window discards samples sooner.
     pub fn update(&mut self, window: u64, at: u64, value: u64) {
         let new = Sample { at, value };
         let age = |sample: Sample| at.saturating_sub(sample.at);
@@ -90,7 +90,7 @@ impl<P: Prefer> Windowed<P> {
         }
         if age(self.best) > window {
             self.promote(new);
-            // The one that followed may be as old.
+            // The next sample may have expired too.
             if age(self.best) > window {
                 self.promote(new);
             }
@@ -109,8 +109,8 @@ impl<P: Prefer> Windowed<P> {
     }
 }
 
-/// Maximum over the current period and the one before, such as the two bandwidth-probing cycles of
-/// BBRv3 (draft-ietf-ccwg-bbr-06 section 5.5.6).
+/// Maximum over the current and the previous period, such as the two bandwidth-probing cycles of BBRv3
+/// (draft-ietf-ccwg-bbr-06 section 5.5.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct TwoSlotMax {
@@ -131,7 +131,7 @@ impl TwoSlotMax {
         self.current = self.current.max(value);
     }
 
-    /// A new period begins. One without samples does not end, so that silence forgets nothing.
+    /// Begins a new period. A period without samples does not end, so that a pause discards no sample.
     pub fn advance(&mut self) {
         if self.current > 0 {
             self.previous = self.current;
@@ -140,8 +140,8 @@ impl TwoSlotMax {
     }
 }
 
-/// Packet-timed rounds (draft-ietf-ccwg-bbr-06 section 5.5.1): one ends when data is acknowledged
-/// that was sent after all that had been delivered at its beginning.
+/// Packet-timed rounds (draft-ietf-ccwg-bbr-06 section 5.5.1). A round ends when data is acknowledged
+/// that was sent after the delivery of all data delivered at the round's beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct DeliveredRounds {
@@ -151,13 +151,14 @@ pub struct DeliveredRounds {
 }
 
 impl DeliveredRounds {
-    /// The first round, with so many bytes delivered.
+    /// The first round, after `delivered` delivered bytes.
     pub const fn new(delivered: u64) -> DeliveredRounds {
         DeliveredRounds { end: delivered, count: 0, started: false }
     }
 
-    /// Data was acknowledged that had been sent when `prior_delivered` bytes were delivered; now
-    /// `delivered` are. Says whether a round begins.
+    /// Takes an acknowledgement. `prior_delivered` is the number of bytes delivered when the
+    /// acknowledged data was sent, and `delivered` is the present number. Returns true if a round
+    /// begins.
     pub fn on_ack(&mut self, prior_delivered: u64, delivered: u64) -> bool {
         self.started = prior_delivered >= self.end;
         if self.started {
@@ -167,17 +168,17 @@ impl DeliveredRounds {
         self.started
     }
 
-    /// Nothing was learnt from this acknowledgement: no round begins with it.
+    /// Takes an acknowledgement without a sample: no round begins with it.
     pub fn no_sample(&mut self) {
         self.started = false;
     }
 
-    /// Begins a round now, uncounted.
+    /// Begins a round now, without counting it.
     pub fn restart(&mut self, delivered: u64) {
         self.end = delivered;
     }
 
-    /// Whether the last acknowledgement began a round.
+    /// True if the last acknowledgement began a round.
     #[inline]
     pub const fn started(&self) -> bool {
         self.started

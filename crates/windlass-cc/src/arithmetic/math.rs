@@ -1,10 +1,10 @@
-//! Integer arithmetic that neither overflows nor panics, and that a kernel's BPF verifier takes.
+//! Integer arithmetic that neither overflows nor panics, and that a kernel's BPF verifier accepts.
 //!
-//! BPF has no 128-bit multiplication, and the standard library's `u64::saturating_mul`,
-//! `checked_mul` and `overflowing_mul` compile to one; use [`mul`] and [`mul_div`] instead.
+//! BPF has no 128-bit multiplication. The standard library's `u64::saturating_mul`, `checked_mul` and
+//! `overflowing_mul` compile to such a multiplication, so use [`mul`] and [`mul_div`] instead.
 //!
-//! What is rarely or slowly done is in functions that are not inlined: wide products, roots, powers.
-//! Firmware has each once, and the verifier looks at each once, for any argument
+//! Rare or slow operations are in functions that are not inlined: wide products, roots, powers.
+//! Firmware contains each once, and the verifier checks each once, for any argument
 //! (`tests/small-targets/bpf.py`).
 
 use core::num::NonZeroU64;
@@ -12,19 +12,19 @@ use core::num::NonZeroU64;
 /// The lower half of 64 bits.
 const LOW: u64 = 0xffff_ffff;
 
-/// Whether the processor multiplies 32 bits into 32 and divides nothing: ARMv6-M, such as a Cortex-M0,
-/// which has no compare-and-swap either, and is known by that. What the compiler has in place of the
-/// instructions is for any two numbers of 64 bits; these are shorter, and take less than half of
-/// the flash.
+/// True if the processor multiplies 32 bits into 32 and has no division: ARMv6-M, such as a Cortex-M0.
+/// The test uses the missing compare-and-swap of this architecture. The compiler's replacements for the
+/// instructions accept any two 64-bit numbers; the functions here are shorter, and take less than half
+/// of the flash.
 const SMALL: bool = cfg!(all(target_arch = "arm", not(target_has_atomic = "32")));
 
-/// `a · b`, or `u64::MAX` when it is larger.
+/// `a · b`, or `u64::MAX` if it is larger.
 #[inline]
 pub const fn mul(a: u64, b: u64) -> u64 {
     if are_short(a, b) { short_product(a, b) } else { mul_long(a, b) }
 }
 
-/// `a · b / d` cut to a whole number, or `u64::MAX` when it is larger; `u64::MAX` for `d` zero.
+/// `a · b / d` cut to a whole number, or `u64::MAX` if it is larger; `u64::MAX` for `d` zero.
 ///
 /// Exact: the product is kept with 128 bits.
 #[inline]
@@ -35,15 +35,15 @@ pub const fn mul_div(a: u64, b: u64, d: u64) -> u64 {
     }
 }
 
-/// `a · b / 2^bits` cut to a whole number, or `u64::MAX` when it is larger; `bits` from 1 to 31.
+/// `a · b / 2^bits` cut to a whole number, or `u64::MAX` if it is larger; `bits` from 1 to 31.
 #[inline]
 pub const fn mul_shift(a: u64, b: u64, bits: u32) -> u64 {
     let bits = bits & 31;
     if are_short(a, b) { short_product(a, b) >> bits } else { mul_shift_long(a, b, bits) }
 }
 
-/// `d` to divide by, one for zero: dividing by it has no panic to reach. The compiler sees that of
-/// `d.max(1)` too, but not of `d.clamp(1, ...)` when it compiles for BPF.
+/// The divisor `d`, or one for zero, so that a division has no panic. The compiler removes the panic
+/// for `d.max(1)` too, but not for `d.clamp(1, ...)` when it compiles for BPF.
 #[inline]
 pub const fn divisor(d: u64) -> NonZeroU64 {
     match NonZeroU64::new(d) {
@@ -58,16 +58,16 @@ pub const fn div(n: u64, d: NonZeroU64) -> u64 {
     if SMALL { by_bits::divide(0, n, d.get()) } else { n / d.get() }
 }
 
-/// `a - b`, or zero when that is less, for numbers below 2^63. With registers of 32 bits it takes less than half of
-/// what `saturating_sub` does.
+/// `a - b`, or zero if that is negative, for numbers below 2^63. With 32-bit registers it takes less
+/// than half of the instructions of `saturating_sub`.
 #[inline]
 pub const fn excess(a: u64, b: u64) -> u64 {
     let difference = a.wrapping_sub(b);
     difference & !(((difference as i64) >> 63) as u64)
 }
 
-/// Whether a product fits 64 bits since both factors fit 32: the usual case, and all that is
-/// inlined.
+/// True if both factors fit 32 bits, so that the product fits 64 bits. This is the usual case, and the
+/// only inlined one.
 #[inline]
 const fn are_short(a: u64, b: u64) -> bool {
     (a | b) <= LOW
@@ -103,12 +103,12 @@ const fn mul_shift_long(a: u64, b: u64, bits: u32) -> u64 {
     if high >> 32 != 0 || (high as u32) >> (bits & 31) != 0 {
         return u64::MAX;
     }
-    // By words: without a shift of 64 bits by a number that is not known.
+    // In words, without a 64-bit shift by a variable number.
     let upper = funnel(high as u32, (low >> 32) as u32, bits);
     ((upper as u64) << 32) | funnel((low >> 32) as u32, low as u32, bits) as u64
 }
 
-/// The low word of two when they move down by `bits`, from 1 to 31.
+/// The low word of two words shifted right by `bits`, from 1 to 31.
 const fn funnel(high: u32, low: u32, bits: u32) -> u32 {
     (high << ((32 - bits) & 31)) | (low >> (bits & 31))
 }
@@ -124,11 +124,12 @@ const fn product(a: u64, b: u64) -> (u64, u64) {
 }
 
 /// `(high · 2^64 + low) / d` for `high < d`: Knuth's algorithm D (The Art of Computer Programming,
-/// section 4.3.1) with digits of 32 bits, of which the quotient has two.
+/// section 4.3.1) with digits of 32 bits. The quotient has two digits.
 #[cold]
 #[inline(never)]
 const fn divide(high: u64, low: u64, d: u64) -> u64 {
-    // The divisor's highest bit is made one: then an estimated digit is at most two too large.
+    // Shifted until the highest bit of the divisor is one: then an estimated digit is at most two too
+    // large.
     let shift = d.leading_zeros();
     let d = d << shift;
     let high = (high << shift) | ((low >> 1) >> (63 - shift));
@@ -139,27 +140,27 @@ const fn divide(high: u64, low: u64, d: u64) -> u64 {
 }
 
 /// Quotient and remainder of `(high · 2^32 + next) / d` for `high < d`, `next` below 2^32 and the
-/// highest bit of `d` one. The quotient is below 2^32.
+/// highest bit of `d` set. The quotient is below 2^32.
 const fn digit(high: u64, next: u64, d: u64) -> (u64, u64) {
     let (top, bottom) = (divisor(d >> 32), d & LOW);
-    // At most 2^32 + 1, one or two too large.
+    // At most 2^32 + 1, and at most two too large.
     let mut quotient = high / top.get();
     let mut rest = high % top.get();
     if quotient > LOW || quotient * bottom > ((rest << 32) | next) {
         quotient -= 1;
         rest += top.get();
-        // With a larger rest the estimate is certain.
+        // With a larger rest the estimate is exact.
         if rest <= LOW && (quotient > LOW || quotient * bottom > ((rest << 32) | next)) {
             quotient -= 1;
         }
     }
-    // The quotient being right, what overflows cancels out.
+    // The quotient is exact, so the overflows cancel out.
     let rest = ((high << 32) | next).wrapping_sub(quotient.wrapping_mul(d));
     (quotient, rest)
 }
 
-/// All ones when `a >= b`, else zero, for numbers below 2^63: a choice without a branch. A verifier
-/// follows both sides of a branch, and a processor guesses those of a root wrong half the time.
+/// All ones if `a >= b`, otherwise zero, for numbers below 2^63: a choice without a branch. A verifier
+/// follows both sides of a branch, and a processor mispredicts half of the branches of a root.
 #[inline]
 const fn reaches(a: u64, b: u64) -> u64 {
     ((b.wrapping_sub(1).wrapping_sub(a)) as i64 >> 63) as u64
@@ -212,9 +213,9 @@ pub const fn cbrt(mut x: u64) -> u64 {
     root as u64
 }
 
-/// The binary logarithm of `x` with 16 fractional bits; zero for zero.
+/// The binary logarithm of `x` with 16 fractional bits; zero for `x` zero.
 ///
-/// Never above the true value, and below it by less than 1.01/65536.
+/// The result is never above the true value, and less than 1.01/65536 below it.
 #[inline(never)]
 pub const fn log2_q16(x: u64) -> u32 {
     if x == 0 {
@@ -222,8 +223,8 @@ pub const fn log2_q16(x: u64) -> u32 {
     }
     let zeros = x.leading_zeros();
     let mut log = 63 - zeros;
-    // In [1, 2) with 31 fractional bits. Squaring doubles its logarithm, whose whole part is the
-    // next bit; what is cut off in 16 rounds stays below 2^-14 of the last bit.
+    // The mantissa is in [1, 2) with 31 fractional bits. Squaring doubles its logarithm, and the whole
+    // part of the logarithm is the next bit. The error of 16 rounds stays below 2^-14 of the last bit.
     let mut mantissa = (x << zeros) >> 32;
     let mut i = 0;
     while i < 16 {
@@ -236,13 +237,13 @@ pub const fn log2_q16(x: u64) -> u32 {
     log
 }
 
-/// Two to the power of `x`, both with 16 fractional bits; `u64::MAX` from 2^48 on.
+/// Two to the power of `x`, both with 16 fractional bits; `u64::MAX` from 2^48 up.
 ///
-/// Within a part in 2^27 and less than 1/65536 of the true value.
+/// The error is at most 2^-27 of the true value plus 1/65536.
 #[inline(never)]
 pub const fn exp2_q16(x: u32) -> u64 {
-    // 2^f for f in [0, 1): a polynomial with f's powers from the sixth down, fitted for the least
-    // relative error (2^-28.9) and to be 1 at zero; 31 fractional bits.
+    // 2^f for f in [0, 1): a polynomial with the powers of f from the sixth down and 31 fractional
+    // bits. It is fitted for the minimum relative error (2^-28.9), and is 1 at zero.
     const TERMS: [u64; 6] =
         [464_134, 2_677_450, 20_777_874, 119_153_733, 515_888_505, 1_488_521_944];
     let f = x as u64 & 0xffff;
@@ -261,7 +262,7 @@ pub const fn exp2_q16(x: u32) -> u64 {
     }
 }
 
-/// What a processor does that has neither a wide multiplication nor a division.
+/// Arithmetic for a processor that has neither a wide multiplication nor a division.
 mod by_bits {
     /// `a · b`, by halves of 16 bits.
     #[inline(never)]
@@ -285,8 +286,8 @@ mod by_bits {
         divide_bits(high, low, d, 64)
     }
 
-    /// The same, one bit of the quotient after the other: it has as many as are `left`, and the number divided ends so
-    /// many above the end of `low`.
+    /// Divides like [`divide`], one bit of the quotient at a time. `left` is the number of bits of the
+    /// quotient, and of the bits of `low` that belong to the dividend.
     #[inline(never)]
     const fn divide_bits(mut rest: u64, mut low: u64, d: u64, mut left: u32) -> u64 {
         while left > 0 {
@@ -303,7 +304,7 @@ mod by_bits {
         low
     }
 
-    /// The same for `d` below 2^31, one word of the quotient after the other.
+    /// Divides like [`divide`] for `d` below 2^31, one word of the quotient at a time.
     const fn divide_words(mut rest: u32, mut low: u64, d: u32) -> u64 {
         let mut left = 2;
         while left > 0 {
@@ -319,8 +320,9 @@ mod by_bits {
         low
     }
 
-    /// Quotient and remainder of `(rest · 2^32 + low) / d` for `rest < d < 2^31`, by four digits of eight bits. Each is
-    /// estimated by the divisor's reciprocal and falls short by one at most, so that what remains fits a word.
+    /// Quotient and remainder of `(rest · 2^32 + low) / d` for `rest < d < 2^31`, by four digits of
+    /// eight bits. Each digit is estimated by the divisor's reciprocal and is at most one too small, so
+    /// that the remainder fits a word.
     const fn divide_word(rest: u32, low: u32, d: u32) -> (u32, u32) {
         let (mut d, mut shift) = (d, 0);
         while d >> 23 == 0 {
@@ -337,10 +339,10 @@ mod by_bits {
         let mut left = 4;
         while left > 0 {
             let digit = ((rest >> 15) * reciprocal) >> 23;
-            // What overflows cancels out.
+            // Overflows cancel out.
             rest = ((rest << 8) | (low >> 24)).wrapping_sub(digit.wrapping_mul(d));
             low = (low << 8) | digit;
-            // A loop, for the compiler makes of a choice several.
+            // A loop, because the compiler would duplicate a condition.
             while rest >= d {
                 rest -= d;
                 low += 1;
@@ -350,10 +352,10 @@ mod by_bits {
         (low, rest >> shift)
     }
 
-    /// At most `2^31 / d` and short of it by less than a 280th, for `d` above 2^15 and at most 2^16: a line and one of
-    /// Newton's steps, which come from below.
+    /// A reciprocal of at most `2^31 / d`, with an error below 1/280, for `d` above 2^15 and at most
+    /// 2^16. It is a linear estimate and one of Newton's steps, which approach from below.
     const fn reciprocal(d: u32) -> u32 {
-        // 48/17 - 32/17·x for x = d / 2^16, 15 fractional bits: within a 17th.
+        // 48/17 - 32/17·x for x = d / 2^16, 15 fractional bits, with an error of at most 1/17.
         let y = 92_521 - ((d * 61_681) >> 16);
         // y·(2 - x·y)
         (y * ((1 << 17) - 1 - ((d * y) >> 15))) >> 16
@@ -381,7 +383,7 @@ mod by_bits {
         }
 
         #[test]
-        fn products_and_quotients_are_those_of_the_processor() {
+        fn products_and_quotients_agree_with_the_processor() {
             let mut state = 1;
             for _ in 0..200_000 {
                 let mut any = || draw(&mut state) >> (draw(&mut state) & 63);

@@ -1,4 +1,4 @@
-//! Integer arithmetic, and the small machines made of it: a window, rounds, filters.
+//! Integer arithmetic, and the data types that use it: a window, rounds, filters.
 
 pub mod filter;
 pub mod math;

@@ -1,30 +1,29 @@
-//! Rounds of a connection, counted in stream offsets, and what the round-trip times were in them.
+//! Rounds of a connection, counted in stream offsets, with their RTT samples.
 
 use crate::arithmetic::math;
 use crate::event::{Ack, Conn};
 use crate::time::Span;
 
-/// One round after the other: a round ends at the acknowledgement of data that was sent after it
-/// began.
+/// Consecutive rounds. A round ends at the acknowledgement of data that was sent after the round began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Round {
     /// Stream offset beyond which data belongs to the next round.
     end: u64,
-    /// Least sample of the round in nanoseconds, `u64::MAX` without one.
+    /// Minimum sample of the round in nanoseconds, `u64::MAX` without a sample.
     min_rtt: u64,
     /// Sum of the samples of the round in nanoseconds.
     sum_rtt: u64,
-    /// Number of samples, stopping at its largest value.
+    /// Number of samples; it saturates.
     samples: u32,
 }
 
-/// Round-trip times of a round that has ended.
+/// RTT of a round that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoundRtt {
-    /// Least sample, [`Span::NONE`] without one.
+    /// Minimum sample, [`Span::NONE`] without a sample.
     pub min: Span,
-    /// Mean of the samples, cut to a nanosecond, [`Span::NONE`] without one.
+    /// Mean of the samples, cut to a nanosecond, [`Span::NONE`] without a sample.
     pub mean: Span,
     /// Number of samples.
     pub samples: u32,
@@ -36,12 +35,12 @@ impl Round {
         Round { end: c.next_id, min_rtt: u64::MAX, sum_rtt: 0, samples: 0 }
     }
 
-    /// Begins a round now and forgets the samples of the one that ran.
+    /// Begins a round now and discards the samples of the present round.
     pub fn begin(&mut self, c: &Conn) {
         *self = Round::new(c);
     }
 
-    /// Takes an acknowledgement's sample, whatever it says of the round's end.
+    /// Takes an acknowledgement's sample, without a test for the end of the round.
     pub fn sample(&mut self, a: &Ack) {
         if a.rtt.is_known() {
             self.min_rtt = self.min_rtt.min(a.rtt.0);
@@ -50,25 +49,24 @@ impl Round {
         }
     }
 
-    /// The least sample since it was last asked for, or since the round began.
+    /// Returns the minimum sample since the last call or the start of the round, and resets it.
     pub fn take_min(&mut self) -> Span {
         Span(core::mem::replace(&mut self.min_rtt, u64::MAX))
     }
 
-    /// Takes an acknowledgement's sample. If it ends the round, another begins and the round-trip
-    /// times of the one that ended are returned, this sample among them.
+    /// Takes an acknowledgement's sample. If the acknowledgement ends the round, begins another and
+    /// returns the RTT of the ended round, including this sample.
     pub fn observe(&mut self, c: &Conn, a: &Ack) -> Option<RoundRtt> {
         self.sample(a);
         self.ended(c)
     }
 
-    /// If what is acknowledged ends the round, begins another and returns the round-trip times of the
-    /// one that ended.
+    /// If the acknowledged data ends the round, begins another and returns the RTT of the ended round.
     pub fn ended(&mut self, c: &Conn) -> Option<RoundRtt> {
         if c.una <= self.end { None } else { Some(self.turn(c)) }
     }
 
-    /// Out of the way of the acknowledgements that end no round.
+    /// Separate from the frequent case, in which no round ends.
     #[cold]
     #[inline(never)]
     fn turn(&mut self, c: &Conn) -> RoundRtt {
@@ -82,9 +80,9 @@ impl Round {
     }
 }
 
-/// Bytes that a window of `cwnd` bytes keeps queued in the path, `cwnd · (rtt - base) / rtt`, cut
-/// to a whole number: the surplus of the expected over the actual rate, times the base round-trip
-/// time (Brakmo and Peterson 1995). Zero when either time is not known.
+/// Bytes that a window of `cwnd` bytes keeps queued in the path, `cwnd · (rtt - base) / rtt`, cut to a
+/// whole number. It is the surplus of the expected over the actual rate, times the base RTT (Brakmo and
+/// Peterson 1995). Zero if one of the times is unknown.
 pub fn backlog(cwnd: u64, base: Span, rtt: Span) -> u64 {
     if !base.is_known() || !rtt.is_known() || rtt.0 <= base.0 {
         return 0;

@@ -1,23 +1,23 @@
-//! Which algorithm runs on which path of a connection.
+//! Selection of the algorithm of each path of a connection.
 
 use super::cycle::Cycle;
 use crate::group::PathEvent;
 use crate::time::Time;
 
 /// Decisions of a connection about its paths.
-// Boxing what is large needs an allocator.
+// Boxing the large variants would need an allocator.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Coordinator {
-    /// Nothing is decided: every path is in mode 0.
+    /// No decisions: every path is in mode 0.
     #[default]
     None,
-    /// MFVL chooses what runs on which path.
+    /// MFVL selects the algorithm of each path.
     Mfvl(Cycle),
 }
 
 impl Coordinator {
-    /// Something happened on the path with this place.
+    /// Takes an event of the path with this index.
     pub fn on_event(&mut self, now: Time, place: usize, what: PathEvent) {
         match self {
             Coordinator::None => {}
@@ -25,7 +25,7 @@ impl Coordinator {
         }
     }
 
-    /// Brings decisions up to date with the clock; returns whether a mode has changed.
+    /// Updates the decisions to the time `now`. Returns true if a mode has changed.
     pub fn advance(&mut self, now: Time) -> bool {
         match self {
             Coordinator::None => false,
@@ -33,7 +33,8 @@ impl Coordinator {
         }
     }
 
-    /// When [`advance`](Coordinator::advance) decides next, [`Time::NEVER`] for not at all.
+    /// Time of the next decision of [`advance`](Coordinator::advance); [`Time::NEVER`] without
+    /// decisions.
     pub fn deadline(&self) -> Time {
         match self {
             Coordinator::None => Time::NEVER,
@@ -41,7 +42,7 @@ impl Coordinator {
         }
     }
 
-    /// Mode of the path with this place.
+    /// Mode of the path with this index.
     pub fn mode(&self, place: usize) -> u8 {
         match self {
             Coordinator::None => 0,

@@ -1,4 +1,5 @@
-//! The main loop of MFVL (Mudassir and Baig 2021, Algorithm 1): what runs on which path.
+//! The main loop of MFVL (Mudassir and Baig 2021, Algorithm 1), which selects the algorithm of each
+//! path.
 
 use super::detection::{Detector, Matching};
 use crate::arithmetic::math::{divisor, mul};
@@ -10,14 +11,15 @@ use crate::time::{Span, Time};
 pub const MVEGAS: u8 = 0;
 /// Mode of a path that runs MFast.
 pub const MFAST: u8 = 1;
-// A path that runs LIA is in mode `COUPLED` plus the least place of those that it is coupled with.
+// The mode of a path that runs LIA is `COUPLED` plus the smallest index of the paths that it is coupled
+// with.
 
 crate::choice! {
-    /// Which events are matched (MF-17).
+    /// Events that are matched (MF-17).
     pub enum Events {
-        /// Every segment sent again: Algorithm 1 as printed.
+        /// Every retransmitted segment: Algorithm 1 as printed.
         Literal = "literal",
-        /// Each beginning of fast recovery: the work cited.
+        /// Each start of fast recovery: the cited work.
         Entries = "entries",
     }
 }
@@ -25,21 +27,21 @@ crate::choice! {
 crate::choice! {
     /// Comparison of the load of paths: by retransmitted segments, or by their share (MF-19).
     pub enum Compare {
-        /// By segments sent again: Algorithm 1 as printed.
+        /// Retransmitted segments: Algorithm 1 as printed.
         Counts = "literal",
-        /// By their share of the segments sent for the first time.
+        /// Their share of the segments sent for the first time.
         Ratios = "ratios",
     }
 }
 
 crate::choice! {
-    /// What becomes of the decision to couple (MF-15).
+    /// Precedence of the decision to couple (MF-15).
     pub enum Selection {
-        /// The comparison follows in any case: paths stay coupled only where it finds no
-        /// difference, and then until it finds one. Algorithm 1 as printed.
+        /// The comparison always follows. Paths stay coupled only if it finds no difference, and only
+        /// until it finds one. Algorithm 1 as printed.
         Literal = "literal",
-        /// Only paths that are not coupled are compared; those that are no longer coupled run
-        /// MVegas until a comparison says otherwise. Section 3.4 of the paper.
+        /// Only paths that are not coupled are compared. Paths that are no longer coupled run MVegas
+        /// until a comparison decides otherwise. Section 3.4 of the paper.
         Exclusive = "exclusive",
     }
 }
@@ -47,9 +49,9 @@ crate::choice! {
 crate::choice! {
     /// Reset of the number of matches in each cycle (MF-12).
     pub enum Reset {
-        /// They are not: Algorithm 1 as printed.
+        /// No reset: Algorithm 1 as printed.
         Literal = "literal",
-        /// They are, as the events.
+        /// A reset in each cycle, together with the events.
         EachCycle = "each-cycle",
     }
 }
@@ -66,7 +68,7 @@ crate::choice! {
     }
 }
 
-/// What a path sent in a cycle, segments.
+/// Segments that a path sent in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Sent {
     first_time: u64,
@@ -117,8 +119,8 @@ crate::parameters! {
 }
 
 impl CycleParams {
-    /// The set that mends what the paper prints, by its own text or the work that it cites: MF-12,
-    /// MF-13, MF-15, MF-17 and MF-19.
+    /// The values that correct errors in the printed paper, by its own text or by the work that it
+    /// cites: MF-12, MF-13, MF-15, MF-17 and MF-19.
     pub fn repaired() -> CycleParams {
         CycleParams {
             matching: Matching::OneToOne,
@@ -139,7 +141,7 @@ pub struct Cycle {
     detector: Detector,
     sent: [Sent; MAX_PATHS],
     modes: [u8; MAX_PATHS],
-    /// A mode has changed since the host last asked.
+    /// True if a mode has changed since the host's last call.
     changed: bool,
 }
 
@@ -163,7 +165,7 @@ impl Cycle {
         }
     }
 
-    /// Something happened on the path with this place.
+    /// Takes an event of the path with this index.
     pub fn on_event(&mut self, now: Time, place: usize, what: PathEvent) {
         self.turn(now);
         let Some(sent) = self.sent.get_mut(place) else { return };
@@ -184,23 +186,23 @@ impl Cycle {
         }
     }
 
-    /// Decides if a cycle has ended; returns whether a mode has changed since it was last called.
+    /// Decides if a cycle has ended. Returns true if a mode has changed since the last call.
     pub fn advance(&mut self, now: Time) -> bool {
         self.turn(now);
         core::mem::replace(&mut self.changed, false)
     }
 
-    /// When the cycle ends.
+    /// End of the present cycle.
     pub fn deadline(&self) -> Time {
         self.ends
     }
 
-    /// Mode of the path with this place.
+    /// Mode of the path with this index.
     pub fn mode(&self, place: usize) -> u8 {
         self.modes.get(place).copied().unwrap_or(MVEGAS)
     }
 
-    /// Counts of the cycle that runs.
+    /// Counts of the present cycle.
     pub fn detector(&self) -> &Detector {
         &self.detector
     }
@@ -212,7 +214,8 @@ impl Cycle {
         let more = now.since(self.ends).0 / divisor(self.params.cycle.0);
         self.decide();
         if more > 0 {
-            // Nothing happened in the cycles between; deciding twice on nothing is as once.
+            // The cycles between had no events; one further decision without events gives the result of
+            // all.
             self.decide();
         }
         self.ends += Span(mul(self.params.cycle.0, more + 1));
@@ -236,8 +239,8 @@ impl Cycle {
         self.detector.begin(self.params.reset == Reset::Literal);
     }
 
-    /// For each path the least place among those with which it shares a bottleneck, directly or by
-    /// way of others.
+    /// For each path, the smallest index of the paths with which it shares a bottleneck, directly or
+    /// through other paths.
     fn partners(&self) -> [Option<u8>; MAX_PATHS] {
         let mut least = [0u8; MAX_PATHS];
         for (place, least) in (0..).zip(&mut least) {
@@ -268,8 +271,8 @@ impl Cycle {
         partners
     }
 
-    /// MFast on the path with the least load, MVegas on those with more. Paths that are equal stay
-    /// as they are (MF-16), and so do those that sent nothing.
+    /// Selects MFast on the path with the minimum load, and MVegas on paths with a larger load. Paths
+    /// with equal load keep their mode (MF-16), and so do paths without traffic.
     fn rank(&mut self, partners: &[Option<u8>; MAX_PATHS]) {
         let literal = self.params.selection == Selection::Literal;
         let (sent, compare) = (self.sent, self.params.compare);
@@ -277,7 +280,7 @@ impl Cycle {
             let used = sent.get(*place).is_some_and(|sent| *sent != Sent::default());
             used && (literal || partners.get(*place).copied().flatten().is_none())
         };
-        // a's load is no less than b's
+        // True if a's load is at least b's load.
         let no_less = |a: usize, b: usize| match (sent.get(a), sent.get(b)) {
             (Some(a), Some(b)) => match compare {
                 Compare::Counts => a.again >= b.again,

@@ -1,28 +1,27 @@
-//! Which paths lose at the same moments: matching of events for the detection of a shared
-//! bottleneck (Zhang, Lai, Krishnamurthy, Peterson, Wang 2004, section 5.3; Mudassir and Baig 2021,
-//! equation 14).
+//! Matching of loss events in time, for the detection of a shared bottleneck (Zhang, Lai,
+//! Krishnamurthy, Peterson, Wang 2004, section 5.3; Mudassir and Baig 2021, equation 14).
 //!
-//! Two events on two paths match when they lie less than an interval apart. Nothing is stored but
-//! the events of the last interval, since an event can match none that is older:
+//! Two events on two paths match if they are less than an interval apart. Only the events of the last
+//! interval are stored, because an event cannot match an older event:
 //!
 //! * every pair: an event matches all events of the other path in the interval before it;
-//! * one to one: an event takes the oldest event of the other path in the interval before it that
-//!   has no partner yet. No matching has more pairs: at any moment only one of two paths can have
-//!   events that still wait for a partner, and the oldest of them is the first to be too old.
+//! * one to one: an event matches the oldest event of the other path in the interval before it that has
+//!   no partner yet. This is a maximum matching. At any time only one of two paths can have events
+//!   without a partner, and the oldest of them is the first to expire.
 
 use crate::group::MAX_PATHS;
 use crate::time::{Span, Time};
 
-/// Different moments that are remembered of the last interval for each path. With more of them the
-/// oldest are forgotten, and matches with those are missed.
+/// Number of different times stored per path within the last interval. If there are more, the oldest
+/// are discarded, and their matches are missed.
 pub const REMEMBERED: usize = 32;
 
 crate::choice! {
-    /// How events of two paths are matched (MF-13).
+    /// Matching of the events of two paths (MF-13).
     pub enum Matching {
         /// Every pair counts: Algorithm 1 of MFVL as printed. One event may match many.
         Pairs = "literal",
-        /// Each event has one partner at most: the largest matching, as in the work cited.
+        /// Each event has at most one partner: the maximum matching, as in the cited work.
         OneToOne = "one-to-one",
     }
 }
@@ -33,7 +32,7 @@ struct Recent {
     moments: [(Time, u32); REMEMBERED],
     first: usize,
     count: usize,
-    /// Events at all moments in the ring.
+    /// Number of events at all times in the ring.
     alive: u32,
 }
 
@@ -49,7 +48,7 @@ impl Recent {
         self.count = self.count.saturating_sub(1);
     }
 
-    /// Forgets what lies an interval or more before `now`.
+    /// Discards events at least an interval before `now`.
     fn expire(&mut self, now: Time, interval: Span) {
         while self.count > 0 {
             let oldest = self.moments.get(self.first % REMEMBERED);
@@ -81,14 +80,14 @@ pub struct Detector {
     recent: [Recent; MAX_PATHS],
     /// Events of each path.
     events: [u32; MAX_PATHS],
-    /// The newest so many events of the first path have no partner on the second.
+    /// Number of the latest events of the first path that have no partner on the second.
     waiting: [[u32; MAX_PATHS]; MAX_PATHS],
-    /// Matches between two paths, in both places.
+    /// Matches between two paths, stored at both index pairs.
     matches: [[u32; MAX_PATHS]; MAX_PATHS],
 }
 
 impl Detector {
-    /// A detector for events less than `interval` apart.
+    /// Creates a detector for events less than `interval` apart.
     pub fn new(matching: Matching, interval: Span) -> Detector {
         Detector {
             matching,
@@ -100,7 +99,7 @@ impl Detector {
         }
     }
 
-    /// Counts events anew; with `keep_matches` the matches go on from where they are (MF-12).
+    /// Resets the counts of events; with `keep_matches` the counts of matches continue (MF-12).
     pub fn begin(&mut self, keep_matches: bool) {
         let matches = self.matches;
         *self = Detector::new(self.matching, self.interval);
@@ -109,8 +108,8 @@ impl Detector {
         }
     }
 
-    /// So many events on the path with this place at once. Time does not go back; paths beyond
-    /// [`MAX_PATHS`] are not heard.
+    /// Records `events` simultaneous events on the path with this index. Time must not go back. Paths
+    /// beyond [`MAX_PATHS`] are ignored.
     pub fn record(&mut self, now: Time, place: usize, events: u32) {
         if place >= MAX_PATHS || events == 0 {
             return;
@@ -132,7 +131,7 @@ impl Detector {
         }
     }
 
-    /// Matches that so many new events have on another path.
+    /// Number of matches of `events` new events with another path.
     fn matched(&mut self, now: Time, place: usize, other: usize, events: u32) -> u32 {
         let Some(recent) = self.recent.get_mut(other) else { return 0 };
         recent.expire(now, self.interval);
@@ -140,8 +139,8 @@ impl Detector {
         if self.matching == Matching::Pairs {
             return alive.saturating_mul(events);
         }
-        // Partners are given oldest first and old age comes oldest first: those without a partner
-        // are the newest, and those of them that are alive are no more than all that are.
+        // Partners are assigned, and events expire, in order of age. Therefore the events without a
+        // partner are the latest, and at most `alive` of them have not expired.
         let mut matched = 0;
         if let Some(waiting) = at(&mut self.waiting, other, place) {
             let free = (*waiting).min(alive);
@@ -154,18 +153,18 @@ impl Detector {
         matched
     }
 
-    /// Events on a path.
+    /// Number of events on a path.
     pub fn events(&self, place: usize) -> u32 {
         self.events.get(place).copied().unwrap_or(0)
     }
 
-    /// Matches between two paths.
+    /// Number of matches between two paths.
     pub fn matches(&self, a: usize, b: usize) -> u32 {
         self.matches.get(a).and_then(|row| row.get(b)).copied().unwrap_or(0)
     }
 
-    /// Equation 14: whether matches over the lesser number of events exceed `delta`, in units of
-    /// 1/65536. Without an event on one of the paths they do not (MF-14).
+    /// Equation 14: true if matches over the smaller number of events exceed `delta`, in units of
+    /// 1/65536. Without an event on one of the paths it is false (MF-14).
     pub fn shared(&self, a: usize, b: usize, delta: crate::Ratio) -> bool {
         let least = u64::from(self.events(a).min(self.events(b)));
         least > 0

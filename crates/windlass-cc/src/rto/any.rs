@@ -1,4 +1,4 @@
-//! Every timer by name. Adding one is one file and one line here.
+//! All timers by name. A new timer needs one file and one line here.
 
 use super::cmbo::Cmbo;
 use super::coap::Coap;
@@ -39,9 +39,9 @@ macro_rules! timers {
                 pub fn on_progress(&mut self, p);
                 pub fn on_timeout(&mut self, p);
                 pub fn after_lost_syn(&mut self, p);
-                /// With the parameters of another timer, their largest timeout.
+                /// With the parameters of another timer, their maximum timeout.
                 pub fn arm(&mut self, p, now: Time, entropy: u32) -> Span, or p.max();
-                /// With the parameters of another timer, their largest timeout.
+                /// With the parameters of another timer, their maximum timeout.
                 pub fn rto(&self, p) -> Span, or p.max();
                 pub fn srtt(&self;) -> Span;
                 pub fn rttvar(&self;) -> Span;
@@ -64,7 +64,7 @@ timers! {
 }
 
 impl AnyParams {
-    /// The defaults of the timer with this identifier (any case).
+    /// Default parameters of the timer with this identifier (any case).
     pub fn by_name(id: &str) -> Option<AnyParams> {
         AnyParams::defaults(id)
     }

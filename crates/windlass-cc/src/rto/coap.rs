@@ -1,4 +1,4 @@
-//! CoAP's own timer, which learns nothing.
+//! CoAP's own timer, which does not use RTT samples.
 
 use super::{DITHER, FACTOR, POSITIVE_TIME, RtoEstimator, RttSample, spread};
 use crate::arithmetic::math::mul;
@@ -24,7 +24,7 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Coap {
-    /// Timeout in nanoseconds with back-off applied.
+    /// Timeout in nanoseconds, with back-off.
     rto: u64,
 }
 

@@ -1,4 +1,4 @@
-//! CoCoA and CoCoA+: timers of constrained devices, which learn from retransmissions too.
+//! CoCoA and CoCoA+: timers of constrained devices, which also learn from retransmissions.
 
 use super::smoothed::Smoothed;
 use super::{DITHER, GAIN, POSITIVE_TIME, RtoEstimator, RttSample, WEIGHT, spread};
@@ -10,13 +10,13 @@ use crate::time::{Span, Time};
 crate::choice! {
     /// Increase of the timeout at an expiry.
     pub enum Backoff {
-        /// By 3, 2 or 1.5 for a timeout below 1 s, up to 3 s, above 3 s: the timeout that has just
-        /// expired decides, as in the draft's pseudocode.
+        /// A factor of 3, 2 or 1.5 for a timeout below 1 s, up to 3 s, above 3 s. The timeout that has
+        /// just expired decides, as in the draft's pseudocode.
         Expired = "expired",
-        /// By one of the same factors, the estimate before the first expiry deciding once for all
-        /// expiries until new data is acknowledged.
+        /// One of the same factors. The estimate before the first expiry decides for all expiries until
+        /// new data is acknowledged.
         Estimate = "estimate",
-        /// By 2.
+        /// A factor of 2.
         Binary = "binary",
     }
 }
@@ -27,8 +27,8 @@ const BETA: Ratio = Ratio::of(1, 4);
 /// Bounds of the variable back-off and of ageing, nanoseconds.
 const SHORT: u64 = 1_000_000_000;
 const LONG: u64 = 3_000_000_000;
-/// Ageing steps that lead from any estimate to one between the bounds: 30 doublings of a
-/// nanosecond, or 46 steps from the largest timeout towards 2 s.
+/// Number of ageing steps that move any estimate between the bounds: 30 doublings of a nanosecond, or
+/// 46 steps from the maximum timeout towards 2 s.
 const AGEING_STEPS: u32 = 64;
 
 macro_rules! cocoa_parameters {
@@ -88,7 +88,7 @@ cocoa_parameters! {
     "draft-ietf-core-cocoa-03 sections 4.2 and 4.3"
 }
 
-/// What either set of parameters says.
+/// Common values of both sets of parameters.
 #[derive(Clone, Copy)]
 struct Rules {
     initial: Span,
@@ -103,7 +103,7 @@ struct Rules {
     dither: Ratio,
 }
 
-/// Both estimators and what follows from them; times in nanoseconds.
+/// Both estimators and the timeout computed from them; times in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 struct Estimate {
@@ -111,9 +111,9 @@ struct Estimate {
     weak: Smoothed,
     /// The overall estimate, never zero.
     rto: u64,
-    /// When it was renewed last, [`Time::NEVER`] before the first sample.
+    /// Time of the last update, [`Time::NEVER`] before the first sample.
     renewed: Time,
-    /// The timeout after expiries without an acknowledgement of new data; zero without any.
+    /// The timeout after expiries without an acknowledgement of new data; zero without an expiry.
     backed_off: u64,
 }
 
@@ -167,7 +167,7 @@ impl Estimate {
         if self.backed_off > 0 { self.backed_off } else { self.rto }
     }
 
-    /// Makes up for the time that the estimate was not renewed, step by step.
+    /// Ages the estimate for the time without an update, in steps.
     fn age(&mut self, r: &Rules, now: Time) {
         if self.renewed.is_never() {
             return;
@@ -197,7 +197,7 @@ impl Estimate {
         spread(self.timeout(), r.dither, entropy)
     }
 
-    /// Of the estimator that knows better.
+    /// Returns the strong estimator if it has a sample, otherwise the weak estimator.
     fn smoothed(&self) -> &Smoothed {
         if self.strong.is_known() { &self.strong } else { &self.weak }
     }

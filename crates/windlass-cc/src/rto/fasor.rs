@@ -1,4 +1,5 @@
-//! FASOR: a timer of CoAP that tells lossy links from queues by whether a quick retransmission was needed.
+//! FASOR: a timer of CoAP that distinguishes lossy links from queues by the need for a quick
+//! retransmission.
 
 use super::smoothed::Smoothed;
 use super::{FACTOR, POSITIVE_TIME, RtoEstimator, RttSample, WEIGHT};
@@ -10,7 +11,7 @@ use crate::time::{Span, Time};
 /// Gains (RFC 6298 section 2.3).
 const ALPHA: Ratio = Ratio::of(1, 8);
 const BETA: Ratio = Ratio::of(1, 4);
-/// The round-trip time from which an initial timeout would follow by RFC 6298 is a third of it.
+/// An initial timeout is three times the RTT from which RFC 6298 would compute it.
 const INITIAL_SHARE: u64 = 3;
 /// Range of the factor on the slow timeout.
 const SLOW: ParamKind = ParamKind::Ratio { min: Ratio::ONE, max: Ratio(4 * Ratio::ONE.0) };
@@ -34,15 +35,16 @@ crate::parameters! {
     }
 }
 
-/// Which timeouts an exchange goes through.
+/// Sequences of timeouts of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Series {
-    /// The fast one, doubled with each expiry.
+    /// The fast timeout, doubled with each expiry.
     Fast,
-    /// The fast one first; then the slow one; then the fast one doubled with each expiry from there.
+    /// The fast timeout, then the slow timeout, then the fast timeout doubled with each expiry from
+    /// there.
     FastSlowFast,
-    /// The slow one first; then the fast one, doubled with each expiry from there.
+    /// The slow timeout, then the fast timeout, doubled with each expiry from there.
     SlowFast,
 }
 
@@ -51,7 +53,8 @@ enum Series {
 #[repr(C)]
 pub struct Fasor {
     estimate: Smoothed,
-    /// What the last exchange with retransmissions took, times the factor; zero before there was one. Nanoseconds.
+    /// Duration of the last exchange with retransmissions, times the factor; zero before the first.
+    /// Nanoseconds.
     slow: u64,
     /// Expiries of this exchange.
     expiries: u32,
@@ -66,10 +69,10 @@ impl Fasor {
         }
     }
 
-    /// The timeout that follows from this fast one after the expiries so far.
+    /// The timeout after the expiries so far, computed from the fast timeout `fast`.
     fn timeout(&self, p: &FasorParams, fast: u64) -> u64 {
         let backed_off = |times: u32| {
-            // Beyond any timeout after 64 doublings.
+            // After 64 doublings the value exceeds any timeout.
             (0..times.min(64)).fold(fast, |timeout, _| mul(timeout, p.backoff.max(1)).min(p.max.0))
         };
         let timeout = match (self.series, self.expiries) {
@@ -127,7 +130,7 @@ impl RtoEstimator for Fasor {
         let first = !self.estimate.is_known();
         self.estimate.update(s.rtt, ALPHA, BETA);
         if first {
-            // R/2K in place of R/2.
+            // R/2K instead of R/2.
             self.estimate.rttvar /= p.k.max(1);
         }
     }

@@ -1,4 +1,4 @@
-//! The timer of ICC-TCP (Lim 2020), as far as it is known.
+//! The timer of ICC-TCP (Lim 2020), from its public part.
 
 use super::smoothed::Smoothed;
 use super::{GAIN, POSITIVE_TIME, RtoEstimator, RttSample};
@@ -7,9 +7,10 @@ use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
-/// Weight of the deviation: for segments sent once, and for those sent again.
+/// Weight of the deviation for segments sent once, and for retransmitted segments.
 const K: [u64; 2] = [4, 1];
-/// Estimates below and above which the back-off may go further and less far, nanoseconds.
+/// Limits of the estimate, nanoseconds: below `SHORT` the back-off has a higher limit, above `LONG` a
+/// lower limit.
 const SHORT: u64 = 1_000_000_000;
 const LONG: u64 = 3_000_000_000;
 
@@ -38,12 +39,11 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Icc {
-    /// Of segments sent once, and of those sent again.
+    /// Estimators for segments sent once, and for retransmitted segments.
     estimators: [Smoothed; 2],
     /// The estimate, never zero.
     rto: u64,
-    /// Times that the estimate is multiplied by after expiries without an acknowledgement of new
-    /// data.
+    /// Factor on the estimate after expiries without an acknowledgement of new data.
     factor: u64,
 }
 

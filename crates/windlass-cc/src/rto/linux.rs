@@ -30,13 +30,13 @@ pub struct Linux {
     srtt8: u64,
     /// Four times the mean deviation.
     mdev4: u64,
-    /// Largest `mdev4` of the round trip, at least the least variance term.
+    /// Maximum `mdev4` of the round, at least the minimum variance term.
     mdev_max: u64,
     /// The variance term.
     rttvar: u64,
-    /// The round trip ends when more than this is acknowledged, stream offset.
+    /// Stream offset; the round ends when data beyond it is acknowledged.
     round_end: u64,
-    /// Timeout with back-off applied.
+    /// Timeout with back-off.
     rto: u64,
 }
 
@@ -49,8 +49,8 @@ impl Linux {
         self.round_end = s.next_id;
     }
 
-    /// The deviation follows an error with a gain of 1/4, but of 1/32 where the sample is below the
-    /// smoothed RTT by more than the deviation: a sudden drop must not make the timer longer.
+    /// The deviation follows an error with a gain of 1/4. The gain is 1/32 if the sample is below the
+    /// SRTT by more than the deviation, because a sudden drop must not make the timer longer.
     fn deviate(&mut self, r: u64) {
         let srtt = self.srtt8 >> 3;
         let error = srtt.abs_diff(r);

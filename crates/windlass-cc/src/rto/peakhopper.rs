@@ -1,4 +1,4 @@
-//! Peakhopper: follows the peaks of the round-trip time.
+//! Peakhopper: a timer that follows the peaks of the RTT.
 
 use super::smoothed::{MAX_SAMPLE, Smoothed};
 use super::{AFTER_LOST_SYN, FACTOR, POSITIVE_TIME, RtoEstimator, RttSample, TIME};
@@ -7,7 +7,7 @@ use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
-/// What a boost may be.
+/// Range of a boost.
 const BOOST: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio(16 * Ratio::ONE.0) };
 
 crate::parameters! {
@@ -16,7 +16,7 @@ crate::parameters! {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
         /// Minimum timeout.
-        min: Span = Span::ZERO, TIME, "Ekstr\u{f6}m and Ludwig 2004 (none of its own)";
+        min: Span = Span::ZERO, TIME, "Ekstr\u{f6}m and Ludwig 2004 (no minimum)";
         /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
         /// Clock granularity; the timeout exceeds the peak by twice this time.
@@ -37,14 +37,14 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Peakhopper {
-    /// Only for those who ask for the average; the timeout does not use it.
+    /// Only for the report of the average; the timeout does not use it.
     smoothed: Smoothed,
     /// The last sample.
     previous: u64,
     boost: Ratio,
     /// The estimate.
     rto: u64,
-    /// The timeout after expiries without a sample; zero without any.
+    /// The timeout after expiries without a sample; zero without an expiry.
     backed_off: u64,
 }
 
@@ -57,8 +57,8 @@ impl Peakhopper {
     fn follow(&mut self, p: &PeakhopperParams, r: u64) {
         let fade = p.fade.max(1);
         let peak = r.max(self.previous);
-        // Twice the relative change, with its fraction: cut to a whole number it would be nothing
-        // for every change below one half.
+        // Twice the relative change, with its fraction. Cut to a whole number it would be zero for
+        // every change below one half.
         let error = mul_div(r.abs_diff(self.previous), 2 * Ratio::ONE.0, r.max(1));
         let faded = self.boost.0 - self.boost.0 / fade;
         self.boost = Ratio(error.max(faded).min(p.boost_max.0));

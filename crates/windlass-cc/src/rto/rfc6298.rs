@@ -29,12 +29,12 @@ crate::parameters! {
     }
 }
 
-/// RFC 6298.
+/// RFC 6298's timer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Rfc6298 {
     smoothed: Smoothed,
-    /// Timeout in nanoseconds with back-off applied.
+    /// Timeout in nanoseconds, with back-off.
     rto: u64,
 }
 

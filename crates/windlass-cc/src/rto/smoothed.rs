@@ -1,9 +1,10 @@
-//! The smoothed round-trip time and its mean deviation that several timers share.
+//! The smoothed RTT and its mean deviation, which several timers use.
 
 use crate::params::Ratio;
 use crate::time::Span;
 
-/// Samples beyond this (18 minutes) are clamped, so that the fixed-point products fit 64 bits.
+/// Maximum sample (18 minutes); larger samples are limited to it, so that the fixed-point products fit
+/// 64 bits.
 pub(super) const MAX_SAMPLE: u64 = 1 << 40;
 
 /// `x · q`, for `x` at most [`MAX_SAMPLE`]; a gain above one counts as one.
@@ -30,7 +31,7 @@ impl Smoothed {
         self.srtt != u64::MAX
     }
 
-    /// Takes a known sample in.
+    /// Takes a known sample.
     pub(super) fn update(&mut self, rtt: Span, alpha: Ratio, beta: Ratio) {
         let r = rtt.0.min(MAX_SAMPLE);
         if !self.is_known() {

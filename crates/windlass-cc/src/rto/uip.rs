@@ -22,10 +22,10 @@ crate::parameters! {
     }
 }
 
-/// Ticks that a timer of eight bits can hold.
+/// Maximum number of ticks of an eight-bit timer.
 const MOST: u32 = 255;
 
-/// uIP's timer; numbers of ticks.
+/// uIP's timer; values are numbers of ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Uip {
@@ -34,13 +34,13 @@ pub struct Uip {
     /// Four times the deviation.
     sv: u32,
     rto: u32,
-    /// Expiries since new data was acknowledged.
+    /// Expiries since the last acknowledgement of new data.
     expiries: u32,
-    /// Nanoseconds of a tick; zero before the first sample.
+    /// Nanoseconds per tick; zero before the first sample.
     tick: u64,
 }
 
-/// At most [`MOST`].
+/// `value`, at most [`MOST`].
 fn byte(value: u64) -> u32 {
     value.min(u64::from(MOST)) as u32
 }

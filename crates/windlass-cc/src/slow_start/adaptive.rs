@@ -24,9 +24,9 @@ const SECOND: u64 = 1_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Adaptive {
-    /// The round ends when all below this is acknowledged, stream offset.
+    /// Stream offset; the round ends when all data below it is acknowledged.
     round_end: u64,
-    /// When the round began.
+    /// Start of the round.
     round_start: Time,
     /// Rate of the last round, bytes per second.
     achieved: u64,
@@ -34,22 +34,22 @@ pub struct Adaptive {
     eligible: u64,
     /// Bytes acknowledged in the round.
     round_bytes: u32,
-    /// Bytes acknowledged in the sample that is being taken.
+    /// Bytes acknowledged in the present sample.
     sample_bytes: u32,
-    /// When that sample began, ticks after the round.
+    /// Start of the present sample, ticks after the start of the round.
     sample_start: u32,
-    /// The clocks run.
+    /// True if the clocks run.
     started: bool,
-    /// Start-up is over.
+    /// True if start-up is over.
     over: bool,
 }
 
-/// `bytes` more, as far as they fit.
+/// `sum` plus `bytes`, saturating.
 fn add(sum: u32, bytes: u64) -> u32 {
     sum.saturating_add(bytes.min(u64::from(u32::MAX)) as u32)
 }
 
-/// Bytes per second; nothing for no time.
+/// Rate in bytes per second; zero for a time of zero.
 fn rate(bytes: u32, time: u64) -> u64 {
     if time == 0 { 0 } else { mul_div(u64::from(bytes), SECOND, time) }
 }
@@ -79,15 +79,15 @@ impl Adaptive {
         };
     }
 
-    /// How long a sample takes: the round-trip time, less the share of it for which what was
-    /// achieved explains the window. A path without a queue is measured by single
-    /// acknowledgements, a congested one over a whole round trip.
+    /// Duration of a sample: the RTT minus the share of it for which the achieved rate explains the
+    /// window. On a path without a queue each acknowledgement is a sample; on a congested path a sample
+    /// takes a whole RTT.
     fn interval(&self, rtt: u64, min_rtt: u64, w: &Window) -> u64 {
         let explained = mul_div(self.achieved, min_rtt, SECOND).min(w.cwnd());
         rtt - mul_div(rtt, explained, w.cwnd().max(1)).min(rtt)
     }
 
-    /// A first-order filter, by the bilinear rule.
+    /// A first-order filter with the bilinear rule.
     fn smooth(&mut self, p: &AdaptiveParams, sample: u64, time: u64, rtt: u64) {
         if self.eligible == 0 {
             self.eligible = sample;

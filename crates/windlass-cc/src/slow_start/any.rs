@@ -1,4 +1,4 @@
-//! Every slow start by name. Adding one is one file and one line here.
+//! All slow starts by name. A new slow start needs one file and one line here.
 
 use super::adaptive::Adaptive;
 use super::ccm_ss::CcmSs;
@@ -23,7 +23,7 @@ macro_rules! slow_starts {
         }
 
         impl AnyParams {
-            /// How stacks differ from the paper or RFC.
+            /// Deviations of real stacks from the paper or RFC.
             pub fn departures(&self) -> &'static [Departure] {
                 match self { $(AnyParams::$variant(_) => <$state as Described>::FLAVOURS,)* }
             }
@@ -59,12 +59,12 @@ slow_starts! {
 }
 
 impl AnyParams {
-    /// The defaults of the slow start with this identifier (any case).
+    /// Default parameters of the slow start with this identifier (any case).
     pub fn by_name(id: &str) -> Option<AnyParams> {
         AnyParams::defaults(id)
     }
 
-    /// The same slow start as a stack of this flavour has it.
+    /// The parameters of an implementation, such as Linux.
     pub fn flavoured(mut self, flavour: Flavour) -> AnyParams {
         for departure in self.departures().iter().filter(|d| d.flavour == flavour) {
             if let Change::Param(name, value) = departure.change
@@ -76,8 +76,8 @@ impl AnyParams {
         self
     }
 
-    /// Number of the rate that the routers of the path are to be asked for (RFC 4782 section 3.1),
-    /// `None` for slow starts that ask for none.
+    /// Number of the rate that the slow start requests from the routers of the path (RFC 4782 section
+    /// 3.1); `None` for slow starts without a request.
     pub fn rate_code(&self) -> Option<u8> {
         match self {
             AnyParams::QuickStart(p) => Some(p.rate_code.min(15) as u8),

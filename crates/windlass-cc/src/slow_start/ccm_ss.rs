@@ -1,4 +1,4 @@
-//! CCM-SS: HyStart between two bounds, made of the rate that trains of acknowledgements show.
+//! CCM-SS: HyStart between two bounds, which are computed from the rate of acknowledgement trains.
 
 use super::{Described, Detect, HyStart, HyStartParams, SlowStart, TICK, ticks};
 use crate::arithmetic::math::{mul, mul_div};
@@ -9,28 +9,28 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// What the paper's minD is.
+    /// Definition of the paper's minD.
     pub enum Mode {
-        /// The least round-trip time: what a window has to fill (CS-6).
+        /// The minimum RTT, which a window must fill (CS-6).
         Repaired = "repaired",
-        /// Half of it, a one-way delay (equation 18).
+        /// Half of the minimum RTT, a one-way delay (equation 18).
         Literal = "literal",
     }
 }
 
 crate::choice! {
-    /// Where the paper's S, the room in the bottleneck's buffer, comes from (CS-5).
+    /// Source of the paper's S, the free space in the bottleneck's buffer (CS-5).
     pub enum Buffer {
-        /// From the delay that was seen: rate times (largest - least round-trip time).
+        /// The measured delay: rate times (maximum RTT - minimum RTT).
         Estimated = "estimated",
-        /// From the parameter `buffer_bytes`.
+        /// The parameter `buffer_bytes`.
         Oracle = "oracle",
     }
 }
 
-/// What a threshold on time may be.
+/// Range of a time threshold.
 const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) };
-/// What a factor may be.
+/// Range of a factor.
 const FACTOR: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio(4 * Ratio::ONE.0) };
 
 crate::parameters! {
@@ -93,26 +93,26 @@ impl CcmSsParams {
     }
 }
 
-/// Acknowledgements that follow each other closely.
+/// A train of closely spaced acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 struct Train {
-    /// Bytes acknowledged by all but the first, (N - 1)·L.
+    /// Bytes acknowledged by all acknowledgements except the first, (N - 1)·L.
     bytes: u32,
-    /// From the first to the last, Δ(N), nanoseconds.
+    /// Time from the first to the last acknowledgement, Δ(N), nanoseconds.
     length: u32,
 }
 
 impl Train {
     const EMPTY: Train = Train { bytes: 0, length: 0 };
 
-    /// One acknowledgement more, `None` when the sums have no room for it.
+    /// The train with a further acknowledgement, `None` if a sum overflows.
     fn with(self, bytes: u64, length: u64) -> Option<Train> {
         let bytes = u64::from(self.bytes).checked_add(bytes)?.try_into().ok()?;
         Some(Train { bytes, length: length.try_into().ok()? })
     }
 
-    /// Bytes that its rate b(N) carries in so many nanoseconds (equation 11).
+    /// Bytes that its rate b(N) carries in `time` nanoseconds (equation 11).
     fn carries(self, time: u64) -> u64 {
         mul_div(u64::from(self.bytes), time, u64::from(self.length)).min(MAX_WINDOW)
     }
@@ -130,23 +130,23 @@ struct Bounds {
 #[repr(C)]
 pub struct CcmSs {
     hystart: HyStart,
-    /// When the first acknowledgement of the train came.
+    /// Arrival time of the first acknowledgement of the train.
     train_start: Time,
-    /// The train that is being measured.
+    /// The present train.
     train: Train,
-    /// The last train that was long enough; of no length before there was one.
+    /// The last sufficiently long train; of length zero before the first.
     measured: Train,
-    /// Largest round-trip time seen, ticks.
+    /// Maximum RTT, ticks.
     max_rtt: u32,
     /// Acknowledgements in the train, counted up to 255; zero before the first.
     acks: u8,
-    /// Slow start was ended.
+    /// True if slow start was ended.
     left: bool,
 }
 
 impl CcmSs {
-    /// Adds an acknowledgement to the train, or begins another with it: after a gap, and with each
-    /// round, so that a rate is not averaged over many.
+    /// Adds an acknowledgement to the train, or begins a new train with it. A new train begins after a
+    /// gap and with each round, so that a rate is not averaged over many rounds.
     fn measure(&mut self, p: &CcmSsParams, c: &Conn, a: &Ack) {
         let length = c.now.since(self.train_start).0;
         let gap = length.saturating_sub(u64::from(self.train.length));
@@ -158,7 +158,7 @@ impl CcmSs {
         };
         self.train = longer;
         self.acks = self.acks.saturating_add(1);
-        // Acknowledgements that came at once tell no rate.
+        // Simultaneous acknowledgements give no rate.
         if u64::from(self.acks) >= p.train_acks && longer.length > 0 {
             self.measured = longer;
         }

@@ -10,20 +10,20 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// Which signs are looked for.
+    /// Signs that HyStart detects.
     pub enum Detect {
-        /// Either of them.
+        /// Both signs.
         Both = "both",
         /// A long train of closely spaced acknowledgements.
         Train = "train",
-        /// A round-trip time above the least.
+        /// An RTT above the minimum.
         Delay = "delay",
     }
 }
 
-/// What a threshold on time may be.
+/// Range of a time threshold.
 const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) };
-/// What a share of the least round-trip time may be.
+/// Range of a share of the minimum RTT.
 const SHARE: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio(4 * Ratio::ONE.0) };
 
 crate::parameters! {
@@ -58,17 +58,17 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct HyStart {
-    /// The round ends when more than this is acknowledged, stream offset.
+    /// Stream offset; the round ends when data beyond it is acknowledged.
     pub(super) round_end: u64,
-    /// When the first acknowledgement of the round came.
+    /// Arrival time of the first acknowledgement of the round.
     round_start: Time,
-    /// From there to the last acknowledgement of the train, ticks.
+    /// Time from there to the last acknowledgement of the train, ticks.
     train: u32,
-    /// Least round-trip time of the round, ticks; [`u32::MAX`] before the first sample.
+    /// Minimum RTT of the round, ticks; [`u32::MAX`] before the first sample.
     least: u32,
     /// Samples of the round, counted up to 255.
     samples: u8,
-    /// The pipe was found full.
+    /// True if the pipe was found full.
     found: bool,
 }
 
@@ -81,7 +81,7 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// Whether this acknowledgement shows that the pipe is full.
+    /// True if this acknowledgement shows that the pipe is full.
     pub(super) fn is_full(&mut self, p: &HyStartParams, c: &Conn, a: &Ack, w: &Window) -> bool {
         if c.una > self.round_end {
             self.begin_round(c);
@@ -95,7 +95,7 @@ impl HyStart {
         train || delay
     }
 
-    /// Whether the acknowledgements since the round began came too close for too long.
+    /// True if the acknowledgements since the round's start were closely spaced for too long.
     fn train_is_long(&mut self, p: &HyStartParams, now: Time, min_rtt: Span) -> bool {
         let since = now.since(self.round_start);
         let gap = since.0.saturating_sub(mul(u64::from(self.train), TICK));
@@ -106,7 +106,7 @@ impl HyStart {
         min_rtt.is_known() && since.0 > p.train_share.times(min_rtt.0)
     }
 
-    /// Whether every sample of the round is above the least round-trip time by too much.
+    /// True if every sample of the round exceeds the minimum RTT by too much.
     fn delay_is_long(&mut self, p: &HyStartParams, rtt: Span, min_rtt: Span) -> bool {
         if !rtt.is_known() {
             return false;
@@ -116,7 +116,7 @@ impl HyStart {
             self.samples = self.samples.saturating_add(1);
             return false;
         }
-        // Not `clamp`, which panics where the bounds are the wrong way round.
+        // Not `clamp`, which panics if the minimum exceeds the maximum.
         let tolerated = p.delay_share.times(min_rtt.0).min(p.delay_max.0).max(p.delay_min.0);
         u64::from(self.least) > min_rtt.0.saturating_add(tolerated) / TICK
     }

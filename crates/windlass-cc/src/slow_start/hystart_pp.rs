@@ -1,4 +1,5 @@
-//! HyStart++: delay increase first slows slow start down, and ends it only if it persists.
+//! HyStart++: an increase of the delay first makes slow start slower, and ends it only if the increase
+//! persists.
 
 use super::{Described, SlowStart, TICK, ticks};
 use crate::arithmetic::math::mul;
@@ -8,7 +9,7 @@ use crate::info::Info;
 use crate::params::{ParamKind, Parameters};
 use crate::time::Span;
 
-/// What a threshold on the round-trip time may be.
+/// Range of an RTT threshold.
 const TIME: ParamKind = ParamKind::Time { min: Span::ZERO, max: Span::from_secs(10) };
 
 crate::parameters! {
@@ -37,28 +38,28 @@ crate::parameters! {
     }
 }
 
-/// A time that is not known, ticks.
+/// Unknown time, ticks.
 const UNKNOWN: u32 = u32::MAX;
 
 /// HyStart++. Times are in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct HyStartPlusPlus {
-    /// The round ends when all below this is acknowledged, stream offset; [`u64::MAX`] before the
+    /// Stream offset; the round ends when all data below it is acknowledged. [`u64::MAX`] before the
     /// first round.
     window_end: u64,
-    /// The threshold of the connection's beginning, bytes: with any other it is not the initial
-    /// slow start. [`u64::MAX`] before the first acknowledgement.
+    /// Initial threshold of the connection, bytes. With any other threshold it is not the initial slow
+    /// start. [`u64::MAX`] before the first acknowledgement.
     initial_ssthresh: u64,
-    /// Least round-trip time of the last round.
+    /// Minimum RTT of the last round.
     last_min: u32,
-    /// Least round-trip time of this round.
+    /// Minimum RTT of this round.
     current_min: u32,
-    /// The least that conservative slow start began with; [`UNKNOWN`] outside it.
+    /// Minimum RTT at the start of conservative slow start; [`UNKNOWN`] outside it.
     baseline: u32,
     /// Samples of this round, counted up to 255.
     samples: u8,
-    /// Rounds of conservative slow start that are over.
+    /// Completed rounds of conservative slow start.
     css_rounds: u8,
 }
 
@@ -78,14 +79,14 @@ impl HyStartPlusPlus {
         }
     }
 
-    /// Judges the round so far.
+    /// Tests the samples of the round so far.
     fn judge(&mut self, p: &HyStartPlusPlusParams) {
         if u64::from(self.samples) < p.n_rtt_sample || self.current_min == UNKNOWN {
             return;
         }
         if self.in_css() {
             if self.current_min < self.baseline {
-                self.baseline = UNKNOWN; // the delay has gone: it was jitter
+                self.baseline = UNKNOWN; // the delay has decreased: it was jitter
             }
         } else if self.last_min != UNKNOWN {
             let last = mul(u64::from(self.last_min), TICK);
@@ -172,7 +173,7 @@ impl SlowStart for HyStartPlusPlus {
     }
 
     fn restart(&mut self, p: &HyStartPlusPlusParams, c: &Conn) {
-        // Whether it is still the initial slow start shows in the threshold.
+        // The threshold shows if it is still the initial slow start.
         let initial_ssthresh = self.initial_ssthresh;
         *self = HyStartPlusPlus { initial_ssthresh, ..HyStartPlusPlus::init(p, c) };
     }

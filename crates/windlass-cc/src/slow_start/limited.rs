@@ -49,7 +49,7 @@ impl SlowStart for Limited {
             w.add(credit);
             return;
         }
-        // `credit` is at most the largest window, so that the shift loses nothing.
+        // `credit` is at most the maximum window, so that the shift does not overflow.
         let k = mul(w.cwnd(), 2) / max_ssthresh.max(1);
         w.add_q((credit << FRACTION_BITS) / k.max(1));
     }

@@ -1,4 +1,4 @@
-//! Slow start: how fast the window opens below `ssthresh`, and when it stops.
+//! Slow start: the growth of the window below `ssthresh`, and its end.
 
 mod adaptive;
 mod any;
@@ -29,16 +29,15 @@ pub use quick_start::{QuickStart, QuickStartParams};
 pub use standard::{Standard, StandardParams};
 pub use vegas::{VegasStart, VegasStartParams, VegasVariant};
 
-/// Nanoseconds in the unit in which several modules keep short times, so that 73 minutes fit 32
-/// bits.
+/// Nanoseconds per unit of short times in several modules, so that 73 minutes fit 32 bits.
 const TICK: u64 = 1 << 10;
 
-/// A span in ticks, cut to whole ones; [`u32::MAX`] for longer ones and those not known.
+/// A span in ticks, cut to a whole number; [`u32::MAX`] for longer and for unknown spans.
 fn ticks(span: Span) -> u32 {
     (span.0 / TICK).min(u64::from(u32::MAX)) as u32
 }
 
-/// A slow-start module. It combines with any window growth.
+/// A slow-start module. It can be combined with any congestion avoidance.
 pub trait SlowStart: Copy {
     /// Plain, shared parameters.
     type Params: Copy + Default + PartialEq + core::fmt::Debug;
@@ -46,45 +45,45 @@ pub trait SlowStart: Copy {
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;
 
-    /// Sees every acknowledgement of new data outside recovery, in congestion avoidance too, before
-    /// the window moves and whether or not it limits the sender. Lowering `ssthresh` to the window
-    /// ends slow start, with this acknowledgement already; raising it above the window begins it.
+    /// Called for every acknowledgement of new data outside recovery, also in congestion avoidance,
+    /// before the window changes and regardless of its limiting the sender. Lowering `ssthresh` to the
+    /// window ends slow start at this acknowledgement; raising it above the window begins slow start.
     fn observe(&mut self, _p: &Self::Params, _c: &Conn, _a: &Ack, _w: &mut Window) {}
 
-    /// Opens the window, for an acknowledgement of new data while the window limits the sender.
-    /// `credit` is the bytes that the stack counts for it: what was acknowledged, at most
+    /// Increases the window, for an acknowledgement of new data while the window limits the sender.
+    /// `credit` is the number of bytes that the stack counts: the acknowledged bytes, at most
     /// [`Setup::ack_limit`](crate::setup::Setup::ack_limit) segments.
     fn grow(&mut self, p: &Self::Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window);
 
-    /// The threshold in bytes after a loss or mark that came in slow start: the algorithm asks for
-    /// `ssthresh`, and `w` is the window before it.
+    /// Returns the threshold in bytes after a loss or mark in slow start. `ssthresh` is the algorithm's
+    /// value, and `w` is the window before it.
     fn threshold(&self, _p: &Self::Params, _c: &Conn, _w: &Window, ssthresh: u64) -> u64 {
         ssthresh
     }
 
-    /// A loss or an idle time: slow start, if it begins again, begins anew.
+    /// Resets the state after a loss or an idle time, for the next slow start.
     fn restart(&mut self, _p: &Self::Params, _c: &Conn) {}
 
-    /// The routers of the path have approved a sending rate for the first round trip, headers
-    /// included ([`Setup::approved`](crate::setup::Setup::approved)). Called at the beginning of a
-    /// connection, with the initial window.
+    /// Handles the routers' approval of a sending rate for the first RTT, including headers
+    /// ([`Setup::approved`](crate::setup::Setup::approved)). Called at the start of a connection, with
+    /// the initial window.
     fn approve(&mut self, _p: &Self::Params, _c: &Conn, _rate: Rate, _w: &mut Window) {}
 
-    /// Whether a loss or mark found now is this slow start's to answer with
+    /// True if this slow start responds to a loss or mark found now with
     /// [`threshold`](SlowStart::threshold), even if the window has reached the threshold.
     fn on_trial(&self, _c: &Conn) -> bool {
         false
     }
 
-    /// Recovery, or the round trip after a mark, has ended, and the window was set accordingly.
+    /// Handles the end of recovery, or of the RTT after a mark; the window is already set.
     fn recovered(&mut self, _p: &Self::Params, _c: &Conn, _w: &mut Window) {}
 }
 
 /// A slow start that can be chosen by name.
 pub trait Described: SlowStart<Params: Parameters> {
-    /// What it is, for people.
+    /// Description of the slow start for users.
     const INFO: &'static Info;
 
-    /// How stacks differ from the paper or RFC.
+    /// Deviations of real stacks from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
 }

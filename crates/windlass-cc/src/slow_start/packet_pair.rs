@@ -1,4 +1,4 @@
-//! Hoe's packet pair: the threshold is set to what the path seems to hold.
+//! Hoe's packet pair: sets the threshold to the estimated capacity of the path.
 
 use super::{Described, SlowStart, TICK, ticks};
 use crate::arithmetic::math::{mul, mul_div};
@@ -11,10 +11,10 @@ use crate::time::{Span, Time};
 crate::choice! {
     /// Computation of a rate from three closely spaced acknowledgements.
     pub enum Estimator {
-        /// The slope of the line of least squares through them.
+        /// The slope of the least-squares line through the three points.
         LeastSquares = "least-squares",
-        /// The bytes of the second or third over the gap before it, whichever gap is shorter for
-        /// its bytes.
+        /// The bytes of the second or third acknowledgement over the gap before it; the shorter gap
+        /// relative to its bytes is used.
         LeastGap = "least-gap",
     }
 }
@@ -32,8 +32,8 @@ crate::parameters! {
     }
 }
 
-/// Largest time, in ticks (34 s), and number of bytes that the products of an estimate have room
-/// for.
+/// Maximum time, in ticks (34 s), and maximum number of bytes for which the products of an estimate do
+/// not overflow.
 const MAX_TICKS: u64 = 1 << 25;
 const MAX_BYTES: u64 = 1 << 31;
 
@@ -41,15 +41,15 @@ const MAX_BYTES: u64 = 1 << 31;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct PacketPair {
-    /// When the first acknowledgement came.
+    /// Arrival time of the first acknowledgement.
     first_at: Time,
-    /// Bytes that the second acknowledged beyond the first.
+    /// Bytes that the second acknowledgement covers beyond the first.
     second_bytes: u64,
-    /// How long after the first the second came, ticks.
+    /// Time from the first to the second acknowledgement, ticks.
     second_at: u32,
-    /// Acknowledgements held.
+    /// Number of stored acknowledgements.
     held: u8,
-    /// The estimate is made, or nobody wants it any more.
+    /// True if the estimate is complete or no longer needed.
     done: bool,
 }
 
@@ -68,14 +68,14 @@ impl PacketPair {
     const EMPTY: PacketPair =
         PacketPair { first_at: Time::ZERO, second_bytes: 0, second_at: 0, held: 0, done: false };
 
-    /// Bytes of a round trip of `rtt` ticks at the slope of the line through the origin, `b` and
-    /// `c`. With three points, the sums of squares are those of the centred times.
+    /// Bytes that arrive in an RTT of `rtt` ticks, at the slope of the line through the origin, `b` and
+    /// `c`. With three points, the sums of squares equal the sums for centred times.
     fn least_squares(b: Point, c: Point, rtt: u64) -> u64 {
         let (sum_at, sum_bytes) = (b.at + c.at, b.bytes + c.bytes);
         let crossed = 3 * (b.at * b.bytes + c.at * c.bytes);
         let squared = 3 * (b.at * b.at + c.at * c.at);
-        // Both are at least what is taken off: time and bytes never fall from point to point, and
-        // three times a sum of squares exceeds the square of the sum.
+        // Both differences are positive: time and bytes never decrease from point to point, and three
+        // times a sum of squares exceeds the square of the sum.
         let rise = crossed.saturating_sub(sum_at * sum_bytes);
         let run = squared.saturating_sub(sum_at * sum_at);
         mul_div(rise, rtt, run)
@@ -87,8 +87,8 @@ impl PacketPair {
         first.max(second)
     }
 
-    /// Takes the third acknowledgement: the bytes that fit the path, `None` when the three came at
-    /// once.
+    /// Takes the third acknowledgement. Returns the bytes that fit the path, `None` if all three
+    /// arrived at once.
     fn estimate(&self, p: &PacketPairParams, third: Point, rtt: Span) -> Option<u64> {
         let second = Point {
             at: u64::from(self.second_at).min(MAX_TICKS),
@@ -153,7 +153,7 @@ impl SlowStart for PacketPair {
                 self.done = true;
                 w.set_ssthresh(held.max(mul(2, u64::from(c.mss))));
             }
-            // They came at once: compressed on the way, they tell no rate.
+            // They arrived at once: compressed on the path, they give no rate.
             None => self.begin(c.now),
         }
     }

@@ -1,7 +1,8 @@
-//! Quick-Start (RFC 4782): the window that every router of the path has approved.
+//! Quick-Start (RFC 4782): a first window at the rate that every router of the path has approved.
 //!
-//! The host asks and the host paces; this module turns the approved rate into a window, takes back
-//! what of it was not used, and falls back to the window without Quick-Start on a loss in it.
+//! The host requests the rate and paces the data. This module converts the approved rate to a window
+//! and removes its unused part. After a loss in this window it returns to the window without
+//! Quick-Start.
 
 use super::{Described, SlowStart};
 use crate::arithmetic::math::{mul, mul_div};
@@ -26,17 +27,17 @@ crate::parameters! {
     }
 }
 
-/// What has become of the approved window.
+/// State of the approved window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Trial {
-    /// There is none, or all of it has arrived or been answered for.
+    /// No approved window, or all of it has arrived or has had a response.
     None,
-    /// It is being sent; nothing of it has been acknowledged.
+    /// It is being sent; no part of it is acknowledged.
     Sending,
-    /// Its first acknowledgement has come; the rest may still be lost.
+    /// Its first acknowledgement has arrived; the rest may still be lost.
     Awaiting,
-    /// Something of it was lost or marked; recovery goes on.
+    /// A part of it was lost or marked; recovery continues.
     Failed,
 }
 
@@ -48,16 +49,16 @@ pub struct QuickStart {
     fallback: u64,
     /// Stream offset where the approved window begins.
     begin: u64,
-    /// Stream offset where it ends, once that is known.
+    /// Stream offset where it ends, when known.
     end: u64,
-    /// [`Conn::sent`] when it began.
+    /// [`Conn::sent`] at its start.
     sent: u64,
     trial: Trial,
 }
 
 impl QuickStart {
-    /// Whether a loss or mark found now is one of the approved window: RFC 4782 section 4.6 calls
-    /// its segments Quick-Start packets. What is missing begins at SND.UNA.
+    /// True if a loss or mark found now belongs to the approved window, whose segments RFC 4782 section
+    /// 4.6 calls Quick-Start packets. The missing data begins at SND.UNA.
     fn is_hit(&self, c: &Conn) -> bool {
         match self.trial {
             Trial::None => false,
@@ -66,8 +67,8 @@ impl QuickStart {
         }
     }
 
-    /// Half of what of the approved window arrived, at least two segments: the most that the
-    /// threshold may be after a loss in it (RFC 4782 section 4.6; RFC 5681 equation 4).
+    /// Half of the data of the approved window that arrived, at least two segments. It is the maximum
+    /// threshold after a loss in this window (RFC 4782 section 4.6; RFC 5681 equation 4).
     fn half(arrived: u64, c: &Conn) -> u64 {
         (arrived / 2).max(mul(2, u64::from(c.mss.max(1))))
     }
@@ -103,7 +104,7 @@ impl SlowStart for QuickStart {
         QuickStart { fallback: 0, begin: 0, end: 0, sent: 0, trial: Trial::None }
     }
 
-    /// RFC 4782 section 4.4: R·T/(MSS + H) segments, whole ones, up to the threshold.
+    /// RFC 4782 section 4.4: sets the window to R·T/(MSS + H) whole segments, at most the threshold.
     fn approve(&mut self, p: &QuickStartParams, c: &Conn, rate: Rate, w: &mut Window) {
         if !c.srtt.is_known() {
             return;
@@ -127,7 +128,7 @@ impl SlowStart for QuickStart {
     fn observe(&mut self, _p: &QuickStartParams, c: &Conn, _a: &crate::Ack, w: &mut Window) {
         match self.trial {
             Trial::Sending => {
-                // Section 4.4: the window is no larger than what was sent in it.
+                // Section 4.4: the window is at most the data sent in it.
                 self.end = c.next_id;
                 let used = self.end.saturating_sub(self.begin);
                 w.set(c, w.cwnd().min(used.max(self.fallback)));
@@ -150,9 +151,9 @@ impl SlowStart for QuickStart {
         w.add(credit);
     }
 
-    /// In fast recovery and after a mark it is the window without the approval, which
-    /// [`recovered`](SlowStart::recovered) takes up from there; after a timeout slow start runs from
-    /// one segment at once.
+    /// In fast recovery and after a mark this is the window without the approval, at which
+    /// [`recovered`](SlowStart::recovered) resumes. After a timeout, slow start begins at once from one
+    /// segment.
     fn threshold(&self, _p: &QuickStartParams, c: &Conn, _w: &Window, ssthresh: u64) -> u64 {
         if !self.is_hit(c) {
             return ssthresh;
@@ -179,7 +180,8 @@ impl SlowStart for QuickStart {
         self.trial = Trial::Failed;
     }
 
-    /// What was sent again was lost; the rest of the approved window arrived.
+    /// Sets the threshold. Retransmitted data counts as lost, and the rest of the approved window as
+    /// arrived.
     fn recovered(&mut self, _p: &QuickStartParams, c: &Conn, w: &mut Window) {
         if self.trial != Trial::Failed {
             return;

@@ -7,12 +7,12 @@ use crate::info::Info;
 use crate::params::Parameters;
 
 crate::parameters! {
-    /// Standard slow start has no parameters of its own.
+    /// Standard slow start has no parameters.
     pub struct StandardParams {}
 }
 
-/// RFC 5681 equation 2: the window opens by what an acknowledgement counts for, so that it doubles
-/// each round trip.
+/// RFC 5681 equation 2: the window grows by the counted bytes of each acknowledgement, so that it
+/// doubles in each RTT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Standard;
 

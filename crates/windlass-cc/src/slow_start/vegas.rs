@@ -12,11 +12,12 @@ use crate::time::Span;
 crate::choice! {
     /// Growth of the window, judgement of a round, and window at the end.
     pub enum VegasVariant {
-        /// Every other round; by the mean of its samples; all but a share of the window: the paper,
-        /// NS-2.
+        /// The paper and NS-2: growth in every other round, judged by the mean of its samples. At the
+        /// end the window is reduced by a share.
         Paper = "paper",
-        /// Every round; by the least of its samples, if there are three, over the least of all;
-        /// what the path carried at that rate, and a segment: Linux.
+        /// Linux: growth in every round. At least three samples are needed, and their minimum is
+        /// compared with the minimum RTT. At the end the window is the data that the path carried at
+        /// that rate, plus a segment.
         Linux = "linux",
     }
 }
@@ -40,23 +41,23 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct VegasStart {
-    /// The round ends when more than this is acknowledged, stream offset.
+    /// Stream offset; the round ends when data beyond it is acknowledged.
     round_end: u64,
     /// Sum of the round-trip samples of the round, nanoseconds.
     sum: u64,
-    /// The least of them, `u64::MAX` without one.
+    /// Minimum sample of the round, `u64::MAX` without a sample.
     least: u64,
-    /// How many there are.
+    /// Number of samples of the round.
     samples: u32,
-    /// In this round the window grows; in the next it stands still.
+    /// True if the window grows in this round; in the next round it does not change.
     grows: bool,
 }
 
-/// A sample is at most 18 minutes, so that millions of them can be added.
+/// Maximum sample, 18 minutes, so that the sum of millions of samples does not overflow.
 const MAX_SAMPLE: u64 = 1 << 40;
-/// Samples of one round that are added.
+/// Maximum number of samples per round.
 const MAX_SAMPLES: u32 = 1 << 20;
-/// Samples without which the least of them may be that of a delayed acknowledgement.
+/// Minimum number of samples. The minimum of fewer samples may come from a delayed acknowledgement.
 const MIN_SAMPLES: u32 = 3;
 
 impl VegasStart {
@@ -64,7 +65,7 @@ impl VegasStart {
         *self = VegasStart { round_end: c.next_id, sum: 0, least: u64::MAX, samples: 0, grows };
     }
 
-    /// A sample of the round.
+    /// Takes a sample of the round.
     fn take(&mut self, rtt: Span) {
         if rtt.is_known() && self.samples < MAX_SAMPLES {
             self.sum += rtt.0.min(MAX_SAMPLE);
@@ -73,8 +74,8 @@ impl VegasStart {
         }
     }
 
-    /// A round is over: whether the next one grows, and how large the window is then, if that ends
-    /// slow start.
+    /// Judges a round that is over. Returns whether the window grows in the next round, and the window
+    /// if slow start ends.
     fn judge(
         &self,
         p: &VegasStartParams,
@@ -93,9 +94,9 @@ impl VegasStart {
                 (true, None)
             }
             VegasVariant::Linux => {
-                // One nanosecond at least, as a divisor.
+                // At least one nanosecond, because it is a divisor.
                 let (least, base) = (self.least.max(1), min_rtt.0.max(1));
-                // Whole segments: more than gamma of them.
+                // In whole segments: more than gamma.
                 let surplus = mul_div(cwnd, least.saturating_sub(base), base);
                 let over = surplus >= mul(p.gamma + 1, mss);
                 let carried = mul_div(cwnd, base.min(least), least);
@@ -104,8 +105,7 @@ impl VegasStart {
         }
     }
 
-    /// Bytes that wait in the network: the window times the share of the round trip that is
-    /// waiting.
+    /// Bytes queued in the network: the window times the queueing share of the RTT.
     fn queued(&self, min_rtt: Span, w: &Window) -> u64 {
         match self.sum.checked_div(u64::from(self.samples)) {
             Some(mean) if min_rtt.is_known() && mean > min_rtt.0 => {
@@ -161,7 +161,7 @@ impl SlowStart for VegasStart {
         }
         let linux = p.variant == VegasVariant::Linux;
         if linux {
-            // The sample that ends a round belongs to it.
+            // The round includes the sample that ends it.
             self.take(a.rtt);
         }
         if c.una > self.round_end {

@@ -1,4 +1,4 @@
-//! Inputs of every kind that a host can hand over, sensible or not.
+//! Inputs of every kind that a host can pass, plausible or not.
 
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
@@ -9,8 +9,8 @@ use windlass_cc::{
     PathView, Phase, Rate, RateSample, Setup, Span, Time, Undo,
 };
 
-/// Any integer, with the ends of the range and the small numbers often. Boxed: what proptest keeps of a
-/// choice is large, an input has dozens of these, and a test's stack is 2 MiB.
+/// Any integer, often at the ends of the range or small. The strategy is boxed, because proptest's
+/// choices are large, an input has dozens of them, and a test's stack is 2 MiB.
 pub fn any_u64() -> BoxedStrategy<u64> {
     prop_oneof![
         Just(0),
@@ -23,7 +23,7 @@ pub fn any_u64() -> BoxedStrategy<u64> {
     .boxed()
 }
 
-/// Nothing at all up to 16 MiB, a thousand times what a path can carry.
+/// From zero to 16 MiB, a thousand times a possible segment size.
 pub fn any_mss() -> impl Strategy<Value = u32> {
     prop_oneof![Just(0), Just(1), Just(u32::MAX), 1..9_000u32, any::<u32>()]
 }
@@ -101,7 +101,7 @@ prop_compose! {
     }
 }
 
-/// Up to more paths than a connection may have, seen from any of them or from none.
+/// A group of more paths than a connection may have, seen from any path or from none.
 pub fn any_group() -> impl Strategy<Value = Group> {
     (prop::collection::vec(any_path(), 0..10), 0..12usize, any::<u8>())
         .prop_map(|(paths, own, mode)| Group::new(paths).seen_from(own, mode))
@@ -147,7 +147,7 @@ pub fn any_slow_start() -> impl Strategy<Value = slow_start::AnyParams> {
         let mut p = slow_start::AnyParams::by_name(id).expect("ids come from the table");
         for (place, raw) in own.iter().enumerate() {
             if let Some(raw) = raw {
-                p.set(place, *raw); // refused beyond its range
+                p.set(place, *raw); // rejected outside its range
             }
         }
         p
@@ -159,7 +159,7 @@ fn any_style() -> impl Strategy<Value = Option<LossRecovery>> {
 }
 
 prop_compose! {
-    /// One of these algorithms with any parameters whatever.
+    /// One of these algorithms with any parameters.
     pub fn params_of(ids: Vec<&'static str>)(
         id in prop::sample::select(ids),
         (initial_window, initial_ssthresh) in (any_u64(), any_u64()),
@@ -188,7 +188,7 @@ prop_compose! {
         p.set_common(&setup);
         for (place, raw) in own.iter().enumerate() {
             if let Some(raw) = raw {
-                p.set(place, *raw); // refused beyond its range
+                p.set(place, *raw); // rejected outside its range
             }
         }
         p
@@ -200,7 +200,7 @@ pub fn any_params() -> impl Strategy<Value = AnyParams> {
     params_of(ALGORITHMS.iter().map(|info| info.id).collect())
 }
 
-/// A history: one connection with a fixed segment size, each event with the facts after it.
+/// A history: one connection with a fixed segment size, and for each event the state after it.
 pub fn history() -> impl Strategy<Value = (Conn, Vec<(Conn, Event)>)> {
     real_mss().prop_flat_map(|mss| {
         let steps = (any_conn(Just(mss).boxed()), steady_event());
@@ -208,7 +208,7 @@ pub fn history() -> impl Strategy<Value = (Conn, Vec<(Conn, Event)>)> {
     })
 }
 
-/// The answers after the start and after each event.
+/// The outputs after the start and after each event.
 pub fn run(p: &AnyParams, first: &Conn, steps: &[(Conn, Event)]) -> Vec<Control> {
     let mut state = AnyController::init(p, first);
     let mut answers = vec![state.control(p, first)];

@@ -1,10 +1,10 @@
-//! A small deterministic network for walks through state machines: flows with endless data share
-//! one drop-tail queue of a fixed rate and a fixed propagation delay.
+//! A small deterministic network for tests of state machines. Flows with unlimited data share one
+//! drop-tail queue with a fixed rate and a fixed propagation delay.
 //!
-//! Each transmission is a packet with a number of its own (data lost is simply sent again under a
-//! new number) and acknowledged by itself. Three later acknowledgements make a packet lost; a second
-//! without any makes all of them lost. One flow's events are those that a host hands its controller,
-//! in the same order.
+//! Each transmission is a packet with its own number and its own acknowledgement; a retransmission of
+//! lost data has a new number. Three later acknowledgements mark a packet as lost. A second without an
+//! acknowledgement marks all packets as lost. Each flow has the events that a host passes to its
+//! controller, in the same order.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -26,7 +26,7 @@ pub struct Path {
     pub delay: Span,
     /// Room in the queue, bytes.
     pub buffer: u64,
-    /// Losses by the path itself, per 65536 packets.
+    /// Packets lost by the path itself, per 65536 packets.
     pub loss: u64,
 }
 
@@ -95,7 +95,7 @@ impl Bottleneck {
         }
     }
 
-    /// Adds a flow that begins at so many seconds.
+    /// Adds a flow that begins at `begin` seconds.
     pub fn flow(mut self, params: AnyParams, begin: f64) -> Bottleneck {
         let now = Time(self.now.0 + (begin * 1e9) as u64);
         let conn = Conn { now, ..Conn::new(MSS as u32) };
@@ -134,7 +134,7 @@ impl Bottleneck {
         self.send(flow);
     }
 
-    /// Runs for so many seconds and shows each state after an event.
+    /// Runs for `seconds` seconds and calls `look` after each event.
     pub fn run(&mut self, seconds: f64, mut look: impl FnMut(&Bottleneck)) {
         let end = Time(self.now.0 + (seconds * 1e9) as u64);
         while let Some(&Reverse((at, _, event))) = self.events.peek() {
@@ -162,7 +162,7 @@ impl Bottleneck {
         self.events.push(Reverse((when, self.count, event)));
     }
 
-    /// A linear congruential generator (Knuth's MMIX), its upper half.
+    /// A linear congruential generator (Knuth's MMIX), upper half.
     fn draw(&mut self) -> u32 {
         self.random =
             self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -325,8 +325,8 @@ impl Flow {
     }
 }
 
-/// Over slow and fast, short and long paths: the bandwidth, traced under this name, and the least
-/// round trip come within 5 % of the path's, and the path is used.
+/// Tests slow and fast, short and long paths: the estimates of the bandwidth (in the trace field
+/// `bandwidth`) and of the minimum RTT are within 5 % of the path's values, and the path is used.
 pub fn assert_estimates_converge(params: AnyParams, bandwidth: &str) {
     for (mbit, delay) in [(2, 20), (20, 40), (100, 10), (10, 200)] {
         let path = Path::new(mbit, delay, 4_000 * MSS);
@@ -334,7 +334,7 @@ pub fn assert_estimates_converge(params: AnyParams, bandwidth: &str) {
         net.run(8.0, |_| {});
         let bw = net.flows[0].traced(bandwidth) as f64;
         assert!((bw / path.rate as f64 - 1.0).abs() < 0.05, "{mbit} Mbit/s: {bw}");
-        // The least round trip holds one transmission time.
+        // The minimum RTT includes one transmission time.
         let least = path.delay.0 as f64 + MSS as f64 * 1e9 / path.rate as f64;
         let rtt = net.flows[0].traced("min_rtt_ns") as f64;
         assert!((rtt / least - 1.0).abs() < 0.05, "{mbit} Mbit/s: {rtt}");

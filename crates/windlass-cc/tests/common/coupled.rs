@@ -1,4 +1,4 @@
-//! A connection with several paths, driven by hand.
+//! A connection with several paths, driven by a test.
 
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Group, PathView, Phase, Span};
 
@@ -7,7 +7,7 @@ use super::avoidance;
 /// Payload of every segment.
 pub const MSS: u64 = 1_000;
 
-/// One path: its controller and what its host knows.
+/// One path: its controller and the state of its host.
 pub struct Path {
     pub p: AnyParams,
     pub state: AnyController,
@@ -19,7 +19,7 @@ impl Path {
         self.state.control(&self.p, &self.c).cwnd
     }
 
-    /// Segments with their fraction, as far as whole bytes show it.
+    /// Window in segments with a fraction, in the resolution of whole bytes.
     pub fn window(&self) -> f64 {
         self.cwnd() as f64 / MSS as f64
     }
@@ -42,13 +42,13 @@ impl Path {
 pub struct Paths(pub Vec<Path>);
 
 impl Paths {
-    /// Paths in congestion avoidance with these windows in segments and round-trip times in
-    /// milliseconds, which have been told of each other.
+    /// Paths in congestion avoidance with these windows in segments and RTTs in milliseconds, after a
+    /// first exchange of the group.
     pub fn new(id: &str, paths: &[(u64, u64)]) -> Paths {
         Paths::with(paths.iter().map(|(window, rtt)| (avoidance(id, window * MSS), *rtt)))
     }
 
-    /// The same with these parameters.
+    /// Paths with these parameters and RTTs in milliseconds.
     pub fn with(paths: impl IntoIterator<Item = (AnyParams, u64)>) -> Paths {
         let begin = |(p, rtt): (AnyParams, u64)| {
             let rtt = Span::from_millis(rtt);
@@ -64,7 +64,7 @@ impl Paths {
         Group::new(self.0.iter().map(Path::view))
     }
 
-    /// Tells every path of all.
+    /// Passes the group to every path.
     pub fn tell(&mut self) {
         let group = self.group();
         for (place, path) in self.0.iter_mut().enumerate() {
@@ -72,12 +72,12 @@ impl Paths {
         }
     }
 
-    /// A segment is acknowledged on a path.
+    /// Acknowledges a segment on a path.
     pub fn ack(&mut self, place: usize) {
         self.ack_of(place, MSS);
     }
 
-    /// So many bytes are acknowledged on a path.
+    /// Acknowledges `bytes` bytes of the path at this index.
     pub fn ack_of(&mut self, place: usize, bytes: u64) {
         let path = &mut self.0[place];
         path.c.next_id = path.c.next_id.max(path.c.una + path.cwnd().max(bytes));
@@ -87,13 +87,13 @@ impl Paths {
         self.tell();
     }
 
-    /// A segment is lost on a path with a full window in flight, and repaired at once.
+    /// Loses a segment on a path with a full window in flight, and repairs it at once.
     pub fn lose(&mut self, place: usize) {
         self.enter(place, Phase::Recovery);
         self.enter(place, Phase::Open);
     }
 
-    /// The host's recovery moves on.
+    /// Changes the phase of the host's recovery.
     pub fn enter(&mut self, place: usize, to: Phase) {
         let path = &mut self.0[place];
         let from = std::mem::replace(&mut path.c.phase, to);
@@ -103,10 +103,10 @@ impl Paths {
         self.tell();
     }
 
-    /// Segments by which a path opens for an acknowledgement of one segment: the mean over so many
-    /// that whole bytes show it, with all windows put back after each.
+    /// Growth of a path in segments for an acknowledgement of one segment, with all windows restored.
+    /// It is the mean over enough segments for whole bytes to show it.
     pub fn increase(&self, place: usize) -> f64 {
-        // The window's fraction is not shown: a thousand segments in one acknowledgement show it.
+        // The window's fraction is not visible, so one acknowledgement covers a thousand segments.
         let path = &self.0[place];
         let mut state = path.state;
         let mut p = path.p;

@@ -1,4 +1,4 @@
-//! One flow, seen by an algorithm and by an `f64` model of its equations at the same time.
+//! One flow, seen at the same time by an algorithm and by an `f64` model of its equations.
 
 use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use windlass_cc::loss_based::LossBased;
@@ -7,12 +7,12 @@ use windlass_cc::slow_start::{Standard, StandardParams};
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{Ack, Conn, Controller, Phase, Setup, Span, Time, Undo, flags};
 
-/// A parameter as it is kept: in 1/65536.
+/// A parameter as it is stored, in units of 1/65536.
 pub fn q16(x: f64) -> f64 {
     (x * 65_536.0).round() / 65_536.0
 }
 
-/// What the host tells, in seconds and bytes.
+/// The host's state, in seconds and bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub now: f64,
@@ -39,7 +39,7 @@ pub struct Win {
 pub trait Model {
     fn observe(&mut self, _s: &Seen, _w: &Win) {}
     fn avoid(&mut self, s: &Seen, w: &mut Win);
-    /// The new threshold in bytes, before it is cut to whole ones.
+    /// The new threshold in bytes, before it is cut to a whole number.
     fn cut(&mut self, s: &Seen, w: &Win, why: CongestionEvent) -> f64;
     fn slow_start_gain(&self, _s: &Seen) -> f64 {
         1.0
@@ -47,39 +47,38 @@ pub trait Model {
     fn restart(&mut self) {}
     fn undo(&mut self, _w: &Win) {}
     fn idle(&mut self, _s: &Seen, _gap: f64) {}
-    /// Steps that half of the runs last at least before rounding decides: long enough for what drifts
-    /// to show.
+    /// Minimum median number of steps before a rounding decides, large enough to reveal a drift.
     fn unbroken(&self) -> usize {
         1_000
     }
 
-    /// Where the last `avoid` decided so closely that rounding may have decided otherwise: the
-    /// window of the other decision.
+    /// If the last `avoid` decided so closely that rounding may have changed the decision: the window
+    /// of the other decision.
     fn other(&mut self) -> Option<f64> {
         None
     }
-    /// Another decision was so close that rounding may have made it otherwise.
+    /// True if another decision was so close that rounding may have changed it.
     fn unclear(&self) -> bool {
         false
     }
 }
 
-/// What happens to a flow.
+/// Events of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// After so many nanoseconds an acknowledgement of full segments comes, with this sample.
+    /// After `after` nanoseconds, an acknowledgement of full segments with this RTT sample.
     Ack { after: u64, rtt: u64, segments: u64 },
-    /// The same while the application has nothing more to send.
+    /// An acknowledgement of one segment while the application has no more data to send.
     Unlimited { after: u64, rtt: u64 },
-    /// A loss, repaired after so many nanoseconds.
+    /// A loss, repaired after `repair` nanoseconds.
     Loss { repair: u64 },
-    /// An ECN echo, answered after so many nanoseconds.
+    /// An ECN echo, with a response for `answer` nanoseconds.
     Echo { answer: u64 },
-    /// A timeout of so many nanoseconds.
+    /// A timeout after `after` nanoseconds.
     Timeout { after: u64 },
-    /// A loss that turns out to be none after so many nanoseconds.
+    /// A loss that turns out to be spurious after `after` nanoseconds.
     Spurious { after: u64 },
-    /// Nothing to send for so many nanoseconds.
+    /// No data to send for `gap` nanoseconds.
     Idle { gap: u64 },
 }
 
@@ -94,14 +93,14 @@ pub struct Flow<G: CongestionAvoidance, M> {
 }
 
 impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
-    /// A flow with this window of whole segments, in congestion avoidance if `ssthresh` is no
-    /// larger.
+    /// A flow with this window of whole segments, in congestion avoidance if `ssthresh` is at most the
+    /// window.
     pub fn new(own: G::Params, model: M, mss: u32, cwnd: u64, ssthresh: u64) -> Flow<G, M> {
         let p = Setup {
             initial_window: cwnd * u64::from(mss),
             initial_ssthresh: ssthresh.min(MAX_WINDOW / u64::from(mss)) * u64::from(mss),
             ack_limit: u32::MAX,
-            // Recovery is not what these tests look at: the window is the threshold meanwhile.
+            // These tests do not examine recovery: the window is the threshold during it.
             recovery: Some(LossRecovery::Sack),
             own,
             ..Setup::<G::Params, StandardParams>::default()
@@ -138,7 +137,7 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
         }
     }
 
-    /// The host's part: a full window in flight, srtt as in RFC 6298.
+    /// The host's part: a full window in flight, and srtt as in RFC 6298.
     fn account(&mut self, after: u64, rtt: u64, acked: u64) {
         self.rtt = rtt;
         self.c.now.0 += after;
@@ -165,7 +164,7 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
         }
         if self.w.cwnd < self.w.ssthresh {
             let gain = self.model.slow_start_gain(&s);
-            // What counts for more than a segment takes the window up to the threshold.
+            // A credit above one segment increases the window at most to the threshold.
             let room = (self.w.ssthresh - self.w.cwnd).max(f64::from(self.c.mss));
             let credit = s.acked.min(room);
             let (first, all) = (self.w.cwnd + credit, self.w.cwnd + gain * credit);
@@ -259,12 +258,13 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
         }
     }
 
-    /// Whether one of the two is in slow start and the other, a byte or two off, is not.
+    /// True if only one of the two is in slow start, because their windows differ by a byte or two.
     fn parted(&self) -> bool {
         (self.ours.cwnd() < self.ssthresh()) != (self.w.cwnd < self.w.ssthresh)
     }
 
-    /// Asserts that window and threshold are within so many bytes and this share of the model's.
+    /// Asserts that window and threshold differ from the model's by at most `bytes` plus the share
+    /// `share`.
     pub fn assert_close(&self, bytes: f64, share: f64) {
         let close = |ours: u64, model: f64| (ours as f64 - model).abs() <= bytes + share * model;
         let ssthresh = self.ssthresh();
@@ -278,7 +278,7 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
     }
 }
 
-/// A xorshift generator: scripts are the same in every run.
+/// A xorshift generator: scripts are equal in every run.
 pub struct Dice(u64);
 
 impl Dice {
@@ -293,7 +293,7 @@ impl Dice {
         low + (self.0 >> 16) % (high - low)
     }
 
-    /// What happens next on a path with a base round-trip time of so many nanoseconds.
+    /// The next event on a path with a base RTT of `base` nanoseconds.
     pub fn step(&mut self, base: u64) -> Step {
         let rtt = base + self.roll(0, base);
         match self.roll(0, 1_000) {
@@ -311,10 +311,10 @@ impl Dice {
     }
 }
 
-/// Runs the algorithm and its model side by side over scripts of acknowledgements with varying
-/// round-trip times, losses, timeouts, echoes, spurious losses and pauses, on paths from 1 ms to
-/// 600 ms and from windows of 2 to 5000 segments, 300,000 steps in all. Where rounding could decide,
-/// the flow begins anew.
+/// Runs the algorithm and its model together over scripts of acknowledgements with varying RTTs,
+/// losses, timeouts, echoes, spurious losses and pauses. The paths have 1 ms to 600 ms and initial
+/// windows of 2 to 5000 segments, with 300,000 steps in total. If rounding could decide, the flow
+/// starts again.
 pub fn follows<G: CongestionAvoidance, M: Model>(
     own: impl Fn() -> G::Params,
     model: impl Fn() -> M,

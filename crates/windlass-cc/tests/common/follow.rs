@@ -1,4 +1,4 @@
-//! Lets an algorithm and a model of it in `f64` see the same acknowledgements.
+//! Runs an algorithm and an `f64` model of it over the same acknowledgements.
 
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Span, Time};
 
@@ -6,7 +6,7 @@ use crate::common::avoidance;
 
 pub const MSS: u64 = 1_000;
 
-/// What a model sees of one acknowledgement. Times in seconds, volumes in segments.
+/// Input of a model for one acknowledgement. Times in seconds, volumes in segments.
 pub struct Seen {
     pub now: f64,
     pub rtt: f64,
@@ -24,7 +24,7 @@ pub trait Model {
     fn loss(&mut self, s: &Seen) -> f64;
 }
 
-/// Rounds as every paper has them: one ends when data sent after its beginning is acknowledged.
+/// Rounds as in the papers: a round ends when data sent after its start is acknowledged.
 #[derive(Default)]
 pub struct Rounds {
     end: u64,
@@ -55,7 +55,7 @@ pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
-/// A round-trip time that wanders between 40 and 100 ms, in steps of up to 4 ms.
+/// An RTT that varies between 40 and 100 ms, in steps of up to 4 ms.
 struct Wander {
     seed: u64,
     rtt_us: u64,
@@ -70,9 +70,9 @@ impl Wander {
     }
 }
 
-/// Lets algorithm and model see the same `acks` acknowledgements of a full window, with a loss
-/// every `loss_every` of them, and compares their windows after each; the largest distance is
-/// returned, in bytes.
+/// Runs algorithm and model over the same `acks` acknowledgements of a full window, with a loss every
+/// `loss_every` of them. Compares their windows after each, and returns the maximum difference in
+/// bytes.
 pub fn distance(
     p: &AnyParams,
     model: &mut impl Model,
@@ -122,16 +122,16 @@ pub fn distance(
     (worst, windows)
 }
 
-/// The range over which a run took the window, so that a test of a still window fails.
+/// The range of the window over a run, so that a test of a constant window fails.
 pub fn spread(windows: &[f64]) -> f64 {
     windows.iter().copied().fold(0.0, f64::max) - least(windows)
 }
 
-/// Parameters that begin congestion avoidance with so many segments.
+/// Parameters that begin congestion avoidance with a window of `segments` segments.
 pub fn from_segments(id: &str, segments: u64) -> AnyParams {
     avoidance(id, segments * MSS)
 }
 
-/// Bytes by which a cut to whole bytes at each loss and a fraction of 2^-16 at each step can part
-/// from the model; a wrong decision parts by a good share of a segment.
+/// Maximum difference from the model in bytes, due to a cut to whole bytes at each loss and to 2^-16 at
+/// each step. A wrong decision makes a difference of a good part of a segment.
 pub const BYTES: f64 = 8.0;

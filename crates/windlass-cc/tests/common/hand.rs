@@ -1,4 +1,4 @@
-//! A connection driven by hand.
+//! A connection driven by a test.
 
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Span};
 
@@ -8,7 +8,7 @@ pub const MSS: u64 = 1_000;
 pub const MS_40: Span = Span::from_millis(40);
 pub const MS_60: Span = Span::from_millis(60);
 
-/// A connection that always has a full window in flight, driven by hand.
+/// A connection that always has a full window in flight, driven by a test.
 pub struct Hand {
     pub p: AnyParams,
     pub state: AnyController,
@@ -30,7 +30,7 @@ impl Hand {
         self.state.control(&self.p, &self.c).ssthresh
     }
 
-    /// One segment is acknowledged `after` the last event with this round-trip time.
+    /// Acknowledges one segment `after` the last event with this RTT.
     pub fn ack(&mut self, after: Span, rtt: Span, a: Ack) {
         self.c.next_id = self.c.next_id.max(self.c.una + self.cwnd());
         let prior_in_flight = self.c.next_id - self.c.una;
@@ -45,12 +45,12 @@ impl Hand {
         self.state.on_ack(&self.p, &self.c, &Ack { rtt, prior_in_flight, ..a });
     }
 
-    /// A round trip's worth of acknowledgements of one segment, evenly spread over it.
+    /// One RTT of acknowledgements of one segment, evenly spread.
     pub fn round(&mut self, rtt: Span) {
         self.round_with(rtt, |_| 0);
     }
 
-    /// The same, with so many bytes marked in each acknowledgement.
+    /// One RTT of acknowledgements, each with the number of marked bytes that `ce` returns.
     pub fn round_with(&mut self, rtt: Span, ce: impl Fn(u64) -> u64) {
         let segments = (self.cwnd() / MSS).max(1);
         for at in 0..segments {

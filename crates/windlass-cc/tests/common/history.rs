@@ -1,4 +1,4 @@
-//! Histories as a real host makes them: a monotone clock, consistent counts, phases in order.
+//! Histories like those of a real host: a monotone clock, consistent counts, phases in order.
 
 use proptest::prelude::*;
 use windlass_cc::{AnyController, AnyParams, Conn, Event, Span, Time};
@@ -14,7 +14,7 @@ struct Running {
 
 impl Sender for Running {
     fn cwnd(&self, c: &Conn) -> u64 {
-        // Sixty-four segments are enough to show everything and few enough to be quick.
+        // Sixty-four segments are enough to show all effects, and few enough for a quick test.
         self.state.control(&self.params, c).cwnd.min(64 * u64::from(c.mss))
     }
 
@@ -42,10 +42,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A script and the path that it is played on.
+/// A script and its path.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What happens.
+    /// The events of the script.
     pub steps: Vec<Step>,
     rtt: Span,
     segment_time: Span,
@@ -61,7 +61,7 @@ pub fn script() -> impl Strategy<Value = Script> {
     })
 }
 
-/// Plays a script to an algorithm, which decides how much is in flight; gives the history from the
+/// Runs a script with an algorithm, whose window determines the flight. Returns the history from the
 /// first connection on.
 pub fn play(params: &AnyParams, script: &Script) -> (Conn, Vec<(Conn, Event)>) {
     let first = Conn { now: Time::from_secs(1), una: 1, next_id: 1, ..Conn::new(1_460) };

@@ -1,4 +1,4 @@
-//! What several tests of the algorithms need.
+//! Helpers that several tests of the algorithms need.
 
 pub mod any;
 pub mod bottleneck;
@@ -25,7 +25,8 @@ pub fn avoidance(id: &str, cwnd: u64) -> AnyParams {
     begins_at(id, cwnd, cwnd)
 }
 
-/// The same for Tahoe, Reno or NewReno with this rule of growth.
+/// Parameters of Tahoe, Reno or NewReno with this rule of growth, in congestion avoidance with this
+/// window.
 pub fn avoidance_by(id: &str, increase: Increase, cwnd: u64) -> AnyParams {
     let mut p = avoidance(id, cwnd);
     assert!(p.set(0, increase as u64), "the first parameter is the rule of growth");

@@ -1,5 +1,5 @@
-//! A path small enough to be checked by hand: one bottleneck that serves whole segments in order,
-//! a queue without end before it, a fixed delay around it, an acknowledgement for each segment.
+//! A path small enough for a check by hand: one bottleneck that serves whole segments in order, an
+//! unlimited queue before it, a fixed delay, and an acknowledgement for each segment.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use windlass_cc::{Ack, AnyController, AnyParams, Conn, Control, Span, Time};
 /// Payload of every segment.
 pub const MSS: u64 = 1_000;
 
-/// A segment on its way, with what its acknowledgement will tell.
+/// A segment in transit, with the contents of its acknowledgement.
 struct Segment {
     acked_at: u64,
     sent_at: u64,
     marked: bool,
 }
 
-/// One sender that always has data, alone on the path.
+/// One sender that always has data, without competing flows.
 pub struct Path {
     pub p: AnyParams,
     pub state: AnyController,
@@ -23,17 +23,17 @@ pub struct Path {
     /// Time to serve one segment.
     service: u64,
     base_rtt: u64,
-    /// Segments queued beyond which a segment is marked.
+    /// Number of queued segments above which a segment is marked.
     pub mark_above: Option<u64>,
     link_free: u64,
     segments: VecDeque<Segment>,
-    /// Bytes that were marked.
+    /// Number of marked bytes.
     pub marked: u64,
 }
 
 impl Path {
-    /// A path that serves `rate` segments a second and adds `base_rtt` (without the service time
-    /// of the segment itself).
+    /// A path that serves `rate` segments per second and adds `base_rtt` (without the service time of
+    /// the segment itself).
     pub fn new(p: AnyParams, rate: u64, base_rtt: Span) -> Path {
         let c = Conn::new(MSS as u32);
         let state = AnyController::init(&p, &c);
@@ -59,17 +59,17 @@ impl Path {
         self.control().cwnd as f64 / MSS as f64
     }
 
-    /// The path becomes so much longer.
+    /// Increases the delay of the path by `by`.
     pub fn lengthen(&mut self, by: Span) {
         self.base_rtt += by.0;
     }
 
-    /// Segments that wait at the bottleneck or are being served.
+    /// Segments queued or in service at the bottleneck.
     pub fn queued(&self) -> u64 {
         self.link_free.saturating_sub(self.c.now.0).div_ceil(self.service)
     }
 
-    /// Least round-trip time possible.
+    /// Minimum possible RTT.
     pub fn least_rtt(&self) -> u64 {
         self.base_rtt + self.service
     }
@@ -95,7 +95,7 @@ impl Path {
         self.c.in_flight = self.c.flight_size;
     }
 
-    /// Sends what the window allows and takes the next acknowledgement.
+    /// Sends the data that the window allows and takes the next acknowledgement.
     pub fn step(&mut self) {
         self.send();
         let segment = self.segments.pop_front().expect("a window of at least one segment");
@@ -115,14 +115,14 @@ impl Path {
         self.state.on_ack(&self.p, &self.c, &ack);
     }
 
-    /// Steps until so much time has passed since the beginning.
+    /// Steps until this time.
     pub fn run_until(&mut self, time: Time) {
         while self.c.now < time {
             self.step();
         }
     }
 
-    /// Steps for so long and gives the least and the largest of what is measured after each step.
+    /// Steps for `seconds` seconds and returns the minimum and maximum of `measure` after each step.
     pub fn range(&mut self, seconds: u64, measure: impl Fn(&Path) -> f64) -> (f64, f64) {
         let end = self.c.now + Span::from_secs(seconds);
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);

@@ -8,7 +8,7 @@ use windlass_cc::{Ack, Conn, Info, Requirements};
 windlass_cc::parameters! {
     /// Parameters of AIMD.
     pub struct Params {
-        /// Segments by which the window opens in a round trip (a).
+        /// Growth of the window in segments per RTT (a).
         increase: Ratio = Ratio::ONE,
             ParamKind::Ratio { min: Ratio(1), max: Ratio(100 << 16) },
             "Yang and Lam 2000, section 2";
@@ -30,8 +30,8 @@ impl CongestionAvoidance for Aimd {
         name: "AIMD",
         origin: "Y. R. Yang and S. S. Lam, General AIMD Congestion Control, ICNP 2000",
         citation: "yang2000general",
-        description: "The window opens by `increase` segments in a round trip, and a loss leaves \
-            the share `keep` of the flight. It is as fast as Reno on the same path where \
+        description: "The window grows by `increase` segments per RTT, and a loss leaves the share \
+            `keep` of the flight. It is as fast as Reno on the same path if \
             increase = 3·(1 - keep)/(1 + keep).",
         params: Params::TABLE,
         trace: &[],

@@ -7,7 +7,7 @@ use windlass_lab::adversary::Goal;
 use windlass_lab::run::World;
 use windlass_lab::units::{Duration, Probability};
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass break newreno --losses 0 --bursts 15%     only other traffic: the low-rate attack
@@ -58,11 +58,11 @@ pub struct Break {
     pub rival: Option<String>,
     /// Search on this backend with its own implementation of the algorithm: sim, linux-vt or ns3. A
     /// run takes a tenth of a second in ns3, and up to many seconds in linux-vt.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
     /// Also run the attack on this backend, such as linux-vt, with its own implementation of the
     /// algorithm.
-    #[arg(long, value_name = "WORLD", value_parser = super::known::world())]
+    #[arg(long, value_name = "BACKEND", value_parser = super::known::world())]
     pub replay: Option<World>,
     /// Set the maximum number of runs of the search; the reduction of the attack takes some
     /// additional runs.

@@ -4,9 +4,9 @@ use clap::Args;
 use windlass_lab::run::World;
 use windlass_lab::units::Duration;
 
-use super::Work;
+use super::work::Work;
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass assess cubic --quick                    two minutes on two processors
@@ -42,7 +42,7 @@ pub struct Assess {
     /// Run on this backend: sim, linux or linux-vt. On linux and linux-vt, the algorithm is the
     /// kernel's algorithm of this name. A run takes many times longer there, so that a budget
     /// allows fewer runs.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
+    #[arg(long, value_name = "BACKEND", default_value_t = World::Sim)]
     pub on: World,
     /// Assess only these parts: FAMILY, FAMILY.CRITERION or FAMILY.CRITERION.NETWORK, by the names
     /// of scorecard.json. A full assessment reuses their runs.

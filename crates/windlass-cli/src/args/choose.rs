@@ -8,7 +8,7 @@ use windlass_lab::compare::Measure;
 use windlass_lab::run::World;
 use windlass_lab::units::{BitRate, Bytes, Duration, Probability};
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass choose --rate 250kbps --rtt 80ms --loss 2% --transfer 100kB
@@ -68,7 +68,7 @@ pub struct Choose {
     /// Run on this backend: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3. Except for sim,
     /// --algorithms is required, the candidates are the backend's own algorithms, and a run takes
     /// seconds.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
     /// Print one JSON document with the advice and the underlying comparison.
     #[arg(long)]

@@ -7,12 +7,12 @@ use windlass_lab::compare::Measure;
 use windlass_lab::run::World;
 use windlass_lab::units::Duration;
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr,reno --jitter 1s
   windlass compare scenarios/lossy-download.toml --algorithms newreno,cubic --seeds 30 --out lossy
-  windlass compare scenarios/dumbbell.toml --algorithms cubic,cubic:beta=0.5 --baseline cubic
+  windlass compare scenarios/dumbbell.toml --algorithms cubic,cubic:keep=0.5 --baseline cubic
   windlass compare scenarios/two-rates.toml --algorithms reno,vegas --flows firmware --metric loss
 
 docs/src/guides/compare.md explains the tables and the statistics.";
@@ -57,7 +57,7 @@ pub struct Compare {
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
     /// Run on this backend, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
-    #[arg(long, value_name = "WORLD", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
     /// Print one JSON document with `rankings` and `harm` instead of tables.
     #[arg(long, conflicts_with = "csv")]

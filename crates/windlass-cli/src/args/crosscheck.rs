@@ -6,7 +6,8 @@ use clap::Args;
 use windlass_lab::crosscheck::{PAGE, RUNS};
 use windlass_lab::run::World;
 
-use super::{Work, known};
+use super::known;
+use super::work::Work;
 
 /// Examples.
 pub const HELP: &str = "\
@@ -24,7 +25,7 @@ The whole grid is about 850 runs on the kernel, hours of processor time; --verbo
 pub struct Crosscheck {
     /// Compare with this kernel. linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual time, and
     /// need QEMU. linux is this machine's kernel, in real time, and needs root.
-    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
     pub on: World,
     /// Run only four networks and one seed.
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use windlass_lab::scenario::units::Duration;
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass run scenarios/lossy-download.toml --out download

@@ -50,7 +50,7 @@ pub enum KernelVerb {
         algorithms: Vec<String>,
         /// Measure on this kernel. In linux-vt=6.12 and linux-vt=6.1, a nanosecond is an instruction. linux is
         /// this machine's kernel and needs root.
-        #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+        #[arg(long, value_name = "BACKEND", default_value = "linux-vt=6.12")]
         on: World,
     },
     /// Print the names of the loaded algorithms.

@@ -46,7 +46,7 @@ pub fn measure() -> impl TypedValueParser<Value = Measure> {
     METRIC.try_map(|path| Measure::parse(&path))
 }
 
-/// A name out of a table, for what it stands there.
+/// A name in a table, and its value there.
 pub fn one_of<T: Clone + Send + Sync + 'static>(
     table: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass paper new mine        write a folder that runs unchanged

@@ -7,7 +7,7 @@ use windlass_lab::Shard;
 use windlass_lab::run::World;
 use windlass_lab::sweep::{Goal, Measure, WarmUp};
 
-/// What follows the help.
+/// Text after the options in the help.
 pub(super) const HELP: &str = "\
 Examples:
   windlass sweep scenarios/lossy-download.toml --axis 'flow.*.algorithm=reno,cubic,bbr'
@@ -35,7 +35,7 @@ pub struct Sweep {
     pub set: Vec<String>,
     /// Run on this backend: sim, linux, linux-vt=6.12, linux-vt=6.1, ns3; several backends form an
     /// axis.
-    #[arg(long, value_name = "WORLD", value_delimiter = ',', value_parser = super::known::world(), hide_possible_values = true)]
+    #[arg(long, value_name = "BACKEND", value_delimiter = ',', value_parser = super::known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
     /// Set the number of runs per point [default: 10].
     #[arg(long, value_name = "N", conflicts_with = "until", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

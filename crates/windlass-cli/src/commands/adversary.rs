@@ -13,7 +13,7 @@ use super::making::runner;
 use crate::args::Break;
 use crate::output::{Chatter, Failure, print};
 
-/// Searches for the worst that can be done to an algorithm.
+/// Searches for conditions that harm an algorithm.
 pub fn run(args: &Break, chatter: &Chatter) -> Result<(), Failure> {
     let bounds = Bounds {
         losses: args.losses.into(),
@@ -79,7 +79,7 @@ fn told(found: &Found, scenario: &str) -> String {
         }
     };
     format!(
-        "{}: {damage} ({}); {unharmed} unharmed, {worst} before it was made smaller; {} runs\n\
+        "{}: {damage} ({}); {unharmed} unharmed, {worst} before the attack was reduced, {} runs\n\
          The attack: {}.\n\
          windlass run {scenario}{on}\n{capture}{replay}",
         found.algorithm,

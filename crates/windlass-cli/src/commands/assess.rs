@@ -18,7 +18,7 @@ use super::reproduce::{QUICK, make};
 use crate::args::Assess;
 use crate::output::{Chatter, Failure, print, width};
 
-/// Puts each algorithm through the examination.
+/// Assesses each algorithm with the set of criteria.
 pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
     let mut examination = find(&args.examination)?;
     if !args.only.is_empty() {
@@ -29,7 +29,7 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
     }
     let seconds = if args.quick { QUICK } else { args.budget.0.0 as f64 / 1e9 };
     if seconds <= 0.0 {
-        return Err(Failure::input("a budget of no time makes no run; --quick takes two minutes"));
+        return Err(Failure::input("a budget of zero allows no run; --quick takes two minutes"));
     }
     let subjects: Vec<Candidate> = args
         .algorithms
@@ -74,7 +74,7 @@ fn find(word: &str) -> Result<Cow<'static, Examination>, Failure> {
     Err(Failure::unknown("examination", word, &known))
 }
 
-/// The command as one repeats it for a single algorithm.
+/// The command that repeats the assessment of a single algorithm.
 fn command(args: &Assess, label: &str) -> String {
     let mut words = format!("windlass assess {label}");
     match (args.quick, args.seeds) {
@@ -101,7 +101,7 @@ fn assess(
     runner: &Runner,
     chatter: &Chatter,
 ) -> Result<(Assessed, Result<(), Failure>), Failure> {
-    let [world] = options.on[..] else { return Err(Failure::input("name one world")) };
+    let [world] = options.on[..] else { return Err(Failure::input("choose one backend")) };
     let subject = &Subject::from(subject);
     let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::of_reproduction)?;
@@ -110,7 +110,7 @@ fn assess(
     let end = outcome(&failed, Some(&dir));
     match examination.conclude(subject, &work, runner, &[Format::Parquet]) {
         Ok(assessed) => Ok((assessed, end)),
-        // Where nothing is there the reason is what counts.
+        // Without any result, the reason for the failure is the error.
         Err(e) => Err(end.err().unwrap_or_else(|| Failure::work(e))),
     }
 }
@@ -124,12 +124,12 @@ fn show(assessed: &Assessed, chatter: &Chatter) -> Result<(), Failure> {
     assessed.files.as_ref().map_err(|e| Failure::work(e.to_string()))?;
     let dir = assessed.dir.display();
     chatter.say(format!(
-        "scorecard: {dir}/scorecard.html (also .md and .json)\nreport:    {dir}/report.html (every network, with its bounds and commands)"
+        "scorecard in {dir}/scorecard.html (also .md and .json)\nreport in {dir}/report.html (every network, with its bounds and commands)"
     ));
     Ok(())
 }
 
-/// The algorithms of one call side by side.
+/// Writes a page with the algorithms of one call next to each other.
 fn beside(cards: &[Scorecard], out: &Path, chatter: &Chatter) -> Result<(), Failure> {
     let table = comparison(cards);
     print(&text::table_within(&table, width()))?;

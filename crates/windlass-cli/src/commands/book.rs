@@ -1,7 +1,8 @@
 //! `windlass book`, which `docs/tables.py` calls for the reference pages.
 
 use windlass_lab::catalogue;
-use windlass_lab::run::fields::{LISTINGS, Listing};
+use windlass_lab::run::fields::{Field, LISTINGS, Listing};
+use windlass_lab::scenario::key_table;
 
 use crate::args::{Book, Part, page};
 use crate::output::{Failure, print};
@@ -11,7 +12,11 @@ pub fn run(args: &Book) -> Result<(), Failure> {
     print(&match args.part {
         Part::CommandLine => page::markdown(),
         Part::Algorithms => catalogue::markdown(),
-        Part::Fields => fields(listing(args.name.as_deref().unwrap_or_default())?),
+        Part::Fields => fields(listing(args.names.first().map_or("", String::as_str))?),
+        Part::Keys => {
+            let names: Vec<&str> = args.names.iter().map(String::as_str).collect();
+            key_table(&names).map_err(|name| Failure::input(format!("table `{name}` not found")))?
+        }
     })
 }
 
@@ -23,7 +28,7 @@ fn listing(name: &str) -> Result<&'static Listing, Failure> {
 
 /// The columns and metrics of a table. A metric without a column has no type.
 fn fields(listing: &Listing) -> String {
-    let row = |field: &windlass_lab::run::fields::Field| {
+    let row = |field: &Field| {
         let kind = if field.column { field.type_text() } else { "metric only".into() };
         let better = field.better.map_or(String::new(), |b| format!("{b:?}").to_lowercase());
         format!("| `{}` | {kind} | {better} | {} |\n", field.name, field.meaning)

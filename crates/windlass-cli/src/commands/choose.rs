@@ -13,7 +13,7 @@ use super::making::{Making, ready, runner};
 use crate::args::Choose;
 use crate::output::{Chatter, Failure, print};
 
-/// A flow over one link, which the options of a profile change.
+/// A flow over one link; the options of a profile change it.
 const PROFILE: &str = r#"
 name = "profile"
 duration = "60s"
@@ -33,13 +33,14 @@ algorithm = "cubic"
 jitter = "1s"
 "#;
 
-/// An IP and a TCP header, bytes: nothing is shorter.
+/// An IP and a TCP header, bytes: the minimum length of a segment.
 const HEADERS: f64 = 40.0;
 
-/// A transfer has so many times as long as it takes at the bottleneck's rate, and no less than the duration above.
+/// Maximum time of a transfer, as a multiple of its time at the bottleneck's rate. The time is at least the
+/// duration above.
 const PATIENCE: u64 = 50;
 
-/// Advises an algorithm.
+/// Recommends an algorithm.
 pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let scenario = match &args.file {
         Some(file) => super::run::load(file, &args.set)?,
@@ -51,7 +52,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         [] if args.on != World::Sim => {
             let world = args.on;
             return Err(Failure::input(format!(
-                "in world {world} a run takes seconds and the candidates are its own: name them, such as `--algorithms cubic,bbr`"
+                "on backend {world} a run takes seconds, and the candidates are the backend's algorithms: choose some, such as `--algorithms cubic,bbr`"
             )));
         }
         [] => candidates(&scenario, &device).map_err(Failure::of)?,
@@ -97,7 +98,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     outcome
 }
 
-/// What counts, which the scenario must have.
+/// The measure to optimise. The scenario must support this measure.
 fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
     let ends = |traffic: &Traffic| {
         matches!(traffic, Traffic::Bulk { bytes: Some(_) } | Traffic::RequestResponse { .. })
@@ -118,18 +119,16 @@ fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
     }
 }
 
-/// That the options do not contradict each other.
+/// Checks that the options do not contradict each other.
 fn possible(args: &Choose) -> Result<(), Failure> {
     if let Some(loss) = args.loss.filter(|loss| loss.0 * args.uncertain.loss >= 1.0) {
         return Err(Failure::input(format!(
-            "--loss {} may be {} times as much, so that nothing arrives; a lower one, or less --uncertain loss, can be asked about",
+            "--loss {} may be {} times as much, so that nothing arrives; use a lower loss rate, or less --uncertain loss",
             loss.0, args.uncertain.loss
         )));
     }
     if args.rate.is_some_and(|rate| rate.0 == 0) {
-        return Err(Failure::input(
-            "--rate 0bps carries nothing; a rate such as 250kbps can be asked about",
-        ));
+        return Err(Failure::input("--rate 0bps carries nothing; use a rate such as 250kbps"));
     }
     let least_s = |rate: BitRate| 2.0 * 8.0 * HEADERS / rate.0 as f64;
     if let Some((rate, rtt)) = args.rate.zip(args.rtt)

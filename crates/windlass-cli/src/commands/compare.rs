@@ -32,7 +32,7 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
     let findings = question.answer(&records);
     if findings.rankings.iter().all(|r| r.measure != question.measure) {
         let name = question.measure.name();
-        chatter.say(format!("note: this scenario has no {name}; the ranking goes by another"));
+        chatter.say(format!("note: this scenario has no {name}; the ranking uses another metric"));
     }
     if let Some(dir) = &args.out {
         outcome = outcome.and(write_files(dir, &findings, &records, command));
@@ -44,7 +44,7 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
     outcome
 }
 
-/// What the command line asks, checked as far as it can be without a run.
+/// The question of the command line, with all checks that need no run.
 fn question(args: &Compare) -> Result<Question, Failure> {
     let mut scenario = super::run::load(&args.file, &args.set)?;
     if let Some(seed) = args.seed {
@@ -69,7 +69,7 @@ fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
     Making { noun: "compare", runner, line, chatter }
 }
 
-/// Report and tables, beside those of the runs.
+/// Writes report and tables to the folder of the runs.
 fn write_files(
     dir: &Path,
     findings: &Findings,

@@ -9,7 +9,7 @@ use super::making::runner;
 use crate::args::Crosscheck;
 use crate::output::{Chatter, Failure, print, width};
 
-/// Runs what is missing, compares, and writes tables and report.
+/// Executes the missing runs, compares, and writes tables and report.
 pub fn run(args: &Crosscheck, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let begun = Instant::now();
     let options = Options {

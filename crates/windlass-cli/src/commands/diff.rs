@@ -6,7 +6,7 @@ use windlass_lab::report::text;
 use crate::args::Diff;
 use crate::output::{Failure, print, width};
 
-/// Says in what two folders of results differ.
+/// Prints the differences of two folders of results.
 pub fn run(args: &Diff) -> Result<(), Failure> {
     let found = Found::read(&args.first, &args.second).map_err(Failure::of)?;
     print(&format!("{}\n", found.summary()))?;

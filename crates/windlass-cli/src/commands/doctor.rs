@@ -9,7 +9,7 @@ use windlass_lab::run::World;
 use super::making::runner;
 use crate::output::{Failure, print, width};
 
-/// Says what this machine can do, and for what it cannot what would help.
+/// Prints the commands that this machine can execute, and the remedies for the others.
 pub fn run() -> Result<(), Failure> {
     let runner = runner(1);
     let mut rows = Vec::new();
@@ -20,8 +20,8 @@ pub fn run() -> Result<(), Failure> {
     rows.extend(of_kernel());
     let table = Table {
         id: "doctor".to_owned(),
-        caption: "What this machine can do".to_owned(),
-        columns: ["what", "", "missing, and what to do about it"].map(str::to_owned).to_vec(),
+        caption: "Commands on this machine".to_owned(),
+        columns: ["command", "available", "missing part and remedy"].map(str::to_owned).to_vec(),
         rows,
         ..Table::default()
     };
@@ -36,7 +36,7 @@ fn row(what: &str, checked: Result<(), impl Display>) -> Row {
     Row { cells: vec![what.to_owned(), word.to_owned(), remedy], ..Row::default() }
 }
 
-/// Our algorithms in a kernel.
+/// Checks for Windlass's algorithms in a kernel.
 #[cfg(all(feature = "linux", target_os = "linux"))]
 fn of_kernel() -> Vec<Row> {
     use windlass_testbed::bpf::{self, object};

@@ -13,7 +13,7 @@ use windlass_sim::{Decided, PacketEvent};
 use crate::args::Explain;
 use crate::output::{Chatter, Failure, print, width, write_new};
 
-/// Says why windows fell.
+/// Explains reductions of cwnd.
 pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
     let choice = Choice { point: args.point.clone(), seed: args.seed };
     let case = find(&args.result, &choice).map_err(Failure::of)?;
@@ -47,7 +47,7 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
         return print(&format!("{text}\n"));
     }
     if chosen.is_empty() {
-        return print("no window was reduced\n");
+        return print("no cwnd reduction\n");
     }
     match args.at {
         Some(at) => print(&told(&case, &chosen, Time::ZERO + at.0)),
@@ -64,7 +64,7 @@ fn written(file: &Path, text: &str) -> Result<(), Failure> {
     print(&format!("{} is written: {} records\n", file.display(), text.lines().count()))
 }
 
-/// What flows put on links.
+/// The packets that flows put on links.
 fn packets(case: &Case) -> Result<Vec<PacketEvent>, Failure> {
     if !case.config.radios.is_empty() {
         return Err(Failure::input(
@@ -74,7 +74,7 @@ fn packets(case: &Case) -> Result<Vec<PacketEvent>, Failure> {
     case.packets().map_err(Failure::of)
 }
 
-/// All senders, or those of one flow; subflows are found by their flow's name too.
+/// All senders, or the senders of one flow. A flow's name also selects its subflows.
 fn of_flow<'a>(case: &'a Case, flow: Option<&str>) -> Result<Vec<&'a Decided>, Failure> {
     let all = case.decisions().senders.iter();
     let Some(flow) = flow else { return Ok(all.collect()) };
@@ -91,7 +91,7 @@ fn of_flow<'a>(case: &'a Case, flow: Option<&str>) -> Result<Vec<&'a Decided>, F
     Ok(all.filter(ours).collect())
 }
 
-/// The one nearest to a moment.
+/// The reduction that is nearest to a time.
 fn nearest(all: Vec<Reduction<'_>>, at: Time) -> Vec<Reduction<'_>> {
     let far = |r: &Reduction<'_>| {
         let d = r.decision;
@@ -120,11 +120,11 @@ fn told(case: &Case, chosen: &[Reduction<'_>], at: Time) -> String {
 }
 
 fn list(case: &Case, all: &[Reduction<'_>]) -> String {
-    let columns = ["when", "flow", "window (segments)", "why", "what became of the packets"];
+    let columns = ["when", "flow", "window (segments)", "why", "fate of the packets"];
     let rows = all.iter().map(|r| Row { cells: brief(case, r).to_vec(), ..Row::default() });
     let table = Table {
         id: "reductions".to_owned(),
-        caption: format!("{}, seed {}: reductions of the window", case.scenario.name, case.seed),
+        caption: format!("{}, seed {}: cwnd reductions", case.scenario.name, case.seed),
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         ..Table::default()

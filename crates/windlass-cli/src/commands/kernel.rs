@@ -15,10 +15,11 @@ use windlass_testbed::twin;
 use crate::args::{Kernel, KernelVerb};
 use crate::output::{Chatter, Failure, print};
 
-/// Largest packet of the network that parameters in bytes, such as the initial window, are reckoned for.
+/// Largest packet of the network for which parameters in bytes, such as the initial window, are
+/// computed.
 const MTU: u32 = 1500;
 
-/// Builds, loads, lists or unloads.
+/// Builds, loads, lists or unloads algorithms.
 pub fn run(args: &Kernel, chatter: &Chatter) -> Result<(), Failure> {
     match &args.verb {
         KernelVerb::Build { algorithms, source } => build(algorithms, source.as_deref(), chatter),
@@ -35,7 +36,8 @@ pub fn run(args: &Kernel, chatter: &Chatter) -> Result<(), Failure> {
     }
 }
 
-/// What the words asked for is at fault, or the machine.
+/// The failure of an error: an input error if the arguments cause it, and otherwise a failure of the
+/// work.
 fn failure(e: Error) -> Failure {
     match e {
         Error::Unsupported(_) | Error::NotBuilt { .. } => Failure::input(e.to_string()),
@@ -55,17 +57,17 @@ fn build(algorithms: &[String], source: Option<&Path>, chatter: &Chatter) -> Res
     let params = ids.into_iter().map(params).collect::<Result<Vec<AnyParams>, Failure>>()?;
     let here = env::current_dir().map_err(Failure::work)?;
     let checkout = object::checkout(source.unwrap_or(&here)).map_err(failure)?;
-    chatter.say("building the core for BPF: a minute or two the first time");
+    chatter.say("building windlass-cc for BPF; the first build takes a minute or two");
     for path in object::build(&checkout, &params).map_err(failure)? {
         print(&format!("{}\n", path.display()))?;
     }
     Ok(())
 }
 
-/// How the kernel's own algorithms are named.
+/// Prefix of the names of the kernel's algorithms.
 const KERNELS: &str = "linux:";
 
-/// What each algorithm takes, a line as soon as it is known.
+/// Measures the cost of each algorithm. Each line is printed as soon as it is available.
 fn cost(algorithms: &[String], on: World, chatter: &Chatter) -> Result<(), Failure> {
     let known = object::algorithms();
     let all = known.iter().map(|id| (*id).to_owned());
@@ -113,7 +115,7 @@ fn load(algorithm: &str, name: Option<&str>, chatter: &Chatter) -> Result<(), Fa
     }
     let mut params = candidate.controller;
     if !algorithm.contains(":slow_start=") {
-        // The one that is built in.
+        // The built-in slow start.
         let slow_start = windlass_cc::slow_start::AnyParams::default();
         params.set_common(&Setup { slow_start, ..params.common() });
     }

@@ -1,4 +1,4 @@
-//! Making runs with progress, for the verbs that have a list of them.
+//! Executes runs with progress, for the verbs that have a list of runs.
 
 use std::path::Path;
 
@@ -9,8 +9,7 @@ use windlass_lab::scenario::Scenario;
 
 use crate::output::{Chatter, Failure, keeps};
 
-/// A runner with every back end that this program has; `jobs` runs side by side (0: one for each
-/// processor).
+/// A runner with every backend of this program. It executes `jobs` runs concurrently (0: one per processor).
 pub fn runner(jobs: usize) -> Runner {
     let runner = Runner::new(jobs);
     #[cfg(all(feature = "linux", target_os = "linux"))]
@@ -23,11 +22,11 @@ pub fn runner(jobs: usize) -> Runner {
     runner
 }
 
-/// Says what a world does in its own way with a scenario.
+/// Prints the differences of a backend for a scenario.
 ///
 /// # Errors
 ///
-/// It does not take the scenario, or cannot be had here.
+/// The backend does not support the scenario, or is not available here.
 pub fn ready(
     runner: &Runner,
     world: World,
@@ -41,11 +40,11 @@ pub fn ready(
     backend.check().map_err(Failure::of)
 }
 
-/// The runs that there are, and the command's end where some gave no result, or there was no room for their tables. What there
-/// is is shown first.
+/// The stored runs, and the error of the command if some runs gave no result, or if their tables could not be written.
+/// The stored runs are shown first.
 pub type Made = (Vec<RunRecord>, Result<(), Failure>);
 
-/// Runs that gave no result end a command with exit code 1, after it has shown what there is.
+/// The error with exit code 1 if runs gave no result. The command shows the stored runs first.
 pub fn outcome(failed: &[Failed], dir: Option<&Path>) -> Result<(), Failure> {
     let Some(first) = failed.first() else { return Ok(()) };
     let mut text = match failed.len() {
@@ -62,20 +61,20 @@ pub fn outcome(failed: &[Failed], dir: Option<&Path>) -> Result<(), Failure> {
     Err(Failure::work(text))
 }
 
-/// How runs are made and told of.
+/// Executes runs and reports them.
 pub struct Making<'a> {
-    /// What the progress bar calls them.
+    /// Noun for the runs on the progress bar.
     pub noun: &'static str,
-    /// What makes them.
+    /// The runner.
     pub runner: &'a Runner,
-    /// What `--verbose` says of a finished run.
+    /// The line of `--verbose` for a finished run.
     pub line: fn(&RunRecord) -> String,
-    /// Where progress goes.
+    /// Output of the progress.
     pub chatter: &'a Chatter,
 }
 
 impl Making<'_> {
-    /// Makes the runs and keeps them in a folder; `command` makes them again.
+    /// Executes the runs and stores them in a folder. `command` repeats them.
     pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
         let total = tasks.len();
         keeps(Some(dir));
@@ -95,7 +94,7 @@ impl Making<'_> {
         Ok((records, outcome.and(tables.map_err(Failure::work))))
     }
 
-    /// Makes the runs and keeps only their totals, by experiment, point and seed.
+    /// Executes the runs and returns only their totals, by experiment, point and seed.
     pub fn make(&self, tasks: &[Task]) -> Result<Made, Failure> {
         keeps(None);
         let progress = self.chatter.progress(0, tasks.len(), self.noun);

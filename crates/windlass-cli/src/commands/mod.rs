@@ -1,4 +1,4 @@
-//! One module a verb.
+//! One module per verb.
 
 pub mod adversary;
 pub mod algorithms;
@@ -19,11 +19,11 @@ pub mod paper;
 pub mod papers;
 pub mod play;
 pub mod presets;
+#[cfg(all(feature = "linux", target_os = "linux"))]
+pub mod replay;
 pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod schema;
 pub mod slurm;
 pub mod sweep;
-#[cfg(all(feature = "linux", target_os = "linux"))]
-pub mod twin;

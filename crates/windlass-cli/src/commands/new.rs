@@ -7,7 +7,7 @@ use crate::args::New;
 use crate::output::{Failure, print, write_new};
 use crate::templates::TEMPLATES;
 
-/// Lists the templates, or writes one as a scenario file, which must not be there yet.
+/// Lists the templates, or writes a template as a scenario file, which must not exist yet.
 pub fn run(args: &New) -> Result<(), Failure> {
     let Some(name) = &args.template else { return print(&list()) };
     let Some((name, text)) = TEMPLATES.iter().find(|(known, _)| known == name) else {
@@ -28,7 +28,7 @@ fn list() -> String {
     out
 }
 
-/// What a scenario's text says of itself.
+/// The description in a scenario's text.
 fn description(text: &str) -> &str {
     let value = text.lines().find_map(|line| line.strip_prefix("description = "));
     value.unwrap_or_default().trim_matches('"')

@@ -15,7 +15,7 @@ use super::papers::find;
 use crate::args::{PaperArgs, PaperVerb};
 use crate::output::{Failure, print, several};
 
-/// Begins or checks folders.
+/// Creates or checks folders.
 pub fn run(args: &PaperArgs) -> Result<(), Failure> {
     match &args.verb {
         PaperVerb::New { folder } => {
@@ -24,7 +24,7 @@ pub fn run(args: &PaperArgs) -> Result<(), Failure> {
             let shown =
                 if made.components().count() > 1 { path.to_string() } else { format!("./{path}") };
             print(&format!(
-                "{shown} is a paper that runs as it is:\n  windlass paper check {shown}\n  \
+                "{shown} is a complete paper; check and reproduce it with:\n  windlass paper check {shown}\n  \
                  windlass reproduce {shown} --quick\n"
             ))
         }
@@ -83,7 +83,7 @@ fn said(paper: &Paper, c: Checked) -> String {
     if c.undecidable > 0 {
         let (n, least) = (several(c.undecidable, "claim"), c.least_runs);
         warning += &format!(
-            "note: {n} may stay undecided: among all that the paper states a median takes {least} runs, and `seeds` of a point has fewer\n"
+            "note: {n} may stay undecided, because a median over all statements of the paper needs {least} runs, and `seeds` of a point has fewer\n"
         );
     }
     format!(
@@ -97,7 +97,7 @@ fn said(paper: &Paper, c: Checked) -> String {
     )
 }
 
-/// The points and claims after `for`, one a line.
+/// The points and claims after `for`, one per line.
 fn listed(paper: &Paper) -> Result<String, Failure> {
     let mut out = String::new();
     for e in paper.plan().map_err(Failure::of)?.experiments {

@@ -10,7 +10,7 @@ use windlass_lab::papers::{PAPERS, Paper};
 use crate::args::Named;
 use crate::output::{Failure, print};
 
-/// Lists the papers or prints one's summary and citation.
+/// Lists the papers, or prints the summary and citation of one paper.
 pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(id) = &args.name else { return print(&list()) };
     print(&describe(&*find(id)?))
@@ -34,7 +34,7 @@ fn list() -> String {
     for p in PAPERS.iter() {
         let _ = writeln!(out, "{:<14} {}\n{:<14} {}", p.id, p.title, "", p.published);
     }
-    out.push_str("\nwindlass papers NAME tells more; windlass reproduce NAME runs it.\n");
+    out.push_str("\nwindlass papers NAME prints more; windlass reproduce NAME runs it.\n");
     out
 }
 

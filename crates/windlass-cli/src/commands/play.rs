@@ -14,16 +14,16 @@ use windlass_lab::scenario::Scenario;
 use crate::args::Play;
 use crate::output::{Chatter, Failure, print};
 
-/// Longest wait for a browser that has connected, and longest request, bytes.
+/// Longest wait for a browser that has connected, and maximum length of a request, bytes.
 const PATIENCE: Duration = Duration::from_secs(5);
 const REQUEST: u64 = 16 << 10;
 
-/// Bytes of a page in which its title and version stand, and how they stand there.
+/// Bytes at the beginning of a page that contain its title and version, and the form of both.
 const HEAD: usize = 2048;
 const TITLE: &str = "<title>Windlass: a laboratory for congestion control</title>";
 const GENERATOR: &str = "<meta name=\"generator\" content=\"Windlass ";
 
-/// Serves the page to this machine alone until it is stopped, or writes it to a file.
+/// Serves the page to this machine only until it is stopped, or writes it to a file.
 pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     let page = match &args.page {
         Some(file) => file.clone(),
@@ -33,8 +33,8 @@ pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     let text = fs::read(&page).map_err(unreadable)?;
     if let Some(other) = version_of(&text).filter(|version| version != VERSION) {
         chatter.say(format_args!(
-            "the page is of Windlass {other}, this is {VERSION}: its runs may differ; `crates/windlass-web/build` in \
-             Windlass's source makes it anew"
+            "the page belongs to Windlass {other}, and this is {VERSION}: its runs may differ; \
+             `crates/windlass-web/build` in Windlass's source builds it again"
         ));
     }
     if let Some(file) = &args.save {
@@ -49,14 +49,14 @@ pub fn run(args: &Play, chatter: &Chatter) -> Result<(), Failure> {
     print(&format!("http://{address}/{fragment}\n"))?;
     chatter.say("open this address in a browser; Ctrl-C ends it");
     for browser in listener.incoming() {
-        // A browser that goes away is no reason to fail.
+        // A browser that disconnects must not cause a failure.
         let _ = browser.and_then(|stream| answer(stream, &text));
     }
     Ok(())
 }
 
-/// Puts the page, if there is one, into a folder that gets reports, in the place of an older one. A file of that name that is
-/// somebody else's stays.
+/// Puts the page, if it has been built, into a folder for reports, where it replaces an older page. A file of another
+/// program with this name stays.
 pub fn lay_beside(folder: &Path) -> Result<(), Failure> {
     let Ok(page) = found() else { return Ok(()) };
     let place = folder.join(LABORATORY);
@@ -76,20 +76,20 @@ fn lay(page: &Path, place: &Path) -> io::Result<()> {
     fs::write(place, new)
 }
 
-/// Whether a file is the laboratory's page, of whatever version.
+/// True if a file is the laboratory's page of any version.
 fn is_laboratory(page: &[u8]) -> bool {
     let head = &page[..page.len().min(HEAD)];
     String::from_utf8_lossy(head).contains(TITLE)
 }
 
-/// The version of the simulator in a page, which its head says.
+/// The version of the simulator in a page, from the page's head.
 fn version_of(page: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(&page[..page.len().min(HEAD)]);
     let (_, after) = head.split_once(GENERATOR)?;
     after.split_once('"').map(|(version, _)| version.to_owned())
 }
 
-/// The page beside the binary, or in the folder of its build, which is one above.
+/// The page in the folder of the binary, or in the folder of its build, which is the parent folder.
 fn found() -> Result<PathBuf, Failure> {
     let binary = std::env::current_exe().and_then(fs::canonicalize).map_err(Failure::work)?;
     let folders = binary.ancestors().skip(1).take(2);
@@ -97,14 +97,14 @@ fn found() -> Result<PathBuf, Failure> {
     tried.iter().find(|page| page.is_file()).cloned().ok_or_else(|| {
         let tried: Vec<String> = tried.iter().map(|page| page.display().to_string()).collect();
         Failure::input(format!(
-            "the page is not built: there is no {}; `crates/windlass-web/build` in Windlass's source makes it, \
-             and --page FILE says where it is",
-            tried.join(" and no ")
+            "the page is not built: {} not found; `crates/windlass-web/build` in Windlass's source builds it, \
+             and --page FILE sets its place",
+            tried.join(" and ")
         ))
     })
 }
 
-/// The end of an address that holds a scenario. What it reads from other files stands in it.
+/// The end of an address that contains a scenario, including the data that it reads from other files.
 fn fragment(file: &Path) -> Result<String, Failure> {
     let located = |e| Failure::located([e]);
     let scenario = Scenario::from_file(file).map_err(located)?;
@@ -115,7 +115,7 @@ fn fragment(file: &Path) -> Result<String, Failure> {
     Ok(laboratory::fragment(&text))
 }
 
-/// Answers one request: the page is all there is.
+/// Answers one request. The page is the only resource.
 fn answer(stream: TcpStream, page: &[u8]) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_holds_the_text_of_a_scenario_and_what_it_reads_from_files() {
+    fn an_address_holds_the_text_of_a_scenario_and_its_files() {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let plain = fragment(&scenarios.join("dumbbell.toml")).map_err(|_| ()).expect("a fragment");
         assert!(plain.starts_with("#toml=%23%20Four%20Reno%20flows"), "{plain}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_page_beside_reports_gives_way_and_somebody_elses_file_does_not() {
+    fn an_older_page_with_reports_is_replaced_and_a_foreign_file_is_not() {
         let page = include_str!("../../../windlass-web/assets/play.html");
         let dir = tempfile::tempdir().expect("a folder");
         let (new, place) = (dir.path().join("new.html"), dir.path().join("results/play.html"));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_its_version_and_older_ones_do_not() {
+    fn a_page_has_its_version_and_older_pages_do_not() {
         let page = include_str!("../../../windlass-web/assets/play.html");
         assert_eq!(version_of(page.as_bytes()).as_deref(), Some("@{version}"));
         assert_eq!(version_of(b"<!doctype html>"), None);

@@ -15,7 +15,7 @@ use windlass_tcp::stack::PRESETS;
 use crate::args::Named;
 use crate::output::{Failure, print};
 
-/// Lists the presets or prints one value by value.
+/// Lists the presets, or prints the values of one preset.
 pub fn run(args: &Named) -> Result<(), Failure> {
     let Some(name) = &args.name else { return print(&list()) };
     if let Some(preset) = Preset::by_name(name) {
@@ -62,7 +62,7 @@ fn describe(preset: &Preset) -> String {
     out
 }
 
-/// What a standard fixes; what a cell may change of it has the cell's key.
+/// The values of a standard. A value that a cell may change is written with the cell's key.
 fn describe_standard(name: &str, phy: &Phy) -> String {
     let rate = |bps: u64| format!("{}Mbps", bps as f64 / 1e6);
     let mut out = format!("{name}\n\n[[wifi]]\nstandard = \"{name}\"\n\n");
@@ -92,7 +92,7 @@ fn describe_standard(name: &str, phy: &Phy) -> String {
     out
 }
 
-/// Frames and spaces of IEEE 802.15.4.
+/// Frames and interframe spaces of IEEE 802.15.4.
 fn describe_frames(phy: &Phy, out: &mut String) {
     let rate = phy.rates[0];
     for (what, span) in [

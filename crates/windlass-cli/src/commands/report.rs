@@ -11,7 +11,7 @@ use super::reproduce::show;
 use crate::args::{Export, Report};
 use crate::output::{Chatter, Failure};
 
-/// Writes reports again from the runs that are there.
+/// Writes reports again from the stored runs.
 pub fn run(args: &Report, chatter: &Chatter) -> Result<(), Failure> {
     let papers: Vec<Cow<'static, Paper>> = match args.papers.as_slice() {
         [] => PAPERS.iter().filter(|p| args.out.join(&p.id).is_dir()).map(Cow::Borrowed).collect(),

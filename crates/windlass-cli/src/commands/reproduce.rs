@@ -22,7 +22,7 @@ use crate::output::{Chatter, Failure, keeps, print, width};
 
 /// Budget of a quick reproduction, seconds for all its papers, or of a quick assessment.
 pub const QUICK: f64 = 120.0;
-/// Budget of the readings of a paper unless told, seconds.
+/// Default budget of the interpretations of a paper, seconds.
 const READINGS: f64 = 1800.0;
 
 /// Reproduces each paper.
@@ -32,7 +32,7 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         ids => ids.iter().map(|id| find(id)).collect::<Result<_, _>>()?,
     };
     for paper in &papers {
-        // Those that are built in are tested.
+        // Built-in papers are tested.
         if let Cow::Owned(paper) = paper {
             check(paper).map_err(Failure::located)?;
         }
@@ -52,26 +52,27 @@ pub fn run(args: &Reproduce, command: &str, chatter: &Chatter) -> Result<(), Fai
         return papers.iter().try_for_each(|paper| look(paper, args, &options, &runner, chatter));
     }
     for (done, paper) in papers.iter().enumerate() {
-        // Each has an equal part of what those before it have left.
+        // Each remaining paper has an equal part of the remaining time.
         options.budget = left.map(|seconds| seconds / (papers.len() - done) as f64);
         let work = Reproduction::prepare(paper, &options).map_err(Failure::of_reproduction)?;
         left = left.map(|seconds| seconds - work.spent);
         if let Some(shard) = args.shard {
-            part(work, paper, (&options, args.readings), &runner, chatter)?;
+            part(work, paper, (&options, args.interpretations), &runner, chatter)?;
             chatter.say(format!(
                 "{}: shard {shard} is done; when all are, the same command without --shard judges",
                 paper.id
             ));
             continue;
         }
-        let (outcome, end) = reproduce(work, paper, (&options, args.readings), &runner, chatter)?;
+        let (outcome, end) =
+            reproduce(work, paper, (&options, args.interpretations), &runner, chatter)?;
         show(paper, &outcome, args.tables, chatter)?;
         end?;
     }
     Ok(())
 }
 
-/// Judges after few runs and after more, and prints the verdicts that differ.
+/// Judges after few runs and after more runs, and prints the verdicts that differ.
 fn look(
     paper: &Paper,
     args: &Reproduce,
@@ -98,7 +99,7 @@ fn look(
     }
 }
 
-/// Makes a shard's part of a paper's runs, and of its readings where these are wanted.
+/// Executes a shard's part of a paper's runs, and of its interpretations if they are wanted.
 fn part(
     mut work: Reproduction,
     paper: &Paper,
@@ -120,7 +121,7 @@ fn budget(args: &Reproduce) -> Option<f64> {
     args.budget.map(|b| b.0.0 as f64 / 1e9).or(quick)
 }
 
-/// Makes the paper's readings and keeps them beside its runs.
+/// Executes the paper's interpretations, and stores them with its runs.
 fn read(
     paper: &Paper,
     options: &Options,
@@ -132,7 +133,7 @@ fn read(
     let Some(survey) = Survey::prepare(paper, &options.out, budget, options.shard)
         .map_err(Failure::of_reproduction)?
     else {
-        chatter.say(format!("{}: its folder has no readings.toml", paper.id));
+        chatter.say(format!("{}: its folder has no `readings.toml`", paper.id));
         return Ok(Vec::new());
     };
     let told = |line: &str| chatter.say(format!("{}: {line}", paper.id));
@@ -146,7 +147,7 @@ fn read(
     Ok(failed)
 }
 
-/// Makes the runs that are missing, with progress; those that gave no result are returned.
+/// Executes the missing runs with progress. Returns the runs that gave no result.
 pub fn make(
     work: &mut Reproduction,
     (name, dir): (&str, &Path),
@@ -188,15 +189,15 @@ fn reproduce(
     let end = super::making::outcome(&failed, Some(&options.out.join(&paper.id)));
     let outcome = match concluded {
         Ok(outcome) => outcome,
-        // Where nothing is there the reason is what counts.
+        // Without any result, the reason for the failure is the error.
         Err(e) => return Err(end.err().unwrap_or_else(|| Failure::work(e))),
     };
     chatter.say(format!("{}: {total} runs, {:.1} s", paper.id, begun.elapsed().as_secs_f64()));
     Ok((outcome, end))
 }
 
-/// Prints what is found and the count of verdicts; before it `tables` that are not too long for a terminal, and after it what
-/// is said of single statements. The report has all.
+/// Prints the findings and the counts of verdicts. If `tables`, it first prints the tables that are short enough for a
+/// terminal, and all findings. The report has everything.
 pub fn show(
     paper: &Paper,
     outcome: &Outcome,
@@ -228,7 +229,7 @@ pub fn show(
     Ok(())
 }
 
-/// The findings' first paragraphs, which are written to be quoted.
+/// The first paragraphs of the findings, which are a summary.
 fn shortened(findings: &Section) -> Section {
     const QUOTED: usize = 3;
     let first = findings.blocks.first().and_then(|block| match block {

@@ -58,11 +58,11 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// Reads a scenario file, values changed as `--set` says.
+/// Reads a scenario file, with the values changed by `--set`.
 pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
     let located = |e| Failure::located([e]);
     let overrides = overrides(sets)?;
-    // What is wrong in the file alone is said first.
+    // Errors in the file alone are reported first.
     Scenario::from_file(file).map_err(located)?;
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let overrides =
@@ -85,7 +85,7 @@ fn draw_up(scenario: &Scenario, args: &Run) -> Vec<Task> {
     let scenario_hash: Arc<str> = args.on.hash(scenario).into();
     let mut shared = scenario.clone();
     if args.out.is_none() {
-        // There is nowhere to put series and captures; the rest is part of a run's own record.
+        // Series and captures need a folder; the other data are part of a run's record.
         let RecordSpec { bins, delays, .. } = shared.record;
         shared.record = RecordSpec { bins, delays, ..RecordSpec::default() };
     }
@@ -110,7 +110,7 @@ fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
     Making { noun: "runs", runner, line, chatter }
 }
 
-/// Makes the runs and keeps them in a folder.
+/// Executes the runs and stores them in a folder.
 fn keep(
     scenario: &Scenario,
     dir: &Path,
@@ -128,7 +128,7 @@ fn keep(
     Ok((records, outcome))
 }
 
-/// Draws the first of the runs. What a kernel did is seen in captures alone.
+/// Draws the first run. Captures are the only source for a kernel's behaviour.
 fn write_page(
     scenario: &Scenario,
     dir: &Path,
@@ -144,7 +144,7 @@ fn write_page(
     Ok(())
 }
 
-/// Makes the runs and keeps only their totals.
+/// Executes the runs and returns only their totals.
 fn simulate(
     scenario: &Scenario,
     tasks: &[Task],
@@ -158,7 +158,7 @@ fn simulate(
     making.make(tasks)
 }
 
-/// An item of a run with the seed that made it.
+/// An item of a run with the seed of the run.
 #[derive(Serialize)]
 struct Seeded<'a, T> {
     seed: u64,
@@ -166,7 +166,7 @@ struct Seeded<'a, T> {
     item: &'a T,
 }
 
-/// The document of `--json`. With several runs the lists hold the items of all of them.
+/// The document of `--json`. With several runs, the lists have the items of all runs.
 #[derive(Serialize)]
 struct Document<'a> {
     scenario: &'a str,

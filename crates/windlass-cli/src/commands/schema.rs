@@ -5,7 +5,7 @@ use windlass_lab::{claims, scenario};
 use crate::args::SchemaOf;
 use crate::output::{Failure, print};
 
-/// Prints the schema of what is read or written.
+/// Prints the schema of an input or output format.
 pub fn run(of: SchemaOf) -> Result<(), Failure> {
     let schema = match of {
         SchemaOf::Scenario => scenario::json_schema(),

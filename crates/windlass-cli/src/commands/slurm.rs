@@ -13,8 +13,8 @@ use windlass_lab::papers::shell_word;
 /// Name of the job's script in the folder of the sweep.
 const SCRIPT: &str = "slurm.sh";
 
-/// Writes the script of an array job whose tasks are the shards, and submits it. `command` makes the same sweep; `shards` of them
-/// share the folder.
+/// Writes the script of an array job whose tasks are the shards, and submits it. `command` repeats the sweep; `shards`
+/// shards share the folder.
 pub fn submit(
     command: &str,
     name: &str,
@@ -42,13 +42,13 @@ pub fn submit(
     let id = String::from_utf8_lossy(&submitted.stdout);
     let id = id.trim().split(';').next().unwrap_or_default().to_owned();
     chatter.say(format!(
-        "job {id} has {shards} tasks, one a shard; when it is done, this sums up and makes what is missing:\n  {command} --out {}",
+        "job {id} has {shards} tasks, one per shard; when it is done, this command adds missing runs and writes the tables:\n  {command} --out {}",
         shell_word(&dir.to_string_lossy())
     ));
     Ok(())
 }
 
-/// A job that is killed with its node goes on, and makes only what is missing.
+/// The script of the job. A job that is killed with its node resumes, and executes only the missing runs.
 fn script(command: &str, name: &str, shards: u16, dir: &Path) -> String {
     let (job, folder) = (shell_word(&file_name(name)), dir.to_string_lossy());
     let log = shell_word(&format!("{folder}/slurm-%A_%a.log"));

@@ -16,9 +16,9 @@ use super::run::overrides;
 use crate::args::Sweep as Args;
 use crate::output::{Chatter, Failure, TELL_EVERY, Ticker, keeps, print, several, width};
 
-/// Time after which a dry run times no further point.
+/// Time after which a dry run stops timing further points.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Warnings that are printed.
+/// Maximum number of printed warnings.
 const MOST_WARNINGS: usize = 12;
 
 /// Runs a sweep.
@@ -58,7 +58,7 @@ pub fn run(args: &Args, command: &str, chatter: &Chatter) -> Result<(), Failure>
         }
         None => {
             let concluded = conclude(&sweep, &dir, args, chatter);
-            // Where nothing is there the reason is what counts.
+            // Without any result, the reason for the failure is the error.
             return outcome.and(concluded);
         }
     }
@@ -83,12 +83,12 @@ fn request(args: &Args) -> Result<Request, Failure> {
     })
 }
 
-/// Tables and report of another sweep are written over, and their runs kept.
+/// Warns if tables and report of another sweep will be overwritten. Its runs stay.
 fn tell_of_another(sweep: &Sweep, dir: &Path, chatter: &Chatter) -> Result<(), Failure> {
     if sweep.plan().shard.is_none() && sweep.replaces_another().map_err(Failure::work)? {
         chatter.say(format!(
-            "note: {} has points.* and report.html of another sweep, which this one writes over; the runs \
-             stay, and that sweep's command with --kept writes its own again; --out DIR has both",
+            "note: {} has points.* and report.html of another sweep, which this sweep overwrites. The runs \
+             stay, and the command of the other sweep with --kept writes its files again; use --out DIR to keep both",
             dir.display()
         ));
     }
@@ -111,7 +111,7 @@ fn warn(plan: &Plan, runner: &Runner, chatter: &Chatter) -> Result<(), Failure> 
     }
     match warnings.len().saturating_sub(MOST_WARNINGS) {
         0 => {}
-        more => chatter.say(format!("note: and {more} more of the kind")),
+        more => chatter.say(format!("note: and {more} similar notes")),
     }
     Ok(())
 }
@@ -149,7 +149,7 @@ fn work(
     Ok(outcome)
 }
 
-/// Progress on a bar, or as a line from time to time where nobody watches.
+/// Progress on a bar, or in occasional lines if the output is not a terminal.
 struct Teller<'a> {
     bar: &'a ProgressBar,
     chatter: &'a Chatter,
@@ -172,10 +172,10 @@ impl Teller<'_> {
 }
 
 fn slowest((point, seconds): (String, f64)) -> String {
-    format!("; slowest point {point}, {} a run", spoken(seconds))
+    format!("; slowest point {point}, {} per run", spoken(seconds))
 }
 
-/// Seconds as one says them.
+/// A duration in suitable units.
 fn spoken(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{:.0} ms", s * 1e3),
@@ -232,7 +232,7 @@ fn conclude(sweep: &Sweep, dir: &Path, args: &Args, chatter: &Chatter) -> Result
     if let Err(e @ Error::Input(_)) = report {
         return Err(Failure::of(e));
     }
-    // Runs of hours are shown even if there is no room left for their files.
+    // Results of long runs are shown even if the disk has no space for their files.
     if args.json || args.csv {
         let format = if args.json { Format::Json } else { Format::Csv };
         let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! Calling the command as a user does.
+//! Calls the command as a user does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The command, called in the repository's root.
+/// The command in the repository's root.
 pub fn windlass<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
     command.args(args).current_dir(root());
@@ -38,7 +38,7 @@ pub fn windlass<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Command {
     command
 }
 
-/// What a call printed and how it ended.
+/// The output and the exit code of a call.
 pub struct Said {
     /// Exit code.
     pub code: Option<i32>,
@@ -58,12 +58,12 @@ impl From<Output> for Said {
     }
 }
 
-/// Calls it to the end.
+/// Executes the command to its end.
 pub fn call<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Said {
     windlass(args).output().expect("started").into()
 }
 
-/// Calls it to the end, which has to be a good one.
+/// Executes the command to its end, and asserts success.
 pub fn done<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Said {
     let said = call(args);
     assert_eq!(said.code, Some(0), "{}", said.err);
@@ -79,8 +79,8 @@ pub fn scenario(text: impl AsRef<[u8]>) -> (tempfile::TempDir, String) {
     (dir, path)
 }
 
-/// Where a results folder has the files of this kind (`series`, `captures`, `scenarios`) of a point, one
-/// for each form of its scenario.
+/// The files of this kind (`series`, `captures`, `scenarios`) of a point in a results folder, one per
+/// form of its scenario.
 pub fn forms(out: &Path, kind: &str, experiment: &str, point: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(out.join(kind).join(experiment)) else { return Vec::new() };
     let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -92,7 +92,7 @@ pub fn forms(out: &Path, kind: &str, experiment: &str, point: &str) -> Vec<PathB
     found
 }
 
-/// Every file below `dir` with its content, in order of path; what carries a date is left out.
+/// Every file below `dir` with its content, in order of path, without the files that contain a date.
 pub fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     collect(dir, dir, &mut found);
@@ -113,7 +113,7 @@ fn collect(root: &Path, dir: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Asserts that two folders have the same files with the same bytes, and which.
+/// Asserts that two folders have the same files with the same bytes, and returns their number.
 pub fn assert_same_files(a: &Path, b: &Path) -> usize {
     let (a, b) = (files(a), files(b));
     let names = |files: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {

@@ -1,5 +1,5 @@
 //! The cases of BBR version 1. On the usual path the bandwidth-delay product is 10.3 segments, so
-//! that no window is a matter of rounding.
+//! that no window depends on rounding.
 
 use windlass_cc::Span;
 use windlass_cc::recovery::LossRecovery;
@@ -10,7 +10,7 @@ use crate::host::Step::{
     Timeout,
 };
 
-/// So many acknowledgements of four segments.
+/// The given number of acknowledgements of four segments.
 fn acks(acks: u32) -> Step {
     Aggregated { acks, of: 4 }
 }
@@ -20,7 +20,7 @@ fn start() -> Step {
     Aggregated { acks: 24, of: 8 }
 }
 
-/// The start and what follows it.
+/// The start, then the given steps.
 fn after_start<const N: usize>(steps: [Step; N]) -> Vec<Step> {
     [start()].into_iter().chain(steps).collect()
 }
@@ -30,7 +30,7 @@ fn link(rtt_ms: u64, segment_us: u64) -> Step {
     Link { rtt: Span::from_millis(rtt_ms), segment_time: Span::from_micros(segment_us) }
 }
 
-/// A path on which ten seconds are some two hundred segments.
+/// A path on which ten seconds are about two hundred segments.
 const SLOW: Option<(Span, Span)> = Some((Span::from_millis(350), Span::from_micros(43_000)));
 
 /// The cases of BBR version 1.
@@ -45,8 +45,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "full-pipe",
-        about: "Three rounds without growth end Startup; Drain empties the queue; ProbeBW begins with a \
-            phase that is drawn.",
+        about: "Three rounds without growth end Startup. Drain empties the queue. ProbeBW begins \
+            with a random phase.",
         script: |_| vec![acks(66)],
         ..OWN
     },
@@ -126,8 +126,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "two-losses",
-        about: "Half of a window lost, and what is sent again lost too, in the rounds after the first: \
-            each loss takes its bytes from the window.",
+        about: "Half of a window lost, and the retransmissions lost too, in the rounds after the \
+            first: each loss takes its bytes from the window.",
         script: |_| {
             let many = Drop(vec![1, 2, 4, 6, 8, 10, 11]);
             after_start([many, Acks(22), Drop(vec![2, 3, 5]), Acks(22), acks(18)])
@@ -173,7 +173,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "timeout-in-startup",
-        about: "A retransmission timeout in Startup: the search for the full pipe begins anew.",
+        about: "A retransmission timeout in Startup: the search for the full pipe begins again.",
         script: |_| vec![acks(6), Timeout, acks(54)],
         ..OWN
     },
@@ -236,7 +236,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "undo-in-startup",
-        about: "The same in Startup: the search for the full pipe begins anew.",
+        about: "A segment arrives late in Startup, and fast recovery is undone: the search for \
+            the full pipe begins again.",
         script: |_| vec![acks(12), Delay(0, Span::from_millis(60)), acks(54)],
         ..OWN
     },
@@ -256,21 +257,21 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "aggregation",
-        about: "Each acknowledgement covers ten segments: the window has room for them, for ten rounds \
-            after the last one.",
+        about: "Each acknowledgement covers ten segments: the window has room for them until ten \
+            rounds after the last of these acknowledgements.",
         script: |_| after_start([Aggregated { acks: 20, of: 10 }, Aggregated { acks: 60, of: 3 }]),
         ..OWN
     },
     Case {
         id: "silence",
-        about: "Three weeks without a word: the estimates are those of before.",
+        about: "Three weeks of silence: the estimates do not change.",
         script: |_| after_start([Drop(vec![3]), acks(12), Idle(WEEKS), acks(22)]),
         ..OWN
     },
     Case {
         id: "policer",
-        about: "A fifth of the data and more is lost in two intervals with the same rate: that rate is \
-            kept to for 48 rounds, and the cycle begins anew.",
+        about: "A fifth of the data and more is lost in two intervals with the same rate: this \
+            rate is kept for 48 rounds, and the cycle begins again.",
         path: Some((Span::from_millis(20), Span::from_micros(4_300))),
         script: |_| {
             let policed = [DropEvery(Some(4)), Acks(110), DropEvery(None)];

@@ -9,8 +9,9 @@ use crate::host::Step::{
     Timeout,
 };
 
-/// So many acknowledgements of six segments, everywhere: what is acknowledged at once hardly varies,
-/// and implementations that keep few samples of it agree with those that keep all.
+/// The given number of acknowledgements of six segments. With constant acknowledgements the bytes
+/// per acknowledgement hardly vary. Implementations that keep few samples of them then agree with
+/// implementations that keep all samples.
 fn acks(acks: u32) -> Step {
     Aggregated { acks, of: 6 }
 }
@@ -20,22 +21,22 @@ fn start() -> Step {
     acks(26)
 }
 
-/// The start and all of the first ProbeBW_CRUISE and REFILL: ProbeBW_UP has begun.
+/// The start, then the whole first ProbeBW_CRUISE and REFILL, so that ProbeBW_UP has begun.
 fn up() -> Step {
     acks(46)
 }
 
-/// What follows the start.
+/// The start, then the given steps.
 fn after_start<const N: usize>(steps: [Step; N]) -> Vec<Step> {
     [start()].into_iter().chain(steps).collect()
 }
 
-/// What follows the beginning of ProbeBW_UP.
+/// The beginning of ProbeBW_UP, then the given steps.
 fn after_up<const N: usize>(steps: [Step; N]) -> Vec<Step> {
     [up()].into_iter().chain(steps).collect()
 }
 
-/// A path on which five seconds are some sixty acknowledgements.
+/// A path on which five seconds are about sixty acknowledgements.
 const SLOW: Option<(Span, Span)> = Some((Span::from_millis(350), Span::from_micros(21_500)));
 /// A product of 81 segments, and 63 rounds in less than two seconds.
 const FAST: Option<(Span, Span)> = Some((Span::from_millis(10), Span::from_micros(130)));
@@ -57,7 +58,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "full-pipe",
-        about: "Three rounds without growth end Startup; Drain empties the queue; ProbeBW begins.",
+        about: "Three rounds without growth end Startup. Drain empties the queue. ProbeBW \
+            begins.",
         script: |_| vec![Aggregated { acks: 100, of: 2 }],
         ..OWN
     },
@@ -164,7 +166,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "two-holes",
-        about: "Two segments of one window lost: one bound, at 0.7 or what is delivered.",
+        about: "Two segments of one window lost: one bound, at 0.7 or at the delivered data.",
         script: |_| after_start([Drop(vec![2, 9]), acks(40)]),
         ..OWN
     },
@@ -292,8 +294,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "undo-probe",
-        about: "A segment arrives late in ProbeBW_UP, which the loss has ended: it begins anew with \
-            ProbeBW_REFILL.",
+        about: "A segment arrives late in ProbeBW_UP, which the loss has ended: it begins again \
+            with ProbeBW_REFILL.",
         script: |_| after_up([Delay(2, Span::from_millis(40)), acks(40)]),
         ..OWN
     },
@@ -313,8 +315,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "aggregation",
-        about: "Each acknowledgement covers ten segments: the window has room for them, for ten rounds \
-            after the last one.",
+        about: "Each acknowledgement covers ten segments: the window has room for them until ten \
+            rounds after the last of these acknowledgements.",
         script: |_| after_start([Aggregated { acks: 20, of: 10 }, acks(40)]),
         ..OWN
     },
@@ -326,7 +328,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "silence",
-        about: "Three weeks without a word: the estimates are those of before.",
+        about: "Three weeks of silence: the estimates do not change.",
         script: |_| {
             let silence = [AppLimit(Some(0)), acks(4), Idle(WEEKS), AppLimit(None), acks(30)];
             [start(), Drop(vec![3]), acks(13)].into_iter().chain(silence).collect()

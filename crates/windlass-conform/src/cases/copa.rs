@@ -1,5 +1,6 @@
-//! The cases of Copa. Four segments an acknowledgement, so that half a round-trip time sees two of
-//! them: an implementation that keeps few samples of it has the same minimum as one that keeps all.
+//! The cases of Copa. Each acknowledgement covers four segments, so that half an RTT has two
+//! acknowledgements. An implementation that keeps few samples then has the same minimum as an
+//! implementation that keeps all samples.
 
 use windlass_cc::Span;
 use windlass_cc::recovery::LossRecovery;
@@ -9,7 +10,7 @@ use crate::host::Step::{
     self, Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Link, Mss, Timeout,
 };
 
-/// So many acknowledgements of four segments.
+/// The given number of acknowledgements of four segments.
 fn acks(acks: u32) -> Step {
     Aggregated { acks, of: 4 }
 }
@@ -19,20 +20,20 @@ fn link(rtt_ms: u64, segment_us: u64) -> Step {
     Link { rtt: Span::from_millis(rtt_ms), segment_time: Span::from_micros(segment_us) }
 }
 
-/// A path that nothing fills: its round-trip times are all the same.
+/// A path that is never full, so that all RTTs are equal.
 const WIDE: Option<(Span, Span)> = Some((Span::from_millis(100), Span::from_micros(100)));
 
-/// On that path somebody keeps 40 ms in a queue: after five round trips the flow competes.
+/// On that path another flow keeps 40 ms of data in a queue. After five RTTs the flow competes.
 fn competing(acknowledgements: u32) -> [Step; 3] {
     [acks(4), link(140, 100), acks(acknowledgements)]
 }
 
-/// Nothing more to send, then silence.
+/// The application has no data to send, then silence.
 fn silence(gap: Span) -> [Step; 4] {
     [AppLimit(Some(0)), acks(9), Idle(gap), AppLimit(None)]
 }
 
-/// A path on which ten seconds are some sixty acknowledgements.
+/// A path on which ten seconds are about sixty acknowledgements.
 const SLOW: Option<(Span, Span)> = Some((Span::from_millis(300), Span::from_micros(41_000)));
 
 /// The cases of Copa.
@@ -148,7 +149,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "idle-restart",
-        about: "Idle for less than a timeout and for more, after which slow start begins anew.",
+        about: "Idle for less than a timeout and for more than a timeout, after which slow start \
+            begins again.",
         script: |_| {
             let idle = [silence(Span::from_millis(300)), silence(Span::from_secs(5))];
             let busy = idle.into_iter().flat_map(|gap| [acks(20)].into_iter().chain(gap));
@@ -158,8 +160,8 @@ pub const CASES: &[Case] = &[
     },
     Case {
         id: "minimum-window",
-        about: "A path that one segment fills, and timeouts on it: the window falls to two segments \
-            and to one.",
+        about: "A path that one segment fills, and timeouts on it: cwnd is reduced to two \
+            segments and to one.",
         path: Some((Span::from_millis(2), Span::from_millis(20))),
         script: |_| vec![Acks(40), Timeout, Acks(2), Timeout, Timeout, Acks(40)],
         ..OWN

@@ -1,4 +1,4 @@
-//! The cases: what happens to a connection, and to which algorithms it can.
+//! The cases: the events of a connection, and the algorithms that they apply to.
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ecn, Requirements, Span, slow_start};
@@ -10,12 +10,12 @@ pub mod bbr3;
 pub mod copa;
 pub mod pairs;
 
-/// Slow starts that have cases of their own.
+/// Slow starts with separate cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opening {
     /// RFC 5681.
     Standard,
-    /// RFC 3742 with max_ssthresh of so many segments.
+    /// RFC 3742 with max_ssthresh of this number of segments.
     Limited(u64),
     /// RFC 9406.
     HyStartPlusPlus,
@@ -37,29 +37,30 @@ impl Opening {
 
 /// One case.
 pub struct Case {
-    /// Name, which becomes the file's.
+    /// Name, which is also the file's name.
     pub id: &'static str,
-    /// What it is about, one sentence.
+    /// Description, one sentence.
     pub about: &'static str,
     /// Segment size, bytes.
     pub mss: u32,
     /// Initial window, segments.
     pub window: u64,
-    /// Whether the connection begins in congestion avoidance.
+    /// True if the connection begins in congestion avoidance.
     pub avoidance: bool,
-    /// Most segments that one acknowledgement counts for.
+    /// Maximum number of segments that one acknowledgement counts for.
     pub ack_limit: u32,
-    /// Loss recovery; `None` is the algorithm's own, and where that is proportional rate reduction,
-    /// RFC 6675's, whose window is the threshold.
+    /// Loss recovery. `None` is the algorithm's recovery, except that proportional rate reduction
+    /// is replaced by RFC 6675, whose window is the threshold.
     pub recovery: Option<LossRecovery>,
-    /// How the window opens in slow start.
+    /// The slow start.
     pub opening: Opening,
-    /// Round-trip time of the empty path and time of one segment at its bottleneck, where they are
-    /// not the subject's.
+    /// RTT of the empty path and time of one segment at its bottleneck, if they differ from the
+    /// subject's.
     pub path: Option<(Span, Span)>,
     /// The script; counts of acknowledgements are multiplied by the argument.
     pub script: fn(u32) -> Vec<Step>,
-    /// Why the case says nothing about an algorithm that wants this, if so.
+    /// The reason why the case does not apply to an algorithm with these requirements, if it does
+    /// not.
     pub beside: fn(&Requirements) -> Option<&'static str>,
 }
 
@@ -73,7 +74,7 @@ fn only_newreno(wants: &Requirements) -> Option<&'static str> {
 }
 
 fn only_with_prr(wants: &Requirements) -> Option<&'static str> {
-    (wants.recovery != LossRecovery::Prr).then_some("has a fast recovery of its own")
+    (wants.recovery != LossRecovery::Prr).then_some("has a special fast recovery")
 }
 
 fn only_with_ecn(wants: &Requirements) -> Option<&'static str> {
@@ -87,7 +88,7 @@ const WEEKS: Span = Span::from_secs(3 * 7 * 24 * 3600);
 
 use Step::{Acks, Aggregated, AppLimit, Delay, Drop, EarlyTimeout, Idle, Mark, Mss, Timeout};
 
-/// What a case has unless it says otherwise.
+/// Defaults of a case.
 const OWN: Case = Case {
     id: "",
     about: "",
@@ -103,7 +104,7 @@ const OWN: Case = Case {
 };
 
 /// The cases of algorithms that probe for a loss or a delay with a window, in the order of the
-/// checklist. The others have their own.
+/// checklist. The other algorithms have separate cases.
 pub const CASES: &[Case] = &[
     Case {
         id: "slow-start",

@@ -1,4 +1,4 @@
-//! The cases of coupled algorithms: two paths, of which the vector tells the first.
+//! The cases of coupled algorithms with two paths. The vector has the events of the first path.
 
 use windlass_cc::Span;
 
@@ -21,19 +21,19 @@ pub struct Lane {
 
 /// One case.
 pub struct PairCase {
-    /// Name, which becomes the file's.
+    /// Name, which is also the file's name.
     pub id: &'static str,
-    /// What it is about, one sentence.
+    /// Description, one sentence.
     pub about: &'static str,
     /// The paths.
     pub lanes: [Lane; 2],
-    /// Whether the paths begin in congestion avoidance.
+    /// True if the paths begin in congestion avoidance.
     pub avoidance: bool,
     /// The script.
     pub script: fn() -> Vec<Move>,
 }
 
-/// A path that nothing fills.
+/// A path that is never full.
 const fn wide(window: u64, rtt_ms: u64) -> Lane {
     Lane { mss: MSS, window, rtt: Span::from_millis(rtt_ms), segment_time: Span::from_micros(130) }
 }
@@ -60,7 +60,7 @@ fn losses(place: usize, acks: u32) -> Vec<Move> {
     [Acks(acks), On(place, Drop(vec![0])), Acks(acks)].to_vec()
 }
 
-/// The cases, in the order in which they are listed.
+/// The cases in the order of the list.
 pub const CASES: &[PairCase] = &[
     PairCase {
         id: "equal-paths",
@@ -130,7 +130,8 @@ pub const CASES: &[PairCase] = &[
     },
     PairCase {
         id: "unequal-segments",
-        about: "The paths have segments of different sizes, and those of the path become smaller.",
+        about: "The paths have segments of different sizes, and the segments of the first path \
+            become smaller.",
         lanes: [wide(12, 100), Lane { mss: 536, ..wide(12, 100) }],
         script: || {
             let smaller = On(0, Mss(1_000));
@@ -154,14 +155,14 @@ pub const CASES: &[PairCase] = &[
     },
     PairCase {
         id: "queue-of-its-own",
-        about: "The path's queue becomes long while its sibling has none.",
+        about: "The path's queue becomes long while its sibling's queue is empty.",
         lanes: [slow(24, 80, 6_700), wide(10, 100)],
         script: || vec![Acks(150)],
         ..OWN
     },
 ];
 
-/// The cases of MFVL, whose connection decides what runs on a path.
+/// The cases of MFVL. The connection selects the algorithm of each path.
 pub const MFVL_CASES: &[PairCase] = &[
     PairCase {
         id: "mvegas-from-below",

@@ -1,9 +1,9 @@
-//! A sender's host in miniature: it turns a script of what the network does into the consistent
-//! history of events that a controller sees.
+//! A small host. It turns a script of network behaviour into the consistent history of events that a controller
+//! receives.
 //!
-//! It has one path (a bottleneck and a delay), a scoreboard, the recovery styles of
-//! [`LossRecovery`], pacing for a sender that asks for it, and no limited transmit. It is no TCP: segments have no handshake, windows of the
-//! receiver do not exist, and loss is what the script says.
+//! It has one path (a bottleneck and a delay), a scoreboard, the recovery styles of [`LossRecovery`], pacing for a
+//! sender with a pacing rate, and no limited transmit. It is not a TCP: it has no handshake and no receive window, and
+//! the script determines the losses.
 
 use std::collections::VecDeque;
 
@@ -22,9 +22,9 @@ struct Segment {
     start: u64,
     len: u64,
     sent: Time,
-    /// When its acknowledgement reaches the sender, [`Time::NEVER`] if the network dropped it.
+    /// Arrival time of its acknowledgement at the sender; [`Time::NEVER`] if the network dropped it.
     arrives: Time,
-    /// The same of its first transmission, once it was sent again.
+    /// Arrival time of the acknowledgement of its first transmission, if it was retransmitted.
     original: Time,
     delivered: bool,
     lost: bool,
@@ -49,7 +49,7 @@ impl Segment {
         !self.delivered && (!self.lost || self.resent)
     }
 
-    /// When it arrives, by whichever of its transmissions.
+    /// Arrival time, by any of its transmissions.
     fn arrival(&self) -> Time {
         if self.delivered { Time::NEVER } else { self.arrives.min(self.original) }
     }
@@ -59,9 +59,9 @@ impl Segment {
     }
 }
 
-/// The host with what it runs and the history so far.
+/// The host with its sender and its history.
 pub struct Host<S> {
-    /// What sends.
+    /// The sender.
     pub sender: S,
     c: Conn,
     setting: Setting,
@@ -75,24 +75,24 @@ pub struct Host<S> {
     expiries: u32,
     app_limit: Option<u32>,
     drop_every: Option<u64>,
-    /// Segments sent for the first time since the network began to drop some.
+    /// Segments sent for the first time since the network began to drop segments periodically.
     since_drop: u64,
-    /// The samples are limited by the application until more than this is delivered.
+    /// The samples are limited by the application until more than this number of bytes is delivered.
     app_limited_until: Option<u64>,
-    /// Offset up to which data was sent when the window last stopped the sender.
+    /// End of the sent data when the window last stopped the sender.
     window_full_until: u64,
-    /// When the pacing rate lets the next segment leave.
+    /// Time at which the pacing rate allows the next segment.
     release: Time,
 }
 
-/// What an arrival told.
+/// The effect of an arrival.
 struct Arrival {
     ack: Ack,
     spurious: bool,
 }
 
 impl<S: Sender> Host<S> {
-    /// A connection that has sent nothing; `first` is handed to the sender by the caller.
+    /// A connection that has sent nothing. The caller gives `first` to the sender.
     pub fn new(sender: S, first: Conn, setting: Setting) -> Host<S> {
         Host {
             sender,
@@ -114,7 +114,7 @@ impl<S: Sender> Host<S> {
         }
     }
 
-    /// Plays one step; `seen` gets every event with the facts after it, once the sender had it.
+    /// Plays one step. `seen` receives every event, with the connection after it, after the sender.
     pub fn play(&mut self, step: &Step, seen: &mut impl FnMut(&S, &Conn, &Event)) {
         self.send(if let Step::Aggregated { of, .. } = step { *of } else { 1 });
         match step {
@@ -148,7 +148,7 @@ impl<S: Sender> Host<S> {
         }
     }
 
-    /// Whether an acknowledgement is on its way.
+    /// True if an acknowledgement is in transit.
     pub fn awaits(&self) -> bool {
         self.next_arrival().is_some()
     }
@@ -180,7 +180,7 @@ impl<S: Sender> Host<S> {
         self.flight.iter().filter(|s| s.in_network()).map(|s| s.len).sum()
     }
 
-    /// Brings the connection's counts up to date with the flight.
+    /// Updates the connection's counts from the flight.
     fn account(&mut self) {
         self.c.una = self.flight.front().map_or(self.c.next_id, |s| s.start);
         self.c.flight_size = self.c.next_id - self.c.una;
@@ -198,7 +198,7 @@ impl<S: Sender> Host<S> {
         (0..self.flight.len()).filter(|place| !at(place).is_never()).min_by_key(at)
     }
 
-    /// When the acknowledgement of the next `of` segments in order, or of one out of order, arrives.
+    /// Arrival time of the acknowledgement of the next `of` segments in order, or of one segment out of order.
     fn ack_time(&self, of: u32) -> Time {
         let mut arrivals: Vec<(Time, usize)> =
             self.flight.iter().map(Segment::arrival).zip(0..).filter(|a| !a.0.is_never()).collect();
@@ -248,7 +248,7 @@ impl<S: Sender> Host<S> {
         self.follow(&ack, undone, !lost.is_empty(), seen);
     }
 
-    /// Takes arrivals off the network, up to `of` in order, one out of order.
+    /// Receives arrivals from the network: up to `of` in order, one out of order.
     fn receive(&mut self, of: u32) -> Arrival {
         self.account();
         let prior_in_flight = self.c.in_flight;
@@ -314,7 +314,7 @@ impl<S: Sender> Host<S> {
         self.first_sent = segment.sent;
     }
 
-    /// Places of segments that the acknowledgement shows to be lost.
+    /// Indices of segments that are lost according to the acknowledgement.
     fn find_lost(&self, ack: &Ack) -> Vec<usize> {
         let fresh = |place: &usize| !self.flight[*place].lost && !self.flight[*place].delivered;
         if self.scoreboard() {
@@ -331,7 +331,7 @@ impl<S: Sender> Host<S> {
         if third || partial { [0].into_iter().filter(fresh).collect() } else { Vec::new() }
     }
 
-    /// Deems segments lost, one event each. Returns their bytes.
+    /// Marks segments as lost, with one event each. Returns their bytes.
     fn lose(&mut self, places: &[usize], seen: &mut impl FnMut(&S, &Conn, &Event)) -> u64 {
         let mut bytes = 0;
         for place in places {

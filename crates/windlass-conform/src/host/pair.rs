@@ -1,34 +1,34 @@
-//! Two hosts in miniature that are the paths of one connection.
+//! Two small hosts that are the paths of one connection.
 
 use windlass_cc::{Conn, Event, Group, PathView, Time};
 
 use super::{Host, Sender, Step};
 
-/// What sends on a path, as its sibling sees it.
+/// The sender of a path, as its sibling path sees it.
 pub trait Sibling: Sender {
     /// Slow-start threshold, bytes.
     fn ssthresh(&self, c: &Conn) -> u64;
-    /// What it discloses.
+    /// The value that it discloses.
     fn disclosed(&self) -> u64;
 }
 
-/// One thing that happens to a connection of two paths.
+/// One step of a connection of two paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Move {
-    /// So many acknowledgements arrive on either path, in the order of time.
+    /// This number of acknowledgements arrives on either path, in the order of time.
     Acks(u32),
-    /// Something happens on the path with this place.
+    /// A step on the path with this index.
     On(usize, Step),
-    /// The second path is gone for its sibling, which is told.
+    /// The second path leaves the group, and the first path is notified.
     Leave,
-    /// The second path is there again.
+    /// The second path joins the group again.
     Join,
-    /// The connection decides on these modes for its paths.
+    /// The connection selects these modes for its paths.
     Decide([u8; 2]),
 }
 
-/// Two paths. Both are told of each other whenever a window, a threshold, a round-trip time, a phase,
-/// what is disclosed or a mode has changed.
+/// Two paths. Each path is notified of the other when a cwnd, an ssthresh, an RTT, a phase, a
+/// disclosed value or a mode has changed.
 pub struct Pair<S> {
     hosts: [Host<S>; 2],
     together: bool,
@@ -37,13 +37,13 @@ pub struct Pair<S> {
 }
 
 impl<S: Sibling> Pair<S> {
-    /// Two paths that have sent nothing and have not been told of each other.
+    /// Two paths that have sent nothing and have not been notified of each other.
     pub fn new(hosts: [Host<S>; 2]) -> Pair<S> {
         Pair { hosts, together: true, modes: [0; 2], told: (Group::EMPTY, [0; 2]) }
     }
 
-    /// Plays one move; `seen` gets every event of the first path with the facts after it, once the
-    /// sender had it.
+    /// Plays one move. `seen` receives every event of the first path, with the connection after it,
+    /// after the sender.
     pub fn play(&mut self, step: &Move, seen: &mut impl FnMut(&S, &Conn, &Event)) {
         match step {
             Move::Acks(count) => {
@@ -108,7 +108,7 @@ impl<S: Sibling> Host<S> {
         }
     }
 
-    /// Hears of all paths, by a clock that its siblings share.
+    /// Receives the group of all paths, with a clock that its siblings share.
     fn join(&mut self, group: &Group, now: Time, seen: &mut impl FnMut(&S, &Conn, &Event)) {
         self.c.now = self.c.now.max(now);
         self.tell(Event::Group(*group), seen);

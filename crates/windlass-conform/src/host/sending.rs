@@ -1,20 +1,20 @@
-//! What leaves, and when: the window allows it, the pacing rate says when, the application has it.
+//! Sends segments if the window allows it, at the pacing rate, while the application has data.
 
 use windlass_cc::{Span, Time, flags};
 
 use super::{Host, Record, Segment, Sender};
 
-/// What is next to leave.
+/// The next segment to send.
 enum Next {
-    /// The lost segment at this place, again.
+    /// A retransmission of the lost segment at this index.
     Again(usize),
-    /// A segment never sent before.
+    /// A new segment.
     New,
 }
 
 impl<S: Sender> Host<S> {
-    /// Sends what leaves before an acknowledgement of `of` segments arrives. Without pacing that is
-    /// all that the window allows, at once.
+    /// Sends the segments that leave before an acknowledgement of `of` segments arrives. Without
+    /// pacing these are all segments that the window allows, at once.
     pub(super) fn send(&mut self, of: u32) {
         self.account();
         if self.is_held() {
@@ -38,7 +38,7 @@ impl<S: Sender> Host<S> {
         self.tell_limits();
     }
 
-    /// Without limited transmit nothing leaves on the first duplicates.
+    /// True on the first duplicates, because without limited transmit no segment is sent then.
     fn is_held(&self) -> bool {
         self.c.phase == windlass_cc::Phase::Open && self.flight.iter().any(|s| s.delivered)
     }
@@ -61,8 +61,8 @@ impl<S: Sender> Host<S> {
         self.app_limit.is_some_and(|limit| self.flight.len() >= limit as usize)
     }
 
-    /// What stopped the sender. That the window did is remembered for as long as what was
-    /// outstanding is: pacing may stop it more often.
+    /// Sets the limits of the sender. A limit by the window is remembered as long as the
+    /// outstanding data at that time, because pacing may stop the sender more often.
     fn tell_limits(&mut self) {
         let window = self.is_window_full();
         if window {
@@ -121,7 +121,7 @@ impl<S: Sender> Host<S> {
         self.link_free + self.setting.rtt
     }
 
-    /// Dropped before the bottleneck.
+    /// The segment is dropped before the bottleneck.
     fn never(&mut self, len: u64) -> Time {
         self.c.sent += len;
         Time::NEVER

@@ -1,8 +1,8 @@
-//! BBR version 1: draft-cardwell-iccrg-bbr-congestion-control-00, whose sections are quoted, with
-//! what Linux does beyond it: a pacing margin of 1 %, windows of an even number of segments, room
-//! for aggregated acknowledgements, policers (`policer`), and a search for the full pipe that begins
-//! anew after a timeout or an undo. Where both say something, Linux has the last word: only a lower
-//! round-trip time refreshes the estimate, and a timeout leaves what is in flight and a segment.
+//! BBR version 1: draft-cardwell-iccrg-bbr-congestion-control-00, whose sections are quoted. Linux
+//! adds a pacing margin of 1 %, windows of an even number of segments, room for aggregated
+//! acknowledgements, policers (`policer`), and a new search for the full pipe after a timeout or an
+//! undo. If both define a rule, the model follows Linux: only a lower RTT refreshes the estimate,
+//! and after a timeout cwnd is the data in flight plus one segment.
 //!
 //! Bytes, nanoseconds, bytes per second: whole nanoseconds are exact, and phases end when a time has
 //! just passed.
@@ -14,7 +14,7 @@ use super::aggregation::Aggregation;
 use super::filters::{Best, DeliveryRounds, delivery_rate};
 use super::policer::Policer;
 
-/// BBRHighGain as Linux has it, section 4.3.2.1.
+/// BBRHighGain with Linux's value, section 4.3.2.1.
 const HIGH_GAIN: f64 = 2.885;
 /// Pacing gains of ProbeBW, section 4.3.4.1.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -43,7 +43,7 @@ pub struct Bbr {
     rtprop_stamp: f64,
     probe_rtt_done: Option<f64>,
     probe_rtt_round_done: bool,
-    /// What was sent with so much delivered was held back by ProbeRTT.
+    /// Range of delivered bytes. Segments that were sent within it were limited by ProbeRTT.
     held_back: Option<(u64, u64)>,
     filled_pipe: bool,
     full_bw: f64,
@@ -54,7 +54,7 @@ pub struct Bbr {
     idle_restart: bool,
     aggregation: Aggregation,
     policer: Policer,
-    /// What the latest acknowledgement delivered.
+    /// Bytes delivered by the latest acknowledgement.
     packets_delivered: f64,
 }
 
@@ -269,15 +269,16 @@ impl Bbr {
         }
     }
 
-    /// Section 4.2.2 as Linux has it: whole segments of a millisecond, one at least below 1.2 Mbit/s
-    /// and two above.
+    /// Section 4.2.2 with Linux's rule: whole segments of a millisecond, at least one segment below
+    /// 1.2 Mbit/s and at least two above.
     fn send_quantum(&self, c: &Conn) -> f64 {
         let least = if self.pacing_rate < 150_000.0 { 1.0 } else { 2.0 };
         let segments = (self.pacing_rate * 1e-3).min(65_536.0) / mss(c);
         segments.floor().max(least) * mss(c)
     }
 
-    /// Room for three quanta, an even number of segments, and two more while probing.
+    /// Adds room for three quanta, rounds to an even number of segments, and adds two segments while
+    /// probing.
     fn quantized(&self, c: &Conn, flight: f64) -> f64 {
         let pair = 2.0 * mss(c);
         let even = ((flight + 3.0 * self.send_quantum(c)) / pair).ceil() * pair;
@@ -289,7 +290,7 @@ impl Bbr {
         self.rtprop.map_or(self.initial_window, |rtprop| gain * bw * rtprop * 1e-9)
     }
 
-    /// Section 4.2.3.2, of the maximum filter's bandwidth.
+    /// Section 4.2.3.2, with the bandwidth of the maximum filter.
     fn inflight(&self, c: &Conn, gain: f64) -> f64 {
         self.quantized(c, self.bdp(self.max_bw(), gain))
     }
@@ -410,7 +411,7 @@ impl Model for Bbr {
         Some(self.pacing_rate)
     }
 
-    /// Windows are whole segments or counts of bytes.
+    /// Windows are whole segments or numbers of bytes.
     fn tolerance(&self) -> f64 {
         1.0
     }

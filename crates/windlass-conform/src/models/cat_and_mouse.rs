@@ -1,10 +1,9 @@
 //! The Cat and Mouse Based Optimizer in floating point, after Dehghani, Hubálovský and Trojovský
-//! (Sensors 21:5214, 2021), equations 4 to 11, and the cost of a timeout that CoCoA3+ looks for the
-//! least of.
+//! (Sensors 21:5214, 2021), equations 4 to 11, and the cost of a timeout that CoCoA3+ minimises.
 
-/// Uniform random numbers in [0, 1): 32 bits of MurmurHash3's finaliser over a Weyl sequence, which
-/// an implementation must share for its searches to be comparable. A real number takes the upper 20
-/// bits, since that is what a fixed-point implementation can use.
+/// Uniform random numbers in [0, 1): 32 bits of MurmurHash3's finaliser over a Weyl sequence.
+/// Implementations must share this generator so that their searches are comparable. A real number
+/// has the upper 20 bits, which a fixed-point implementation can use.
 struct Random(u32);
 
 impl Random {
@@ -30,9 +29,9 @@ impl Random {
     }
 }
 
-/// A search for the least value of a function of `M` numbers.
+/// A search for the minimum of a function of `M` numbers.
 pub struct CatAndMouse<const M: usize> {
-    /// Members, the best first after each sort, with their values.
+    /// Members with their values. After a sort the best member is first.
     members: Vec<([f64; M], f64)>,
     bounds: (f64, f64),
     cats_first: bool,
@@ -40,7 +39,7 @@ pub struct CatAndMouse<const M: usize> {
 }
 
 impl<const M: usize> CatAndMouse<M> {
-    /// So many members anywhere between the bounds (equations 1 and 2).
+    /// Draws the given number of members between the bounds (equations 1 and 2).
     pub fn new(
         n: usize,
         bounds: (f64, f64),
@@ -89,7 +88,7 @@ impl<const M: usize> CatAndMouse<M> {
     }
 }
 
-/// `P(RTT > x) · spurious + loss · E[(x - RTT)+]`, seconds, by these round-trip times.
+/// `P(RTT > x) · spurious + loss · E[(x - RTT)+]`, seconds, for these RTTs.
 pub fn timeout_cost(rtts: &[f64], spurious: f64, loss: f64, x: f64) -> f64 {
     let late = rtts.iter().filter(|r| **r > x).count() as f64;
     let wait: f64 = rtts.iter().map(|r| (x - r).max(0.0)).sum();

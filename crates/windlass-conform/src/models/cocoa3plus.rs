@@ -1,28 +1,28 @@
-//! CoCoA3+ (Parween and Hussain, section IV.B) by what an endpoint knows: round-trip time, expired
-//! timer, transmission rate and delivery rate.
+//! CoCoA3+ (Parween and Hussain, section IV.B) with the data of an endpoint: RTT, expired timer,
+//! transmission rate and delivery rate.
 
 use windlass_cc::{Ack, Conn};
 
 use super::frame::{Cause, Law, Windows, kept, per_round};
 
-/// Above one by this share, a ratio says congestion.
+/// A ratio above one by this share means congestion.
 const THETA: f64 = 0.25;
 
-/// A round trip that has begun.
+/// A round that has begun.
 struct Begun {
     end: u64,
     at: f64,
     delivered: u64,
-    /// `cwnd / srtt` then, bytes per second, where the window was used.
+    /// `cwnd / srtt` at the beginning, bytes per second, if cwnd was used.
     sent: Option<f64>,
 }
 
 /// CoCoA3+ with its defaults.
 pub struct Cocoa3Plus {
     round: Begun,
-    /// Bytes per second that arrived in the round trip before.
+    /// Delivery rate in the previous round, bytes per second.
     delivery: Option<f64>,
-    /// The round trip before said congestion.
+    /// True if the previous round had congestion.
     before: bool,
     congested: bool,
 }

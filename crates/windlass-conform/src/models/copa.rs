@@ -1,10 +1,10 @@
-//! Copa (Arun and Balakrishnan 2018): windows in bytes, times in nanoseconds, 1/δ in packets.
+//! Copa (Arun and Balakrishnan 2018). Windows are in bytes, times in nanoseconds, 1/δ in packets.
 //!
-//! The paper leaves open what `windlass algorithms copa` states: the window grows only while it
-//! limits the sender and at most doubles with an acknowledgement; the velocity is at most what
-//! moves it by itself in a round trip and the window at least two segments, as in the authors' code;
-//! the mode is judged after slow start; a timeout leaves one segment and begins slow start anew, and
-//! so does an idle time beyond it with the initial window.
+//! The paper leaves several rules open, and `windlass algorithms copa` states the choices. cwnd grows
+//! only while it limits the sender, and at most doubles with an acknowledgement. The velocity is at
+//! most the change of cwnd by its own value in an RTT, and cwnd is at least two segments, as in the
+//! authors' code. The mode is judged after slow start. After a timeout, cwnd is one segment and slow
+//! start begins again. After a longer idle time, slow start begins again with the initial window.
 
 use windlass_cc::{Ack, Conn, Event, Phase, Span};
 
@@ -14,7 +14,7 @@ use super::filters::Best;
 /// 1/δ of the default mode (section 2.2).
 const DEFAULT: f64 = 2.0;
 
-/// Window and appetite, which an undo gives back.
+/// cwnd and appetite, which an undo restores.
 #[derive(Clone, Copy)]
 struct Saved {
     cwnd: f64,
@@ -30,13 +30,13 @@ pub struct Copa {
     rtt_min: Best,
     rtt_standing: Best,
     rtt_max: Best,
-    /// When the queue was last nearly empty.
+    /// Time at which the queue was last nearly empty.
     emptied: f64,
     competitive: bool,
-    /// End of the window that is being acknowledged, and the window at its beginning.
+    /// End of the window of data that is being acknowledged, and cwnd at its beginning.
     round: (u64, f64),
     up: bool,
-    /// Windows in a row with this direction.
+    /// Number of consecutive windows with this direction.
     held: u32,
     velocity: f64,
     lossy_round: bool,
@@ -75,8 +75,8 @@ impl Copa {
         }
     }
 
-    /// Section 2.1: RTTstanding over half a smoothed round-trip time, RTTmin over ten seconds; section
-    /// 2.2: RTTmax over four round-trip times.
+    /// Section 2.1: RTTstanding over half a smoothed RTT, RTTmin over ten seconds. Section 2.2: RTTmax
+    /// over four RTTs.
     fn measure(&mut self, c: &Conn, Span(rtt): Span) {
         let (at, rtt) = (now(c), rtt as f64);
         self.rtt_min.take(10e9, at, rtt);
@@ -84,8 +84,8 @@ impl Copa {
         self.rtt_max.take(4.0 * srtt(c), at, rtt);
     }
 
-    /// Section 2.2: nearly empty is below a tenth of the range of the round-trip times; who does not
-    /// see that for five round trips competes.
+    /// Section 2.2: the queue is nearly empty below a tenth of the range of the RTTs. A flow without a
+    /// nearly empty queue for five RTTs competes.
     fn judge(&mut self, c: &Conn, queueing: f64, least: f64, largest: f64) {
         if self.now.slow_start || queueing == 0.0 || queueing < 0.1 * (largest - least) {
             self.emptied = now(c);
@@ -96,7 +96,7 @@ impl Copa {
         }
     }
 
-    /// Section 2.1, steps 2 and 3, for so many bytes delivered.
+    /// Section 2.1, steps 2 and 3, for the given number of delivered bytes.
     fn step(&mut self, c: &Conn, queueing: f64, standing: f64, delivered: f64) {
         let rate = self.now.cwnd / mss(c) / standing;
         let below = queueing == 0.0 || rate <= self.now.inverse / queueing;
@@ -115,7 +115,7 @@ impl Copa {
         self.now.cwnd = self.now.cwnd.max(2.0 * mss(c));
     }
 
-    /// Section 2.1, step 4, once a window; section 2.2 for 1/δ.
+    /// Section 2.1, step 4, once per window; section 2.2 for 1/δ.
     fn end_round(&mut self, c: &Conn) {
         let up = self.now.cwnd > self.round.1;
         if up == self.up {
@@ -135,7 +135,7 @@ impl Copa {
         self.round = (c.next_id, self.now.cwnd);
     }
 
-    /// Velocity and direction begin anew.
+    /// Resets velocity and direction.
     fn steady(&mut self, c: &Conn) {
         (self.held, self.velocity) = (0, 1.0);
         self.round = (c.next_id, self.now.cwnd);
@@ -157,7 +157,7 @@ impl Copa {
         }
     }
 
-    /// Section 2.2: multiplicative decrease of 1/δ, which stays above the default mode's.
+    /// Section 2.2: multiplicative decrease of 1/δ, which stays at or above the default mode's value.
     fn on_loss_episode(&mut self) {
         self.prior = self.now;
         self.lossy_round = true;
@@ -212,13 +212,13 @@ impl Model for Copa {
         (self.now.cwnd, f64::INFINITY)
     }
 
-    /// Section 2.1: twice the window per standing round-trip time.
+    /// Section 2.1: twice cwnd per standing RTT.
     fn pacing(&self) -> Option<f64> {
         self.rtt_standing.get().map(|standing| 2.0 * self.now.cwnd / standing * 1e9)
     }
 
-    /// Bytes for a window cut to whole ones by which steps are divided: of a step, one part in
-    /// `cwnd`.
+    /// Bytes of error, because steps are divided by a window truncated to whole segments: one part in
+    /// `cwnd` of a step.
     fn tolerance(&self) -> f64 {
         4.0 + self.now.cwnd / 10_000.0
     }

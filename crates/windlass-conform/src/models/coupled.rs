@@ -1,6 +1,6 @@
 //! Coupled growth: LIA (RFC 6356), OLIA (Khalili et al. 2013), BALIA (Peng et al. 2016), D-LIA
 //! (Lubna, Mahmud, Cho 2020), wVegas (Cao, Xu, Fu 2012), and the approximations of MPFast and
-//! emReno. Windows in segments of one's own path, times in seconds.
+//! emReno. Windows are in segments of the algorithm's path, times in seconds.
 
 use windlass_cc::{Ack, Conn, Group, PathView, Phase};
 
@@ -8,12 +8,12 @@ use super::delay::Fast;
 use super::frame::{Cause, Law, Windows, kept, per_round};
 use super::rounds::{Rounds, base, queued};
 
-/// A path: window in segments of one's own, round-trip time, and what it discloses.
+/// A path: cwnd in segments of the algorithm's path, RTT, and the disclosed value.
 #[derive(Clone, Copy)]
 struct Seen {
     w: f64,
     r: f64,
-    /// Whole segments of its own size.
+    /// cwnd in whole segments of this path.
     whole: f64,
     disclosed: f64,
     own: bool,
@@ -25,7 +25,7 @@ impl Seen {
     }
 }
 
-/// The paths with a known round-trip time; none for a path that is alone.
+/// The paths with a known RTT; `None` for a single path.
 fn seen(c: &Conn, g: &Group, w: &Windows) -> Option<Vec<Seen>> {
     let look = |(place, path): (usize, &PathView)| {
         let own = place == g.place();
@@ -57,12 +57,12 @@ fn own(paths: &[Seen]) -> Seen {
     paths.iter().copied().find(|path| path.own).expect("`seen` has looked for it")
 }
 
-/// Bytes for an acknowledgement, given the segments for one acknowledged segment.
+/// Bytes of growth per acknowledgement, from the segments of growth per acknowledged segment.
 fn bytes(c: &Conn, credit: f64, segments: f64) -> f64 {
     segments * credit.max(f64::from(c.mss))
 }
 
-/// RFC 6356 section 3, with emReno's price.
+/// RFC 6356 section 3, with the price of emReno.
 #[derive(Default)]
 pub struct Lia {
     /// alpha/cwnd_total for windows in segments.
@@ -72,7 +72,7 @@ pub struct Lia {
 }
 
 impl Lia {
-    /// With this price.
+    /// LIA with this price.
     pub fn priced(price: f64) -> Lia {
         Lia { price, ..Lia::default() }
     }
@@ -104,11 +104,11 @@ impl Law for Lia {
 #[derive(Default)]
 pub struct Olia {
     linked: Option<f64>,
-    /// Segments for an acknowledged one are this over the window.
+    /// Segments of growth per acknowledged segment are this value over cwnd.
     epsilon: f64,
-    /// Bytes acknowledged since the last loss, between the two before, and before those.
+    /// Bytes acknowledged since the last loss, between the two losses before it, and before those.
     stretches: [f64; 3],
-    /// The last loss has moved the stretches.
+    /// True if the last loss has moved the stretches.
     moved: bool,
 }
 
@@ -176,13 +176,13 @@ impl Law for Olia {
 /// draft-walid-mptcp-congestion-control-04 section 3.
 #[derive(Default)]
 pub struct Balia {
-    /// Segments for an acknowledged one, and the largest rate over one's own.
+    /// Segments of growth per acknowledged segment, and the largest rate over this path's rate.
     linked: Option<(f64, f64)>,
 }
 
 impl Law for Balia {
     fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
-        // Never more than Reno; an undone timeout opens the window beyond what the group told.
+        // Never more than Reno, because an undone timeout raises cwnd above the value in the group.
         let reno = 1.0 / w.segments(c);
         bytes(c, credit, self.linked.map_or(reno, |(segments, _)| segments.min(reno)))
     }
@@ -201,16 +201,16 @@ impl Law for Balia {
         });
     }
 
-    /// The ratio of rates cut to a 65536th, times the flight.
+    /// The ratio of rates truncated to a 65536th, times the flight.
     fn tolerance(&self, w: &Windows) -> f64 {
         4.0 + w.cwnd / 16_384.0
     }
 }
 
-/// The authors' published code, in fractions.
+/// The authors' published code, with fractions.
 pub struct DLia {
     lia: Lia,
-    /// What the last cut left, bytes, and the share that it left.
+    /// cwnd after the last reduction in bytes, and the share that was kept.
     last: (f64, f64),
     before: (f64, f64),
 }
@@ -259,10 +259,10 @@ impl Law for DLia {
 /// wVegas: total_alpha 10, initial_alpha 2.
 pub struct WVegas {
     rounds: Rounds,
-    /// Segments to open by in a round: one, none, or Reno's while nothing is known.
+    /// Segments of growth per round: one, zero, or Reno's growth before the first estimate.
     opening: Option<f64>,
     alpha: f64,
-    /// Bytes per second, zero for not yet.
+    /// Rate in bytes per second; zero before the first estimate.
     rate: f64,
     others: f64,
     least_delay: Option<f64>,

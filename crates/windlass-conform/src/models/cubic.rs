@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438), windows in segments and times in seconds as there.
+//! CUBIC (RFC 9438). Windows are in segments and times in seconds, as in the RFC.
 
 use windlass_cc::{Ack, Conn};
 
@@ -18,9 +18,9 @@ struct State {
 
 #[derive(Clone, Copy)]
 enum Epoch {
-    /// Began at this moment.
+    /// Began at this time.
     Since(f64),
-    /// Has run for so long and is stopped: the window does not limit the sender.
+    /// Has run for this time and is stopped, because cwnd does not limit the sender.
     Stopped(f64),
 }
 
@@ -28,7 +28,7 @@ enum Epoch {
 #[derive(Default)]
 pub struct Cubic {
     now: State,
-    /// Before the last cut (section 4.9.2).
+    /// State before the last reduction (section 4.9.2).
     prior: State,
 }
 
@@ -106,7 +106,7 @@ impl Law for Cubic {
     }
 
     fn undo(&mut self, c: &Conn, w: &Windows) {
-        // The state is not to be restored when the window has passed the one before the cut.
+        // The state is not restored if cwnd has passed its value before the reduction.
         if w.segments(c) <= self.now.cwnd_prior + 1e-9 {
             self.now = self.prior;
         }
@@ -118,14 +118,14 @@ impl Law for Cubic {
         }
     }
 
-    /// Section 4.10 has slow start while cwnd is no more than ssthresh, and section 4.3 begins W_est
-    /// at the window with which congestion avoidance begins: the one from before the idle time would
-    /// undo RFC 5681's restart window at once.
+    /// Section 4.10 uses slow start while cwnd is at most ssthresh. Section 4.3 begins W_est at the
+    /// cwnd with which congestion avoidance begins. A W_est from before the idle time would cancel
+    /// RFC 5681's restart window at once.
     fn fall_back(&mut self, _c: &Conn) {
         self.now.epoch = None;
     }
 
-    /// An implementation may keep W_max and what else is in segments to 1/64 of one.
+    /// An implementation may round W_max and other values in segments to a 64th.
     fn tolerance(&self, _w: &Windows) -> f64 {
         4.0 + 1_460.0 / 64.0
     }

@@ -10,10 +10,10 @@ fn growing(c: &Conn) -> bool {
     matches!(c.phase, Phase::Open | Phase::Loss)
 }
 
-/// Vegas-1,3 with the mean of a round; a loss takes a quarter, as NS-2.
+/// Vegas-1,3 with the mean of a round; a loss reduces cwnd by a quarter, as in ns-2.
 pub struct Vegas {
     rounds: Rounds,
-    /// Segments to open by in a round: one, none, or Reno's while nothing is known.
+    /// Segments of growth per round: one, zero, or Reno's growth before the first estimate.
     opening: Option<f64>,
 }
 
@@ -164,7 +164,7 @@ impl Law for Yeah {
     }
 }
 
-/// FAST: alpha 100, gamma 1/2, an update every other round trip.
+/// FAST: alpha 100, gamma 1/2, an update every other RTT.
 pub struct Fast {
     avg_rtt: Option<f64>,
     round_end: u64,

@@ -1,5 +1,5 @@
-//! Extremes of the recent past and rounds counted by delivery, as the texts define them: the whole
-//! window is kept, so nothing is approximated.
+//! Extremes over recent time, and rounds counted by delivery, according to their definitions. The
+//! whole window is kept, so nothing is approximated.
 
 use std::collections::VecDeque;
 
@@ -22,36 +22,38 @@ impl Best {
         Best { samples: VecDeque::new(), better: f64::min }
     }
 
-    /// Takes a sample at a time; those that are older than `window` then are forgotten.
+    /// Takes a sample with its time, and removes samples older than `window`.
     pub fn take(&mut self, window: f64, at: f64, value: f64) {
         self.samples.push_back((at, value));
         self.samples.retain(|(then, _)| at - then <= window);
     }
 
-    /// The best as of the last sample, `None` before the first.
+    /// The best value at the time of the last sample; `None` before the first sample.
     pub fn get(&self) -> Option<f64> {
         self.samples.iter().map(|(_, value)| *value).reduce(self.better)
     }
 }
 
-/// Packet-timed rounds: one ends with the acknowledgement of data that was sent when all that had
-/// been delivered at its beginning was (draft-cardwell-iccrg-bbr-congestion-control-00 section
-/// 4.1.1.3, draft-ietf-ccwg-bbr-06 section 5.5.1).
+/// Packet-timed rounds. A round ends with the acknowledgement of data that was sent after the round
+/// began, when at least the data delivered at its beginning had been delivered
+/// (draft-cardwell-iccrg-bbr-congestion-control-00 section 4.1.1.3, draft-ietf-ccwg-bbr-06 section
+/// 5.5.1).
 pub struct DeliveryRounds {
     end: u64,
     /// Rounds so far.
     pub count: u32,
-    /// The last acknowledgement began one.
+    /// True if the last acknowledgement began a round.
     pub begins: bool,
 }
 
 impl DeliveryRounds {
-    /// The first round, begun when so much was delivered.
+    /// The first round; `delivered` is the number of bytes delivered at its beginning.
     pub fn new(delivered: u64) -> DeliveryRounds {
         DeliveryRounds { end: delivered, count: 0, begins: false }
     }
 
-    /// Takes the sample of an acknowledgement after which so much is delivered.
+    /// Takes the sample of an acknowledgement; `delivered` is the number of bytes delivered after
+    /// it.
     pub fn take(&mut self, sample: &RateSample, delivered: u64) {
         self.begins = sample.prior_delivered >= self.end;
         if self.begins {
@@ -66,7 +68,7 @@ impl DeliveryRounds {
     }
 }
 
-/// The delivery rate of a sample, bytes per second; zero if it cannot be told.
+/// The delivery rate of a sample, bytes per second; zero if it is unknown.
 pub fn delivery_rate(sample: &RateSample) -> f64 {
     match sample.is_valid() {
         true => sample.delivered as f64 / (sample.interval.0 as f64 * 1e-9),

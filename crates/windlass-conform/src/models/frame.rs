@@ -1,5 +1,5 @@
-//! Slow start, loss recovery, timeouts, idle times: RFC 5681, 6582 and 6675 as equations. The
-//! algorithms with a window fill in how it grows and how far it is cut.
+//! Slow start, loss recovery, timeouts and idle times: the equations of RFC 5681, 6582 and 6675.
+//! Algorithms with a cwnd define its growth and its reductions.
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Ack, Conn, Event, Group, Phase, Span};
@@ -9,19 +9,19 @@ use super::hystart::HyStart;
 pub use super::windows::Windows;
 use crate::cases::Opening;
 
-/// RFC 5681 equation 4 with the share of the flight that is kept: half of it there.
+/// RFC 5681 equation 4 with a share of the flight that is kept; in the RFC, half of it.
 pub fn kept(c: &Conn, share: f64) -> f64 {
     (share * c.flight_size as f64).max(2.0 * f64::from(c.mss))
 }
 
-/// Bytes that so many segments per round trip are for one acknowledgement: `n·mss/cwnd` for each
-/// byte that it counts for, a segment at least (RFC 5681 equation 3).
+/// Bytes of growth per acknowledgement for the given number of segments per RTT: `n·mss/cwnd` for
+/// each byte that it counts for, and at least a segment (RFC 5681 equation 3).
 pub fn per_round(c: &Conn, credit: f64, w: &Windows, segments: f64) -> f64 {
     let mss = f64::from(c.mss);
     segments * mss * credit.max(mss) / w.cwnd
 }
 
-/// Why a window is cut.
+/// The cause of a reduction of cwnd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Duplicate acknowledgements.
@@ -32,16 +32,16 @@ pub enum Cause {
     Mark,
 }
 
-/// What distinguishes an algorithm with a window.
+/// The rules of an algorithm with a cwnd.
 pub trait Law {
-    /// Measurements: every acknowledgement, in any phase.
+    /// Takes measurements from every acknowledgement, in any phase.
     fn observe(&mut self, _c: &Conn, _a: &Ack, _w: &mut Windows) {}
     /// Bytes that congestion avoidance adds for an acknowledgement that counts for `credit` bytes.
-    /// What limits the window beside that may be done to `w` itself.
+    /// The method may apply other limits of cwnd to `w`.
     fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64;
-    /// The threshold after a cut.
+    /// ssthresh after a reduction.
     fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64;
-    /// Segments that a timeout leaves: the loss window of RFC 5681 section 3.1.
+    /// Segments of cwnd after a timeout: the loss window of RFC 5681 section 3.1.
     fn loss_window(&self) -> f64 {
         1.0
     }
@@ -49,13 +49,14 @@ pub trait Law {
     fn slow_start_gain(&self, _c: &Conn) -> f64 {
         1.0
     }
-    /// Congestion avoidance begins anew after a cut (`w` after it) or a recovery.
+    /// Congestion avoidance begins again after a reduction (`w` is the state after it) or a
+    /// recovery.
     fn restart(&mut self, _c: &Conn, _w: &Windows) {}
-    /// The last cut was unfounded; `w` is restored.
+    /// The last reduction was unfounded; `w` is restored.
     fn undo(&mut self, _c: &Conn, _w: &Windows) {}
-    /// Nothing was sent for so many seconds.
+    /// Nothing was sent for this number of seconds.
     fn idle(&mut self, _c: &Conn, _gap: f64) {}
-    /// After an idle time the window has fallen back to the restart window.
+    /// After an idle time, cwnd was reduced to the restart window.
     fn fall_back(&mut self, _c: &Conn) {}
     /// The paths of the connection are now these.
     fn regroup(&mut self, _c: &Conn, _g: &Group, _w: &Windows) {}
@@ -65,9 +66,9 @@ pub trait Law {
     }
     /// Another segment size.
     fn resize(&mut self, _c: &Conn, _factor: f64) {}
-    /// See [`Model::tolerance`]. By default a byte for the window cut to whole bytes, one for the
-    /// threshold that it was made of, and the same again for a change of segment size, which scales
-    /// what was cut.
+    /// See [`Model::tolerance`]. The default is a byte for the cwnd truncated to whole bytes, and a
+    /// byte for the ssthresh from which it was computed. A change of segment size scales the
+    /// truncated values, which doubles the error.
     fn tolerance(&self, _w: &Windows) -> f64 {
         4.0
     }
@@ -77,18 +78,18 @@ pub trait Law {
 #[derive(Default)]
 struct Reduction {
     recover_fs: f64,
-    /// [`Conn::delivered`] and [`Conn::sent`] when recovery began.
+    /// [`Conn::delivered`] and [`Conn::sent`] at the beginning of recovery.
     since: (u64, u64),
 }
 
 impl Reduction {
-    /// What recovery would begin with, were it to begin with this acknowledgement.
+    /// Prepares the values for a recovery that begins with this acknowledgement.
     fn prepare(&mut self, c: &Conn, a: &Ack) {
         self.recover_fs = a.prior_in_flight as f64;
         self.since = (c.delivered - a.delivered, c.sent);
     }
 
-    /// `cwnd`, given DeliveredData and whether the acknowledgement is safe.
+    /// `cwnd`, from DeliveredData and whether the acknowledgement is safe.
     fn window(&self, c: &Conn, ssthresh: f64, delivered_data: f64, safe: bool) -> f64 {
         let prr_delivered = (c.delivered - self.since.0) as f64;
         let prr_out = (c.sent - self.since.1) as f64;
@@ -110,17 +111,17 @@ impl Reduction {
 pub struct Frame<L> {
     law: L,
     w: Windows,
-    /// Before the last cut, for undoing it.
+    /// The windows before the last reduction, for an undo.
     prior: Windows,
     initial_window: f64,
     style: LossRecovery,
     ack_limit: f64,
-    /// The cut that began the current phase has been undone.
+    /// True if the reduction that began the current phase has been undone.
     undone: bool,
-    /// Whether the last cut was for a loss and stands, so that it can be undone; and whether the law
-    /// had a part in it.
+    /// `Some` if the last reduction was for a loss and is in force, so that it can be undone. The
+    /// flag is true if the law was involved.
     loss: Option<bool>,
-    /// Slow start follows a timeout.
+    /// True if slow start follows a timeout.
     timed_out: bool,
     reduction: Reduction,
     opening: Opening,
@@ -150,7 +151,7 @@ impl<L: Law> Frame<L> {
         }
     }
 
-    /// The same with another slow start.
+    /// The frame with another slow start.
     pub fn opening(self, opening: Opening) -> Frame<L> {
         Frame { opening, ..self }
     }
@@ -192,7 +193,7 @@ impl<L: Law> Frame<L> {
         let limit = if self.timed_out && limited { 1.0 } else { self.ack_limit }; // RFC 3465, 2.3
         let credit = (a.acked as f64).min(limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
-            // RFC 5681 equation 2. What a gain above one adds ends at the threshold.
+            // RFC 5681 equation 2. The growth by a gain above one ends at ssthresh.
             let opened = self.opened(c, a, credit);
             let standard = self.w.cwnd + opened;
             let more = (self.law.slow_start_gain(c) - 1.0) * opened;
@@ -205,7 +206,7 @@ impl<L: Law> Frame<L> {
         }
     }
 
-    /// What slow start adds.
+    /// Bytes that slow start adds.
     fn opened(&mut self, c: &Conn, a: &Ack, credit: f64) -> f64 {
         match self.opening {
             Opening::Standard => credit,
@@ -269,8 +270,8 @@ impl<L: Law> Frame<L> {
                     self.prior = self.w;
                     self.w.ssthresh = self.cut(c, Cause::Timeout);
                 } else if from != Phase::Loss {
-                    // RFC 5681 equation 4 is an upper bound: the first cut stays in force, and is as
-                    // if it had been for the timeout. A mark's stands by itself.
+                    // RFC 5681 equation 4 is an upper bound: the first reduction stays in force, and counts as
+                    // a reduction for the timeout. The reduction of a mark is separate.
                     match self.loss {
                         Some(true) => self.law.undo(c, &self.prior),
                         Some(false) => {}
@@ -330,7 +331,7 @@ impl<L: Law> Model for Frame<L> {
             }
             Event::Mss(old) => self.resize(c, *old),
             Event::Group(g) => self.law.regroup(c, g, &self.w),
-            // No algorithm of this frame asks what lies below.
+            // No algorithm of this frame uses the lower layers.
             Event::CrossLayer(_) => {}
         }
     }

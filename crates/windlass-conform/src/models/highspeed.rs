@@ -43,8 +43,8 @@ impl Law for HighSpeed {
         kept(c, 1.0 - decrease(w.segments(c).floor()))
     }
 
-    /// The logarithms of an integer implementation: a part in 5,000 of the growth of a window, and
-    /// of the threshold.
+    /// The logarithms of an integer implementation: a part in 5,000 of the growth of cwnd, and of
+    /// ssthresh.
     fn tolerance(&self, w: &Windows) -> f64 {
         4.0 + w.cwnd / 5_000.0
     }
@@ -120,12 +120,12 @@ impl Law for Bic {
     }
 }
 
-/// The kernel's BIC (`bictcp_update`, `bictcp_acked`, `tcp_cong_avoid_ai`), all in whole numbers.
+/// The kernel's BIC (`bictcp_update`, `bictcp_acked`, `tcp_cong_avoid_ai`) in whole numbers.
 pub struct WholeBic {
     bic: Bic,
     /// Sixteenths of a segment that an acknowledgement covers, smoothed.
     ratio: f64,
-    /// Segments acknowledged towards the next one of growth.
+    /// Segments acknowledged towards the next segment of growth.
     counted: f64,
 }
 
@@ -138,7 +138,7 @@ impl Default for WholeBic {
 }
 
 impl WholeBic {
-    /// Segments to be acknowledged for one of growth.
+    /// Acknowledged segments per segment of growth.
     fn per(&self, cwnd: f64) -> f64 {
         if cwnd <= BIC_LOW_WINDOW {
             return cwnd;

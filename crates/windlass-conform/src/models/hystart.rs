@@ -16,11 +16,12 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// The RFC adds before it judges the round, an implementation may judge first: three quarters of
-    /// a segment, when conservative slow start begins and when it ends.
+    /// The RFC adds the growth before it judges the round; an implementation may judge first. The
+    /// difference is three quarters of a segment, at the beginning and at the end of conservative
+    /// slow start.
     pub const TOLERANCE: f64 = 2.0 * 0.75 * 1_460.0;
 
-    /// What an acknowledgement that counts for `credit` bytes adds.
+    /// Bytes that slow start adds for an acknowledgement that counts for `credit` bytes.
     pub fn opened(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let added = if self.css.is_some() { credit / 4.0 } else { credit };
         let end = *self.window_end.get_or_insert(c.next_id);

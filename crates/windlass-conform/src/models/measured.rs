@@ -34,7 +34,7 @@ impl Law for Westwood {
     fn observe(&mut self, c: &Conn, a: &Ack, _w: &mut Windows) {
         self.delivered += a.delivered;
         let rtt = if a.rtt.is_known() { a.rtt } else { c.srtt };
-        // Compared as nanoseconds: an interval of exactly a round trip is one.
+        // Compared as nanoseconds: an interval of exactly an RTT counts.
         let interval = c.now.0 - (self.since * 1e9).round() as u64;
         if !rtt.is_known() || interval == 0 || interval < rtt.0 {
             return;
@@ -144,10 +144,10 @@ impl Law for Compound {
     }
 }
 
-/// LEDBAT: TARGET 100 ms, GAIN 1, delays of round trips.
+/// LEDBAT: TARGET 100 ms, GAIN 1, delays from RTTs.
 pub struct Ledbat {
-    /// Least of each minute, the present one last, nanoseconds: whole, so that a delay of exactly
-    /// TARGET is one.
+    /// Minimum of each minute in whole nanoseconds, so that a delay of exactly TARGET counts. The
+    /// present minute is last.
     minutes: Vec<f64>,
     minute: f64,
     samples: Vec<f64>,
@@ -166,7 +166,7 @@ impl Ledbat {
         if current.is_finite() { (current - base) / 1e9 } else { 0.0 }
     }
 
-    /// Bytes to open (or close) the window by.
+    /// Bytes by which cwnd grows (or shrinks).
     fn step(&self, c: &Conn, a: &Ack, w: &Windows) -> f64 {
         let off_target = (0.1 - self.queueing_delay()) / 0.1;
         off_target * (a.acked as f64).min(w.cwnd) * f64::from(c.mss) / w.cwnd

@@ -16,7 +16,7 @@ pub struct MVegas {
     diff: Option<f64>,
     alpha_t: f64,
     beta_t: f64,
-    /// Segments to open by in a round: one, none, or Reno's while nothing is known.
+    /// Segments of growth per round: one, zero, or Reno's growth before the first estimate.
     opening: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ impl Law for MVegas {
         let slow_start = w.cwnd < w.ssthresh;
         let (low, high) = (1.0 + self.alpha_t, 3.0 + self.beta_t);
         self.opening = Some(if diff < low { 1.0 } else { 0.0 });
-        // Less than a hundredth of a segment is none; more than any bound stands for a division by it.
+        // Less than a hundredth of a segment counts as zero; a division by it gives a value above any bound.
         let phi = match (before < 0.01, diff < 0.01) {
             (true, true) => 1.0,
             (false, true) => f64::INFINITY,
@@ -82,8 +82,8 @@ impl Law for MVegas {
     }
 }
 
-/// MFast: sigma 1/2, alpha 100, gamma 1/2, an update every other round trip, the NS-2 module's
-/// average and multiplicative increase.
+/// MFast: sigma 1/2, alpha 100, gamma 1/2, an update every other RTT, with the average and the
+/// multiplicative increase of the ns-2 module.
 pub struct MFast {
     avg_rtt: Option<f64>,
     round_end: u64,
@@ -169,8 +169,9 @@ impl Law for MFast {
     }
 }
 
-/// What the connection decided for the path: 0 MVegas, 1 MFast, from 2 on LIA with the paths of the
-/// same number. What is newly decided begins as on a new connection, with the window as it is.
+/// The algorithm that the connection selects for the path: 0 MVegas, 1 MFast, from 2 on LIA with the
+/// paths of the same number. A newly selected algorithm begins as on a new connection, with the
+/// present cwnd.
 pub struct Mfvl {
     mode: u8,
     law: Box<dyn Law>,

@@ -1,5 +1,5 @@
-//! The equations of RFCs and papers in floating point, written apart from `windlass-cc`: what
-//! conformance vectors expect.
+//! The equations of RFCs and papers in floating point, written independently of `windlass-cc`. They
+//! give the expected values of test vectors.
 
 pub mod aggregation;
 pub mod bbr;
@@ -31,11 +31,11 @@ pub trait Model {
     fn apply(&mut self, c: &Conn, e: &Event);
     /// Congestion window and slow-start threshold, bytes.
     fn windows(&self) -> (f64, f64);
-    /// Pacing rate, bytes per second, where the algorithm has one.
+    /// Pacing rate, bytes per second, if the algorithm paces.
     fn pacing(&self) -> Option<f64> {
         None
     }
-    /// What sibling paths are to know of it, in the algorithm's own unit.
+    /// The value that it discloses to sibling paths, in the algorithm's unit.
     fn disclosed(&self) -> f64 {
         0.0
     }

@@ -1,23 +1,23 @@
-//! Policers as Linux finds them for BBR version 1: two intervals of four rounds or more, each begun
-//! and ended by a loss and losing a fifth of what it delivers, with the same rate.
+//! Detection of policers in Linux's BBR version 1: two intervals with the same rate. Each interval
+//! has at least four rounds, begins and ends with a loss, and loses a fifth of the delivered data.
 
 use windlass_cc::Conn;
 
 /// Losses per byte delivered (Linux: 50/256).
 const LOSS: f64 = 50.0 / 256.0;
-/// Rounds for which the rate is kept to.
+/// Rounds for which the policer's rate is used.
 const HOLD: u32 = 48;
 
-/// What is known of a policer.
+/// State of the detection of a policer.
 pub struct Policer {
     /// Clock, bytes delivered and lost at the beginning of the interval.
     begin: (f64, f64, f64),
-    /// Rounds of the interval, or of keeping to the rate.
+    /// Rounds of the interval, or rounds with the policer's rate.
     rounds: u32,
     sampling: bool,
-    /// The rate of the interval before.
+    /// The rate of the previous interval.
     before: Option<f64>,
-    /// The policer's.
+    /// The policer's rate.
     rate: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ fn counts(c: &Conn) -> (f64, f64, f64) {
 }
 
 impl Policer {
-    /// None known.
+    /// No policer is known.
     pub fn new(c: &Conn) -> Policer {
         Policer { begin: counts(c), rounds: 0, sampling: false, before: None, rate: None }
     }
@@ -36,8 +36,8 @@ impl Policer {
         self.rate
     }
 
-    /// An acknowledgement, or a timeout; `cycling` in ProbeBW. Says whether a policer's rate has been
-    /// kept to for long enough, and the cycle begins anew.
+    /// Takes an acknowledgement or a timeout; `cycling` is true in ProbeBW. Returns true if the
+    /// policer's rate has been used long enough, so that the cycle begins again.
     pub fn take(
         &mut self,
         c: &Conn,

@@ -1,15 +1,15 @@
-//! Rounds and the round-trip times in them, in seconds.
+//! Rounds with their RTTs, in seconds.
 
 use windlass_cc::{Ack, Conn};
 
-/// Round-trip times of a round that is over.
+/// RTTs of a round that has ended.
 #[derive(Clone, Copy)]
 pub struct Ended {
-    /// The least.
+    /// Their minimum.
     pub least: f64,
     /// Their mean.
     pub mean: f64,
-    /// How many.
+    /// Their number.
     pub samples: usize,
 }
 
@@ -21,12 +21,12 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The first of a connection.
+    /// The first round of a connection.
     pub fn new(c: &Conn) -> Rounds {
         Rounds { end: c.next_id, samples: Vec::new() }
     }
 
-    /// Takes an acknowledgement's sample; what the round was if it is over, `None` otherwise.
+    /// Takes an acknowledgement's sample. Returns the round if it has ended.
     pub fn take(&mut self, c: &Conn, a: &Ack) -> Option<Ended> {
         if a.rtt.is_known() {
             self.samples.push(a.rtt.0 as f64 * 1e-9);
@@ -45,12 +45,13 @@ impl Rounds {
     }
 }
 
-/// The connection's least round-trip time, seconds.
+/// The connection's minimum RTT, seconds.
 pub fn base(c: &Conn) -> f64 {
     c.min_rtt.0 as f64 * 1e-9
 }
 
-/// Segments queued by a window of so many: `w·(rtt - base)/rtt` (Brakmo and Peterson 1995).
+/// Segments in the queue for a cwnd of `w` segments: `w·(rtt - base)/rtt` (Brakmo and Peterson
+/// 1995).
 pub fn queued(w: f64, base: f64, rtt: f64) -> f64 {
     w * (rtt - base) / rtt
 }

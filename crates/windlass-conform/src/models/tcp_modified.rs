@@ -12,9 +12,9 @@ fn seconds(c: &Conn) -> f64 {
 pub struct TcpModified {
     congestion: f64,
     beta: f64,
-    /// The two before the last congestion event.
+    /// The values before the last congestion event.
     before: (f64, f64),
-    /// Where throughput begins: a time and what was delivered then.
+    /// Beginning of the throughput measurement: a time and the bytes delivered then.
     start: (f64, u64),
     throughput: f64,
     last_throughput: f64,

@@ -1,8 +1,8 @@
-//! What every model with a window works on.
+//! The state of every model with a cwnd.
 
 use windlass_cc::Conn;
 
-/// Window and threshold, bytes.
+/// cwnd and ssthresh, bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
     /// Congestion window.
@@ -12,7 +12,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The window comes down for another reason than a loss, and slow start with it.
+    /// Reduces cwnd for another reason than a loss, which also ends slow start.
     pub fn shrink(&mut self, c: &Conn, cwnd: f64) {
         let cwnd = cwnd.max(f64::from(c.mss));
         if cwnd < self.cwnd {
@@ -21,7 +21,7 @@ impl Windows {
         }
     }
 
-    /// The window in segments.
+    /// cwnd in segments.
     pub fn segments(&self, c: &Conn) -> f64 {
         self.cwnd / f64::from(c.mss)
     }

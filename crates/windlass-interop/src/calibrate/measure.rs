@@ -1,4 +1,4 @@
-//! From what a probe has shown to rows.
+//! Conversion of a probe's trace to rows.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use super::point::{FULL, Point, SMALL};
 use super::row::{Quantity, Row, Tolerance};
 use windlass_testbed::live::{Arrival, Outcome, Trace};
 
-/// One-way times of the datagrams that found the link idle, in ascending order: a sender that was
-/// held up sends several at once, which then wait for each other.
+/// One-way delays of the datagrams that found the link idle, in ascending order. A delayed sender sends
+/// several datagrams at once, which then wait for each other; these are left out.
 fn one_way_times(point: &Point, trace: &Trace) -> Vec<Span> {
     let transmission = point.transmission(SMALL);
     let spaced = |number: usize| {
@@ -24,7 +24,7 @@ fn one_way_times(point: &Point, trace: &Trace) -> Vec<Span> {
     times
 }
 
-/// Number, time sent and time of arrival of all that have arrived.
+/// Number, send time and arrival time of all datagrams that have arrived.
 fn numbered(trace: &Trace) -> impl Iterator<Item = (usize, Time, Time)> {
     trace.arrived.iter().filter_map(|a| {
         let number = usize::try_from(a.number).ok()?;
@@ -32,13 +32,13 @@ fn numbered(trace: &Trace) -> impl Iterator<Item = (usize, Time, Time)> {
     })
 }
 
-/// The value that this share of the ascending values does not exceed.
+/// Returns the value that this share of the ascending values does not exceed.
 fn quantile(ascending: &[Span], percent: usize) -> Span {
     let rank = (ascending.len() * percent).div_ceil(100).max(1);
     ascending.get(rank - 1).copied().unwrap_or(Span::ZERO)
 }
 
-/// Least, median, 99th percentile and greatest one-way time.
+/// Minimum, median, 99th percentile and maximum of the one-way delay.
 pub(crate) fn delay(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<Row> {
     let times = one_way_times(point, trace);
     let asked = (point.transmission(SMALL) + point.delay).0 as f64;
@@ -56,8 +56,8 @@ pub(crate) fn delay(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<
         .collect()
 }
 
-/// Rate and spacing over the middle half of the datagrams: the link has been busy for a while by
-/// then, and has a backlog that no pause of the sender exhausts.
+/// Rate and spacing over the middle half of the datagrams. By then the link has been busy for a while, and
+/// its backlog is longer than any pause of the sender.
 pub(crate) fn rate(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<Row> {
     let sent = trace.sent.len() as u64;
     let middle: Vec<Time> = trace
@@ -78,7 +78,7 @@ pub(crate) fn rate(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<R
     ]
 }
 
-/// How many were lost, and whether they are those that the error model draws.
+/// Number of losses, and the number of differences from the losses that the error model draws.
 pub(crate) fn loss(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<Row> {
     let drawn: BTreeSet<u64> = point.draws(trace.sent.len() as u64).into_iter().collect();
     let arrived: BTreeSet<u64> = trace.arrived.iter().map(|a| a.number).collect();
@@ -91,10 +91,10 @@ pub(crate) fn loss(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<R
     ]
 }
 
-/// How many of a burst have passed, and for how long the queue held the last of them.
+/// Number of datagrams of a burst that passed, and the time for which the queue held the last datagram.
 pub(crate) fn queue(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<Row> {
     let places = point.places().unwrap_or(0);
-    // The first is transmitted at once; each place in the queue is one transmission more to wait.
+    // The first datagram is transmitted immediately; each place in the queue adds one transmission time.
     let asked = point.transmission(FULL).0 * places;
     let times = || trace.arrived.iter().map(|a| a.time);
     let [first, last] = [times().min(), times().max()].map(Option::unwrap_or_default);
@@ -104,7 +104,7 @@ pub(crate) fn queue(point: &Point, trace: &Trace, tolerance: &Tolerance) -> Vec<
     ]
 }
 
-/// Over how long a burst reached the link, from its packet log.
+/// Time over which a burst reached the link, from its packet log.
 pub(crate) fn spread(result: &RunResult) -> Span {
     let offered = |fate| result.packets.iter().filter(move |p| p.forward && p.fate == fate);
     let first = offered(PacketFate::Sent).map(|p| p.time).min();
@@ -112,12 +112,12 @@ pub(crate) fn spread(result: &RunResult) -> Span {
     last.unwrap_or_default().since(first.unwrap_or_default())
 }
 
-/// Datagrams that arrived after a later one, or once more.
+/// Number of datagrams that arrived after a later datagram, or a second time.
 pub(crate) fn out_of_order(arrived: &[Arrival]) -> u64 {
     arrived.windows(2).filter(|pair| pair[1].number <= pair[0].number).count() as u64
 }
 
-/// Datagrams that were to be sent and were not offered to the link, or that came out of it and did
+/// Number of planned datagrams that were not offered to the link, plus datagrams that left the link and did
 /// not arrive.
 pub(crate) fn beside(outcome: &Outcome, planned: u64) -> u64 {
     let Some((link, trace)) = outcome.result.links.first().zip(outcome.traces.first()) else {
@@ -133,7 +133,7 @@ mod tests {
 
     const TOLERANCE: fn() -> Tolerance = Tolerance::in_virtual_time;
 
-    /// Datagrams sent at these microseconds, of which the numbered ones arrived at these.
+    /// Creates a trace of datagrams sent at these microseconds. `arrived` has the numbers and arrival times.
     fn trace(sent: &[u64], arrived: &[(u64, u64)]) -> Trace {
         let time = |us: u64| Time(us * 1_000);
         Trace {
@@ -154,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_on_the_heels_of_another_tells_nothing_of_the_delay() {
-        // 8 ms of transmission and 50 ms of delay; the third waits for the second.
+    fn delay_ignores_datagrams_sent_within_one_transmission_time() {
+        // 8 ms of transmission and 50 ms of delay; the third datagram waits for the second.
         let point = &points()[0];
         let trace = trace(&[0, 20_000, 20_010], &[(0, 58_000), (1, 78_050), (2, 86_050)]);
         let rows = delay(point, &trace, &TOLERANCE());
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_that_comes_early_is_as_wrong_as_a_late_one() {
+    fn early_datagram_is_out_of_bounds_like_a_late_one() {
         let point = &points()[0];
         for (arrived, ok) in [(57_999, false), (58_000, true), (58_050, true), (58_051, false)] {
             let rows = delay(point, &trace(&[0], &[(0, arrived)]), &TOLERANCE());
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_arrives_is_no_calibration() {
+    fn trace_without_arrivals_is_out_of_bounds() {
         let point = &points()[0];
         let silent = trace(&[0, 10, 20, 30], &[]);
         assert!(!delay(point, &silent, &TOLERANCE()).iter().any(Row::is_ok));
@@ -184,8 +184,8 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_that_of_the_middle() {
-        // 1500 bytes at 2 Mbps take 6 ms; a slow start and end do not count.
+    fn rate_uses_the_middle_half_of_the_datagrams() {
+        // 1500 bytes at 2 Mbps take 6 ms; a slow start and a slow end do not count.
         let point = &points()[1];
         let sent: Vec<u64> = (0..40).collect();
         let arrived: Vec<(u64, u64)> = (0..40)
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_losses_as_drawn_but_others_are_found_out() {
+    fn equal_number_of_other_losses_is_found() {
         let point = &points()[3];
         let drawn = point.draws(60);
         assert_eq!(drawn, [0, 1, 49, 50, 51]);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_that_overtake_or_come_twice_are_counted() {
+    fn reordered_and_duplicate_datagrams_are_counted() {
         let order = |numbers: &[u64]| {
             let arrived: Vec<Arrival> =
                 numbers.iter().map(|n| Arrival { number: *n, time: Time::ZERO }).collect();

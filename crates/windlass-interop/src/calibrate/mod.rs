@@ -1,11 +1,10 @@
-//! Calibration: what an emulated link delivers against what was asked of it.
+//! Calibration: comparison of an emulated link's delivered values with the requested values.
 //!
-//! Each [`Point`] asks for a rate, a delay, an error model and a queue. Its [probes](Probe) are flows of
-//! datagrams that [`live::run`] carries as it carries everything else: through sockets, namespaces,
-//! TUN devices and the emulator. Datagrams are numbered; the sender notes when it sends each, and
-//! the receiver's kernel when each comes, by one clock. The model against which this is held is
-//! arithmetic (size over rate, plus delay; places in the queue, plus one) and the error model's own
-//! draws.
+//! Each [`Point`] requests a rate, a delay, an error model and a queue. Its [probes](Probe) are flows of
+//! datagrams. [`live::run`] carries them like other packets: through sockets, namespaces, TUN devices and the
+//! emulator. Datagrams are numbered. The sender records the send time of each datagram, and the receiver's
+//! kernel records its arrival time, by the same clock. The results are compared with arithmetic (size over
+//! rate, plus delay; places in the queue, plus one) and with the error model's own draws.
 
 mod measure;
 mod point;
@@ -19,28 +18,28 @@ pub use point::{Effort, Point, Probe, points};
 pub use row::{Quantity, Row, Tolerance, Unit};
 use windlass_testbed::live::{self, Bound, Error, Lateness, Outcome};
 
-/// Bursts that are sent at most until one reaches the link within one transmission.
+/// Maximum number of bursts until one reaches the link within one transmission time.
 const BURSTS: u32 = 5;
 
-/// How links are calibrated.
+/// Options of a calibration.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How the probes are run.
+    /// Options of the probes' runs.
     pub live: live::Options,
-    /// How much is measured.
+    /// Amount of measurement.
     pub effort: Effort,
-    /// What errors are allowed.
+    /// Allowed errors.
     pub tolerance: Tolerance,
 }
 
 impl Options {
-    /// On this machine: up to five attempts of each probe.
+    /// Options for this machine: up to five attempts per probe.
     pub fn live(effort: Effort) -> Options {
         let live = live::Options { attempts: 5, ..live::Options::default() };
         Options { live, effort, tolerance: Tolerance::live() }
     }
 
-    /// In a guest whose clock counts instructions.
+    /// Options for a guest whose clock counts instructions.
     pub fn in_virtual_time(effort: Effort) -> Options {
         Options {
             live: live::Options::in_virtual_time(),
@@ -50,45 +49,45 @@ impl Options {
     }
 }
 
-/// What all points have shown.
+/// Result of all points.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Calibration {
     /// The kernel's release, as `uname -r` prints it.
     pub kernel: String,
-    /// One entry a point.
+    /// One entry per point.
     pub points: Vec<Measured>,
 }
 
-/// What one point has shown.
+/// Result of one point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// What was asked, in words.
+    /// Description of the requested link.
     pub asked: String,
-    /// Rate asked, bits per second.
+    /// Requested rate, bits per second.
     pub rate_bps: u64,
-    /// Delay asked, nanoseconds.
+    /// Requested delay, nanoseconds.
     pub delay_ns: u64,
-    /// What was delivered.
+    /// Delivered values.
     pub rows: Vec<Row>,
-    /// Why nothing can be said of a probe: the machine was too busy in every attempt.
+    /// Reason why a probe has no result: the machine was too busy in every attempt.
     pub invalid: Vec<String>,
-    /// Runs that were made, those that were too late included.
+    /// Number of runs, late runs included.
     pub runs: u32,
 }
 
 impl Calibration {
-    /// Whether everything was measured and is within its bounds.
+    /// True if everything was measured and is within its bounds.
     pub fn is_ok(&self) -> bool {
         self.points.iter().all(|p| p.invalid.is_empty() && p.rows.iter().all(Row::is_ok))
     }
 }
 
-/// Calibrates these points one after the other; `tell` is told of each before it begins.
+/// Calibrates these points one after the other. `tell` is called with each point before its start.
 ///
 /// # Errors
 ///
-/// Those of [`live::run`], except that a probe which was too late in every attempt is
-/// [invalid](Measured::invalid).
+/// Returns the errors of [`live::run`]. A probe that was too late in every attempt is
+/// [invalid](Measured::invalid) instead.
 pub fn run(
     points: &[Point],
     options: &Options,
@@ -101,7 +100,7 @@ pub fn run(
     Ok(Calibration { points: measured.collect::<Result<_, Error>>()?, kernel: live::kernel() })
 }
 
-/// What the probes of a point have in common.
+/// Sums over the probes of a point.
 #[derive(Default)]
 struct Tally {
     out_of_order: u64,
@@ -162,7 +161,7 @@ fn measure_point(point: &Point, options: &Options) -> Result<Measured, Error> {
     })
 }
 
-/// Runs a probe until it is valid, or says why it never was.
+/// Runs a probe until it is valid, or returns the reason why it never was.
 fn valid_outcome(
     point: &Point,
     probe: Probe,
@@ -170,7 +169,7 @@ fn valid_outcome(
     tally: &mut Tally,
 ) -> Result<Result<Outcome, String>, Error> {
     let config = point.config(probe, &options.effort);
-    // A distribution of times tells of the link only where no stall of the machine is in it.
+    // A distribution of times describes the link only if it contains no stall of the machine.
     let bound = match probe {
         Probe::Delay => options.live.bound.map(|b| Bound { max: b.p99, ..b }),
         _ => options.live.bound,

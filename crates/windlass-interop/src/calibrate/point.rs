@@ -1,4 +1,4 @@
-//! What is asked of a link, and the traffic that shows what it delivers.
+//! Requested links, and the traffic that measures their delivered values.
 
 use std::fmt;
 
@@ -16,64 +16,63 @@ use windlass_tcp::{Profile, stack};
 pub(crate) const SEED: u64 = 1;
 /// IP bytes of the datagrams that measure rate and queue: a full Ethernet packet.
 pub(crate) const FULL: u32 = 1_500;
-/// IP bytes of the datagrams that measure delay and loss: short enough for hundreds of them on a slow
-/// link.
+/// IP bytes of the datagrams that measure delay and loss. They are short enough for hundreds of datagrams on
+/// a slow link.
 pub(crate) const SMALL: u32 = 250;
-/// Before the first datagram: the applications wait by then.
+/// Time before the first datagram, after which the applications wait.
 const BEFORE: Span = Span::from_millis(5);
-/// After the last could have arrived.
+/// Time after the last possible arrival.
 const AFTER: Span = Span::from_secs(1);
-/// Time between two datagrams that measure delay, at least: room for a late one to be gone.
+/// Minimum time between two datagrams that measure delay, so that a late datagram has left the link.
 const LEAST_SPACING: Span = Span::from_millis(5);
-/// Time between two datagrams that measure loss, at least: any processor follows.
+/// Minimum time between two datagrams that measure loss, which any processor can keep up with.
 const LEAST_INTERVAL: Span = Span::from_micros(500);
 
-/// A link as it is asked for, the same in both directions but for the loss, which is of the forward
-/// one.
+/// A requested link, equal in both directions except for the loss, which affects the forward direction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point {
-    /// Rate in bits per second; IP packets count as they are.
+    /// Rate in bits per second of IP packets, without framing.
     pub rate_bps: u64,
     /// Propagation delay.
     pub delay: Span,
     /// Error model.
     pub loss: LossModel,
-    /// Most that may wait; a queue without limit is not measured.
+    /// Limit of the queue; a queue without limit is not measured.
     pub queue: QueueLimit,
 }
 
-/// What traffic is sent to measure what.
+/// Kind of traffic, by the measured property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Probe {
-    /// Datagrams with pauses between them on an idle link: the one-way time.
+    /// Datagrams with pauses on an idle link, which measure the one-way delay.
     Delay,
-    /// More datagrams than the link can carry: its rate.
+    /// More datagrams than the link can carry, which measure its rate.
     Rate,
-    /// Datagrams at less than the link's rate: which are lost.
+    /// Datagrams below the link's rate, which measure the losses.
     Loss,
-    /// A burst into an idle link: how many pass, and how long they take.
+    /// A burst into an idle link, which measures the number of passed datagrams and their delay.
     Queue,
 }
 
-/// How much is measured.
+/// Amount of measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Datagrams that measure delay.
+    /// Number of datagrams that measure delay.
     pub delays: u64,
-    /// Datagrams that measure loss.
+    /// Number of datagrams that measure loss.
     pub losses: u64,
-    /// For how long the link is kept busy.
+    /// Time for which the link is kept busy.
     pub busy: Span,
 }
 
 impl Effort {
-    /// Enough for a 99th percentile, rare losses and a rate to a fraction of a percent.
+    /// Enough for a 99th percentile, rare losses, and a rate accurate to a fraction of one percent.
     pub const FULL: Effort = Effort { delays: 500, losses: 1_000, busy: Span::from_secs(4) };
-    /// A smoke run.
+    /// A smoke test.
     pub const QUICK: Effort = Effort { delays: 100, losses: 200, busy: Span::from_secs(2) };
 }
 
-/// The links that are calibrated: from a sensor's radio to a fast Ethernet, with every error model.
+/// Returns the calibrated links: from a sensor's radio to fast Ethernet, with every error model.
 pub fn points() -> Vec<Point> {
     let point = |rate_bps, delay_ms, loss, queue| Point {
         rate_bps,
@@ -106,13 +105,13 @@ pub fn points() -> Vec<Point> {
 }
 
 impl Point {
-    /// Time on the wire of an IP packet of this number of bytes, rounded up to a nanosecond as the link
-    /// does.
+    /// Returns the transmission time of an IP packet of this number of bytes, rounded up to a nanosecond like
+    /// on the link.
     pub fn transmission(&self, ip_len: u32) -> Span {
         Span((u64::from(ip_len) * 8 * 1_000_000_000).div_ceil(self.rate_bps))
     }
 
-    /// Packets of full size (1500 bytes) that the queue holds; `None` without a limit.
+    /// Returns the number of full-size packets (1500 bytes) that the queue holds; `None` without a limit.
     pub fn places(&self) -> Option<u64> {
         match self.queue {
             QueueLimit::Packets(packets) => Some(packets),
@@ -121,21 +120,21 @@ impl Point {
         }
     }
 
-    /// The probes that make sense here.
+    /// Returns the probes that apply to this link.
     pub fn probes(&self) -> impl Iterator<Item = Probe> {
         let all = [Probe::Delay, Probe::Rate, Probe::Loss, Probe::Queue];
         let bounded = self.places().is_some();
         all.into_iter().filter(move |probe| bounded || *probe != Probe::Queue)
     }
 
-    /// Which of so many datagrams of [`SMALL`] size, numbered from 0, the error model takes: what it
-    /// draws with [`SEED`] for the first direction of the first link.
+    /// Returns the numbers, from 0, of the datagrams of [`SMALL`] size that the error model drops among this
+    /// many. The model draws with [`SEED`] for the first direction of the first link.
     pub(crate) fn draws(&self, datagrams: u64) -> Vec<u64> {
         let mut process = LossProcess::new(&self.loss, Stream::new(SEED, 0, Purpose::Loss));
         (0..datagrams).filter(|_| process.takes(SMALL)).collect()
     }
 
-    /// Datagrams that a probe sends.
+    /// Returns the number of datagrams that a probe sends.
     pub(crate) fn datagrams(&self, probe: Probe, effort: &Effort) -> u64 {
         let places = self.places().unwrap_or(0);
         match probe {
@@ -146,7 +145,7 @@ impl Point {
         }
     }
 
-    /// The configuration of a probe.
+    /// Returns the configuration of a probe.
     pub fn config(&self, probe: Probe, effort: &Effort) -> Config {
         let (ip_len, interval) = match probe {
             Probe::Delay => (SMALL, self.spacing()),
@@ -157,7 +156,7 @@ impl Point {
         let datagrams = self.datagrams(probe, effort);
         let start = Time::ZERO + BEFORE;
         let sending = Span(interval.0 * datagrams);
-        // No probe but the burst is to lose anything in the queue, nor any but one to errors.
+        // Only the burst may lose datagrams in the queue, and only the loss probe may lose them to errors.
         let queue = if probe == Probe::Queue { self.queue } else { QueueLimit::Unlimited };
         let loss = (probe == Probe::Loss).then(|| self.loss.clone());
         let link = LinkConfig {
@@ -194,19 +193,19 @@ impl Point {
         }
     }
 
-    /// Between two datagrams that measure delay: the link is idle for as long as it was busy.
+    /// Time between two datagrams that measure delay: the link is idle for as long as it was busy.
     fn spacing(&self) -> Span {
         Span(self.transmission(SMALL).0 * 2).max(LEAST_SPACING)
     }
 
-    /// Between two datagrams that measure loss: four fifths of the rate.
+    /// Time between two datagrams that measure loss: 4/5 of the rate.
     fn interval(&self) -> Span {
         Span(self.transmission(SMALL).0 * 5 / 4).max(LEAST_INTERVAL)
     }
 
-    /// Between two datagrams that measure rate: a twentieth above it. That is a backlog of 50 ms after a
-    /// second, more than a sender is held up for, and not so much that memory has to grow for it all the
-    /// time.
+    /// Time between two datagrams that measure rate: the load is about 5 % above the rate. After one second,
+    /// the backlog is 50 ms, more than a usual delay of the sender. The memory for the backlog does not have
+    /// to grow all the time.
     fn overload(&self) -> Span {
         Span(self.transmission(FULL).0 * 19 / 20).max(Span(1))
     }

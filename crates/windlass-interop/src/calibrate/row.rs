@@ -1,49 +1,47 @@
-//! One line of the table: what was asked, what was delivered, and how far apart they may be.
+//! One line of the table: requested value, delivered value, and allowed difference.
 
 use serde::{Deserialize, Serialize};
 use windlass_cc::Span;
 
 use windlass_testbed::live::Bound;
 
-/// What is compared.
+/// Measured quantity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// One-way time of spaced datagrams, from the sender's `send` to the receiver's kernel: least.
+    /// Minimum one-way delay of spaced datagrams, from the sender's `send` to the receiver's kernel.
     OneWayMin,
-    /// The same: median.
+    /// Median one-way delay of spaced datagrams.
     OneWayMedian,
-    /// The same: 99th percentile.
+    /// 99th percentile of the one-way delay of spaced datagrams.
     OneWayP99,
-    /// The same: greatest.
+    /// Maximum one-way delay of spaced datagrams.
     OneWayMax,
-    /// IP bits per second that arrive of more than the link can carry, in the middle of the run.
+    /// IP bits per second that arrive under overload, in the middle of the run.
     Rate,
-    /// Time between two arrivals then: median.
+    /// Median time between two arrivals under overload.
     SpacingMedian,
-    /// Datagrams that the error model takes.
+    /// Number of datagrams that the error model dropped.
     Lost,
-    /// Of those lost or drawn to be lost: in one of the two only.
+    /// Number of datagrams that were either lost or drawn to be lost, but not both.
     LostDifferently,
-    /// Of a burst into an idle link: datagrams that pass.
+    /// Number of datagrams that pass, of a burst into an idle link.
     BurstPassed,
-    /// From the arrival of the first datagram of that burst to that of the last: what the full queue
-    /// makes wait.
+    /// Time between the first and the last arrival of that burst: the waiting time of the full queue.
     BurstWait,
-    /// Datagrams that arrive after a later one or twice, in all probes.
+    /// Datagrams that arrive after a later datagram or a second time, in all probes.
     OutOfOrder,
-    /// Datagrams that the kernel refused, or that went missing before the link or behind it, in all
-    /// probes.
+    /// Datagrams that the kernel refused, or that were lost before or after the link, in all probes.
     LostBeside,
-    /// Lateness of the emulator's deliveries in the worst of the probes: median.
+    /// Median lateness of the emulator's deliveries, in the worst probe.
     LatenessMedian,
-    /// The same: 99th percentile.
+    /// 99th percentile of the lateness of the emulator's deliveries, in the worst probe.
     LatenessP99,
-    /// The same: greatest.
+    /// Maximum lateness of the emulator's deliveries, in the worst probe.
     LatenessMax,
 }
 
-/// What a value counts.
+/// Unit of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -56,7 +54,7 @@ pub enum Unit {
 }
 
 impl Quantity {
-    /// What the table calls it.
+    /// Label in the table.
     pub fn label(self) -> &'static str {
         match self {
             Quantity::OneWayMin => "one-way delay, minimum",
@@ -77,7 +75,7 @@ impl Quantity {
         }
     }
 
-    /// What its value counts.
+    /// Unit of the values.
     pub fn unit(self) -> Unit {
         match self {
             Quantity::Rate => Unit::BitsPerSecond,
@@ -94,51 +92,51 @@ impl Quantity {
 /// One line of the table. Values are in the quantity's [unit](Quantity::unit).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
-    /// What is compared.
+    /// Measured quantity.
     pub quantity: Quantity,
-    /// What was asked.
+    /// Requested value.
     pub asked: f64,
-    /// What was delivered.
+    /// Delivered value.
     pub delivered: f64,
-    /// Least error allowed.
+    /// Minimum allowed error.
     pub least: f64,
-    /// Greatest error allowed.
+    /// Maximum allowed error.
     pub most: f64,
 }
 
 impl Row {
-    /// Delivered less asked.
+    /// Returns the delivered value minus the requested value.
     pub fn error(&self) -> f64 {
         self.delivered - self.asked
     }
 
-    /// Whether the error is within its bounds.
+    /// True if the error is within its bounds.
     pub fn is_ok(&self) -> bool {
         (self.least..=self.most).contains(&self.error())
     }
 }
 
-/// How far what is delivered may be from what was asked. What is counted in datagrams has to be
-/// exact.
+/// Allowed difference between delivered and requested values. Counts of datagrams must be exact.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
-    /// Of one-way times: nothing comes early, and the least and the median come at most so late.
+    /// Maximum lateness of the minimum and the median one-way delay. Early arrivals are never allowed.
     pub usual: Span,
-    /// Of the emulator's lateness; its 99th percentile also of that of one-way times.
+    /// Bounds of the emulator's lateness. The bound of the 99th percentile also applies to the one-way delay.
     pub late: Bound,
-    /// Of the greatest one-way time.
+    /// Maximum lateness of the greatest one-way delay.
     pub held_up: Span,
-    /// Of the rate, as a share of it.
+    /// Maximum error of the rate, as a share of the rate.
     pub rate: f64,
-    /// Of the median spacing, either way.
+    /// Maximum error of the median spacing, in either direction.
     pub spacing: Span,
 }
 
 impl Tolerance {
-    /// Of the live testbed. Late is what makes a run invalid ([`Bound::default`]). The usual way, with a
-    /// wake-up at each end, takes a twentieth of a millisecond, and no more than one on a slow machine.
-    /// The rate is taken over a second or more between two arrivals, each of which may be 5 ms late;
-    /// one datagram may be so on the way into the network and again on the way out.
+    /// Tolerance of the live testbed. A run is late by the bounds of [`Bound::default`].
+    ///
+    /// A usual delivery, with a wake-up at each end, takes 0.05 ms, and at most 1 ms on a slow machine. The
+    /// rate is measured over one second or more between two arrivals, each of which may be 5 ms late. One
+    /// datagram may be late on the way into the network and again on the way out.
     pub fn live() -> Tolerance {
         Tolerance {
             usual: Span::from_millis(1),
@@ -149,10 +147,12 @@ impl Tolerance {
         }
     }
 
-    /// In virtual time, where nothing is late but by the work of the guest's processor: some 25
-    /// microseconds for sending, carrying and receiving a datagram. A few datagrams wait longer, on the
-    /// only processor, for the kernel's own work or for memory to be found: fractions of a millisecond. Nearly
-    /// all leave the emulator 8 to 20 microseconds late; where that goes to and fro, the median spacing is off by up to the difference.
+    /// Tolerance in virtual time, where only the work of the guest's processor causes lateness.
+    ///
+    /// Sending, carrying and receiving a datagram takes about 25 microseconds. A few datagrams wait fractions
+    /// of a millisecond longer, because the only processor works for the kernel or allocates memory. Nearly
+    /// all datagrams leave the emulator 8 to 20 microseconds late. If this value alternates, the error of the
+    /// median spacing is up to the difference.
     pub fn in_virtual_time() -> Tolerance {
         let usual = Span::from_micros(50);
         Tolerance {
@@ -164,7 +164,7 @@ impl Tolerance {
         }
     }
 
-    /// A row of this quantity.
+    /// Creates a row of this quantity.
     pub(crate) fn row(&self, quantity: Quantity, asked: f64, delivered: f64) -> Row {
         let ns = |span: Span| span.0 as f64;
         let (least, most) = match quantity {

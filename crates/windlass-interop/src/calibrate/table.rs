@@ -7,7 +7,7 @@ use windlass_run::World;
 
 use super::{Calibration, Measured, Quantity, Row, Unit};
 
-/// The table: a block for each point, a line for each quantity.
+/// Formats the table: one block per point, one line per quantity.
 pub fn text(calibration: &Calibration) -> String {
     let mut out = String::new();
     for point in &calibration.points {
@@ -57,7 +57,7 @@ fn value(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// A difference from what was asked, with its sign.
+/// Formats a difference from the requested value, with its sign.
 fn error(row: &Row, error: f64) -> String {
     match row.quantity.unit() {
         Unit::Nanoseconds => format!("{:+.3} ms", error / 1e6),
@@ -81,12 +81,12 @@ fn bound(row: &Row) -> String {
         Unit::BitsPerSecond => " %",
         Unit::Datagrams => "",
     };
-    // In steps small enough for every bound, and without the digits that a quotient leaves behind.
+    // Rounded to a step that is small enough for every bound, without the digits of a quotient.
     let short = |limit: f64| (limit * 1e6).round() / 1e6;
     format!("{} to +{}{unit}", short(least), short(most))
 }
 
-/// A calibration with what follows from it, for programs.
+/// A calibration with derived values, for programs.
 #[derive(Serialize)]
 pub struct Document<'a> {
     version: &'static str,
@@ -107,7 +107,7 @@ struct PointOut<'a> {
     rows: Vec<RowOut<'a>>,
 }
 
-/// A row with what follows from it.
+/// A row with derived values.
 #[derive(Serialize)]
 struct RowOut<'a> {
     #[serde(flatten)]
@@ -117,7 +117,7 @@ struct RowOut<'a> {
     ok: bool,
 }
 
-/// The document of a calibration that was made in this world.
+/// Returns the document of a calibration on this backend.
 pub fn document(world: World, quick: bool, calibration: &Calibration) -> Document<'_> {
     Document {
         version: world.version(),

@@ -6,7 +6,7 @@ use windlass_interop::worlds;
 use crate::args::Calibrate;
 use crate::failure::{Failure, print};
 
-/// Measures and prints; what is out of bounds is a failure.
+/// Measures and prints. A value out of bounds is a failure.
 pub fn run(args: &Calibrate) -> Result<(), Failure> {
     let mut tell = |point: &str| eprintln!("measuring: {point}");
     let calibration = worlds::calibrate(args.on, args.quick, &mut tell).map_err(Failure::of_run)?;
@@ -23,7 +23,7 @@ pub fn run(args: &Calibrate) -> Result<(), Failure> {
     let invalid: Vec<&str> =
         calibration.points.iter().flat_map(|p| &p.invalid).map(String::as_str).collect();
     Err(Failure::work(match invalid.first() {
-        None => "the links do not deliver what was asked of them".to_string(),
-        Some(first) => format!("not everything could be measured: {first}"),
+        None => "the links do not deliver the requested values".to_string(),
+        Some(first) => format!("measurement incomplete: {first}"),
     }))
 }

@@ -53,7 +53,7 @@ fn check_all(args: &Conform) -> Result<(), Failure> {
         }
     }
     if outcomes.is_empty() {
-        return Err(Failure::input("there is no vector to check; give files or folders with them"));
+        return Err(Failure::input("no vector to check; give files or folders with vectors"));
     }
     print(&table(&outcomes))?;
     let failures: Vec<String> =
@@ -61,12 +61,12 @@ fn check_all(args: &Conform) -> Result<(), Failure> {
     if failures.is_empty() { Ok(()) } else { Err(Failure::work(failures.join("\nerror: "))) }
 }
 
-/// What cannot be read or is no vector is the user's to mend.
+/// Unreadable files and invalid vectors are input errors.
 fn refused(e: CheckError) -> Failure {
     Failure::input(e)
 }
 
-/// Whether a file's header names the algorithm. One that cannot be read is not passed over.
+/// True if a file's header names the algorithm. An unreadable file counts too, so that its error is reported.
 fn is_of(file: &Path, id: &str) -> bool {
     let named = fs::read_to_string(file).ok().and_then(|text| algorithm_of(&text));
     named.is_none_or(|named| named.eq_ignore_ascii_case(id))

@@ -46,7 +46,7 @@ fn choose<'a>(known: &'a [Case], args: &Interop) -> Result<Vec<(&'a Case, Direct
         .filter(|(_, direction)| args.direction.is_none_or(|wanted| wanted == *direction))
         .collect();
     if chosen.is_empty() {
-        return Err(Failure::input("no case that was asked for is run in that direction"));
+        return Err(Failure::input("no selected case runs in that direction"));
     }
     Ok(chosen)
 }
@@ -130,7 +130,7 @@ fn table(reports: &[Report], kernel: &str) -> String {
     out
 }
 
-/// A run, and below it what was found amiss.
+/// Formats a run, with its findings below it.
 fn line(report: &Report) -> String {
     let result = if report.passed() { "ok" } else { "FAILED" };
     let mut out = format!(
@@ -144,12 +144,12 @@ fn line(report: &Report) -> String {
         let _ = writeln!(out, "    {finding}");
     }
     if !report.passed() {
-        let _ = writeln!(out, "    deliveries were late by: {}", report.lateness);
+        let _ = writeln!(out, "    lateness of the deliveries: {}", report.lateness);
     }
     out
 }
 
-/// Captures of what has failed.
+/// Writes captures of the failed runs.
 fn keep(dir: &Path, reports: &[Report]) -> Result<(), Failure> {
     let failed =
         |path: &Path, e: io::Error| Failure::work(format!("cannot write {}: {e}", path.display()));

@@ -10,7 +10,7 @@ use windlass_run::World;
 use crate::args::Lockstep;
 use crate::failure::{Failure, print};
 
-/// Cases of one boot: enough to make the boot cheap, and few enough to show progress.
+/// Number of cases per boot: enough to make the boot cheap, and few enough to show progress.
 const AT_ONCE: usize = 25;
 
 /// Plays the cases, prints a report, and fails if more differ than allowed.

@@ -10,7 +10,7 @@ use windlass_run::World;
 use crate::args::Script;
 use crate::failure::{Failure, print};
 
-/// Where scripts are looked for when none is named.
+/// Default folder of the scripts.
 const FOLDER: &str = "conformance/scripts";
 
 /// Plays scripts and prints a table of their results.
@@ -39,7 +39,7 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Loaded>, Failure> {
         scripts.extend(load(path).map_err(Failure::input)?);
     }
     if scripts.is_empty() {
-        return Err(Failure::input("there is no script to play; give files or folders with them"));
+        return Err(Failure::input("no script to play; give files or folders with scripts"));
     }
     Ok(scripts)
 }
@@ -59,7 +59,7 @@ fn table(scripts: &[Loaded], answers: &[Result<(), Unpassed>], world: World) -> 
             d.before.is_none() && (d.world == Stack::Sim) == (world == World::Sim)
         });
         let (kind, result) = match answer {
-            Ok(()) if differs => (0, "ok, differs as it says"),
+            Ok(()) if differs => (0, "ok, differs as stated"),
             Ok(()) => (0, "ok"),
             Err(Unpassed::Unable(_)) => (1, "skipped"),
             Err(_) => (2, "FAILED"),

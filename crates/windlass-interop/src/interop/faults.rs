@@ -1,5 +1,5 @@
-//! Listed faults: what happens to which packets between an end and the first link. They are told by
-//! what they are, not by their number, so that a case means the same whoever sends.
+//! Listed faults of packets between an end and the first link. Packets are identified by their kind, not by
+//! their number, so that a case has the same meaning in both directions.
 
 use windlass_cc::Span;
 use windlass_tcp::{Flags, Segment, Seq};
@@ -9,18 +9,18 @@ use super::Side;
 /// A fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Fault {
-    /// Whose packets.
+    /// End that sends the packets.
     pub from: Side,
-    /// Which of them.
+    /// Packets with the fault.
     pub which: Which,
-    /// What happens to them.
+    /// Effect on the packets.
     pub what: What,
 }
 
-/// Which packets of an end a fault is for. All count from 1, up to and including the last number.
+/// The packets of an end that a fault applies to. Numbers count from 1, up to and including the last number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Which {
-    /// Segments with SYN, an acknowledgement in them or not.
+    /// Segments with SYN, with or without an acknowledgement.
     Syn(u32, u32),
     /// Transmissions of the data byte with this offset, from 0.
     Byte(u64, (u32, u32)),
@@ -30,26 +30,26 @@ pub(super) enum Which {
     Ack(u32, u32),
     /// Acknowledgements without data that follow the end's FIN.
     AckAfterFin(u32, u32),
-    /// Acknowledgements without data, SYN or FIN that open a window which was closed.
+    /// Acknowledgements without data, SYN or FIN that reopen a closed window.
     Reopening(u32, u32),
 }
 
-/// What happens to a packet.
+/// Effect on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
-    /// It is lost.
+    /// The packet is lost.
     Drop,
-    /// So many packets of the same end overtake it, from the next one on.
+    /// The packet is delayed until this number of later packets of the same end has passed.
     Behind(u32),
-    /// It comes twice, the second time so much later.
+    /// The packet arrives twice, the second time after this delay.
     Twice(Span),
 }
 
-/// The faults of a run, and what of the packets they depend on.
+/// The faults of a run, and the state of the ends that they depend on.
 #[derive(Debug)]
 pub(super) struct Faults {
     faults: Vec<(Fault, u32)>,
-    /// Of each end: its first sequence number, whether its window is closed, whether its FIN is out.
+    /// For each end: its first sequence number, whether its window is closed, and whether it has sent a FIN.
     seen: [Seen; 2],
 }
 
@@ -68,7 +68,7 @@ impl Faults {
         }
     }
 
-    /// What happens to this segment, `None` for nothing.
+    /// Returns the effect on this segment, `None` for no effect.
     pub fn judge(&mut self, from: Side, s: &Segment) -> Option<What> {
         let seen = &mut self.seen[from as usize];
         if s.flags.has(Flags::SYN) {
@@ -89,7 +89,7 @@ impl Faults {
         happens
     }
 
-    /// Faults that have not struck at all.
+    /// Returns the faults that have not been applied.
     pub fn unused(&self) -> impl Iterator<Item = &Fault> {
         let first = |fault: &Fault| match fault.which {
             Which::Syn(first, _)
@@ -104,7 +104,7 @@ impl Faults {
 }
 
 impl Which {
-    /// The numbers that are struck, if the segment is of this kind.
+    /// Returns the range of affected numbers, if the segment is of this kind.
     fn range(self, s: &Segment, seen: Seen) -> Option<(u32, u32)> {
         let control = s.flags.has(Flags::SYN) || s.flags.has(Flags::FIN) || s.flags.has(Flags::RST);
         let bare = s.len == 0 && !control;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_is_known_by_its_offset_whatever_the_first_sequence_number() {
+    fn byte_is_identified_by_its_offset_from_any_initial_number() {
         let which = Which::Byte(1000, (2, 3));
         let mut faults = Faults::new(vec![Fault { from: Side::Sender, which, what: What::Drop }]);
         let iss = u32::MAX - 500;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_reopens_once_it_was_closed() {
+    fn reopening_counts_only_after_a_closed_window() {
         let which = Which::Reopening(1, 1);
         let mut faults = Faults::new(vec![Fault { from: Side::Receiver, which, what: What::Drop }]);
         let open = segment(1, 0, Flags::ACK);

@@ -1,15 +1,15 @@
-//! What is found amiss.
+//! Findings of a run.
 
 use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-/// What was expected and what was found instead.
+/// An expectation that was not met.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Finding {
-    /// What should have been.
+    /// Expected behaviour.
     pub expected: String,
-    /// What was.
+    /// Actual behaviour.
     pub found: String,
 }
 
@@ -19,7 +19,7 @@ impl Display for Finding {
     }
 }
 
-/// Findings of a run as they are collected.
+/// Findings of a run during their collection.
 #[derive(Debug, Default)]
 pub(super) struct Findings(pub Vec<Finding>);
 

@@ -1,4 +1,4 @@
-//! What an application asks of a TCP, ours or the kernel's.
+//! The interface of a TCP, Windlass's or the kernel's, to an application.
 
 use windlass_cc::Time;
 use windlass_tcp::Segment;
@@ -7,62 +7,62 @@ use windlass_tcp::wire::Packet;
 
 use windlass_testbed::live::Error;
 
-/// Our end: packets go in and come out.
+/// Windlass's end, which receives and sends packets.
 pub(super) trait Stack: Host {
-    /// When [`act`](Stack::act) is to be called next.
+    /// Time of the next call of [`act`](Stack::act).
     fn deadline(&self) -> Time;
-    /// A packet has arrived.
+    /// Processes an arrived packet.
     fn take(&mut self, now: Time, packet: &Packet<'_>);
-    /// Lets timers and the application act, and adds what is to be sent to `sent`.
+    /// Runs the timers and the application, and adds the packets to send to `sent`.
     fn act(&mut self, now: Time, sent: &mut Vec<Passing>) -> Result<(), Error>;
 }
 
-/// A packet on its way, and what it means.
+/// A packet in transit, with its parsed contents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Passing {
-    /// The path of its subflow; 0 without Multipath TCP.
+    /// Path of its subflow; 0 without Multipath TCP.
     pub path: u8,
     pub segment: Segment,
-    /// Its option of Multipath TCP, with all bits of its numbers.
+    /// Its option of Multipath TCP, with the full sequence numbers.
     pub option: Option<MpOption>,
     pub bytes: Vec<u8>,
 }
 
 /// One end: a stack with at most one connection at a time.
 pub(super) trait Host {
-    /// Awaits connections from now on.
+    /// Starts to accept connections.
     fn listen(&mut self) -> Result<(), Error>;
     /// Opens a connection.
     fn connect(&mut self) -> Result<(), Error>;
-    /// Offers bytes to send: the test pattern, which goes on from offer to offer.
+    /// Offers bytes to send. The bytes are the test pattern, which continues from offer to offer.
     fn offer(&mut self, bytes: u64);
-    /// Closes the sending side after what was offered.
+    /// Closes the sending side after the offered bytes.
     fn close(&mut self);
     /// Drops the connection with a reset.
     fn abort(&mut self) -> Result<(), Error>;
-    /// Forgets the connection without a word.
+    /// Deletes the connection without sending a packet.
     fn vanish(&mut self) -> Result<(), Error>;
-    /// Whether the application reads what comes.
+    /// Sets whether the application reads arriving data.
     fn set_reading(&mut self, on: bool);
-    /// How things stand.
+    /// Returns the state of the connection.
     fn standing(&self) -> Standing;
 }
 
-/// How a connection stands, as its application sees it.
+/// State of a connection as its application sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Standing {
-    /// Connections that have been open, this one included.
+    /// Number of connections that have been open, including this connection.
     pub opened: u32,
     /// Bytes read.
     pub received: u64,
-    /// The first byte read that was not the one sent, by its offset.
+    /// Offset of the first byte read that differs from the byte sent.
     pub wrong_at: Option<u64>,
-    /// The peer has closed, and all before that has been read.
+    /// True if the peer has closed, and everything before that has been read.
     pub at_end: bool,
-    /// Nothing more will happen but for TIME-WAIT.
+    /// True if the connection is over except for TIME-WAIT.
     pub over: bool,
-    /// The peer has reset it.
+    /// True if the peer has reset the connection.
     pub reset: bool,
-    /// It has failed for another reason than a reset.
+    /// Reason of a failure other than a reset.
     pub failed: Option<&'static str>,
 }

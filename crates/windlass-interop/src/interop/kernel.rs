@@ -1,4 +1,4 @@
-//! The kernel's end: a socket in a network namespace of its own.
+//! The kernel's end: a socket in its own network namespace.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddrV4};
@@ -23,9 +23,10 @@ use windlass_testbed::live::settings::Settings;
 use windlass_testbed::live::socket::{Purpose, Wanted};
 use windlass_testbed::live::tun::{self, Tun};
 
-/// Bytes written or read at a time at most.
+/// Maximum number of bytes per write or read.
 const CHUNK: usize = 64 << 10;
-/// How often a connection whose both sides are closed is asked whether it is over: nothing tells.
+/// Time between checks whether a connection with both sides closed is over. The kernel does not report this
+/// event.
 const LINGER: Span = Span::from_millis(5);
 
 /// A kernel with one connection at a time.
@@ -34,13 +35,13 @@ pub(super) struct Kernel {
     tun: Tun,
     flow: FlowConfig,
     settings: Settings,
-    /// Local and remote address.
+    /// Local and remote address of the connection.
     ends: (SocketAddrV4, SocketAddrV4),
     multipath: bool,
     listener: Option<Socket>,
     socket: Option<Socket>,
     connecting: bool,
-    /// Bytes offered and bytes that the kernel has taken.
+    /// Bytes offered, and bytes that the kernel has accepted.
     offered: u64,
     taken: u64,
     closing: bool,
@@ -52,7 +53,7 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// A namespace with everything but a socket.
+    /// Creates a namespace with everything except a socket.
     pub fn new(
         flow: FlowConfig,
         ends: (SocketAddrV4, SocketAddrV4),
@@ -91,12 +92,12 @@ impl Kernel {
         })
     }
 
-    /// The namespace's way out.
+    /// Returns the device of the namespace.
     pub fn tun(&self) -> &Tun {
         &self.tun
     }
 
-    /// The socket that is waited for, and what of it.
+    /// Returns the socket and the events to wait for.
     pub fn waits_for(&self) -> Option<(&Socket, PollFlags)> {
         let Some(socket) = &self.socket else {
             return self.listener.as_ref().map(|l| (l, PollFlags::POLLIN));
@@ -110,12 +111,12 @@ impl Kernel {
         (!events.is_empty()).then_some((socket, events))
     }
 
-    /// When [`act`](Kernel::act) is to be called next, whatever the socket says.
+    /// Time of the next call of [`act`](Kernel::act) if the socket has no event.
     pub fn deadline(&self) -> Time {
         if self.ended() { Time::NEVER } else { self.linger }
     }
 
-    /// Does what can be done now.
+    /// Does all steps that are possible now.
     pub fn act(&mut self, now: Time) -> Result<(), Error> {
         self.accept()?;
         if self.ended() {
@@ -153,7 +154,7 @@ impl Kernel {
         self.standing = Standing { opened, wrong_at, ..Standing::default() };
     }
 
-    /// A listener takes the next connection when the last one is over.
+    /// A listener accepts the next connection when the previous connection is over.
     fn accept(&mut self) -> Result<(), Error> {
         let Some(listener) =
             self.listener.as_ref().filter(|_| self.socket.is_none() || self.ended())
@@ -209,7 +210,7 @@ impl Kernel {
             let left = self.offered - self.taken;
             let chunk = &mut self.buffer[..left.min(CHUNK as u64) as usize];
             wire::fill_pattern(Seq(self.taken as u32), chunk);
-            // More follows at once: a full segment is not cut short for the end of a chunk.
+            // More bytes follow immediately, so that the end of a chunk does not cut a segment short.
             let more = if left > CHUNK as u64 { libc::MSG_MORE } else { 0 };
             match socket.send_with_flags(chunk, libc::MSG_NOSIGNAL | more) {
                 Ok(n) => self.taken += n as u64,
@@ -224,7 +225,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// With both sides closed only the connection's state tells whether all is acknowledged.
+    /// After both sides have closed, only the connection's state shows whether everything is acknowledged.
     fn linger(&mut self, now: Time) {
         let Some(socket) = self.socket.as_ref().filter(|_| self.shut && self.standing.at_end)
         else {
@@ -274,7 +275,7 @@ impl Host for Kernel {
 
     fn abort(&mut self) -> Result<(), Error> {
         if let Some(socket) = self.socket.take() {
-            // With no time to linger the kernel resets instead of closing (tcp(7)).
+            // With a linger time of zero the kernel resets instead of closing (tcp(7)).
             let _ = socket.set_linger(Some(Duration::ZERO));
         }
         self.standing.over = true;
@@ -283,7 +284,7 @@ impl Host for Kernel {
 
     fn vanish(&mut self) -> Result<(), Error> {
         if let Some(socket) = self.socket.take() {
-            // A socket under repair is closed without a word.
+            // A socket in repair mode is closed without sending a packet.
             setsockopt(&socket, sockopt::TcpRepair, &1)
                 .map_err(|e| Error::on("making the kernel forget a connection")(e.into()))?;
         }

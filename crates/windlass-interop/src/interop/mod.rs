@@ -1,13 +1,14 @@
-//! Our endpoint against the kernel: a conformance run over real packets.
+//! Windlass's endpoint against the kernel: a conformance run with real packets.
 //!
-//! One end of a connection is a [`windlass_tcp::Endpoint`], the other a kernel's socket in a network
-//! namespace of its own; between them are the simulator's links and listed faults. A [`Case`] says what
-//! both applications do and what must come of it, and is run in both [`Direction`]s. Whatever the case,
-//! the bytes that an application reads are compared with those that were sent, and every segment of
-//! either end is held to the rules of its connection: it stays within the window and the segment size
-//! that the peer has allowed, acknowledges only what has come, has the options that were agreed on and
-//! no others, and so on. In cases of Multipath TCP our end is a [`windlass_tcp::mptcp::Connection`], the
-//! kernel's a socket of its own Multipath TCP, and there are two paths.
+//! One end of a connection is a [`windlass_tcp::Endpoint`]. The other end is a kernel's socket in its own
+//! network namespace. The simulator's links and listed faults are between them. A [`Case`] defines the
+//! actions of both applications and the expected results. Each case is run in both [`Direction`]s.
+//!
+//! Every case compares the bytes that an application reads with the bytes that were sent. It also checks
+//! every segment of either end against the rules of its connection. For example, a segment must stay within
+//! the window and the segment size that the peer has allowed, acknowledge only arrived data, and have exactly
+//! the agreed options. In cases of Multipath TCP, Windlass's end is a [`windlass_tcp::mptcp::Connection`],
+//! the kernel's end is a socket of its Multipath TCP, and there are two paths.
 
 mod cases;
 mod faults;
@@ -35,18 +36,18 @@ pub use findings::Finding;
 pub use plan::Case;
 pub use report::{Options, Report, run};
 
-/// Addresses of the two ends, the sender's first, where the sender opens the connection.
+/// Returns the addresses of the two ends, the sender's first, if the sender opens the connection.
 fn addresses() -> FlowAddresses {
     FlowAddresses::new(0, 0, 1)
 }
 
-/// The two ends of a connection. Except in cases that say otherwise, the sender opens the connection
-/// and sends the data.
+/// The two ends of a connection. The sender opens the connection and sends the data, unless a case defines
+/// otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum Side {
-    /// The end that sends most.
+    /// The end that sends more data.
     Sender,
-    /// The other.
+    /// The other end.
     Receiver,
 }
 
@@ -67,21 +68,21 @@ impl fmt::Display for Side {
     }
 }
 
-/// Which end is ours.
+/// Role of Windlass's end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Ours sends to the kernel.
+    /// Windlass sends to the kernel.
     OursSends,
-    /// The kernel sends to ours.
+    /// The kernel sends to Windlass.
     KernelSends,
 }
 
 impl Direction {
-    /// Both.
+    /// Both directions.
     pub const ALL: [Direction; 2] = [Direction::OursSends, Direction::KernelSends];
 
-    /// The side that is ours.
+    /// Returns Windlass's side.
     pub fn ours(self) -> Side {
         match self {
             Direction::OursSends => Side::Sender,
@@ -89,7 +90,7 @@ impl Direction {
         }
     }
 
-    /// The name, such as `ours-sends`.
+    /// Returns the name, such as `ours-sends`.
     pub fn name(self) -> &'static str {
         match self {
             Direction::OursSends => "ours-sends",
@@ -111,6 +112,6 @@ impl FromStr for Direction {
         Direction::ALL
             .into_iter()
             .find(|direction| direction.name() == text)
-            .ok_or_else(|| format!("a direction is ours-sends or kernel-sends, not `{text}`"))
+            .ok_or_else(|| format!("a direction is `ours-sends` or `kernel-sends`, not `{text}`"))
     }
 }

@@ -1,4 +1,4 @@
-//! Our end: a [`windlass_tcp::Endpoint`] that sends and receives packets, bytes and all.
+//! Windlass's end: a [`windlass_tcp::Endpoint`] that sends and receives complete packets.
 
 use windlass_cc::Time;
 use windlass_tcp::wire::{self, Addresses, Packet};
@@ -7,31 +7,31 @@ use windlass_tcp::{Endpoint, Failure, Flags, Profile, Segment, Seq, State};
 use super::host::{Host, Passing, Stack, Standing};
 use windlass_testbed::live::Error;
 
-/// What stands for a byte that has not come: the pattern, modulo 251, has no such byte.
+/// Marker of a byte that has not arrived. The pattern, modulo 251, does not contain this byte.
 const HOLE: u8 = 255;
-/// From one connection's first sequence number to the next one's. The kernel in TIME-WAIT takes a SYN
-/// whose number is beyond the last connection's (RFC 9293 section 3.10.7.4).
+/// Distance between the first sequence numbers of consecutive connections. The kernel in TIME-WAIT accepts a
+/// SYN with a number beyond the last connection's numbers (RFC 9293 section 3.10.7.4).
 const NEXT_CONNECTION: u64 = 1 << 28;
 
 /// A user-space TCP with one connection at a time.
 pub(super) struct Ours {
     profile: Profile,
-    /// From here to the peer.
+    /// Addresses from this end to the peer.
     addresses: Addresses,
     endpoint: Endpoint,
-    /// Own first sequence number.
+    /// The own first sequence number.
     iss: Seq,
-    /// The peer's first sequence number, once it is known.
+    /// The peer's first sequence number, when known.
     irs: Option<Seq>,
-    /// What has arrived of the peer's stream, by offset of the data.
+    /// Arrived bytes of the peer's stream, by offset of the data.
     inbox: Vec<u8>,
     received: u64,
     wrong_at: Option<u64>,
     reading: bool,
     listens: bool,
-    /// The application has ended the connection itself.
+    /// True if the application has ended the connection itself.
     dropped: bool,
-    /// Former connections that have been open.
+    /// Number of earlier connections that have been open.
     opened_before: u32,
 }
 
@@ -53,7 +53,7 @@ impl Ours {
         }
     }
 
-    /// Whether this is the SYN of a new connection, with nothing left of the last one.
+    /// True if this is the SYN of a new connection and the last connection has ended.
     fn may_begin_again(&self, s: &Segment) -> bool {
         match self.endpoint.state() {
             State::Closed => s.flags.has(Flags::SYN) && !s.flags.has(Flags::ACK),
@@ -66,7 +66,7 @@ impl Ours {
         self.opened_before + u32::from(self.endpoint.was_established())
     }
 
-    /// A new endpoint in place of the last connection's.
+    /// Replaces the endpoint of the last connection by a new endpoint.
     fn renew(&mut self) {
         self.opened_before = self.opened();
         self.iss = self.iss.add(NEXT_CONNECTION);
@@ -77,8 +77,8 @@ impl Ours {
         self.dropped = false;
     }
 
-    /// Puts payload where it belongs. What has come first stays, as in a stack that has already
-    /// handed it on.
+    /// Stores payload at its offset. Bytes that arrived first are kept, as in a stack that has already
+    /// delivered them.
     fn keep(&mut self, segment: &Segment, payload: &[u8]) {
         let Some(irs) = self.irs else { return };
         let near = self.received + 1;
@@ -96,7 +96,7 @@ impl Ours {
         }
     }
 
-    /// What the endpoint hands over must have come in some packet, and be the pattern.
+    /// Reads from the endpoint. Every byte must have arrived in a packet, and equal the pattern.
     fn read(&mut self) {
         let n = self.endpoint.read(&self.profile, u64::MAX);
         let mut wanted = vec![0; n as usize];
@@ -144,7 +144,7 @@ impl Stack for Ours {
             let offset = Seq(segment.seq.0.wrapping_sub(self.iss.0).wrapping_sub(1));
             let fill = |payload: &mut [u8]| wire::fill_pattern(offset, payload);
             wire::emit(&segment, &self.addresses, fill, &mut bytes)
-                .map_err(|_| Error::Defect("wire format of our endpoint"))?;
+                .map_err(|_| Error::Defect("wire format of the endpoint"))?;
             sent.push(Passing { path: 0, segment, option: None, bytes });
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What a case sets up.
+//! Set-up of a case.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -21,18 +21,19 @@ use super::{Direction, Side};
 
 /// Largest IP packet of the path, bytes.
 const MTU: u32 = 1500;
-/// Time in TIME-WAIT of our endpoint. The kernel's, a minute, cannot be changed; no case waits for it.
+/// Duration of TIME-WAIT in Windlass's endpoint. The kernel's duration, one minute, is fixed; no case waits
+/// for it.
 const TIME_WAIT: Span = Span::from_secs(5);
 
 type Check = Box<dyn Fn(&Trace, &mut Findings) + Send + Sync>;
 
-/// A case: what both ends do, what happens to their packets, and what must come of it.
+/// A case: the actions of both ends, the faults of their packets, and the expected results.
 pub struct Case {
-    /// Its name, such as `lost-syn`.
+    /// Name, such as `lost-syn`.
     pub name: String,
-    /// What must come of it, in one line.
+    /// Expected result, in one line.
     pub about: String,
-    /// The directions in which it is run.
+    /// Directions in which the case is run.
     pub directions: Vec<Direction>,
     pub(super) plan: Plan,
     pub(super) check: Check,
@@ -45,7 +46,7 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
-    /// A case in both directions, of which only the rules that hold for all are demanded so far.
+    /// Creates a case in both directions that only checks the general rules.
     pub(super) fn new(name: impl Into<String>, about: impl Into<String>, plan: Plan) -> Case {
         Case {
             name: name.into(),
@@ -56,7 +57,7 @@ impl Case {
         }
     }
 
-    /// What is demanded besides.
+    /// Adds a check of the results.
     pub(super) fn check(
         mut self,
         check: impl Fn(&Trace, &mut Findings) + Send + Sync + 'static,
@@ -75,61 +76,62 @@ impl Case {
 #[derive(Clone, Debug)]
 pub(super) struct End {
     pub stack: StackConfig,
-    /// Identifier of its congestion control.
+    /// Identifier of the congestion control.
     pub algorithm: &'static str,
     pub script: Vec<Step>,
 }
 
-/// What a case sets up.
+/// Set-up of a case.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    /// Bits per second, each way.
+    /// Rate in each direction, bits per second.
     pub rate_bps: u64,
-    /// Propagation delay, each way.
+    /// Propagation delay in each direction.
     pub delay: Span,
     pub discipline: Discipline,
-    /// Error model towards the receiver, and towards the sender.
+    /// Error models towards the receiver, and towards the sender.
     pub loss: [Option<LossModel>; 2],
-    /// Sender and receiver.
+    /// The sender and the receiver.
     pub ends: [End; 2],
     pub faults: Vec<Fault>,
-    /// Whether resets are part of the case.
+    /// True if resets are part of the case.
     pub resets: bool,
-    /// Data segments that each end may send although all of it has arrived; `None` for any number.
+    /// Maximum number of unnecessary retransmissions per end: data segments whose bytes have all arrived
+    /// before. `None` for no maximum.
     pub needless: Option<u32>,
-    /// Time by which both applications must be done.
+    /// Time by which both applications must have finished.
     pub patience: Time,
-    /// What makes the connection one of Multipath TCP.
+    /// Settings of Multipath TCP, if the connection uses it.
     pub multipath: Option<Multipath>,
 }
 
-/// What a case of Multipath TCP sets up besides. All that a plan says of one path is of the first.
+/// Additional set-up of a case of Multipath TCP. The plan's values for one path apply to the first path.
 #[derive(Clone, Debug)]
 pub(super) struct Multipath {
-    /// Propagation delay of the second path, each way.
+    /// Propagation delay of the second path in each direction.
     pub delay: Span,
-    /// Behaviour of our end.
+    /// Behaviour of Windlass's end.
     pub config: MultipathConfig,
-    /// Whether the kernel's socket is one of Multipath TCP, and whether it wants checksums.
+    /// Type of the kernel's socket: plain TCP, Multipath TCP, or Multipath TCP with checksums.
     pub kernel: KernelSocket,
     /// Faults of the second path.
     pub faults: Vec<Fault>,
-    /// When nothing passes.
+    /// Times at which paths deliver nothing.
     pub outages: Vec<Outage>,
 }
 
 /// The kernel's socket in a case of Multipath TCP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum KernelSocket {
-    /// An ordinary one.
+    /// An ordinary socket.
     Plain,
-    /// One of Multipath TCP.
+    /// A socket of Multipath TCP.
     Multipath,
-    /// One that wants checksums.
+    /// A socket of Multipath TCP that requests checksums.
     Checksums,
 }
 
-/// A time in which a path takes everything and delivers nothing.
+/// A period in which a path accepts all packets and delivers none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Outage {
     pub path: u8,
@@ -138,7 +140,7 @@ pub(super) struct Outage {
 }
 
 impl Multipath {
-    /// A second path of 20 ms each way.
+    /// A second path with a delay of 20 ms in each direction.
     pub fn new() -> Multipath {
         Multipath {
             delay: Span::from_millis(20),
@@ -151,7 +153,8 @@ impl Multipath {
 }
 
 impl Plan {
-    /// Two ends with these scripts: Linux's stack and CUBIC over 20 Mbps and 10 ms each way.
+    /// Creates a plan with these scripts. Both ends use Linux's stack and CUBIC, over 20 Mbps and 10 ms in
+    /// each direction.
     pub fn new(sender: Vec<Step>, receiver: Vec<Step>) -> Plan {
         let stack = StackConfig { time_wait: TIME_WAIT, ..stack::LINUX };
         let end = |script| End { stack, algorithm: "cubic", script };
@@ -169,7 +172,7 @@ impl Plan {
         }
     }
 
-    /// Makes the connection one of Multipath TCP, after changes to what that is.
+    /// Makes the connection use Multipath TCP, with changes of its set-up.
     pub fn multipath(mut self, change: impl FnOnce(&mut Multipath)) -> Plan {
         let mut multipath = Multipath::new();
         change(&mut multipath);
@@ -177,35 +180,36 @@ impl Plan {
         self.needless(None)
     }
 
-    /// Number of paths.
+    /// Returns the number of paths.
     pub fn paths(&self) -> u8 {
         if self.multipath.is_some() { 2 } else { 1 }
     }
 
-    /// The end that opens the connection.
+    /// Returns the end that opens the connection.
     pub fn client(&self) -> Side {
         let opens = self.ends[0].script.contains(&Step::Connect);
         if opens { Side::Sender } else { Side::Receiver }
     }
 
-    /// Addresses of the two ends, the sender's first.
+    /// Returns the addresses of the two ends, the sender's first.
     pub fn addresses(&self) -> FlowAddresses {
         let addresses = super::addresses();
         if self.client() == Side::Sender { addresses } else { addresses.opened_by_to() }
     }
 
-    /// The path on which packets with these addresses go: the one with the client's.
+    /// Returns the path of packets with these addresses, which is given by the client's address.
     pub fn path_of(&self, addresses: &Addresses) -> Option<u8> {
         let ends = [addresses.source.ip(), addresses.destination.ip()];
         (0..self.paths()).find(|path| ends.contains(&&self.client_address(*path)))
     }
 
-    /// The client's address on a path.
+    /// Returns the client's address on a path.
     pub fn client_address(&self, path: u8) -> Ipv4Addr {
         self.addresses().client(path)
     }
 
-    /// The sender opens, sends this number of bytes and closes; then the receiver does.
+    /// Creates a transfer: the sender opens, sends this number of bytes and closes; the receiver closes after
+    /// that.
     pub fn transfer(bytes: u64) -> Plan {
         Plan::new(
             vec![Step::Connect, Step::Send(bytes), Step::Close, Step::End, Step::Over],
@@ -220,7 +224,7 @@ impl Plan {
         )
     }
 
-    /// Changes the stack of both ends.
+    /// Changes the stacks of both ends.
     pub fn stacks(self, change: impl Fn(&mut StackConfig)) -> Plan {
         self.stack(Side::Sender, &change).stack(Side::Receiver, &change)
     }
@@ -231,36 +235,37 @@ impl Plan {
         self
     }
 
-    /// The congestion control of the sender.
+    /// Sets the congestion control of the sender.
     pub fn algorithm(mut self, id: &'static str) -> Plan {
         self.ends[0].algorithm = id;
         self
     }
 
-    /// One more fault.
+    /// Adds a fault.
     pub fn fault(mut self, from: Side, which: Which, what: What) -> Plan {
         self.faults.push(Fault { from, which, what });
         self
     }
 
-    /// One more loss.
+    /// Adds a loss.
     pub fn lose(self, from: Side, which: Which) -> Plan {
         self.fault(from, which, What::Drop)
     }
 
-    /// Resets are part of the case.
+    /// Allows resets.
     pub fn with_resets(mut self) -> Plan {
         self.resets = true;
         self
     }
 
-    /// How many data segments each end may send although all of it has arrived.
+    /// Sets the maximum number of unnecessary retransmissions per end.
     pub fn needless(mut self, most: impl Into<Option<u32>>) -> Plan {
         self.needless = most.into();
         self
     }
 
-    /// The network, of which all hosts are outside: for each path a link between two nodes of its own.
+    /// Returns the network, with all hosts outside the simulation. Each path is a link between its own two
+    /// nodes.
     pub fn network(&self, seed: u64) -> Config {
         let delays = [Some(self.delay), self.multipath.as_ref().map(|m| m.delay)];
         let paths = (0_u32..).zip(delays.into_iter().flatten());
@@ -301,7 +306,7 @@ impl Plan {
         }
     }
 
-    /// The connection, with an end's stack.
+    /// Returns the connection, with an end's stack.
     pub fn flow(&self, side: Side) -> FlowConfig {
         FlowConfig {
             name: "connection".into(),
@@ -316,8 +321,8 @@ impl Plan {
         }
     }
 
-    /// Stack and congestion control of an end. A name that is none would be Reno; a test sees to it
-    /// that there is none.
+    /// Returns the stack and the congestion control of an end. An unknown algorithm would become Reno; a test
+    /// checks that all names are known.
     pub fn profile(&self, side: Side) -> Profile {
         let end = &self.ends[side as usize];
         let params = AnyParams::by_name(end.algorithm).unwrap_or_default();

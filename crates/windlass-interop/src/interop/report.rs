@@ -1,4 +1,4 @@
-//! Running cases, and what is found.
+//! Running cases, and their reports.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,40 +14,40 @@ use super::trace::Trace;
 use super::{Direction, Side, addresses, rules, runs};
 use windlass_testbed::live::{Bound, Error};
 
-/// A case in one direction, and its verdict.
+/// A case in one direction, with its verdict.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// The case.
+    /// Name of the case.
     pub case: String,
-    /// Which end was ours.
+    /// Direction of the case.
     pub direction: Direction,
-    /// What was found amiss; the case has passed if nothing was.
+    /// Findings; the case has passed if the list is empty.
     pub findings: Vec<Finding>,
-    /// Time until both applications were done, seconds.
+    /// Time until both applications had finished, seconds.
     pub seconds: f64,
-    /// Data segments that each end has retransmitted, sender first.
+    /// Number of data segments that each end has retransmitted, sender first.
     pub retransmissions: [u64; 2],
-    /// How late deliveries were.
+    /// Lateness of the deliveries.
     pub lateness: String,
-    /// Every packet: as an end sends it, as it arrives, as it is lost. On the first path link 0 leads
-    /// from the sender to the receiver and link 1 back, on the second links 2 and 3.
+    /// Every packet when an end sends it, and when it arrives or is lost. On the first path, link 0 leads
+    /// from the sender to the receiver and link 1 back. On the second path, these are links 2 and 3.
     pub packets: Vec<PacketEvent>,
     /// Number of paths.
     pub paths: u8,
-    /// Whether the receiver opened the connection.
+    /// True if the receiver opened the connection.
     pub receiver_opens: bool,
-    /// Whether mappings of Multipath TCP have checksums.
+    /// True if mappings of Multipath TCP have checksums.
     pub checksums: bool,
 }
 
 impl Report {
-    /// Addresses of the two ends, the sender's first.
+    /// Returns the addresses of the two ends, the sender's first.
     pub fn addresses(&self) -> FlowAddresses {
         let addresses = addresses();
         if self.receiver_opens { addresses.opened_by_to() } else { addresses }
     }
 
-    /// What the links are called, by their numbers.
+    /// Returns the names of the links, by their numbers.
     pub fn links(&self) -> Vec<String> {
         let path = |path| match path {
             0 => String::new(),
@@ -58,45 +58,45 @@ impl Report {
         (0..self.paths).map(path).flat_map(both).collect()
     }
 
-    /// Whether nothing was amiss.
+    /// True if there are no findings.
     pub fn passed(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
-/// How cases are run.
+/// Options of running cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Cases side by side; they wait most of the time.
+    /// Number of parallel cases; a case mostly waits.
     pub jobs: usize,
-    /// Times that a case is run at most while it fails and deliveries are late.
+    /// Maximum number of runs of a case while it fails with late deliveries.
     pub attempts: u32,
-    /// Lateness that speaks against a failure; `None` where nothing is late, as in virtual time.
+    /// Lateness above which a failure is not final; `None` if nothing can be late, as in virtual time.
     pub bound: Option<Bound>,
-    /// Seed of random losses.
+    /// Seed of the random losses.
     pub seed: u64,
 }
 
 impl Default for Options {
-    /// Eight at once, five attempts, the usual bound, seed 1.
+    /// Eight parallel cases, five attempts, the default bound, seed 1.
     fn default() -> Options {
         Options { jobs: 8, attempts: 5, bound: Some(Bound::default()), seed: 1 }
     }
 }
 
 impl Options {
-    /// In a guest whose clock counts instructions nothing is late.
+    /// Options for a guest whose clock counts instructions, where nothing is late.
     pub fn in_virtual_time() -> Options {
         Options { jobs: 4, attempts: 1, bound: None, ..Options::default() }
     }
 }
 
-/// Runs cases side by side, and once more those that have failed while deliveries were late: one at a
-/// time then, so that they are not each other's reason. `done` is told of each as its verdict is final.
+/// Runs cases in parallel. Cases that failed with late deliveries are run again one at a time, so that they
+/// do not delay each other. `done` is called for each case with its final verdict.
 ///
 /// # Errors
 ///
-/// When the machine lacks something, or refuses it.
+/// Returns an error if the machine does not meet a requirement, or refuses an operation.
 pub fn run(
     cases: &[(&Case, Direction)],
     options: &Options,
@@ -143,11 +143,11 @@ pub fn run(
     Ok(reports)
 }
 
-/// What a run of a case is worth.
+/// Verdict of one run of a case.
 enum Verdict {
-    /// It has passed, or failed with deliveries in time.
+    /// The case passed, or failed with deliveries in time.
     Final(Report),
-    /// It has failed with late deliveries, which may be why.
+    /// The case failed with late deliveries, which may be the reason.
     Late(Report),
 }
 

@@ -1,4 +1,4 @@
-//! Rules that hold for every segment of every case, whoever sends it.
+//! Rules for every segment of every case, in both directions.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use super::spans::Spans;
 use super::trace::{Trace, describe};
 use super::{Side, multipath};
 
-/// Holds a run to what every case demands.
+/// Checks a run against the rules of every case.
 pub(super) fn judge(plan: &Plan, trace: &Trace, findings: &mut Findings) {
     for side in Side::BOTH {
         applications(plan, trace, side, findings);
     }
     for fault in &trace.unused {
-        findings.expect(false, format_args!("{fault} to strike"), "that it never did");
+        findings.expect(false, format_args!("{fault} to be applied"), "that it never was");
     }
     // A subflow is a TCP connection too.
     let path = |p: &PacketEvent| p.path.map_or(0, |packet| packet.path);
@@ -70,11 +70,11 @@ fn applications(plan: &Plan, trace: &Trace, side: Side, findings: &mut Findings)
     );
 }
 
-/// What is known of the connection, packet by packet. Offsets count from the SYN, which is 0.
+/// State of the connection, packet by packet. Offsets count from the SYN, which is 0.
 struct Book<'a> {
     plan: &'a Plan,
     ends: [End; 2],
-    /// What has been found already: once is enough.
+    /// Rules that have already been reported; each is reported once per end.
     told: HashSet<(&'static str, Side)>,
     findings: &'a mut Findings,
 }
@@ -82,19 +82,20 @@ struct Book<'a> {
 #[derive(Debug, Default)]
 struct End {
     iss: Option<Seq>,
-    /// What its SYN offered.
+    /// Options of the SYN.
     options: Options,
     syn: Flags,
-    /// One past the last byte sent.
+    /// Offset after the last byte sent.
     sent_to: u64,
     fin_at: Option<u64>,
-    /// Right edge that the peer has allowed, as far as this end has heard.
+    /// Right edge of the window that the peer has allowed, according to the segments that this end has
+    /// received.
     edge: u64,
-    /// Right edge that it has allowed the peer.
+    /// Right edge of the window that this end has allowed.
     allowed: u64,
-    /// What of the peer's stream has arrived here.
+    /// Ranges of the peer's stream that have arrived.
     arrived: Spans,
-    /// Its last timestamp, and those that it has heard.
+    /// Last timestamp of this end, and the timestamps that it has received.
     clock: Option<u32>,
     heard: HashSet<u32>,
     needless: u32,
@@ -129,8 +130,8 @@ impl Book<'_> {
         }
     }
 
-    /// A SYN begins a connection; an answer has no option that was not offered (RFC 7323 sections 2.2
-    /// and 3.2, RFC 2018 section 2).
+    /// Checks a SYN, which starts a connection. An answer has no option that was not offered (RFC 7323
+    /// sections 2.2 and 3.2, RFC 2018 section 2).
     fn syn(&mut self, from: Side, s: &Segment) {
         let place = from as usize;
         if self.ends[place].iss != Some(s.seq) {
@@ -171,8 +172,8 @@ impl Book<'_> {
         }
     }
 
-    /// Only what was agreed on, and that always (RFC 7323 section 3.2, RFC 2018 section 3, RFC 3168
-    /// section 6.1.1).
+    /// Checks that segments have exactly the agreed options (RFC 7323 section 3.2, RFC 2018 section 3, RFC
+    /// 3168 section 6.1.1).
     fn options(&mut self, from: Side, s: &Segment) {
         let [me, peer] = self.pair(from);
         let both = |has: fn(&Options) -> bool| has(&me.options) && has(&peer.options);
@@ -232,8 +233,8 @@ impl Book<'_> {
         self.ends[from as usize].clock = value.or(clock);
     }
 
-    /// Data stay within the segment size and the window that the peer has allowed (RFC 9293 sections
-    /// 3.7.1 and 3.8.6), and end at the FIN. A closed window is probed with a byte.
+    /// Checks that data stay within the segment size and the window that the peer has allowed (RFC 9293
+    /// sections 3.7.1 and 3.8.6), and end at the FIN. A probe of a closed window has one byte.
     fn data(&mut self, from: Side, start: u64, s: &Segment) {
         let [me, peer] = self.pair(from);
         let limit = u32::from(peer.options.mss.unwrap_or(536));
@@ -248,7 +249,7 @@ impl Book<'_> {
             || format!("at most {limit} bytes of options and payload"),
             || describe(s),
         );
-        // The windows of Multipath TCP are of the connection, not of its subflows.
+        // With Multipath TCP, windows belong to the connection, not to its subflows.
         let own_window = self.plan.multipath.is_none();
         self.rule(
             "window",
@@ -269,8 +270,8 @@ impl Book<'_> {
         me.sent_to = me.sent_to.max(end + u64::from(fin));
     }
 
-    /// Nothing is acknowledged that has not come, and the window does not shrink (RFC 9293 section
-    /// 3.8.6) by more than what scaling cuts off.
+    /// Checks that acknowledgements cover only arrived data, and that the window does not shrink (RFC 9293
+    /// section 3.8.6) by more than the rounding of scaling.
     fn acknowledgement(&mut self, from: Side, irs: Seq, s: &Segment) {
         let shift = self.shift(from);
         let [me, _] = self.pair(from);
@@ -290,17 +291,16 @@ impl Book<'_> {
             start.zip(end).is_some_and(|(start, end)| start < end && me.arrived.covers(start, end))
         });
         let (edge, allowed) = (ack + (u64::from(s.window) << shift), me.allowed);
-        // Past the peer's FIN there is nothing that a window could allow; Linux tells a smaller one
-        // from TIME-WAIT.
+        // After the peer's FIN a window allows nothing. Linux advertises a smaller window in TIME-WAIT.
         let over = self.ends[from.other() as usize].fin_at.is_some_and(|at| ack > at);
         self.rule(
             "ack",
             from,
             ack <= come,
-            || format!("no acknowledgement beyond offset {come}, all that has come"),
+            || format!("no acknowledgement beyond offset {come}, the end of the arrived data"),
             || format!("{ack} in {}", describe(s)),
         );
-        self.rule("blocks", from, held, || "SACK blocks of what has come".into(), || describe(s));
+        self.rule("blocks", from, held, || "SACK blocks of arrived data".into(), || describe(s));
         self.rule(
             "shrink",
             from,
@@ -328,12 +328,12 @@ impl Book<'_> {
         }
     }
 
-    /// The sender of a segment and its peer.
+    /// Returns the sender of a segment and its peer.
     fn pair(&self, from: Side) -> [&End; 2] {
         [&self.ends[from as usize], &self.ends[from.other() as usize]]
     }
 
-    /// Shift of the windows that this end advertises.
+    /// Returns the shift of the windows that this end advertises.
     fn shift(&self, from: Side) -> u8 {
         let [me, peer] = self.pair(from);
         let both = peer.options.window_scale.and(me.options.window_scale);

@@ -1,5 +1,5 @@
-//! One run of a case: two ends, the links between them and the faults before the links, in one thread
-//! that keeps real time.
+//! One run of a case: two ends, the links between them and the faults before the links, in one thread that
+//! keeps real time.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -30,21 +30,21 @@ use windlass_testbed::live::clock::Clock;
 use windlass_testbed::live::lateness::Log;
 use windlass_testbed::live::path_manager::Multihomed;
 
-/// From set-up to time zero.
+/// Time from the set-up to time zero.
 const LEAD: Duration = Duration::from_millis(5);
-/// How long the network is watched after both applications are done, beyond the round trip.
+/// Time for which the network is watched after both applications have finished, in addition to the RTT.
 const AFTERMATH: Span = Span::from_millis(60);
-/// First sequence number of our endpoint: its stream passes the number 2³² early on.
+/// First sequence number of Windlass's endpoint, chosen so that its stream passes 2³² early.
 const ISS: Seq = Seq(0xffff_e000);
 /// Largest IPv4 packet.
 const BUFFER: usize = 65_536;
 
-/// A packet that a fault holds back.
+/// A packet that a fault delays.
 #[derive(Debug)]
 struct Held {
-    /// Until then, or
+    /// The packet is held until this time, or
     due: Time,
-    /// until so many packets of the same end have gone.
+    /// until this number of later packets of the same end has passed.
     overtaking: u32,
     from: Side,
     packet: Passing,
@@ -56,16 +56,16 @@ struct Bench {
     ours_side: Side,
     ours: Box<dyn Stack>,
     kernel: Kernel,
-    /// Sender and receiver.
+    /// Applications of the sender and the receiver.
     actors: [Actor; 2],
     simulation: Simulation,
-    /// Each packet by its number.
+    /// Packets in the simulation, by their number.
     passing: Vec<Option<Passing>>,
-    /// What has come out of the simulation and is not delivered yet.
+    /// Packets that have left the simulation and are not delivered yet.
     arrived: Vec<(Egress, Passing)>,
-    /// What has been said of the connection's data sequence numbers.
+    /// The connection's data sequence numbers so far.
     numbers: Numbers,
-    /// By path.
+    /// Faults of each path.
     faults: Vec<Faults>,
     outages: Vec<Outage>,
     held: Vec<Held>,
@@ -74,7 +74,7 @@ struct Bench {
     log: Log,
 }
 
-/// Runs a plan; `seed` is of the random losses.
+/// Runs a plan; `seed` determines the random losses.
 pub(super) fn run(plan: &Plan, direction: Direction, seed: u64) -> Result<Trace, Error> {
     let mut bench = Bench::new(plan, direction, seed)?;
     bench.clock.wait_for_start();
@@ -83,7 +83,7 @@ pub(super) fn run(plan: &Plan, direction: Direction, seed: u64) -> Result<Trace,
     let unused = unused.map(|fault| format!("{fault:?}")).collect();
     let standings = Side::BOTH.map(|side| bench.host(side).standing());
     let result = bench.simulation.finish()?;
-    // What was sent and what arrived is in the log already; what the links lost is not.
+    // The log already contains the sent and arrived packets, but not the packets that the links lost.
     let lost = result.packets.iter().filter(|p| is_loss(p.fate));
     let mut packets = bench.packets;
     let lost: Vec<PacketEvent> = lost.map(|p| as_sent(p, &packets)).collect();
@@ -101,7 +101,7 @@ pub(super) fn run(plan: &Plan, direction: Direction, seed: u64) -> Result<Trace,
     })
 }
 
-/// A packet that a link has lost, as its end has sent it.
+/// Returns a packet that a link has lost, as its end has sent it.
 fn as_sent(lost: &PacketEvent, log: &[PacketEvent]) -> PacketEvent {
     let same = |p: &&PacketEvent| {
         p.fate == PacketFate::Sent && p.link == lost.link && p.segment == lost.segment
@@ -114,7 +114,7 @@ fn is_loss(fate: PacketFate) -> bool {
     matches!(fate, PacketFate::DroppedQueue | PacketFate::DroppedError)
 }
 
-/// What the kernel's end needs for Multipath TCP; its addresses are more than one if it is the client.
+/// Returns the kernel's set-up for Multipath TCP. A client has more than one address.
 fn multihomed(plan: &Plan, theirs: Side) -> Option<Multihomed> {
     let kernel = plan.multipath.as_ref()?.kernel;
     let further = if plan.client() == theirs { 1..plan.paths() } else { 0..0 };
@@ -159,8 +159,8 @@ impl Bench {
         })
     }
 
-    /// Runs until both applications are done and nothing can be on its way any more, or until patience
-    /// is at its end. Returns when the applications were done.
+    /// Runs until both applications have finished and no packet can be in flight, or until the plan's time
+    /// limit. Returns the time at which the applications had finished.
     fn go(&mut self, plan: &Plan) -> Result<Time, Error> {
         let mut done = None;
         let delay = plan.multipath.as_ref().map_or(plan.delay, |m| m.delay.max(plan.delay));
@@ -183,7 +183,7 @@ impl Bench {
         }
     }
 
-    /// Lets everything happen that is due.
+    /// Processes everything that is due.
     fn turn(&mut self) -> Result<(), Error> {
         self.release();
         self.catch_up();
@@ -218,7 +218,7 @@ impl Bench {
         Ok(())
     }
 
-    /// An end has sent a packet.
+    /// Processes a packet that an end has sent.
     fn send(&mut self, from: Side, packet: Passing) {
         self.note(from, PacketFate::Sent, &packet);
         for held in self.held.iter_mut() {
@@ -243,7 +243,7 @@ impl Bench {
         self.release();
     }
 
-    /// What has been held back long enough goes.
+    /// Sends the delayed packets that are due.
     fn release(&mut self) {
         let now = self.now;
         let due = self.held.extract_if(.., |held| held.due <= now || held.overtaking == 0);
@@ -264,8 +264,8 @@ impl Bench {
         self.passing[id] = Some(packet);
     }
 
-    /// Lets the simulation come up to the clock. What has come out of it is known by its number no
-    /// longer: a packet that is launched next may have that.
+    /// Advances the simulation to the clock. Packets that have left the simulation are removed from
+    /// `passing`, because the next packet may reuse their number.
     fn catch_up(&mut self) {
         self.simulation.run_until(self.now);
         for egress in self.simulation.take_egress() {
@@ -279,7 +279,7 @@ impl Bench {
             packet::mark(&mut packet.bytes);
             packet.segment.ecn = Codepoint::Ce;
         }
-        // No two packets come at the same moment: RACK tells the order of transmissions by their times.
+        // Two packets must not arrive at the same time, because RACK orders transmissions by their times.
         self.now = self.clock.now();
         let to = if egress.host.is_multiple_of(2) { Side::Sender } else { Side::Receiver };
         self.note(to.other(), PacketFate::Delivered, &packet);
@@ -295,7 +295,7 @@ impl Bench {
 
     fn note(&mut self, from: Side, fate: PacketFate, packet: &Passing) {
         let Passing { path, segment, option, bytes } = packet;
-        // Attempts of a subflow are told by their SYN.
+        // The SYN identifies the attempt of a subflow.
         let of_path = PathPacket { path: *path, attempt: 0, option: *option };
         self.packets.push(PacketEvent {
             time: self.now,
@@ -310,7 +310,7 @@ impl Bench {
         });
     }
 
-    /// Sleeps until the kernel has something for us or something is due.
+    /// Sleeps until the kernel has sent a packet or an event is due.
     fn wait(&self, end: Time) -> std::io::Result<()> {
         let due = [
             self.simulation.next_event().unwrap_or(Time::NEVER),
@@ -333,7 +333,7 @@ impl Bench {
         }
     }
 
-    /// Takes what the kernel has sent.
+    /// Reads the packets that the kernel has sent.
     fn read(&mut self, plan: &Plan) -> Result<(), Error> {
         self.now = self.clock.now();
         let mut buffer = vec![0; BUFFER];

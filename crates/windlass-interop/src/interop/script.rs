@@ -1,51 +1,51 @@
-//! What the application of an end does, step by step, whichever stack is below it.
+//! Script of an end's application, which is independent of the stack.
 
 use windlass_cc::{Span, Time};
 
 use super::host::Host;
 use windlass_testbed::live::Error;
 
-/// A step of an application. Steps follow each other as each is done; reading goes on meanwhile.
+/// A step of an application. Each step starts when the step before is done; reading continues in parallel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Awaits connections from now on; done at once.
+    /// Starts to accept connections; done immediately.
     Listen,
-    /// Opens a connection; done at once. A former connection must be over.
+    /// Opens a connection; done immediately. The previous connection must be over.
     Connect,
     /// Done when the connection with this number, from 1, is open.
     Open(u32),
-    /// Offers this number of bytes more; done at once.
+    /// Offers this number of additional bytes; done immediately.
     Send(u64),
     /// Done when the application has read this number of bytes of this connection.
     Received(u64),
-    /// Done when the peer has closed and all before that has been read.
+    /// Done when the peer has closed, and everything before that has been read.
     End,
-    /// Closes the sending side once all that was offered is sent; done at once.
+    /// Closes the sending side after all offered bytes; done immediately.
     Close,
     /// Drops the connection with a reset.
     Abort,
-    /// Forgets the connection without a word, as a machine does that loses power.
+    /// Deletes the connection without sending a packet, like a machine that loses power.
     Vanish,
-    /// Reads no more until told to.
+    /// Stops reading until the step `Read`.
     StopReading,
-    /// Reads again.
+    /// Resumes reading.
     Read,
-    /// Done when so much time has passed.
+    /// Done after this time.
     Pause(Span),
-    /// Done when the run is so old.
+    /// Done at this time of the run.
     Until(Time),
-    /// Done when the connection is over in an orderly way; TIME-WAIT counts.
+    /// Done when the connection has ended in an orderly way; TIME-WAIT counts.
     Over,
     /// Done when the peer's reset has ended the connection.
     Reset,
 }
 
-/// An application as it goes through its script.
+/// An application, with its position in its script.
 #[derive(Debug)]
 pub(super) struct Actor {
     steps: Vec<Step>,
     at: usize,
-    /// When the present step began, once it has.
+    /// Start time of the present step, after its start.
     since: Option<Time>,
 }
 
@@ -54,12 +54,12 @@ impl Actor {
         Actor { steps, at: 0, since: None }
     }
 
-    /// The step that is waited for, `None` when all are done.
+    /// Returns the step that the application waits for, `None` after the last step.
     pub fn waits_for(&self) -> Option<Step> {
         self.steps.get(self.at).copied()
     }
 
-    /// When to look again, whatever the stack says.
+    /// Returns the time of the next check if the stack has no event.
     pub fn deadline(&self) -> Time {
         match (self.waits_for(), self.since) {
             (Some(Step::Pause(span)), Some(since)) => since + span,
@@ -68,7 +68,7 @@ impl Actor {
         }
     }
 
-    /// Goes as far as it can. Returns whether a step was done.
+    /// Does all steps that are possible now. Returns true if a step was done.
     pub fn advance(&mut self, now: Time, host: &mut dyn Host) -> Result<bool, Error> {
         let from = self.at;
         while let Some(step) = self.waits_for() {
@@ -83,7 +83,7 @@ impl Actor {
     }
 }
 
-/// Does a step, or finds whether what it waits for has come.
+/// Does a step, or checks whether its condition is fulfilled.
 fn do_step(step: Step, since: Time, now: Time, host: &mut dyn Host) -> Result<bool, Error> {
     let standing = host.standing();
     Ok(match step {

@@ -1,6 +1,6 @@
 //! A set of stream offsets as ranges.
 
-/// Disjoint ranges `[start, end)` in order, none touching the next.
+/// Disjoint ranges `[start, end)` in order, which do not touch each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spans(Vec<(u64, u64)>);
 
@@ -18,12 +18,12 @@ impl Spans {
         self.0.splice(first..last, [joined]);
     }
 
-    /// Whether all of a range is in the set.
+    /// True if the set contains the whole range.
     pub fn covers(&self, start: u64, end: u64) -> bool {
         start >= end || self.0.iter().any(|(s, e)| *s <= start && end <= *e)
     }
 
-    /// The first offset that is not in the set.
+    /// Returns the first offset that is not in the set.
     pub fn contiguous(&self) -> u64 {
         self.0.first().filter(|(start, _)| *start == 0).map_or(0, |(_, end)| *end)
     }
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_join_where_they_meet_and_stay_apart_where_they_do_not() {
+    fn touching_ranges_are_joined_and_others_stay_separate() {
         let mut spans = Spans::default();
         for (start, end) in [(10, 20), (30, 40), (5, 5), (20, 25), (50, 60)] {
             spans.insert(start, end);

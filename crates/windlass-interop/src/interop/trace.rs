@@ -1,4 +1,4 @@
-//! What has happened in a run, and how cases ask about it.
+//! The events of a run, with the queries of the cases.
 
 use std::fmt::Display;
 
@@ -12,26 +12,26 @@ use super::spans::Spans;
 use super::{Direction, Side};
 use windlass_testbed::live::Lateness;
 
-/// A run.
+/// The events of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub direction: Direction,
-    /// Every packet: as an end sends it, as it arrives at the other, as it is lost.
+    /// Every packet when an end sends it, and when it arrives at the other end or is lost.
     pub packets: Vec<PacketEvent>,
-    /// How each end stood at last.
+    /// Final state of each end.
     pub standings: [Standing; 2],
-    /// What each application still waited for.
+    /// Step that each application still waited for.
     pub waiting: [Option<Step>; 2],
-    /// Faults that never struck.
+    /// Faults that were not applied.
     pub unused: Vec<String>,
     /// Packets that the queue towards the receiver has marked.
     pub marks: u64,
     pub lateness: Lateness,
-    /// When both applications were done.
+    /// Time at which both applications had finished.
     pub done: Time,
 }
 
-/// A segment that one end has sent, with offsets of its data, from 0 and for the first connection.
+/// A segment that one end has sent, with data offsets, from 0 and for the first connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent<'a> {
     pub time: Time,
@@ -40,14 +40,14 @@ pub(super) struct Sent<'a> {
 }
 
 impl Sent<'_> {
-    /// One past the last byte.
+    /// Returns the offset after the last byte.
     pub fn end(&self) -> u64 {
         self.start + u64::from(self.segment.len)
     }
 }
 
 impl Trace {
-    /// A run of these packets in which all else went well.
+    /// Creates a successful run with these packets.
     #[cfg(test)]
     pub fn of(packets: Vec<PacketEvent>) -> Trace {
         Trace {
@@ -72,22 +72,22 @@ impl Trace {
         events.filter_map(|p| Some((p.time, p.segment.as_ref()?)))
     }
 
-    /// Segments that an end has sent.
+    /// Returns the segments that an end has sent.
     pub fn sent(&self, from: Side) -> impl Iterator<Item = (Time, &Segment)> + Clone {
         self.with_fate(from, PacketFate::Sent)
     }
 
-    /// Segments of an end that have arrived at its peer.
+    /// Returns the segments of an end that have arrived at its peer.
     pub fn arrived(&self, from: Side) -> impl Iterator<Item = (Time, &Segment)> + Clone {
         self.with_fate(from, PacketFate::Delivered)
     }
 
-    /// How many segments with all of these flags an end has sent.
+    /// Returns the number of segments with all of these flags that an end has sent.
     pub fn count(&self, from: Side, flags: Flags) -> usize {
         self.sent(from).filter(|(_, s)| s.flags.has(flags)).count()
     }
 
-    /// Options of an end's first SYN.
+    /// Returns the options of an end's first SYN.
     pub fn offered(&self, from: Side) -> Options {
         self.first_syn(from).map(|s| s.options).unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl Trace {
         self.sent(from).map(|(_, s)| s).find(|s| s.flags.has(Flags::SYN))
     }
 
-    /// Segments with data that an end has sent, in order.
+    /// Returns the segments with data that an end has sent, in order.
     pub fn data(&self, from: Side) -> Vec<Sent<'_>> {
         let base = self.first_syn(from).map_or(0, |s| s.seq.0.wrapping_add(1));
         self.sent(from)
@@ -109,13 +109,13 @@ impl Trace {
             .collect()
     }
 
-    /// When the byte with this offset was sent, each time.
+    /// Returns the times at which the byte with this offset was sent.
     pub fn copies(&self, from: Side, offset: u64) -> Vec<Time> {
         let data = self.data(from).into_iter();
         data.filter(|s| (s.start..s.end()).contains(&offset)).map(|s| s.time).collect()
     }
 
-    /// Segments of data of which something had been sent before.
+    /// Returns the number of data segments with bytes that had been sent before.
     pub fn retransmissions(&self, from: Side) -> usize {
         let mut sent = Spans::default();
         let mut again = 0;
@@ -126,7 +126,7 @@ impl Trace {
         again
     }
 
-    /// Most bytes that were sent and not acknowledged, as the sender saw it.
+    /// Returns the maximum number of bytes that were sent and not acknowledged, as the sender saw it.
     pub fn most_in_flight(&self, from: Side) -> u64 {
         let base = self.first_syn(from).map_or(0, |s| s.seq.0.wrapping_add(1));
         let (mut sent, mut acknowledged, mut most) = (0, 0, 0);
@@ -144,13 +144,13 @@ impl Trace {
         most.into()
     }
 
-    /// Times between one moment and the next.
+    /// Returns the spans between consecutive times.
     pub fn gaps(times: &[Time]) -> Vec<Span> {
         times.windows(2).map(|pair| pair[1].since(pair[0])).collect()
     }
 }
 
-/// A segment in one line.
+/// Formats a segment in one line.
 pub(super) fn describe(s: &Segment) -> String {
     let names = [
         (Flags::SYN, "SYN "),

@@ -16,7 +16,7 @@ pub struct Case {
     pub seed: u64,
     /// Settings of the stack.
     pub options: Options,
-    /// Whether the stack opens the connection. Otherwise it listens.
+    /// True if the stack opens the connection. Otherwise it listens.
     pub active: bool,
     /// Time from the departure of a segment to its arrival at the peer. Segments of the peer take
     /// no time, so this is the round-trip time.
@@ -27,7 +27,7 @@ pub struct Case {
     pub lost_syns: u32,
     /// Acts of the application once the connection is established.
     pub acts: Vec<Act>,
-    /// Whether the application reads data as soon as they have arrived.
+    /// True if the application reads data as soon as they have arrived.
     pub reads_at_once: bool,
     /// Answers of the application: total number of bytes read, number of bytes that it then writes.
     pub answers: Vec<(u32, u32)>,
@@ -99,7 +99,7 @@ pub struct Receiver {
     pub delay: u32,
     /// Its window, bytes; a multiple of 1024.
     pub window: u32,
-    /// Whether it reports duplicates (RFC 2883).
+    /// True if the peer reports duplicates (RFC 2883).
     pub dsack: bool,
     /// Times in which the application does not read: number of the acknowledgement at which the time
     /// begins, length in milliseconds.
@@ -128,7 +128,7 @@ pub struct Send {
     pub at: u32,
     /// Bytes.
     pub len: u32,
-    /// Whether the path has marked it.
+    /// True if the path has marked the segment.
     pub marked: bool,
 }
 
@@ -148,11 +148,11 @@ impl Options {
         }
     }
 
-    /// As settings of a script.
+    /// Returns the options as settings of a script.
     ///
     /// # Errors
     ///
-    /// The algorithm is unknown.
+    /// Returns an error if the algorithm is unknown.
     pub fn settings(&self) -> Result<Settings, String> {
         let mut settings = Settings::new();
         let named = AnyParams::by_name(&self.algorithm);
@@ -169,7 +169,7 @@ impl Options {
         Ok(settings)
     }
 
-    /// The options as a line of a script, without the defaults.
+    /// Returns the options as a line of a script, without the defaults.
     pub(super) fn line(&self) -> String {
         let on = |yes: bool| if yes { "on" } else { "off" };
         let mut parts = vec![

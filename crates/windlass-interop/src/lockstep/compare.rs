@@ -1,4 +1,4 @@
-//! Two stacks side by side: the same peer, the same application, packet by packet.
+//! Two stacks with the same peer and the same application, compared packet by packet.
 //!
 //! The reference is the kernel. The peer reacts to the segments of the reference. The endpoint gets the
 //! same events at the same times, and must send the same segments.
@@ -16,7 +16,7 @@ use crate::script::{
     milliseconds,
 };
 
-/// Both must be silent for so long at the end.
+/// Both stacks must be silent for this time at the end.
 const LAST_LOOK: Span = Span::from_secs(4);
 /// A case ends after this time, or this many segments.
 const LONGEST: Time = Time::from_secs(60);
@@ -31,7 +31,7 @@ const TOGETHER: Span = Span::from_millis(12);
 ///
 /// # Errors
 ///
-/// A stack cannot be played against: why, in one sentence.
+/// Returns the reason, in one sentence, if a stack cannot be played against.
 pub fn compare(
     case: &Case,
     reference: &mut dyn Stack,
@@ -61,10 +61,10 @@ pub fn compare(
     }
 }
 
-/// Why a case ends early.
+/// Reason why a case ends early.
 enum End {
     Difference(Outcome),
-    /// The reference takes no more from the application: the connection is over.
+    /// The reference accepts no more actions of the application: the connection is over.
     Refused,
     Failed(String),
 }
@@ -89,18 +89,19 @@ struct Duel<'a> {
     exchange: Exchange,
     /// Segments that the reference has sent.
     number: u32,
-    /// One past the highest number that the reference has sent.
+    /// Sequence number after the highest number that the reference has sent.
     sent: i64,
     /// Bytes that the application has read.
     read: u32,
-    /// The application has closed its sending direction, or both.
+    /// True if the application has closed its sending direction, or both.
     ended: bool,
     deaf: bool,
-    /// How much earlier the endpoint last sent something. Its timers count from there.
+    /// Time by which the endpoint's last departure was earlier than the reference's. Its timers count from
+    /// its own departure.
     skew: Span,
     /// Both states before the latest event.
     states: [State; 2],
-    /// When they were looked at.
+    /// Time at which the states were read.
     looked: Time,
     parted: Option<String>,
 }
@@ -136,7 +137,7 @@ impl Duel<'_> {
         }
     }
 
-    /// Notes the states of both, and when their windows part.
+    /// Records the states of both stacks, and the first time at which their windows differ.
     fn look(&mut self, at: Time) {
         self.looked = at;
         self.states = [State::of(self.stacks.reference), State::of(self.stacks.endpoint)];
@@ -213,7 +214,7 @@ impl Duel<'_> {
         due.clone().try_for_each(|answer| self.act(Action::Write(answer.1), at))
     }
 
-    /// The reference has sent a segment. The endpoint must send the same segment.
+    /// Processes a segment of the reference. The endpoint must send the same segment.
     fn departed(&mut self, departure: &Departure) -> Result<(), End> {
         let at = departure.at;
         let number = self.number;
@@ -252,12 +253,13 @@ impl Duel<'_> {
         Ok(())
     }
 
-    /// The time of the event that led to a departure at once. A departure by a timer has no such event.
+    /// Returns the time of the event that immediately led to a departure. A departure by a timer has no such
+    /// event.
     fn consequence(&self, at: Time) -> Option<Time> {
         self.exchange.cause().map(|cause| cause.0).filter(|cause| at.since(*cause) < AT_ONCE)
     }
 
-    /// The earliest time at which the endpoint may send what the reference sends at `at`.
+    /// Returns the earliest time at which the endpoint may send the segment that the reference sends at `at`.
     fn earliest(&self, expected: &SegmentSpec, at: Time) -> Time {
         let allowed = match self.consequence(at) {
             Some(_) => late(Span::ZERO),
@@ -266,7 +268,8 @@ impl Duel<'_> {
         Time(at.0.saturating_sub(allowed.0))
     }
 
-    /// The endpoint has not sent what the reference sent. Does it later?
+    /// Handles a segment of the reference that the endpoint has not sent. Checks whether the endpoint sends
+    /// it later.
     fn missing(&mut self, expected: &SegmentSpec, at: Time, sent: i64) -> Result<End, End> {
         let class = class(expected, sent);
         let (kind, came) = match self.stacks.endpoint.next(at + LATER)? {
@@ -280,8 +283,8 @@ impl Duel<'_> {
         Ok(self.differs(at, kind, class, [told(expected, at), came]))
     }
 
-    /// The endpoint has sent a segment that the reference has not sent by `at`. The reference may send
-    /// it later.
+    /// Handles a segment of the endpoint that the reference has not sent by `at`. The reference may send it
+    /// later.
     fn unexpected(&mut self, own: &Departure, at: Time) -> Result<End, End> {
         let came = spec_of(own, &mut self.peers[1], u32::MAX);
         let class = class(&came, self.sent);
@@ -294,7 +297,7 @@ impl Duel<'_> {
         };
         let kernel = told(&expected, then);
         if !same_bytes(&expected, &came) {
-            // The script player looks on for a while, and must not see the next segment.
+            // The script player watches the stack for a while, and must not see the next segment.
             let quiet = Time(self.earliest(&expected, then).0.saturating_sub(TOGETHER.0));
             let until = whole(at.min(quiet).max(own.at + Span::from_millis(1)));
             self.exchange.add(until, Step::Quiet);
@@ -351,7 +354,7 @@ impl Duel<'_> {
         }
     }
 
-    /// The event that led to the latest step, in one word or two.
+    /// Returns the event that led to the latest step, in one word or two.
     fn trigger(&self, now: Time) -> String {
         let Some((at, cause)) = self.exchange.cause() else { return "the begin".to_owned() };
         let kind = match cause {
@@ -399,7 +402,7 @@ fn action(deed: Deed) -> Action {
     }
 }
 
-/// A departure as the peer reads it. The peer remembers the timestamp by the number.
+/// Returns a departure as the peer reads it. The peer stores the timestamp under the number.
 fn spec_of(departure: &Departure, peer: &mut Peer, number: u32) -> SegmentSpec {
     peer.read(&departure.segment);
     if let Some(t) = departure.segment.options.timestamps {
@@ -417,12 +420,12 @@ fn told(spec: &SegmentSpec, at: Time) -> String {
     format!("{spec} at {}", milliseconds(at))
 }
 
-/// The last whole millisecond.
+/// Returns the last whole millisecond.
 fn whole(at: Time) -> Time {
     Time::from_millis(at.0 / 1_000_000)
 }
 
-/// Whether two segments carry the same numbers and flags.
+/// True if two segments have the same numbers and flags.
 fn same_bytes(a: &SegmentSpec, b: &SegmentSpec) -> bool {
     (a.flags, a.seq, a.len) == (b.flags, b.seq, b.len)
 }
@@ -432,7 +435,7 @@ fn classes(kernel: &SegmentSpec, own: &SegmentSpec, sent: i64) -> String {
     if kernel == own { kernel.to_owned() } else { format!("{kernel} (endpoint: {own})") }
 }
 
-/// The parts in which two segments differ.
+/// Returns the fields in which two segments differ.
 fn differing(a: &SegmentSpec, b: &SegmentSpec) -> Vec<String> {
     let echo = |spec: &SegmentSpec| match &spec.options.timestamps {
         TimestampsSpec::Given(_, echo) => Some(echo.to_string()),

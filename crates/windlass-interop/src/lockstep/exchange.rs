@@ -1,4 +1,4 @@
-//! An exchange as it happened, written down as a script.
+//! An exchange, written as a script.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,9 +21,9 @@ pub(super) enum Step {
     Act(Action),
     /// A segment of the peer arrived.
     In(SegmentSpec),
-    /// The kernel sent a segment, its number among them. An endpoint may send it from this time on.
+    /// The kernel sent a segment, with its number. An endpoint may send the segment from this time on.
     Out(SegmentSpec, u32, Time),
-    /// The kernel sent nothing up to here.
+    /// The kernel sent nothing up to this time.
     Quiet,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Step {
 #[derive(Default, Debug)]
 pub(super) struct Exchange {
     steps: Vec<(Time, Step)>,
-    /// The segment that differs, and the parts in which it does.
+    /// Step with the differing segment, and the fields that differ.
     differing: Option<(usize, Vec<String>)>,
 }
 
@@ -40,17 +40,17 @@ impl Exchange {
         self.steps.push((at, step));
     }
 
-    /// Says that the latest step is the one that differs, in these parts.
+    /// Marks the latest step as the step that differs, in these fields.
     pub(super) fn mark(&mut self, parts: Vec<String>) {
         self.differing = self.steps.len().checked_sub(1).map(|last| (last, parts));
     }
 
-    /// Whether the kernel was seen to send nothing at the end.
+    /// True if the exchange ends with a time in which the kernel sent nothing.
     pub(super) fn ends_quiet(&self) -> bool {
         matches!(self.steps.last(), Some((_, Step::Quiet)))
     }
 
-    /// The latest step of the peer or the application, and when.
+    /// Returns the latest step of the peer or the application, with its time.
     pub(super) fn cause(&self) -> Option<&(Time, Step)> {
         self.steps.iter().rev().find(|(_, step)| !matches!(step, Step::Out(..) | Step::Quiet))
     }
@@ -63,21 +63,21 @@ impl Exchange {
         })
     }
 
-    /// When the kernel last sent something.
+    /// Returns the time at which the kernel last sent a segment.
     pub(super) fn last_out(&self) -> Time {
         let last = self.steps.iter().rev().find(|(_, step)| matches!(step, Step::Out(..)));
         last.map_or(Time::ZERO, |(at, _)| *at)
     }
 
-    /// When the timer behind a segment may have been set: with the last segment that carries
-    /// something, or, behind an acknowledgement, with the last event.
+    /// Returns the time at which the timer of a segment may have been set: the time of the last segment that
+    /// uses sequence numbers. For an acknowledgement, it is the time of the last event.
     pub(super) fn armed(&self, spec: &SegmentSpec) -> Time {
         let consumes = |step: &Step| matches!(step, Step::Out(out, ..) if carries(out));
         let last = self.steps.iter().rev().find(|(_, step)| !carries(spec) || consumes(step));
         last.map_or(Time::ZERO, |(at, _)| *at)
     }
 
-    /// As a script.
+    /// Returns the exchange as a script.
     pub(super) fn script(&self, case: &Case, title: &str) -> String {
         let named = self.named();
         let mut text = format!("title  {title}\nsource Linux, lockstep seed {}\n", case.seed);
@@ -112,7 +112,7 @@ impl Exchange {
         text
     }
 
-    /// The departures whose timestamps the peer echoes.
+    /// Returns the departures whose timestamps the peer echoes.
     fn named(&self) -> BTreeSet<String> {
         let echo = |(_, step): &(Time, Step)| match step {
             Step::In(spec) => match &spec.options.timestamps {
@@ -125,12 +125,12 @@ impl Exchange {
     }
 }
 
-/// Whether a segment takes numbers, so that it is retransmitted if need be.
+/// True if a segment uses sequence numbers, so that it can be retransmitted.
 pub(super) fn carries(spec: &SegmentSpec) -> bool {
     end(spec) > spec.seq.unwrap_or(0)
 }
 
-/// One past the last number of a segment.
+/// Returns the number after the last number of a segment.
 pub(super) fn end(spec: &SegmentSpec) -> i64 {
     let flags = [Flags::SYN, Flags::FIN].into_iter().filter(|flag| spec.flags.has(*flag));
     spec.seq.unwrap_or(0) + i64::from(spec.len) + flags.count() as i64
@@ -180,12 +180,12 @@ fn expected(
     spec
 }
 
-/// The time of an event of the script, from the begin.
+/// Returns the time of an event of the script, from the start.
 fn moment(at: Time, reference: Time) -> String {
     if at == reference { String::new() } else { format!("{}ms", at.0 / 1_000_000) }
 }
 
-/// The times at which a segment is expected. The kernel sent it at `at`.
+/// Returns the times at which a segment is expected. The kernel sent it at `at`.
 fn range(at: Time, reference: Time, earliest: Time) -> String {
     if at.since(reference) < AT_ONCE {
         return String::new();

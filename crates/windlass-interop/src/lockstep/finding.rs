@@ -15,7 +15,7 @@ use windlass_cc::Time;
 pub enum Outcome {
     /// Both stacks sent the same segments. This is their number.
     Equal(u32),
-    /// They differ, and only the order of a timer and an event a few milliseconds away decides.
+    /// They differ only because of the order of a timer and an event that is a few milliseconds away.
     Tie(Box<Finding>),
     /// They differ.
     Differs(Box<Finding>),
@@ -31,18 +31,18 @@ impl Outcome {
     }
 }
 
-/// How the two stacks differ.
+/// Kind of difference between the two stacks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Kind {
     /// The kernel sends a segment that the endpoint does not send.
     Missing,
     /// The endpoint sends a segment that the kernel does not send.
     Extra,
-    /// The endpoint sends the same later.
+    /// The endpoint sends the same segment later.
     Late,
-    /// The endpoint sends the same earlier.
+    /// The endpoint sends the same segment earlier.
     Early,
-    /// Both send, and these parts of the segment differ.
+    /// Both send, and these fields of the segment differ.
     Parts(Vec<String>),
     /// An action gives different results.
     Application,
@@ -64,7 +64,7 @@ impl fmt::Display for Kind {
 /// The first difference.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Finding {
-    /// How they differ.
+    /// Kind of the difference.
     pub kind: Kind,
     /// The purpose of the segment.
     pub class: String,
@@ -74,16 +74,17 @@ pub struct Finding {
     pub kernel: String,
     /// The segment that the endpoint sent, and its time.
     pub endpoint: String,
-    /// The states of both: the connection's now, the figures before the event.
+    /// States of both stacks: the state of the connection now, and the numbers before the event.
     pub states: [State; 2],
-    /// When cwnd, ssthresh or state first differed, and how, if that was earlier than the segments.
+    /// Time and kind of the first difference in cwnd, ssthresh or state, if it was before the differing
+    /// segment.
     pub parted: Option<String>,
-    /// The exchange up to there, as a script in which the kernel is right.
+    /// The exchange up to this point, as a script that follows the kernel.
     pub script: String,
 }
 
 impl Finding {
-    /// Findings with the same signature are taken to have one cause.
+    /// Returns the signature. Findings with the same signature are assumed to have one cause.
     pub fn signature(&self) -> String {
         format!("{} {}, after {}", self.kind, self.class, self.trigger)
     }
@@ -105,8 +106,8 @@ pub struct State {
 }
 
 impl State {
-    /// The figures of a stack now. A figure that the stack does not show is left out. The state of the
-    /// connection is missing, because a kernel needs long to find it.
+    /// Reads the numbers of a stack. Numbers that the stack does not show are missing. The state of the
+    /// connection is missing too, because a kernel needs long to find it.
     pub(super) fn of(stack: &mut dyn Stack) -> State {
         let any = Bounds::ANY;
         let mut number = |check| match stack.look(&check) {
@@ -131,7 +132,7 @@ impl State {
         self
     }
 
-    /// Whether the windows differ where both tell them.
+    /// True if the windows differ, and both stacks show them.
     pub(super) fn parts_from(&self, other: &State) -> bool {
         let apart = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
         let begun = self.srtt.is_some() && other.srtt.is_some();

@@ -1,4 +1,4 @@
-//! Random exchanges against a kernel and our endpoint at once, packet by packet.
+//! Random exchanges with a kernel and Windlass's endpoint at once, compared packet by packet.
 //!
 //! A [`Case`] is drawn from a seed. It has the settings, the application's plan, and a peer that reacts
 //! to the stack by fixed rules. [`compare`] plays it against a kernel and the endpoint, and ends with the

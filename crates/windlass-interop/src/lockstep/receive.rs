@@ -40,11 +40,11 @@ pub(super) struct Receive {
     unacknowledged: u32,
     /// The FIN's number.
     fin: Option<i64>,
-    /// Up to here acknowledgements have been sent.
+    /// Number up to which acknowledgements have been sent.
     acknowledged: i64,
     /// The departure whose timestamp is echoed (RFC 7323 section 4.3).
     recent: Option<u32>,
-    /// A mark has arrived, and no CWR since.
+    /// True after a mark has arrived, until a CWR arrives.
     marked: bool,
 }
 
@@ -97,7 +97,7 @@ impl Receive {
         let left = spec.seq.unwrap_or(0);
         let right = left + i64::from(spec.len) + i64::from(fin);
         if left == right {
-            // A probe lies before what is expected; a bare acknowledgement does not.
+            // A probe precedes the expected data; a bare acknowledgement does not.
             return if left < self.next { Came::AckNow } else { Came::Nothing };
         }
         if spec.flags.has(Flags::CWR) {
@@ -160,7 +160,7 @@ impl Receive {
         (open.max(0) as u64).min(most) / granule * granule
     }
 
-    /// An acknowledgement is sent; returns the window in it.
+    /// Records that an acknowledgement is sent. Returns the window in it.
     pub(super) fn acknowledged(&mut self, granule: u64) -> u64 {
         let window = self.window(granule);
         self.edge = self.edge.max(self.next + window as i64);
@@ -174,7 +174,7 @@ impl Receive {
         self.stalled = true;
     }
 
-    /// The application reads again. Returns whether the window grows by that.
+    /// The application resumes reading. Returns true if the window grows as a result.
     pub(super) fn reopen(&mut self) -> bool {
         let had = self.stalled.then_some(self.edge - self.next);
         self.stalled = false;

@@ -1,6 +1,6 @@
 //! The peer of a case, with the path to it and the application's plan.
 //!
-//! It sees one stack only and follows fixed rules. Two stacks that send the same segments get the same
+//! It sees only one stack and follows fixed rules. Two stacks that send the same segments receive the same
 //! segments.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::case::{Case, Deed, Fate};
 use super::receive::{Arrival, Came, Receive};
 use crate::script::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
 
-/// When the connection is opened.
+/// Time at which the connection is opened.
 const OPENING: u64 = 10;
 /// Shift of the peer's window.
 const SHIFT: u8 = 7;
@@ -55,7 +55,7 @@ pub(super) struct Remote<'a> {
     next: i64,
     ecn: bool,
     owes_cwr: bool,
-    /// Whether the connection may have timestamps.
+    /// True if the connection may have timestamps.
     stamps: bool,
 }
 

@@ -7,7 +7,7 @@ use super::case::Case;
 use super::finding::{Finding, Outcome};
 use super::run::Played;
 
-/// Seeds of a cause that are named.
+/// Maximum number of seeds to list per cause.
 const NAMED: usize = 12;
 
 /// The cases by result. Cases that differ are grouped by their apparent cause.
@@ -25,7 +25,7 @@ pub struct Report {
 #[derive(Debug)]
 struct Cause {
     signature: String,
-    /// The seeds, the one with the shortest exchange first.
+    /// Seeds; the seed with the shortest exchange is first.
     seeds: Vec<u64>,
     example: Finding,
     shrunk: Option<Played>,
@@ -69,12 +69,12 @@ impl Report {
         report
     }
 
-    /// How many cases differ, and how many could not be played.
+    /// Returns the number of cases that differ or could not be played.
     pub fn differing(&self) -> usize {
         self.causes.iter().map(|cause| cause.seeds.len()).sum::<usize>() + self.failed.len()
     }
 
-    /// How many cases are equal.
+    /// Returns the number of equal cases.
     pub fn equal(&self) -> usize {
         self.equal
     }
@@ -85,7 +85,7 @@ impl Report {
         self.causes.iter().filter_map(of).collect()
     }
 
-    /// Enters a case that was shrunk.
+    /// Adds a case that was shrunk.
     pub fn shrunk(&mut self, played: Played) {
         let seed = played.case.seed;
         if let Some(cause) = self.causes.iter_mut().find(|cause| cause.seeds[0] == seed)
@@ -96,7 +96,7 @@ impl Report {
         }
     }
 
-    /// A script of each cause, with a name for its file.
+    /// Returns a script of each cause, with a file name.
     pub fn scripts(&self) -> impl Iterator<Item = (String, &str)> {
         self.causes
             .iter()

@@ -1,4 +1,4 @@
-//! Cases against this machine's kernel. Its time should be virtual.
+//! Cases on this machine's kernel, whose time should be virtual.
 
 use std::thread;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use super::finding::{Finding, Outcome};
 use super::shrink::shrink;
 use crate::script::{Kernel, Script, VirtualTime, World, play};
 
-/// A case begins at a whole multiple of this time on the kernel's clock. The third level of the timer
-/// wheel has this period, so that the timers round in the same way whenever a case is played.
+/// A case starts at a multiple of this time on the kernel's clock. The third level of the timer wheel has
+/// this period, so that the timers are rounded in the same way in every run.
 const PERIOD: Duration = Duration::from_nanos(16_384_000_000);
 
 /// The task of a guest.

@@ -15,8 +15,8 @@ pub(super) fn late(wait: Span) -> Span {
     Span(LATE.0 + wheel)
 }
 
-/// A later time at which an event does not race a timer that is set for `deadline`; `last` is the
-/// last time at which the timer can have been set.
+/// Returns a later time at which an event does not race a timer that is set for `deadline`. `last` is the
+/// latest possible time at which the timer was set.
 pub(super) fn beside(at: Time, deadline: Time, last: Time) -> Time {
     if deadline.is_never() {
         return at;
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_near_a_timer_moves_behind_it_and_another_event_keeps_its_time() {
+    fn event_near_a_timer_is_moved_after_it_and_other_events_keep_their_time() {
         let at = |ms| beside(Time::from_millis(ms), Time::from_millis(300), Time::from_millis(100));
         assert_eq!(at(280), Time::from_millis(280));
         assert_eq!(at(296), Time::from_millis(311));

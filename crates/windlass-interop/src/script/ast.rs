@@ -1,4 +1,4 @@
-//! A script as a value.
+//! A parsed script.
 
 use std::fmt;
 
@@ -17,10 +17,10 @@ pub enum World {
 }
 
 impl World {
-    /// Every world with its name in scripts and on the command line.
+    /// Every stack with its name in scripts and on the command line.
     pub const ALL: [(&'static str, World); 2] = [("sim", World::Sim), ("linux", World::Linux)];
 
-    /// The world's name.
+    /// Returns the name of the stack.
     pub fn name(self) -> &'static str {
         match self {
             World::Sim => "sim",
@@ -35,75 +35,75 @@ impl fmt::Display for World {
     }
 }
 
-/// A script that has been read.
+/// A parsed script.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Script {
-    /// The file's name, as it was given.
+    /// Name of the file, as it was given.
     pub file: String,
-    /// What the script shows, in one line.
+    /// Subject of the script, in one line.
     pub title: String,
-    /// Where it is written that a stack shall do so: an RFC and its section.
+    /// Sources of the expected behaviour: an RFC and its section.
     pub sources: Vec<String>,
-    /// What both stacks are told before the first line.
+    /// Settings of both stacks.
     pub settings: Settings,
-    /// A world that is known to do otherwise, and why.
+    /// A stack with a known difference, and the reason.
     pub differs: Option<Difference>,
-    /// What happens, in order.
+    /// Events of the script, in order.
     pub lines: Vec<Line>,
 }
 
 impl Difference {
-    /// Whether it holds in a world whose kernel, if it has one, is of this release.
+    /// True if the difference applies to this stack. For a kernel, `release` is its release.
     pub fn holds(&self, world: World, release: &str) -> bool {
         let earlier = |before| release_numbers(release).is_none_or(|numbers| numbers < before);
         self.world == world && self.before.is_none_or(earlier)
     }
 }
 
-/// Major and minor number of a kernel's release, such as `6.12.117+deb12-cloud-amd64`.
+/// Returns the major and minor number of a kernel's release, such as `6.12.117+deb12-cloud-amd64`.
 pub(super) fn release_numbers(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// A world that does otherwise than a script's common lines say.
+/// A stack that differs from a script's common lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Which world.
+    /// The stack that differs.
     pub world: World,
-    /// Of a kernel: only releases before this one, major and minor number.
+    /// For a kernel: the difference applies only to releases before this one (major and minor number).
     pub before: Option<(u32, u32)>,
-    /// Why.
+    /// Reason of the difference.
     pub reason: String,
 }
 
-/// One line: at some time, something.
+/// One line: an event at a time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Line {
-    /// Number in the file, from 1.
+    /// Line number in the file, from 1.
     pub number: usize,
-    /// The line as written, without its remark.
+    /// Text of the line, without its remark.
     pub text: String,
-    /// The only world that it is for, if it is not for all.
+    /// The only stack that the line applies to; `None` for all stacks.
     pub only: Option<World>,
-    /// When.
+    /// Time of the event.
     pub when: When,
-    /// What.
+    /// The event.
     pub event: Event,
 }
 
 /// The time of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct When {
-    /// Counted from the moment in which the line before came true, instead of the script's begin.
+    /// True if the time counts from the time of the line before instead of the start of the script.
     pub relative: bool,
-    /// Earliest time at which it holds.
+    /// Earliest allowed time.
     pub earliest: Span,
-    /// Latest; the same as the earliest for what the script itself does.
+    /// Latest allowed time. For actions of the script it equals the earliest time.
     pub latest: Span,
 }
 
-/// What a line says.
+/// Event of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// The application acts.
@@ -112,44 +112,44 @@ pub enum Event {
     In(SegmentSpec),
     /// This segment leaves.
     Out(SegmentSpec),
-    /// Something that can be seen has this value.
+    /// A visible value has this value.
     Check(Check),
-    /// Time passes, and nothing leaves.
+    /// Time passes without a departure.
     Quiet,
 }
 
-/// What the application does.
+/// Action of the application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// Passive open.
     Listen,
     /// Active open.
     Connect,
-    /// Hands over this number of bytes, at least 1.
+    /// Writes this number of bytes, at least 1.
     Write(u32),
     /// Reads exactly this number of bytes, at least 1.
     Read(u32),
-    /// Closes the sending direction; the peer may go on.
+    /// Closes the sending direction; the peer may continue to send.
     Shutdown,
-    /// Closes both directions: nobody will read what still comes.
+    /// Closes both directions. Data that arrive later are not read.
     Close,
     /// Drops the connection with a reset.
     Abort,
 }
 
-/// A segment as a script writes it: for what arrives every value is definite, for what leaves a
-/// value that is not written is free.
+/// A segment in a script. For an arriving segment every value is definite. For a leaving segment, unwritten
+/// values are not compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SegmentSpec {
-    /// Header flags. For what leaves, PSH is not compared.
+    /// Header flags. PSH of a leaving segment is not compared.
     pub flags: Flags,
-    /// Sequence number counted from the sender's initial one; `None` is `*`.
+    /// Sequence number relative to the sender's initial number; `None` is `*`.
     pub seq: Option<i64>,
     /// Payload, bytes.
     pub len: u32,
-    /// Acknowledgement number counted from the receiver's initial one.
+    /// Acknowledgement number relative to the receiver's initial number.
     pub ack: Option<i64>,
-    /// Window, bytes after scaling; on a SYN as it stands in the header.
+    /// Window, bytes after scaling; on a SYN, the value in the header.
     pub window: Option<Bounds>,
     /// ECN field.
     pub ecn: Option<Codepoint>,
@@ -160,7 +160,7 @@ pub struct SegmentSpec {
 /// Options of a segment as a script writes them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OptionsSpec {
-    /// `...`: other options may stand beside those that are written.
+    /// True for `...`: other options than the written options are allowed.
     pub others: bool,
     /// Maximum segment size.
     pub mss: Option<Bounds>,
@@ -170,19 +170,18 @@ pub struct OptionsSpec {
     pub sack_permitted: bool,
     /// Timestamps.
     pub timestamps: TimestampsSpec,
-    /// SACK blocks as pairs of numbers counted from the initial sequence number of whoever sent the
-    /// data.
+    /// SACK blocks as pairs of numbers, relative to the initial sequence number of the data's sender.
     pub sack: Vec<(i64, i64)>,
 }
 
 /// Timestamps of a segment as a script writes them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum TimestampsSpec {
-    /// Not written: there are some if both sides have offered them. The peer's own are its clock and
-    /// the latest clock it has seen.
+    /// Not written: the segment has timestamps if both sides have offered them. The peer's own values are its
+    /// clock, and the latest clock value that it received.
     #[default]
     Implied,
-    /// There are none.
+    /// The segment has no timestamps.
     Absent,
     /// Written: TSval and TSecr.
     Given(Stamp, Stamp),
@@ -191,69 +190,70 @@ pub enum TimestampsSpec {
 /// One timestamp.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stamp {
-    /// Of what leaves: any. Of the peer's own: its clock now, or the latest that it has seen.
+    /// Any value in a leaving segment. In an arriving segment: the peer's clock now, or the latest value that
+    /// the peer received.
     Any,
-    /// This number. Only the peer's clock can be known: it is what is sent as TSval and comes back as
+    /// This number. Only the peer's clock is known: the peer sends it as TSval, and the stack echoes it as
     /// TSecr.
     Number(i64),
-    /// As TSval of what leaves: any, to be remembered under this name. As TSecr of what arrives: the
-    /// one remembered.
+    /// In the TSval of a leaving segment: any value, stored under this name. In the TSecr of an arriving
+    /// segment: the stored value.
     Named(String),
 }
 
-/// Least and greatest value allowed.
+/// Minimum and maximum of the allowed values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Least.
+    /// Minimum.
     pub least: u64,
-    /// Greatest.
+    /// Maximum.
     pub most: u64,
 }
 
 impl Bounds {
-    /// Any value at all.
+    /// Any value.
     pub const ANY: Bounds = Bounds { least: 0, most: u64::MAX };
 
-    /// Whether a value is allowed.
+    /// True if a value is allowed.
     pub fn allow(self, value: u64) -> bool {
         (self.least..=self.most).contains(&value)
     }
 }
 
-/// Something that can be seen, and what it shall be.
+/// A visible value, and the expected value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
     /// The connection's state.
     State(State),
     /// Congestion window, whole segments.
     Cwnd(Bounds),
-    /// Slow start threshold, whole segments; [`INFINITE`] while there is none.
+    /// Slow-start threshold, whole segments; [`INFINITE`] if it is not set.
     Ssthresh(Bounds),
-    /// Smoothed round-trip time, nanoseconds.
+    /// Smoothed RTT, nanoseconds.
     Srtt(Bounds),
     /// Retransmission timeout, back-off included, nanoseconds.
     Rto(Bounds),
     /// Bytes that wait to be read.
     Readable(Bounds),
-    /// Whether everything up to the peer's FIN has been read.
+    /// True if everything up to the peer's FIN has been read.
     Eof(bool),
-    /// How the connection failed.
+    /// Failure of the connection.
     Error(ErrorKind),
 }
 
-/// A slow start threshold that nothing has set yet.
+/// Slow-start threshold that is not set yet.
 pub const INFINITE: u64 = u64::MAX;
 
-/// How a connection failed, as its application sees it.
+/// Failure of a connection as its application sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
-    /// It did not.
+    /// No failure.
     None,
-    /// The peer refused it with a reset.
+    /// The peer refused the connection with a reset.
     Refused,
-    /// The peer reset it.
+    /// The peer reset the connection.
     Reset,
-    /// Nothing was answered.
+    /// The peer did not answer.
     TimedOut,
 }
 
@@ -282,7 +282,7 @@ pub const STATES: [(&str, State); 11] = [
     ("TIME-WAIT", State::TimeWait),
 ];
 
-/// The name of a value in a table of names.
+/// Returns the name of a value in a table of names.
 pub(crate) fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table.iter().find(|entry| entry.1 == *value).map_or("?", |entry| entry.0)
 }
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_of_older_kernels_is_none_of_newer_ones() {
+    fn difference_before_a_release_does_not_apply_to_newer_kernels() {
         let of = |before| Difference { world: World::Linux, before, reason: String::new() };
         let old = of(Some((6, 18)));
         assert!(old.holds(World::Linux, "6.12.117+deb12-cloud-amd64"));

@@ -1,10 +1,10 @@
-//! Errors in a script's text, with the place where they stand.
+//! Errors in a script's text, with their places.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Why a text is not a script. [`Display`](fmt::Display) writes one line,
-/// `file:line:column: what is wrong; what would be right`.
+/// Reason why a text is not a script. [`Display`](fmt::Display) writes one line: `file:line:column: the
+/// fault; the remedy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// Name of the file.
@@ -13,11 +13,11 @@ pub struct ScriptError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The offending bytes of the text.
+    /// Byte range of the fault in the text.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What would be right.
+    /// The remedy.
     pub help: String,
 }
 
@@ -30,10 +30,10 @@ impl fmt::Display for ScriptError {
 
 impl std::error::Error for ScriptError {}
 
-/// An error before it is known in which file it stands.
+/// An error before its file is known.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub(super) span: Range<usize>,
     pub(super) message: String,
     pub(super) help: String,
@@ -48,7 +48,7 @@ impl Problem {
         Problem { span, message: message.into(), help: help.into() }
     }
 
-    /// The error, in the text of the file called `file`.
+    /// Returns the error with its place in the text of the file called `file`.
     pub(super) fn in_file(self, file: &str, text: &str) -> ScriptError {
         let start = self.span.start.min(text.len());
         let before = text.get(..start).unwrap_or(text);

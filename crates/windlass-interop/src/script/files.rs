@@ -6,15 +6,15 @@ use std::{fmt, fs, io};
 use super::ast::Script;
 use super::error::ScriptError;
 
-/// How a script's file name ends.
+/// Extension of a script's file name.
 pub const EXTENSION: &str = "script";
 
-/// Why a file gives no script.
+/// Reason why a file gives no script.
 #[derive(Debug)]
 pub enum FileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(PathBuf, io::Error),
-    /// It is no script. The text is the file's, for showing the place.
+    /// The file is not a script. The text of the file is kept to show the place.
     Script(Box<ScriptError>, String),
 }
 
@@ -29,12 +29,12 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// The scripts at or below a path, in order of path: of a folder those whose names end in
-/// `.script`, and a file whatever it is called.
+/// Loads the scripts at or below a path, in order of path. In a folder, the names must end in `.script`. A
+/// file may have any name.
 ///
 /// # Errors
 ///
-/// The first that cannot be read or is no script.
+/// Returns the first error of reading or parsing a file.
 pub fn load(path: &Path) -> Result<Vec<Script>, FileError> {
     let mut files = Vec::new();
     find(path, &mut files).map_err(|e| FileError::Io(path.to_path_buf(), e))?;

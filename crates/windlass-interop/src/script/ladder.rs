@@ -1,10 +1,10 @@
-//! An exchange as it happened, drawn as a ladder.
+//! An exchange drawn as a ladder.
 
 use std::fmt;
 
 use windlass_cc::Time;
 
-/// Who sent a segment.
+/// Sender of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     /// The script.
@@ -19,7 +19,7 @@ enum Rung {
     Remark(String),
 }
 
-/// What has happened so far.
+/// The exchange so far.
 #[derive(Default, Debug)]
 pub(super) struct Ladder {
     rungs: Vec<(Time, Rung)>,
@@ -54,7 +54,7 @@ impl fmt::Display for Ladder {
     }
 }
 
-/// A time in milliseconds with three digits more.
+/// Formats a time in milliseconds with three decimals.
 pub(crate) fn milliseconds(time: Time) -> String {
     let us = time.0 / 1_000;
     format!("{}.{:03} ms", us / 1_000, us % 1_000)

@@ -1,4 +1,4 @@
-//! A segment that left, compared with the one expected; and segments in a script's own words.
+//! Comparison of a departure with the expected segment, and segments in the language of scripts.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use super::ast::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
 use super::parse::FLAGS;
 use super::peer::{PEER_ISS, Peer, relative};
 
-/// Every way in which a segment is not the one expected, in words. The peer has read the segment
-/// already; a name given to its timestamp is remembered.
+/// Describes every difference between a segment and the expected segment. The peer has already read the
+/// segment. A name given to its timestamp is stored.
 pub(crate) fn differences(spec: &SegmentSpec, segment: &Segment, peer: &mut Peer) -> Vec<String> {
     let mut found = Vec::new();
     let compared = |flags: Flags| flags.0 & !Flags::PSH.0;
@@ -90,13 +90,13 @@ fn compare_timestamps(spec: &OptionsSpec, s: &Segment, peer: &mut Peer, found: &
     }
 }
 
-/// A window in bytes: scaled, but on a SYN.
+/// Returns the window in bytes, scaled except on a SYN.
 pub(super) fn window(segment: &Segment, peer: &Peer) -> u64 {
     let shift = if segment.flags.has(Flags::SYN) { 0 } else { peer.own_shift() };
     u64::from(segment.window) << shift
 }
 
-/// A segment that left, as a script writes it.
+/// Formats a departure as in a script.
 pub(crate) fn left(segment: &Segment, peer: &Peer) -> String {
     let mut text = head(segment, relative(segment.seq, peer.own_iss()));
     if segment.flags.has(Flags::ACK) {
@@ -108,7 +108,7 @@ pub(crate) fn left(segment: &Segment, peer: &Peer) -> String {
     text
 }
 
-/// A segment of the peer, as a script writes it.
+/// Formats a segment of the peer as in a script.
 pub(super) fn arrived(segment: &Segment, peer: &Peer) -> String {
     let iss = peer.own_iss();
     let mut text = head(segment, relative(segment.seq, PEER_ISS));

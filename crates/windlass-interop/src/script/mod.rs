@@ -1,9 +1,9 @@
-//! Scripted packet tests: segments in, segments expected out, with times.
+//! Scripted packet tests: arriving segments and expected departures, with times.
 //!
 //! A script is the peer of one connection and the application of its other end. It is compared with
-//! our own [`Endpoint`](windlass_tcp::Endpoint) in virtual time, where it is the clock as well, and
-//! against this machine's kernel through a TUN device. The same script passes on both; where one is
-//! known to do otherwise, the script says so and why, and that is checked too.
+//! Windlass's [`Endpoint`](windlass_tcp::Endpoint) in virtual time, where the script is also the clock, and
+//! with this machine's kernel through a TUN device. The same script passes on both stacks. If a stack is
+//! known to differ, the script states the difference with its reason, and this is checked too.
 //! `docs/src/guides/packet-scripts.md` describes the language.
 //!
 //! ```

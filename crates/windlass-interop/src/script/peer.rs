@@ -1,4 +1,4 @@
-//! The script's side of the connection: what a peer has to know to write segments and to read them.
+//! The script's side of the connection: the state that a peer needs to write and to read segments.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,23 @@ use windlass_tcp::{Flags, Options, SackBlock, Segment, Seq, Timestamps};
 
 use super::ast::{OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
 
-/// Initial sequence number of the peer: its stream passes 2³² after a thousand bytes, so that every
-/// script shows that sequence numbers wrap.
+/// Initial sequence number of the peer. Its stream passes 2³² after a thousand bytes, so that every script
+/// tests the wrap of sequence numbers.
 pub const PEER_ISS: Seq = Seq(0u32.wrapping_sub(1_000));
-/// What the peer's timestamp clock shows at the begin. Zero would mean that there is no timestamp.
+/// Value of the peer's timestamp clock at the start. Zero would mean a missing timestamp.
 pub const CLOCK_AT_BEGIN: u32 = 1_000;
-/// Window of the peer's first segment if the script does not write one.
+/// Window of the peer's first segment, if the script does not give one.
 const FIRST_WINDOW: u64 = 60_000;
 
-/// What the peer knows.
+/// State of the peer.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// The other end's initial sequence number, once its SYN has come.
+    /// The other end's initial sequence number, after its SYN has arrived.
     own_iss: Option<Seq>,
-    /// Timestamps of the peer's SYN and of the other end's; both must have them.
+    /// True if the peer's SYN and the other end's SYN have timestamps. Timestamps are used if both values are
+    /// true.
     offers_timestamps: [bool; 2],
-    /// Shifts of the peer's SYN and of the other end's; both must have one.
+    /// Window shifts of the peer's SYN and of the other end's SYN. Scaling is used if both SYNs have one.
     shifts: [Option<u8>; 2],
     /// Latest TSval of the other end.
     latest: u32,
@@ -43,37 +44,38 @@ impl Peer {
         }
     }
 
-    /// The end under test: its initial sequence number. Before its SYN, numbers count from zero, as
-    /// those of a reset do.
+    /// Returns the initial sequence number of the end under test. It is zero before the end's SYN, so that
+    /// numbers count from zero as in a reset.
     pub(crate) fn own_iss(&self) -> Seq {
         self.own_iss.unwrap_or_default()
     }
 
-    /// Whether both sides have offered timestamps.
+    /// True if both sides have offered timestamps.
     pub(crate) fn timestamps_agreed(&self) -> bool {
         self.offers_timestamps == [true; 2]
     }
 
-    /// Shift of windows that the end under test advertises.
+    /// Returns the shift of the windows that the end under test advertises.
     pub(crate) fn own_shift(&self) -> u8 {
         if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 }
     }
 
-    /// Shift of windows that the peer advertises; more than 14 counts as 14 (RFC 7323 section 2.3).
+    /// Returns the shift of the windows that the peer advertises; more than 14 counts as 14 (RFC 7323 section
+    /// 2.3).
     pub(crate) fn peer_shift(&self) -> u8 {
         if self.shifts[1].is_some() { self.shifts[0].unwrap_or(0).min(14) } else { 0 }
     }
 
-    /// The TSval that was remembered under a name.
+    /// Returns the TSval that was stored under a name.
     pub(crate) fn named(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
     }
 
-    /// A segment of the peer, to be sent now.
+    /// Creates a segment of the peer, to be sent now.
     ///
     /// # Errors
     ///
-    /// What the script says makes no segment: why, in one sentence.
+    /// Returns an error, in one sentence, if the script's values do not make a valid segment.
     pub(crate) fn write(&mut self, spec: &SegmentSpec, now: Time) -> Result<Segment, String> {
         let syn = spec.flags.has(Flags::SYN);
         let mut segment = Segment {
@@ -102,7 +104,7 @@ impl Peer {
         if field << shift != window.least || field > 0xffff {
             let step = 1 << shift;
             return Err(format!(
-                "a window of {} bytes cannot be written: it is a multiple of {step}, at most {}",
+                "invalid window of {} bytes: it must be a multiple of {step}, at most {}",
                 window.least,
                 0xffff_u64 << shift
             ));
@@ -157,7 +159,7 @@ impl Peer {
         Ok(Some(Timestamps { value, echo }))
     }
 
-    /// A segment of the end under test has come.
+    /// Processes an arrived segment of the end under test.
     pub(crate) fn read(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             self.own_iss = Some(segment.seq);
@@ -169,24 +171,24 @@ impl Peer {
         }
     }
 
-    /// Remembers the TSval of a segment under a name.
+    /// Stores the TSval of a segment under a name.
     pub(crate) fn remember(&mut self, name: &str, value: u32) {
         self.names.insert(name.to_owned(), value);
     }
 }
 
-/// The sequence number this number of bytes after, or before, an initial one.
+/// Returns the sequence number this number of bytes after, or before, an initial number.
 pub(crate) fn offset(iss: Seq, bytes: i64) -> Seq {
     Seq(iss.0.wrapping_add(bytes as u32))
 }
 
-/// How far a sequence number is from an initial one.
+/// Returns the distance of a sequence number from an initial number.
 pub(crate) fn relative(seq: Seq, iss: Seq) -> i64 {
     i64::from(seq.0.wrapping_sub(iss.0) as i32)
 }
 
-/// The bytes of a stream from an offset on, the same in both directions: what is retransmitted must be
-/// what was sent before.
+/// Fills a buffer with the bytes of a stream from an offset on. Both directions use the same bytes, so that a
+/// retransmission must repeat the bytes that were sent before.
 pub(crate) fn pattern(at: u32, payload: &mut [u8]) {
     windlass_tcp::wire::fill_pattern(Seq(at), payload);
 }

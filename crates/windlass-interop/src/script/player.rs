@@ -1,4 +1,4 @@
-//! A script line by line against a stack.
+//! Playing a script line by line against a stack.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::Segment;
@@ -11,26 +11,27 @@ use super::matching::{arrived, differences, left, range};
 use super::peer::Peer;
 use super::stack::{Departure, Seen, Stack, Tolerance};
 
-/// How long the stack is watched after the last line for what nobody expects, beyond its tolerance.
+/// Time for which the stack is watched after the last line, in addition to its tolerance. Any segment in this
+/// time is unexpected.
 const LAST_LOOK: Span = Span::from_millis(1);
 
-/// Where a stack does otherwise than a script says.
+/// The first difference between a stack and a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// Number of the line in the file.
+    /// Line number in the file.
     pub line: usize,
-    /// The line as it is written; empty behind the last one.
+    /// Text of the line; empty after the last line.
     pub expected: String,
-    /// What came in its place.
+    /// Description of the actual event.
     pub came: String,
-    /// The exchange up to there, as a ladder.
+    /// The exchange up to this point, as a ladder.
     pub exchange: String,
-    /// A busy machine can have caused it: something came late, or was done late.
+    /// True if a busy machine can be the reason: an event came late, or the script acted late.
     pub may_be_load: bool,
 }
 
-/// Plays the lines of a script that are for a world. The lines need not be those of the world that
-/// the stack belongs to: whether it does what another does is asked in the same way.
+/// Plays the lines of a script that apply to `lines_of`. `stack` may be another stack, to check whether it
+/// behaves like `lines_of`.
 pub fn play(script: &Script, lines_of: World, stack: &mut dyn Stack) -> Result<(), Mismatch> {
     let mut player = Player {
         stack,
@@ -47,10 +48,10 @@ pub fn play(script: &Script, lines_of: World, stack: &mut dyn Stack) -> Result<(
     player.last_look().map_err(|came| player.mismatch(last, "", came))
 }
 
-/// What came instead of what was expected.
+/// The actual event, which differs from the expected event.
 struct Came {
     what: String,
-    /// It may have come in time but for the machine's load.
+    /// True if the load of the machine may have delayed the event.
     late: bool,
 }
 
@@ -64,9 +65,9 @@ struct Player<'a> {
     stack: &'a mut dyn Stack,
     peer: Peer,
     ladder: Ladder,
-    /// When the line before came true.
+    /// Time at which the line before was fulfilled.
     reference: Time,
-    /// Something was done later than the script says, by more than the tolerance.
+    /// True if the script acted later than its time, by more than the tolerance.
     late: bool,
 }
 
@@ -104,7 +105,7 @@ impl Player<'_> {
         }
     }
 
-    /// The times between which something may happen, and the tolerance beyond them.
+    /// Returns the times between which an event may happen, and the tolerance around them.
     fn bounds(&self, when: When) -> (Time, Time, Tolerance) {
         let base = if when.relative { self.reference } else { Time::ZERO };
         let (earliest, latest) = (base + when.earliest, base + when.latest);
@@ -112,7 +113,7 @@ impl Player<'_> {
         (earliest, latest, self.stack.tolerance(wait))
     }
 
-    /// Lets time pass until something is to be done. Nothing may leave meanwhile.
+    /// Lets time pass until the script must act. The stack must not send anything until then.
     fn pass(&mut self, when: When) -> Result<(), Came> {
         let (at, _, tolerance) = self.bounds(when);
         if let Some(departure) = self.stack.next(at)? {
@@ -191,7 +192,7 @@ impl Player<'_> {
             Some(departure) => {
                 self.receive(&departure);
                 let text = left(&departure.segment, &self.peer);
-                Err(Came::from(format!("{text} behind the last line, which nothing expects")))
+                Err(Came::from(format!("{text} after the last line, which no line expects")))
             }
         }
     }
@@ -207,7 +208,7 @@ impl Player<'_> {
     }
 }
 
-/// A line without its time.
+/// Returns a line without its time.
 fn event_text(line: &str) -> &str {
     let is_time = |word: &str| word.starts_with(|c: char| c == '+' || c.is_ascii_digit());
     match line.split_once(char::is_whitespace) {

@@ -1,4 +1,4 @@
-//! A script in a world, from its begin to the verdict.
+//! Running a script on a stack, from the start to the verdict.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,40 +11,40 @@ use super::player::{Mismatch, play};
 use super::virtual_time::VirtualTime;
 use windlass_testbed::live::Error;
 
-/// A script is played so often on a kernel if each time a busy machine may be to blame.
+/// Maximum number of attempts of a script on a kernel, if a busy machine may be the reason of each failure.
 const ATTEMPTS: u32 = 3;
-/// Scripts that are played at once.
+/// Number of scripts that are played in parallel.
 const SIDE_BY_SIDE: usize = 6;
 
-/// What to do where a kernel cannot be reached.
-const REMEDY: &str = "play them as root on Linux, after `modprobe tun` if there is no /dev/net/tun, \
-    and outside containers that take privileges away; or play them on sim, which needs nothing";
+/// Remedy if a kernel cannot be reached.
+const REMEDY: &str = "play them as root on Linux, after `modprobe tun` if /dev/net/tun is missing, \
+    and outside containers that remove privileges; or play them on sim, which has no requirements";
 
-/// Why a script did not pass.
+/// Reason why a script did not pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Trouble {
-    /// The stack does otherwise.
+    /// The stack differs from the script.
     Mismatch {
-        /// The script's file.
+        /// File of the script.
         file: String,
-        /// The world in which it was played.
+        /// The stack on which the script was played.
         world: World,
-        /// Where and how.
+        /// Place and kind of the difference.
         mismatch: Box<Mismatch>,
     },
-    /// The script states that the world differs, and it does not.
+    /// The script states a difference of the stack, but the stack does not differ.
     NoDifference {
-        /// The script's file.
+        /// File of the script.
         file: String,
-        /// The world that is said to differ.
+        /// The stack with the stated difference.
         world: World,
         /// The reason that the script gives.
         reason: String,
     },
-    /// This machine's kernel lacks what the script is about, such as an algorithm: what is missing,
-    /// in one sentence. That is no fault of either.
+    /// This machine's kernel misses a feature of the script, such as an algorithm. The text names it in one
+    /// sentence. Neither the script nor the kernel is at fault.
     Unable(String),
-    /// The set-up failed: the script's file, and why, in one sentence.
+    /// The set-up failed: the script's file, and the reason in one sentence.
     Failed(String, String),
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Trouble::Mismatch { file, world, mismatch } => {
-                writeln!(f, "{file}:{}: {world} does otherwise", mismatch.line)?;
+                writeln!(f, "{file}:{}: {world} differs from the script", mismatch.line)?;
                 if !mismatch.expected.is_empty() {
                     writeln!(f, "  expected  {}", mismatch.expected)?;
                 }
@@ -60,7 +60,7 @@ impl fmt::Display for Trouble {
             }
             Trouble::NoDifference { file, world, reason } => write!(
                 f,
-                "{file}: {world} does what the script says, so that \"differs {world}: {reason}\" \
+                "{file}: {world} follows the script, so that \"differs {world}: {reason}\" \
                  is no longer true; remove that line"
             ),
             Trouble::Unable(why) => f.write_str(why),
@@ -71,14 +71,14 @@ impl fmt::Display for Trouble {
 
 impl std::error::Error for Trouble {}
 
-/// Plays a script in a world.
+/// Plays a script on a stack.
 ///
-/// Where the script states that this world differs, the lines for it must pass, if there are any, and
-/// the lines for the other world must not.
+/// If the script states a difference of this stack, the lines for this stack must pass, and the lines for the
+/// other stack must not.
 ///
 /// # Errors
 ///
-/// It does not pass, or cannot be played.
+/// Returns an error if the script does not pass, or cannot be played.
 pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
     let release =
         if world == World::Linux { windlass_testbed::live::kernel() } else { String::new() };
@@ -100,11 +100,11 @@ pub fn run(script: &Script, world: World) -> Result<(), Trouble> {
     }
 }
 
-/// Whether scripts can be played in a world on this machine.
+/// Checks that scripts can be played on a stack on this machine.
 ///
 /// # Errors
 ///
-/// What is missing and what to do, in one sentence.
+/// Returns an error that names the missing requirement and its remedy, in one sentence.
 pub fn available(world: World) -> Result<(), String> {
     match world {
         World::Sim => Ok(()),
@@ -115,8 +115,8 @@ pub fn available(world: World) -> Result<(), String> {
     }
 }
 
-/// Plays scripts side by side, each by itself: against a kernel most of the time is waiting. The
-/// answers stand in the order of the scripts.
+/// Plays scripts in parallel and independently, because a script against a kernel mostly waits. The answers
+/// have the order of the scripts.
 pub fn run_all(scripts: &[Script], world: World) -> Vec<Result<(), Trouble>> {
     let next = AtomicUsize::new(0);
     let answers: Vec<_> = scripts.iter().map(|_| OnceLock::new()).collect();
@@ -138,7 +138,7 @@ fn take<'a>(scripts: &'a [Script], next: &AtomicUsize) -> Option<(usize, &'a Scr
     scripts.get(i).map(|script| (i, script))
 }
 
-/// The lines for one world against the stack of a world.
+/// Plays the lines for `lines_of` on the stack of `world`.
 fn attempt(script: &Script, lines_of: World, world: World) -> Result<(), Trouble> {
     let played = match world {
         World::Sim => play(script, lines_of, &mut VirtualTime::new(&script.settings)),
@@ -151,7 +151,8 @@ fn attempt(script: &Script, lines_of: World, world: World) -> Result<(), Trouble
     })
 }
 
-/// Plays until the verdict cannot be due to a busy machine, or for the last time.
+/// Plays a script until a busy machine cannot be the reason of the verdict, or up to the maximum number of
+/// attempts.
 fn on_linux(script: &Script, lines_of: World) -> Result<Result<(), Mismatch>, Trouble> {
     let mut played = Ok(());
     for _ in 0..ATTEMPTS {
@@ -163,7 +164,7 @@ fn on_linux(script: &Script, lines_of: World) -> Result<Result<(), Mismatch>, Tr
     Ok(played)
 }
 
-/// In a thread of its own, which becomes a punctual one.
+/// Plays a script once, in a separate thread with real-time priority.
 fn on_linux_once(script: &Script, lines_of: World) -> Result<Result<(), Mismatch>, Trouble> {
     let work =
         || Kernel::new(&script.settings).map(|mut kernel| play(script, lines_of, &mut kernel));

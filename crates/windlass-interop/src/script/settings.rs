@@ -1,26 +1,26 @@
-//! What a script tells both stacks before it begins.
+//! Settings of both stacks, applied before the start of a script.
 
 use windlass_cc::{AnyParams, Flavour};
 use windlass_tcp::{InitialWindow, Preset, Profile, StackConfig};
 
-/// Settings of a script. The kernel is told all of them, and nothing else, so that what is not set
-/// here is its own: a script that holds on both shows that the two agree.
+/// Settings of a script. The kernel gets all of them, and keeps its own value for other settings. A script
+/// that passes on both stacks therefore shows that these values agree.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    /// Whose implementations of the algorithms run: the preset's.
+    /// Implementation of the algorithms: the preset's.
     pub flavour: Flavour,
-    /// Behaviour of our endpoint: the preset's values, with what the script changes in them.
+    /// Behaviour of Windlass's endpoint: the preset's values with the changes of the script.
     pub stack: StackConfig,
     /// Congestion control, without the preset's changes.
     pub algorithm: AnyParams,
     /// Largest IP packet of the path, bytes.
     pub mtu: u32,
-    /// Whether the script sets the receive buffer; the kernel keeps its own otherwise.
+    /// True if the script sets the receive buffer. Otherwise the kernel keeps its own.
     pub sets_receive_buffer: bool,
 }
 
 impl Settings {
-    /// The `linux` preset with Reno over 1500-byte packets.
+    /// Returns the `linux` preset with Reno and 1500-byte packets.
     pub fn new() -> Settings {
         let preset = Preset::by_name("linux").expect("the preset linux is always there");
         let algorithm = AnyParams::by_name("reno").expect("Reno is always there");
@@ -33,10 +33,11 @@ impl Settings {
         }
     }
 
-    /// The [`Endpoint`](windlass_tcp::Endpoint)'s configuration: that of a scenario with this preset and algorithm.
+    /// Returns the configuration of the [`Endpoint`](windlass_tcp::Endpoint), as in a scenario with this
+    /// preset and algorithm.
     pub fn profile(&self) -> Profile {
         let ack_limit = self.algorithm.ack_limit(self.flavour).unwrap_or(self.stack.ack_limit);
-        // A kernel whose buffer is set does not tune it.
+        // A kernel does not tune a buffer that was set explicitly.
         let receive_autotuning = self.stack.receive_autotuning && !self.sets_receive_buffer;
         let stack = StackConfig { ack_limit, receive_autotuning, ..self.stack };
         Profile::new(stack, self.algorithm.flavoured(self.flavour), self.mtu)
@@ -49,7 +50,7 @@ impl Default for Settings {
     }
 }
 
-/// What a value of a setting is.
+/// Type of a setting's value.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// `on` or `off`.
@@ -62,8 +63,8 @@ pub(super) enum Kind {
     Algorithm,
 }
 
-/// Every setting, called as in a scenario where a scenario has it. Only what the kernel can be told
-/// too is here.
+/// Every setting. A setting that scenarios also have uses the name of the scenario key. The kernel supports
+/// all settings here.
 pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("stack", Kind::Stack),
     ("algorithm", Kind::Algorithm),
@@ -96,7 +97,7 @@ fn set_receive_buffer(settings: &mut Settings, bytes: u64) {
     settings.sets_receive_buffer = true;
 }
 
-/// Takes a preset's values, which stand before any that the script changes.
+/// Applies a preset's values. This precedes the script's changes.
 pub(super) fn take_preset(settings: &mut Settings, preset: &Preset) {
     settings.flavour = preset.flavour;
     settings.stack = preset.config;

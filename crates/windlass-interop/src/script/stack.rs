@@ -1,4 +1,4 @@
-//! What a script is played against.
+//! Interface of a stack under test.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::{Segment, State};
@@ -8,71 +8,71 @@ use super::ast::{Action, Check, ErrorKind};
 /// A segment that left the stack under test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Departure {
-    /// When, since the begin of the script.
+    /// Time of departure since the start of the script.
     pub at: Time,
     /// The segment.
     pub segment: Segment,
-    /// Whether its payload is what the application wrote there.
+    /// True if its payload equals the bytes that the application wrote there.
     pub intact: bool,
 }
 
-/// Something that was looked at.
+/// A value that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seen {
     /// A count, a length or nanoseconds.
     Number(u64),
     /// A state of the connection.
     State(State),
-    /// An answer.
+    /// A truth value.
     Answer(bool),
-    /// How the connection failed.
+    /// Failure of the connection.
     Error(ErrorKind),
 }
 
-/// How far from its time something may happen.
+/// Tolerance of an event's time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tolerance {
-    /// Earlier by so much.
+    /// Maximum time that the event may be early.
     pub early: Span,
-    /// Later by so much.
+    /// Maximum time that the event may be late.
     pub late: Span,
 }
 
-/// An end of one connection that a script acts on: it hands in what the peer sends, takes what
-/// leaves, and keeps the time.
+/// An end of one connection that a script plays against. It accepts the peer's segments, returns departures,
+/// and has a clock.
 pub trait Stack {
-    /// The time since the script began.
+    /// Returns the time since the start of the script.
     fn now(&self) -> Time;
 
-    /// How far off something may be that is expected so long after what went before.
+    /// Returns the tolerance of an event that is expected after this wait.
     fn tolerance(&self, wait: Span) -> Tolerance;
 
-    /// The application acts.
+    /// Lets the application act.
     ///
     /// # Errors
     ///
-    /// It cannot: why, in one sentence.
+    /// Returns the reason in one sentence if the action fails.
     fn act(&mut self, action: Action) -> Result<(), String>;
 
-    /// A segment arrives from the peer, now.
+    /// Delivers a segment from the peer now.
     ///
     /// # Errors
     ///
-    /// It cannot be handed in: why, in one sentence.
+    /// Returns the reason in one sentence if the delivery fails.
     fn deliver(&mut self, segment: &Segment) -> Result<(), String>;
 
-    /// The next segment that leaves until a time, which is waited for if there is none. What has
-    /// left already is there at once.
+    /// Returns the next departure until a time, and waits for one if necessary. An earlier departure is
+    /// returned immediately.
     ///
     /// # Errors
     ///
-    /// Nothing can be taken from the stack: why, in one sentence.
+    /// Returns the reason in one sentence if the stack cannot be read.
     fn next(&mut self, until: Time) -> Result<Option<Departure>, String>;
 
-    /// What a check is about, as it stands now.
+    /// Returns the present value for a check.
     ///
     /// # Errors
     ///
-    /// It cannot be seen: why, in one sentence.
+    /// Returns the reason in one sentence if the value is not visible.
     fn look(&mut self, at: &Check) -> Result<Seen, String>;
 }

@@ -1,4 +1,4 @@
-//! Our own endpoint as the stack under test. The script is the peer and the clock.
+//! Windlass's endpoint as the stack under test. The script is the peer and the clock.
 
 use std::collections::VecDeque;
 
@@ -9,9 +9,9 @@ use super::ast::{Action, Check, ErrorKind, INFINITE};
 use super::settings::Settings;
 use super::stack::{Departure, Seen, Stack, Tolerance};
 
-/// Initial sequence number of the endpoint: its stream passes 2³² after two thousand bytes.
+/// Initial sequence number of the endpoint. Its stream passes 2³² after two thousand bytes.
 pub const ENDPOINT_ISS: Seq = Seq(0u32.wrapping_sub(2_000));
-/// More segments than any script lets go at once: an endpoint that sends so many does not stop.
+/// More segments than any script causes at once. An endpoint that exceeds this number would not stop.
 const TOO_MANY: usize = 100_000;
 
 /// An endpoint in virtual time.
@@ -20,24 +20,24 @@ pub struct VirtualTime {
     profile: Profile,
     endpoint: Endpoint,
     now: Time,
-    /// What has left and was not taken yet.
+    /// Departures that have not been returned yet.
     out: VecDeque<Departure>,
 }
 
 impl VirtualTime {
-    /// An endpoint that is closed, at time zero.
+    /// Creates a closed endpoint at time zero.
     pub fn new(settings: &Settings) -> VirtualTime {
         let profile = settings.profile();
         let endpoint = Endpoint::new(&profile, ENDPOINT_ISS);
         VirtualTime { profile, endpoint, now: Time::ZERO, out: VecDeque::new() }
     }
 
-    /// When the endpoint's next timer expires; [`Time::NEVER`] if no timer runs.
+    /// Returns the expiry of the endpoint's next timer; [`Time::NEVER`] if no timer runs.
     pub fn deadline(&self) -> Time {
         self.endpoint.deadline()
     }
 
-    /// Takes from the endpoint what it has to send.
+    /// Collects the segments that the endpoint has to send.
     fn poll(&mut self) -> Result<(), String> {
         while let Some(segment) = self.endpoint.poll_transmit(&self.profile, self.now) {
             self.out.push_back(Departure { at: self.now, segment, intact: true });
@@ -64,7 +64,7 @@ impl VirtualTime {
 
 fn known(span: Span) -> Result<Seen, String> {
     let known = span.is_known().then_some(Seen::Number(span.0));
-    known.ok_or_else(|| "there is no round-trip sample yet".to_owned())
+    known.ok_or_else(|| "no RTT sample yet".to_owned())
 }
 
 impl Stack for VirtualTime {
@@ -84,7 +84,7 @@ impl Stack for VirtualTime {
             Action::Read(bytes) => {
                 let readable = self.endpoint.readable();
                 if readable < bytes.into() {
-                    return Err(format!("{readable} bytes are there to be read, not {bytes}"));
+                    return Err(format!("{readable} bytes are readable, not {bytes}"));
                 }
                 self.endpoint.read(&self.profile, bytes.into());
             }

@@ -1,4 +1,4 @@
-//! Segments in the words of a script.
+//! Segments in the language of scripts.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::matching::{blocks, codepoint, flags, range, window};
 use super::peer::{PEER_ISS, Peer, relative};
 
 impl SegmentSpec {
-    /// The exact description of a segment that left. The window is only zero or not zero, because each
+    /// Returns the exact description of a departure. The window is only compared with zero, because each
     /// stack chooses its own size.
     pub(crate) fn of_departure(segment: &Segment, peer: &Peer) -> SegmentSpec {
         let o = &segment.options;

@@ -12,7 +12,7 @@ fn the_simulator_has_no_kernel_to_calibrate() {
 }
 
 #[test]
-fn in_virtual_time_the_links_deliver_what_was_asked_and_a_second_time_the_same() {
+fn links_in_virtual_time_deliver_the_requested_values_repeatably() {
     let available = vm::Series::ALL.into_iter().find(|series| vm::check(*series).is_ok());
     let Some(series) = available else {
         let why = vm::check(vm::Series::V6_12).expect_err("nothing to run on");

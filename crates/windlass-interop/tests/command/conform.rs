@@ -1,4 +1,4 @@
-//! `windlass-dev conform`, as a user calls them.
+//! `windlass-dev conform`, as a user calls it.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{call, done, root};
 
 #[test]
-fn the_committed_vectors_hold_and_a_table_says_so() {
+fn committed_vectors_pass_and_are_listed_in_a_table() {
     let said = done(&["conform"]);
     let last = said.out.lines().last().expect("a summary");
     let (count, rest) = last.split_once(' ').expect("a count");
@@ -16,7 +16,7 @@ fn the_committed_vectors_hold_and_a_table_says_so() {
 }
 
 #[test]
-fn a_vector_that_does_not_hold_ends_with_code_1_and_says_where() {
+fn failed_vector_exits_with_1_and_names_the_place() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("wrong.jsonl");
     let text = fs::read_to_string(root().join("conformance/reno/timeout.jsonl")).expect("a vector");
@@ -35,7 +35,7 @@ fn a_vector_that_does_not_hold_ends_with_code_1_and_says_where() {
 }
 
 #[test]
-fn what_is_no_vector_ends_with_code_2_and_says_where() {
+fn invalid_vector_exits_with_2_and_names_the_place() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("none.jsonl");
     fs::write(&file, "{\"format\":\"something else\"}\n").expect("written");
@@ -53,7 +53,7 @@ fn what_is_no_vector_ends_with_code_2_and_says_where() {
 }
 
 #[test]
-fn the_vectors_are_written_again_byte_for_byte() {
+fn written_vectors_equal_the_committed_vectors() {
     let dir = tempfile::tempdir().expect("a folder");
     let said = done(&["conform", "--write", dir.path().to_str().expect("plain")]);
     assert!(said.err.contains(" files in "), "{}", said.err);

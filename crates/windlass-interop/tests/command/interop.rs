@@ -4,7 +4,7 @@ use super::{call, done};
 use windlass_skip::skip;
 
 #[test]
-fn cases_are_listed_with_what_must_come_of_each() {
+fn cases_are_listed_with_their_expected_results() {
     let said = done(&["interop", "--list"]);
     assert!(said.out.contains("lost-syn ") && said.out.contains("RFC 6298"), "{}", said.out);
     let one = done(&["interop", "--list", "--json", "--case", "random-loss-vegas"]);
@@ -13,11 +13,11 @@ fn cases_are_listed_with_what_must_come_of_each() {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_with_code_2() {
+fn invalid_arguments_exit_with_2() {
     for (args, expected) in [
         (vec!["--case", "lost-sin"], "no case is called \"lost-sin\""),
-        (vec!["--on", "sim"], "there is no kernel in a simulator"),
-        (vec!["--direction", "up"], "ours-sends or kernel-sends"),
+        (vec!["--on", "sim"], "the simulator has no kernel"),
+        (vec!["--direction", "up"], "`ours-sends` or `kernel-sends`"),
         (vec!["--case", "random-loss-vegas", "--direction", "kernel-sends"], "in that direction"),
     ] {
         let said = call(&[&["interop"], &args[..]].concat());
@@ -27,7 +27,7 @@ fn what_cannot_be_run_is_refused_with_code_2() {
 }
 
 #[test]
-fn cases_run_against_this_machines_kernel_and_a_table_says_so() {
+fn cases_run_on_this_machines_kernel_and_are_listed_in_a_table() {
     let said = call(&["interop", "--case", "transfer", "--case", "closed-port"]);
     if said.err.contains("the live testbed needs") {
         skip(said.err.trim());

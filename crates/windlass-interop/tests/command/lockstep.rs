@@ -4,12 +4,12 @@ use super::{call, done};
 use windlass_skip::skip;
 use windlass_testbed::vm;
 
-/// The seeds, and the minimum number of equal cases. 6.12 reaches 39; it may only rise.
+/// The seeds, and the minimum number of equal cases. 6.12 reaches 39; the number may only rise.
 const SEEDS: &str = "1..40";
 const EQUAL: u32 = 37;
 
 #[test]
-fn what_cannot_be_played_is_refused_with_code_2() {
+fn invalid_arguments_exit_with_2() {
     for (args, expected) in [
         (
             vec!["--on", "sim"],
@@ -26,7 +26,7 @@ fn what_cannot_be_played_is_refused_with_code_2() {
 }
 
 #[test]
-fn random_exchanges_are_equal_as_often_as_they_were_and_a_second_time_the_same() {
+fn random_exchanges_reach_the_minimum_of_equal_cases_repeatably() {
     let available = vm::Series::ALL.into_iter().find(|series| vm::check(*series).is_ok());
     let Some(series) = available else {
         skip(vm::check(vm::Series::V6_12).expect_err("nothing to run on"));

@@ -1,4 +1,4 @@
-//! `windlass-dev`, as those who work on Windlass call it.
+//! `windlass-dev`, as contributors to Windlass call it.
 
 mod calibrate;
 mod conform;
@@ -9,19 +9,19 @@ mod script;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a call printed and how it ended.
+/// Output and exit code of a call.
 struct Said {
     code: Option<i32>,
     out: String,
     err: String,
 }
 
-/// The repository's root.
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Calls it to the end, in the repository's root.
+/// Runs the command to its end, in the root of the repository.
 fn call<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Said {
     let mut command = Command::new(env!("CARGO_BIN_EXE_windlass-dev"));
     let output = command.args(args).current_dir(root()).output().expect("started");
@@ -32,7 +32,7 @@ fn call<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Said {
     }
 }
 
-/// Calls it to the end, which has to be a good one.
+/// Runs the command to its end, which must be successful.
 fn done<S: AsRef<std::ffi::OsStr>>(args: &[S]) -> Said {
     let said = call(args);
     assert_eq!(said.code, Some(0), "{}", said.err);

@@ -8,7 +8,7 @@ use windlass_skip::skip;
 const GOOD: &str = "title A closed end refuses\nsource RFC 9293 section 3.10.7.1\n\
     < S 0 win 60000 <mss 1000>\n> R. 0 ack 1\n";
 
-/// A file with this text, and what playing it says.
+/// Runs the command on a file with this text.
 fn play(text: &str) -> super::Said {
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("one.script");
@@ -17,7 +17,7 @@ fn play(text: &str) -> super::Said {
 }
 
 #[test]
-fn the_committed_scripts_hold_and_a_table_says_so() {
+fn committed_scripts_pass_and_are_listed_in_a_table() {
     let said = done(&["script"]);
     let last = said.out.lines().last().expect("a summary");
     let (count, rest) = last.split_once(' ').expect("a count");
@@ -27,20 +27,22 @@ fn the_committed_scripts_hold_and_a_table_says_so() {
 }
 
 #[test]
-fn a_script_that_does_not_hold_ends_with_code_1_and_shows_the_exchange() {
+fn failed_script_exits_with_1_and_shows_the_exchange() {
     let said = play(&GOOD.replace("> R. 0 ack 1", "> R. 0 ack 7"));
     assert_eq!(said.code, Some(1), "{}", said.err);
     assert!(said.out.contains("FAILED") && said.out.contains("1 failed"), "{}", said.out);
-    for part in ["one.script:4: sim does otherwise", "acknowledgement 1 instead of 7", "|----"] {
+    for part in
+        ["one.script:4: sim differs from the script", "acknowledgement 1 instead of 7", "|----"]
+    {
         assert!(said.err.contains(part), "{part}: {}", said.err);
     }
 }
 
 #[test]
-fn what_is_no_script_ends_with_code_2_and_says_where_and_what_would_be_right() {
+fn invalid_script_exits_with_2_and_names_place_and_remedy() {
     let said = play(&GOOD.replace("> R. 0", "> Q. 0"));
     assert_eq!(said.code, Some(2), "{}", said.err);
-    assert!(said.err.contains("one.script:4:3: \"Q.\" are no flags"), "{}", said.err);
+    assert!(said.err.contains("one.script:4:3: invalid flags \"Q.\""), "{}", said.err);
     assert!(said.err.contains("flags are S, F, R, P"), "{}", said.err);
     let missing = call(&["script", "no-such-file"]);
     assert_eq!(missing.code, Some(2), "{}", missing.err);
@@ -48,11 +50,11 @@ fn what_is_no_script_ends_with_code_2_and_says_where_and_what_would_be_right() {
     let empty = tempfile::tempdir().expect("a folder");
     let none = call(&["script", empty.path().to_str().expect("plain")]);
     assert_eq!(none.code, Some(2), "{}", none.err);
-    assert!(none.err.contains("there is no script to play"), "{}", none.err);
+    assert!(none.err.contains("no script to play"), "{}", none.err);
 }
 
 #[test]
-fn on_the_kernel_it_plays_or_says_what_is_missing() {
+fn script_plays_on_the_kernel_or_names_the_missing_requirement() {
     let said = call(&["script", "conformance/scripts/passive-open.script", "--on", "linux"]);
     if said.code == Some(1) && said.err.contains("scripts on linux need") {
         skip(said.err.trim());

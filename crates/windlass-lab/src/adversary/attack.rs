@@ -1,67 +1,68 @@
-//! What an adversary does to a path.
+//! Attacks on a path, and their scenarios.
 
 use serde::Serialize;
 
 use crate::scenario::{Scenario, ScenarioError};
 
-/// The path without an adversary.
+/// The path without an attack.
 const PATH: &str = include_str!("path.toml");
-/// Its rate, kbit/s; a test reads the file.
+/// Rate of the bottleneck in `path.toml`, kbit/s.
 pub(super) const RATE_KBPS: u64 = 10_000;
-/// Its length, ms.
+/// Duration of a run, ms.
 pub(super) const LENGTH_MS: u64 = 20_000;
 /// Delay of the subject's own link, microseconds.
 pub(super) const ACCESS_US: u64 = 1000;
-/// Payload rate of a burst, over the bottleneck's.
+/// Payload rate of a burst, as a multiple of the bottleneck's rate.
 const BURST: u64 = 2;
 
-/// Bursts of datagrams at twice the bottleneck's rate, one after another.
+/// Periodic bursts of datagrams at twice the bottleneck's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Bursts {
-    /// Begin of the first, ms.
+    /// Start of the first burst, ms.
     pub first_ms: u64,
-    /// From the begin of one to that of the next, ms.
+    /// Time between the starts of two bursts, ms.
     pub period_ms: u64,
-    /// Length of each, ms.
+    /// Length of a burst, ms.
     pub length_ms: u64,
 }
 
-/// Acknowledgements that the bottleneck holds back and lets go together.
+/// Acknowledgements that the bottleneck holds back and releases together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Acks {
-    /// After how many.
+    /// Number of acknowledgements that releases them.
     pub count: u64,
-    /// After which time at the latest, ms.
+    /// Maximum time that acknowledgements are held, ms.
     pub within_ms: u64,
-    /// Whether only the newest goes on, and not all.
+    /// True if only the newest acknowledgement is released, and the others are dropped.
     pub thin: bool,
 }
 
-/// What an adversary does.
+/// An attack on the path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attack {
-    /// Numbers of the packets that the bottleneck loses, ascending.
+    /// Numbers of the packets that the bottleneck drops, ascending.
     pub losses: Vec<u64>,
-    /// Other traffic.
+    /// Bursts of other traffic.
     pub bursts: Option<Bursts>,
-    /// From when until when the bottleneck is down, ms, ascending.
+    /// Start and end of each outage of the bottleneck, ms, ascending.
     pub outages_ms: Vec<[u64; 2]>,
-    /// Its rate from moments on, ms and kbit/s, ascending; the whole rate before the first.
+    /// Steps of the bottleneck's rate: time in ms and rate in kbit/s, ascending. Before the first step the
+    /// rate is the full rate.
     pub rates: Vec<[u64; 2]>,
-    /// Delay beside that of the path, of the subject's packets alone, from moments on: ms and microseconds, ascending.
+    /// Steps of the additional delay of the subject's packets: time in ms and delay in microseconds, ascending.
     pub delays: Vec<[u64; 2]>,
-    /// What becomes of acknowledgements.
+    /// Holding of acknowledgements.
     pub acks: Option<Acks>,
     /// The bottleneck's queue, packets.
     pub queue: u64,
-    /// When the second flow begins, where there is one, ms.
+    /// Start of the second flow, ms.
     pub second_ms: u64,
-    /// When the path is as it was again, but for its queue and what becomes of acknowledgements, ms.
+    /// End of the attack, ms. The queue and the holding of acknowledgements remain until the end of the run.
     pub until_ms: u64,
 }
 
 impl Bursts {
-    /// From when until when there is one, ms.
+    /// Start and end of each burst, ms.
     fn on(&self, until_ms: u64) -> Vec<[u64; 2]> {
         let begins = (0..).map(|i| self.first_ms + i * self.period_ms);
         let begins = begins.take_while(|begin| begin + self.length_ms < until_ms);
@@ -70,7 +71,7 @@ impl Bursts {
 }
 
 impl Attack {
-    /// None, on a queue.
+    /// No attack, with a queue of this size.
     pub(super) fn none(queue: u64, until_ms: u64) -> Attack {
         Attack {
             losses: Vec::new(),
@@ -85,11 +86,11 @@ impl Attack {
         }
     }
 
-    /// The path under attack for an algorithm, with a flow of `second` beside it.
+    /// The scenario of the attack on an algorithm, with an optional second flow of the algorithm `second`.
     ///
     /// # Errors
     ///
-    /// An algorithm is none.
+    /// An algorithm is unknown.
     pub(super) fn scenario(
         &self,
         algorithm: &str,
@@ -138,7 +139,7 @@ impl Attack {
         Scenario::with_overrides(&text, "adversary", &set)
     }
 
-    /// What flows could carry under it from a moment to the end, bits.
+    /// Capacity of the bottleneck from a time to the end of the run, without outages and bursts, bits.
     pub(super) fn available_bits(&self, from_ms: u64) -> f64 {
         let mut taken = self.outages_ms.clone();
         taken.extend(self.bursts.iter().flat_map(|b| b.on(self.until_ms)));
@@ -146,11 +147,11 @@ impl Attack {
         let rates = || self.rates.iter().rev();
         let rate = |t: u64| rates().find(|[at, _]| *at <= t && t < self.until_ms);
         let rates = (from_ms..LENGTH_MS).filter(free).map(|t| rate(t).map_or(RATE_KBPS, |r| r[1]));
-        // So many kbit/s are as many bits in a millisecond.
+        // 1 kbit/s is 1 bit per millisecond.
         rates.sum::<u64>() as f64
     }
 
-    /// In words.
+    /// Description in words.
     pub fn words(&self) -> String {
         let mut parts = vec![format!("a queue of {} packets", self.queue)];
         match self.losses.as_slice() {
@@ -172,8 +173,8 @@ impl Attack {
             parts.push(format!("{} ms more delay from {t} ms", *us as f64 / 1e3));
         }
         if let Some(Acks { count, within_ms, thin }) = self.acks {
-            let how = if thin { "thinned out" } else { "gathered" };
-            parts.push(format!("acknowledgements {how} by {count} or {within_ms} ms"));
+            let how = if thin { "thinned" } else { "held back" };
+            parts.push(format!("acknowledgements {how} until {count} or {within_ms} ms"));
         }
         if self.second_ms > 0 {
             parts.push(format!("the second flow from {} ms", self.second_ms));
@@ -182,13 +183,14 @@ impl Attack {
     }
 }
 
-/// Intervals of milliseconds as a scenario writes them.
+/// Intervals in ms, in the syntax of a scenario.
 fn intervals(all: &[[u64; 2]]) -> String {
     let each: Vec<String> = all.iter().map(|[a, b]| format!("[\"{a}ms\", \"{b}ms\"]")).collect();
     format!("[{}]", each.join(", "))
 }
 
-/// Values from moments on, ms, as a scenario writes them, with the usual one before the first and from the end on.
+/// Steps of a value at times in ms, in the syntax of a scenario. The value is `usual` before the first step
+/// and after the end of the attack.
 fn steps(usual: u64, all: &[[u64; 2]], until_ms: u64, unit: &str) -> String {
     let first = all.first().filter(|[t, _]| *t > 0).map(|_| [0, usual]);
     let last = (until_ms < LENGTH_MS).then_some([until_ms, usual]);

@@ -1,12 +1,13 @@
-//! An adversary: the worst that can be done to an algorithm on one path within stated bounds.
+//! Adversarial search: finds the network behaviour within given bounds that harms an algorithm most on one path.
 //!
-//! An [`Attack`] is a list of losses, bursts of other traffic, outages, steps of the rate, delays of the subject's packets,
-//! held acknowledgements, a queue, and when a second flow begins. The search keeps the most damaging few,
-//! varies them, and keeps the best again; what it draws follows from its seed alone, and a run is exact, so that the same
-//! search finds the same attack. What is found is made smaller as long as nine tenths of the damage stay.
+//! An [`Attack`] is a list of losses, bursts of other traffic, outages, steps of the rate, delays of the
+//! subject's packets, held acknowledgements, a queue, and the start of a second flow. The search keeps the
+//! most damaging attacks, varies them, and keeps the most damaging attacks again. Its random numbers depend
+//! only on its seed, and a run is exact, so that the same search finds the same attack. The search then
+//! removes parts of the attack as long as nine tenths of the damage remain.
 //!
-//! Published searchers fight noise and evaluate everything five times (CC-Fuzz, HotNets 2022; AdvNet, 2026); here once
-//! is enough.
+//! Each attack runs once. Published searchers have noisy runs and evaluate each attack five times (CC-Fuzz,
+//! HotNets 2022, and AdvNet, 2026).
 
 mod attack;
 mod moves;
@@ -26,31 +27,31 @@ use crate::run::{RunError, Runner, Task, World};
 use crate::scenario::{Candidate, Scenario};
 use attack::LENGTH_MS;
 
-/// Attacks that live on from one round to the next.
+/// Number of attacks that a round passes to the next round.
 const KEPT: usize = 8;
-/// Attacks that are tried in a round.
+/// Number of attacks that a round tries.
 const TRIED: usize = 24;
-/// Share of the damage that a simpler attack must still do.
+/// Minimum share of the damage that a simpler attack must keep.
 const STILL: f64 = 0.9;
 
-/// What the adversary wants.
+/// Kind of damage that the search maximises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Goal {
-    /// That the flow leaves unused what it could have carried.
+    /// The flows leave capacity unused.
     Idleness,
-    /// That it still does long after the last that was done to it: all of that is over in the first half, and the second counts.
+    /// The flows leave capacity unused in the second half of the run, although the attack ends with the first half.
     Stall,
-    /// That of two flows one gets nothing.
+    /// One of two flows has a low goodput.
     Starvation,
-    /// That the flow takes a rival's share.
+    /// The flow takes a rival's share.
     Harm,
-    /// That the flow keeps the queue full.
+    /// The flow keeps the queue full.
     Delay,
 }
 
 impl Goal {
-    /// All of them with their names.
+    /// All goals with their names.
     pub const ALL: [(&'static str, Goal); 5] = [
         ("idleness", Goal::Idleness),
         ("stall", Goal::Stall),
@@ -59,20 +60,20 @@ impl Goal {
         ("delay", Goal::Delay),
     ];
 
-    /// What its damage is, from 0 to 1.
+    /// Definition of the damage, a number from 0 to 1.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Goal::Idleness => "share of what the flows could have carried and did not",
+            Goal::Idleness => "unused share of the available capacity",
             Goal::Stall => {
-                "share of what the flows could have carried in the second half and did not, with all that was done to them in the first"
+                "unused share of the available capacity in the second half, after an attack in the first half"
             }
-            Goal::Starvation => "what the lesser of two flows lacks of its half, as a share of it",
-            Goal::Harm => "what the rival lacks of its half, as a share of it",
-            Goal::Delay => "share of the buffer that is full on average",
+            Goal::Starvation => "missing share of the smaller flow, relative to half of both flows",
+            Goal::Harm => "missing share of the rival, relative to half of both flows",
+            Goal::Delay => "mean share of the buffer that is full",
         }
     }
 
-    /// When all that is done has to be over, ms.
+    /// End of the attack, ms.
     fn until_ms(self) -> u64 {
         if self == Goal::Stall { LENGTH_MS / 2 } else { LENGTH_MS }
     }
@@ -82,7 +83,7 @@ impl Goal {
         let delivered: Vec<f64> =
             run.flows.iter().take(2).map(|f| 8.0 * f.delivered_bytes as f64).collect();
         let [first, second] = [0, 1].map(|i| delivered.get(i).copied().unwrap_or_default());
-        // Only while both are there is half a fair share.
+        // Half is the fair share only while both flows are active.
         let half = (1.0 - attack.second_ms as f64 / LENGTH_MS as f64) * (first + second) / 2.0;
         let damage = match self {
             Goal::Idleness => 1.0 - carried(run, 0) / attack.available_bits(0),
@@ -101,10 +102,10 @@ impl Goal {
     }
 }
 
-/// The direction of the bottleneck that the adversary works on.
+/// The attacked direction of the bottleneck.
 const BOTTLENECK: &str = "bottleneck:router>client";
 
-/// What all TCP flows have brought over from a moment on, bits.
+/// Payload that all TCP flows deliver after a time, bits.
 fn carried(run: &RunResult, from_ms: u64) -> f64 {
     let until = |flow: usize| {
         let samples = run.samples.iter().filter(|s| s.series == Series::Delivered);
@@ -112,7 +113,7 @@ fn carried(run: &RunResult, from_ms: u64) -> f64 {
             samples.filter(|s| s.flow as usize == flow && s.time.0 <= from_ms * 1_000_000);
         if from_ms == 0 { 0 } else { mine.next_back().map_or(0, |s| s.value) }
     };
-    // Datagrams are no part of it: what they take is not there for the others.
+    // Datagrams do not count. `available_bits` leaves out their capacity.
     let tcp = run.flows.iter().enumerate().filter(|(_, f)| f.algorithm != "none");
     tcp.map(|(i, f)| 8.0 * (f.delivered_bytes.saturating_sub(until(i))) as f64).sum()
 }
@@ -122,56 +123,57 @@ fn carried(run: &RunResult, from_ms: u64) -> f64 {
 pub struct Search {
     /// The algorithm.
     pub subject: Candidate,
-    /// The algorithm of a second flow; without it there is one where the goal needs it, of the subject's.
+    /// The algorithm of a second flow. Without a rival, the goal `Starvation` has a second flow with the subject's
+    /// algorithm.
     pub rival: Option<Candidate>,
-    /// What for.
+    /// Kind of damage.
     pub goal: Goal,
-    /// Within what.
+    /// Bounds of the attack.
     pub bounds: Bounds,
-    /// Runs that it may take.
+    /// Maximum number of runs of the search.
     pub runs: u64,
-    /// Seed of what it draws.
+    /// Seed of the search's random numbers.
     pub seed: u64,
-    /// Where runs are made; the algorithms are that world's own.
+    /// Backend of the runs. The algorithms are the backend's own.
     pub world: World,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// The algorithm.
     pub algorithm: String,
-    /// That of the second flow, where there is one.
+    /// The algorithm of the second flow, if the scenario has a second flow.
     pub second: Option<String>,
-    /// What was looked for.
+    /// Kind of damage.
     pub goal: Goal,
-    /// Where.
+    /// Backend.
     pub world: String,
     /// The damage without an attack.
     pub unharmed: f64,
-    /// The most damage that was found.
+    /// The largest damage.
     pub worst: f64,
-    /// The attack after it was made smaller.
+    /// The attack after the removal of unnecessary parts.
     pub attack: Attack,
-    /// What that one still does.
+    /// Damage of this attack.
     pub damage: f64,
-    /// Runs made.
+    /// Number of runs of the search.
     pub runs: u64,
-    /// What it does in another world, where it was tried.
+    /// The attack's damage on another backend, if the attack was replayed.
     pub replay: Option<Replay>,
-    /// The path under it.
+    /// The path with the attack.
     #[serde(skip)]
     pub scenario: Scenario,
 }
 
-/// An attack in another world.
+/// An attack on another backend.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replay {
-    /// The world.
+    /// The backend.
     pub world: String,
     /// The damage without the attack.
     pub unharmed: f64,
-    /// The damage with it.
+    /// The damage with the attack.
     pub damage: f64,
 }
 
@@ -179,22 +181,21 @@ pub struct Replay {
 type Tried = (f64, Attack);
 
 impl Search {
-    /// Searches, telling `done` of each run.
+    /// Searches, and calls `done` after each run.
     ///
     /// # Errors
     ///
-    /// The bounds or the number of runs are not right, or a run gives no result.
+    /// The bounds or the number of runs are invalid, or a run gives no result.
     pub fn work(&self, runner: &Runner, done: impl Fn() + Sync) -> Result<Found, Error> {
         self.bounds.check().map_err(Error::Input)?;
         if self.goal == Goal::Harm && self.rival.is_none() {
             return Err(Error::Input(
-                "harm is done to a rival, and none is named; one such as `--rival cubic` can be"
-                    .to_owned(),
+                "the goal `harm` needs a rival; name one, such as `--rival cubic`".to_owned(),
             ));
         }
         if self.runs < (TRIED + 1) as u64 {
             let (runs, least) = (self.runs, TRIED + 1);
-            return Err(Error::Input(format!("{runs} runs find nothing; {least} or more may")));
+            return Err(Error::Input(format!("{runs} runs are too few; expected {least} or more")));
         }
         let mut dice = Dice::new(self.seed);
         let mut kept = self.tried(
@@ -212,7 +213,7 @@ impl Search {
             let children: Vec<Attack> = (0..TRIED).map(|_| vary(&mut dice)).collect();
             kept.extend(self.tried(children, runner, &done)?);
             runs += TRIED as u64;
-            // Sorting keeps the order of equals: the earlier one stays before.
+            // The sort is stable: of attacks with equal damage, the earlier attack remains first.
             kept.sort_by(|(a, _), (b, _)| b.total_cmp(a));
             kept.dedup_by(|(_, a), (_, b)| a == b);
             kept.truncate(KEPT);
@@ -234,7 +235,7 @@ impl Search {
         })
     }
 
-    /// The simplest attack on the way that still does most of the damage.
+    /// Simplifies an attack step by step as long as it keeps [`STILL`] of the damage.
     fn smaller(
         &self,
         (worst, attack): Tried,
@@ -253,12 +254,12 @@ impl Search {
         }
     }
 
-    /// The same attack in another world, where the algorithm is that world's own: what it does there too is the algorithm's
-    /// doing, and not the model's.
+    /// Runs an attack on another backend with this backend's own algorithm. Damage on both backends is a
+    /// property of the algorithm, and not of the simulator's model.
     ///
     /// # Errors
     ///
-    /// The world does not take the scenario, or a run gives no result.
+    /// The backend does not accept the scenario, or a run gives no result.
     pub fn replay(&self, found: &Found, world: World, runner: &Runner) -> Result<Replay, Error> {
         let none = Attack {
             second_ms: found.attack.second_ms,
@@ -266,14 +267,14 @@ impl Search {
         };
         let mut attack = found.attack.clone();
         if self.world == World::Sim && matches!(world, World::Linux | World::LinuxVt(_)) {
-            // A kernel ends the handshake with a packet of its own; ours sends that with its first data.
+            // A kernel sends the last packet of the handshake separately. The simulator sends it with the first data.
             attack.losses.iter_mut().filter(|number| **number > 1).for_each(|number| *number += 1);
         }
         let tried = self.damages(&[none, attack], world, runner, &|| ())?;
         Ok(Replay { world: world.to_string(), unharmed: tried[0], damage: tried[1] })
     }
 
-    /// The algorithm of the second flow, if there is one.
+    /// The algorithm of the second flow, if the search has a second flow.
     fn second(&self) -> Option<&str> {
         let own = (self.goal == Goal::Starvation).then_some(&self.subject);
         self.rival.as_ref().or(own).map(|c| c.label.as_str())
@@ -293,7 +294,7 @@ impl Search {
         Ok(damages.into_iter().zip(attacks).collect())
     }
 
-    /// The damage of each.
+    /// The damage of each attack.
     fn damages(
         &self,
         attacks: &[Attack],

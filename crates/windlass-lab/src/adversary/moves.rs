@@ -1,4 +1,4 @@
-//! How an adversary goes from one attack to another, and within which bounds.
+//! Changes of attacks during the search, and their bounds.
 
 use serde::Serialize;
 
@@ -6,39 +6,40 @@ use super::attack::{Acks, Attack, Bursts, LENGTH_MS, RATE_KBPS};
 use crate::dice::Dice;
 use crate::units::Duration;
 
-/// Packets of a full flow in the time of a run, about: what a list of losses may name.
+/// Largest number of a lost packet: approximately the packets of a flow at the full rate in a run.
 const PACKETS: u64 = 16_000;
-/// What it may name where the second half is to be left alone: at four packets in 40 ms, the least windows of most
-/// algorithms, they are spent in the first half. A flow that sends less still meets them later.
+/// Largest number of a lost packet if the attack ends with the first half. A flow with four packets per 40
+/// ms, the minimum cwnd of most algorithms, sends these packets in the first half. A slower flow still loses
+/// packets later.
 const EARLY_PACKETS: u64 = 1000;
 /// The queue of one bandwidth-delay product, packets.
 const BDP: u64 = 33;
-/// Most moments at which the rate changes, or the delay.
+/// Maximum number of steps of the rate, and of the delay.
 const STEPS: usize = 12;
 
-/// How much an adversary may do.
+/// Bounds of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bounds {
-    /// Packets that may be lost.
+    /// Maximum number of lost packets.
     pub losses: usize,
-    /// Share of the time in which datagrams may fill the bottleneck.
+    /// Maximum share of the time with bursts of datagrams.
     pub bursts: f64,
-    /// Time in which the bottleneck may be down, ms.
+    /// Maximum total time of outages, ms.
     pub outages_ms: u64,
-    /// Least and largest queue, packets.
+    /// Minimum and maximum queue, packets.
     pub queue: [u64; 2],
-    /// Least rate of the bottleneck, of the whole one; 1 leaves it alone.
+    /// Minimum rate of the bottleneck, as a share of the full rate. With 1 the rate does not change.
     pub rate: f64,
-    /// Most delay that the subject's packets may have beside the path's, ms.
+    /// Maximum additional delay of the subject's packets, ms.
     pub jitter_ms: u64,
-    /// Longest time for which acknowledgements may be held, ms.
+    /// Maximum time that acknowledgements are held, ms.
     pub acks_ms: u64,
 }
 
-/// One step of the search: what it takes to be possible, and what it does.
+/// One change of an attack: the test whether the bounds allow it, and the change.
 type Move = (fn(&Bounds, bool) -> bool, fn(&mut Attack, &mut Dice, &Bounds));
 
-/// The first three are about losses, where most is to be found.
+/// The changes. Three of the nine concern losses, which are the most productive.
 const MOVES: [Move; 9] = [
     (|b, _| b.losses > 0, |a, dice, _| a.lose(dice)),
     (|b, _| b.losses > 0, |a, dice, _| a.repeat(dice)),
@@ -74,13 +75,13 @@ const MOVES: [Move; 9] = [
     ),
 ];
 
-/// A moment at which something begins: as likely between 10 and 100 ms as between 100 and 1000, since where a flow is young
-/// there is more to break.
+/// A random time. Its logarithm is uniform: 10 to 100 ms is as likely as 100 to 1000 ms, because a young flow is more
+/// sensitive.
 fn moment(dice: &mut Dice, until: u64) -> u64 {
     (until as f64).powf(dice.next()) as u64 - 1
 }
 
-/// The same course with a step more, or less, or with one of them another.
+/// Adds, removes or changes one step at random.
 fn stepped(all: &[[u64; 2]], dice: &mut Dice, [low, high]: [u64; 2], until: u64) -> Vec<[u64; 2]> {
     let mut all = all.to_vec();
     let pick = |dice: &mut Dice, all: &[[u64; 2]]| dice.between(0, all.len() as u64 - 1) as usize;
@@ -107,7 +108,7 @@ fn stepped(all: &[[u64; 2]], dice: &mut Dice, [low, high]: [u64; 2], until: u64)
 }
 
 impl Attack {
-    /// Another one, not far from it, within the bounds.
+    /// The attack after one to three random changes within the bounds.
     pub(super) fn varied(&self, dice: &mut Dice, bounds: &Bounds, two: bool) -> Attack {
         let possible: Vec<&Move> = MOVES.iter().filter(|(may, _)| may(bounds, two)).collect();
         let mut attack = self.clone();
@@ -121,7 +122,7 @@ impl Attack {
         attack.within(bounds)
     }
 
-    /// Some packets in a row, near another loss or anywhere.
+    /// Adds the loss of one to eight consecutive packets, after another loss or at a random place.
     fn lose(&mut self, dice: &mut Dice) {
         let last = if self.until_ms < LENGTH_MS { EARLY_PACKETS } else { PACKETS };
         let near = dice.between(0, 1) == 1 && !self.losses.is_empty();
@@ -134,7 +135,7 @@ impl Attack {
         self.losses.extend((begin..begin + dice.between(1, 8)).filter(|n| *n <= last));
     }
 
-    /// What was lost once more, later.
+    /// Repeats all losses later.
     fn repeat(&mut self, dice: &mut Dice) {
         let shift = dice.between(1, EARLY_PACKETS);
         let last = self.losses.last().copied().unwrap_or_default().max(EARLY_PACKETS);
@@ -143,7 +144,7 @@ impl Attack {
         self.losses.extend(again);
     }
 
-    /// Some losses less.
+    /// Removes one to three losses.
     fn spare(&mut self, dice: &mut Dice) {
         for _ in 0..dice.between(1, 3).min(self.losses.len() as u64) {
             let at = dice.between(0, self.losses.len() as u64 - 1) as usize;
@@ -170,7 +171,7 @@ impl Attack {
         self.outages_ms.push([begin, end.min(self.until_ms)]);
     }
 
-    /// Put in order, and cut to what is allowed.
+    /// The attack in order, cut to the bounds.
     fn within(mut self, bounds: &Bounds) -> Attack {
         self.losses.sort_unstable();
         self.losses.dedup();
@@ -187,7 +188,7 @@ impl Attack {
         self
     }
 
-    /// Simpler ones, the simplest first.
+    /// Simpler attacks, the simplest first.
     pub(super) fn simpler(&self, bounds: &Bounds) -> Vec<Attack> {
         let mut all = vec![
             Attack { losses: Vec::new(), ..self.clone() },
@@ -233,19 +234,19 @@ impl Attack {
 }
 
 impl Bounds {
-    /// A bandwidth-delay product, as far as the bounds have one.
+    /// The queue of one bandwidth-delay product, clamped to the bounds.
     pub(super) fn usual_queue(&self) -> u64 {
         BDP.clamp(self.queue[0], self.queue[1])
     }
 
-    /// That they leave something to do, and that it is possible.
+    /// Checks that the bounds are valid.
     ///
     /// # Errors
     ///
-    /// What is not right, in a sentence.
+    /// A sentence about the invalid bound.
     pub(super) fn check(&self) -> Result<(), String> {
         if !(0.0..=0.5).contains(&self.bursts) {
-            return Err("bursts may take from 0 to half of the time".to_owned());
+            return Err("the share of bursts must be from 0 to half of the time".to_owned());
         }
         let length = Duration(windlass_cc::Span(LENGTH_MS * 1_000_000));
         for (what, ms) in
@@ -257,11 +258,11 @@ impl Bounds {
         }
         if self.queue[0] == 0 || self.queue[0] > self.queue[1] {
             return Err(
-                "a queue holds at least one packet, and the least no more than the most".to_owned()
+                "the queue needs at least one packet, and a minimum up to its maximum".to_owned()
             );
         }
         if !(0.001..=1.0).contains(&self.rate) {
-            return Err("the rate may fall to a thousandth at least, and 1 leaves it".to_owned());
+            return Err("the minimum rate must be a share from 0.001 to 1".to_owned());
         }
         Ok(())
     }

@@ -1,26 +1,26 @@
-//! An examination as it was read.
+//! An examination, and its subject.
 
 use serde::Deserialize;
 
 use crate::papers::paper::Paper;
 use crate::scenario::Candidate;
 
-/// What a document asks of an algorithm.
+/// A set of criteria: the requirements of a document for an algorithm.
 #[derive(Clone, Debug)]
 pub struct Examination {
     pub(super) paper: Paper,
     pub(super) families: Vec<Asked>,
     pub(super) rivals: Vec<String>,
-    /// Beginnings of the claims that are asked, all if there are none.
+    /// Prefixes of the claims that are judged. If empty, all claims are judged.
     pub(super) parts: Vec<String>,
 }
 
-/// What is examined.
+/// The algorithm that is assessed.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// What it is called.
+    /// Name in the scorecard.
     pub label: String,
-    /// The algorithm of its flows, as scenarios name it. Not what runs, if another runs in its place.
+    /// The algorithm of the subject's flows in the scenarios. An external algorithm may run instead of it.
     pub(super) seat: String,
 }
 
@@ -31,20 +31,20 @@ impl From<&Candidate> for Subject {
 }
 
 impl Subject {
-    /// An algorithm from outside, which the back end runs on the flows that have the algorithm `seat`
-    /// ([`Simulator::with_controllers`](crate::run::Simulator::with_controllers)). No scenario file makes its runs again, so
-    /// that its scorecard names none.
+    /// An external algorithm. The backend runs it on the flows whose algorithm is `seat`
+    /// ([`Simulator::with_controllers`](crate::run::Simulator::with_controllers)). No scenario file
+    /// reproduces its runs, so that its scorecard has no commands.
     pub fn in_place_of(seat: &Candidate, label: String) -> Subject {
         Subject { label, seat: seat.label.clone() }
     }
 
-    /// Whether scenario files make its runs again.
+    /// True if scenario files reproduce its runs.
     pub(super) fn has_files(&self) -> bool {
         self.label == self.seat
     }
 }
 
-/// A family of criteria, as the file has it.
+/// A family of criteria of the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked {
@@ -55,7 +55,7 @@ pub(super) struct Asked {
     #[serde(default)]
     pub criterion: Vec<AskedCriterion>,
     pub not_judged: Option<String>,
-    /// It takes a subject that uses several paths.
+    /// True if the family needs a subject that uses several paths.
     #[serde(default)]
     pub several_paths: bool,
 }

@@ -1,11 +1,13 @@
-//! The examination of an algorithm: what a document such as RFC 9743 asks of a new congestion control, as runs and verdicts.
+//! Assessment of an algorithm by a set of criteria: the requirements of a document such as RFC 9743 for new
+//! congestion controls, as runs and verdicts.
 //!
-//! An examination is a folder as a paper's is: scenarios, `experiments.toml` and `claims.toml`, whose names `subject` and
-//! `world` are given here. So what is run, kept, judged and stopped early is [`reproduce`](crate::reproduce)'s business.
-//! What is added is [`SCORECARD`]: the families of criteria in the document's order, each with its section and its words.
+//! A set of criteria (an examination) is a folder like a paper's: scenarios, `experiments.toml` and
+//! `claims.toml`. This module sets the values of its names `subject` and `world`.
+//! [`reproduce`](crate::reproduce) makes, stores and judges the runs. In addition, the folder has the file
+//! [`SCORECARD`]: the families of criteria in the document's order, each with its section and a quotation.
 //!
-//! A criterion is two claims for every network, called `FAMILY.CRITERION.NETWORK.pass` and `….fail`: that the one bound is
-//! kept and that the other is. From their verdicts follows a [`Grade`].
+//! A criterion is two claims for each network, called `FAMILY.CRITERION.NETWORK.pass` and `….fail`. Each
+//! claims that the measure keeps one bound. The two verdicts give a [`Grade`].
 
 mod examination;
 mod page;
@@ -31,20 +33,20 @@ pub use examination::{Examination, Subject};
 pub use page::{comparison, markdown, one_page};
 pub use scorecard::{Criterion, Family, Grade, Network, Scorecard};
 
-/// The examinations that are built in, in their order.
+/// The built-in examinations, in their order.
 pub static EXAMINATIONS: LazyLock<Vec<Examination>> = LazyLock::new(|| {
-    // A test reads each and would say what is wrong.
+    // A test reads each examination and reports its errors.
     examinations().into_iter().filter_map(|paper| Examination::of_paper(paper).ok()).collect()
 });
 
-/// What an assessment leaves in its folder.
+/// Result of an assessment, with its files.
 #[derive(Debug)]
 pub struct Assessed {
-    /// How it stands.
+    /// The scorecard.
     pub scorecard: Scorecard,
     /// The folder, with `scorecard.html`, `.md` and `.json`, the long `report.html`, and the tables of the runs.
     pub dir: PathBuf,
-    /// Whether there was room for them.
+    /// The error if the files could not be written.
     pub files: Result<(), StoreError>,
 }
 
@@ -53,7 +55,7 @@ impl Examination {
     ///
     /// # Errors
     ///
-    /// The folder cannot be read, lacks a file, or one of its files is not right.
+    /// The folder cannot be read, a file is missing, or a file is invalid.
     pub fn read(folder: &Path) -> Result<Examination, FolderError> {
         Examination::of_paper(Paper::read(folder)?)
     }
@@ -68,7 +70,7 @@ impl Examination {
         Ok(examination)
     }
 
-    /// That every claim belongs to a criterion and every criterion has its two bounds on every network.
+    /// Checks that every claim belongs to a criterion, and every criterion has its two bounds on every network.
     fn check(&self) -> Result<(), FileError> {
         let claims = self.paper.parsed_claims()?;
         scorecard::check(&self.families, &claims).map_err(|(span, message)| {
@@ -76,12 +78,12 @@ impl Examination {
         })
     }
 
-    /// Its name on the command line.
+    /// Name on the command line.
     pub fn id(&self) -> &str {
         &self.paper.id
     }
 
-    /// The document.
+    /// Title of the document.
     pub fn title(&self) -> &str {
         &self.paper.title
     }
@@ -91,11 +93,11 @@ impl Examination {
         &self.rivals
     }
 
-    /// The same with these parts only: families, or `FAMILY.CRITERION`, or `FAMILY.CRITERION.NETWORK`.
+    /// The examination with only these parts: families, `FAMILY.CRITERION`, or `FAMILY.CRITERION.NETWORK`.
     ///
     /// # Errors
     ///
-    /// There is no such part; the families that there are.
+    /// A part does not exist. The error lists the known families.
     pub fn only(&self, parts: &[String]) -> Result<Examination, Vec<String>> {
         let claims = self.paper.parsed_claims().unwrap_or_default();
         let parts: Vec<String> = parts.iter().map(|part| format!("{part}.")).collect();
@@ -109,7 +111,7 @@ impl Examination {
         Ok(kept)
     }
 
-    /// The same with a family that is not judged, for this reason; nothing else if there is none of that name.
+    /// The examination with a family that is not judged, for this reason. An unknown family changes nothing.
     pub fn without(&self, family: &str, why: &str) -> Examination {
         let mut kept = self.clone();
         for left_out in kept.families.iter_mut().filter(|f| f.id == family) {
@@ -122,13 +124,13 @@ impl Examination {
         kept
     }
 
-    /// The same for a subject that has one path: what takes several is not judged, for this reason.
+    /// The examination for a subject with one path. Families that need several paths are not judged, for this reason.
     pub fn on_one_path(&self, why: &str) -> Examination {
         let several = self.families.iter().filter(|f| f.several_paths);
         several.fold(self.clone(), |kept, f| kept.without(&f.id, why))
     }
 
-    /// What has to be run and judged for an algorithm in a world; `command` is what makes it again.
+    /// The paper with the runs and claims for an algorithm on a backend. `command` reproduces it.
     pub fn of(&self, subject: &Subject, world: World, command: &str) -> Paper {
         let given = [("subject", subject.seat.clone()), ("world", world.to_string())];
         let given = given.map(|(name, value)| (name.to_owned(), value.into()));
@@ -137,11 +139,11 @@ impl Examination {
         self.paper.posed(folder_name(&subject.label, world), posed)
     }
 
-    /// Whether the folder is right for this algorithm, without a run.
+    /// Checks the folder for this algorithm, without a run.
     ///
     /// # Errors
     ///
-    /// Every mistake, with its place.
+    /// All mistakes, with their places.
     pub fn check_for(&self, subject: &Candidate) -> Result<check::Checked, Vec<FileError>> {
         check::check(&self.of(&Subject::from(subject), World::Sim, ""))
     }
@@ -180,7 +182,7 @@ impl Examination {
     }
 }
 
-/// A folder's name for an algorithm with its parameters in a world.
+/// Name of the folder for an algorithm with its parameters on a backend.
 fn folder_name(label: &str, world: World) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-+.=".contains(c);
     let name: String = label.chars().map(|c| if plain(c) { c } else { ',' }).collect();

@@ -1,4 +1,4 @@
-//! The scorecard on one page, the long report, and the table of several algorithms.
+//! The scorecard on one page, the long report, and the comparison of several algorithms.
 
 use super::scorecard::{Criterion, Family, Grade, Network, Scorecard};
 use crate::report::markdown::table;
@@ -8,7 +8,7 @@ use crate::report::model::{
 };
 use crate::report::numbers::{interval, number};
 
-/// How far beyond the bounds the picture goes.
+/// Range of the chart beyond the bounds, in distances between the bounds.
 const BEYOND: f64 = 2.0;
 
 /// The scorecard on one page.
@@ -17,7 +17,7 @@ pub fn one_page(card: &Scorecard) -> Report {
         Block::Table(families(card)),
         Block::Chart(picture(card)),
         Block::Command {
-            about: Some("All of it:".to_owned()),
+            about: Some("To reproduce the scorecard:".to_owned()),
             command: card.command.clone(),
             scenario: None,
         },
@@ -26,13 +26,13 @@ pub fn one_page(card: &Scorecard) -> Report {
     head(card, vec![section])
 }
 
-/// The same with every criterion on every network.
+/// The report with every criterion on every network.
 pub(super) fn long(card: &Scorecard, notes: &str) -> Report {
     let mut report = one_page(card);
     report.sections.extend(card.families.iter().map(family));
     let text = notes.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n");
     let blocks = vec![Block::Text { text }];
-    let title = "What the examination leaves open".to_owned();
+    let title = "Limits of the criteria".to_owned();
     report.sections.push(Section { id: "open".to_owned(), title, blocks });
     report
 }
@@ -51,11 +51,14 @@ pub fn markdown(card: &Scorecard) -> String {
     let shown = match commands.is_empty() {
         true => String::new(),
         false => {
-            format!("\nWhat does not pass, on its worst network:\n\n{}\n", commands.join("\n"))
+            format!(
+                "\nFamilies that do not pass, on their worst networks:\n\n{}\n",
+                commands.join("\n")
+            )
         }
     };
     format!(
-        "# {algorithm}: {}\n\n{summary}\n\n**{tally}** of {} families; {} runs of Windlass {}; `{}`.\n\n{}{shown}",
+        "# {algorithm}: {}\n\n{summary}\n\n**{tally}** of {} families. {} runs of Windlass {}. Command: `{}`\n\n{}{shown}",
         card.title,
         card.families.len(),
         card.runs,
@@ -65,7 +68,7 @@ pub fn markdown(card: &Scorecard) -> String {
     )
 }
 
-/// Several algorithms side by side: a row each, a column for each family.
+/// Comparison of several algorithms: a row for each algorithm, and a column for each family.
 pub fn comparison(cards: &[Scorecard]) -> Table {
     let Some(first) = cards.first() else { return Table::default() };
     let judged = |card: &'_ Scorecard| -> Vec<Grade> {
@@ -98,7 +101,7 @@ fn head(card: &Scorecard, sections: Vec<Section>) -> Report {
         verdicts: card.tally(),
         counted: Some(Counted {
             caption: format!(
-                "How the {} families of criteria stand, each on its worst network",
+                "Grades of the {} families of criteria, each on its worst network",
                 card.families.len()
             ),
             noun: "Families".to_owned(),
@@ -113,7 +116,7 @@ fn head(card: &Scorecard, sections: Vec<Section>) -> Report {
     }
 }
 
-/// A row for each family with what decides it.
+/// A row for each family, with its worst criterion and network.
 fn families(card: &Scorecard) -> Table {
     let row = |f: &Family| {
         let (what, network, measured, bounds, note) = match f.worst() {
@@ -132,7 +135,7 @@ fn families(card: &Scorecard) -> Table {
         }
     };
     let columns =
-        ["family", "section", "what decides", "worst network", "measured", "pass, fail at"];
+        ["family", "section", "worst criterion", "worst network", "measured", "pass, fail at"];
     Table {
         id: "families".to_owned(),
         caption: "Each family on its worst criterion and network, with 95 % intervals".to_owned(),
@@ -177,7 +180,7 @@ fn networks(f: &Family, c: &Criterion) -> Table {
     }
 }
 
-/// A criterion on its networks, with the bounds.
+/// Chart of a criterion on its networks, with the bounds.
 fn chart(f: &Family, c: &Criterion) -> Option<Chart> {
     let measured: Vec<ChartPoint> =
         c.networks.iter().filter_map(|n| point(&n.id, n, |v| v)).collect();
@@ -207,7 +210,7 @@ fn chart(f: &Family, c: &Criterion) -> Option<Chart> {
     })
 }
 
-/// Every family's worst on one scale.
+/// Chart of each family's worst network on one scale.
 fn picture(card: &Scorecard) -> Chart {
     let of = |f: &Family| {
         let (_, n) = f.worst()?;
@@ -231,7 +234,7 @@ fn picture(card: &Scorecard) -> Chart {
     Chart {
         id: "picture".to_owned(),
         caption: format!(
-            "Each family's worst network between its bounds: 0 passes just so, 1 fails just so; what lies more than {} beyond is drawn there",
+            "Each family's worst network relative to its bounds: 0 is the bound of passing, and 1 the bound of failing. Values more than {} beyond a bound are drawn at this distance",
             number(BEYOND)
         ),
         x: ChartAxis { label: "Family".to_owned(), scale: Scale::Category },

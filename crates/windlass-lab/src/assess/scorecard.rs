@@ -1,4 +1,4 @@
-//! From verdicts on claims to grades of networks, criteria and families.
+//! Grades of networks, criteria and families, from the verdicts on claims.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,26 +14,26 @@ use crate::report::model::{Badge, Tone};
 use crate::reproduce::{ReproduceError, Reproduction};
 use crate::run::{Runner, VERSION};
 
-/// How an algorithm stands.
+/// Grade of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
-    /// It was not asked: the model has no such thing.
+    /// Not judged: the model does not contain the mechanism.
     NotJudged,
-    /// The bound of passing is kept beyond chance.
+    /// The measure significantly keeps the bound of passing.
     Pass,
     /// Runs are missing.
     NotRun,
-    /// The runs leave a bound open.
+    /// The runs are too few to decide about a bound.
     Undecided,
-    /// The bound of passing is broken beyond chance, that of failing kept.
+    /// The measure significantly breaks the bound of passing, and keeps the bound of failing.
     Concern,
-    /// The bound of failing is broken beyond chance.
+    /// The measure significantly breaks the bound of failing.
     Fail,
 }
 
 impl Grade {
-    /// All of them, the best first; of several the last stands for all.
+    /// All grades, the best first. The grade of several grades is the last of them in this order.
     pub const ALL: [Grade; 6] = [
         Grade::NotJudged,
         Grade::Pass,
@@ -43,7 +43,7 @@ impl Grade {
         Grade::Fail,
     ];
 
-    /// From the verdicts on the two bounds.
+    /// The grade for the verdicts on the two bounds.
     pub(super) fn of(pass: Verdict, fail: Verdict) -> Grade {
         let holds = |v| matches!(v, Verdict::Reproduced | Verdict::SameDirection);
         match (pass, fail) {
@@ -56,41 +56,43 @@ impl Grade {
         }
     }
 
-    /// How a page shows it.
+    /// The badge on pages.
     pub fn badge(self) -> Badge {
         let (tone, sign, name, meaning) = match self {
-            Grade::Pass => (Tone::Good, "✓", "pass", "keeps the bound of passing, beyond chance"),
+            Grade::Pass => (Tone::Good, "✓", "pass", "significantly keeps the bound of passing"),
             Grade::Concern => (
                 Tone::Near,
                 "!",
                 "concern",
-                "breaks the bound of passing and keeps that of failing, beyond chance",
+                "significantly breaks the bound of passing, and keeps the bound of failing",
             ),
-            Grade::Fail => (Tone::Bad, "✗", "fail", "breaks the bound of failing, beyond chance"),
-            Grade::Undecided => (Tone::None, "?", "undecided", "the runs leave a bound open"),
+            Grade::Fail => (Tone::Bad, "✗", "fail", "significantly breaks the bound of failing"),
+            Grade::Undecided => (Tone::None, "?", "undecided", "the runs are too few to decide"),
             Grade::NotRun => (Tone::None, "○", "not run", "runs are missing"),
-            Grade::NotJudged => (Tone::None, "–", "not judged", "the model has no such thing"),
+            Grade::NotJudged => {
+                (Tone::None, "–", "not judged", "the model does not contain the mechanism")
+            }
         };
         Badge { tone, sign, name, meaning }
     }
 }
 
-/// How an algorithm stands in an examination.
+/// Grades of an algorithm in an examination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scorecard {
-    /// The algorithm with its parameters, as it was named.
+    /// The algorithm with its parameters, as the user named it.
     pub algorithm: String,
     /// The examination's name.
     pub examination: String,
-    /// The document.
+    /// Title of the document.
     pub title: String,
-    /// What it is and whose bounds these are.
+    /// Summary of the examination, with the source of the bounds.
     pub summary: String,
     /// Version of Windlass.
     pub version: String,
-    /// The command that makes it again.
+    /// The command that reproduces the scorecard.
     pub command: String,
-    /// Finished runs.
+    /// Number of finished runs.
     pub runs: usize,
     /// Families in the document's order.
     pub families: Vec<Family>,
@@ -101,17 +103,17 @@ pub struct Scorecard {
 pub struct Family {
     /// Identifier.
     pub id: String,
-    /// What it is about.
+    /// Title.
     pub title: String,
     /// Section of the document.
     pub section: String,
-    /// Words of that section.
+    /// Quotation from this section.
     pub says: String,
-    /// The worst of its criteria.
+    /// Grade of its worst criterion.
     pub grade: Grade,
-    /// Criteria; none where it is not judged.
+    /// Criteria. Empty if the family is not judged.
     pub criteria: Vec<Criterion>,
-    /// Why it is not judged.
+    /// The reason why the family is not judged.
     pub not_judged: Option<String>,
 }
 
@@ -120,13 +122,13 @@ pub struct Family {
 pub struct Criterion {
     /// Identifier within the family.
     pub id: String,
-    /// What is measured.
+    /// The measured quantity.
     pub what: String,
-    /// Its unit.
+    /// Unit of the quantity.
     pub unit: String,
-    /// Why the bounds are what they are.
+    /// The reason for the bounds.
     pub why: String,
-    /// The worst of its networks.
+    /// Grade on its worst network.
     pub grade: Grade,
     /// Networks, in the order of the claims.
     pub networks: Vec<Network>,
@@ -135,30 +137,30 @@ pub struct Criterion {
 /// A criterion on one network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
-    /// Its label.
+    /// Label.
     pub id: String,
-    /// What it is.
+    /// Description of the network.
     pub about: String,
-    /// How the algorithm stands there.
+    /// Grade of the algorithm on this network.
     pub grade: Grade,
-    /// What was measured.
+    /// Measured value.
     pub measured: Option<f64>,
-    /// Its 95 % interval; none without chance.
+    /// 95 % confidence interval. `None` if nothing is random.
     pub ci95: Option<[f64; 2]>,
-    /// Runs behind it.
+    /// Number of runs.
     pub runs: u64,
     /// Bound of passing.
     pub pass: f64,
     /// Bound of failing.
     pub fail: f64,
-    /// Why, with the intervals at the level of the whole family of claims.
+    /// The reason for the grade, with intervals at the level that Holm's procedure gives.
     pub note: String,
-    /// The commands that make the runs again, from the folder of results.
+    /// The commands that repeat the runs, from the folder of results.
     pub commands: Vec<String>,
 }
 
 impl Network {
-    /// Where a value lies: 0 on the bound of passing, 1 on that of failing.
+    /// Position of a value between the bounds: 0 is the bound of passing, 1 the bound of failing.
     pub(super) fn position(&self, value: f64) -> f64 {
         (value - self.pass) / (self.fail - self.pass)
     }
@@ -170,7 +172,7 @@ impl Network {
 }
 
 impl Criterion {
-    /// The network on which it comes out worst.
+    /// The network with the worst grade. Among equal grades, the network closest to failing.
     pub fn worst(&self) -> Option<&Network> {
         self.networks.iter().max_by(|a, b| {
             let ((g, p), (h, q)) = (a.badness(), b.badness());
@@ -180,7 +182,7 @@ impl Criterion {
 }
 
 impl Family {
-    /// The criterion and the network on which it comes out worst.
+    /// The criterion and the network with the worst grade. Among equal grades, the pair closest to failing.
     pub fn worst(&self) -> Option<(&Criterion, &Network)> {
         let all = self.criteria.iter().filter_map(|c| Some((c, c.worst()?)));
         all.max_by(|(_, a), (_, b)| {
@@ -202,7 +204,7 @@ impl Scorecard {
         criterion.networks.iter().find(|n| n.id == network).map(|n| n.grade)
     }
 
-    /// Each grade, and how many families have it.
+    /// Number of families by grade, without grades that no family has.
     pub fn tally(&self) -> Vec<(Badge, usize)> {
         let count = |g: Grade| self.families.iter().filter(|f| f.grade == g).count();
         let order = Grade::ALL.into_iter().rev();
@@ -231,7 +233,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// The number that a claim's measure must stay above or below.
+/// The bound of a claim: the constant of its direction.
 fn bound(claim: &Claim) -> Option<f64> {
     match claim.direction.as_ref().map(Direction::baseline) {
         Some(Quantity::Constant(bound)) => Some(*bound),
@@ -239,7 +241,8 @@ fn bound(claim: &Claim) -> Option<f64> {
     }
 }
 
-/// That claims and families fit, and that what fails has not passed; else where in the claims they do not, and why.
+/// Checks that claims belong to families, and that the bound of failing is beyond the bound of passing. The
+/// error has the place in the claims and the message.
 pub(super) fn check(families: &[Asked], claims: &[Claim]) -> Result<(), (Range<usize>, String)> {
     for claim in claims {
         let wrong = |message: String| Err((claim.span.clone(), message));
@@ -274,7 +277,7 @@ pub(super) fn check(families: &[Asked], claims: &[Claim]) -> Result<(), (Range<u
         let one_way = same(|c| matches!(c.direction, Some(Direction::LessThan(_))));
         if !apart || !one_way || pass.measure != fail.measure {
             return wrong(format!(
-                "claims `{stem}pass` and `{stem}fail` must ask the same, the second less"
+                "claims `{stem}pass` and `{stem}fail` must have the same measure and direction, and `fail` the weaker bound"
             ));
         }
     }
@@ -305,7 +308,7 @@ pub(super) fn of(
     })
 }
 
-/// What grades are made of.
+/// The data of grades.
 struct Seen<'a> {
     plan: &'a Plan,
     claims: &'a [Claim],
@@ -328,7 +331,7 @@ impl Seen<'_> {
             }
         };
         let criteria = asked.criterion.iter().map(criterion);
-        // What was not asked is no part of the scorecard.
+        // The scorecard leaves out criteria that were not requested.
         let criteria: Vec<Criterion> = criteria.filter(|c| !c.networks.is_empty()).collect();
         Family {
             id: asked.id.clone(),
@@ -378,7 +381,7 @@ impl Seen<'_> {
         with("pass").filter_map(network).collect()
     }
 
-    /// The points that a claim reads, each once, in its order.
+    /// The points that a claim reads, without duplicates, in the order of the claim.
     fn places<'c>(&self, claim: &'c Claim) -> Vec<&'c str> {
         let mut places: Vec<&str> = Vec::new();
         for quantity in claim.quantities() {
@@ -391,7 +394,7 @@ impl Seen<'_> {
         places
     }
 
-    /// What the first point is, in the words of its axes.
+    /// Description of a claim's first point, from the axis values.
     fn about(&self, claim: &Claim) -> String {
         let words = |place: &&str| -> Option<String> {
             let (experiment, point) = place.split_once('/')?;

@@ -1,4 +1,4 @@
-//! Advice where all candidates do the same: that the choice does not matter, why, and what does.
+//! Advice if all candidates have equal results: the choice does not matter, the reason, and the settings that matter.
 
 use crate::compare::{Findings, Measure, Question, Ranking};
 use crate::outlook::{self, EarlyTimeout};
@@ -8,8 +8,11 @@ use crate::units::{Bytes, Duration};
 use windlass_sim::arrivals::Law;
 use windlass_sim::config::Traffic;
 
-/// Three sentences: the candidates are equal by the aim; the measure in which they differ, or the reason why they do not; the settings that
-/// decide.
+/// Three texts:
+///
+/// 1. The candidates are equal by the aim.
+/// 2. The measure in which they differ, or the reason why they do not differ.
+/// 3. The settings that matter.
 pub(super) fn sentences(
     question: &Question,
     ranking: &Ranking,
@@ -66,15 +69,16 @@ fn why(question: &Question, timers: bool) -> String {
     }
     match largest(question) {
         Some((bytes, window)) if bytes <= window => format!(
-            "The initial window of {} holds the {} that are sent at once, so no algorithm has anything to decide.",
-            Bytes(window),
-            Bytes(bytes)
+            "A flow sends at most {} at once, which fits into the initial window of {}, so no algorithm has an effect.",
+            Bytes(bytes),
+            Bytes(window)
         ),
         _ => "No decision of a candidate changed the result of a run.".to_owned(),
     }
 }
 
-/// The most bytes that a compared flow has to send at once, and its initial window; `None` where one of them always has more.
+/// The maximum number of bytes that a compared flow sends at once, and its initial window. `None` if a flow
+/// has unlimited or other traffic.
 fn largest(question: &Question) -> Option<(u64, u64)> {
     let config = compile::compile(&question.scenario, question.scenario.seed).ok()?;
     let of = |i: &usize| {
@@ -110,20 +114,23 @@ fn instead(question: &Question, findings: &Findings, timers: bool) -> String {
             )
         }
         (_, Some(_)) => "Look at the timer".to_owned(),
-        _ => "No algorithm can shorten what is left, the path and the handshake".to_owned(),
+        _ => "The remaining time is the path and the handshake, which no algorithm changes"
+            .to_owned(),
     };
     if let Some(early) = early {
         out += &format!(
-            "; the initial timeout of {} is below the RTT of {}; try one of {}",
+            ". The initial timeout of {} is below the RTT of {}; try one of {}",
             Duration(early.timeout),
             Duration(windlass_cc::Span::from_millis(early.rtt.0 / 1_000_000)),
             Duration(early.enough())
         );
     }
     out += match timers {
-        true => ". What decides: `initial` of the timer (`rto`), `max_retransmit` and `nstart`.",
+        true => {
+            ". The settings that matter: `initial` of the timer (`rto`), `max_retransmit` and `nstart`."
+        }
         false => {
-            ". What decides: the timer and its initial timeout (`stack.rto`), the initial window (`stack.initial_window`), and a connection that stays open."
+            ". The settings that matter: the timer and its initial timeout (`stack.rto`), the initial window (`stack.initial_window`), and a connection that stays open."
         }
     };
     out

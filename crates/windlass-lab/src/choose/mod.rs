@@ -1,8 +1,9 @@
-//! Advice: which algorithm does best by a measure on a network that is not known exactly.
+//! Advice: the best algorithm by a measure for a network that is not known exactly.
 //!
-//! Every candidate crosses the same networks, drawn around the one that is given, and is held against the others in pairs as
-//! [`compare`](crate::compare) does it. A draw belongs to its seed alone. From the same runs follows where the advice
-//! would turn: in the third of the draws with the most or the least of a property another candidate may be better.
+//! Every candidate runs on the same networks, which are drawn around the given network.
+//! [`compare`](crate::compare) compares the candidates in pairs. A draw depends only on its seed. The same
+//! runs show the networks on which the advice differs: another candidate may be better in the third of the
+//! draws with the largest or smallest values of a property.
 
 mod alike;
 mod device;
@@ -26,69 +27,69 @@ use crate::units::Duration;
 pub use device::Device;
 pub use spread::{Property, Spread};
 
-/// Fewer networks than this give no advice.
+/// Minimum number of networks for advice.
 pub const LEAST_NETWORKS: u64 = 6;
 
-/// What is asked for.
+/// A question about the best candidate, and the uncertainty of the network.
 #[derive(Clone, Debug)]
 pub struct Choice {
     question: Question,
     spread: Spread,
-    /// Candidates that were not asked for by name and do not fit, and why.
+    /// Algorithms that do not fit, with the reason. They are excluded unless the user names them.
     pub left_out: Vec<(String, String)>,
 }
 
-/// What came of it.
+/// The answer to a [`Choice`].
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
-    /// The algorithm with the best mean; where all are identical by the aim, the best by the measure in which they differ most.
+    /// The algorithm with the best mean. If all candidates are identical by the aim: the best by the measure
+    /// in which they differ most.
     pub algorithm: String,
-    /// Those that cannot be told from it.
+    /// Candidates that do not differ significantly from it.
     pub alike: Vec<String>,
-    /// Whether the advice is one algorithm.
+    /// True if the advice is one algorithm.
     pub decided: bool,
-    /// Whether all candidates gave the same in every run: the choice does not matter here.
+    /// True if all candidates have the same value in every run, so that the choice does not matter.
     pub identical: bool,
-    /// What, by how much, and why, in three sentences.
+    /// Texts for the best algorithm, the differences from the others, and the reason.
     pub sentences: [String; 3],
-    /// Where another would be better, beyond chance.
+    /// Networks on which another algorithm is significantly better.
     pub turns: Vec<Turn>,
-    /// The comparison behind it.
+    /// The comparison that gives the advice.
     pub findings: Findings,
 }
 
 /// Networks on which another algorithm is better.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Turn {
-    /// What these networks have much or little of.
+    /// The property with large or small values on these networks.
     pub property: Property,
-    /// Whether much.
+    /// True for large values.
     pub much: bool,
-    /// The bound of this third of the draws, as a factor of what was given.
+    /// Bound of this third of the draws, as a factor of the given value.
     pub factor: f64,
     /// The better algorithm.
     pub algorithm: String,
-    /// Its mean difference from the advised one, in the measure's unit.
+    /// Its mean difference from the advised algorithm, in the measure's unit.
     pub difference: f64,
-    /// Its interval.
+    /// Confidence interval of the difference.
     pub ci95: [f64; 2],
 }
 
-/// Algorithms by name, and those left out with the reason.
+/// Names of algorithms, and the excluded algorithms with the reasons.
 pub type Candidates = (Vec<String>, Vec<(String, String)>);
 
-/// The algorithms that are tried where none is named, and those left out with the reason; the timers of CoAP where no flow has congestion
-/// control.
+/// The default candidates, and the excluded algorithms with the reasons. If no flow has congestion control,
+/// the candidates are the timers of CoAP.
 ///
 /// # Errors
 ///
-/// The device has room for none, or no flow has anything to choose.
+/// No algorithm fits on the device, or no flow has an algorithm or timer to choose.
 pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Error> {
     let flows = Flows::of(scenario, &[]).map_err(|e| Error::Input(e.to_string()))?;
     if flows.have_timers(scenario) {
         if *device != Device::default() {
-            let why =
-                "the flows are CoAP flows; the memory and flash of their timers are not counted";
+            let why = "the flows are CoAP flows; the memory and flash of their timers are unknown";
             return Err(Error::Input(why.to_owned()));
         }
         return Ok((timers(scenario), Vec::new()));
@@ -101,9 +102,9 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
         let wants = params.requirements();
         let own = |why: &str| Some(why.to_owned());
         let why = if wants.cross_layer && scenario.wifi.is_empty() {
-            own("asks the node's lower layers, which only radio cells have")
+            own("needs data from the node's lower layers, which only radio cells have")
         } else if wants.ecn == windlass_cc::Ecn::Exact && !marks {
-            own("is for networks that mark, and `ecn` is off")
+            own("needs ECN marks, and `ecn` is off")
         } else {
             device.lacks(info.id)
         };
@@ -118,17 +119,17 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
     Ok((kept, left_out))
 }
 
-/// How a network can be asked about on which no candidate has a mean.
+/// The remedy if no candidate has a mean.
 fn remedy(measure: Measure) -> &'static str {
     match measure {
         Measure::Latency | Measure::Exchange => {
-            "with each, too many messages never arrive on some network; choose by `--aim late`, or lose less"
+            "each candidate loses too many messages on some network; choose by `--aim late`, or reduce the loss"
         }
-        _ => "give it more time (`duration`), or less to do",
+        _ => "increase `duration`, or reduce the traffic",
     }
 }
 
-/// Timers of CoAP: those that there are, and the standard one with an initial timeout that fits the RTT.
+/// Timers of CoAP: the known timers, and the standard timer with an initial timeout that fits the RTT.
 fn timers(scenario: &Scenario) -> Vec<String> {
     let early = outlook::early_timeouts(scenario).unwrap_or_default();
     let enough = early.iter().filter(|e| e.coap).map(|e| e.enough()).max();
@@ -137,11 +138,11 @@ fn timers(scenario: &Scenario) -> Vec<String> {
 }
 
 impl Choice {
-    /// A choice among a comparison's candidates on networks so far around its own.
+    /// A choice among a comparison's candidates, on networks that `spread` draws around the comparison's network.
     ///
     /// # Errors
     ///
-    /// What is not right with the spread, the number of networks or the measure.
+    /// The spread is invalid, or the number of networks is too small.
     pub fn new(
         question: Question,
         spread: Spread,
@@ -151,13 +152,13 @@ impl Choice {
         if question.seeds < LEAST_NETWORKS {
             let n = question.seeds;
             return Err(Error::Input(format!(
-                "{n} networks give no advice; {LEAST_NETWORKS} or more do"
+                "{n} networks are too few for advice; expected {LEAST_NETWORKS} or more"
             )));
         }
         Ok(Choice { question: Question { harm: false, ..question }, spread, left_out })
     }
 
-    /// Every run that the advice needs.
+    /// All runs that the advice needs.
     pub fn tasks(&self) -> Vec<Task> {
         self.question.tasks().into_iter().map(|task| self.spread.drawn(task)).collect()
     }
@@ -166,7 +167,7 @@ impl Choice {
     ///
     /// # Errors
     ///
-    /// The measure has no value on this network, or no candidate has one on every draw.
+    /// The measure has no value on this network, or no candidate has a value on every draw.
     pub fn advice(&self, records: &[RunRecord]) -> Result<Advice, Error> {
         let findings = self.question.answer(records);
         let measure = self.question.measure;
@@ -207,18 +208,20 @@ impl Choice {
         let (n, of) = (self.question.seeds, ranking.entries.len());
         let mean = shown(best.mean.unwrap_or(f64::NAN), best.ci95);
         let name = ranking.measure.name();
-        format!("Run {label}: its mean {name} over {n} networks is {mean}, the best of {of}.")
+        format!(
+            "Run {label}: its mean {name} over {n} networks is {mean}, the best of {of} candidates."
+        )
     }
 
     fn by_how_much(&self, ranking: &Ranking, alike: &[String]) -> String {
         let named = match alike {
             [] => String::new(),
-            [one] => format!("{one} cannot be told from it"),
+            [one] => format!("{one} is not significantly worse"),
             [first @ .., last] if first.len() < 5 => {
-                format!("{} and {last} cannot be told from it", first.join(", "))
+                format!("{} and {last} are not significantly worse", first.join(", "))
             }
             all => format!(
-                "{} and {} others cannot be told from it",
+                "{} and {} others are not significantly worse",
                 all[..4].join(", "),
                 all.len() - 4
             ),
@@ -227,21 +230,23 @@ impl Choice {
         let next = ranking.entries.iter().find(apart).and_then(|e| {
             let versus = e.versus.as_ref()?;
             let by = shown(versus.difference, versus.ci);
-            Some(format!("{} differs from it by {by}", self.question.candidates[e.algorithm].label))
+            let label = &self.question.candidates[e.algorithm].label;
+            Some(format!("The next, {label}, is significantly worse: the difference is {by}"))
         });
         match (named.is_empty(), next) {
-            (true, Some(next)) => format!("The next, {next}."),
-            (false, Some(next)) => format!("{named}; the next, {next}."),
+            (true, Some(next)) => format!("{next}."),
+            (false, Some(next)) => format!("{named}. {next}."),
             (false, None) => format!("{named}."),
-            (true, None) => "There is no other that has a value on every network.".to_owned(),
+            (true, None) => "No other candidate has a value on every network.".to_owned(),
         }
     }
 
-    /// The measure in which it is most clearly better than the worst that has a value.
+    /// The other measure in which the best candidate has the largest relative advantage over the worst candidate with a
+    /// value.
     fn why(&self, findings: &Findings, best: &Entry, ranking: &Ranking) -> String {
         let worst = ranking.entries.iter().rev().find(|e| e.mean.is_some());
         let Some(worst) = worst.filter(|w| w.algorithm != best.algorithm) else {
-            return "There is nothing to hold it against.".to_owned();
+            return "No other candidate has a value to compare with.".to_owned();
         };
         let mean = |r: &Ranking, a: usize| r.entries.iter().find(|e| e.algorithm == a)?.mean;
         let gain = |r: &&Ranking| -> Option<(f64, f64, f64)> {
@@ -258,17 +263,17 @@ impl Choice {
         let labels = [best, worst].map(|e| &self.question.candidates[e.algorithm].label);
         match most {
             Some((measure, (_, ours, theirs))) => format!(
-                "Of the rest that was measured, its {} of {} against {}'s {} differs most from the last in rank.",
+                "Largest advantage in another measure: its {} is {}; {}, the last in rank, has {}.",
                 measure.name(),
                 number(ours),
                 labels[1],
                 number(theirs)
             ),
-            None => format!("It is better than {} in nothing else that was measured.", labels[1]),
+            None => format!("It is better than {} in no other measure.", labels[1]),
         }
     }
 
-    /// Where another is better beyond chance: the best such one in each third.
+    /// Networks on which another candidate is significantly better: the best such candidate in each third of the draws.
     fn turns(&self, records: &[RunRecord], best: usize) -> Vec<Turn> {
         let n = self.question.candidates.len();
         let values: Vec<Vec<f64>> = (0..n).map(|a| self.question.values(records, a)).collect();
@@ -333,11 +338,11 @@ impl Choice {
 }
 
 impl Turn {
-    /// As a sentence.
+    /// The turn as a sentence.
     pub fn sentence(&self, measure: Measure) -> String {
         let side = if self.much { "more" } else { "less" };
         format!(
-            "Where the {} is {side} than {} times what was given, {} is better: its {} differs by {}.",
+            "If the {} is {side} than {} times the given value, {} is better: its {} differs by {}.",
             self.property.name(),
             number(self.factor),
             self.algorithm,
@@ -358,7 +363,7 @@ fn shown(value: f64, ci: Option<[f64; 2]>) -> String {
 pub fn text(advice: &Advice, left_out: &[(String, String)]) -> String {
     let mut out = advice.sentences.join("\n") + "\n";
     if advice.turns.is_empty() && !advice.identical {
-        out += "Within these bounds the advice does not turn.\n";
+        out += "The advice is the same over the tested ranges.\n";
     }
     for turn in &advice.turns {
         out += &(turn.sentence(advice.findings.measure) + "\n");

@@ -1,4 +1,4 @@
-//! Networks around one that is not known exactly.
+//! Random networks around a network that is not known exactly.
 
 use serde::Serialize;
 use windlass_cc::Span;
@@ -7,34 +7,34 @@ use crate::dice;
 use crate::run::Task;
 use crate::scenario::{LinkSpec, LossModel, Scenario};
 
-/// By which factor each property of the links may be off: 1 is known exactly, 2 from half to twice.
+/// Uncertainty of each property of the links, as a factor: 1 is known exactly, 2 is from half to twice the value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Of the rates.
+    /// Factor of the rates.
     pub rate: f64,
-    /// Of the propagation delays.
+    /// Factor of the propagation delays.
     pub delay: f64,
-    /// Of the probabilities of random loss.
+    /// Factor of the probabilities of random loss.
     pub loss: f64,
 }
 
-/// What a draw changes.
+/// A property of the links that a draw changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Property {
     /// The rates of all links.
     Rate,
-    /// Their propagation delays.
+    /// The propagation delays of all links.
     Delay,
-    /// Their probabilities of random loss.
+    /// The probabilities of random loss of all links.
     Loss,
 }
 
 impl Property {
-    /// All of them.
+    /// All properties.
     pub const ALL: [Property; 3] = [Property::Rate, Property::Delay, Property::Loss];
 
-    /// As a sentence has it.
+    /// Name in sentences.
     pub const fn name(self) -> &'static str {
         match self {
             Property::Rate => "rate",
@@ -53,7 +53,7 @@ impl Spread {
         }
     }
 
-    /// Whether anything is uncertain that the network has.
+    /// True if the property is uncertain, and the network has this property.
     pub(super) fn varies(&self, property: Property, scenario: &Scenario) -> bool {
         let bursts = |l: &LinkSpec| l.course.iter().any(|c| c.bursts.is_some());
         let random = |l: &LinkSpec| l.loss.iter().flatten().any(is_random) || bursts(l);
@@ -61,8 +61,8 @@ impl Spread {
         self.of(property) > 1.0 && (property != Property::Loss || lossy())
     }
 
-    /// The factor of a property in the draw of this seed: its logarithm is uniform, and no other seed, property or
-    /// candidate has a part in it.
+    /// The factor of a property in the draw of this seed. Its logarithm is uniform. It depends only on the
+    /// property and the seed, not on the candidate.
     pub(super) fn factor(&self, property: Property, seed: u64) -> f64 {
         let fraction = dice::fraction(&format!("{} {seed}", property.name()));
         self.of(property).powf(2.0 * fraction - 1.0)
@@ -89,7 +89,7 @@ impl Spread {
                 scale(model, loss);
             }
             for bursts in link.course.iter_mut().filter_map(|c| c.bursts.as_mut()) {
-                // As many more bursts, each as long.
+                // The bursts are `loss` times as frequent, and their lengths are unchanged.
                 bursts.mean_good = Span((bursts.mean_good.0 as f64 / loss).round().max(1.0) as u64);
             }
         }
@@ -101,7 +101,7 @@ fn is_random(model: &LossModel) -> bool {
     !matches!(model, LossModel::List { .. } | LossModel::Custom(_))
 }
 
-/// Losses so many times as frequent, never more than certain.
+/// Multiplies the probability of loss by a factor, up to a probability of 1.
 fn scale(model: &mut LossModel, factor: f64) {
     match model {
         LossModel::Drop { probability: p }
@@ -111,14 +111,14 @@ fn scale(model: &mut LossModel, factor: f64) {
     }
 }
 
-/// Advice is for networks that can be varied.
+/// Checks that the factors are valid and that the network can be varied.
 pub(super) fn check(spread: &Spread, scenario: &Scenario) -> Result<(), String> {
     for property in Property::ALL {
         let factor = spread.of(property);
         if !(1.0..=100.0).contains(&factor) {
             let name = property.name();
             return Err(format!(
-                "the {name} can be off by a factor from 1, known exactly, to 100, not {factor}"
+                "invalid factor {factor} of the {name}; expected a factor from 1 (known exactly) to 100"
             ));
         }
     }
@@ -128,8 +128,8 @@ pub(super) fn check(spread: &Spread, scenario: &Scenario) -> Result<(), String> 
     {
         let name = &link.name;
         return Err(format!(
-            "link `{name}` changes over time and cannot be varied beside that; say that rate and delay are known \
-             exactly: rate=1,delay=1"
+            "link `{name}` changes over time, and its rate and delay cannot vary in addition; set them as known exactly: \
+             rate=1,delay=1"
         ));
     }
     Ok(())

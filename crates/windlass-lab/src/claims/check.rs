@@ -1,4 +1,4 @@
-//! Checks of a claim that need no run.
+//! Checks of a claim without runs.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use super::{Basis, Claim, Direction, Evidence, LeastEffect, Metric, Quantity, To
 use crate::experiment::FileError;
 use crate::report::numbers::number;
 
-/// A relative tolerance from here on is a percentage in place of a fraction.
+/// A relative tolerance of this size or more is probably a percentage instead of a fraction.
 const MOST_RELATIVE: f64 = 5.0;
 /// Largest sensible tolerance, as a multiple of the published value.
 const MOST_TIMES: f64 = 100.0;
 
-/// By how much of itself a printed value may be rounded.
+/// Maximum relative rounding error of a printed value.
 const ROUNDING: f64 = 0.005;
 
 /// A mistake, with the path of the value in the claim.
@@ -35,7 +35,7 @@ impl Claim {
         FileError::at(file, text, span, format!("claim `{}`{gap}{}", self.id, wrong.message))
     }
 
-    /// All that is wrong with it by itself.
+    /// All mistakes of the claim that need no other data.
     pub(super) fn check(&self) -> Vec<Wrong> {
         let mut wrong = self.words();
         wrong.extend(self.numbers());
@@ -55,7 +55,7 @@ impl Claim {
     fn words(&self) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         if self.id.is_empty() || self.id.contains(char::is_control) {
-            wrong.push(Wrong::new("id", "needs an `id` of characters that can be seen"));
+            wrong.push(Wrong::new("id", "needs an `id` of printable characters"));
         }
         let statement = self.statement.as_deref().unwrap_or("-");
         let all =
@@ -91,7 +91,7 @@ impl Claim {
             wrong.extend(t.check("tolerance", "tolerance").err());
             match self.target() {
                 None => {
-                    let message = "has a tolerance but no `paper` value to hold it against";
+                    let message = "has a tolerance but no `paper` value to compare with";
                     wrong.push(Wrong::new("tolerance", message));
                 }
                 Some(target) => wrong.extend(t.suits(target).err()),
@@ -103,12 +103,12 @@ impl Claim {
         wrong
     }
 
-    /// That no sum, difference or comparison mixes units, and that the claim is in the unit of its measure.
+    /// Checks that no sum, difference or comparison mixes units, and that the claim has the unit of its measure.
     fn units(&self) -> Result<(), Wrong> {
         let of = |quantity: &Quantity, path: &str| {
             let mixed = |(path, [a, b]): (String, [String; 2])| {
                 let message = format!(
-                    "takes `{a}` and `{b}` together; a `ratio` with a `constant` makes one of the other"
+                    "combines `{a}` and `{b}`; convert one of them by a `ratio` with a `constant`"
                 );
                 Wrong::new(path, message)
             };
@@ -119,7 +119,7 @@ impl Claim {
         let own = &self.unit;
         if let Some(unit) = measured.filter(|unit| !["", own].contains(unit)) {
             let message = format!(
-                "is in `{own}` and its metric in `{unit}`; a `ratio` with a `constant` makes one of the other"
+                "is in `{own}` and its metric in `{unit}`; convert the metric by a `ratio` with a `constant`"
             );
             return Err(Wrong::new("unit", message));
         }
@@ -135,7 +135,7 @@ impl Claim {
         }
     }
 
-    /// That what decides it is no comparison of a measure with itself.
+    /// Checks that no difference or ratio compares a measure with itself.
     fn compares(&self) -> Result<(), Wrong> {
         let twice = |(path, quantity): (String, &Quantity)| {
             let pair = quantity.pair().filter(|pair| pair[0] == pair[1])?;
@@ -208,13 +208,13 @@ impl Claim {
         wrong
     }
 
-    /// That the paper's own value lies where the direction says.
+    /// Checks that the published value agrees with the claim's direction.
     fn own_direction(&self, exact: impl Fn(&Quantity) -> Option<f64>) -> Result<(), Wrong> {
         let Some((direction, own)) = self.direction.as_ref().zip(self.target()) else {
             return Ok(());
         };
         let Some(baseline) = exact(direction.baseline()) else { return Ok(()) };
-        // A printed value is rounded, and what it is compared with by a closed form is not.
+        // A printed value is rounded, but the value of a closed form is not.
         let computed = !matches!(direction.baseline(), Quantity::Constant(_));
         let rounding = if computed { ROUNDING * baseline.abs() } else { 0.0 };
         let (holds, word) = match direction {
@@ -226,13 +226,13 @@ impl Claim {
         }
         let (own, baseline) = (number(own), number(baseline));
         let message = format!(
-            "has the published value {own}, which is not {word} than {baseline}; turn the direction, or put the value right"
+            "has the published value {own}, which is not {word} than {baseline}; reverse the direction, or correct the value"
         );
         Err(Wrong::new(direction.path(), message))
     }
 }
 
-/// That a quantity is right by itself.
+/// Checks a quantity without its parts.
 fn alone(path: &str, quantity: &Quantity) -> Result<(), Wrong> {
     let key = quantity.key();
     let own = format!("{path}.{key}");
@@ -264,7 +264,7 @@ impl Tolerance {
             return Err(Wrong::new(path, format!("needs either a relative or an absolute {what}")));
         }
         if given.iter().flatten().any(|v| !v.is_finite() || *v < 0.0) {
-            let message = format!("has a {what} that is not a finite number from zero up");
+            let message = format!("has a {what} that is not a finite number of at least 0");
             return Err(Wrong::new(path, message));
         }
         fraction(self.relative).map_err(|message| {
@@ -272,11 +272,11 @@ impl Tolerance {
         })
     }
 
-    /// That it distinguishes a value from others.
+    /// Checks that the tolerance distinguishes the value from other values.
     fn suits(&self, target: f64) -> Result<(), Wrong> {
         if target == 0.0 && self.relative.is_some_and(|v| v > 0.0) {
             let message =
-                "has a relative tolerance about 0, which allows nothing; give an `absolute` one";
+                "has a relative tolerance, but its value is 0; give an `absolute` tolerance";
             return Err(Wrong::new("tolerance.relative", message));
         }
         if self.absolute.is_some_and(|v| v >= MOST_TIMES * target.abs() && target != 0.0) {
@@ -290,11 +290,11 @@ impl Tolerance {
 }
 
 impl LeastEffect {
-    /// That every number is finite and from zero up, and a fraction one.
+    /// Checks that every number is finite and at least 0, and that the relative effect is a fraction.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut all = self.absolute.values().chain([&self.relative]);
         if !all.all(|v| v.is_finite() && *v >= 0.0) {
-            return Err("`least_effect` takes finite numbers from zero up".to_owned());
+            return Err("`least_effect` needs finite numbers of at least 0".to_owned());
         }
         if self.reason.trim().is_empty() {
             return Err(

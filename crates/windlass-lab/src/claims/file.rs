@@ -11,10 +11,10 @@ use crate::experiment::FileError;
 use crate::scenario::what_there_is;
 use crate::template::{Placed, Places, Tree, Vars, expanded};
 
-/// Named measures within one another.
+/// Maximum nesting depth of named measures.
 const DEEPEST: usize = 12;
 
-/// The tables of the file, each of whose elements is read for itself.
+/// The tables of the file. Their elements are read one by one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClaimsFile {
@@ -32,16 +32,16 @@ struct Named {
     is: Quantity,
 }
 
-/// Reads the claims of a paper; `file` names the text in errors.
+/// Reads the claims of a paper. `file` is the name of the text in errors.
 ///
 /// # Errors
 ///
-/// The first thing wrong with the text, with its line and column.
+/// The first error in the text, with its line and column.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Claim>, FileError> {
     parse_every(text, file, &Vars::new()).map_err(|mut errors| errors.swap_remove(0))
 }
 
-/// The same with other values for some names of the file's `let` tables.
+/// Reads claims as [`parse`] does, with the values `given` for some names of the file's `let` tables.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ impl Found<'_> {
 }
 
 impl Measures {
-    /// Puts the named measures into a claim where it names them.
+    /// Replaces the names of measures in a claim by the measures.
     fn put_into(&self, claim: &mut Claim) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         let Claim { measure, direction, places, .. } = claim;
@@ -115,7 +115,7 @@ impl Measures {
         wrong
     }
 
-    /// `within` are the measures that this is a part of.
+    /// Replaces named measures in a quantity. `within` lists the named measures that contain it.
     fn put(
         &self,
         quantity: &mut Quantity,
@@ -136,7 +136,9 @@ impl Measures {
                 let message = match within.contains(name) {
                     true => format!("reads the measure `{name}`, which reads itself"),
                     false => {
-                        format!("reads measures within measures, {DEEPEST} deep; write it out")
+                        format!(
+                            "nests named measures more than {DEEPEST} deep; write the measure out"
+                        )
                     }
                 };
                 return Err(Wrong::new(format!("{path}.measure"), message));
@@ -199,11 +201,11 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_claim_the_place_and_the_cure() {
+    fn errors_give_the_claim_the_place_and_the_remedy() {
         let cases = [
             (CLAIM.replace("flow.f.completion_s", "flow.f.time"), "unknown field"),
             (CLAIM.replace("e/p", "e"), "must look like experiment/point"),
-            (CLAIM.replace("relative = 0.1", "relative = -0.1"), "finite number from zero up"),
+            (CLAIM.replace("relative = 0.1", "relative = -0.1"), "finite number of at least 0"),
             (CLAIM.replace("relative = 0.1, ", ""), "either a relative or an absolute"),
             (CLAIM.replace("paper = 1.0\n", ""), "no `paper` value"),
             (CLAIM.replace("tolerance = ", "# "), "needs a `tolerance`, a `direction`"),
@@ -222,20 +224,20 @@ mod tests {
             ),
             (CLAIM.replace(METRIC, "trend = [{ METRIC }]").replace("METRIC", METRIC), "takes the `trend` of 1 measure; it needs 2"),
             (CLAIM.replace(METRIC, "median = []"), "takes the `median` of nothing"),
-            (CLAIM.replace("paper = 1.0", "paper = 0"), "8:15: claim `a` has a relative tolerance about 0"),
+            (CLAIM.replace("paper = 1.0", "paper = 0"), "8:15: claim `a` has a relative tolerance, but its value is 0"),
             (CLAIM.replace("relative = 0.1", "relative = 10"), "has a tolerance of 1000 %"),
             (CLAIM.replace("relative = 0.1", "absolute = 1e9"), "accepts any result"),
             (CLAIM.replace("paper =", "compare_with = { value = 1.0, reason = 'r' } #"), "but no `paper`, the printed value"),
             (
                 CLAIM.replace(METRIC, &format!("difference = [{{ {METRIC} }}, {{ {} }}]", METRIC.replace("completion_s", "goodput_bps"))),
-                "7:1: claim `a` takes `s` and `bit/s` together",
+                "7:1: claim `a` combines `s` and `bit/s`",
             ),
             (
                 CLAIM.replace(METRIC, &format!("ratio = [{{ {METRIC} }}, {{ {METRIC} }}]")),
                 "takes the `ratio` of a measure and itself",
             ),
             (format!("{CLAIM}kind = 'arithmetic'"), "9:1: claim `a` reads runs, so that it is not `arithmetic`"),
-            (CLAIM.replace(METRIC, "measure = 'b'"), "7:13: claim `a` reads the measure `b`, which is not in this file; there are none"),
+            (CLAIM.replace(METRIC, "measure = 'b'"), "7:13: claim `a` reads the measure `b`, which is not in this file; none exists"),
             (
                 format!("{NAMED}{}", CLAIM.replace(METRIC, "measure = 'c'")),
                 "`c`, which is not in this file; did you mean `b`?",

@@ -1,11 +1,11 @@
-//! Runs for the tests of what reads them.
+//! Run records for tests.
 
 use crate::run::RunRecord;
 use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, RadioUse, StationResult, SubflowResult,
 };
 
-/// Three reinjections, and a subflow `wifi` that carried three quarters.
+/// A result with three reinjections, and a subflow `wifi` that carried three quarters of the data.
 fn multipath() -> MultipathResult {
     let wifi = SubflowResult {
         name: "wifi".to_owned(),

@@ -1,4 +1,4 @@
-//! From evidence to verdicts.
+//! Verdicts from the evidence.
 
 use super::sides::{self, identical_runs, rivals};
 use super::value::Missing;
@@ -16,8 +16,9 @@ mod tests;
 
 /// Judges every claim, in order.
 ///
-/// Measured statements are decided as one family (Holm), so that of all a paper states hardly one is decided wrongly by
-/// chance; those whose runs are still to come belong to it. Claims of one statement share its level.
+/// All measured statements of a paper are one family (Holm): the probability that any of them is decided
+/// wrongly is at most [`ALPHA`]. Statements without runs belong to the family too. Claims of one statement
+/// share its level.
 pub fn judge(claims: &[Claim], evidence: &Evidence) -> Vec<Judgement> {
     let cases: Vec<Case> = claims.iter().map(|c| Case::new(c, evidence)).collect();
     let levels = levels(&cases);
@@ -29,7 +30,7 @@ pub fn judge(claims: &[Claim], evidence: &Evidence) -> Vec<Judgement> {
     cases.iter().map(judged).collect()
 }
 
-/// The level at which each measured statement is decided.
+/// The error level of each measured statement.
 fn levels<'a>(cases: &[Case<'a>]) -> BTreeMap<&'a str, f64> {
     let mut family: BTreeMap<&str, f64> = BTreeMap::new();
     for case in cases.iter().filter(|case| case.claim.is_decided_by_runs()) {
@@ -42,10 +43,10 @@ fn levels<'a>(cases: &[Case<'a>]) -> BTreeMap<&'a str, f64> {
     family.into_keys().zip(holm(&p, ALPHA).into_iter().map(level)).collect()
 }
 
-/// How a claim is decided among a paper's statements.
+/// Level and family size for the decision of a claim.
 #[derive(Clone, Copy)]
 struct Terms {
-    /// Error level of each end of its interval.
+    /// Error level of each end of the interval.
     level: f64,
     /// Number of statements that runs decide.
     family: usize,
@@ -58,7 +59,7 @@ struct Case<'a> {
     asked: Result<Asked, Missing>,
 }
 
-/// The question of a claim to its evidence.
+/// The statistical question of a claim, with the values for its note.
 struct Asked {
     question: Question,
     size: Option<Size>,
@@ -66,7 +67,7 @@ struct Asked {
     runs: u64,
 }
 
-/// The value that the measured one is compared with.
+/// The value that the measured value is compared with, and the tolerance.
 struct Size {
     target: f64,
     allowed: f64,
@@ -126,7 +127,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Our value and its 95 % interval, runs without a value left out.
+    /// The measured value and its 95 % interval, without the runs that have no value.
     fn summary(&self) -> (Option<f64>, Option<[f64; 2]>) {
         let runs = match &self.measured {
             None => return (None, None),
@@ -164,10 +165,10 @@ impl Asked {
         Ok(Asked { question, size, effect, runs })
     }
 
-    /// The verdict on these terms, why, and what an open one waits for.
+    /// The verdict on these terms, the note, and the number of runs that would decide an undecided claim.
     fn answer(&self, claim: &Claim, terms: Terms) -> (Verdict, String, String) {
         let verdict = match self.question.decide(terms.level) {
-            // A figure without a tolerance is there to be seen: its size is not asked for.
+            // A published value without a tolerance is only shown. The claim has no criterion for the size.
             Decision::Agrees if claim.paper.is_some() && self.size.is_none() => {
                 Verdict::SameDirection
             }
@@ -216,12 +217,12 @@ impl Asked {
         format!("The claim needs {needs}; {what} {measured}.")
     }
 
-    /// A quantity with its unit, interval and number of runs; its sign is turned back by `sign`.
+    /// A quantity with its unit, interval and number of runs. `sign` restores the sign of the values.
     fn shown(&self, sample: &Sample, sign: f64, claim: &Claim, terms: Terms) -> String {
         let center = sign * sample.center();
-        // A run without a value counts as the worst, which is infinite.
+        // A run without a value counts as the worst value, which is infinite.
         if !center.is_finite() {
-            return "without bound, as in some runs one side has no value".to_owned();
+            return "infinite, because one side has no value in some runs".to_owned();
         }
         let unit = unit(claim);
         let ends = sample.interval(terms.level).map(|ends| ends.map(|end| sign * end));
@@ -235,7 +236,7 @@ impl Asked {
         }
     }
 
-    /// The number of runs that would decide it, and a remark if it would be decided without the other statements.
+    /// The number of runs that would decide the claim, and a remark if the claim alone would be decided.
     fn runs_in_words(&self, terms: Terms) -> String {
         let alone = match self.question.decide(ALPHA) {
             Decision::Open => String::new(),
@@ -261,7 +262,7 @@ fn unit(claim: &Claim) -> String {
 impl Effect {
     /// # Errors
     ///
-    /// A tie: both sides are the same packets, or nothing happened on either side in any run.
+    /// A tie: both sides have identical packets, or both values are 0 in every run.
     fn new(claim: &Claim, direction: &Direction, evidence: &Evidence) -> Result<Effect, Missing> {
         if let Some(sides) = rivals(claim) {
             if let Some(runs) = identical_runs(sides, evidence.records) {
@@ -282,7 +283,7 @@ impl Effect {
             Direction::GreaterThan(_) => (1.0, "more"),
             Direction::LessThan(_) => (-1.0, "less"),
         };
-        // Arithmetic has no effects that are too small.
+        // In arithmetic no effect is too small.
         let matters = claim.basis() != Basis::Arithmetic;
         let least = if matters { evidence.least.of(claim, baseline) } else { 0.0 };
         Ok(Effect { words, sign, baseline, least })

@@ -1,6 +1,6 @@
-//! Names of what a run measures: `flow.NAME.FIELD`, `multipath.FLOW.FIELD`,
-//! `subflow.FLOW:NAME.FIELD`, `link.NAME.FIELD`, `cell.NAME.FIELD`, `station.CELL:NODE.FIELD` and
-//! `run.FIELD`, where the fields are those that [`fields`](crate::run::fields) declares.
+//! Paths of metrics: `flow.NAME.FIELD`, `multipath.FLOW.FIELD`, `subflow.FLOW:NAME.FIELD`,
+//! `link.NAME.FIELD`, `cell.NAME.FIELD`, `station.CELL:NODE.FIELD` and `run.FIELD`.
+//! [`fields`](crate::run::fields) declares the fields.
 
 use crate::run::RunRecord;
 use crate::run::fields::{Better, Field, Kind, Row};
@@ -10,12 +10,12 @@ use windlass_sim::radio::{RadioConfig, StationConfig};
 /// A path such as `flow.download.completion_s` or `link.cloud-client:cloud>client.drops`.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// Flow, subflow, link, cell, station or the whole run.
+    /// Kind of the part: flow, subflow, link, cell, station or the whole run.
     pub kind: Kind,
     /// Name of the flow or cell, `flow:subflow`, `link:from>to`, or `cell:node`; empty for the whole
     /// run.
     pub name: String,
-    /// What is measured of it.
+    /// The measured field.
     pub field: &'static Field,
 }
 
@@ -30,7 +30,7 @@ impl Metric {
     ///
     /// # Errors
     ///
-    /// A sentence that says what would be right, when the shape or the field is wrong.
+    /// The shape of the path or its field is invalid. The message gives the valid shapes or fields.
     pub fn parse(path: &str) -> Result<Metric, String> {
         let (kind, name, field) = parts(path).ok_or_else(|| shape(path))?;
         let known: Vec<&str> = kind.metrics().map(|f| f.name).collect();
@@ -42,7 +42,7 @@ impl Metric {
         Ok(Metric { kind, name: name.to_owned(), field })
     }
 
-    /// Its unit as claims spell it; empty for a count or fraction.
+    /// Unit, as claims spell it. Empty for a count or fraction.
     pub(crate) fn unit(&self) -> &'static str {
         match self.field.unit() {
             "bps" => "bit/s",
@@ -50,7 +50,11 @@ impl Metric {
         }
     }
 
-    /// That runs of the scenario have something of a name that is `meant`; else what they have.
+    /// Checks that runs of the scenario have a part whose name satisfies `meant`.
+    ///
+    /// # Errors
+    ///
+    /// No part has such a name. The message gives the names that exist.
     pub fn check(&self, scenario: &Scenario, meant: impl Fn(&str) -> bool) -> Result<(), String> {
         let nodes = &scenario.nodes;
         let ways = |l: &LinkSpec| {
@@ -79,23 +83,23 @@ impl Metric {
         }
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let instead = what_there_is(&self.name, &known);
-        Err(format!("there is no {noun} `{}`{instead}", self.name))
+        Err(format!("{noun} `{}` not found{instead}", self.name))
     }
 
-    /// The value of a field of the whole run; `None` when there is none.
+    /// The value of a field of the whole run. `None` if the run has no such value.
     pub fn of_run(field: &str, run: &RunRecord) -> Option<f64> {
         let row = Kind::Run.rows(run).into_iter().next()?;
         Kind::Run.metric(field)?.number(row)
     }
 
-    /// The value in a run; `None` when the run has nothing of this name, or no value.
+    /// The value in a run. `None` if the run has no part of this name, or the part has no value.
     pub fn of(&self, run: &RunRecord) -> Option<f64> {
         let mut rows = self.kind.rows(run).into_iter();
         self.field.number(rows.find(|row| row.name() == self.name)?)
     }
 
-    /// What a run without a value counts as: no less bad than any that has one. Not a number where neither more nor
-    /// less is better.
+    /// The value that replaces a missing value of a run: infinite in the worse direction. NaN if neither more
+    /// nor less is better.
     pub(super) fn worst(&self) -> f64 {
         match self.field.better {
             Some(Better::More) => f64::NEG_INFINITY,
@@ -104,8 +108,9 @@ impl Metric {
         }
     }
 
-    /// The mean over all parts of a run whose name is `wanted` and that can have a value; `None` when there is
-    /// none, or when one of them has no value: the mean of some would be another quantity.
+    /// The mean over the parts of a run whose name is `wanted` and to which the field applies. `None` if
+    /// there are no such parts, or one of them has no value: the mean of the others would be a different
+    /// quantity.
     pub fn mean(&self, run: &RunRecord, wanted: impl Fn(&str) -> bool) -> Option<f64> {
         let is_meant = |row: &Row<'_>| wanted(&row.name()) && self.field.applies(*row);
         let rows = self.kind.rows(run).into_iter().filter(is_meant);
@@ -114,7 +119,7 @@ impl Metric {
     }
 }
 
-/// Whether the text is the pattern, in which each `*` stands for any text.
+/// True if the text matches the pattern. Each `*` in the pattern matches any text.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,

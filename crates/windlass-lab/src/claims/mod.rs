@@ -5,37 +5,43 @@
 //! ```toml
 //! [[claim]]
 //! id = "table4.p1"                      # unique
-//! source = "Table 4"                    # where it stands
+//! source = "Table 4"                    # place in the paper
 //! quantity = "Response time at 1 %"     # in words
 //! unit = "s"
-//! paper = 76.83                         # as printed; left out for a claim without a figure
-//! compare_with = { value = 66.83, reason = "less the 10 s offset (RB-10)" }     # optional
+//! paper = 76.83                         # as printed; omitted for a claim without a number
+//! compare_with = { value = 66.83, reason = "minus the 10 s offset (RB-10)" }    # optional
 //! measure = { metric = { path = "flow.download.completion_s", at = "download/p=1%" } }
 //! statistic = "median"                  # median (default) | mean
 //! tolerance = { relative = 0.1, reason = "two implementations" }      # or absolute
 //! direction = { greater_than = { constant = 50.0 } }                  # or less_than
-//! least_effect = { relative = 0.1, reason = "…" }                     # instead of the paper's
-//! kind = "given"                        # measured and arithmetic are told apart by the measure
-//! statement = "table 4 at 1 %"          # claims of one statement count as one; its own unless told
+//! least_effect = { relative = 0.1, reason = "…" }                     # default: of `paper.toml`
+//! kind = "given"                        # default: measured or arithmetic, by the measure
+//! statement = "table 4 at 1 %"          # claims of one statement count as one; default: the id
 //! not_comparable = "needs the testbed"  # instead of a criterion
 //! note = "…"
 //! ```
 //!
-//! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from
-//! a traced run (`{ trace = "exchange.duplicates" }`) or a constant. It may also be the `difference`, `ratio` or
-//! `percent_change` of two measures, the `abs` of one, or the `sum`, `mean`, `median`, `largest`, `least` or `trend` of any
-//! number. `[[measure]]` names one (`name`, `is`) that claims read as `{ measure = "name" }`. Arithmetic is done run by run, matched by seed: all points
-//! share their random numbers, so a paired difference is far sharper than one of medians.
+//! A **measure** is a metric at a point, a closed form (`{ model = "eq9" }`), a quantity read from a traced
+//! run (`{ trace = "exchange.duplicates" }`) or a constant. It may also be the `difference`, `ratio` or
+//! `percent_change` of two measures, the `abs` of one, or the `sum`, `mean`, `median`, `largest`, `least` or
+//! `trend` of any number of measures. `[[measure]]` defines a named measure (`name`, `is`), which claims read
+//! as `{ measure = "name" }`. Arithmetic is done run by run, matched by seed. All points share their random
+//! numbers, so a paired difference has a much narrower interval than a difference of medians.
 //!
-//! A claim is *measured* if it reads a run, *arithmetic* if it follows from the paper's own numbers, and *given* (`kind
-//! = "given"`) if the scenario fixes what it says. Claims with the same `statement` are one printed statement of the
-//! paper, and count once ([`headline`]).
+//! A claim is *measured* if it reads a run, and *arithmetic* if it follows from the paper's own numbers. It
+//! is *given* (`kind = "given"`) if the scenario determines the claimed value. Claims with the same
+//! `statement` are one printed statement of the paper, and count once ([`headline`]).
 //!
-//! The **criteria** fix the verdict, by the rule of [`windlass_stats::decision`]: an interval inside the tolerance,
-//! with a direction that holds, is *reproduced*; one apart from it is *contradicted*, or *same direction* if the
-//! direction holds beyond chance; one across an edge is *undecided*. A direction holds if the paired difference is
-//! beyond chance at least the least effect that matters (`least_effect` of `paper.toml`, or of the claim). The levels
-//! of the intervals are those of Holm's procedure over the paper's measured statements.
+//! The **criteria** determine the verdict, by the rule of [`windlass_stats::decision`]:
+//!
+//! * *reproduced*: the interval is inside the tolerance, and the direction holds.
+//! * *contradicted*: the interval is outside the tolerance.
+//! * *same direction*: the interval is outside the tolerance, but the direction holds significantly.
+//! * *undecided*: the interval contains an edge of the tolerance.
+//!
+//! A direction holds if the paired difference is significantly at least the smallest effect that matters
+//! (`least_effect` of `paper.toml`, or of the claim). Holm's procedure over the paper's measured statements
+//! gives the levels of the intervals.
 
 mod check;
 mod file;
@@ -73,58 +79,58 @@ pub use verdict::{
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Identifier, unique within the paper; a number stands for its text.
+    /// Identifier, unique within the paper. A number is read as its text.
     #[serde(deserialize_with = "text")]
     pub id: String,
-    /// Where it stands: `Table 4`, `Section 5.2`.
+    /// Place in the paper: `Table 4`, `Section 5.2`.
     pub source: String,
-    /// What is claimed, in words.
+    /// The claimed quantity, in words.
     pub quantity: String,
     /// Unit of the value.
     pub unit: String,
     /// The paper's value as printed; `None` for a claim that states only a direction.
     pub paper: Option<f64>,
-    /// What ours is compared with when it is not the printed value itself.
+    /// Value that the measured value is compared with, if it is not the printed value.
     pub compare_with: Option<Corrected>,
-    /// What is computed.
+    /// The measure that is computed from the runs.
     pub measure: Option<Quantity>,
-    /// How the runs are summed up.
+    /// The statistic that summarises the runs.
     #[serde(default)]
     pub statistic: Statistic,
-    /// How close counts as the same.
+    /// Tolerance of the comparison with the published value.
     pub tolerance: Option<Tolerance>,
-    /// The comparison that must hold for the effect to point the paper's way.
+    /// The comparison that must hold for the effect to have the published direction.
     pub direction: Option<Direction>,
-    /// The least difference from the baseline that matters, where it is not the paper's.
+    /// Smallest difference from the baseline that matters. Default: the value of `paper.toml`.
     pub least_effect: Option<Tolerance>,
-    /// What it rests on, where the measure does not say.
+    /// Basis of the claim, if it does not follow from the measure.
     pub kind: Option<Basis>,
-    /// The printed statement that it is part of, by any name that its other parts have too.
+    /// Name of the printed statement that the claim is part of. All claims of the statement give the same name.
     pub statement: Option<String>,
-    /// Why the claim cannot be decided here.
+    /// The reason why Windlass cannot decide the claim.
     pub not_comparable: Option<String>,
-    /// Remark that goes with the verdict.
+    /// Remark that is printed with the verdict.
     #[serde(default)]
     pub note: String,
-    /// Where in its file it stands, bytes.
+    /// Byte range of the claim in its file.
     #[serde(skip)]
     pub span: std::ops::Range<usize>,
-    /// Where its values stand.
+    /// Places of the claim's values in the file.
     #[serde(skip)]
     pub(crate) places: Places,
 }
 
-/// A printed value put right before it is compared.
+/// A correction of a printed value before the comparison.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corrected {
     /// The value to compare with, in the claim's unit.
     pub value: f64,
-    /// Why.
+    /// The reason for the correction.
     pub reason: String,
 }
 
-/// How runs are summed up.
+/// The statistic that summarises runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
@@ -135,41 +141,41 @@ pub enum Statistic {
     Mean,
 }
 
-/// How close counts as the same. Fixed, with its reason, before the runs.
+/// Tolerance or effect size, fixed with its reason before the runs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     /// Fraction of the value compared with.
     pub relative: Option<f64>,
-    /// In the claim's unit.
+    /// Absolute size, in the claim's unit.
     pub absolute: Option<f64>,
-    /// Why so much and no more.
+    /// The reason for this size.
     pub reason: String,
 }
 
 impl Tolerance {
-    /// How far from a value it reaches.
+    /// Half-width of the tolerance about a value.
     pub(crate) fn about(&self, value: f64) -> f64 {
         self.absolute.unwrap_or_default() + self.relative.unwrap_or_default() * value.abs()
     }
 }
 
-/// The least effect that matters in a paper's claims. Fixed, with its reason, before the runs.
+/// Smallest effect that matters in a paper's claims, fixed with its reason before the runs.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeastEffect {
     /// Fraction of the baseline.
     pub relative: f64,
-    /// By the claim's unit, in it, where a fraction of the baseline would not do.
+    /// Absolute effects by unit, for claims for which a fraction of the baseline is unsuitable.
     #[serde(default)]
     pub absolute: BTreeMap<String, f64>,
-    /// Why so much.
+    /// The reason for this size.
     pub reason: String,
 }
 
 impl LeastEffect {
-    /// What matters in a claim whose direction is compared with `baseline`: never more than half of what the paper
-    /// itself found.
+    /// Smallest effect that matters in a claim whose direction is compared with `baseline`. It is at most
+    /// half of the published effect.
     fn of(&self, claim: &Claim, baseline: f64) -> f64 {
         let found = claim.target().map_or(f64::INFINITY, |target| (target - baseline).abs() / 2.0);
         let least = match (&claim.least_effect, self.absolute.get(&claim.unit)) {
@@ -181,20 +187,20 @@ impl LeastEffect {
     }
 }
 
-/// What a claim rests on.
+/// Basis of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Runs.
     Measured,
-    /// The paper's own numbers, done again.
+    /// A repeated calculation with the paper's own numbers.
     Arithmetic,
-    /// What the scenario or the configuration fixes: it could not have come out otherwise.
+    /// The scenario or the configuration, which determines the value.
     Given,
 }
 
 impl Basis {
-    /// All of them.
+    /// All bases.
     pub const ALL: [Basis; 3] = [Basis::Measured, Basis::Arithmetic, Basis::Given];
 
     /// Its word in `claims.toml` and `verdicts.json`.
@@ -211,9 +217,9 @@ impl Basis {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The measure exceeds this.
+    /// The measure exceeds this quantity.
     GreaterThan(Quantity),
-    /// The measure stays below this.
+    /// The measure is below this quantity.
     LessThan(Quantity),
 }
 
@@ -226,7 +232,7 @@ impl Direction {
         }
     }
 
-    /// What the measure is compared with.
+    /// The quantity that the measure is compared with.
     pub fn baseline(&self) -> &Quantity {
         match self {
             Direction::GreaterThan(q) | Direction::LessThan(q) => q,
@@ -234,24 +240,24 @@ impl Direction {
     }
 }
 
-/// The number of statements that runs decide, and the runs of a point that a median needs at least to be decided among
-/// them (Holm correction).
+/// The number of statements that runs decide, and the minimum number of runs per point that decides a median among them
+/// (Holm correction).
 pub(crate) fn family(claims: &[Claim]) -> (usize, u64) {
     let decided = claims.iter().filter(|c| c.is_decided_by_runs());
     let statements = decided.map(Claim::statement).collect::<BTreeSet<&str>>().len();
     (statements, least_runs(ALPHA / statements.max(1) as f64) as u64)
 }
 
-/// The claim of this identifier; else those that there are.
+/// The claim with this identifier. The error names the known identifiers.
 pub(crate) fn look_up<'a>(claims: &'a [Claim], id: &str) -> Result<&'a Claim, String> {
     claims.iter().find(|c| c.id == id).ok_or_else(|| {
         let known: Vec<&str> = claims.iter().map(|c| c.id.as_str()).collect();
-        format!("there is no claim `{id}`{}", what_there_is(id, &known))
+        format!("claim `{id}` not found{}", what_there_is(id, &known))
     })
 }
 
 impl Claim {
-    /// The quantities that the claim reads, those inside others included.
+    /// The quantities that the claim reads, including quantities inside other quantities.
     pub fn quantities(&self) -> Vec<&Quantity> {
         self.placed_quantities().into_iter().map(|(_, quantity)| quantity).collect()
     }
@@ -267,7 +273,7 @@ impl Claim {
         all
     }
 
-    /// What it rests on: runs if it reads any, or has nothing to compute yet.
+    /// Basis of the claim: runs, if it reads a run or has no measure yet.
     pub fn basis(&self) -> Basis {
         let quantities = self.quantities();
         let read = |q: &&Quantity| matches!(q, Quantity::Metric(_) | Quantity::Trace(_));
@@ -275,27 +281,27 @@ impl Claim {
         self.kind.unwrap_or(if runs { Basis::Measured } else { Basis::Arithmetic })
     }
 
-    /// What ours is compared with.
+    /// Value that the measured value is compared with.
     pub(crate) fn target(&self) -> Option<f64> {
         self.compare_with.as_ref().map(|c| c.value).or(self.paper)
     }
 
-    /// Whether it says what would decide it.
+    /// True if the claim has a criterion: a tolerance or a direction.
     fn has_criterion(&self) -> bool {
         self.tolerance.is_some() || self.direction.is_some()
     }
 
-    /// Whether it belongs to the family of statements that runs decide.
+    /// True if the claim belongs to the family of statements that runs decide.
     pub(crate) fn is_decided_by_runs(&self) -> bool {
         self.basis() == Basis::Measured && self.has_criterion()
     }
 
-    /// The same claim wherever it stands in its file.
+    /// The claim without its place in the file.
     pub(crate) fn without_place(&self) -> Claim {
         Claim { span: 0..0, places: Places::default(), ..self.clone() }
     }
 
-    /// The statement that it is part of.
+    /// The statement that the claim is part of.
     pub fn statement(&self) -> &str {
         self.statement.as_deref().unwrap_or(&self.id)
     }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Metric;
 
-/// What is computed from the evidence.
+/// A quantity that is computed from the evidence.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -14,29 +14,30 @@ pub enum Quantity {
     Model(String),
     /// A quantity read from a traced run, by name.
     Trace(String),
-    /// A measure that the claims' file names; reading a file replaces it.
+    /// A named measure of the claims' file. Reading the file replaces it by the measure.
     Measure(String),
     /// A number.
     Constant(f64),
-    /// First less second.
+    /// The first minus the second.
     Difference(#[serde(deserialize_with = "two")] Box<[Quantity; 2]>),
-    /// First over second.
+    /// The first divided by the second.
     Ratio(#[serde(deserialize_with = "two")] Box<[Quantity; 2]>),
-    /// First less second, over second, in per cent.
+    /// The difference of the first from the second, in % of the second.
     PercentChange(#[serde(deserialize_with = "two")] Box<[Quantity; 2]>),
-    /// Without its sign.
+    /// Absolute value.
     Abs(Box<Quantity>),
-    /// All of them together.
+    /// Sum.
     Sum(Vec<Quantity>),
-    /// The mean of all of them.
+    /// Mean.
     Mean(Vec<Quantity>),
-    /// The median of all of them.
+    /// Median.
     Median(Vec<Quantity>),
-    /// The largest of them.
+    /// Maximum.
     Largest(Vec<Quantity>),
-    /// The least of them.
+    /// Minimum.
     Least(Vec<Quantity>),
-    /// Kendall's rank correlation of their values with their order: 1 if each is more than those before, −1 if less.
+    /// Kendall's rank correlation of the values with their order: 1 if each value exceeds all values before
+    /// it, −1 if each is less.
     Trend(Vec<Quantity>),
 }
 
@@ -83,7 +84,7 @@ impl Quantity {
         }
     }
 
-    /// What it is taken of, if that is any number of quantities.
+    /// The operands of an operation on any number of quantities.
     pub(super) fn several(&self) -> Option<&[Quantity]> {
         match self {
             Quantity::Sum(all)
@@ -130,7 +131,7 @@ impl Quantity {
         }
     }
 
-    /// The path of a part, beneath its own.
+    /// The path of a part, below the path of this quantity.
     pub(super) fn path_of(&self, path: &str, part: usize) -> String {
         match self {
             Quantity::Abs(_) => format!("{path}.abs"),
@@ -151,11 +152,11 @@ impl Quantity {
         }
     }
 
-    /// Unit of its metrics; empty for a count or fraction.
+    /// Unit of its metrics. Empty for a count or fraction.
     ///
     /// # Errors
     ///
-    /// The path of a quantity whose parts have different units, and these.
+    /// The path of a quantity whose parts have different units, and two of these units.
     pub(super) fn unit(&self, path: &str) -> Result<Option<&'static str>, (String, [String; 2])> {
         let mut units = Vec::new();
         for (i, part) in self.parts().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The two sides of a comparison: what a direction compares.
+//! The two sides of a comparison.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::stats::Summary;
 pub struct Side {
     /// Coordinates or flow that distinguish it from the other side.
     pub name: String,
-    /// Median or mean over the runs, as the claim's.
+    /// Median or mean over the runs, by the claim's statistic.
     pub value: f64,
     /// Unit of the value.
     pub unit: String,
@@ -32,7 +32,7 @@ pub(super) fn sides(claim: &Claim) -> Option<[&Quantity; 2]> {
     (!sides.iter().any(|q| constant(q))).then_some(sides)
 }
 
-/// The same if the claim holds for neither of two equal sides: more or less than the other, not at least or at most as much.
+/// The two sides of [`sides`] if equal sides contradict the claim: one side must be more or less than the other.
 pub(super) fn rivals(claim: &Claim) -> Option<[&Quantity; 2]> {
     let neutral = match (claim.measure.as_ref()?, claim.direction.as_ref()?.baseline()) {
         (Quantity::Ratio(_), Quantity::Constant(value)) => *value == 1.0,
@@ -43,7 +43,7 @@ pub(super) fn rivals(claim: &Claim) -> Option<[&Quantity; 2]> {
     sides(claim).filter(|_| neutral)
 }
 
-/// The median or mean of a value over its runs; none without a run that has one.
+/// The median or mean of a value over its runs. `None` if no run has a value.
 fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
     let known: Vec<f64> = value.values().into_iter().filter(|v| !v.is_nan()).collect();
     let summary = Summary::of(&known)?;
@@ -53,7 +53,7 @@ fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
     })
 }
 
-/// Both sides with their values; none if the claim compares no two quantities of runs, or one has no value.
+/// Both sides with their values. Empty if the claim does not compare two quantities of runs, or a side has no value.
 pub(super) fn told(claim: &Claim, evidence: &Evidence) -> Vec<Side> {
     let Some(sides) = sides(claim) else { return Vec::new() };
     let labels = sides.map(labels);
@@ -67,7 +67,7 @@ pub(super) fn told(claim: &Claim, evidence: &Evidence) -> Vec<Side> {
     if told.len() == 2 && told.iter().all(|s| !s.name.is_empty()) { told } else { Vec::new() }
 }
 
-/// Coordinates and flows that all that a side reads has in common.
+/// Coordinates and flows that are common to all quantities of a side.
 fn labels(side: &Quantity) -> BTreeSet<String> {
     let mut common: Option<BTreeSet<String>> = None;
     side.walk(&mut |q| {

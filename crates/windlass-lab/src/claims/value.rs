@@ -1,4 +1,4 @@
-//! Quantities, evaluated on the evidence.
+//! Values of quantities, computed from the evidence.
 
 use super::{LeastEffect, Metric, Quantity, Verdict};
 use crate::experiment::Plan;
@@ -6,7 +6,7 @@ use crate::run::{RunRecord, World};
 use std::collections::BTreeMap;
 use windlass_stats::decision::MIN_RUNS;
 
-/// What the verdicts rest on.
+/// The evidence for verdicts.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// Runs of the paper's experiments.
@@ -15,29 +15,29 @@ pub struct Evidence<'a> {
     pub models: &'a BTreeMap<String, f64>,
     /// Quantities read from traced runs by name.
     pub traces: &'a BTreeMap<String, Value>,
-    /// The least effect that matters in the paper.
+    /// Smallest effect that matters in the paper.
     pub least: &'a LeastEffect,
-    /// What would have been run, and the command that does; without it a point without runs is unknown.
+    /// The planned runs, and the command that makes them. Without a plan, a point without runs is unknown.
     pub planned: Option<(&'a Plan, &'a str)>,
 }
 
-/// A quantity, evaluated.
+/// Value of a quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing is random: arithmetic, or `n` runs that are equal in everything.
+    /// A value without randomness: arithmetic, or `n` runs with equal records.
     Exact {
         /// The value.
         value: f64,
-        /// Runs behind it; 0 for arithmetic.
+        /// Number of runs; 0 for arithmetic.
         n: u64,
     },
-    /// One value a seed. Not a number where it cannot be told.
+    /// Values by seed. NaN if a run's value is unknown.
     Runs(BTreeMap<u64, f64>),
-    /// No run has one, for this reason.
+    /// No run has a value, for this reason.
     Missing(String),
 }
 
-/// Why there is no value.
+/// Verdict and reason if a value is missing.
 pub(super) type Missing = (Verdict, String);
 
 impl Evidence<'_> {
@@ -50,7 +50,7 @@ impl Evidence<'_> {
             Quantity::Constant(v) => Ok(Value::exact(*v)),
             Quantity::Model(name) => {
                 let value = self.models.get(name).copied().map(Value::exact);
-                value.ok_or_else(|| unknown(format!("There is no closed form `{name}`.")))
+                value.ok_or_else(|| unknown(format!("Closed form `{name}` not found.")))
             }
             Quantity::Trace(name) => {
                 let why = match self.traces.get(name) {
@@ -82,7 +82,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// The result of `f` for the values of each run.
+    /// Applies `f` to the values of all quantities, run by run.
     fn of_all(&self, all: &[Quantity], f: impl Fn(&[f64]) -> f64) -> Result<Value, Missing> {
         let values: Vec<Value> = all.iter().map(|q| self.value(q)).collect::<Result<_, _>>()?;
         let at = |seed: u64| -> Option<Vec<f64>> { values.iter().map(|v| v.at(seed)).collect() };
@@ -100,7 +100,8 @@ impl Evidence<'_> {
         if rows.is_empty() { Err(no_seed_in_common()) } else { Ok(Value::Runs(rows)) }
     }
 
-    /// A metric in every run of a point. A run without a value has the worst, where more or less is better.
+    /// Values of a metric in every run of a point. A run without a value counts as the worst value, if more or less is
+    /// better.
     fn runs(&self, metric: &Metric, experiment: &str, point: &str) -> Result<Value, Missing> {
         let here = |r: &&RunRecord| r.experiment == experiment && r.point == point;
         let records: Vec<&RunRecord> = self.records.iter().filter(here).collect();
@@ -118,7 +119,7 @@ impl Evidence<'_> {
 
     fn not_run(&self, experiment: &str, point: &str) -> Missing {
         let Some((plan, command)) = self.planned else {
-            let note = format!("There is no run of {experiment}/{point}.");
+            let note = format!("No runs of {experiment}/{point} found.");
             return (Verdict::NotComparable, note);
         };
         let found = plan.experiment(experiment);
@@ -148,7 +149,7 @@ fn median(row: &[f64]) -> f64 {
     (row[(n - 1) / 2] + row[n / 2]) / 2.0
 }
 
-/// Kendall's rank correlation with the order.
+/// Kendall's rank correlation of the values with their order.
 fn trend(row: &[f64]) -> f64 {
     let rises = |a: f64, b: f64| f64::from(i8::from(b > a) - i8::from(b < a));
     let all =
@@ -156,13 +157,13 @@ fn trend(row: &[f64]) -> f64 {
     all().map(|(a, b)| rises(a, b)).sum::<f64>() / all().count() as f64
 }
 
-/// Neither is more, zeros included: the ratio is one, the change none.
+/// True if two values are equal, including two zeros: their ratio is 1 and their change 0.
 fn alike(a: f64, b: f64) -> bool {
     a == b && a.is_finite()
 }
 
-/// Whether runs are equal in all that is recorded of them but the seed, and so many that chance would have shown: with
-/// fewer, a rare loss may just not have come.
+/// True if the runs have no randomness: their records are equal except for the seed, and there are at least
+/// [`MIN_RUNS`] of them. With fewer runs, a rare loss may not have occurred.
 pub(crate) fn without_chance(records: &[&RunRecord]) -> bool {
     let Some((first, rest)) = records.split_first() else { return false };
     let same = |r: &&RunRecord| {
@@ -173,12 +174,12 @@ pub(crate) fn without_chance(records: &[&RunRecord]) -> bool {
 }
 
 impl Value {
-    /// A number that no run is behind.
+    /// A value that no run gives.
     pub fn exact(value: f64) -> Value {
         Value::Exact { value, n: 0 }
     }
 
-    /// How many runs are behind it.
+    /// Number of runs that give the value.
     pub(super) fn n(&self) -> u64 {
         match self {
             Value::Exact { n, .. } => *n,
@@ -187,7 +188,7 @@ impl Value {
         }
     }
 
-    /// Its value with a seed; a single value goes with every run.
+    /// The value with a seed. An exact value applies to every seed.
     fn at(&self, seed: u64) -> Option<f64> {
         match self {
             Value::Exact { value, .. } => Some(*value),
@@ -196,7 +197,7 @@ impl Value {
         }
     }
 
-    /// Its values, without their seeds.
+    /// The values, without their seeds.
     pub(super) fn values(&self) -> Vec<f64> {
         match self {
             Value::Exact { value, .. } => vec![*value],
@@ -205,7 +206,7 @@ impl Value {
         }
     }
 
-    /// Run by run; runs are matched by seed, a single value goes with every run.
+    /// Combines two values run by run. Runs are matched by seed, and an exact value applies to every run.
     pub(super) fn combine(
         &self,
         other: &Value,
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_values_are_taken_together_run_by_run() {
+    fn median_extreme_and_trend_of_a_row() {
         let rows = [[3.0, 1.0, 2.0, 8.0], [5.0, 5.0, 5.0, 5.0]];
         assert_eq!(rows.map(|row| median(&row)), [2.5, 5.0]);
         assert_eq!(rows.map(|row| extreme(&row, f64::max)), [8.0, 5.0]);

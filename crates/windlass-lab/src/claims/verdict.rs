@@ -17,22 +17,22 @@ pub enum Verdict {
     /// The effect is significantly absent or opposite, or a derivation is wrong.
     #[serde(rename = "contradicted")]
     Contradicted,
-    /// It holds in some interpretations of the paper and not in others.
+    /// The claim holds in some interpretations of the paper and not in others.
     #[serde(rename = "depends on the interpretation", alias = "depends on the reading")]
     DependsOnReading,
     /// The runs are too few to decide; the note estimates the number that would decide.
     #[serde(rename = "undecided")]
     Undecided,
-    /// Its runs are missing; the note has the command.
+    /// The claim's runs are missing. The note has the command.
     #[serde(rename = "not run")]
     NotRun,
-    /// Windlass cannot decide it; the note has the reason.
+    /// Windlass cannot decide the claim. The note has the reason.
     #[serde(rename = "not comparable")]
     NotComparable,
 }
 
 impl Verdict {
-    /// All of them, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Verdict; 7] = [
         Verdict::Reproduced,
         Verdict::SameDirection,
@@ -43,8 +43,8 @@ impl Verdict {
         Verdict::NotComparable,
     ];
 
-    /// Order of several verdicts on one statement: the first of these that occurs is the statement's. *Not comparable*
-    /// counts only if all are.
+    /// Order of several verdicts on one statement. The first verdict of this list that occurs is the
+    /// statement's verdict. *Not comparable* counts only if all parts are not comparable.
     const TOGETHER: [Verdict; 7] = [
         Verdict::Contradicted,
         Verdict::DependsOnReading,
@@ -55,15 +55,18 @@ impl Verdict {
         Verdict::NotComparable,
     ];
 
-    /// True if it is for or against the claim.
+    /// True if the verdict is for or against the claim.
     pub fn is_decided(self) -> bool {
         matches!(self, Verdict::Reproduced | Verdict::SameDirection | Verdict::Contradicted)
     }
 
-    /// The verdict on a claim after several interpretations of a paper, the headline's first. It depends on them if two
-    /// decide the claim in different ways. It is undecided if more interpretations are open than decided: an interval
-    /// outside a narrow tolerance takes fewer runs than one inside, so that the decided ones alone would favour
-    /// *contradicted*. Else it is the headline's. Interpretations that cannot judge the claim do not count.
+    /// The verdict on a claim after several interpretations of a paper. The headline interpretation is the first.
+    ///
+    /// * The verdict depends on the interpretation if two interpretations decide the claim in different ways.
+    /// * It is undecided if more interpretations are open than decided. An interval outside a narrow
+    ///   tolerance needs fewer runs than an interval inside, so that the decided interpretations alone would
+    ///   favour *contradicted*.
+    /// * Otherwise it is the headline's verdict. Interpretations that cannot judge the claim do not count.
     pub(crate) fn over_readings(all: &[Verdict]) -> Verdict {
         let decided: Vec<Verdict> = all.iter().copied().filter(|v| v.is_decided()).collect();
         let open = all.iter().filter(|v| **v == Verdict::Undecided).count();
@@ -82,12 +85,12 @@ impl Verdict {
         found.unwrap_or(Verdict::NotComparable)
     }
 
-    /// Place in the order by which the parts of a statement decide it: 0 for the weakest.
+    /// Position in the order of several verdicts on one statement: 0 for the weakest.
     pub(crate) fn weakness(self) -> usize {
         Verdict::TOGETHER.iter().position(|v| *v == self).unwrap_or(usize::MAX)
     }
 
-    /// How a report shows it; its name is the word of `verdicts.json`.
+    /// The badge in reports. Its name is the word of `verdicts.json`.
     pub fn badge(self) -> Badge {
         let (tone, sign, name, meaning) = match self {
             Verdict::Reproduced => (
@@ -139,13 +142,13 @@ impl Verdict {
 pub struct Judgement {
     /// Identifier, unique within the paper.
     pub id: String,
-    /// Where it stands: `Table 4`, `Fig. 6`, `Section 4.2`.
+    /// Place in the paper: `Table 4`, `Fig. 6`, `Section 4.2`.
     pub source: String,
     /// The claimed quantity, in words.
     pub quantity: String,
     /// Basis: runs, arithmetic, or the scenario.
     pub kind: Basis,
-    /// The printed statement that it is part of; those with the same one count as one.
+    /// The printed statement that the claim is part of. Claims of one statement count as one.
     pub statement: String,
     /// Unit of `paper` and `measured`.
     pub unit: String,
@@ -164,19 +167,19 @@ pub struct Judgement {
     /// Number of interpretations by verdict, if several were run.
     #[serde(default)]
     pub readings: Option<Share>,
-    /// The question whose answer decides, where it depends on the interpretation.
+    /// The question whose answer decides, if the verdict depends on the interpretation.
     #[serde(default)]
     pub decided_by: Option<String>,
     /// The verdict in each interpretation, the headline's first; empty if only one was run.
     #[serde(skip)]
     pub in_readings: Vec<Verdict>,
-    /// Both sides of the comparison, where it compares two quantities of runs.
+    /// Both sides of the comparison, if the claim compares two quantities of runs.
     #[serde(default)]
     pub sides: Vec<Side>,
-    /// What an undecided claim waits for: a number of runs, or the reason why none decides it.
+    /// For an undecided claim: the number of runs that would decide it, or the reason why no number does.
     #[serde(skip)]
     pub open: String,
-    /// The reason, and differences.
+    /// The reason for the verdict, and remarks.
     pub note: String,
 }
 
@@ -185,7 +188,7 @@ pub struct Judgement {
 pub struct Share {
     /// Interpretations in which it is reproduced.
     pub holds: usize,
-    /// Interpretations in which only its direction is.
+    /// Interpretations in which only its direction is reproduced.
     pub same_direction: usize,
     /// Interpretations in which it is contradicted.
     pub fails: usize,
@@ -285,13 +288,13 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// One printed statement with the claims that it is checked by.
+/// One printed statement with the claims that check it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement<'a> {
-    /// Basis: runs, if any of its claims reads one.
+    /// Basis: runs, if any of its claims reads a run.
     pub kind: Basis,
-    /// The weakest of its claims; with several interpretations the weakest in each of them, and then the verdict over
-    /// all.
+    /// The weakest verdict of its claims. With several interpretations: the weakest verdict in each
+    /// interpretation, combined over all interpretations.
     pub verdict: Verdict,
     /// Its verdict in each interpretation; empty if only one was run.
     pub in_readings: Vec<Verdict>,
@@ -323,8 +326,8 @@ pub fn statements<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Ve
 }
 
 impl<'a> Statement<'a> {
-    /// Some claims as parts of one statement. Measured and arithmetic parts count; a value that the scenario fixes counts
-    /// only without them.
+    /// A statement with these claims as its parts. Measured and arithmetic parts count. Given parts count
+    /// only if the statement has no others.
     pub(crate) fn of(claims: Vec<&'a Judgement>) -> Statement<'a> {
         let has = |kind: &Basis| claims.iter().any(|j| j.kind == *kind);
         let kind = Basis::ALL.into_iter().find(has).unwrap_or(Basis::Measured);
@@ -332,7 +335,7 @@ impl<'a> Statement<'a> {
             .filter(|j| j.kind == kind || (kind == Basis::Measured && j.kind == Basis::Arithmetic))
             .collect();
         let readings = parts.iter().map(|j| j.in_readings.len()).max().unwrap_or(0);
-        // What rests on no run is the same in each.
+        // A part without runs has the same verdict in each interpretation.
         let part = |j: &&Judgement, at| j.in_readings.get(at).copied().unwrap_or(j.verdict);
         let in_reading =
             |at| Verdict::together(&parts.iter().map(|j| part(j, at)).collect::<Vec<_>>());
@@ -345,7 +348,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// Each verdict, and how many statements of a kind have it.
+/// The number of statements of a kind by verdict.
 pub type Tally = Vec<(Badge, usize)>;
 
 /// The statements of a kind, counted by verdict.
@@ -355,7 +358,7 @@ pub fn tally(judgements: &[Judgement], kind: Basis) -> Tally {
     Verdict::ALL.into_iter().map(|v| (v.badge(), count(v))).collect()
 }
 
-/// What a reproduction comes to in a line: the measured statements by verdict, then those of the other kinds.
+/// Summary of a reproduction: the numbers of statements by verdict, with one line for each kind of statement.
 pub fn headline(judgements: &[Judgement]) -> String {
     let line = |kind: Basis| {
         let all = tally(judgements, kind);
@@ -399,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_a_statement_count_once_and_the_weakest_of_its_parts_decides() {
+    fn a_statement_counts_once_and_has_the_weakest_verdict_of_its_parts() {
         use Basis::{Arithmetic, Given, Measured};
         use Verdict::{Contradicted, NotComparable, Reproduced, Undecided};
         let all = [
@@ -420,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_hold_in_different_readings_make_a_statement_that_holds_in_none() {
+    fn a_statement_is_contradicted_if_no_interpretation_satisfies_all_its_parts() {
         use Verdict::{Contradicted, DependsOnReading, Reproduced, Undecided};
         let part = |in_readings: [Verdict; 3]| Judgement {
             in_readings: in_readings.to_vec(),
@@ -434,12 +437,12 @@ mod tests {
         let both = [one, other];
         assert_eq!(statements(&both)[0].verdict, Contradicted);
         assert_eq!(statements(&both[..1])[0].verdict, DependsOnReading);
-        // What holds in other readings alone says nothing of the headline's.
+        // A claim that other interpretations reproduce is still undecided if the headline's is.
         assert_eq!(Verdict::over_readings(&[Undecided, Reproduced]), Undecided);
     }
 
     #[test]
-    fn every_verdict_has_its_place_among_others() {
+    fn the_order_of_combined_verdicts_contains_every_verdict() {
         for verdict in Verdict::ALL {
             assert!(Verdict::TOGETHER.contains(&verdict), "{verdict:?}");
         }

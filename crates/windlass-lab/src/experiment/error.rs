@@ -1,4 +1,4 @@
-//! Errors in a paper's data files, with the place they stand at.
+//! Errors in a paper's data files, with their places.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use miette::{Diagnostic, LabeledSpan, MietteSpanContents, SourceCode, SourceSpan
 
 use crate::scenario::did_you_mean;
 
-/// What is wrong with `experiments.toml` or `claims.toml`, and where. Displays as
-/// `file:line:column: message`; through [`miette::Diagnostic`] the offending text is shown underlined.
+/// An error in `experiments.toml`, `claims.toml` or another data file, with its place. Displays as
+/// `file:line:column: message`. [`miette::Diagnostic`] underlines the wrong text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// Name of the file.
@@ -16,19 +16,19 @@ pub struct FileError {
     pub line: usize,
     /// Column in characters, from one.
     pub column: usize,
-    /// One sentence with what would be right.
+    /// One sentence with the fault and the remedy.
     pub message: String,
-    /// The file's text, and the bytes in it that are at fault.
+    /// Text of the file, and the byte range of the error.
     text: String,
     span: Range<usize>,
 }
 
-/// What the TOML reader wants, in its own words and in others.
+/// Phrases of the TOML reader's messages, and their replacements.
 const WORDS: [(&str, &str); 4] = [
     ("expected f64", "expected a number"),
     ("expected u64", "expected a whole number from 0"),
     ("expected a sequence", "expected a list"),
-    ("wanted exactly 1 element, more than 1 element", "only one of its keys can stand here"),
+    ("wanted exactly 1 element, more than 1 element", "only one of its keys is allowed here"),
 ];
 
 impl FileError {
@@ -41,18 +41,18 @@ impl FileError {
         FileError { file, line, column, message, text, span }
     }
 
-    /// Errors as their places follow each other.
+    /// Errors in the order of their places.
     pub(crate) fn in_order(mut errors: Vec<FileError>) -> Vec<FileError> {
         errors.sort_by_key(|e| (e.line, e.column));
         errors
     }
 
-    /// An error in a line, from one, of a file whose text is not at hand.
+    /// An error in a line, from one, of a file whose text is not available.
     pub fn in_line(file: &str, line: usize, message: impl Into<String>) -> FileError {
         FileError { line, ..FileError::at(file, "", 0..0, message) }
     }
 
-    /// The error of the TOML reader, its explanation on one line, in words for those who write such files.
+    /// The error of the TOML reader on one line, without Rust's names of types.
     pub fn toml(file: &str, text: &str, error: &toml::de::Error) -> FileError {
         let mut message = error.message().lines().collect::<Vec<_>>().join(" ");
         for (type_of_rust, word) in WORDS {
@@ -70,7 +70,7 @@ impl FileError {
     }
 }
 
-/// The place of an unknown word behind the table that the reader blames for it.
+/// The place of an unknown word in a table, if the reader only gives the place of the table.
 fn within(text: &str, table: &Range<usize>, word: &str, message: &str) -> Option<Range<usize>> {
     let rest = text.get(table.start..).filter(|rest| rest.starts_with('['))?;
     let spelt = match message {

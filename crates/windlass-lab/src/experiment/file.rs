@@ -11,7 +11,7 @@ use super::{Axis, AxisValue, Experiment, Plan, TraceRequest};
 use crate::template::{Placed, Vars, expanded};
 use crate::units::{Duration, UnitError};
 
-/// The tables of the file, each of whose elements is read for itself.
+/// The tables of the file. Their elements are read one by one.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlanFile {
@@ -34,7 +34,7 @@ struct ExperimentFile {
     axis: Vec<AxisFile>,
 }
 
-/// An axis as a file has it, with the places of its parts.
+/// An axis of a file, with the places of its parts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AxisFile {
@@ -43,16 +43,16 @@ pub(crate) struct AxisFile {
 }
 
 impl Plan {
-    /// Reads a plan; `file` names it in errors.
+    /// Reads a plan. `file` is its name in errors.
     ///
     /// # Errors
     ///
-    /// The first thing wrong with the text, with its line and column.
+    /// The first error in the text, with its line and column.
     pub fn parse(text: &str, file: &str) -> Result<Plan, FileError> {
         Plan::parse_every(text, file, &Vars::new()).map_err(|mut errors| errors.swap_remove(0))
     }
 
-    /// The same with other values for some names of the file's `let` tables.
+    /// Reads a plan as [`Plan::parse`] does, with the values `given` for some names of the file's `let` tables.
     ///
     /// # Errors
     ///
@@ -80,12 +80,12 @@ impl Plan {
             }
             match e.check(&fail) {
                 Ok(experiment) => plan.experiments.push(experiment),
-                // Without its wrong values an axis may be empty.
+                // An axis without its wrong values may be empty, which is not another error.
                 Err(error) if tree.errors().is_empty() => errors.push(error),
                 Err(_) => {}
             }
         }
-        // An experiment that is not there would be wrong in every trace of it.
+        // A missing experiment is not another error in every trace of it.
         let whole = errors.is_empty();
         for Placed { value, span, places } in tree.elements::<TraceRequest>("trace", &mut errors) {
             match plan.check_trace(&value) {
@@ -102,7 +102,7 @@ impl Plan {
         Err(FileError::in_order(errors))
     }
 
-    /// The key at which a trace is wrong, and why.
+    /// Checks a trace. The error has the wrong key and the message.
     fn check_trace(&self, t: &TraceRequest) -> Result<(), (&'static str, String)> {
         if let Some(message) = unusable("trace's id", &t.id, &[]) {
             return Err(("id", message));
@@ -120,9 +120,9 @@ impl Plan {
     }
 }
 
-/// Points that an experiment may have: all are read when a paper is checked.
+/// Maximum number of points of an experiment. The check of a paper reads all points.
 const MOST_POINTS: usize = 10_000;
-/// Runs that a point may have.
+/// Valid numbers of runs of a point.
 const SEEDS: RangeInclusive<u64> = 1..=100_000;
 
 /// The error of an unusable name.
@@ -157,7 +157,7 @@ impl ExperimentFile {
         let points = axes.iter().map(|a| a.values.len()).fold(1usize, usize::saturating_mul);
         if points > MOST_POINTS {
             let message = format!(
-                "experiment `{}` has {points} points; a paper has at most {MOST_POINTS} of an experiment, and `windlass sweep` runs more",
+                "experiment `{}` has {points} points; an experiment of a paper has at most {MOST_POINTS}, and `windlass sweep` runs more",
                 self.id.get_ref()
             );
             return Err(fail(self.id.span(), message));
@@ -177,7 +177,7 @@ impl ExperimentFile {
 }
 
 impl AxisFile {
-    /// The axis, if its values can be told apart; `fail` makes an error of a place and a sentence.
+    /// The axis, if its names and labels are valid and unique. `fail` makes an error of a place and a message.
     pub(crate) fn check(
         self,
         fail: &impl Fn(Range<usize>, String) -> FileError,

@@ -6,9 +6,9 @@
 //! [[experiment]]
 //! id = "download"
 //! title = "One download under five loss probabilities"
-//! scenario = "download.toml"      # beside this file
-//! seeds = 60                      # runs a point
-//! quick_seeds = 3                 # runs a point with --quick; 0 leaves it out
+//! scenario = "download.toml"      # in the folder of this file
+//! seeds = 60                      # runs per point
+//! quick_seeds = 3                 # runs per point with --quick; 0 leaves the experiment out
 //!
 //! [[experiment.axis]]
 //! name = "p"
@@ -16,7 +16,7 @@
 //! label = "1%"
 //! set = { "link.cloud-client.loss.probability" = "1%" }
 //!
-//! [[trace]]                       # one run whose series and packets are kept
+//! [[trace]]                       # a run with recorded series and packets
 //! id = "p=1%"
 //! experiment = "download"
 //! point = "p=1%"
@@ -24,8 +24,7 @@
 //! capture = ["cloud-client"]
 //! ```
 //!
-//! The points of an experiment are the cartesian product of its axes, the last axis varying
-//! fastest.
+//! The points of an experiment are the cartesian product of its axes. The last axis varies fastest.
 
 mod error;
 pub(crate) mod file;
@@ -44,12 +43,12 @@ use crate::sweep::warm::{WarmUp, recorded};
 use crate::template::{Places, text, texts};
 use windlass_sim::Series;
 
-/// Everything a paper runs.
+/// All experiments and traces of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Experiments in the order of the file.
     pub experiments: Vec<Experiment>,
-    /// Runs whose series and packets are kept for figures, in the order of the file.
+    /// Runs whose series and packets are recorded for figures, in the order of the file.
     pub traces: Vec<TraceRequest>,
 }
 
@@ -58,11 +57,11 @@ pub struct Plan {
 pub struct Experiment {
     /// Identifier, unique in the plan.
     pub id: String,
-    /// What it shows, in words.
+    /// Title, in words.
     pub title: String,
     /// File name of the scenario, relative to the plan's folder.
     pub scenario: String,
-    /// Axes; without any there is one point, called `all`.
+    /// Axes. An experiment without axes has one point, called `all`.
     pub axes: Vec<Axis>,
     /// Beginning of each flow that `steady` metrics leave out.
     pub(crate) warm_up: Option<WarmUp>,
@@ -83,25 +82,25 @@ pub struct Axis {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisValue {
-    /// Label, unique on its axis; a number stands for its text.
+    /// Label, unique on its axis. A number is read as its text.
     #[serde(deserialize_with = "text")]
     pub label: String,
-    /// Scenario keys with their values in TOML syntax (quotes may be left out), in order of key.
+    /// Scenario keys with their values in TOML syntax (quotes are optional), in the order of the keys.
     #[serde(default, deserialize_with = "texts")]
     pub set: BTreeMap<String, String>,
-    /// What the value stands for, in words.
+    /// Meaning of the value, in words.
     #[serde(default)]
     pub about: String,
-    /// The world that the points with this value run in; the simulator unless told.
+    /// Backend of the points with this value. Default: the simulator.
     pub on: Option<World>,
     /// Runs of the points with this value, instead of the experiment's `seeds`.
     pub seeds: Option<u64>,
-    /// Runs of the points with this value under `--quick`, instead of `quick_seeds`; zero leaves
-    /// them out.
+    /// Runs of the points with this value under `--quick`, instead of `quick_seeds`. Zero leaves the
+    /// points out.
     pub quick_seeds: Option<u64>,
 }
 
-/// A run whose time series and packets are kept.
+/// A run whose time series and packets are recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceRequest {
@@ -112,18 +111,18 @@ pub struct TraceRequest {
     pub experiment: String,
     /// Point of the experiment.
     pub point: String,
-    /// Seed of the run that figures show; none for the run of median goodput.
+    /// Seed of the run that figures show. Default: the run whose goodput is closest to the median.
     pub seed: Option<u64>,
     /// Series to record, by the names of [`windlass_sim::Series::known`].
     #[serde(default)]
     pub series: Vec<String>,
-    /// Least time between two samples of a series, with unit; every change unless told.
+    /// Minimum time between two samples of a series, with unit. Default: every change is a sample.
     #[serde(default = "every_change")]
     pub interval: String,
     /// Links whose packets are logged.
     #[serde(default)]
     pub capture: Vec<String>,
-    /// Where its values are in the file.
+    /// Places of its values in the file.
     #[serde(skip)]
     pub(crate) places: Places,
 }
@@ -138,13 +137,13 @@ impl TraceRequest {
         format!("{}/{}", self.experiment, self.point)
     }
 
-    /// The runs of the point that it is of.
+    /// The runs of the trace's point.
     pub(crate) fn runs<'a>(&self, records: &'a [RunRecord]) -> Vec<&'a RunRecord> {
         let here = |r: &&RunRecord| (&r.experiment, &r.point) == (&self.experiment, &self.point);
         records.iter().filter(here).collect()
     }
 
-    /// The scenario overrides that switch this recording on.
+    /// The scenario overrides that enable this recording.
     pub fn overrides(&self) -> Vec<(String, String)> {
         let list = |names: &[String]| {
             let quoted: Vec<String> = names.iter().map(|n| format!("{n:?}")).collect();
@@ -158,13 +157,13 @@ impl TraceRequest {
     }
 }
 
-/// The series of this name.
+/// The series with this name.
 pub(crate) fn series(name: &str) -> Result<Series, String> {
     let known = Series::known();
     let found = known.iter().find(|(known, _)| known == name).map(|(_, series)| *series);
     found.ok_or_else(|| {
         let known: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-        format!("there is no series `{name}`{}", what_there_is(name, &known))
+        format!("series `{name}` not found{}", what_there_is(name, &known))
     })
 }
 
@@ -184,8 +183,8 @@ impl Plan {
         self.experiments.iter().find(|e| e.id == id)
     }
 
-    /// The seed of a traced run that figures show: the one given, else the typical one of all traced points of its
-    /// experiment, which they share.
+    /// The seed of a traced run that figures show: the given seed, or else the typical seed of all traced points of its
+    /// experiment. All these points use the same seed.
     pub(crate) fn shown_seed(&self, request: &TraceRequest, records: &[RunRecord]) -> u64 {
         let traces = self.traces.iter().filter(|t| t.experiment == request.experiment);
         let points: BTreeSet<&str> = traces.map(|t| t.point.as_str()).collect();
@@ -198,23 +197,23 @@ impl Plan {
         experiment.and_then(|e| e.point(&trace.point)).map(|p| p.overrides).unwrap_or_default()
     }
 
-    /// That a trace is there; otherwise what there is.
+    /// Checks that a trace exists. The error names the known traces.
     pub(crate) fn look_up_trace(&self, id: &str) -> Result<(), String> {
         let known: Vec<&str> = self.traces.iter().map(|t| t.id.as_str()).collect();
         match known.contains(&id) {
             true => Ok(()),
-            false => Err(format!("there is no trace `{id}`{}", what_there_is(id, &known))),
+            false => Err(format!("trace `{id}` not found{}", what_there_is(id, &known))),
         }
     }
 
-    /// That an `experiment/point` is there; otherwise what is missing, and what there is.
+    /// Checks that an `experiment/point` exists. The error names the missing part and the known names.
     pub(crate) fn look_up(&self, place: &str) -> Result<(), String> {
         let (id, point) = place
             .split_once('/')
             .ok_or_else(|| format!("`{place}` must look like experiment/point"))?;
         let Some(experiment) = self.experiment(id) else {
             let known: Vec<&str> = self.experiments.iter().map(|e| e.id.as_str()).collect();
-            return Err(format!("there is no experiment `{id}`{}", what_there_is(id, &known)));
+            return Err(format!("experiment `{id}` not found{}", what_there_is(id, &known)));
         };
         if experiment.point(point).is_some() {
             return Ok(());
@@ -225,8 +224,9 @@ impl Plan {
     }
 }
 
-/// The seed whose goodput is closest to the median at each of these points: at the point where it is farthest, fewest
-/// runs are between. The first seed where there are no runs.
+/// The seed whose goodput is closest to the median at all of these points. The distance at a point is the
+/// number of ranks between the run and the median. The seed with the smallest maximum distance is chosen.
+/// Without runs it is seed 1.
 pub(crate) fn typical_seed(
     experiment: &str,
     points: &BTreeSet<&str>,
@@ -251,14 +251,14 @@ pub(crate) fn typical_seed(
 }
 
 impl Experiment {
-    /// An experiment outside of a paper, in which `seeds` runs are made at a point.
+    /// An experiment without a paper, with `seeds` runs per point.
     pub(crate) fn new(id: String, axes: Vec<Axis>, seeds: u64) -> Experiment {
         let [title, scenario] = [String::new(), String::new()];
         Experiment { id, title, scenario, axes, warm_up: None, seeds, quick_seeds: seeds }
     }
 
-    /// The scenario of a point with all that its metrics need recorded, and the hash by which its runs are kept: runs with a
-    /// warm-up and runs without one are different runs.
+    /// The scenario of a point that records the data of its metrics, and the hash that identifies its runs.
+    /// Runs with and without a warm-up have different hashes.
     pub(crate) fn prepared(&self, mut scenario: Scenario, world: World) -> (Scenario, String) {
         let hash = world.hash(&scenario);
         let Some(warm_up) = self.warm_up.filter(|_| world == World::Sim) else {
@@ -273,7 +273,7 @@ impl Experiment {
         (scenario, digits(format!("{hash} warm-up {warm_up}").as_bytes()))
     }
 
-    /// All points: the cartesian product of the axes, the last axis varying fastest.
+    /// All points: the cartesian product of the axes. The last axis varies fastest.
     pub fn points(&self) -> Vec<Point> {
         let mut points = vec![Point { id: String::new(), coordinates: vec![], overrides: vec![] }];
         for axis in &self.axes {
@@ -288,7 +288,8 @@ impl Experiment {
         points
     }
 
-    /// The point with this identifier; labels have neither `,` nor `=`, so that it names one value per axis.
+    /// The point with this identifier. Labels contain neither `,` nor `=`, so that the identifier names one value per
+    /// axis.
     pub fn point(&self, id: &str) -> Option<Point> {
         let whole = Point { id: String::new(), coordinates: vec![], overrides: vec![] };
         if self.axes.is_empty() {
@@ -306,21 +307,21 @@ impl Experiment {
         (parts.len() == self.axes.len()).then_some(point)
     }
 
-    /// The seeds to run at a point: 1 up to the number that the experiment, or the last of the
-    /// point's values that says otherwise, asks for; none where one of them asks for zero.
+    /// The seeds of a point: from 1 to the number of the last axis value that gives a number, or else of
+    /// the experiment. Empty if the experiment or an axis value gives zero.
     pub fn seeds(&self, point: &Point, quick: bool) -> RangeInclusive<u64> {
         let all = if quick { self.quick_seeds } else { self.seeds };
         let own = self.values(point).filter_map(|v| if quick { v.quick_seeds } else { v.seeds });
-        // What one value leaves out stays out whatever the others say.
+        // Zero in one value leaves the point out, regardless of the other values.
         1..=own.fold(all, |kept, own| if kept == 0 { 0 } else { own })
     }
 
-    /// The world that a point runs in.
+    /// The backend of a point.
     pub fn world(&self, point: &Point) -> World {
         self.values(point).filter_map(|v| v.on).last().unwrap_or_default()
     }
 
-    /// The axis values that make up a point.
+    /// The axis values of a point.
     fn values<'a>(&'a self, point: &'a Point) -> impl Iterator<Item = &'a AxisValue> {
         point.coordinates.iter().filter_map(|(axis, label)| {
             let axis = self.axes.iter().find(|a| a.name == *axis)?;
@@ -340,7 +341,7 @@ impl Point {
     }
 }
 
-/// One point of an experiment: coordinates, and what they change in the scenario.
+/// One point of an experiment: its coordinates, and their changes to the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// `axis=label` pairs joined by commas: `mode=data-only,p=1%`.
@@ -397,7 +398,7 @@ series = ["cwnd_bytes"]
     }
 
     #[test]
-    fn seeds_come_from_the_value_before_the_experiment() {
+    fn the_number_of_seeds_of_an_axis_value_replaces_the_experiments() {
         let plan = Plan::parse(PLAN, "f").unwrap();
         let (e, points) = (&plan.experiments[0], plan.experiments[0].points());
         assert_eq!((e.seeds(&points[0], false), e.seeds(&points[0], true)), (1..=2, 1..=1));
@@ -405,11 +406,11 @@ series = ["cwnd_bytes"]
     }
 
     #[test]
-    fn a_value_or_experiment_without_quick_seeds_is_left_out_of_quick_runs_alone() {
+    fn zero_quick_seeds_leave_points_out_of_quick_runs_only() {
         let plan = PLAN.replace("label = \"a\"", "label = \"a\", quick_seeds = 0");
         let plan = Plan::parse(&plan, "f").unwrap();
         let (e, points) = (&plan.experiments[0], plan.experiments[0].points());
-        // The axis after it says 1, and stays unheard.
+        // The next axis gives 1, which has no effect.
         assert_eq!((e.seeds(&points[0], true).count(), e.seeds(&points[0], false).count()), (0, 2));
         assert_eq!((e.seeds(&points[1], true).count(), e.seeds(&points[3], true).count()), (0, 3));
         let plan = Plan::parse(&PLAN.replace("quick_seeds = 3", "quick_seeds = 0"), "f").unwrap();
@@ -434,7 +435,7 @@ series = ["cwnd_bytes"]
     }
 
     #[test]
-    fn figures_show_the_seed_whose_goodput_is_closest_to_the_median_at_every_traced_point() {
+    fn figures_show_the_seed_with_goodput_closest_to_the_median_at_every_traced_point() {
         let second = "\n[[trace]]\nid = \"u\"\nexperiment = \"e\"\npoint = \"mode=a,p=1%\"\n";
         let plan = Plan::parse(&format!("{PLAN}{second}"), "f").unwrap();
         let run = |point: &str, seed: u64, goodput: f64| {
@@ -458,7 +459,7 @@ series = ["cwnd_bytes"]
     }
 
     #[test]
-    fn errors_name_the_place_and_the_cure() {
+    fn errors_give_the_place_and_the_remedy() {
         let cases = [
             (PLAN.replace("seeds = 30", "seeds = 0"), "6:9: an experiment needs at least one seed"),
             (PLAN.replace("seeds = 30", "sedes = 30"), "6:1: unknown field `sedes`"),
@@ -468,11 +469,14 @@ series = ["cwnd_bytes"]
                 "axis `mode` has the value `a` already",
             ),
             (PLAN.replace("label = \"b\"", "label = \"a=b\""), "label `a=b` must not contain `=`"),
-            (PLAN.replace("cwnd_bytes", "cwnd"), "no series `cwnd`; did you mean `cwnd_bytes`?"),
+            (
+                PLAN.replace("cwnd_bytes", "cwnd"),
+                "series `cwnd` not found; did you mean `cwnd_bytes`?",
+            ),
             (PLAN.replace("mode=b,p", "mode=c,p"), "experiment `e` has no point `mode=c,p=1%`"),
             (
                 PLAN.replace("experiment = \"e\"", "experiment = \"f\""),
-                "no experiment `f`; did you mean `e`?",
+                "experiment `f` not found; did you mean `e`?",
             ),
             (format!("{PLAN}{}", &PLAN[..PLAN.find("[[trace]]").unwrap()]), "`e` exists already"),
             (

@@ -1,4 +1,4 @@
-//! How the claims of a paper's abstract stand, in sentences.
+//! Results of the claims of a paper's abstract, in sentences.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
     }
 }
 
-/// In how many interpretations of the paper it holds.
+/// Number of interpretations of the paper in which the statement holds.
 fn interpretations(whole: &Statement<'_>) -> String {
     match whole.in_readings.as_slice() {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! `abstract.toml`: what a paper's abstract claims, a sentence each, and the claims that test it.
+//! `abstract.toml`: the claims of a paper's abstract, one sentence each, and the claims that test them.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -17,10 +17,10 @@ pub(crate) const FILE: &str = "abstract.toml";
 pub(crate) struct Sentence {
     /// The claim as one sentence.
     pub says: Spanned<String>,
-    /// Claims that test it, by identifier or statement; `*` stands for any text.
+    /// Claims that test it, by identifier or statement. `*` matches any text.
     #[serde(default)]
     pub tests: Vec<Spanned<String>>,
-    /// Why nothing tests it.
+    /// The reason why no claim tests it.
     pub untested: Option<String>,
     /// One sentence on the cause, if the verdicts do not show it.
     pub decides: Option<String>,
@@ -45,7 +45,7 @@ fn names(pattern: &str, id: &str, statement: &str) -> bool {
     matches(pattern, id) || matches(pattern, statement)
 }
 
-/// The sentences of a paper's abstract; none where its folder has no file of them.
+/// The sentences of a paper's abstract. Empty if the folder has no `abstract.toml`.
 ///
 /// # Errors
 ///

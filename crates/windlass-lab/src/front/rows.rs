@@ -1,4 +1,4 @@
-//! Every statement of a paper as a row.
+//! The statements of a paper as rows.
 
 use super::values::{deciding, found, published};
 use crate::claims::{Basis, Claim, Judgement, Share, Statement, Verdict, statements};
@@ -11,7 +11,7 @@ pub(crate) fn glance(
     judgements: &[Judgement],
     outcome: Option<&Outcome>,
 ) -> Section {
-    // What was measured comes first: arithmetic needs no picture.
+    // Measured statements are first.
     let mut all = statements(judgements);
     all.sort_by_key(|s| s.kind != Basis::Measured);
     let rows: Vec<StatementRow> = all.iter().map(|s| row(s, claims)).collect();
@@ -50,7 +50,8 @@ fn row(statement: &Statement<'_>, claims: &[Claim]) -> StatementRow {
     }
 }
 
-/// The measured value and its interval over the value that it is judged by, where all are positive.
+/// The measured value and its interval, divided by the value that it is compared with. `None` if the quotients are not
+/// positive.
 fn ratio(part: &Judgement, claim: &Claim) -> Option<[f64; 3]> {
     let (target, measured) = claim.target().zip(part.measured)?;
     let [low, high] = part.ci95.unwrap_or([measured; 2]);
@@ -59,7 +60,7 @@ fn ratio(part: &Judgement, claim: &Claim) -> Option<[f64; 3]> {
     (shown && all.iter().all(|v| v.is_finite())).then_some(all)
 }
 
-/// The ends of the tolerance over the value that is judged.
+/// The ends of the tolerance, divided by the value that the measured value is compared with.
 fn band(claim: &Claim) -> Option<[f64; 2]> {
     let (target, tolerance) = claim.target().zip(claim.tolerance.as_ref())?;
     let allowed = tolerance.about(target) / target;

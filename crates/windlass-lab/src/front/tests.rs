@@ -1,4 +1,4 @@
-//! The first screen of a paper of two claims.
+//! Tests of the first screen, with a paper of two claims.
 
 use super::*;
 use crate::claims::{Judgement, Verdict, parse};
@@ -43,7 +43,7 @@ fn answers_to(text: &str) -> Result<Vec<crate::report::model::Answer>, String> {
 }
 
 #[test]
-fn each_claim_of_the_abstract_has_its_verdict_and_what_it_rests_on() {
+fn each_claim_of_the_abstract_has_its_verdict_and_its_evidence() {
     let text = "[[claim]]\nsays = 'One is half of two.'\ntests = ['h*']\n\
         [[claim]]\nsays = 'The goodput is high.'\ntests = ['later']\n\
         [[claim]]\nsays = 'All is well.'\nuntested = 'no number'\n\

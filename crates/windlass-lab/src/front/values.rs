@@ -3,25 +3,25 @@
 use crate::claims::{Claim, Judgement, Side, Statement, Verdict};
 use crate::report::numbers::{number, printed, rate_unit, together};
 
-/// The part of a statement that decides it: the first whose verdict is the statement's, else the first of its kind.
+/// The part of a statement that decides it: the first part with the statement's verdict, or else the weakest part.
 pub(super) fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
     let own = || statement.claims.iter().copied().filter(|j| j.kind == statement.kind);
     let decides = |j: &&Judgement| j.verdict == statement.verdict;
-    // Parts that hold in different interpretations have the statement's verdict together only.
+    // If the parts hold in different interpretations, no part alone may have the statement's verdict.
     let weakest = |j: &&Judgement| {
         (j.verdict.weakness(), std::cmp::Reverse(j.readings.map_or(0, |share| share.fails)))
     };
     own().find(decides).or_else(|| own().min_by_key(weakest)).unwrap_or(statement.claims[0])
 }
 
-/// How values of a unit are written: divided by a power of ten for rates, and followed by the unit.
+/// Format of values of a unit: the divisor (a power of ten, for rates) and the unit after the number.
 struct Written {
     by: f64,
     unit: String,
 }
 
 impl Written {
-    /// For values about as large as this one.
+    /// The format for values of this magnitude.
     fn of(unit: &str, value: f64) -> Written {
         let (by, unit) = match unit {
             "bit/s" => rate_unit([value.abs()].into_iter()),
@@ -55,7 +55,7 @@ pub(super) fn published(j: &Judgement, claim: Option<&Claim>) -> String {
     text
 }
 
-/// The measured value with its unit, interval and runs, and both sides of a comparison; nothing without a run.
+/// The measured value with its unit, interval and number of runs, and both sides of a comparison. Empty without a run.
 pub(super) fn found(j: &Judgement) -> String {
     let Some(measured) = j.measured.filter(|_| j.verdict != Verdict::NotRun) else {
         return String::new();

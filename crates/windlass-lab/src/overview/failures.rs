@@ -1,15 +1,15 @@
-//! Flows that failed, and of very many the slowest.
+//! Failed flows, and the slowest flows of scenarios with many flows.
 
 use super::listing::{Told, cell};
 use crate::report::model::{Row, Table};
 use crate::scenario::Scenario;
 
-/// Flows that are named one by one.
+/// Maximum number of flows that a note names one by one.
 const NAMED: usize = 3;
-/// The slowest flows that are shown.
+/// Number of slowest flows in the table.
 const SLOWEST: usize = 10;
 
-/// A flow that failed, in how many runs, and the seed of the first of them.
+/// A flow that failed, the number of runs in which it failed, and the seed of the first of these runs.
 type Failed = (usize, usize, u64);
 
 /// A sentence for each flow that failed; one sentence if many flows failed for the same reason.
@@ -53,7 +53,8 @@ pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
     notes
 }
 
-/// The flows that took longest to complete, if there are more flows than the table of flows names; `None` without a transfer that ends.
+/// The flows with the longest completion times, if the table of flows cannot list all flows. `None` if no transfer
+/// completed.
 pub(super) fn slowest(scenario: &Scenario, told: &Told<'_>) -> Option<Table> {
     if scenario.flows.len() <= told.longest || told.longest == usize::MAX {
         return None;
@@ -101,7 +102,7 @@ traffic = { kind = "bulk", bytes = "1kB" }
 "#;
 
     #[test]
-    fn of_a_fleet_the_slowest_are_named_and_those_that_failed_are_counted() {
+    fn many_flows_have_a_table_of_the_slowest_and_a_note_with_the_number_of_failures() {
         let scenario = Scenario::from_str(STAR, "star").expect("a scenario");
         let mut record = run("e", "p", 1, 2.0);
         let first = record.flows[0].clone();

@@ -1,4 +1,4 @@
-//! A table of parts of runs: flows, links, stations.
+//! Tables of the parts of runs: flows, links, stations.
 
 use crate::report::model::{Row, Table};
 use crate::report::numbers::{NEVER, rate_unit};
@@ -6,33 +6,33 @@ use crate::run::RunRecord;
 use crate::run::fields::{Kind, Row as FieldRow, Value};
 use crate::stats::Summary;
 
-/// Runs of which is told, and the rows of a table above which those alike are told together.
+/// The runs of a table, and the maximum number of rows. A longer table combines similar rows.
 pub(super) struct Told<'a> {
     pub(super) records: &'a [RunRecord],
     pub(super) longest: usize,
 }
 
-/// A column: its heading, the fields whose sum it shows, how that is scaled, and its decimals. A heading that ends in
+/// A column: the heading, the fields whose sum it shows, the scale, and the number of decimals. A heading that ends in
 /// [`BPS`] gets the unit and the decimals that fit its values.
 pub(super) type Shown = (&'static str, &'static [&'static str], Scale, usize);
 
-/// A value as it is shown, of this run.
+/// Conversion of a value of a run to the displayed value.
 pub(super) type Scale = fn(f64, &RunRecord) -> f64;
 
 pub(super) const BPS: &str = " (bps)";
 
-/// A row of a listing: its first cells, the parts that it tells of, and which value of theirs.
+/// A row of a listing: the first cells, the parts that it combines, and the statistic over these parts.
 struct Entry {
     firsts: Vec<String>,
     parts: Vec<usize>,
     which: fn(&Summary) -> f64,
 }
 
-/// What ends the names in the name of a row that tells of many parts.
+/// Placeholder for numbers in the name of a row that combines several parts.
 const TOGETHER: char = '*';
 
-/// The rows of a listing: one for each part or, where they are too many, three for those whose names differ by their
-/// numbers alone.
+/// The rows of a listing: one for each part. If there are more than `longest` parts, parts whose names differ
+/// only in numbers have three rows together: minimum, median and maximum.
 fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     const FEW: usize = 3;
     let alone = |(i, firsts)| Entry { firsts, parts: vec![i], which: |s| s.median };
@@ -67,7 +67,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
     alike.into_iter().flat_map(rows).collect()
 }
 
-/// A name with a sign in the place of each number.
+/// A name with a placeholder for each number.
 pub(super) fn masked(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
@@ -80,12 +80,12 @@ pub(super) fn masked(name: &str) -> String {
     out
 }
 
-/// Whether some row of a table tells of many parts.
+/// True if a row of the table combines several parts.
 pub(super) fn tells_of_many(table: &Table) -> bool {
     table.rows.iter().any(|row| row.cells[0].contains(TOGETHER))
 }
 
-/// A table of the parts of a kind, whose first cells are given.
+/// A table of the parts of a kind. `firsts` has the first cells of each row.
 pub(super) fn listing(
     caption: &str,
     (kind, heads): (Kind, &[&str]),
@@ -108,7 +108,7 @@ pub(super) fn listing(
             let value = |run: &[FieldRow<'_>], i: usize| shown(*run.get(i)?, kind, fields, *scale);
             let known =
                 || runs.iter().flat_map(|run| entry.parts.iter().filter_map(|i| value(run, *i)));
-            // Of parts that could have ended, and did elsewhere.
+            // A part without a value did not end, if another part did.
             let never = (or_never && known().next().is_some()).then_some(f64::INFINITY);
             let in_run = |run: &Vec<FieldRow<'_>>| {
                 let all = entry.parts.iter().filter_map(|i| value(run, *i).or(never));
@@ -126,7 +126,7 @@ pub(super) fn listing(
         };
         table.columns.push(heading);
         for (row, values) in table.rows.iter_mut().zip(values) {
-            // A run without a finite value, such as an unfinished one, must not go unnoticed.
+            // The cell gives the number of runs with a finite value, so that an unfinished run is visible.
             row.cells.push(match values.iter().filter(|v| v.is_finite()).count() {
                 0 => cell(&values, digits),
                 n if n == records.len() => cell(&values, digits),
@@ -137,7 +137,8 @@ pub(super) fn listing(
     table
 }
 
-/// Scales rates to the unit that fits all of them; its name, and decimals: four digits of the largest, two of the smallest.
+/// Scales rates to a unit that fits all of them. Returns the unit's name, and the number of decimals: four
+/// digits for the largest rate, and at least two digits for the smallest.
 fn in_one_unit(rates: &mut [Vec<f64>]) -> (&'static str, usize) {
     let positive = || rates.iter().flatten().copied().filter(|v| *v > 0.0);
     let (scale, name) = rate_unit(positive());
@@ -150,7 +151,7 @@ fn in_one_unit(rates: &mut [Vec<f64>]) -> (&'static str, usize) {
     (name, largest.max(smallest))
 }
 
-/// The sum of these fields of a part, scaled; `None` where one has no value.
+/// The scaled sum of these fields of a part. `None` if a field has no value.
 fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option<f64> {
     let value = |name: &&str| match kind.metric(name)?.value(row)? {
         Value::Integer(n) => Some(n as f64),
@@ -161,15 +162,15 @@ fn shown(row: FieldRow<'_>, kind: Kind, fields: &[&str], scale: Scale) -> Option
     Some(scale(sum, row.record()))
 }
 
-/// A value to so many decimals, an infinite one as a word.
+/// A value with this number of decimals. An infinite value is a word.
 fn digits_of(value: f64, digits: usize) -> String {
     if value == f64::INFINITY { NEVER.to_owned() } else { format!("{value:.digits$}") }
 }
 
-/// What stands for no value.
+/// The cell without a value.
 pub(super) const NOTHING: &str = "-";
 
-/// One value as it is, several as their median with its interval.
+/// A single value, or the median of several values with its interval.
 pub(super) fn cell(values: &[f64], digits: usize) -> String {
     match values {
         [] => NOTHING.to_string(),
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_of_a_column_have_one_unit_and_no_more_digits_than_they_deserve() {
+    fn rates_of_a_column_have_one_unit_and_fitting_decimals() {
         for (rates, unit, shown) in [
             (&[9_512_345.0, 2e6][..], "Mbps", ["9.512", "2.000"]),
             (&[237_588.0, 0.0], "kbps", ["237.6", "0.0"]),
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn where_rows_are_too_many_those_alike_are_told_by_their_least_median_and_most() {
+    fn a_long_listing_combines_similar_rows_into_min_median_and_max() {
         assert_eq!(masked("access-s12:s12>hub"), "access-s*:s*>hub");
         let named = |name: String| vec![name, "reno".to_owned()];
         let mut firsts: Vec<Vec<String>> = (1..=5).map(|i| named(format!("meter-{i}"))).collect();
@@ -217,7 +218,7 @@ mod tests {
                 .map(|e| (e.firsts[0].clone(), e.parts))
                 .collect()
         };
-        assert_eq!(names(6).len(), 6, "as many as fit are told each");
+        assert_eq!(names(6).len(), 6, "each part has a row if all fit");
         let meters = vec![0, 1, 3, 4, 5];
         let told = [
             ("meter-* min".to_owned(), meters.clone()),

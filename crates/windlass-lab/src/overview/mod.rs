@@ -1,4 +1,4 @@
-//! What a person is told of a scenario's runs.
+//! Tables of a scenario's runs, for the terminal and for pages.
 
 mod failures;
 mod listing;
@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 use listing::{NOTHING, Scale, Shown, Told, cell, listing, tells_of_many};
 use windlass_sim::MultipathResult;
 
-/// Flows and links of one run, or medians with 95 % intervals over several, on so many columns.
+/// The tables of one run, or medians with 95 % intervals over several runs, as text of at most `width` columns.
 pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String {
     let seeds = match records {
         [one] => format!("seed {}", one.seed),
@@ -36,17 +36,19 @@ pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String 
     let shown = |table| text::table_within(table, width);
     out.push_str(&tables.iter().map(shown).collect::<Vec<_>>().join("\n"));
     if tables.iter().any(tells_of_many) {
-        out.push_str("\nA name with * stands for many; --csv, --json and --out have each.\n");
+        out.push_str(
+            "\nA name with * combines several rows; --csv, --json and --out have each row.\n",
+        );
     }
     out
 }
 
-/// Flows, links, stations and cells, of those that there are: a row for each.
+/// The tables of flows, links, stations and cells, with a row for each. A table without rows is left out.
 pub fn tables(scenario: &Scenario, records: &[RunRecord]) -> Vec<Table> {
     all(scenario, &Told { records, longest: usize::MAX })
 }
 
-/// What fits a terminal.
+/// Maximum number of rows of a table in a terminal.
 const LONGEST: usize = 24;
 
 fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
@@ -77,11 +79,11 @@ fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     all
 }
 
-/// Where the runs were made: they have one world between them.
+/// The backend of the runs. All runs have the same backend.
 fn place(records: &[RunRecord]) -> String {
     match records.first() {
         Some(RunRecord { world, kernel: Some(release), .. }) => {
-            format!("in world {world} ({release})")
+            format!("on {world} ({release})")
         }
         _ => "simulated".to_string(),
     }
@@ -93,7 +95,7 @@ const PERCENT: Scale = |v, _| v * 100.0;
 /// A time as a share of the run.
 const PERCENT_OF_RUN: Scale = |v, r| 100.0 * v / r.end_s.max(f64::MIN_POSITIVE);
 
-/// These columns but that of a field in which there is nothing to see.
+/// The columns without the column of a field.
 fn without(field: &str, columns: &[Shown]) -> Vec<Shown> {
     columns.iter().filter(|(_, fields, ..)| *fields != [field]).copied().collect()
 }
@@ -122,7 +124,7 @@ fn flows(scenario: &Scenario, told: &Told<'_>) -> Table {
     table
 }
 
-/// What the receiving applications saw of messages that have a deadline.
+/// The table of messages at the receiving applications.
 fn messages(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("sent", &["messages_sent"], PLAIN, 0),
@@ -135,7 +137,7 @@ fn messages(told: &Told<'_>) -> Table {
     flows_with("Messages", COLUMNS, told)
 }
 
-/// How CoAP's clients fared.
+/// The table of CoAP exchanges.
 fn exchanges(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("begun", &["exchanges_begun"], PLAIN, 0),
@@ -147,7 +149,7 @@ fn exchanges(told: &Told<'_>) -> Table {
     flows_with("Exchanges of CoAP", COLUMNS, told)
 }
 
-/// A table of the flows that have the first of these columns.
+/// A table of the flows with a value in the first of these columns.
 fn flows_with(caption: &str, columns: &[Shown], told: &Told<'_>) -> Table {
     let firsts = names(Kind::Flow, told.records);
     let mut table = listing(caption, (Kind::Flow, &["flow"][..]), firsts, columns, told);
@@ -155,7 +157,7 @@ fn flows_with(caption: &str, columns: &[Shown], told: &Told<'_>) -> Table {
     table
 }
 
-/// The subflows of all multipath flows, with what the connections did in notes.
+/// The table of the subflows of all multipath flows, with notes about the connections.
 fn subflows(scenario: &Scenario, told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("goodput (bps)", &["goodput_bps"], PLAIN, 0),
@@ -184,21 +186,21 @@ fn subflows(scenario: &Scenario, told: &Told<'_>) -> Table {
     Table { notes, ..listing("Subflows", kind, firsts, COLUMNS, told) }
 }
 
-/// What a multipath connection did above its subflows, in a sentence.
+/// Note about a multipath connection: reinjections, reordering and fallback.
 fn connection(flow: &str, results: &[&MultipathResult]) -> String {
     let of = |value: fn(&MultipathResult) -> f64, digits| {
         cell(&results.iter().map(|m| value(m)).collect::<Vec<f64>>(), digits)
     };
     let mut note = format!(
-        "{flow}: {} pieces sent again on another subflow; at most {} kB waited for data before them",
+        "{flow}: {} reinjections on another subflow; at most {} kB waited for earlier data",
         of(|m| m.reinjections as f64, 0),
         of(|m| m.max_out_of_order_bytes as f64 / 1e3, 1),
     );
     let fallen = results.iter().filter(|m| m.fallen_back).count();
     if fallen > 0 {
         note += &match results.len() {
-            1 => "; it went on as ordinary TCP".to_string(),
-            n => format!("; in {fallen} of {n} runs it went on as ordinary TCP"),
+            1 => "; the connection fell back to ordinary TCP".to_string(),
+            n => format!("; the connection fell back to ordinary TCP in {fallen} of {n} runs"),
         };
     }
     note
@@ -220,14 +222,14 @@ fn links(told: &Told<'_>) -> Table {
     listing("Links", kind, names(Kind::Link, told.records), &columns, told)
 }
 
-/// The stations of all cells, with the share of time that each cell is busy in a note.
+/// The table of the stations of all cells. A note gives the share of time in which each cell is busy.
 fn stations(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("offered (packets)", &["offered"], PLAIN, 0),
         ("delivered", &["delivered"], PLAIN, 0),
         ("dropped by queue", &["drops_queue"], PLAIN, 0),
         ("dropped after retries", &["drops_retry"], PLAIN, 0),
-        ("frames sent again", &["retransmissions"], PLAIN, 0),
+        ("frames retransmitted", &["retransmissions"], PLAIN, 0),
         ("airtime (%)", &["airtime_s"], PERCENT_OF_RUN, 1),
         ("mean queue (packets)", &["mean_queue_packets"], PLAIN, 2),
         ("mean service (ms)", &["mean_service_ms"], PLAIN, 3),
@@ -244,7 +246,7 @@ fn stations(told: &Told<'_>) -> Table {
     table
 }
 
-/// What came of routing in the cells whose packets find their own way.
+/// The table of routing in the cells with a routing protocol.
 fn routing(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("requests sent (packets)", &["rreq_originated", "rreq_forwarded"], PLAIN, 0),
@@ -256,7 +258,7 @@ fn routing(told: &Told<'_>) -> Table {
         ("broken links", &["link_breaks"], PLAIN, 0),
         ("mean hops", &["mean_hops"], PLAIN, 2),
         (
-            "dropped for want of a route (packets)",
+            "dropped without a route (packets)",
             &["drops_no_route", "drops_on_way", "drops_buffer_time"],
             PLAIN,
             0,
@@ -264,12 +266,12 @@ fn routing(told: &Told<'_>) -> Table {
     ];
     let kind = (Kind::Cell, &["cell"][..]);
     let mut table = listing("Routing (AODV)", kind, names(Kind::Cell, told.records), COLUMNS, told);
-    // A cell without routing has nothing in any column.
+    // A cell without routing has no value in any column.
     table.rows.retain(|row| row.cells[1..].iter().any(|cell| cell != NOTHING));
     table
 }
 
-/// What the radios of all stations did with their time, and what they drew.
+/// The table of the radio time and energy of all stations.
 fn radios(told: &Told<'_>) -> Table {
     const COLUMNS: &[Shown] = &[
         ("transmit (%)", &["transmit_s"], PERCENT_OF_RUN, 2),
@@ -312,7 +314,7 @@ algorithm = "reno"
 "#;
 
     #[test]
-    fn messages_and_exchanges_have_tables_of_the_flows_that_have_some() {
+    fn tables_of_messages_and_exchanges_list_only_flows_with_messages_or_exchanges() {
         let scenario = Scenario::from_str(SCENARIO, "street").expect("a scenario");
         let task = Task {
             experiment: "street".into(),
@@ -327,7 +329,7 @@ algorithm = "reno"
         for caption in ["Messages", "Exchanges of CoAP"] {
             let table = tables.iter().find(|t| t.caption == caption).expect(caption);
             let cells: Vec<&str> = table.rows.iter().map(|row| row.cells[0].as_str()).collect();
-            assert_eq!(cells, ["reading"], "the log has none");
+            assert_eq!(cells, ["reading"], "the flow `log` has no row");
             assert_ne!(table.rows[0].cells[1], "0", "{table:?}");
         }
     }

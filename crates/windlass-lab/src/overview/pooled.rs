@@ -1,4 +1,4 @@
-//! Rare events: counts over all runs together, and the worst case. A median over runs hides what few runs have.
+//! Rare events: counts over all runs, and the worst case. A median over runs hides events of few runs.
 
 use windlass_sim::FlowResult;
 
@@ -7,7 +7,7 @@ use crate::report::model::{Row, Table};
 use crate::report::numbers::{NEVER, interval};
 use crate::stats::share;
 
-/// Counts of a flow's messages or exchanges, and their headings.
+/// A table of counts of messages or exchanges, with its headings.
 pub(super) struct Kind {
     caption: &'static str,
     columns: [&'static str; 7],
@@ -45,15 +45,15 @@ pub(super) const EXCHANGES: Kind = Kind {
     },
 };
 
-/// Counts of one flow or several, in one run or several.
+/// Counts of one or several flows, in one or several runs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     counts: [u64; 3],
-    /// Events that went wrong, and all events.
+    /// Number of bad events, and of all events.
     bad: [u64; 2],
-    /// The longest time; infinite if one did not end.
+    /// The longest time. Infinite if an event did not end.
     worst: Option<f64>,
-    /// How many had no end.
+    /// Number of events that did not end.
     lost: u64,
 }
 
@@ -73,7 +73,7 @@ impl Pool {
         together(&mut self.sum.counts, &c.counts);
         together(&mut self.sum.bad, &c.bad);
         let Some(worst) = c.worst else { return };
-        // Of runs without an end the one with the most such cases is the worst.
+        // Among runs with events that did not end, the run with the most such events is the worst.
         if self.worst.is_none_or(|(known, lost, _)| (worst, c.lost) > (known, lost)) {
             self.worst = Some((worst, c.lost, seed));
         }
@@ -96,8 +96,8 @@ impl Pool {
     }
 }
 
-/// The table of a kind, with a row for each flow, or for flows whose names differ by their numbers alone where they are too many, and
-/// one for all together; `None` for a single run.
+/// The table of a kind, with a row for each flow and a row for all flows. If there are too many flows, flows
+/// whose names differ only in numbers have one row. `None` for a single run.
 pub(super) fn table(kind: &Kind, told: &Told<'_>) -> Option<Table> {
     let [first, _, ..] = told.records else { return None };
     let has = |flow: &&FlowResult| (kind.of)(flow).is_some();
@@ -163,7 +163,7 @@ mod tests {
         runs[4] = with(5, 2, 1, None);
         runs[7] = with(8, 3, 3, None);
         let told = cells(&runs).expect("a table");
-        assert_eq!(told[4..], ["never (3)", "8"], "the most undelivered of the worst");
-        assert_eq!(cells(&runs[..1]), None, "one run has no pool");
+        assert_eq!(told[4..], ["never (3)", "8"], "the run with the most undelivered messages");
+        assert_eq!(cells(&runs[..1]), None, "a single run has no table");
     }
 }

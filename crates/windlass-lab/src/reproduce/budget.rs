@@ -1,8 +1,12 @@
-//! What is run where not everything can be: a budget, spent where it decides most.
+//! The choice of runs within a budget of time.
 //!
-//! A run's cost is foretold from its scenario, in packet-hops, and not measured, so that the same budget makes the same
-//! runs on every machine. First come the claims that test the abstract, then the others, the cheapest first, each with as
-//! many runs as may decide it; then the points that no claim reads, with few runs; then more of both.
+//! The cost of a run is estimated from its scenario, in packet-hops, and not measured. The same budget
+//! therefore makes the same runs on every machine. The budget is spent in this order:
+//!
+//! 1. Claims that test the abstract, and then the other claims, the cheapest first. Each gets enough runs to be
+//!    decided.
+//! 2. Points that no claim reads, with few runs.
+//! 3. More runs of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,46 +18,48 @@ use crate::run::World;
 use crate::scenario::{LossModel, Scenario, Traffic};
 use crate::stats::decision::MIN_RUNS;
 
-/// After how many runs it is looked whether a claim is decided.
+/// Numbers of runs of the interim analyses: after each, decided claims need no more runs.
 pub(super) const LOOKS: [u64; 6] = [6, 12, 20, 40, 80, u64::MAX];
-/// Runs with which a claim begins in the simulator, since fewer decide no median beside a hundred others; and the most of a
-/// point that no claim reads, in any world.
+/// First number of runs of a claim in the simulator, because fewer runs decide no median among a hundred
+/// statements. Also the maximum number of runs of a point that no claim reads, on any backend.
 pub(super) const FIRST: u64 = 12;
-/// And in other worlds, whose runs are dear: what hardly differs is decided by so many.
+/// First number of runs of a claim on other backends, whose runs are expensive. It decides claims whose runs hardly
+/// differ.
 const FIRST_ELSEWHERE: u64 = 3;
-/// Packet-hops that two processors are taken to simulate in a second: those of the papers on wires, of 2026, do 7 to 12
-/// million each.
+/// Packet-hops that two processors simulate per second, as an estimate. Processors of 2026 simulate 7 to 12
+/// million each, for papers with wired links.
 const SPEED: f64 = 15e6;
-/// Acknowledgements and retransmissions for each data packet, about.
+/// Acknowledgements and retransmissions per data packet, as an estimate.
 const ANSWERS: f64 = 0.6;
-/// Seconds of one processor that a kernel in virtual time takes to boot and to idle through a run, and packet-hops that it makes of
-/// one after that: of Linux 6.12 under QEMU 7.2, 8 s, 34 s and 126 s at 1, 10 and 50 Mbit/s for 40 s.
+/// Time of a kernel in virtual time on one processor: seconds for boot and idle time, and packet-hops per
+/// second after that. Linux 6.12 under QEMU 7.2 took 8 s, 34 s and 126 s for 40 s at 1, 10 and 50 Mbit/s.
 const GUEST: [f64; 2] = [5.0, 4000.0];
-/// Packet-hops of the simulator in the time of one of ns-3's, the package of PyPI: 112 to 396 over wires.
+/// Cost of a packet-hop of ns-3, in packet-hops of the simulator. Measured with the package of PyPI: 112 to 396 over
+/// wired links.
 const NS3: f64 = 200.0;
-/// What a packet-hop costs where there is Wi-Fi, beside one where there is none, and for each station, which hears it: so
-/// that cells of four stations and a mesh of a hundred take about as long a unit as wires.
+/// Cost of a packet-hop over Wi-Fi, in packet-hops over a wired link: a constant, and a term per station,
+/// because each station receives the frame. With it, cells of four stations and a mesh of a hundred take
+/// about as long per unit as wired links.
 const AIR: [f64; 2] = [4.0, 1.5];
 
-/// A point and its runs.
+/// A point, and the cost and numbers of its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Site {
     /// `experiment/point`.
     pub place: String,
     /// Cost of a run.
     pub cost: f64,
-    /// Runs that a whole reproduction makes.
+    /// Number of runs of a full reproduction.
     pub all: u64,
-    /// Runs that are enough where no claim reads the point.
+    /// Number of runs that is sufficient if no claim reads the point.
     pub few: u64,
-    /// Runs with which a claim begins.
+    /// First number of runs of a claim.
     pub first: u64,
-    /// Runs that are made.
+    /// Number of runs that the budget grants.
     pub granted: u64,
 }
 
-/// The sites that a claim reads. A traced run is read with its point; `sources` are the traces that quantities are read
-/// from.
+/// The places that a claim reads. A traced run belongs to its point. `sources` has the traces of each quantity.
 pub(crate) fn read_by(
     claim: &Claim,
     plan: &Plan,
@@ -73,7 +79,7 @@ pub(crate) fn read_by(
     places
 }
 
-/// The places that a claim reads, and their rank in a budget: claims that test the abstract are first.
+/// The places that a claim reads, and their order in a budget: claims that test the abstract are first.
 pub(super) struct Reads {
     /// False for a claim that tests the abstract.
     pub later: bool,
@@ -81,7 +87,7 @@ pub(super) struct Reads {
     pub places: BTreeSet<String>,
 }
 
-/// Grants runs for so many seconds of two processors, and returns the seconds that they take.
+/// Grants runs for a time in seconds on two processors, and returns the estimated time of the granted runs.
 pub(super) fn spend(sites: &mut [Site], read: &[Reads], seconds: f64) -> f64 {
     let mut purse = Purse { sites, left: seconds * SPEED };
     let at: BTreeMap<String, usize> =
@@ -113,7 +119,7 @@ struct Purse<'a> {
 }
 
 impl Purse<'_> {
-    /// As many runs as are `wanted` of each of these sites, if they can all be paid.
+    /// Grants the `wanted` number of runs to each of these sites, if the rest of the budget covers all of them.
     fn grant(&mut self, places: &[usize], wanted: impl Fn(&Site) -> u64) {
         let goal = |site: &Site| wanted(site).min(site.all).max(site.granted);
         let price = |site: &Site| (goal(site) - site.granted) as f64 * site.cost;
@@ -128,28 +134,27 @@ impl Purse<'_> {
     }
 }
 
-/// Runs of a point with which a claim that reads it begins.
+/// First number of runs of a point that a claim reads.
 pub(super) fn first(world: World) -> u64 {
     if world == World::Sim { FIRST } else { FIRST_ELSEWHERE }
 }
 
-/// About what a run costs in a world, in packet-hops of the simulator.
+/// Estimated cost of a run on a backend, in packet-hops of the simulator.
 pub(super) fn cost_in(world: World, scenario: &Scenario) -> f64 {
     let hops = cost(scenario);
     match world {
         World::Sim => hops,
         World::Ns3 => NS3 * hops,
-        // One at a time, for as long as it lasts.
+        // Runs are sequential, and a run takes its simulated time.
         World::Linux => scenario.duration.0 as f64 / 1e9 * SPEED,
         World::LinuxVt(_) => (GUEST[0] + hops / GUEST[1]) * SPEED / 2.0,
     }
 }
 
-/// About what a run costs, in packet-hops over links: what the flows offer, as far as their bottlenecks and windows
-/// let it through.
+/// Estimated cost of a run, in packet-hops over links: the offered traffic, limited by bottlenecks and windows.
 pub(super) fn cost(scenario: &Scenario) -> f64 {
     let Ok(paths) = outlook::paths(scenario) else { return f64::INFINITY };
-    // All that is on the air shares it.
+    // All flows over radio share one channel.
     let neck = |path: &'_ outlook::Path| (!path.shared).then(|| path.bottleneck.clone());
     let mut sharing: BTreeMap<Option<String>, f64> = BTreeMap::new();
     for path in &paths {
@@ -175,7 +180,7 @@ pub(super) fn cost(scenario: &Scenario) -> f64 {
     sum.max(1.0)
 }
 
-/// About the packets in flight that random losses leave a connection: two over the root of their probability.
+/// Estimated packets in flight of a connection with random losses: 2 divided by the square root of their probability.
 fn packets_between(scenario: &Scenario) -> f64 {
     let probability = |loss: &LossModel| match loss {
         LossModel::Drop { probability } => *probability,
@@ -186,7 +191,7 @@ fn packets_between(scenario: &Scenario) -> f64 {
     2.0 / all.map(probability).fold(0.0, f64::max).sqrt()
 }
 
-/// Most that the application has to send.
+/// Maximum number of bits that the application sends.
 fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
     match traffic {
         Traffic::Bulk { bytes } => bytes.map_or(f64::INFINITY, |bytes| bytes as f64 * 8.0),
@@ -199,7 +204,7 @@ fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
     }
 }
 
-/// Seconds that two processors take about for the runs with which the claims of these places begin.
+/// Estimated time on two processors for the first runs of the claims of these places, seconds.
 pub(crate) fn seconds_of(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) -> f64 {
     let cost = |place: &String| {
         let (id, point) = place.split_once('/')?;
@@ -214,7 +219,8 @@ pub(crate) fn seconds_of(paper: &Paper, plan: &Plan, places: &BTreeSet<String>) 
     places.iter().filter_map(cost).sum::<f64>() / SPEED
 }
 
-/// Runs of a point in a whole reproduction; with fewer than six it is not told whether anything is random there.
+/// Number of runs of a point in a full reproduction. In the simulator it is at least [`MIN_RUNS`], because
+/// fewer runs do not show whether the point is random.
 pub(crate) fn all_seeds(experiment: &Experiment, point: &Point) -> u64 {
     let told = *experiment.seeds(point, false).end();
     if experiment.world(point) == World::Sim { told.max(MIN_RUNS as u64) } else { told }
@@ -251,9 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_goes_to_whole_claims_the_cheapest_first_and_then_to_what_none_reads() {
+    fn a_budget_is_spent_on_whole_claims_by_cost_and_then_on_points_without_claims() {
         assert_eq!(granted(0.1), [0, 0, 0, 2]);
-        // Twelve runs of two points are 0.24 s; more of them come after a few of the fourth point.
+        // Twelve runs of two points take 0.24 s. The fourth point gets its few runs before these points get more.
         assert_eq!(granted(0.25), [12, 12, 0, 0]);
         assert_eq!(granted(0.3), [12, 12, 0, 2]);
         assert_eq!(granted(13.0), [40, 40, 12, 2]);
@@ -261,16 +267,16 @@ mod tests {
     }
 
     #[test]
-    fn claims_that_test_the_abstract_have_their_runs_before_cheaper_ones() {
+    fn claims_that_test_the_abstract_get_runs_before_cheaper_claims() {
         let mut sites = [site("e/cheap", 0.01), site("e/dear", 0.05)];
         let of = |later, place: &str| Reads { later, places: [place.to_owned()].into() };
-        // Twelve runs of the dear point are 0.6 s, which leaves nothing for the other.
+        // Twelve runs of the expensive point take 0.6 s, so that the rest is too small for the other point.
         spend(&mut sites, &[of(true, "e/cheap"), of(false, "e/dear")], 0.65);
         assert_eq!(sites.map(|s| s.granted), [0, 12]);
     }
 
     #[test]
-    fn a_point_that_no_claim_reads_gets_no_more_runs_than_a_claim_begins_with() {
+    fn a_point_that_no_claim_reads_gets_at_most_the_first_number_of_runs() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options {
             budget: None,
@@ -292,11 +298,11 @@ mod tests {
         assert!(most(true) > Some(FIRST), "{:?}", most(true));
     }
 
-    /// What `cost` foretells beside the events of runs that were made, for calibrating it:
-    /// `WINDLASS_RUNS=results cargo test -p windlass-lab --lib foretold -- --ignored --nocapture`.
+    /// Compares the estimates of `cost` with the events of finished runs, for their calibration:
+    /// `WINDLASS_RUNS=results cargo test -p windlass-lab --lib estimated -- --ignored --nocapture`.
     #[test]
     #[ignore = "needs WINDLASS_RUNS, a folder of reproductions"]
-    fn costs_are_foretold_within_a_factor_of_ten() {
+    fn estimated_costs_are_within_a_factor_of_ten_of_the_events() {
         let dir =
             std::env::var_os("WINDLASS_RUNS").expect("WINDLASS_RUNS is a folder of reproductions");
         for paper in PAPERS.iter() {
@@ -322,7 +328,7 @@ mod tests {
                 }
             }
             ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-            println!("{}: foretold {:.3e}, events {:.3e}", paper.id, sum[0], sum[1]);
+            println!("{}: estimated {:.3e}, events {:.3e}", paper.id, sum[0], sum[1]);
             let step = (ratios.len() / 8).max(1);
             ratios
                 .iter()

@@ -17,11 +17,11 @@ use crate::run::store::export::export_records;
 use crate::run::store::{Format, StoreError, replace};
 use crate::run::{RunRecord, Runner, VERSION};
 
-/// The page of the laboratory in a browser, in the folder above a paper's: a report beside it has links by which its runs are made again
-/// there.
+/// The page of the laboratory in a browser, in the parent of the paper's folder. If it exists, the report has
+/// links that repeat its runs on this page.
 pub const LABORATORY: &str = "play.html";
 
-/// Its address from a paper's folder, if it is there.
+/// The page's address from a paper's folder, if the page exists.
 fn laboratory(dir: &Path) -> Option<String> {
     dir.parent()?.join(LABORATORY).is_file().then(|| format!("../{LABORATORY}"))
 }
@@ -31,15 +31,15 @@ fn laboratory(dir: &Path) -> Option<String> {
 pub struct Outcome {
     /// The verdicts, in the order of the claims.
     pub judgements: Vec<Judgement>,
-    /// How each claim of the paper's abstract stands.
+    /// The results of the claims of the paper's abstract.
     pub answers: Vec<Answer>,
-    /// That the runs are too few for any verdict on a random quantity, or that one interpretation was run.
+    /// Warnings: too few runs for a verdict on a random quantity, or only one interpretation was run.
     pub warnings: Vec<String>,
     /// Tables and figures.
     pub sections: Vec<Section>,
     /// The paper's folder.
     pub dir: PathBuf,
-    /// The report's file, where there was room for it and the tables beside it.
+    /// The report's file, or the error if the report and the tables could not be written.
     pub report: Result<PathBuf, StoreError>,
 }
 
@@ -103,7 +103,7 @@ impl Reproduction<'_> {
         Ok(Outcome { judgements, answers, warnings, sections, dir, report })
     }
 
-    /// The paper's summary, with its budget and a warning.
+    /// The paper's summary, with the budget and the warnings.
     fn summary(&self, warnings: &[String]) -> String {
         let budget = match self.spent {
             0.0 => String::new(),
@@ -116,12 +116,12 @@ impl Reproduction<'_> {
         format!("{}{budget}{warnings}", self.paper.summary)
     }
 
-    /// That the verdicts are those of one interpretation, if the paper has several.
+    /// A warning if the paper has several interpretations and only one was run.
     fn unread(&self, read: bool) -> Option<String> {
         let several = self.paper.file(readings::FILE).is_some();
         (several && !read).then(|| {
             format!(
-                "One interpretation of the paper was run; `windlass reproduce {} --readings` runs the others.",
+                "One interpretation of the paper was run; `windlass reproduce {} --interpretations` runs the others.",
                 self.paper.called()
             )
         })

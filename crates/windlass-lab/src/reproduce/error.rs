@@ -1,4 +1,4 @@
-//! Why reproductions fail.
+//! The errors of reproductions.
 
 use std::path::PathBuf;
 
@@ -8,25 +8,25 @@ use crate::run::store::StoreError;
 use crate::run::{self, Failed, RunError};
 use crate::scenario::ScenarioError;
 
-/// Why a reproduction failed.
+/// The reason why a reproduction failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// A paper's file is not right.
+    /// A paper's file is invalid.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A paper's scenario is not right.
+    /// A paper's scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// An experiment names a scenario that the paper's folder has not.
-    #[error("there is no {0}, which an experiment names as its scenario")]
+    /// An experiment names a scenario that the paper's folder does not contain.
+    #[error("scenario file {0} of an experiment not found")]
     NoScenario(String),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A traced run gave no result.
-    #[error("a traced run came to nothing: {0}")]
+    #[error("a traced run failed: {0}")]
     Traced(Box<Failed>),
-    /// Results cannot be kept.
+    /// Results cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The report contradicts itself.

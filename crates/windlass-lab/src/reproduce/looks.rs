@@ -1,4 +1,4 @@
-//! The verdicts after so many runs and after more of them, side by side.
+//! Interim analyses: the verdicts at several numbers of runs.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -17,21 +17,21 @@ use crate::run::{Failed, RunRecord, Runner, Task, World};
 /// The file in the paper's folder of results.
 const FILE: &str = "looks.json";
 
-/// The claims that rest on runs, judged after so many runs of each point that they read, and after more.
+/// Verdicts on the measured claims at several numbers of runs per point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Looks {
-    /// Runs of each point.
+    /// Numbers of runs per point.
     pub runs: Vec<u64>,
     /// The claims in their order.
     pub claims: Vec<Looked>,
 }
 
-/// How a claim stood at each look.
+/// The verdicts on a claim at each interim analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Looked {
-    /// The claim.
+    /// Identifier of the claim.
     pub id: String,
-    /// The verdicts.
+    /// The verdicts, in the order of the interim analyses.
     pub verdicts: Vec<Verdict>,
 }
 
@@ -40,25 +40,25 @@ impl Looked {
         Looked { id: claim.id.clone(), verdicts: Vec::new() }
     }
 
-    /// Whether it was decided in two ways.
+    /// True if the claim was decided in two different ways.
     pub fn changed_side(&self) -> bool {
         let decided: Vec<&Verdict> = self.verdicts.iter().filter(|v| v.is_decided()).collect();
         decided.windows(2).any(|pair| pair[0] != pair[1])
     }
 
-    /// Whether it was decided, and then open again.
+    /// True if the claim was decided, and later undecided.
     pub fn reopened(&self) -> bool {
         self.verdicts.windows(2).any(|pair| pair[0].is_decided() && !pair[1].is_decided())
     }
 }
 
 impl Reproduction<'_> {
-    /// Makes as many runs as the last look asks for, of the points that claims read and in the simulator alone, whatever is
-    /// decided before, and writes `looks.json`. Runs that failed are returned beside what came of the others.
+    /// Makes the runs of the last interim analysis for all points that claims read, in the simulator only, and writes
+    /// `looks.json`. Decided points also get all runs. Returns the verdicts and the failed runs.
     ///
     /// # Errors
     ///
-    /// A scenario is not right, or results cannot be kept.
+    /// A scenario is invalid, or results cannot be stored.
     pub fn looks(
         mut self,
         runs: &[u64],
@@ -85,11 +85,11 @@ impl Reproduction<'_> {
         Ok((looks, failed))
     }
 
-    /// How many runs the looks have yet to make.
+    /// Number of missing runs of the interim analyses.
     ///
     /// # Errors
     ///
-    /// A scenario is not right.
+    /// A scenario is invalid.
     pub fn to_look_at(&self, runs: &[u64]) -> Result<usize, ReproduceError> {
         let all = self.looked(runs.iter().copied().max().unwrap_or(0))?;
         Ok(all.iter().filter(|t| !self.batch.has(&t.key())).count())
@@ -110,7 +110,7 @@ impl Reproduction<'_> {
 }
 
 impl Looks {
-    /// The counts at each look, and the claims whose verdict differs between two.
+    /// The numbers of verdicts at each interim analysis, and the claims whose verdict changes.
     pub fn section(&self, title: &str) -> Section {
         let heads: Vec<String> = self.runs.iter().map(|n| format!("{n} runs")).collect();
         let heads = |first: &str| {
@@ -129,30 +129,30 @@ impl Looks {
             Row { cells: [c.id.clone()].into_iter().chain(said).collect(), ..Row::default() }
         };
         let differ = |c: &&Looked| c.verdicts.windows(2).any(|pair| pair[0] != pair[1]);
-        let many = |what: &str, n: usize| format!("{n} of {} {what}.", self.claims.len());
+        let many = |what: &str, n: usize| format!("{n} of {} claims {what}.", self.claims.len());
         let changed = self.claims.iter().filter(|c| c.changed_side()).count();
         let reopened = self.claims.iter().filter(|c| c.reopened()).count();
         let tables = [
             Table {
                 id: "looks".to_owned(),
-                caption: format!("{title}: claims that rest on runs, by verdict"),
+                caption: format!("{title}: measured claims by verdict"),
                 columns: heads("verdict"),
                 rows: Verdict::ALL.into_iter().filter_map(count).collect(),
                 notes: vec![
-                    many("changed their side", changed),
-                    many("were decided and then open again", reopened),
+                    many("changed between two decided verdicts", changed),
+                    many("were decided and later undecided", reopened),
                 ],
             },
             Table {
                 id: "looks-moved".to_owned(),
-                caption: "Those whose verdict moves".to_owned(),
+                caption: "Claims whose verdict changes".to_owned(),
                 columns: heads("claim"),
                 rows: self.claims.iter().filter(differ).map(row).collect(),
                 notes: vec![],
             },
         ];
         let blocks = tables.into_iter().filter(|t| !t.rows.is_empty()).map(Block::Table).collect();
-        Section { id: "looks".to_owned(), title: "Verdicts by runs".to_owned(), blocks }
+        Section { id: "looks".to_owned(), title: "Verdicts by number of runs".to_owned(), blocks }
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_side_changes_between_two_decisions_whatever_lies_between() {
+    fn a_claim_changes_side_if_two_decided_verdicts_differ() {
         use Verdict::{Contradicted, Reproduced, Undecided};
         let looked =
             |verdicts: &[Verdict]| Looked { id: String::new(), verdicts: verdicts.to_vec() };

@@ -1,7 +1,8 @@
-//! Reproducing a paper: its runs, its verdicts, its files.
+//! The reproduction of a paper: its runs, verdicts and files.
 //!
-//! Runs are made in rounds. After each it is judged, and a point all of whose claims are decided needs no more; a point
-//! that no claim reads is shown, and gets as many runs as a claim begins with.
+//! Runs are made in rounds. After each round the claims are judged (interim analysis). A point needs no more
+//! runs if all claims that read it are decided. A point that no claim reads is only shown, and gets the first
+//! number of runs of a claim.
 
 pub(crate) mod budget;
 mod conclude;
@@ -31,42 +32,42 @@ pub use conclude::{LABORATORY, Outcome};
 pub use error::ReproduceError;
 pub use looks::{Looked, Looks};
 
-/// What a reproduction is to do.
+/// Options of a reproduction.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Seconds that the simulator's runs may take about, on two processors; `None` for as many runs as the paper asks
-    /// for. What is run within a budget does not depend on the machine.
+    /// Approximate time of the simulator's runs on two processors, seconds. `None` for the paper's number of
+    /// runs. The choice of runs within a budget does not depend on the machine.
     pub budget: Option<f64>,
-    /// Replications of each point, instead of the experiment's own number, whatever is decided before.
+    /// Runs of each point, instead of the experiment's number. Decided points also get all of them.
     pub seeds: Option<u32>,
-    /// Worlds to run in besides the simulator, as far as the paper has experiments there.
+    /// Backends in addition to the simulator, if the paper has experiments on them.
     pub on: Vec<World>,
-    /// The part of the runs to make, whatever is decided before; who makes one has no verdicts yet.
+    /// The part of the runs that this process makes, without interim analyses. A shard alone has no verdicts.
     pub shard: Option<Shard>,
-    /// Folder in which the paper gets its own.
+    /// Folder that contains the paper's folder of results.
     pub out: PathBuf,
     /// The command line, for the record.
     pub command: String,
 }
 
-/// A reproduction in the course of its work.
+/// A reproduction in progress.
 pub struct Reproduction<'p> {
     paper: &'p Paper,
     plan: Plan,
     claims: Vec<Claim>,
     tasks: Vec<Task>,
     batch: Batch,
-    /// Every point gets all its runs.
+    /// True if every point gets all its runs, without interim analyses.
     exhaustive: bool,
-    /// Seconds of its budget that its runs are foretold to take.
+    /// Estimated time of the runs within the budget, seconds.
     pub spent: f64,
-    /// What the user should know: a half line that was cut off, runs of another version.
+    /// Notices for the user, such as an incomplete line that was removed, or runs of another version.
     pub notices: Vec<Notice>,
     command: String,
 }
 
 impl<'p> Reproduction<'p> {
-    /// Reads the paper's files, draws up its runs and opens its folder.
+    /// Reads the paper's files, plans its runs and opens its folder.
     pub fn prepare(
         paper: &'p Paper,
         options: &Options,
@@ -102,7 +103,7 @@ impl<'p> Reproduction<'p> {
             let mut place = 0..;
             tasks.retain(|_| place.next().is_some_and(|i| shard.has(i)));
         }
-        // What another call has run elsewhere still counts.
+        // Finished runs of another call on another backend also count.
         tasks.retain(|t| {
             t.world == World::Sim || options.on.contains(&t.world) || batch.has(&t.key())
         });
@@ -111,8 +112,8 @@ impl<'p> Reproduction<'p> {
         Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
     }
 
-    /// Everything that earlier reproductions of the paper under `out` have finished, whatever their
-    /// number of seeds. Nothing is made.
+    /// All finished runs of earlier reproductions of the paper under `out`, regardless of their number
+    /// of seeds. It makes no runs.
     ///
     /// # Errors
     ///
@@ -144,19 +145,19 @@ impl<'p> Reproduction<'p> {
         Ok(Reproduction { paper, plan, claims, tasks, batch, exhaustive, spent, notices, command })
     }
 
-    /// Runs wanted in all, if none is decided before.
+    /// Maximum number of runs, if no interim analysis decides a claim.
     pub fn total(&self) -> usize {
         self.tasks.len()
     }
 
-    /// Runs that an earlier call has finished.
+    /// Number of finished runs.
     pub fn finished(&self) -> usize {
         self.tasks.iter().filter(|t| self.batch.has(&t.key())).count()
     }
 
-    /// Makes the runs that are missing and that a verdict may still need, telling `done` of each. Each run is
-    /// kept before it is told; a kill loses only what was running. Those that fail are returned, and the
-    /// others go on.
+    /// Makes the missing runs that a verdict may still need, and calls `done` after each. Each run is stored
+    /// before this call, so that a kill loses only the active runs. Returns the failed runs. A failed run
+    /// does not stop the others.
     pub fn work(
         &mut self,
         runner: &Runner,
@@ -199,7 +200,7 @@ impl<'p> Reproduction<'p> {
         Ok(runner.fill(missing, &mut self.batch, record, |_, record, _| done(record))?)
     }
 
-    /// The points of which so many runs have decided every claim that reads them.
+    /// The points for which this number of runs has decided every claim that reads them.
     fn settled(&self, runs: u64, runner: &Runner) -> Result<BTreeSet<String>, ReproduceError> {
         let judged = self.judged(&self.records_up_to(runs), runner)?;
         let read = read_by_all(self.paper, &self.plan, &self.claims)?;
@@ -214,7 +215,7 @@ impl<'p> Reproduction<'p> {
         Ok(settled.difference(&open).cloned().collect())
     }
 
-    /// The claims, judged on these runs and on traced ones beside them.
+    /// The claims, judged on these runs and on traced runs.
     fn judged(
         &self,
         records: &[RunRecord],
@@ -229,7 +230,7 @@ impl<'p> Reproduction<'p> {
         self.records().into_iter().filter(|r| r.seed <= runs).collect()
     }
 
-    /// The worlds that runs are still to be made in.
+    /// The backends of the missing runs.
     pub fn worlds(&self) -> BTreeSet<World> {
         self.tasks.iter().filter(|t| !self.batch.has(&t.key())).map(|t| t.world).collect()
     }
@@ -244,12 +245,12 @@ impl<'p> Reproduction<'p> {
         Ok(())
     }
 
-    /// The wanted runs that are finished, in the order of the plan.
+    /// The finished runs, in the order of the plan.
     fn records(&self) -> Vec<RunRecord> {
         self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect()
     }
 
-    /// What is judged: the plan, the claims, and the verdicts on the finished runs.
+    /// The plan, the claims, and the verdicts on the finished runs.
     pub(crate) fn judgements(
         &self,
         runner: &Runner,
@@ -257,7 +258,7 @@ impl<'p> Reproduction<'p> {
         Ok((&self.plan, &self.claims, self.judged(&self.records(), runner)?))
     }
 
-    /// The command that makes it again.
+    /// The command that repeats the reproduction.
     pub(crate) fn command(&self) -> &str {
         &self.command
     }
@@ -272,7 +273,8 @@ impl<'p> Reproduction<'p> {
         export_records(self.dir(), &self.records(), &self.command, formats).map(|_| ())
     }
 
-    /// Where the scenario of each point with a finished run is kept, and how many runs there are, by `experiment/point`.
+    /// The scenario file and the number of finished runs of each point, by `experiment/point`, without points
+    /// that have no finished run.
     pub(crate) fn kept(&self) -> BTreeMap<String, (PathBuf, usize)> {
         let mut kept: BTreeMap<String, (PathBuf, usize)> = BTreeMap::new();
         for t in self.tasks.iter().filter(|t| self.batch.has(&t.key())) {

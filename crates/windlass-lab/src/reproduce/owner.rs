@@ -1,4 +1,4 @@
-//! The paper that a folder of results belongs to, so that another paper of its name does not replace its report.
+//! The paper that a folder of results belongs to. Another paper with the same name must not replace its report.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::run::store::{JOURNAL, StoreError, replace};
 /// Name of the file in the folder of results.
 const FILE: &str = "paper.json";
 
-/// A paper as its results name it.
+/// Identity of a paper in its folder of results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Owner {
     title: String,
-    /// Folder of the paper; `None` for a built-in one.
+    /// Folder of the paper. `None` for a built-in paper.
     folder: Option<String>,
 }
 
 impl Owner {
-    /// A folder with the files of a built-in paper is that paper.
+    /// The identity of a paper. A folder with the same files as a built-in paper counts as the built-in paper.
     fn of(paper: &Paper) -> Owner {
         let built_in = Paper::by_id(&paper.id).is_some_and(|known| known.has_files_of(paper));
         let here = || {
@@ -39,11 +39,11 @@ impl Owner {
         }
     }
 
-    /// The owner of the results of a paper: the paper itself, if no other paper has results there.
+    /// The identity of a paper, if no other paper has results in the folder.
     ///
     /// # Errors
     ///
-    /// Another paper has.
+    /// Another paper has results in the folder.
     pub(super) fn claim(paper: &Paper, dir: &Path) -> Result<Owner, FileError> {
         let own = Owner::of(paper);
         let kept = std::fs::read(dir.join(FILE)).ok();
@@ -52,7 +52,7 @@ impl Owner {
             Some(kept) if own.is(&kept) => return Ok(own),
             Some(Owner { folder: Some(folder), .. }) => format!("the paper in {folder}"),
             Some(Owner { folder: None, .. }) => "the built-in paper".to_owned(),
-            // Results of an earlier version, which named no paper.
+            // Results of an earlier version, which did not store the paper's identity.
             None => match Paper::by_id(&paper.id) {
                 Some(known) if own.folder.is_some() && dir.join(JOURNAL).is_file() => {
                     format!("the built-in paper {}", known.id)
@@ -70,7 +70,7 @@ impl Owner {
         Err(FileError::at(&file, text, start..start + paper.id.len(), message))
     }
 
-    /// Names the owner in the folder of results.
+    /// Writes the identity into the folder of results.
     pub(super) fn keep(&self, dir: &Path) -> Result<(), StoreError> {
         replace(dir, FILE, |out| Ok(serde_json::to_writer(out, self)?)).map(|_| ())
     }

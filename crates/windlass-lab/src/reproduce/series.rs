@@ -1,4 +1,4 @@
-//! The runs with series: those that the figures show, and those that claims are read from.
+//! The runs with time series, for figures and for the quantities of claims.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::run::{RunRecord, Runner, VERSION, form, simulate};
 use crate::scenario::Scenario;
 
 impl Reproduction<'_> {
-    /// Makes the runs whose series and packets the figures show; they repeat exactly, so that
-    /// only their series are kept, as far as there is room.
+    /// Makes the runs whose series and packets the figures show. The runs are deterministic, so that
+    /// only their series are stored. The second result is the error if they could not be stored.
     pub(super) fn trace(&self) -> Result<(Traces, Result<(), StoreError>), ReproduceError> {
         let (mut traces, mut kept) = (Traces::new(), Ok(()));
         let records = self.records();
@@ -31,7 +31,7 @@ impl Reproduction<'_> {
         Ok((traces, kept))
     }
 
-    /// What the traced runs yield.
+    /// The quantities of the traced runs.
     pub(super) fn traced(
         &self,
         records: &[RunRecord],

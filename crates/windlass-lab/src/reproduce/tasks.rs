@@ -1,4 +1,4 @@
-//! The runs that a plan asks for, all or within a budget.
+//! The runs of a plan, all of them or within a budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::papers::Paper;
 use crate::run::{Task, World};
 use crate::scenario::Scenario;
 
-/// What a point is known by among all of a plan.
+/// Identifier of a point in a plan: `experiment/point`.
 pub(super) fn place(experiment: &str, point: &str) -> String {
     format!("{experiment}/{point}")
 }
@@ -26,8 +26,9 @@ pub(super) fn read_by_all(
     Ok(claims.iter().map(|claim| read_by(claim, plan, &sources)).collect())
 }
 
-/// The runs of each point within a budget of seconds, and the seconds that they are foretold to take: of a paper those of the
-/// simulator's points, what else it has being asked for by the world's name; of an examination those of the world in which it is.
+/// The number of runs of each point within a budget of seconds, and the estimated time of these runs. For a
+/// paper the budget covers the simulator's points, because the user requests other backends by name. For an
+/// examination it covers the points of the examination's backend.
 pub(super) fn within(
     paper: &Paper,
     plan: &Plan,
@@ -48,7 +49,7 @@ pub(super) fn within(
         for point in experiment.points().into_iter().filter(within) {
             let world = experiment.world(&point);
             let place = place(&experiment.id, &point.id);
-            // A run that a claim reads traced is made twice.
+            // A point with a traced run that a claim reads is run twice.
             let times = if traced.contains(&place) { 2.0 } else { 1.0 };
             let scenario = load(paper, &experiment.scenario, &point.overrides)?;
             sites.push(Site {

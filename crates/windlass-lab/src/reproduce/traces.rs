@@ -1,4 +1,4 @@
-//! What the traced runs of a plan yield, and keeping it, so that none is traced again for that.
+//! Quantities of the traced runs of a plan. They are stored, so that no run is traced twice for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,23 +15,24 @@ use crate::run::store::replace;
 use crate::run::{RunError, RunRecord, Runner, Task, World};
 use crate::scenario::Scenario;
 
-/// The file in a paper's folder of results; a shard has its own beside it, `traced-2-4.json`.
+/// Name of the file in a paper's folder of results, without extension. A shard has a separate file, such as
+/// `traced-2-4.json`.
 const FILE: &str = "traced";
-/// Groups and seeds whose traces are in memory together.
+/// Number of groups and seeds whose traces are in memory at a time.
 const TOGETHER: usize = 8;
 
-/// The quantities that traced runs have yielded.
+/// Quantities of traced runs.
 pub(crate) struct Traced {
     dir: PathBuf,
     file: String,
-    /// Program and quantities.
+    /// Hash of the program and of the quantities.
     of: String,
-    /// The traces that each quantity is read from, by their places in the plan.
+    /// The traces of each quantity, as indices in the plan.
     sources: BTreeMap<String, Vec<usize>>,
     kept: BTreeMap<String, Yield>,
 }
 
-/// What the runs of one seed yield.
+/// Quantities of the runs with one seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Yield {
     events: u64,
@@ -41,24 +42,24 @@ struct Yield {
     gaps: BTreeMap<String, String>,
 }
 
-/// What is asked of traced runs.
+/// A request for quantities of traced runs.
 pub(crate) struct Asked<'a> {
     pub paper: &'a Paper,
     pub plan: &'a Plan,
-    /// The claims that read them.
+    /// The claims that read the quantities.
     pub claims: &'a [&'a Claim],
-    /// The plain runs beside them: a traced run is made with as many seeds as its point has runs, and with one where
-    /// these show that nothing is random.
+    /// The runs without traces. A traced run is made once for each run of its point, and only once if these
+    /// runs show no randomness.
     pub records: &'a [RunRecord],
     /// The scenario of each of the plan's traces.
     pub scenarios: &'a [Arc<Scenario>],
 }
 
-/// Quantities by name, and the events that their runs took.
+/// Quantities by name, and the number of events of their runs.
 pub(crate) type Told = (BTreeMap<String, Value>, u64);
 
 impl Traced {
-    /// Those that are kept in a paper's folder of results.
+    /// The stored quantities of a paper's folder of results.
     ///
     /// # Errors
     ///
@@ -77,17 +78,17 @@ impl Traced {
         Ok(Traced { kept: kept(&dir), dir, file, of: paper.quantities_hash(), sources })
     }
 
-    /// The traces that each quantity is read from, by their places in the plan.
+    /// The traces of each quantity, as indices in the plan.
     pub fn sources(&self) -> &BTreeMap<String, Vec<usize>> {
         &self.sources
     }
 
-    /// The quantities that the claims read, from runs that are made where they are not kept. One that is random has a
-    /// value for each seed.
+    /// The quantities that the claims read. Makes the runs of quantities that are not stored. A random
+    /// quantity has a value for each seed.
     ///
     /// # Errors
     ///
-    /// A run fails, a quantity cannot be told, or it cannot be kept.
+    /// A run fails, or a quantity cannot be computed or stored.
     pub fn values(&mut self, asked: &Asked, runner: &Runner) -> Result<Told, ReproduceError> {
         let mut groups: BTreeMap<Vec<usize>, BTreeSet<String>> = BTreeMap::new();
         for quantity in asked.claims.iter().flat_map(|c| c.quantities()) {
@@ -124,8 +125,8 @@ impl Traced {
         Ok((values, events))
     }
 
-    /// Makes what is missing of the groups, and keeps it. Groups that read the same run share it as far as they are filled
-    /// together.
+    /// Makes the missing runs of the groups, and stores their quantities. Groups of one chunk that read the same run
+    /// share it.
     fn fill(
         &mut self,
         asked: &Asked,
@@ -156,7 +157,7 @@ impl Traced {
         Ok(())
     }
 
-    /// What the runs of a seed yield for a group.
+    /// The quantities of a group from the runs with a seed.
     fn told(
         &self,
         asked: &Asked,
@@ -176,7 +177,8 @@ impl Traced {
     }
 }
 
-/// What this call and shards have kept in a folder. What cannot be read is run again.
+/// The stored quantities of a folder, including those of shards. An unreadable file is ignored, so that its runs are
+/// repeated.
 fn kept(dir: &Path) -> BTreeMap<String, Yield> {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let name = |file: &std::fs::DirEntry| file.file_name().to_string_lossy().into_owned();
@@ -187,14 +189,14 @@ fn kept(dir: &Path) -> BTreeMap<String, Yield> {
     ours.filter_map(read).flatten().collect()
 }
 
-/// Traces that quantities are read from together.
+/// A set of traces that quantities are read from together.
 struct Group {
     sources: Vec<usize>,
-    /// The first seed of each, and whether it goes on from there with each run.
+    /// The first seed of each trace, and true if the seed increases with each run.
     first: Vec<(u64, bool)>,
-    /// Runs of each, if anything is random.
+    /// Number of runs of each trace, if any trace is random.
     runs: Option<u64>,
-    /// Program, quantities, and the traces with their scenarios.
+    /// Hash of the program, the quantities, and the traces with their scenarios.
     of: String,
 }
 
@@ -210,7 +212,7 @@ impl Group {
             .iter()
             .zip(&runs)
             .map(|(at, runs)| (request(at).seed.unwrap_or(1), runs.is_some()));
-        // Two traces of one run are asked for different quantities.
+        // Two traces of one run may have different quantities.
         let form = |at: &usize| {
             let scenario = &asked.scenarios[*at];
             format!("{:?} {}", request(at).id, crate::run::form(scenario, &scenario.hash()))
@@ -228,7 +230,7 @@ impl Group {
         1..=self.runs.unwrap_or(1)
     }
 
-    /// The traces that a seed's quantities are read from, each with its own seed.
+    /// The traces for the quantities of a seed, each with the seed of its run.
     fn runs_of(&self, seed: u64) -> Vec<(usize, u64)> {
         let own = |(at, (first, goes_on)): (&usize, &(u64, bool))| {
             (*at, if *goes_on { first + seed - 1 } else { *first })
@@ -254,7 +256,7 @@ fn task(request: &TraceRequest, scenario: &Arc<Scenario>, seed: u64) -> Task {
     }
 }
 
-/// Traces with the events that they took, by place in the plan and seed.
+/// Traces with the number of their events, by index in the plan and seed.
 type Ran = BTreeMap<(usize, u64), (Trace, u64)>;
 
 fn run(tasks: &[((usize, u64), Task)], runner: &Runner) -> Result<Ran, ReproduceError> {
@@ -265,7 +267,7 @@ fn run(tasks: &[((usize, u64), Task)], runner: &Runner) -> Result<Ran, Reproduce
             all.entry(place(task)).or_insert_with(Vec::new).push(*at);
             all
         });
-    // Traces of one run share it.
+    // Traces of the same run share this run.
     let first = |(own, task): &&((usize, u64), Task)| at[&place(task)].first() == Some(own);
     let plain: Vec<Task> = tasks.iter().filter(first).map(|(_, task)| task.clone()).collect();
     let failed = runner.execute(&plain, |task, yielded, _| {

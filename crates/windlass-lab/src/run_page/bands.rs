@@ -1,11 +1,11 @@
-//! The charts of a run over time for many runs at once: the median of each curve, in the band that all runs lie in.
+//! Charts over time for several runs: the median of each curve, and the range of all runs as a band.
 
 use crate::report::model::{Chart, ChartPoint, ChartSeries, Mark};
 
-/// Moments of each curve.
+/// Number of points of each curve.
 const MOMENTS: usize = 400;
 
-/// One chart for each that all runs have, of the curves that all runs have; each run's charts in a list of their own.
+/// A chart for each chart and curve that all runs have. `runs` has a list of charts per run.
 pub(super) fn bands(runs: &[Vec<Chart>], end: f64) -> Vec<Chart> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let of_chart = |chart: &Chart| {
@@ -28,7 +28,7 @@ pub(super) fn bands(runs: &[Vec<Chart>], end: f64) -> Vec<Chart> {
     first.iter().filter_map(of_chart).collect()
 }
 
-/// Lowest, median and highest of step functions, as long as all of them last.
+/// Minimum, median and maximum of step functions, for the time in which all of them have a value.
 fn band(name: &str, curves: &[&ChartSeries], end: f64) -> ChartSeries {
     let mut places = vec![0; curves.len()];
     let at = |moment: usize| {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_band_holds_what_steps_have_at_each_moment_and_ends_with_the_shortest() {
+    fn a_band_is_the_range_of_step_functions_and_ends_with_the_shortest() {
         let a = curve(&[(0.0, 1.0), (1.0, 5.0), (4.0, 5.0)]);
         let b = curve(&[(0.5, 2.0), (3.0, 2.0)]);
         let c = curve(&[(0.0, 9.0), (4.0, 9.0)]);
@@ -81,6 +81,6 @@ mod tests {
         assert_eq!(at(0.25), None, "one has no value yet");
         assert_eq!(at(0.5), Some((1.0, 2.0, 9.0)));
         assert_eq!(at(2.0), Some((2.0, 5.0, 9.0)));
-        assert_eq!(at(3.5), None, "one is over");
+        assert_eq!(at(3.5), None, "one has ended");
     }
 }

@@ -8,9 +8,9 @@ use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scal
 use crate::report::numbers::rate_unit;
 use crate::why::Case;
 
-/// Most flows or subflows that are drawn.
+/// Maximum number of flows or subflows that are drawn.
 pub(super) const DRAWN: usize = 6;
-/// What is recorded for them.
+/// The recorded series.
 pub(super) const SERIES: [Series; 5] =
     [Series::Cwnd, Series::Ssthresh, Series::InFlight, Series::Srtt, Series::Pacing];
 
@@ -34,7 +34,7 @@ fn chart(id: &str, caption: &str, label: &str, series: Vec<ChartSeries>) -> Opti
     })
 }
 
-/// Window, data in flight, round trip, rate and queues.
+/// The charts of cwnd, data in flight, RTT, rate and queues.
 pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
     let alone = senders.len() == 1;
     let mut window = series(case, senders, Series::Cwnd, "cwnd", 1e3, alone);
@@ -56,13 +56,13 @@ pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
         chart("rtt", "Smoothed round-trip time.", "RTT (ms)", rtt),
         chart(
             "rate",
-            "What each application received, by intervals.",
+            "Goodput of each application, by intervals.",
             &format!("Goodput ({name})"),
             rates.collect(),
         ),
         chart(
             "queue",
-            "Packets that waited at the end of each interval, and at each drop.",
+            "Queue length at the end of each interval, and at each drop.",
             "Queue (packets)",
             queues(case),
         ),
@@ -70,7 +70,8 @@ pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
     all.into_iter().flatten().collect()
 }
 
-/// A recorded series of each sender, in thousands, millions … of its unit. One flow alone is known by what is drawn.
+/// A recorded series of each sender, divided by `unit`. A single flow's curve has the name of the series instead of the
+/// flow's.
 fn series(
     case: &Case,
     senders: &[&Decided],
@@ -100,7 +101,8 @@ fn ends(timeline: &Timeline) -> impl Iterator<Item = f64> {
     (1..).map(move |n| f64::from(n) * bin)
 }
 
-/// Bits per second by intervals, a tenth as many as queues have: a rate takes packets to be one.
+/// Goodput in bits per second, by intervals that are ten times as long as for queues, because a rate needs several
+/// packets.
 fn rates(case: &Case) -> Vec<ChartSeries> {
     const TOGETHER: usize = 10;
     let Some(timeline) = &case.result.timeline else { return Vec::new() };
@@ -120,7 +122,8 @@ fn rates(case: &Case) -> Vec<ChartSeries> {
     flows.map(one).collect()
 }
 
-/// Packets that wait at each link direction where any ever did, those with the longest queues.
+/// Queue lengths of the link directions with the longest queues, without directions whose queue never exceeded one
+/// packet.
 fn queues(case: &Case) -> Vec<ChartSeries> {
     let Some(timeline) = &case.result.timeline else { return Vec::new() };
     let mut all = Vec::new();

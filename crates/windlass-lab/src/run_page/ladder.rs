@@ -1,4 +1,4 @@
-//! The packets around a reduction.
+//! Sequence diagrams of the packets around a reduction.
 
 use windlass_cc::{Span, Time};
 use windlass_sim::PacketEvent;
@@ -8,13 +8,13 @@ use crate::report::model::{Ladder, Message};
 use crate::run::RunError;
 use crate::why::{Case, Reduction};
 
-/// Packets drawn before the decision, of those after the first that was lost, and after it.
+/// Numbers of packets that are drawn before and after the decision.
 const BEFORE: usize = 14;
 const AFTER: usize = 8;
-/// Longest stretch that is looked at around a decision.
+/// Maximum time before and after a decision.
 const LONGEST: Span = Span::from_secs(3);
 
-/// The exchange around each of these, where the whole way of the flow is over links.
+/// The packets around each of these reductions. Empty if the scenario has a radio.
 pub(super) fn exchanges(
     case: &Case,
     of: &[&Reduction<'_>],
@@ -40,7 +40,7 @@ pub(super) fn exchanges(
     Ok(of.iter().zip(&windows).map(ladder).collect())
 }
 
-/// From when the first lost segment was sent to a round trip and a half after the decision.
+/// The time from the transmission of the first lost segment to 1.5 RTT after the decision.
 fn window(r: &Reduction<'_>) -> [Time; 2] {
     let d = r.decision;
     let rtt = if d.srtt.is_known() { d.srtt.0.min(LONGEST.0) } else { 1_000_000_000 };
@@ -49,7 +49,7 @@ fn window(r: &Reduction<'_>) -> [Time; 2] {
     [Time(from), Time(d.since.0.saturating_add(rtt * 3 / 2))]
 }
 
-/// The first and the last link direction of the flow's way, of those that its packets were met on.
+/// The first and the last link direction of the flow's path that its packets used.
 fn ends(
     case: &Case,
     r: &Reduction<'_>,
@@ -68,7 +68,7 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
     let whole: Vec<&Passage> = all.iter().filter(|p| p.received.is_some() || p.lost).collect();
     let at = whole.partition_point(|p| p.sent < decided);
     let near = &whole[at.saturating_sub(BEFORE)..(at + AFTER).min(whole.len())];
-    // What was lost comes first, however long before that was.
+    // Up to three earlier lost packets are shown too, regardless of their time.
     let first = whole[..at.saturating_sub(BEFORE)].iter().filter(|p| p.lost).take(3);
     let shown: Vec<&Passage> = first.chain(near).copied().collect();
     if shown.is_empty() {
@@ -76,7 +76,7 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
     }
     let spec = &case.config.flows[r.sender.flow as usize];
     let [left, right] = [spec.from, spec.to].map(|node| case.config.nodes[node].clone());
-    // Numbers count from where the flow's data begin.
+    // Sequence numbers are relative to the first byte of the flow.
     let base = r.lost.first().map(|(l, _)| l.seq.0.wrapping_sub(l.start as u32));
     let number = |seq: u32| base.map_or(seq, |base| seq.wrapping_sub(base));
     let message = |p: &&Passage| {
@@ -101,7 +101,7 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
             },
             remark: match (p.lost, deemed && p.forward && p.sent >= decided) {
                 (true, _) => Some("lost".to_owned()),
-                (_, true) => Some("sent again".to_owned()),
+                (_, true) => Some("retransmitted".to_owned()),
                 _ => None,
             },
         }
@@ -110,7 +110,7 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
         id: format!("packets-{}", story_id(r)),
         caption: format!(
             "The packets around {:.6} s. Sequence and acknowledgement numbers count the flow's bytes. \
-             Earlier packets are left out but for the first lost, so that a silence is one of the packets drawn alone.",
+             Only the first lost packets are drawn of the earlier packets, so that a gap may contain other packets.",
             decided.as_nanos() as f64 / 1e9
         ),
         left,
@@ -119,7 +119,7 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
     })
 }
 
-/// Where a reduction is explained on the page.
+/// Anchor of a reduction's explanation on the page.
 pub(super) fn story_id(r: &Reduction<'_>) -> String {
     let path = r.sender.path.map_or(String::new(), |path| format!("-{path}"));
     format!("why-{}{path}-{}", r.sender.flow, r.decision.since.0)

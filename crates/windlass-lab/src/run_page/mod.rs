@@ -1,6 +1,7 @@
-//! The page of a scenario's runs: one of them over time, why its windows fell, and how the others came out.
+//! The page of a scenario's runs: one run over time, the causes of its cwnd reductions, and the results of all runs.
 //!
-//! A run is made again for it, with everything noted ([`crate::why`]): what is kept of a run need not have any series.
+//! The page repeats a run and records all series and decisions ([`crate::why`]), because a stored run may have no
+//! series.
 
 mod bands;
 mod curves;
@@ -25,22 +26,23 @@ use crate::scenario::Scenario;
 use crate::stations::Stations;
 use crate::why::{Case, Reduction, brief, sentences};
 
-/// Intervals by which rates and queues are counted.
+/// Number of intervals of rates and queues.
 const INTERVALS: u64 = 1000;
-/// Most reductions that are explained on the page, and most of these with their packets.
+/// Maximum number of explained reductions, and maximum number of reductions with their packets.
 const EXPLAINED: usize = 60;
 const WITH_PACKETS: usize = 12;
-/// Packet-hops up to which every change of a series is noted; of longer runs those that are far enough apart.
+/// Up to this number of packet-hops, every change of a series is recorded. In longer runs a series has at most
+/// [`SAMPLES`].
 const EVERY_CHANGE: u64 = 4_000_000;
 const SAMPLES: u64 = 20_000;
-/// Most runs whose curves are drawn as bands, each of which is made again.
+/// Maximum number of runs in the bands of curves. Each is repeated.
 const BANDED: usize = 20;
 
-/// The page of these runs of the simulator, of which the first is drawn; `command` makes them again.
+/// The page of these runs of the simulator. The first run is drawn over time. `command` repeats the runs.
 ///
 /// # Errors
 ///
-/// The simulator does not take the scenario.
+/// The simulator does not accept the scenario.
 pub fn report(
     scenario: &Scenario,
     records: &[RunRecord],
@@ -55,14 +57,16 @@ pub fn report(
     let (summary, mut sections) = drawn_and_explained(&case, WITH_PACKETS)?;
     if let Some(Section { blocks, .. }) = sections.get_mut(1) {
         blocks.push(Block::Command {
-            about: Some("Any of them, by its moment, in the folder of this page:".to_owned()),
+            about: Some(
+                "To explain a reduction by its time, in the folder of this page:".to_owned(),
+            ),
             command: "windlass explain . --at 12.3s".to_owned(),
             scenario: None,
         });
     }
     sections.extend(between(scenario, records, &case)?);
     sections.extend(places(scenario, first));
-    let about = Some("Made by".to_owned());
+    let about = Some("To repeat the runs:".to_owned());
     let made = Block::Command { about, command: command.to_owned(), scenario: None };
     sections.push(totals(scenario, records, Some(made)));
     let seeds: Vec<String> = records.iter().map(|r| r.seed.to_string()).collect();
@@ -75,8 +79,8 @@ pub fn report(
         provenance: vec![
             line("Scenario", format!("{}, hash {}", scenario.name, first.scenario_hash)),
             line("Windlass", first.version.clone()),
-            line("World", first.world.clone()),
-            line("Drawn", format!("seed {}", first.seed)),
+            line("Backend", first.world.clone()),
+            line("Run over time", format!("seed {}", first.seed)),
             line("Seeds", seeds.join(" ")),
             line("Command", command.to_owned()),
         ],
@@ -85,12 +89,12 @@ pub fn report(
     }))
 }
 
-/// The same of one run that is made for it alone, without what identifies it; `packets` says whether the exchanges around
-/// reductions are drawn, for which it is made twice.
+/// The page of one run that is made only for the page, without provenance. With `packets`, the page also
+/// draws the packets around reductions, for which the run is made twice.
 ///
 /// # Errors
 ///
-/// The simulator does not take the scenario.
+/// The simulator does not accept the scenario.
 pub fn look(scenario: &Scenario, seed: u64, packets: bool) -> Result<Report, RunError> {
     let case = noted(scenario, seed, sparse(scenario))?;
     let with_packets = if packets { WITH_PACKETS } else { 0 };
@@ -103,7 +107,7 @@ pub fn look(scenario: &Scenario, seed: u64, packets: bool) -> Result<Report, Run
         scenario_hash: scenario.hash().into(),
         world: World::Sim,
     };
-    // Its intervals are the page's, not the scenario's.
+    // The time series has the page's intervals, not the scenario's, so that the record leaves it out.
     let ran = Ran { result: case.result.clone(), kernel: None };
     let record = RunRecord { course: None, ..task.record(&ran) };
     sections.extend(places(scenario, &record));
@@ -111,12 +115,12 @@ pub fn look(scenario: &Scenario, seed: u64, packets: bool) -> Result<Report, Run
     Ok(Report { title: scenario.name.clone(), summary, sections, ..Report::default() })
 }
 
-/// The time that the changes of a series are apart at least, so that there are no more than [`SAMPLES`].
+/// Minimum time between two samples of a series, so that a series has at most [`SAMPLES`].
 fn sparse(scenario: &Scenario) -> Span {
     Span(scenario.duration.0 / SAMPLES)
 }
 
-/// A run with all that its page needs.
+/// A run with the records that its page needs.
 fn noted(scenario: &Scenario, seed: u64, apart: Span) -> Result<Case, RunError> {
     Case::recording(scenario, seed, |record| {
         record.series = curves::SERIES.to_vec();
@@ -125,8 +129,8 @@ fn noted(scenario: &Scenario, seed: u64, apart: Span) -> Result<Case, RunError> 
     })
 }
 
-/// What happened; the run over time and, where there is a reduction, why windows fell, the first `with_packets` of those with
-/// their packets.
+/// The summary of a run, and its sections: the run over time, and the explanations of reductions if there are
+/// reductions. The first `with_packets` explanations have their packets.
 fn drawn_and_explained(
     case: &Case,
     with_packets: usize,
@@ -139,7 +143,7 @@ fn drawn_and_explained(
     Ok((summary(case, &reductions), sections))
 }
 
-/// What happened, in three sentences.
+/// Summary of the run, in three sentences.
 fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
     let seconds = case.result.end.as_nanos() as f64 / 1e9;
     let flows: Vec<String> = (case.result.flows.iter().take(DRAWN))
@@ -171,8 +175,8 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
         false => format!("{}.\n\n", text.trim_end_matches('.')),
     };
     format!(
-        "{about}In {seconds} s {}{more}. Windows were reduced {losses} times for losses, {timeouts} times by timeouts and {marks} \
-         times for congestion marks; {unfounded} of these proved unfounded. The network dropped {dropped} packets.",
+        "{about}In {seconds} s {}{more}. cwnd was reduced {losses} times after losses, {timeouts} times after timeouts and {marks} \
+         times after congestion marks; {unfounded} of these reductions were spurious. The network dropped {dropped} packets.",
         flows.join("; ")
     )
 }
@@ -182,7 +186,8 @@ fn drawn(case: &Case) -> impl Iterator<Item = &Decided> {
     case.decisions().senders.iter().take(DRAWN)
 }
 
-/// The reductions that are explained: timeouts and what proved unfounded first, then the deepest cuts; in order of time.
+/// The explained reductions, in order of time. Timeouts and spurious reductions are selected first, and then
+/// the largest reductions.
 fn told<'a, 'b>(all: &'b [Reduction<'a>]) -> Vec<&'b Reduction<'a>> {
     let rank = |r: &Reduction<'_>| {
         let d = r.decision;
@@ -219,7 +224,8 @@ fn over_time(case: &Case, all: &[Reduction<'_>], shown: &[&Reduction<'_>]) -> Se
     };
     let senders: Vec<&Decided> = drawn(case).collect();
     let is_drawn = |r: &&Reduction<'_>| senders.iter().any(|s| std::ptr::eq(*s, r.sender));
-    // What an algorithm does by itself all the time would hide the rest.
+    // Reductions by an algorithm's own rule are frequent and would hide the others, so that only explained ones are
+    // shown.
     let own = |r: &&Reduction<'_>| r.decision.cause != Cause::Acks || told.contains(&story_id(r));
     let timeline = Timeline {
         charts: curves::charts(case, &senders),
@@ -233,7 +239,7 @@ fn over_time(case: &Case, all: &[Reduction<'_>], shown: &[&Reduction<'_>]) -> Se
     }
 }
 
-/// How far runs with other seeds lie apart over time; `first` is the run of the first record.
+/// The range of the runs over time. `first` is the run of the first record.
 fn between(
     scenario: &Scenario,
     records: &[RunRecord],
@@ -252,18 +258,17 @@ fn between(
         all if all == records.len() => format!("{all} runs"),
         some => format!("The first {some} of {} runs", records.len()),
     };
-    let text =
-        format!("{which}: the curve is the median, and every run lies in the band around it.");
+    let text = format!("{which}: the curve is the median, and the band is the range of all runs.");
     let charts = bands::bands(&runs, end);
     let timeline = Block::Timeline(Timeline { charts, ..Timeline::default() });
     Ok(Some(Section {
         id: "seeds".into(),
-        title: "Between seeds".into(),
+        title: "Range over seeds".into(),
         blocks: vec![Block::Text { text }, timeline],
     }))
 }
 
-/// When a sender was recovering.
+/// Intervals in which a sender was in recovery.
 fn spells(case: &Case, sender: &Decided) -> Vec<Spell> {
     let mut spells: Vec<Spell> = Vec::new();
     let mut open: Option<(f64, SpellTone)> = None;
@@ -306,17 +311,17 @@ fn why(
     if shown.len() < all.len() {
         blocks.push(Block::Text {
             text: format!(
-                "{} of {} reductions: timeouts, those that proved unfounded and the deepest cuts first.",
+                "{} of {} reductions, selected in this order: timeouts and spurious reductions, then the largest.",
                 shown.len(),
                 all.len()
             ),
         });
     }
     blocks.push(Block::Stories(stories));
-    Some(Section { id: "why".into(), title: "Why windows fell".into(), blocks })
+    Some(Section { id: "why".into(), title: "Reductions of cwnd".into(), blocks })
 }
 
-/// Where the stations of each cell stand, how long they transmit, and their routes to the node that most flows lead to.
+/// Maps of the stations of each cell, with their airtime and their routes to the node that receives the most flows.
 fn places(scenario: &Scenario, record: &RunRecord) -> Option<Section> {
     let map = |cell: usize| {
         let radio = &record.radios[cell];
@@ -328,13 +333,13 @@ fn places(scenario: &Scenario, record: &RunRecord) -> Option<Section> {
         Some(Block::Map(stations.drawn(
             format!("stations-{cell}"),
             format!(
-                "{}: where its stations stand, and the share of time that each transmits",
+                "{}: station positions, and the share of time that each station transmits",
                 radio.name
             ),
         )))
     };
     let blocks: Vec<Block> = (0..record.radios.len()).filter_map(map).collect();
-    let title = "Where the stations stand".to_owned();
+    let title = "Station positions".to_owned();
     (!blocks.is_empty()).then(|| Section { id: "stations".into(), title, blocks })
 }
 

@@ -218,7 +218,7 @@ set = { "flow.0.algorithm" = "cubic", "flow.1.algorithm" = "reno" }
             ("label = \"mixed\"", "label = \"mixed\"\nquick_seeds = 3", "is for papers"),
             ("max_seeds", "seeds", "f:4:9: `seeds` is a fixed number of runs, and `until`"),
             ("max_seeds = 200", "warmup = \"soon\"", "f:4:10: invalid warm-up `soon`"),
-            ("max_seeds = 200", "on = [\"mars\"]", "there is no world `mars`"),
+            ("max_seeds = 200", "on = [\"mars\"]", "backend `mars` not found"),
             ("max_seeds = 200", "name = \" \"", "f:4:8: the name of a sweep cannot be empty"),
             ("step 20pkt", "step 0pkt", "f:9:10: `20pkt..40pkt step 0pkt` never ends"),
             ("\"10pkt\", ", "\"20pkt\", ", "axis `queue` has the value `20pkt` already"),

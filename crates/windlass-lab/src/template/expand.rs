@@ -15,7 +15,7 @@ use super::values::{Missing, Vars, is_absent, is_missing, known_names, said};
 use crate::experiment::FileError;
 use crate::report::numbers::NONE;
 
-/// Elements that the lists of a `for` may make together.
+/// Maximum number of elements that one `for` may make.
 const MOST: usize = 100_000;
 
 pub(super) struct Expander<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Expander<'a> {
     pub(super) file: &'a str,
     pub(super) env: &'a Environment<'a>,
     pub(super) keep: &'a dyn Fn(&Value) -> Option<String>,
-    /// Values that names of `let` have in place of the file's.
+    /// Values that replace the file's values of `let` names.
     pub(super) given: &'a Vars,
     /// Elements of lists that could not be expanded.
     pub(super) errors: RefCell<Vec<FileError>>,
@@ -31,7 +31,7 @@ pub(super) struct Expander<'a> {
 
 type Entry<'t, 'i> = (&'t Spanned<Cow<'i, str>>, &'t Spanned<DeValue<'i>>);
 
-/// The entries of a table as the file has them one after another.
+/// The entries of a table in the order of the file.
 fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
     let mut all: Vec<Entry> = table.iter().collect();
     all.sort_by_key(|(key, _)| key.span().start);
@@ -98,7 +98,7 @@ impl Expander<'_> {
         Ok(out)
     }
 
-    /// The nodes of an element of a list.
+    /// The nodes that an element of a list makes.
     fn element(
         &self,
         span: Range<usize>,
@@ -115,7 +115,7 @@ impl Expander<'_> {
         Ok(out)
     }
 
-    /// The variables of each of the elements that one with `for` stands for.
+    /// The variables of each element that an element with `for` makes.
     fn turns(&self, table: &DeTable, vars: &Vars) -> Result<Vec<Vars>, FileError> {
         let Some((_, given)) = entry(table, "for") else { return Ok(vec![vars.clone()]) };
         let Some(lists) = given.get_ref().as_table() else {
@@ -176,7 +176,7 @@ impl Expander<'_> {
         Ok(self.bound(condition, vars)?.is_true())
     }
 
-    /// What a name of `let` or `for` stands for.
+    /// The value of a name of `let` or `for`.
     fn bound(&self, value: &Spanned<DeValue>, vars: &Vars) -> Result<Value, FileError> {
         Ok(match value.get_ref() {
             DeValue::String(text) => match self.evaluated(text, vars) {
@@ -252,14 +252,14 @@ impl Expander<'_> {
         names.is_ok_and(|names| names.iter().any(missing))
     }
 
-    /// The reason why a value is missing: that of a missing name in it, or else the error.
+    /// The reason why a value is missing: the reason of a missing name in it, or else the error.
     fn reason(&self, error: &minijinja::Error, vars: &Vars) -> String {
         let missing = |v: &Value| v.downcast_object_ref::<Missing>().map(|m| m.0.clone());
         let first = vars.values().find_map(missing).filter(|_| !is_absent(error));
         first.unwrap_or_else(|| said(error))
     }
 
-    /// A value as a file has it.
+    /// The content of a file that represents a value.
     fn content(&self, value: &Value, span: &Range<usize>) -> Result<Content, FileError> {
         if let Some(kept) = (self.keep)(value) {
             return Ok(Content::Text(kept));
@@ -286,7 +286,7 @@ impl Expander<'_> {
                 Content::Table(entries)
             }
             kind => {
-                let message = format!("this comes to {kind}, where a value is needed");
+                let message = format!("the expression gives {kind}; expected a value");
                 return Err(self.fail(span.clone(), message));
             }
         })

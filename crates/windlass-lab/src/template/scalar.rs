@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A text, or a number or truth value that stands for its text.
+/// A text, or a number or truth value that is read as its text.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a text, a number, or true or false")]
 enum Scalar {
@@ -26,12 +26,12 @@ impl From<Scalar> for String {
     }
 }
 
-/// A text that may be spelt as a number.
+/// A text that may be written as a number.
 pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     Scalar::deserialize(from).map(String::from)
 }
 
-/// Texts by key that may be spelt as numbers.
+/// Texts by key that may be written as numbers.
 pub(crate) fn texts<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
@@ -39,7 +39,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(
     Ok(all.into_iter().map(|(key, value)| (key, value.into())).collect())
 }
 
-/// Exactly two values: the reader of TOML takes the first two of a longer list.
+/// Exactly two values. The TOML reader would accept a longer list and take its first two values.
 pub(crate) fn two<'de, D, T>(from: D) -> Result<[T; 2], D::Error>
 where
     D: Deserializer<'de>,

@@ -90,7 +90,7 @@ impl Places {
 }
 
 impl Places {
-    /// Lays the places beneath `from` of others beneath a path.
+    /// Copies the places below the path `from` of `others` to the path `path`.
     pub(crate) fn graft(&mut self, path: &str, others: &Places, from: &str) {
         let beneath =
             |key: &str| key.strip_prefix(from).filter(|k| k.starts_with('.')).map(str::to_owned);
@@ -115,7 +115,7 @@ pub(crate) struct Tree<'a> {
     pub(super) file: &'a str,
     pub(super) span: Range<usize>,
     pub(super) entries: Entries,
-    /// Elements of lists that could not be expanded, and are left out.
+    /// Errors of elements that could not be expanded. The tree leaves out these elements.
     pub(super) errors: Vec<FileError>,
 }
 
@@ -125,7 +125,7 @@ impl Tree<'_> {
         &self.errors
     }
 
-    /// The file as a whole.
+    /// The value of the whole file.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Values of templates, and those that no run has.
+//! Values of templates, and missing values.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::scenario::did_you_mean;
 /// Values by name.
 pub(crate) type Vars = BTreeMap<String, Value>;
 
-/// That a value has no run to come from: no mistake, its place stays empty.
+/// The source of an error for a value that no run has. This is not a mistake: the value stays empty.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no run of it")]
+#[error("no run has this value")]
 pub(crate) struct Absent;
 
 /// The error of a value without runs.
 pub(crate) fn absent() -> minijinja::Error {
-    absent_because("there is no run of it")
+    absent_because("no run has this value")
 }
 
 /// The error of a value that the runs do not have, with the reason.
@@ -27,7 +27,7 @@ pub(crate) fn absent_because(why: impl Into<String>) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::InvalidOperation, why.into()).with_source(Absent)
 }
 
-/// What a name of `let` stands for whose value has no run to come from: so does all that is asked of it.
+/// The value of a `let` name whose value no run has, with the reason. Its attributes and methods are missing too.
 #[derive(Debug)]
 pub(crate) struct Missing(pub(crate) String);
 
@@ -58,12 +58,12 @@ impl Object for Missing {
     }
 }
 
-/// Whether a value is one that is not there.
+/// True if a value is missing.
 pub(crate) fn is_missing(value: &Value) -> bool {
     value.downcast_object_ref::<Missing>().is_some()
 }
 
-/// Whether this error says only that runs are missing.
+/// True if an error only reports missing runs.
 pub(crate) fn is_absent(error: &minijinja::Error) -> bool {
     let mut next = std::error::Error::source(error);
     while let Some(source) = next {
@@ -75,12 +75,12 @@ pub(crate) fn is_absent(error: &minijinja::Error) -> bool {
     false
 }
 
-/// A mistake in an expression.
+/// The error of a mistake in an expression.
 pub(crate) fn mistake(message: impl Into<String>) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::InvalidOperation, message.into())
 }
 
-/// What is wrong with an expression, on one line.
+/// The text of an expression's error, on one line.
 pub(crate) fn said(error: &minijinja::Error) -> String {
     let said = match (error.kind(), error.detail()) {
         (ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
@@ -99,15 +99,15 @@ pub(crate) fn said(error: &minijinja::Error) -> String {
     }
 }
 
-/// An environment whose expressions must name what exists.
+/// An environment in which an undefined name is an error.
 pub(crate) fn environment() -> Environment<'static> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env
 }
 
-/// Whether every name of an expression stands for something: the template language takes one that does not for a value that
-/// is undefined, and a condition on it for false.
+/// Checks that every name of an expression is defined. The template language would give an undefined value
+/// for an unknown name, and false for a condition on it.
 pub(crate) fn known_names(
     env: &Environment<'_>,
     asked: HashSet<String>,
@@ -115,11 +115,11 @@ pub(crate) fn known_names(
 ) -> Result<(), minijinja::Error> {
     let global: Vec<&str> = env.globals().map(|(name, _)| name).collect();
     let known: Vec<&str> = vars.keys().map(String::as_str).chain(global).collect();
-    // Sets have an order of their own each time.
+    // The order of a set differs each time.
     match asked.iter().filter(|name| !known.contains(&name.as_str())).min() {
         None => Ok(()),
         Some(name) => {
-            Err(mistake(format!("nothing is called `{name}` here{}", did_you_mean(name, &known))))
+            Err(mistake(format!("name `{name}` not found{}", did_you_mean(name, &known))))
         }
     }
 }

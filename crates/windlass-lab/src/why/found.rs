@@ -1,4 +1,4 @@
-//! Reductions as data, for programs.
+//! Reductions as data for JSON.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use windlass_tcp::{Cause, LossRule, LostSegment};
 
 use super::{Case, Reduction, sentences};
 
-/// A reduction and what led to it.
+/// A reduction and its causes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
     /// The flow, or flow and subflow.
@@ -18,7 +18,7 @@ pub struct Explained {
     pub algorithm: String,
     /// Simulated time of the (first) decision, seconds.
     pub time_s: f64,
-    /// Why: `losses`, `timeout`, `mark`, `probe`, `idle`, `coupling` or `algorithm`.
+    /// Cause: `losses`, `timeout`, `mark`, `probe`, `idle`, `coupling` or `algorithm`.
     pub cause: &'static str,
     /// Congestion window before.
     pub cwnd_before_bytes: u64,
@@ -28,49 +28,50 @@ pub struct Explained {
     pub ssthresh_before_bytes: u64,
     /// Slow-start threshold after.
     pub ssthresh_after_bytes: u64,
-    /// Segments deemed lost, and what befell them.
+    /// Segments deemed lost, and their fates.
     pub lost: Vec<Packet>,
-    /// Acknowledgements of the flow that were dropped meanwhile.
+    /// Number of the flow's acknowledgements that were dropped since the first of these transmissions.
     pub acks_dropped: usize,
-    /// Packets marked since the last answer to a mark.
+    /// Packets marked since the last reaction to a mark.
     pub marked: Vec<Packet>,
-    /// When the recovery was over, seconds.
+    /// End of the recovery, seconds.
     pub recovered_s: Option<f64>,
-    /// When it was found unfounded, seconds.
+    /// Time at which the reduction was undone as spurious, seconds.
     pub undone_s: Option<f64>,
-    /// The same in sentences.
+    /// The explanation in sentences.
     pub sentences: Vec<String>,
 }
 
-/// A packet that a reduction is about.
+/// A packet that caused a reduction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Packet {
     /// Sequence number on the wire.
     pub seq: u32,
     /// Bytes of sequence space.
     pub len: u32,
-    /// When it was sent, seconds.
+    /// Time of transmission, seconds.
     pub sent_s: f64,
-    /// How it was deemed lost, if it was: `duplicates`, `count`, `overtaken`, `partial`, `timeout` or `go back`.
+    /// Rule by which it was deemed lost: `duplicates`, `count`, `overtaken`, `partial`, `timeout` or `go
+    /// back`. Null if it was not deemed lost.
     pub rule: Option<&'static str>,
-    /// What befell it in the network; null where nothing did.
+    /// Fate in the network. Null if the network neither dropped nor marked it.
     pub fate: Option<&'static str>,
-    /// When, seconds.
+    /// Time of the fate, seconds.
     pub fate_s: Option<f64>,
-    /// The link direction, `name:from>to`; null on a radio.
+    /// The link direction, `name:from>to`. Null on a radio.
     pub link: Option<String>,
-    /// What waited in the queue.
+    /// The queue's content at this time.
     pub queue: Option<FilledBy>,
 }
 
-/// What waited in a queue.
+/// Content of a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct FilledBy {
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
     /// IP bytes.
     pub bytes: u64,
-    /// Packets by flow, of the 32 flows that have most.
+    /// Packets by flow, for the 32 flows with the most packets.
     pub by_flow: BTreeMap<String, u32>,
 }
 
@@ -91,7 +92,7 @@ fn fate(fate: Fate) -> &'static str {
     }
 }
 
-/// Why something was decided, in a word.
+/// Name of a decision's cause.
 pub(super) fn cause(cause: &Cause) -> &'static str {
     match cause {
         Cause::Acks => "algorithm",
@@ -121,7 +122,7 @@ fn rule(rule: LossRule) -> &'static str {
 }
 
 impl Explained {
-    /// A reduction of a run.
+    /// The data of a reduction.
     pub fn of(case: &Case, r: &Reduction<'_>) -> Explained {
         let d = r.decision;
         let lost = r.lost.iter().map(|(lost, incident)| lost_packet(case, lost, *incident));
@@ -148,7 +149,7 @@ impl Explained {
     }
 }
 
-/// A segment that was deemed lost, and what befell it.
+/// A segment that was deemed lost, with its fate.
 pub(super) fn lost_packet(case: &Case, lost: &LostSegment, befell: Option<&Incident>) -> Packet {
     Packet {
         rule: Some(rule(lost.rule)),

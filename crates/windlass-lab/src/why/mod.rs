@@ -1,7 +1,8 @@
-//! Why a window fell: each reduction of a run with the rule that made it, the packets concerned, and what the network did to them.
+//! Explanations of cwnd reductions: the rule that caused each reduction, the packets concerned, and their fate in the
+//! network.
 //!
-//! Nothing of this is stored. A run is made again from its scenario and seed with the record of decisions, and must come to the
-//! same totals; the record itself only looks ([`windlass_sim::evidence`]).
+//! The explanations are not stored. The run is repeated from its scenario and seed with the record of
+//! decisions, and must give the same totals. The record does not change the run ([`windlass_sim::evidence`]).
 
 mod found;
 mod ns2;
@@ -31,35 +32,37 @@ pub use words::{brief, in_force, sentences};
 /// A run with its record of decisions.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What was run.
+    /// The scenario.
     pub scenario: Scenario,
-    /// Its seed.
+    /// The seed.
     pub seed: u64,
-    /// As the simulator took it.
+    /// The simulator's configuration.
     pub config: Config,
-    /// What it came to.
+    /// The result of the run.
     pub result: RunResult,
     decisions: Decisions,
-    /// Places of the incidents of each flow and path.
+    /// Indices of the incidents of each flow and path.
     incidents: BTreeMap<(u32, Option<u8>), Vec<usize>>,
 }
 
-/// A reduction of a window or a threshold, and what led to it.
+/// A reduction of cwnd or ssthresh, and its causes.
 #[derive(Clone, Debug)]
 pub struct Reduction<'a> {
-    /// Whose.
+    /// The sender.
     pub sender: &'a Decided,
     /// The decision.
     pub decision: &'a Decision,
-    /// Segments that it answers, each with what befell the transmission that was deemed lost; `None` where nothing did.
+    /// Segments whose loss caused the reduction, each with the incident of the transmission that was deemed
+    /// lost. `None` if the transmission had no incident.
     pub lost: Vec<(LostSegment, Option<&'a Incident>)>,
-    /// Acknowledgements of the flow that were dropped from the first of these transmissions on.
+    /// Number of the flow's acknowledgements that were dropped since the first of these transmissions.
     pub acks_dropped: usize,
-    /// Packets of the flow that queues marked since its last answer to a mark, and that were not dropped later.
+    /// Packets of the flow that queues marked since the flow's last reaction to a mark, and that were not dropped
+    /// later.
     pub marks: Vec<&'a Incident>,
-    /// When the recovery that it began was over, and the window then, bytes.
+    /// End of the recovery that the reduction began, and cwnd at this time, bytes.
     pub over: Option<(Time, u64)>,
-    /// When and by what it was found to be unfounded.
+    /// Time at which the reduction was undone as spurious, and the rule.
     pub undone: Option<(Time, Undo)>,
 }
 
@@ -68,12 +71,12 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// The simulator does not take the scenario.
+    /// The simulator does not accept the scenario.
     pub fn of(scenario: &Scenario, seed: u64) -> Result<Case, RunError> {
         Case::recording(scenario, seed, |_| ())
     }
 
-    /// The same, and what else `more` asks to be recorded.
+    /// Makes a run with the record of decisions. `more` may enable other records.
     ///
     /// # Errors
     ///
@@ -96,7 +99,7 @@ impl Case {
         Ok(Case { scenario: scenario.clone(), seed, config, result, decisions, incidents })
     }
 
-    /// Every packet on every link, from another run of the same. Of a radio there is none.
+    /// Every packet on every link, from a repetition of the run. A radio has no such packets.
     ///
     /// # Errors
     ///
@@ -114,12 +117,12 @@ impl Case {
         ends[(direction as usize + end) % 2]
     }
 
-    /// What its senders decided, and what befell packets.
+    /// The decisions of the senders, and the incidents of packets.
     pub fn decisions(&self) -> &Decisions {
         &self.decisions
     }
 
-    /// Every reduction in order of time.
+    /// All reductions in order of time.
     pub fn reductions(&self) -> Vec<Reduction<'_>> {
         let mut all: Vec<Reduction<'_>> =
             self.decisions.senders.iter().flat_map(|s| self.reductions_of(s)).collect();
@@ -158,7 +161,7 @@ impl Case {
         let backward = own().filter(|i| !i.forward && i.fate != Fate::Marked);
         let dropped_since =
             |from: Time| move |i: &&Incident| i.time >= from && i.time <= decision.time;
-        // Before the next reduction for another reason; what follows is no longer this one's.
+        // The decisions before the next reduction for another reason belong to this reduction.
         let next = later.iter().position(|d| is_reduction(d) && d.from == Phase::Open);
         let episode = &later[..next.unwrap_or(later.len())];
         let over = episode.iter().find(|d| d.to == Phase::Open && d.from != Phase::Open);
@@ -177,7 +180,7 @@ impl Case {
         }
     }
 
-    /// The marks that a sender may have heard of when it answered some.
+    /// The marks that may have caused a sender's reaction.
     fn marks<'a>(
         &'a self,
         sender: &'a Decided,
@@ -194,7 +197,8 @@ impl Case {
         marks.copied().collect()
     }
 
-    /// Whether a decision may be an answer to marks: to an echo, or of an algorithm that weighs how many there are.
+    /// True if a decision may be a reaction to marks: to an echo, or by an algorithm that uses the share of marked
+    /// packets.
     fn hears_marks(&self, sender: &Decided, decision: &Decision) -> bool {
         let exact = self.profile(sender).params.requirements().ecn == Ecn::Exact;
         decision.cause == Cause::Echo || decision.cause == Cause::Acks && exact
@@ -207,7 +211,7 @@ impl Case {
         flow.profiles().nth(path).unwrap_or(&flow.profile)
     }
 
-    /// What befell the transmission of a segment that was deemed lost.
+    /// The incident of the transmission of a segment that was deemed lost.
     fn befell(&self, sender: &Decided, lost: &LostSegment) -> Option<&Incident> {
         let this = |i: &&Incident| {
             let overlaps = i.segment.is_some_and(|s| {
@@ -225,12 +229,12 @@ impl Case {
         places.into_iter().flatten().map(|place| &self.decisions.incidents[*place])
     }
 
-    /// The decision that was in force at a moment.
+    /// The latest decision at a time.
     pub fn at<'a>(&self, sender: &'a Decided, time: Time) -> Option<&'a Decision> {
         sender.journal.decisions().iter().rfind(|d| d.since <= time)
     }
 
-    /// A sender as results call it: its flow, or flow and subflow.
+    /// Name of a sender in results: its flow, or flow and subflow.
     pub fn name(&self, sender: &Decided) -> String {
         let flow = &self.scenario.flows[sender.flow as usize];
         let subflow = sender.path.zip(flow.multipath.as_ref());
@@ -243,7 +247,7 @@ fn same_data(a: &Incident, b: &Incident) -> bool {
     a.segment.map(|s| (s.seq, s.len)) == b.segment.map(|s| (s.seq, s.len))
 }
 
-/// Whether a reader would ask why: the window or its threshold fell, and not as a part of a recovery that had begun before.
+/// True if a decision reduces cwnd or ssthresh, and is not part of an earlier recovery.
 fn is_reduction(d: &Decision) -> bool {
     let own = match d.cause {
         Cause::Acks | Cause::Coupling => d.from == Phase::Open,

@@ -1,8 +1,8 @@
-//! A log of packets as a trace of ns-2: a line for what happened to a packet on a link, in the twelve columns of the ns manual's chapter on
-//! trace support.
+//! A log of packets as a trace of ns-2: a line for each event of a packet on a link, in the twelve columns of
+//! the ns manual's chapter on trace support.
 //!
-//! Logs begin where a link begins to transmit, so there are `-` (transmission begins), `r` (received) and `d` (dropped), but no `+`
-//! (enqueued).
+//! A log has the starts of transmissions, but not the arrivals at queues. The trace therefore has the events
+//! `-` (start of transmission), `r` (received) and `d` (dropped), but not `+` (enqueued).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use windlass_tcp::{Flags, Segment};
 
 use super::Case;
 
-/// The lines of these packets, which are some or all of the run's, in order of time.
+/// The lines of these packets, which are all or some packets of the run, in order of time.
 pub fn ns2(case: &Case, packets: &[PacketEvent]) -> String {
     let mut out = String::new();
     let mut way = Way::default();
@@ -45,7 +45,7 @@ pub fn ns2(case: &Case, packets: &[PacketEvent]) -> String {
     out
 }
 
-/// What it is, and the number that ns-2 would show: the first byte of data, or the byte that is acknowledged.
+/// Type of the packet, and the number that ns-2 would show: the sequence number of data, or the acknowledgement number.
 fn what(e: &PacketEvent) -> (&'static str, u32) {
     match &e.segment {
         None => ("cbr", 0),
@@ -54,7 +54,8 @@ fn what(e: &PacketEvent) -> (&'static str, u32) {
     }
 }
 
-/// The seven characters for ECN and priority: `E` a mark, `N` a packet that can be marked, `C` an echo, `A` the window reduced.
+/// The seven characters for ECN and priority: `E` is a mark, `N` an ECN-capable packet, `C` an echo (ECE),
+/// and `A` a reduced cwnd (CWR).
 fn flags(segment: Option<&Segment>) -> String {
     let Some(s) = segment else { return "-------".to_owned() };
     let or = |so: bool, letter: char| if so { letter } else { '-' };
@@ -64,14 +65,14 @@ fn flags(segment: Option<&Segment>) -> String {
     format!("{echo}--{reduced}{mark}-{able}")
 }
 
-/// Where a packet is: at a node, or under way on a link direction.
+/// Place of a packet: at a node, or in transit on a link direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Node(usize),
     Link(u32),
 }
 
-/// Follows packets from link to link, so that each keeps its number.
+/// Tracks packets from link to link, so that each keeps its number.
 #[derive(Default)]
 struct Way {
     at: BTreeMap<Place, VecDeque<(PacketEvent, u64)>>,
@@ -102,7 +103,7 @@ impl Way {
     }
 }
 
-/// Whether two events may be of one packet, which a queue may have marked between them.
+/// True if two events may belong to one packet. A queue may have marked it between them.
 fn same(a: &PacketEvent, b: &PacketEvent) -> bool {
     let unmarked = |e: &PacketEvent| e.segment.map(|s| Segment { ecn: Codepoint::default(), ..s });
     (a.flow, a.forward, a.ip_len, a.path) == (b.flow, b.forward, b.ip_len, b.path)

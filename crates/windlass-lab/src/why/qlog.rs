@@ -1,5 +1,6 @@
-//! The record of decisions as a qlog file: draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC 7464), with the recovery
-//! events of draft-ietf-quic-qlog-quic-events-12; [`super::qvis`] writes the same events under older names.
+//! The record of decisions as a qlog file: draft-ietf-quic-qlog-main-schema-13 as JSON text sequences (RFC
+//! 7464), with the recovery events of draft-ietf-quic-qlog-quic-events-12. [`super::qvis`] writes the same
+//! events with older names.
 
 use serde::Serialize;
 use windlass_cc::window::MAX_WINDOW;
@@ -11,12 +12,12 @@ use super::Case;
 use super::found::{Packet, cause, lost_packet};
 use crate::run::VERSION;
 
-/// Begins each record (RFC 7464).
+/// First character of each record (RFC 7464).
 const SEPARATOR: char = '\u{1e}';
 
 #[derive(Serialize)]
 struct Header<'a> {
-    // The drafts want these two within the first 256 bytes.
+    // The drafts require these two within the first 256 bytes.
     file_schema: &'static str,
     serialization_format: &'static str,
     title: &'a str,
@@ -42,7 +43,7 @@ struct ReferenceTime {
     epoch: &'static str,
 }
 
-/// What the events are called.
+/// Names of the events.
 pub(super) struct Names {
     pub metrics: &'static str,
     pub state: &'static str,
@@ -55,7 +56,7 @@ const NAMES: Names = Names {
     lost: "quic:packet_lost",
 };
 
-/// Events with their moments, each of a sender.
+/// Events with their times, each of a sender.
 pub(super) type Events<'a> = Vec<(Time, Event<'a>)>;
 
 #[derive(Serialize)]
@@ -91,7 +92,7 @@ pub(super) struct Carried {
 
 #[derive(Serialize)]
 pub(super) struct Raw {
-    /// Of the IP packet, bytes.
+    /// Length of the IP packet, bytes.
     pub length: u32,
 }
 
@@ -130,7 +131,7 @@ pub(super) struct Lost {
     packet: Packet,
 }
 
-/// QUIC's: a segment is nearest to a packet of type 1RTT.
+/// A packet header of QUIC. A segment is most similar to a packet of type 1RTT.
 #[derive(Serialize)]
 pub(super) struct PacketHeader {
     packet_type: &'static str,
@@ -143,12 +144,12 @@ impl PacketHeader {
     }
 }
 
-/// Everything that these senders decided and deemed lost, as the text of one `.sqlog` file; each sender is a group.
+/// The decisions and losses of these senders, as the text of one `.sqlog` file. Each sender is a group.
 pub fn qlog(case: &Case, senders: &[&Decided]) -> String {
     let names: Vec<String> = senders.iter().map(|s| case.name(s)).collect();
     let mut events = Vec::new();
     for (sender, name) in senders.iter().zip(&names) {
-        // A sequence number is nearest to a packet number.
+        // A sequence number is most similar to a packet number.
         losses(case, sender, name, &NAMES, |l| Some(l.seq.0.into()), &mut events);
         decisions(sender, name, &NAMES, &mut events);
     }
@@ -157,7 +158,7 @@ pub fn qlog(case: &Case, senders: &[&Decided]) -> String {
 
 /// A file of a header and its events.
 pub(super) fn file(header: &impl Serialize, mut events: Events<'_>) -> String {
-    // Stable: what a sender does in one moment stays in order, losses before their answer.
+    // The sort is stable: events of a sender at one time keep their order, with losses before the reaction.
     events.sort_by_key(|(time, _)| *time);
     let mut out = record(header);
     for (_, event) in &events {
@@ -199,7 +200,7 @@ fn known(span: Span) -> Option<f64> {
     span.is_known().then_some(millis(span.0))
 }
 
-/// What a sender deemed lost. `number` finds the number of a segment's packet; what has none is left out.
+/// The losses of a sender. `number` returns the number of a segment's packet. A segment without a number is left out.
 pub(super) fn losses<'a>(
     case: &Case,
     sender: &Decided,
@@ -219,7 +220,7 @@ pub(super) fn losses<'a>(
     }
 }
 
-/// QUIC's word for the rule, where it has one.
+/// QUIC's name of the rule, if QUIC has such a rule.
 fn trigger(lost: &LostSegment) -> Option<&'static str> {
     match lost.rule {
         LossRule::Duplicates | LossRule::Count => Some("reordering_threshold"),
@@ -229,7 +230,7 @@ fn trigger(lost: &LostSegment) -> Option<&'static str> {
     }
 }
 
-/// What a sender decided.
+/// The decisions of a sender.
 pub(super) fn decisions<'a>(sender: &Decided, group: &'a str, names: &Names, out: &mut Events<'a>) {
     let mut state = None;
     for d in sender.journal.decisions() {
@@ -241,7 +242,7 @@ pub(super) fn decisions<'a>(sender: &Decided, group: &'a str, names: &Names, out
         let mut add = |time: Time, metrics: Metrics| {
             out.push(event(time, names.metrics, group, Data::Metrics(metrics)));
         };
-        // A stretch of growth goes from where it began.
+        // A decision over several acknowledgements also has an event at its start.
         if d.count > 1 {
             add(d.since, metrics(d.before));
         }
@@ -249,7 +250,7 @@ pub(super) fn decisions<'a>(sender: &Decided, group: &'a str, names: &Names, out
     }
 }
 
-/// An event and its moment.
+/// An event and its time.
 pub(super) fn event<'a>(
     time: Time,
     name: &'static str,
@@ -259,7 +260,7 @@ pub(super) fn event<'a>(
     (time, Event { time: millis(time.as_nanos()), name, group_id, data })
 }
 
-/// RFC 9002's names where it has the state.
+/// Name of the state. RFC 9002's names are used for its states.
 fn state_after(d: &Decision) -> &'static str {
     match d.to {
         Phase::Open if d.after.cwnd < d.after.ssthresh => "slow_start",

@@ -1,8 +1,9 @@
-//! The record of decisions with the packets that it is about, as qvis draws them: qlog 0.3 as JSON text sequences, with the events of
+//! The record of decisions with its packets, for qvis: qlog 0.3 as JSON text sequences, with the events of
 //! draft-ietf-quic-qlog-quic-events-02.
 //!
-//! qvis looks packets up by number, and draws nothing of a sender without packets. Here a transmission has a number, as in QUIC: a
-//! segment that is retransmitted gets another, and an acknowledgement names the transmission that it answers.
+//! qvis finds packets by number, and does not draw a sender without packets. Each transmission has a number,
+//! as in QUIC: a retransmission gets a new number, and an acknowledgement names the transmissions that it
+//! covers.
 
 use std::collections::BTreeMap;
 
@@ -50,8 +51,8 @@ struct CommonFields {
     reference_time: u64,
 }
 
-/// Everything that these senders sent, heard, decided and deemed lost, as the text of one `.sqlog` file; each sender is a group.
-/// `packets` are those of every link.
+/// The packets, acknowledgements, decisions and losses of these senders, as the text of one `.sqlog` file.
+/// Each sender is a group. `packets` has the packets of every link.
 pub fn qvis(case: &Case, senders: &[&Decided], packets: &[PacketEvent]) -> String {
     let names: Vec<String> = senders.iter().map(|s| case.name(s)).collect();
     let mut events = Vec::new();
@@ -78,14 +79,14 @@ pub fn qvis(case: &Case, senders: &[&Decided], packets: &[PacketEvent]) -> Strin
     file(&header, events)
 }
 
-/// A transmission; its place in the list is its number.
+/// A transmission. Its index in the list is its number.
 struct Sent<'a> {
     event: &'a PacketEvent,
     segment: &'a Segment,
 }
 
 impl Sent<'_> {
-    /// The first number behind it.
+    /// The first sequence number after it.
     fn end(&self) -> Seq {
         Seq(self.segment.seq.0.wrapping_add(self.segment.seq_len()))
     }
@@ -96,7 +97,7 @@ fn of<'a>(sender: &Decided, packets: &'a [PacketEvent]) -> impl Iterator<Item = 
     packets.iter().filter(move |e| e.flow == flow && e.path.map(|p| p.path) == path)
 }
 
-/// What takes sequence space, where the first link takes it or has no room for it.
+/// The transmissions with sequence space, at the first link: transmitted there, or dropped by its queue.
 fn sent<'a>(case: &Case, sender: &Decided, packets: &'a [PacketEvent]) -> Vec<Sent<'a>> {
     let from = case.config.flows[sender.flow as usize].from;
     let leaves = |e: &&PacketEvent| {
@@ -111,7 +112,8 @@ fn sent<'a>(case: &Case, sender: &Decided, packets: &'a [PacketEvent]) -> Vec<Se
     data.filter_map(segment).collect()
 }
 
-/// The transmission that was deemed lost: the first of its numbers since it was handed down.
+/// Number of the transmission that was deemed lost: the first transmission of its sequence number since the time of
+/// sending.
 fn number(sent: &[Sent<'_>], lost: &LostSegment) -> Option<u64> {
     let since = sent.partition_point(|s| s.event.time < lost.sent);
     let at = sent[since..].iter().position(|s| {
@@ -158,16 +160,17 @@ fn packet(number: u64, event: &PacketEvent, frames: Vec<Frame>) -> Data {
     Data::Carried(Box::new(Carried { header: PacketHeader::of(number), raw, frames }))
 }
 
-/// Transmissions that no acknowledgement has covered yet.
+/// Transmissions that are not acknowledged yet.
 struct Open<'a> {
     sent: &'a [Sent<'a>],
-    /// Of those sent until now, the number of the next.
+    /// Number of the first transmission that is not yet sent.
     next: usize,
     waiting: Vec<usize>,
 }
 
 impl Open<'_> {
-    /// The transmissions that an acknowledgement covers first, each segment by its latest.
+    /// The transmissions that an acknowledgement is the first to cover. A retransmitted segment counts with its latest
+    /// transmission.
     fn answered(&mut self, now: Time, ack: &Segment) -> Vec<[u64; 2]> {
         let due = self.sent.partition_point(|s| s.event.time < now);
         self.waiting.extend(self.next..due);
@@ -191,12 +194,12 @@ impl Open<'_> {
     }
 }
 
-/// Whether a number is another or behind it, in the half of the space around it.
+/// True if a sequence number is equal to another or up to half of the sequence space after it.
 fn reached(number: Seq, other: Seq) -> bool {
     number.0.wrapping_sub(other.0) < 1 << 31
 }
 
-/// Numbers as ranges from ... to ....
+/// Numbers as ranges of first and last.
 fn ranges(numbers: impl Iterator<Item = usize>) -> Vec<[u64; 2]> {
     let mut numbers: Vec<u64> = numbers.map(|n| n as u64).collect();
     numbers.sort_unstable();

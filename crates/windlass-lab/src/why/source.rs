@@ -1,4 +1,4 @@
-//! Runs in results folders, made again.
+//! Repetition of runs of results folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,22 @@ use crate::scenario::Scenario;
 
 use super::Case;
 
-/// Which of the runs in a folder.
+/// Selection of a run in a folder.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// The point; any when not told.
+    /// The point. Default: the point of the last run.
     pub point: Option<String>,
-    /// The seed; the least when not told.
+    /// The seed. Default: the smallest seed.
     pub seed: Option<u64>,
 }
 
-/// A run of a results folder, or of a scenario file, made again with the record of decisions.
+/// Repeats a run of a results folder, or of a scenario file, with the record of decisions.
 ///
 /// # Errors
 ///
-/// There is no such run; it was made by a kernel, of which nothing is known; its scenario is gone; or this version comes to other
-/// totals than the one that made it.
+/// * The folder does not contain the run, or its scenario.
+/// * Another backend than the simulator made the run.
+/// * The totals differ from the totals of the version that made the run.
 pub fn find(path: &Path, choice: &Choice) -> Result<Case, Error> {
     if path.is_file() {
         let scenario = Scenario::from_file(path)?;
@@ -34,7 +35,7 @@ pub fn find(path: &Path, choice: &Choice) -> Result<Case, Error> {
     if !path.join(JOURNAL).is_file() {
         let place = path.display();
         return Err(Error::Input(format!(
-            "{place} holds no runs: there is no {JOURNAL}; name the folder of a `run --out`, or a scenario file"
+            "{place} holds no runs: {JOURNAL} not found; name the folder of a `run --out`, or a scenario file"
         )));
     }
     let (batch, _) = Batch::open(path)?;
@@ -43,14 +44,15 @@ pub fn find(path: &Path, choice: &Choice) -> Result<Case, Error> {
     let case = Case::of(&scenario, record.seed)?;
     if case.result.flows != record.flows || case.result.packet_hops != record.packet_hops {
         return Err(Error::Input(format!(
-            "this Windlass comes to other totals than {}, which made the run of {} with seed {}: run it again to explain it",
+            "the totals differ from version {}, which made the run of {} with seed {}; repeat the run to explain it",
             record.version, record.experiment, record.seed
         )));
     }
     Ok(case)
 }
 
-/// The run that is meant: the last one written of those that fit, by the least seed.
+/// The selected run: of the runs that match the choice, the run with the smallest seed at the point of the last written
+/// run.
 fn chosen<'a>(batch: &'a Batch, choice: &Choice, path: &Path) -> Result<&'a RunRecord, Error> {
     let fits = |r: &&RunRecord| {
         choice.point.as_ref().is_none_or(|point| r.point == *point)
@@ -69,14 +71,14 @@ fn chosen<'a>(batch: &'a Batch, choice: &Choice, path: &Path) -> Result<&'a RunR
     let record = all.iter().filter(of_last).min_by_key(|r| r.seed).unwrap_or(last);
     if record.world != World::Sim.to_string() {
         return Err(Error::Input(format!(
-            "the run was made in the world {}: what a kernel decides, and why, is not seen from outside it",
+            "`explain` needs a run of the simulator; this run used `{}`",
             record.world
         )));
     }
     Ok(record)
 }
 
-/// The scenario of a run, of those that the folder keeps of its experiment.
+/// The scenario of a run, from the scenario files of its experiment in the folder.
 fn scenario_of(path: &Path, record: &RunRecord) -> Result<Scenario, Error> {
     let folder = path.join("scenarios").join(file_name(&record.experiment));
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
@@ -88,8 +90,6 @@ fn scenario_of(path: &Path, record: &RunRecord) -> Result<Scenario, Error> {
     let found = scenarios.find(|s| World::Sim.hash(s) == record.scenario_hash);
     found.ok_or_else(|| {
         let place = folder.display();
-        Error::Input(format!(
-            "{place} does not hold the scenario of the run any more; run it again"
-        ))
+        Error::Input(format!("{place} does not contain the scenario of the run; repeat the run"))
     })
 }

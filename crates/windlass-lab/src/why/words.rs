@@ -8,15 +8,15 @@ use windlass_tcp::{Cause, Decision, LossRule, LostSegment};
 
 use super::{Case, Reduction};
 
-/// Most packets that a sentence names one by one.
+/// Maximum number of packets or flows that an explanation names one by one.
 const NAMED: usize = 3;
 
-/// Seconds, to the microsecond.
+/// A time in seconds, with microseconds.
 fn at(time: Time) -> String {
     format!("{:.6} s", time.as_nanos() as f64 / 1e9)
 }
 
-/// Bytes with their thousands set apart.
+/// A number of bytes with thousands separators.
 fn bytes(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -39,19 +39,19 @@ fn plural(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
-/// One that has not been set yet is as large as can be.
+/// The slow-start threshold. The maximum value means that it has never been set.
 fn threshold(n: u64) -> String {
     if n >= MAX_WINDOW { "never set".to_owned() } else { format!("{} B", bytes(n)) }
 }
 
-/// One line: when, whose, from what to what, and why.
+/// One line about a reduction: time, sender, cwnd before and after, cause, and fate of the packets.
 pub fn brief(case: &Case, r: &Reduction<'_>) -> [String; 5] {
     let d = r.decision;
     let window = format!("{} → {}", segments(d.before.cwnd, d.mss), segments(least(r), d.mss));
     [at(d.since), case.name(r.sender), window, cause(case, r), fate(case, r)]
 }
 
-/// The window that the reduction leads to: of a recovery that spreads it, the one at its end.
+/// cwnd after the reduction. If a recovery spreads the reduction over time, cwnd at its end.
 fn least(r: &Reduction<'_>) -> u64 {
     let d = r.decision;
     match (d.cause, r.over) {
@@ -60,14 +60,14 @@ fn least(r: &Reduction<'_>) -> u64 {
     }
 }
 
-/// What the sender met, in a few words.
+/// The event at the sender, in a few words.
 fn cause(case: &Case, r: &Reduction<'_>) -> String {
     match r.decision.cause {
         Cause::Losses => {
             let rule = r.lost.first().map(|(lost, _)| lost.rule);
             match rule {
-                Some(LossRule::Overtaken) => "loss found by time".to_owned(),
-                Some(LossRule::Count) => "loss found by SACK".to_owned(),
+                Some(LossRule::Overtaken) => "loss detected by time".to_owned(),
+                Some(LossRule::Count) => "loss detected by SACK".to_owned(),
                 _ => "duplicate acknowledgements".to_owned(),
             }
         }
@@ -81,7 +81,7 @@ fn cause(case: &Case, r: &Reduction<'_>) -> String {
     }
 }
 
-/// What became of the packets, in a few words.
+/// The fate of the packets, in a few words.
 fn fate(case: &Case, r: &Reduction<'_>) -> String {
     let dropped: Vec<&Incident> = r.lost.iter().filter_map(|(_, i)| *i).collect();
     match (dropped.first(), r.marks.first()) {
@@ -122,12 +122,13 @@ fn algorithm<'a>(case: &'a Case, r: &Reduction<'_>) -> &'a str {
     case.profile(r.sender).params.info().name
 }
 
-/// Whether it set the threshold to where the window is, which is how a slow start ends itself.
+/// True if a decision ends slow start without a loss: it sets ssthresh to at most cwnd.
 fn ends_slow_start(d: &Decision) -> bool {
     d.cause == Cause::Acks && d.before.cwnd < d.before.ssthresh && d.after.cwnd >= d.before.cwnd
 }
 
-/// The reduction explained: what happened, the rule, the packets and what became of them, and how it ended.
+/// The explanation of a reduction in sentences: the event, the rule, the packets with their fates, and the end of the
+/// recovery.
 pub fn sentences(case: &Case, r: &Reduction<'_>) -> Vec<String> {
     let mut said = vec![what(case, r), why(case, r)];
     said.extend(Some(how_much(case, r)).filter(|text| !text.is_empty()));
@@ -141,10 +142,10 @@ fn what(case: &Case, r: &Reduction<'_>) -> String {
     let d = r.decision;
     let (name, id) = (case.name(r.sender), case.profile(r.sender).params.info().id);
     let window = match d.after.cwnd.cmp(&d.before.cwnd) {
-        std::cmp::Ordering::Equal => format!("its window stayed at {} B", bytes(d.before.cwnd)),
+        std::cmp::Ordering::Equal => format!("kept cwnd at {} B", bytes(d.before.cwnd)),
         way => format!(
-            "its window {} from {} to {} B ({} to {} segments)",
-            if way.is_lt() { "fell" } else { "went" },
+            "{} cwnd from {} to {} B ({} to {} segments)",
+            if way.is_lt() { "reduced" } else { "increased" },
             bytes(d.before.cwnd),
             bytes(d.after.cwnd),
             segments(d.before.cwnd, d.mss),
@@ -154,7 +155,7 @@ fn what(case: &Case, r: &Reduction<'_>) -> String {
     let threshold = match d.before.ssthresh == d.after.ssthresh {
         true => String::new(),
         false => format!(
-            ", and its slow-start threshold from {} to {}",
+            ", and changed ssthresh from {} to {}",
             threshold(d.before.ssthresh),
             threshold(d.after.ssthresh)
         ),
@@ -163,7 +164,7 @@ fn what(case: &Case, r: &Reduction<'_>) -> String {
         1 => format!("At {}", at(d.time)),
         n => format!("From {} to {}, over {n} acknowledgements", at(d.since), at(d.time)),
     };
-    format!("{when} flow {name} ({id}) held back: {window}{threshold}.")
+    format!("{when}, flow {name} ({id}) {window}{threshold}.")
 }
 
 fn why(case: &Case, r: &Reduction<'_>) -> String {
@@ -173,35 +174,35 @@ fn why(case: &Case, r: &Reduction<'_>) -> String {
         Cause::Timeout { rto, expiries } => {
             let again = match expiries {
                 1 => String::new(),
-                n => format!(", the {n}th time in a row that nothing was heard"),
+                n => format!(" (expiry {n} in a row)"),
             };
             format!(
-                "Its retransmission timer, set for {:.3} s, expired{again}: no acknowledgement of new data came in that time \
+                "The retransmission timer of {:.3} s expired{again}, without an acknowledgement of new data in this time \
                  (RFC 6298 section 5, rules 5.4 to 5.6).",
                 rto.0 as f64 / 1e9
             )
         }
-        Cause::Echo => "An acknowledgement echoed a congestion mark (ECE), which is answered as a loss would be, once a round \
-             trip (RFC 3168 section 6.1.2)."
+        Cause::Echo => "An acknowledgement echoed a congestion mark (ECE). The sender reacts as to a loss, at most once per \
+             RTT (RFC 3168 section 6.1.2)."
             .to_owned(),
-        Cause::RepairedByProbe => "A tail loss probe had repaired a loss that nothing else would have shown: the loss \
-             counts like any other (RFC 8985 section 7.4)."
+        Cause::RepairedByProbe => "A tail loss probe repaired a loss that no other rule would detect. The sender reacts as \
+             to any other loss (RFC 8985 section 7.4)."
             .to_owned(),
         Cause::Idle(gap) => format!(
-            "It had sent nothing for {:.3} s, longer than its retransmission timeout: it begins again with the restart window \
+            "The sender was idle for {:.3} s, longer than its RTO, and continues with the restart window \
              (RFC 5681 section 4.1).",
             gap.0 as f64 / 1e9
         ),
-        Cause::Coupling => "The other paths of its connection, or their scheduler, asked for it.".to_owned(),
+        Cause::Coupling => "The other paths of the connection, or their scheduler, requested it.".to_owned(),
         _ if ends_slow_start(d) => {
             let slow_start = case.profile(r.sender).params.common().slow_start.info();
             match slow_start.id == "standard" || case.profile(r.sender).params.requirements().slow_start.is_none() {
-                true => format!("{} ended its slow start itself.", algorithm(case, r)),
-                false => format!("Its slow start, {} ({}), ended itself.", slow_start.name, slow_start.origin),
+                true => format!("{} ended slow start without a loss.", algorithm(case, r)),
+                false => format!("The slow start {} ({}) ended without a loss.", slow_start.name, slow_start.origin),
             }
         }
         _ => format!(
-            "No loss and no timeout: an acknowledgement came, and {}'s own rule lowered the window.",
+            "No loss and no timeout occurred. At an acknowledgement, {}'s own rule reduced cwnd.",
             algorithm(case, r)
         ),
     }
@@ -211,36 +212,36 @@ fn losses(case: &Case, r: &Reduction<'_>) -> String {
     let d = r.decision;
     let stack = &case.profile(r.sender).stack;
     let begun = match d.to {
-        Phase::Loss => "it went back to slow start from the first loss (Tahoe)",
+        Phase::Loss => "slow start restarted from the first loss (Tahoe)",
         _ => "fast recovery began",
     };
     let here: Vec<&LostSegment> =
         r.lost.iter().map(|(lost, _)| lost).filter(|l| l.time == d.time).collect();
     let Some(first) = here.first().copied().or(r.lost.first().map(|(lost, _)| lost)) else {
-        return format!("Segments were missing that had been deemed lost before, and {begun}.");
+        return format!("Segments that were deemed lost earlier are missing, and {begun}.");
     };
     let rule = match first.rule {
         LossRule::Duplicates => format!(
-            "{} duplicate acknowledgements in a row asked for byte {} (RFC 5681 section 3.2, RFC 6675 section 5)",
+            "{} duplicate acknowledgements in a row requested byte {} (RFC 5681 section 3.2, RFC 6675 section 5)",
             stack.dupthresh,
             bytes(first.start)
         ),
         LossRule::Count => format!(
-            "SACK blocks showed more than {} segments above byte {} to have arrived (RFC 6675 section 4, IsLost)",
+            "SACK blocks reported more than {} segments above byte {} (RFC 6675 section 4, IsLost)",
             stack.dupthresh.saturating_sub(1),
             bytes(first.start)
         ),
         LossRule::Overtaken => format!(
-            "a segment that was sent after byte {} had arrived, and that byte did not follow within a round trip and \
-             the reordering window (RACK, RFC 8985 section 6.2 step 5)",
+            "a segment that was sent after byte {} arrived, but the byte did not arrive within an RTT plus the \
+             reordering window (RACK, RFC 8985 section 6.2 step 5)",
             bytes(first.start)
         ),
         LossRule::Partial => format!(
             "a partial acknowledgement ended at byte {} (RFC 6582 section 3.2 step 3)",
             bytes(first.start)
         ),
-        LossRule::Timeout => format!("byte {} had been lost in a timeout", bytes(first.start)),
-        LossRule::GoBack => format!("it goes back to byte {}", bytes(first.start)),
+        LossRule::Timeout => format!("byte {} was lost in a timeout", bytes(first.start)),
+        LossRule::GoBack => format!("the sender goes back to byte {}", bytes(first.start)),
     };
     let count = plural(r.lost.len(), "segment was", "segments were");
     format!("{count} deemed lost and {begun}: {rule}.")
@@ -253,21 +254,21 @@ fn how_much(case: &Case, r: &Reduction<'_>) -> String {
     let set = match d.after.ssthresh >= MAX_WINDOW {
         true => String::new(),
         false => format!(
-            " It sets the threshold to {share:.2} of the window before, {} B having been in flight.",
+            " It sets ssthresh to {share:.2} of the previous cwnd; {} B were in flight.",
             bytes(d.flight_size)
         ),
     };
     let mut text = match d.cause {
         Cause::Timeout { .. } => format!(
-            "After a timeout the window begins again at about one segment (RFC 5681 section 3.1); the rest is {}'s own rule \
+            "After a timeout cwnd restarts at about one segment (RFC 5681 section 3.1). The rest is {}'s own rule \
              ({}).{set}",
             info.name, info.origin
         ),
         Cause::Losses | Cause::Echo | Cause::RepairedByProbe => {
-            format!("How much is {}'s own rule ({}).{set}", info.name, info.origin)
+            format!("{}'s own rule ({}) determines the reduction.{set}", info.name, info.origin)
         }
         Cause::Idle(_) => String::new(),
-        _ => format!("The rule is that of {}.", info.origin),
+        _ => format!("Source of the rule: {}.", info.origin),
     };
     if !d.inner.is_empty() {
         let fields: Vec<String> = d
@@ -279,7 +280,7 @@ fn how_much(case: &Case, r: &Reduction<'_>) -> String {
                 unit => format!("{name} {value} ({unit})"),
             })
             .collect();
-        text.push_str(&format!(" Afterwards it held: {}.", fields.join(", ")));
+        text.push_str(&format!(" State after the reduction: {}.", fields.join(", ")));
     }
     text
 }
@@ -297,9 +298,8 @@ fn packets(case: &Case, r: &Reduction<'_>) -> Vec<String> {
     if dropped.len() > NAMED {
         let more = dropped.len() - NAMED;
         said.push(format!(
-            "{} more of them {} dropped too.",
-            more,
-            if more == 1 { "was" } else { "were" }
+            "{} dropped too.",
+            plural(more, "more segment was", "more segments were")
         ));
     }
     let intact = r.lost.len() - dropped.len();
@@ -308,16 +308,14 @@ fn packets(case: &Case, r: &Reduction<'_>) -> Vec<String> {
             (true, 1) => "The segment was not dropped".to_owned(),
             (true, n) => format!("None of the {n} segments was dropped"),
             (false, n) => {
-                format!(
-                    "Of the {n} segments that were taken for lost, {intact} had not been dropped"
-                )
+                format!("{intact} of the {n} segments that were deemed lost had not been dropped")
             }
         };
         let acks = match r.acks_dropped {
-            0 => "no acknowledgement was dropped either: they were late, or still on their way"
+            0 => "no acknowledgement was dropped either, so the acknowledgements were late or in flight"
                 .to_owned(),
             n => format!(
-                "{} on the way back",
+                "{} on the return path",
                 plural(n, "acknowledgement was dropped", "acknowledgements were dropped")
             ),
         };
@@ -329,7 +327,7 @@ fn packets(case: &Case, r: &Reduction<'_>) -> Vec<String> {
 fn packet(case: &Case, lost: &LostSegment, i: &Incident) -> String {
     let which = match lost.transmission {
         1 => String::new(),
-        n => format!(" (its transmission no. {n})"),
+        n => format!(" (transmission {n})"),
     };
     let head = format!(
         "Bytes {} to {}{which}, sent at {}, were",
@@ -340,7 +338,7 @@ fn packet(case: &Case, lost: &LostSegment, i: &Incident) -> String {
     format!("{head} {}.", befell(case, i))
 }
 
-/// What befell a packet, with the queue as it was.
+/// The fate of a packet, with the queue's content at this time.
 fn befell(case: &Case, i: &Incident) -> String {
     let (place, time) = (place(case, i), at(i.time));
     match i.fate {
@@ -351,29 +349,29 @@ fn befell(case: &Case, i: &Incident) -> String {
             let discipline =
                 i.link.map_or("", |l| case.config.links[l as usize / 2].discipline.id());
             format!(
-                "dropped at {time} by the queue of {place}, as its discipline ({discipline}) decided: {}",
+                "dropped at {time} by the discipline ({discipline}) of the queue of {place}: {}",
                 full(case, i)
             )
         }
         Fate::LinkError if was_down(case, i) => {
-            format!("lost on {place}, which was down, and missed at {time}")
+            format!("lost on {place}, which was down; they would have arrived at {time}")
         }
         Fate::LinkError => format!(
-            "lost to bit errors or the loss model of {place}, at whose end they would have come at {time}"
+            "lost to bit errors or the loss model of {place}; they would have arrived at {time}"
         ),
         Fate::Marked => format!("marked at {time} by the queue of {place}: {}", full(case, i)),
         Fate::StationRefused => format!(
             "refused at {time} by a station whose queue was full or whose battery was empty"
         ),
         Fate::RetryLimit => {
-            format!("given up at {time} by a station that had tried as often as it may")
+            format!("dropped at {time} by a station after the maximum number of retries")
         }
         Fate::StationOff => format!("lost at {time} with a station that went off"),
         Fate::NoRoute => format!("dropped at {time} by a station that had no route for them"),
     }
 }
 
-/// Whether the link was down while the packet was being transmitted.
+/// True if the link was down during the packet's transmission.
 fn was_down(case: &Case, i: &Incident) -> bool {
     let Some(link) = i.link.map(|l| &case.config.links[l as usize / 2]) else { return false };
     let left = Time(i.time.0.saturating_sub(link.delay.0));
@@ -384,10 +382,10 @@ fn was_down(case: &Case, i: &Incident) -> bool {
 }
 
 fn full(case: &Case, i: &Incident) -> String {
-    let Some(backlog) = &i.backlog else { return "what waited is not known".to_owned() };
+    let Some(backlog) = &i.backlog else { return "the queue's content is unknown".to_owned() };
     let Backlog { packets, bytes: held, by_flow, flows } = backlog;
     let link = i.link.map(|l| &case.config.links[l as usize / 2]);
-    // What a device below the discipline holds waits as well.
+    // Packets in a device below the discipline wait as well.
     let device = link.map_or(0, |link| link.discipline.device_packets());
     let held = match link.map(|link| link.queue) {
         Some(QueueLimit::Packets(n)) => {
@@ -425,7 +423,7 @@ fn marks(case: &Case, r: &Reduction<'_>) -> Option<String> {
     let count = plural(r.marks.len(), "packet of the flow was", "packets of the flow were");
     let segment = first.segment.map_or(String::new(), |s| format!(" of {} B", s.len));
     Some(format!(
-        "Since it last answered a mark, {count} marked; the first, a segment{segment} sent at {}, was {}.",
+        "{count} marked since its last reaction to a mark. The first, a segment{segment} sent at {}, was {}.",
         at(first.sent),
         befell(case, first)
     ))
@@ -439,30 +437,28 @@ fn afterwards(r: &Reduction<'_>) -> Vec<String> {
                 "the receiver reported every retransmission as a duplicate (D-SACK, RFC 3708)"
             }
             Undo::Eifel => {
-                "an acknowledgement bore the timestamp of the original, not of the retransmission (Eifel, RFC 3522)"
+                "an acknowledgement had the timestamp of the original, not of the retransmission (Eifel, RFC 3522)"
             }
-            Undo::Frto => "data that was not sent again was acknowledged first (F-RTO, RFC 5682)",
+            Undo::Frto => {
+                "data that was not retransmitted was acknowledged first (F-RTO, RFC 5682)"
+            }
         };
-        said.push(format!("At {} it took the reduction back: {how}.", at(time)));
+        said.push(format!("At {} the sender undid the reduction: {how}.", at(time)));
     }
     if let Some((time, cwnd)) = r.over {
-        said.push(format!(
-            "The recovery was over at {}, with a window of {} B.",
-            at(time),
-            bytes(cwnd)
-        ));
+        said.push(format!("The recovery ended at {} with a cwnd of {} B.", at(time), bytes(cwnd)));
     }
     said
 }
 
-/// What a sender was doing at a moment, by the decision that was in force.
+/// The state of a sender at a time, by its latest decision.
 pub fn in_force(d: &Decision, time: Time) -> String {
     let phase = match d.to {
         Phase::Open if d.after.cwnd < d.after.ssthresh => "in slow start",
         Phase::Open => "in congestion avoidance",
         Phase::Recovery => "in fast recovery",
         Phase::Loss => "recovering from a timeout",
-        Phase::Cwr => "answering a congestion mark",
+        Phase::Cwr => "reacting to a congestion mark",
     };
     let window = match d.time > time {
         true => format!(
@@ -472,5 +468,5 @@ pub fn in_force(d: &Decision, time: Time) -> String {
         ),
         false => format!("{} B", bytes(d.after.cwnd)),
     };
-    format!("At {} it was {phase}, with a window of {window}.", at(time))
+    format!("At {} the sender was {phase}, with a cwnd of {window}.", at(time))
 }

@@ -1,4 +1,4 @@
-//! What the tests of the papers share.
+//! Common functions of the tests of papers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Setup {
     pub claims: Vec<Claim>,
 }
 
-/// The paper with this identifier, in any case.
+/// The paper with this identifier. Upper and lower case are equal.
 pub fn setup(id: &str) -> Setup {
     let paper = Paper::by_id(id).expect("the paper is built in");
     let plan = paper.plan().unwrap_or_else(|e| panic!("{e}"));
@@ -27,7 +27,7 @@ pub fn setup(id: &str) -> Setup {
 }
 
 impl Setup {
-    /// The scenario of a point, changed.
+    /// The scenario of a point with more overrides.
     pub fn scenario_at(&self, experiment: &str, point: &str, more: &[(&str, &str)]) -> Scenario {
         let found = self.plan.experiment(experiment).expect("known experiment");
         let point = found.points().into_iter().find(|p| p.id == point).expect("known point");
@@ -38,7 +38,7 @@ impl Setup {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// A run of a point, changed.
+    /// A run of a point with more overrides.
     pub fn run_at(
         &self,
         experiment: &str,
@@ -64,7 +64,7 @@ pub fn said(errors: &[FileError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n")
 }
 
-/// Seconds of a quick reproduction here.
+/// Budget of a quick reproduction in these tests, seconds.
 const QUICK: f64 = 4.0;
 
 /// A quick reproduction in a folder.

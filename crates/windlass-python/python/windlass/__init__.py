@@ -7,8 +7,8 @@
 >>> len(r.flows)
 3
 
-Quantities carry their units, as text: ``"2Mbps"``, ``"30ms"``, ``"64KiB"``, ``"0.5%"``. Columns of numbers carry theirs at the end of their
-names: ``goodput_bps``, ``srtt_ms``. The same scenario and seed give the same bytes here and on the command line.
+Quantities are text with a unit: ``"2Mbps"``, ``"30ms"``, ``"64KiB"``, ``"0.5%"``. The name of a column of numbers ends with its unit:
+``goodput_bps``, ``srtt_ms``. The same scenario and seed give the same bytes here and on the command line.
 """
 
 from ._compare import Comparison, compare

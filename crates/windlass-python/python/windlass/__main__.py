@@ -7,8 +7,8 @@ from . import _native
 
 
 def main() -> int:
-    """Does what the command line says; the exit code."""
-    # Work in Rust does not come back to Python's own handler before its end.
+    """Runs the command line and returns the exit code."""
+    # Python's own handler would run only after the work in Rust has ended.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.command(["windlass", *sys.argv[1:]])
 

@@ -16,15 +16,15 @@ from ._table import Table
 
 
 class Comparison(Results):
-    """Which algorithm does best, and who harms whom."""
+    """Results of a comparison: the ranking of the algorithms, and the harm that they do to each other."""
 
     def __init__(self, native: _native.Records, tables: list[tuple[str, _native.Table]], text: str, page: str) -> None:
         super().__init__(native)
         found = {name: Table(table) for name, table in tables}
         self.ranking = found["ranking"]
-        """One row a measure and algorithm, with differences paired by seed and corrected for many comparisons."""
+        """One row per measure and algorithm, with differences paired by seed and corrected for multiple comparisons."""
         self.harm = found.get("harm")
-        """One row a measure and pair of algorithms; ``None`` if it was not asked for."""
+        """One row per measure and pair of algorithms; ``None`` if ``harm`` is false."""
         self._text, self._page = text, page
 
     def page(self) -> Page:
@@ -35,8 +35,8 @@ class Comparison(Results):
         """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes.
 
         Args:
-            measure: a word of the ranking's column ``measure``; the one that the ranking goes by unless told.
-            ax: axes to draw into; new ones unless told.
+            measure: a value of the ranking's column ``measure`` [default: the measure of the ranking].
+            ax: axes to draw into [default: new axes].
         """
         from ._plot import draw_ranking
 
@@ -63,21 +63,21 @@ def compare(
     jobs: int = 0,
     progress: Progress = None,
 ) -> Comparison:
-    """Compares algorithms on a scenario: over the same network with the same seeds.
+    """Compares algorithms on a scenario, with the same network and the same seeds.
 
     Args:
         scenario: a scenario, or the path of its file.
         algorithms: at least two, such as ``["cubic", "bbr", "newreno:increase=per-byte"]``.
         seeds: replications, paired by seed.
-        flows: names of the flows that run them; all that can unless told.
-        baseline: the algorithm that the others are held against; the best unless told.
-        jitter: draws each flow's start from this time, such as ``"1s"``.
-        metric: what the ranking goes by: ``goodput``, ``queueing-delay``, ``loss``, ``retransmissions``, ``jain``, ``completion``,
+        flows: names of the flows that run the algorithms [default: all suitable flows].
+        baseline: the algorithm with which the others are compared [default: the best].
+        jitter: delays each flow's start by a random time up to this value, such as ``"1s"``.
+        metric: the metric of the ranking: ``goodput``, ``queueing-delay``, ``loss``, ``retransmissions``, ``jain``, ``completion``,
             ``late``, ``latency``, ``exchange`` or ``battery-life``.
-        harm: whether to find out who harms whom (Ware and others, HotNets 2019), which takes many more runs.
-        folder: keeps finished runs here; what is there already is not made again.
-        jobs: runs side by side; 0 takes one for each processor.
-        progress: a bar where a person watches unless told.
+        harm: measure the harm of each algorithm to the others (Ware and others, HotNets 2019), which needs many more runs.
+        folder: stores finished runs here. Runs that it already has are not repeated.
+        jobs: number of parallel runs; 0 means one per processor.
+        progress: a progress bar [default: in a terminal or notebook].
     """
     scenario = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     command = f"windlass.compare({scenario._called()}, {list(algorithms)!r}, seeds={seeds})"

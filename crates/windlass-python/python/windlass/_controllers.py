@@ -1,4 +1,4 @@
-"""Congestion control in Python: for teaching and first tries, held against the conformance vectors."""
+"""Congestion control in Python, for teaching and first experiments, with a check by the conformance vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEVER = 2**32 - 1
 
 
 class Facts(SimpleNamespace):
-    """What is known of a connection, or what an event tells; a fact that is absent is ``None``, as are sums of nothing."""
+    """State of a connection, or data of an event. A missing value is ``None``, and so is a sum over nothing."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -25,16 +25,16 @@ class Facts(SimpleNamespace):
 
 
 class Controller:
-    """An algorithm as the events see it. Windows are bytes, times nanoseconds (``_ns``), rates bytes per second.
+    """Base class of an algorithm, with a method for each event. Windows are bytes, times nanoseconds (``_ns``), rates bytes per second.
 
-    ``conn`` has the facts after the event: ``now_ns``, ``in_flight``, ``flight_size``, ``una``, ``next_id``, ``delivered``, ``lost``, ``sent``,
+    ``conn`` has the state after the event: ``now_ns``, ``in_flight``, ``flight_size``, ``una``, ``next_id``, ``delivered``, ``lost``, ``sent``,
     ``srtt_ns``, ``min_rtt_ns``, ``mss``, ``limited_by`` and ``phase`` (``open``, ``recovery``, ``loss``, ``cwr``). The book's page on
     conformance vectors explains each. After an event the host reads :attr:`cwnd`, :attr:`ssthresh` and :attr:`pacing`.
 
     Args:
         params: the algorithm's parameters.
         setup: ``initial_window``, ``initial_ssthresh`` (bytes), ``recovery`` (``tahoe``, ``reno``, ``newreno``, ``sack``, ``prr``) and
-            ``ack_limit``, the segments that one acknowledgement counts for at most.
+            ``ack_limit``, the maximum number of segments for which one acknowledgement counts.
         conn: the new connection.
     """
 
@@ -43,7 +43,7 @@ class Controller:
     ssthresh: float | None = None
     """Slow-start threshold, bytes; ``None`` for an algorithm without one."""
     pacing: float | None = None
-    """Pacing rate, bytes per second; ``None`` for an algorithm that asks for none."""
+    """Pacing rate, bytes per second; ``None`` for an algorithm without pacing."""
 
     def __init__(self, params: dict[str, Any], setup: Facts, conn: Facts) -> None:
         self.params, self.setup = params, setup
@@ -53,36 +53,36 @@ class Controller:
         """An acknowledgement, duplicates included: ``acked``, ``newly_delivered``, ``newly_lost`` bytes, ``rtt_ns``, ``duplicate``."""
 
     def on_phase(self, conn: Facts, before: str, after: str) -> None:
-        """Loss recovery moves on. ``conn.flight_size`` is still that at which the loss was found."""
+        """The phase of loss recovery changes. ``conn.flight_size`` is the flight at which the loss was detected."""
 
     def on_loss(self, conn: Facts, loss: Facts) -> None:
         """A segment was deemed lost: ``bytes``."""
 
     def on_undo(self, conn: Facts, why: str) -> None:
-        """The reduction that began the phase was unfounded."""
+        """The reduction at the beginning of the phase was unnecessary."""
 
     def on_idle(self, conn: Facts, gap_ns: int, reset: bool) -> None:
-        """The first transmission after a time without anything to send; with ``reset`` it was longer than a timeout."""
+        """The first transmission after an idle time. ``reset`` is true if the idle time was longer than a timeout."""
 
     def on_mss(self, conn: Facts, old_mss: int) -> None:
-        """The segment size was ``old_mss`` and is ``conn.mss`` now."""
+        """The segment size changed from ``old_mss`` to ``conn.mss``."""
 
     def on_other(self, conn: Facts, event: Facts) -> None:
-        """What only algorithms for several paths or for radios hear."""
+        """Events that only algorithms for several paths or for radios need."""
 
 
 class WindowController(Controller):
-    """An algorithm with a window, of which a subclass says two things only: how the window grows in congestion avoidance, and what a
-    loss leaves of it. Slow start, fast recovery (RFC 5681, 6582, 6675), timeouts, idle times, changes of the segment size and undoing are here.
-    As they stand the two are Reno's.
+    """An algorithm with cwnd. A subclass defines only the growth of cwnd in congestion avoidance and its reduction after a loss. This
+    class has slow start, fast recovery (RFC 5681, 6582, 6675), timeouts, idle times, changes of the segment size and undo.
+    The default growth and reduction are Reno's.
     """
 
     def increase(self, conn: Facts, ack: Facts, credit: float) -> float:
-        """Bytes that the window opens by in congestion avoidance, for an acknowledgement that counts for ``credit`` bytes."""
+        """Growth of cwnd in congestion avoidance, bytes, for an acknowledgement that counts for ``credit`` bytes."""
         return float(conn.mss * max(credit, conn.mss) / self.cwnd)
 
     def threshold(self, conn: Facts, cause: str) -> float:
-        """What is left after a ``loss``, a ``timeout`` or a ``mark``, bytes."""
+        """ssthresh after a ``loss``, a ``timeout`` or a ``mark``, bytes."""
         return float(max(conn.flight_size / 2, 2 * conn.mss))
 
     def __init__(self, params: dict[str, Any], setup: Facts, conn: Facts) -> None:
@@ -163,7 +163,7 @@ class WindowController(Controller):
 
 
 class _Seat:
-    """A controller at work on a connection of the simulator, which hands over events as lines of the vectors' format."""
+    """A controller on a connection of the simulator, which passes events as lines of the vectors' format."""
 
     def __init__(self, controller: type[Controller], first: str) -> None:
         header = json.loads(first)
@@ -181,13 +181,13 @@ class _Seat:
         for what in ("cwnd", "ssthresh", "pacing"):
             value = getattr(made, what)
             if value is not None and not value >= (1 if what == "cwnd" else 0):
-                raise InputError(f"{type(made).__name__}.{what} is {value} at {self._conn.now_ns / 1e9:g} s; a window is one byte at least, and a threshold or rate not negative")
+                raise InputError(f"{type(made).__name__}.{what} is {value} at {self._conn.now_ns / 1e9:g} s; cwnd must be at least one byte, and a threshold or rate must not be negative")
         return made.cwnd, made.ssthresh, made.pacing
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where an algorithm leaves a vector."""
+    """A difference between an algorithm and a vector."""
 
     file: Path
     line: int
@@ -201,11 +201,11 @@ class Difference:
 
 
 def conform(controller: type[Controller], vectors: str | PathLike[str]) -> list[Difference]:
-    """Holds an algorithm against conformance vectors, such as the folder ``conformance/reno``: the first difference of each file.
+    """Checks an algorithm with conformance vectors, such as the folder ``conformance/reno``. Returns the first difference of each file.
 
     Args:
         controller: the class.
-        vectors: a file of the format that the book's page on conformance vectors explains, or a folder of such files.
+        vectors: a file of conformance vectors (the book's page on them explains the format), or a folder of such files.
     """
     path = Path(vectors)
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
@@ -218,9 +218,9 @@ def _read(file: Path) -> list[dict[str, Any]]:
     try:
         lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError) as e:
-        raise InputError(f"{file}: this is no vector: {e}", file=str(file)) from e
+        raise InputError(f"{file}: not a conformance vector: {e}", file=str(file)) from e
     if not lines or lines[0].get("format") != "windlass-conformance" or lines[0].get("version") != 1:
-        raise InputError(f"{file}: this is no vector of version 1", file=str(file))
+        raise InputError(f"{file}: not a conformance vector of version 1", file=str(file))
     return lines
 
 

@@ -1,21 +1,21 @@
-"""What can go wrong."""
+"""Exceptions."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Anything that Windlass refuses or fails at."""
+    """Base class of all errors of Windlass."""
 
 
 class InputError(Error, ValueError):
-    """What was asked for is not right.
+    """Invalid input.
 
     Attributes:
-        file: the file that is at fault, if one is.
-        line, column: where in that file, from 1.
-        key: path of the key that is at fault, such as ``flow[0].start``.
-        suggestion: the word that was probably meant in place of an unknown one.
-        help: what else would be right, such as all words that are known.
+        file: the file with the error, if the input is a file.
+        line, column: position in the file, from 1.
+        key: path of the key with the error, such as ``flow[0].start``.
+        suggestion: the probably intended word for an unknown word.
+        help: valid values, such as all known words.
     """
 
     def __init__(
@@ -39,4 +39,4 @@ class InputError(Error, ValueError):
 
 
 class RunError(Error, RuntimeError):
-    """Something went wrong in the course of the work. What was finished and has a folder is kept there."""
+    """The work failed. Finished runs stay in the folder, if a folder was given."""

@@ -1,4 +1,4 @@
-"""Runs made by other processes and machines: messages go out, what came of them comes back, and one process keeps it."""
+"""Runs on other processes and machines: jobs are sent as messages, and one process collects and stores the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._errors import InputError, RunError
 
 
 def work(sweep: _native.Sweep, executor: Any, tell: Callable[[int, int], None] | None) -> None:
-    """Makes what is missing, round by round: a sweep that adds runs until it is sure has several."""
+    """Makes the missing runs in rounds. A sweep with ``until`` adds runs and has several rounds."""
     finished = _engine(executor)
     made = 0
     while jobs := sweep.jobs():
@@ -33,7 +33,7 @@ def _engine(executor: Any) -> Callable[[list[str]], Iterator[str]]:
     if getattr(executor, "__name__", "") == "ray":
         return lambda jobs: _ray(executor, jobs)
     raise InputError(
-        f"executor: a {type(executor).__name__} is none; give a concurrent.futures.Executor, a dask.distributed.Client or the module ray"
+        f"executor: invalid type {type(executor).__name__}; give a concurrent.futures.Executor, a dask.distributed.Client or the module ray"
     )
 
 
@@ -44,8 +44,8 @@ def _futures(executor: Executor, jobs: Iterable[str]) -> Iterator[str]:
             yield future.result()
     except BrokenProcessPool as e:
         raise RunError(
-            "a process of the executor has died, and with it the executor; what was finished is kept where the sweep has a folder, "
-            "and the same call with a new executor goes on"
+            "a process of the executor has died, so that the executor is unusable; finished runs stay in the sweep's folder, if it has a folder, "
+            "and the same call with a new executor resumes the sweep"
         ) from e
     finally:
         for future in futures:
@@ -55,7 +55,7 @@ def _futures(executor: Executor, jobs: Iterable[str]) -> Iterator[str]:
 def _dask(client: Any, jobs: list[str]) -> Iterator[str]:
     from distributed import as_completed as completed
 
-    # A run is a pure function of its message: what is lost with a worker is made by another.
+    # A run is a pure function of its message: another worker repeats a run that is lost with a worker.
     futures = client.map(_native.work_on, jobs, pure=True, retries=10)
     try:
         for future in completed(futures):
@@ -65,7 +65,7 @@ def _dask(client: Any, jobs: list[str]) -> Iterator[str]:
 
 
 def _work_on(job: str) -> str:
-    # Ray takes functions of Python only.
+    # Ray accepts only Python functions.
     return _native.work_on(job)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Page:
-    """A report as one HTML file, which opens without a network. A notebook shows it where it stands."""
+    """A report as one HTML file, which opens without a network. A notebook displays it inline."""
 
     def __init__(self, html: str) -> None:
         self.html = html
@@ -22,5 +22,5 @@ class Page:
         return f"<a page of {len(self.html) // 1000} kB>"
 
     def _repr_html_(self) -> str:
-        # A frame of its own: the page's styles and scripts are not the notebook's.
+        # A separate frame keeps the page's styles and scripts apart from the notebook's.
         return f'<iframe srcdoc="{escape(self.html)}" style="width: 100%; height: 40em; border: 0" title="report"></iframe>'

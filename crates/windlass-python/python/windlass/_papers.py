@@ -1,4 +1,4 @@
-"""Papers and verdicts on their claims; examinations and scorecards."""
+"""Papers and verdicts on their claims; assessments and scorecards."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Reproduction:
 
     def __init__(self, verdicts: _native.Table, headline: str, report: str, failed: list[str]) -> None:
         self.verdicts = Table(verdicts)
-        """One row a claim: the paper's value, ours with its 95 % interval, the verdict and why."""
+        """One row per claim: the published value, the measured value with its 95 % interval, the verdict and its reason."""
         self.headline = headline
-        """How many claims came to which verdict."""
+        """Number of claims with each verdict."""
         self.report = fspath(report)
         """Path of the report as one HTML file, which opens without a network."""
         self.failed = failed
-        """Runs that gave no result, with the reason."""
+        """Runs without a result, with the reason."""
 
     def page(self) -> Page:
         """The report."""
@@ -39,7 +39,7 @@ class Reproduction:
 
     @property
     def runs(self) -> Results:
-        """Every run behind the verdicts."""
+        """Every run that the verdicts use."""
         return load(self.report.removesuffix("report.html"))
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Reproduction:
 
 
 def papers() -> Table:
-    """Every paper that Windlass brings."""
+    """Every built-in paper."""
     return Table(_native.papers())
 
 
@@ -63,15 +63,15 @@ def reproduce(
     jobs: int = 0,
     progress: Progress = None,
 ) -> Reproduction:
-    """Runs a paper's experiments and judges its claims. What an earlier call has made is not made again.
+    """Runs a paper's experiments and judges its claims. Runs of an earlier call are not repeated.
 
     Args:
         paper: one of :func:`papers`, or the folder of a paper.
-        budget: time that the runs may take about on two processors, such as ``"2min"``; without it as many as the paper asks for.
-        seeds: replications of each point, in place of the paper's own number.
-        folder: where the paper gets a folder of its own.
-        jobs: runs side by side; 0 takes one for each processor.
-        progress: a bar where a person watches unless told.
+        budget: approximate time of the runs on two processors, such as ``"2min"`` [default: all runs that the paper defines].
+        seeds: replications of each point, instead of the paper's number.
+        folder: folder in which the paper gets its own folder.
+        jobs: number of parallel runs; 0 means one per processor.
+        progress: a progress bar [default: in a terminal or notebook].
     """
     given = "".join(f", {name}={value!r}" for name, value in (("budget", budget), ("seeds", seeds)) if value is not None)
     command = f"windlass.reproduce({fspath(paper)!r}{given})"
@@ -80,13 +80,13 @@ def reproduce(
 
 
 class Assessment:
-    """How an algorithm stands in an examination."""
+    """Results of an algorithm in an assessment."""
 
     def __init__(self, folder: str, failed: list[str]) -> None:
         self.folder = fspath(folder)
-        """Where the scorecard lies, as ``scorecard.html``, ``.md`` and ``.json``, with the long ``report.html`` beside it."""
+        """Folder of the scorecard, as ``scorecard.html``, ``.md`` and ``.json``, and of the long ``report.html``."""
         self.failed = failed
-        """Runs that gave no result, with the reason."""
+        """Runs without a result, with the reason."""
         self.scorecard: dict[str, Any] = json.loads(self._file("scorecard.json"))
         """Families of criteria with their grades, bounds and worst networks."""
 
@@ -95,7 +95,7 @@ class Assessment:
         return Page(self._file("scorecard.html"))
 
     def report(self) -> Page:
-        """The long report: every network, with its bounds and the command that shows it."""
+        """The long report: every network, with its bounds and the command that reproduces it."""
         return Page(self._file("report.html"))
 
     def _file(self, name: str) -> str:
@@ -119,18 +119,18 @@ def assess(
     jobs: int = 0,
     progress: Progress = None,
 ) -> Assessment:
-    """Puts an algorithm through what RFC 9743 asks of a new congestion control. What an earlier call has made is not made again.
+    """Assesses an algorithm by the criteria of RFC 9743 for a new congestion control. Runs of an earlier call are not repeated.
 
     Args:
         algorithm: such as ``"cubic"`` or ``"newreno:increase=per-byte"``, or a class in Python.
-        in_place_of: the algorithm in whose place a class runs. What the stack does for an algorithm, such as measuring delivery rates,
-            it does as for this one: name ``"bbr3"`` for rate samples.
-        budget: time that the runs may take about on two processors; ``"30min"`` makes all that the examination asks for.
-        seeds: replications of each network, in place of the examination's own number.
-        only: names of the families of criteria to look at; all unless told.
-        folder: where the examination gets a folder of its own.
-        jobs: runs side by side; 0 takes one for each processor.
-        progress: a bar where a person watches unless told.
+        in_place_of: the algorithm that a class replaces. The stack provides the services of this algorithm, such as delivery-rate samples:
+            name ``"bbr3"`` for these samples.
+        budget: approximate time of the runs on two processors; ``"30min"`` is enough for all runs of the assessment.
+        seeds: replications of each network, instead of the assessment's number.
+        only: names of the families of criteria to assess [default: all].
+        folder: folder in which the assessment gets its own folder.
+        jobs: number of parallel runs; 0 means one per processor.
+        progress: a progress bar [default: in a terminal or notebook].
     """
     if isinstance(algorithm, str):
         seat, given, name, called = algorithm, None, algorithm, repr(algorithm)
@@ -143,11 +143,11 @@ def assess(
 
 
 def _version(algorithm: type[Controller]) -> str:
-    """Tells the runs of a class from those of its next version: by its source and that of the classes that it extends."""
+    """A hash that distinguishes the versions of a class: of its source and of the sources of its base classes."""
     own = [c for c in algorithm.__mro__ if c is not object and not c.__module__.startswith("windlass.")]
     try:
         source = "".join(inspect.getsource(c) for c in own)
     except (OSError, TypeError):
-        # Typed at a prompt that keeps no source: each time another.
+        # A class typed at a prompt has no stored source, so each call gets a new hash.
         source = str(uuid4())
     return sha256(source.encode()).hexdigest()[:8]

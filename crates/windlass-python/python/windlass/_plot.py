@@ -13,7 +13,7 @@ _SCALES = {"bps": [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit
 _SPELT = {"mbps": "Mbit/s", "percent": "%", "ms": "ms", "s": "s", "h": "h"}
 _OWN = {"point", "metric", "runs", "runs_without_value", "mean", "ci95_low", "ci95_high", "ci95_method", "sd", "median"}
 _WIDE = 10
-"""An axis whose values differ by this factor is drawn on a logarithmic scale."""
+"""An axis has a logarithmic scale if its values differ by at least this factor."""
 
 
 def _axes(ax: Any) -> Any:
@@ -32,7 +32,7 @@ def _unit(name: str) -> str:
 
 
 def _scale(unit: str, largest: float) -> tuple[float, str]:
-    """What to divide by, and the name of the unit then."""
+    """The divisor, and the name of the resulting unit."""
     choices = _SCALES.get(unit, [(1.0, unit)])
     return next((c for c in choices if largest >= c[0]), choices[-1])
 
@@ -43,11 +43,11 @@ def _label(name: str, unit: str) -> str:
 
 
 def draw_series(table: Table, name: str, flow: str | None, ax: Any) -> Any:
-    """One time series, a line a flow, in steps: a value holds until the next."""
+    """Draws one time series in steps, with a line for each flow. A value is valid until the next value."""
     rows = [r for r in zip(table["flow"], table["time_s"], table[name], strict=True) if r[2] is not None]
     known = list(dict.fromkeys(r[0] for r in rows))
     if flow is not None and flow not in known:
-        raise InputError(f"flow: no {flow!r} has recorded {name}; there are {', '.join(known)}")
+        raise InputError(f"flow: {flow!r} has not recorded {name}; these flows have: {', '.join(known)}")
     ax = _axes(ax)
     by, unit = _scale(_unit(name), max((r[2] for r in rows), default=0))
     for track in known if flow is None else [flow]:
@@ -66,20 +66,20 @@ def _is_number(values: Sequence[Any]) -> bool:
 
 
 def draw_points(points: Table, metric: str | None, x: str | None, ax: Any) -> Any:
-    """Means over an axis, a line for each combination of the other axes."""
+    """Draws means over an axis, with a line for each combination of the other axes."""
     metrics = list(dict.fromkeys(points["metric"]))
     metric = metric or metrics[0]
     if metric not in metrics:
-        raise InputError(f"metric: the sweep has no {metric!r}; there are {', '.join(metrics)}")
+        raise InputError(f"metric: {metric!r} not found; the sweep has {', '.join(metrics)}")
     axes = [c for c in points.columns[1 : points.columns.index("metric")] if c not in _OWN]
     rows = [row for row in points.rows() if row["metric"] == metric and row["mean"] is not None]
     if not axes or not rows:
-        raise InputError("the sweep has no axis, or no run, to draw")
+        raise InputError("the sweep has no axis or no run to draw")
     columns = {name: [row[name] for row in rows] for name in axes}
     if x is None:
         x = max(axes, key=lambda a: (_is_number(columns[a]), len(set(columns[a]))))
     if x not in axes:
-        raise InputError(f"x: the sweep has no axis {x!r}; there are {', '.join(axes)}")
+        raise InputError(f"x: axis {x!r} not found; the sweep has {', '.join(axes)}")
     others = [a for a in axes if a != x]
     ax = _axes(ax)
     by, unit = _scale(_unit(metric), max(row["mean"] for row in rows))
@@ -114,17 +114,17 @@ def draw_points(points: Table, metric: str | None, x: str | None, ax: Any) -> An
 
 
 def _half(row: dict[str, Any], end: str, sign: int) -> float:
-    """How far an end of the interval is from the mean; nothing where there is no interval."""
+    """Distance of an end of the interval from the mean; 0 without an interval."""
     value = row[end]
     return 0.0 if value is None else float(max(0.0, sign * (value - row["mean"])))
 
 
 def draw_ranking(ranking: Table, measure: str | None, ax: Any) -> Any:
-    """Means of algorithms with intervals, the best at the top."""
+    """Draws the means of algorithms with intervals, the best at the top."""
     measures = list(dict.fromkeys(ranking["measure"]))
     measure = measure or measures[0]
     if measure not in measures:
-        raise InputError(f"measure: the ranking has no {measure!r}; there are {', '.join(measures)}")
+        raise InputError(f"measure: {measure!r} not found; the ranking has {', '.join(measures)}")
     rows = [row for row in ranking.rows() if row["measure"] == measure and row["mean"] is not None]
     ax = _axes(ax)
     spread = [[_half(row, "mean_low", -1) for row in rows], [_half(row, "mean_high", 1) for row in rows]]

@@ -1,4 +1,4 @@
-"""How far long work is."""
+"""Progress of long work."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import Any
 
 Progress = bool | Callable[[int, int], None] | None
-"""``None`` shows a bar where a person watches, ``True`` and ``False`` one always and never; a function is called with the number of
-runs that are made and of all."""
+"""``None`` shows a progress bar in a terminal or notebook, ``True`` always, ``False`` never. A function is called with the number of
+finished runs and the total number."""
 
 
 def _is_watched() -> bool:
@@ -20,7 +20,7 @@ def _is_watched() -> bool:
 
 
 class _Line:
-    """A line on standard error, where there is no tqdm."""
+    """A line on standard error, if tqdm is not installed."""
 
     def __init__(self, what: str) -> None:
         self.what, self.n, self.total, self.told = what, 0, 0, -1
@@ -37,7 +37,7 @@ class _Line:
 
 def _bar(what: str) -> Any:
     try:
-        # Where a notebook has no widgets tqdm says so aloud, and falls back to a line of text.
+        # In a notebook without widgets tqdm prints a warning and uses a line of text.
         if find_spec("ipywidgets"):
             from tqdm.auto import tqdm
         else:
@@ -49,7 +49,7 @@ def _bar(what: str) -> Any:
 
 @contextmanager
 def told(progress: Progress, what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """What the work is to call, and a bar that goes away when it ends."""
+    """Yields the function that the work calls, and shows a bar until the work ends."""
     if callable(progress):
         yield progress
         return

@@ -23,9 +23,9 @@ _Controllers: TypeAlias = "type[Controller] | Mapping[str, type[Controller]] | N
 
 
 class Results:
-    """Finished runs as tables: a row a run, a flow, a link direction. Made by :func:`run` and :func:`load`.
+    """Finished runs as tables, with a row per run, flow or link direction. :func:`run` and :func:`load` return it.
 
-    ``docs/src/reference/results.md`` explains every column; ``Table.meanings`` and ``Table.units`` tell them here.
+    ``docs/src/reference/results.md`` explains every column. ``Table.meanings`` and ``Table.units`` have the same information.
     """
 
     def __init__(self, native: _native.Records, scenario: Scenario | None = None, controllers: _Controllers = None) -> None:
@@ -38,50 +38,50 @@ class Results:
 
     @cached_property
     def runs(self) -> Table:
-        """One row a run."""
+        """One row per run."""
         return Table(self._native.table("runs"))
 
     @cached_property
     def flows(self) -> Table:
-        """One row a run and flow: goodput (bit/s), round-trip times (ms), losses, retransmissions."""
+        """One row per run and flow: goodput (bit/s), RTTs (ms), losses, retransmissions."""
         return Table(self._native.table("summary"))
 
     @cached_property
     def links(self) -> Table:
-        """One row a run and link direction: utilisation, queueing, drops."""
+        """One row per run and link direction: utilisation, queueing, drops."""
         return Table(self._native.table("links"))
 
     @cached_property
     def cells(self) -> Table:
-        """One row a run and Wi-Fi cell."""
+        """One row per run and Wi-Fi cell."""
         return Table(self._native.table("cells"))
 
     @cached_property
     def stations(self) -> Table:
-        """One row a run and station of a Wi-Fi cell: airtime (s), energy (J)."""
+        """One row per run and station of a Wi-Fi cell: airtime (s), energy (J)."""
         return Table(self._native.table("stations"))
 
     @cached_property
     def multipath(self) -> Table:
-        """One row a run and multipath flow."""
+        """One row per run and multipath flow."""
         return Table(self._native.table("multipath"))
 
     @cached_property
     def subflows(self) -> Table:
-        """One row a run and subflow of a multipath flow."""
+        """One row per run and subflow of a multipath flow."""
         return Table(self._native.table("subflows"))
 
     @cached_property
     def series(self) -> Table:
-        """Time series that the scenario records, one row an instant and flow; a value holds until the next.
+        """Time series that the scenario records, with a row per time and flow. A value is valid until the next value.
 
-        A folder has them in files of their own: ``polars.scan_parquet("FOLDER/series/*/*/*.parquet")``.
+        A folder has them in separate files: ``polars.scan_parquet("FOLDER/series/*/*/*.parquet")``.
         """
         return Table(self._native.series())
 
     @property
     def failed(self) -> list[str]:
-        """Runs that gave no result, with the reason."""
+        """Runs without a result, with the reason."""
         return self._native.failed
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -95,13 +95,13 @@ class Results:
     def plot(self, series: str = "cwnd", *, seed: int | None = None, flow: str | None = None, ax: Any = None) -> Any:
         """Draws a time series of a run with Matplotlib, and returns the axes.
 
-        A run that did not record the series is made once more to do so; it is the same run.
+        If a run did not record the series, the same run is repeated with the recording.
 
         Args:
-            series: ``cwnd``, ``srtt``, ``in_flight`` and so on: the name of a series, or its beginning.
-            seed: seed of the run; the first unless told.
-            flow: one flow alone; all unless told.
-            ax: axes to draw into; new ones unless told.
+            series: name of a series, or its beginning, such as ``cwnd``, ``srtt`` or ``in_flight``.
+            seed: seed of the run [default: the first].
+            flow: name of a single flow to draw [default: all].
+            ax: axes to draw into [default: new axes].
         """
         from ._plot import draw_series
 
@@ -109,17 +109,17 @@ class Results:
         return draw_series(self._traced(name, seed), name, flow, ax)
 
     def page(self) -> Page:
-        """The first run over time, with its losses and why the window fell: the page that ``windlass run --out`` writes.
+        """The first run over time, with its losses and the causes of cwnd reductions: the page that ``windlass run --out`` writes.
 
-        A run without a recording is made once more for it; it is the same run.
+        If a run has no recording, the same run is repeated with the recording.
         """
         if self._scenario is None or self._controllers is not None:
-            raise InputError("a page is of the runs of one scenario with the algorithms that it names")
+            raise InputError("a page needs runs of a single scenario with its own algorithms, without Python controllers")
         return Page(self._native.page())
 
     def _traced(self, name: str, seed: int | None) -> Table:
         if self._scenario is None:
-            raise InputError("these runs are of no single scenario; plot a time series of one by `run(scenario).plot(...)`")
+            raise InputError("these runs belong to several scenarios; plot a time series of one scenario by `run(scenario).plot(...)`")
         seed = self._scenario.seed if seed is None else seed
         if len(self.series) and any(s == seed and x is not None for s, x in zip(self.series["seed"], self.series[name], strict=True)):
             return Table(self._native.series_of(seed))
@@ -135,10 +135,10 @@ class Results:
 
 
 def _classes(given: _Controllers, flows: list[str]) -> dict[str, tuple[str, type]]:
-    """Name and class of what runs on each flow."""
+    """Name and class of the controller of each flow."""
     of = given if isinstance(given, Mapping) else {flow: given for flow in flows} if given else {}
     if unknown := [flow for flow in of if flow not in flows]:
-        raise InputError(f"there is no flow `{unknown[0]}`; there are {', '.join(f'`{flow}`' for flow in flows)}")
+        raise InputError(f"flow `{unknown[0]}` not found; this scenario has {', '.join(f'`{flow}`' for flow in flows)}")
     return {flow: (made.__name__, made) for flow, made in of.items()}
 
 
@@ -152,24 +152,24 @@ def run(
     progress: Progress = None,
     controllers: _Controllers = None,
 ) -> Results:
-    """Makes runs of a scenario, with seeds that follow each other from the scenario's own.
+    """Makes runs of a scenario with consecutive seeds, from the scenario's seed on.
 
-    Ctrl-C stops it at once; other threads of Python go on meanwhile.
+    Ctrl-C stops it at once. Other Python threads keep running.
 
     Args:
         scenario: a scenario, or the path of its file.
         seeds: number of runs.
-        record: time series to record besides those of the scenario, such as ``"cwnd"`` or ``["cwnd", "srtt"]``.
-        folder: keeps finished runs here, with series and captures as files; what is there already is not made again.
-        jobs: runs side by side; 0 takes one for each processor. It changes no byte of any result.
-        progress: a bar where a person watches unless told; see ``_progress.Progress``.
-        controllers: a class in Python that runs in place of the flows' algorithms, or a class for each of some flows by name. What the
-            stack does for an algorithm, such as measuring delivery rates, it does as for the one that the flow has in the scenario:
-            give it ``bbr`` for rate samples. Such runs go one after the other, are some fifty times slower, and cannot be kept in a folder.
+        record: time series to record instead of the scenario's ``record.series``, such as ``"cwnd"`` or ``["cwnd", "srtt"]``.
+        folder: stores finished runs here, with series and captures as files. Runs that it already has are not repeated.
+        jobs: number of parallel runs; 0 means one per processor. It does not change any result.
+        progress: a progress bar [default: in a terminal or notebook]; see ``_progress.Progress``.
+        controllers: a Python class that replaces the algorithms of all flows, or a dictionary of classes by flow name. The stack provides
+            the services of the flow's algorithm in the scenario, such as delivery-rate samples: give the flow ``bbr`` for these samples.
+            Such runs are made one after the other, are about fifty times slower, and cannot be stored in a folder.
 
     Raises:
-        InputError: the scenario is not right, or a controller answers what cannot be.
-        RunError: a folder cannot be written.
+        InputError: the scenario is invalid, or a controller returns an invalid value.
+        RunError: the folder cannot be written.
     """
     scenario = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     if record is not None:
@@ -179,15 +179,15 @@ def run(
     where = None if folder is None else fspath(folder)
     classes = _classes(controllers, scenario.flows)
     if classes and folder is not None:
-        raise InputError("runs of an algorithm in Python are not kept in a folder: nothing there could tell its next version from this one")
+        raise InputError("runs of an algorithm in Python are not kept in a folder, because a folder cannot distinguish its versions")
     with told(progress, scenario.name) as tell:
         made = _native.run(scenario._native(), seeds, where, jobs, command, tell, classes)
     return Results(made, scenario, controllers)
 
 
 def load(folder: str | PathLike[str]) -> Results:
-    """The runs that a folder of results holds, be it of a run, a sweep, a comparison or a paper, finished or at work.
+    """The runs in a folder of results: of a run, a sweep, a comparison or a paper, finished or in progress.
 
-    Axes of a sweep are columns of their own, numbers where their labels are quantities.
+    Each axis of a sweep is a column, with numbers if its labels are quantities.
     """
     return Results(_native.load(fspath(folder)))

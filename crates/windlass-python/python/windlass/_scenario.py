@@ -13,20 +13,20 @@ from ._errors import InputError
 
 
 class Scenario:
-    """A network, flows that cross it, and what to record. It never changes: every method that changes something returns a new one.
+    """A network, its flows, and the data to record. A scenario is immutable: a method that changes a value returns a new scenario.
 
-    From a file, from what a file would say, or built up:
+    A scenario comes from a file, from a dictionary with the contents of a file, or from calls:
 
     >>> s = Scenario({"duration": "10s", "link": [{"between": ["a", "b"], "rate": "1Mbps", "delay": "5ms"}],
     ...               "flow": [{"from": "a", "to": "b", "algorithm": "reno"}]})
     >>> s = Scenario(duration="10s").link("a", "b", rate="1Mbps", delay="5ms").flow("a", "b", algorithm="reno")
 
     Args:
-        source: path of a scenario file, or a dictionary with the keys of one.
+        source: path of a scenario file, or a dictionary with the keys of such a file.
         keys: keys of the scenario itself, such as ``duration="100s"``, ``seed=7`` or ``stack={"mss": "1000B"}``.
 
     Raises:
-        InputError: what is wrong, and where: ``file``, ``line`` and ``column``, or the path of the ``key`` such as ``flow[0].rate``.
+        InputError: the input is invalid. The error has ``file``, ``line`` and ``column``, or the path of the ``key`` such as ``flow[0].rate``.
     """
 
     def __init__(self, source: str | PathLike[str] | Mapping[str, Any] | None = None, /, **keys: Any) -> None:
@@ -68,31 +68,31 @@ class Scenario:
     def _with_item(self, kind: str, item: dict[str, Any]) -> Scenario:
         made = self._copy()
         if made._tree is None:
-            raise InputError(f"a {kind} is added to a scenario that is built up, not to one from a file; write it there")
+            raise InputError(f"cannot add a {kind} to a scenario from a file; write it in the file")
         made._tree[kind] = [*made._tree.get(kind, []), item]
         return made
 
     def link(self, a: str, b: str, /, **keys: Any) -> Scenario:
-        """The same with a link between two nodes, which come into being by being its ends.
+        """A copy with a link between two nodes. The nodes are created if they do not exist.
 
-        ``rate`` and ``delay`` it must have; ``queue="50pkt"``, ``loss="1%"`` (of packets) and every other key of ``[[link]]`` it may.
+        ``rate`` and ``delay`` are required. ``queue="50pkt"``, ``loss="1%"`` (of packets) and every other key of ``[[link]]`` are optional.
         """
         if isinstance(keys.get("loss"), (str, float, int)):
             keys["loss"] = {"model": "drop", "probability": keys["loss"]}
         return self._with_item("link", {"between": [a, b], **keys})
 
     def flow(self, sender: str, receiver: str, /, **keys: Any) -> Scenario:
-        """The same with a flow of data from one node to another.
+        """A copy with a flow of data from one node to another.
 
-        ``algorithm="cubic"`` it must have, unless it sends datagrams; ``start="2s"`` and every other key of ``[[flow]]`` it may.
+        ``algorithm="cubic"`` is required, unless the flow sends datagrams. ``start="2s"`` and every other key of ``[[flow]]`` are optional.
         """
         return self._with_item("flow", {"from": sender, "to": receiver, **keys})
 
     def set(self, key: str, value: Any) -> Scenario:
-        """The same with one value changed, as ``windlass run --set`` does it.
+        """A copy with one value changed, like ``windlass run --set``.
 
         Args:
-            key: path of the key; links and flows are called by name or by number from 0, and ``*`` stands for all:
+            key: path of the key. A link or flow has its name or its number from 0, and ``*`` means all:
                 ``"link.0.rate"``, ``"flow.*.algorithm"``.
             value: text with its unit, a number, a bool, a list or a dictionary.
         """
@@ -104,7 +104,7 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """Name, which results carry."""
+        """Name of the scenario in results."""
         return self._native().name
 
     @property
@@ -129,19 +129,19 @@ class Scenario:
 
     @property
     def hash(self) -> str:
-        """16 hexadecimal digits that identify what is simulated."""
+        """Hash of the simulated scenario, 16 hexadecimal digits."""
         return self._native().hash
 
     def to_toml(self) -> str:
-        """The whole scenario as a file says it, every default written out."""
+        """The whole scenario as the text of a file, with all defaults."""
         return self._native().to_toml()
 
     def warnings(self) -> list[str]:
-        """What is probably not meant, a sentence each."""
+        """Values that are probably mistakes, a sentence each."""
         return self._native().warnings()
 
     def outlook(self) -> str:
-        """Paths, queues and windows, before anything is run."""
+        """Paths, queues and windows, without a run."""
         return self._native().outlook()
 
     def _called(self) -> str:

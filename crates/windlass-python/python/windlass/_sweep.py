@@ -1,4 +1,4 @@
-"""Sweeps, here and on the engines that people have."""
+"""Sweeps, in this process and on other engines."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from ._scenario import Scenario
 from ._table import Table
 
 work_on = _native.work_on
-"""Makes the run of one message of a sweep, on one processor, and returns what came of it: what every executor calls."""
+"""Makes the run of one job of a sweep on one processor, and returns the result. Every executor calls this function."""
 
 
 class SweepResults(Results):
-    """What a sweep came to: the runs, and means with 95 % intervals at each point."""
+    """Results of a sweep: the runs, and means with 95 % intervals at each point."""
 
     def __init__(self, native: _native.Records, points: _native.Table, report: str | None) -> None:
         super().__init__(native)
         self.points = Table(points)
-        """One row a point and metric: mean, ``ci95_low`` and ``ci95_high`` in the metric's unit; axes are columns of numbers where
-        their labels are quantities."""
+        """One row per point and metric: mean, ``ci95_low`` and ``ci95_high`` in the metric's unit. Each axis is a column, with numbers if
+        its labels are quantities."""
         self.report = report
-        """Path of the report as one HTML file, where the sweep has a folder."""
+        """Path of the report as one HTML file, if the sweep has a folder."""
 
     def page(self) -> Page:
-        """The report of a sweep that has a folder."""
+        """The report of a sweep with a folder."""
         if self.report is None:
-            raise InputError("a report is written into the sweep's folder: `run(folder)`")
+            raise InputError("a report needs a folder of the sweep; call `run(folder)`")
         return Page(Path(self.report).read_text(encoding="utf-8"))
 
     def plot(  # type: ignore[override]
         self, metric: str | None = None, *, x: str | None = None, ax: Any = None
     ) -> Any:
-        """Draws means with 95 % intervals over an axis, a line for each combination of the others, and returns the axes.
+        """Draws means with 95 % intervals over an axis, with a line for each combination of the other axes. Returns the Matplotlib axes.
 
         Args:
-            metric: one of the sweep's; the first unless told.
-            x: name of a column of :attr:`points`; the axis with the most numbers unless told.
-            ax: axes to draw into; new ones unless told.
+            metric: a metric of the sweep [default: the first].
+            x: name of a column of :attr:`points` [default: the axis with the most numbers].
+            ax: axes to draw into [default: new axes].
         """
         from ._plot import draw_points
 
@@ -59,20 +59,20 @@ class SweepResults(Results):
 
 
 class Sweep:
-    """A scenario at every combination of values, as many seeds as it takes.
+    """A scenario at every combination of values, with the necessary number of seeds.
 
     Args:
         scenario: a scenario, or the path of its file.
-        axes: what varies: ``{"link.0.delay": ["5ms", "20ms"], "flow.*.algorithm": ["reno", "cubic"]}``. A range is text:
-            ``"1Mbps..16Mbps times 2"``. Keys joined by ``+`` move together; ``NAME:`` in front names an axis.
-        seeds: runs of each point; 10 unless told. Every point has the same seeds, so that runs pair up.
-        until: adds runs until a mean is as narrow as this: ``"flow.*.goodput_bps ±2%"``, or several.
-        min_seeds, max_seeds: bounds for ``until``.
-        metrics: what to tabulate; ``"flow.*.goodput_bps"`` unless told.
-        warm_up: leaves out each flow's beginning in ``steady_goodput_bps``: ``"10s"``, or ``"mser"``.
+        axes: the values to vary: ``{"link.0.delay": ["5ms", "20ms"], "flow.*.algorithm": ["reno", "cubic"]}``. A range is text:
+            ``"1Mbps..16Mbps times 2"``. Keys joined by ``+`` change together; ``NAME:`` in front names an axis.
+        seeds: runs per point [default: 10]. Every point has the same seeds, so that runs are paired.
+        until: adds runs until the interval of a mean is this narrow: ``"flow.*.goodput_bps ±2%"``, or several.
+        min_seeds, max_seeds: bounds of the number of seeds for ``until``.
+        metrics: metrics in the tables [default: ``"flow.*.goodput_bps"``].
+        warm_up: beginning of each flow that ``steady_goodput_bps`` omits: ``"10s"``, or ``"mser"``.
 
     Raises:
-        InputError: what is not right, and where.
+        InputError: the input is invalid. The error has the position.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Sweep:
         return self._open(None).points
 
     def warnings(self) -> list[str]:
-        """What is probably not meant at some point, a sentence each."""
+        """Values that are probably mistakes at some point, a sentence each."""
         return self._open(None).warnings()
 
     def run(
@@ -127,14 +127,14 @@ class Sweep:
         jobs: int = 0,
         progress: Progress = None,
     ) -> SweepResults:
-        """Makes the runs that are missing, and sums all up. The tables are the same however and wherever the runs were made.
+        """Makes the missing runs and computes the tables. The tables do not depend on the executor or on the order of the runs.
 
         Args:
-            folder: keeps every finished run here, with tables and a report; a sweep that was interrupted goes on where it stopped.
+            folder: stores every finished run here, with tables and a report. An interrupted sweep resumes.
             executor: makes the runs elsewhere: a ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or the module ``ray``.
-                Workers need this package and nothing else: no disk is shared. A run that a worker took with it is made again.
-            jobs: without an executor: runs side by side; 0 takes one for each processor.
-            progress: a bar where a person watches unless told.
+                Workers need only this package, and no shared disk. A run that is lost with a worker is repeated.
+            jobs: number of parallel runs without an executor; 0 means one per processor.
+            progress: a progress bar [default: in a terminal or notebook].
         """
         sweep = self._open(None if folder is None else fspath(folder))
         with told(progress, self._scenario.name) as tell:
@@ -149,6 +149,6 @@ class Sweep:
 
 
 def _axis(key: str, values: Sequence[Any] | str) -> str:
-    """An axis as the command line has it."""
+    """An axis in the notation of the command line."""
     texts = [values] if isinstance(values, str) else [_native.value_text(key, value) for value in values]
     return f"{key}={','.join(texts)}"

@@ -17,8 +17,8 @@ _SHOWN = 10
 class Table:
     """A table: columns with names, units and meanings.
 
-    It speaks the Arrow PyCapsule interface, so that pandas, Polars, DuckDB and pyarrow take it without a copy:
-    ``polars.DataFrame(t)``, ``pyarrow.table(t)``, ``duckdb.sql("from t")``. None of them is needed.
+    It supports the Arrow PyCapsule interface, so that pandas, Polars, DuckDB and pyarrow read it without a copy:
+    ``polars.DataFrame(t)``, ``pyarrow.table(t)``, ``duckdb.sql("from t")``. None of these packages is required.
     """
 
     def __init__(self, native: _native.Table) -> None:
@@ -26,28 +26,28 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns; a name ends in its unit where it has one."""
+        """Names of the columns. A name ends with the column's unit, if the column has a unit."""
         return [name for name, _, _ in self._native.columns]
 
     @property
     def units(self) -> dict[str, str]:
-        """Units of the columns that have one: ``{"goodput_bps": "bps"}``."""
+        """Units of the columns that have a unit: ``{"goodput_bps": "bps"}``."""
         return {name: unit for name, unit, _ in self._native.columns if unit}
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each column says, in a phrase."""
+        """Meaning of each column, as a phrase."""
         return {name: meaning for name, _, meaning in self._native.columns}
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __getitem__(self, name: str) -> list[Any]:
-        """The values of a column; ``None`` where there is none."""
+        """The values of a column; ``None`` for a missing value."""
         try:
             place = self.columns.index(name)
         except ValueError:
-            raise KeyError(f"no column {name!r}; there are {', '.join(self.columns)}") from None
+            raise KeyError(f"column {name!r} not found; the table has {', '.join(self.columns)}") from None
         return self._native.column(place)
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -60,7 +60,7 @@ class Table:
         return self._native.to_dict()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """As a pandas frame; through pyarrow where that is installed."""
+        """As a pandas frame; through pyarrow if it is installed."""
         import pandas
 
         try:
@@ -92,7 +92,7 @@ class Table:
         return f"<Table: {len(self)} rows; {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
-        # Columns that say the same in every row tell nothing side by side; they are in the frame all the same.
+        # Columns with the same value in every row are not shown, but they are in the frame.
         told = {n: v for n, v in self.to_dict().items() if len(self) == 1 or any(x != v[0] for x in v)}
         meanings = self.meanings
         head = "".join(f'<th title="{escape(meanings[name])}">{escape(name)}</th>' for name in told)

@@ -42,7 +42,7 @@ fn categories_keep_the_order_of_first_appearance() {
 }
 
 #[test]
-fn one_papers_figures_stand_over_the_middle_and_two_pair_up_with_ours() {
+fn one_papers_values_are_in_the_middle_and_two_pair_up_with_measured_series() {
     let of = |marks: &[Mark]| {
         let name = |(at, &mark): (usize, &Mark)| series(&at.to_string(), mark, Vec::new());
         slots(&chart(Scale::Linear, marks.iter().enumerate().map(name).collect()))
@@ -54,7 +54,7 @@ fn one_papers_figures_stand_over_the_middle_and_two_pair_up_with_ours() {
 }
 
 #[test]
-fn csv_quotes_what_would_break_it_and_keeps_numbers_whole() {
+fn csv_quotes_special_characters_and_keeps_all_digits() {
     let odd = series("a,\"b\"", Mark::Points, vec![point("1 %", 0.1 + 0.2, Some((0.25, 0.5)))]);
     let odd = chart(Scale::Linear, vec![odd]);
     let text = csv(&odd, &drawn(&odd));
@@ -63,7 +63,7 @@ fn csv_quotes_what_would_break_it_and_keeps_numbers_whole() {
 }
 
 #[test]
-fn intervals_of_positions_are_columns_and_lines_across_where_there_are_any() {
+fn intervals_of_positions_are_columns_and_horizontal_lines() {
     let at = |x_lo, x_hi| {
         let point = ChartPoint { x: 2.0, y: 5.0, x_lo, x_hi, ..ChartPoint::default() };
         let mut chart = chart(Scale::Linear, vec![series("s", Mark::Points, vec![point])]);
@@ -85,7 +85,7 @@ fn intervals_of_positions_are_columns_and_lines_across_where_there_are_any() {
 }
 
 #[test]
-fn curves_run_by_rising_x_whatever_the_order_given() {
+fn curves_are_sorted_by_x() {
     let at = |x, y| ChartPoint { x, y, ..ChartPoint::default() };
     let points = vec![at(2.0, 1.0), at(1.0, 5.0), at(2.0, 3.0)];
     let mut curve = chart(Scale::Linear, vec![series("s", Mark::Step, points)]);
@@ -114,7 +114,7 @@ fn an_interval_reaching_below_zero_is_cut_on_a_logarithmic_axis_only() {
 }
 
 #[test]
-fn the_legend_shows_the_papers_figures_hollow_and_ours_filled() {
+fn the_legend_has_hollow_published_and_filled_measured_symbols() {
     let both = vec![
         series("Paper", Mark::Paper, vec![point("1 %", 1.0, None)]),
         series("ours", Mark::Points, vec![point("1 %", 1.0, None)]),

@@ -1,20 +1,20 @@
-//! Pieces of HTML that several parts of a page share.
+//! HTML elements that several parts of a page use.
 
 use crate::ladder::escape;
 use crate::prose::Span;
 use crate::view::BadgeView;
 
-/// A text of pieces, one for each of these.
+/// The concatenation of one piece per item.
 pub(crate) fn each<T>(all: &[T], piece: impl FnMut(&T) -> String) -> String {
     all.iter().map(piece).collect()
 }
 
-/// The text where something is so, and nothing where not.
+/// The text if the condition is true, and otherwise nothing.
 pub(crate) fn when(so: bool, text: &str) -> &str {
     if so { text } else { "" }
 }
 
-/// Text with code in it.
+/// Text with code.
 pub(crate) fn prose(spans: &[Span]) -> String {
     each(spans, |s| match s.code {
         true => format!("<code>{}</code>", escape(&s.text)),
@@ -34,7 +34,7 @@ pub(crate) fn badge(view: &BadgeView) -> String {
     )
 }
 
-/// The same from its model.
+/// A verdict, from its model.
 pub(crate) fn badge_of(one: crate::model::Badge) -> String {
     badge(&crate::view::badge(one))
 }

@@ -7,7 +7,7 @@ use crate::view::{
     BlockView, ChartView, Column, Data, DrawingView, RowView, SectionView, StoryView, TableView,
 };
 
-/// A section; `laboratory` is the address of the laboratory's page, if there is one.
+/// A section; `laboratory` is the address of the laboratory's page, if the report has one.
 pub(super) fn section(section: &SectionView<'_>, laboratory: Option<&str>) -> String {
     let SectionView { id, title, blocks } = section;
     format!(
@@ -94,7 +94,7 @@ fn row(row: &RowView<'_>, table: &TableView<'_>) -> String {
             verdict.unwrap_or_else(|| "note".to_owned())
         ),
     };
-    // On paper nothing can be opened: the note stands under its row. Without a verdict column it does so always.
+    // On paper no note can be opened, so the note is under its row. Without a verdict column it is always there.
     let below = note.map(|note| {
         let class = match table.judged {
             true => "class=\"printed-note\" aria-hidden=\"true\"",
@@ -135,7 +135,7 @@ fn chart(view: &ChartView<'_>) -> String {
     };
     format!(
         "<figure class=\"chart\" id=\"{id}\">\n<div class=\"plot\"{linked}{zoom}>\
-         <noscript>This chart is drawn by a script in this file; its data stand below.</noscript></div>\n\
+         <noscript>This chart is drawn by a script in this file; its data are below.</noscript></div>\n\
          {buttons}{caption}<p class=\"downloads\"><a class=\"csv\" download=\"{id}.csv\" href=\"#{id}\">Download CSV</a> {}</p>\n\
          {}<script type=\"application/json\">{}</script>\n</figure>\n",
         svg_link(id),

@@ -1,17 +1,17 @@
-//! Verdicts as readers see them.
+//! Verdicts for readers.
 
 use serde::Serialize;
 
-/// A verdict as a reader sees it: a sign and words, never a colour alone.
+/// A verdict for readers: a sign and words, and not only a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Badge {
-    /// How it is coloured.
+    /// Its colour.
     pub tone: Tone,
     /// One character before the name.
     pub sign: &'static str,
     /// The verdict in a word or two of lower-case letters.
     pub name: &'static str,
-    /// What it says, as half a sentence.
+    /// Its meaning, as half a sentence.
     pub meaning: &'static str,
 }
 
@@ -27,13 +27,13 @@ impl Badge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// As hoped.
+    /// The expected result.
     Good,
-    /// Not far from it.
+    /// Close to the expected result.
     Near,
     /// The opposite.
     Bad,
-    /// None of these.
+    /// Neutral.
     None,
 }
 

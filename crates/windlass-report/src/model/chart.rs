@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::badge::{Badge, Tone};
 
-/// How an axis is scaled.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
@@ -29,13 +29,13 @@ pub struct ChartAxis {
 }
 
 impl ChartAxis {
-    /// Whether a value has a place on it.
+    /// True if the axis can show the value.
     pub fn fits(&self, value: f64) -> bool {
         self.scale != Scale::Log || value > 0.0
     }
 }
 
-/// How a series is drawn.
+/// Drawing style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
@@ -43,16 +43,17 @@ pub enum Mark {
     Line,
     /// A step function: each value holds until the next point.
     Step,
-    /// A step function through the middle of a band from `lo` to `hi`: the lowest and the highest of many curves.
+    /// A step function through the middle of a band from `lo` to `hi`, the minimum and the maximum of many
+    /// curves.
     #[serde(skip_deserializing)]
     Band,
-    /// Points with interval whiskers where `lo` and `hi` are given.
+    /// Points, with interval whiskers if `lo` and `hi` are set.
     Points,
     /// Bars with interval whiskers.
     Bars,
-    /// Hollow diamonds: the paper's own figures.
+    /// Hollow diamonds for published values.
     Paper,
-    /// Ticks in the colour of a tone: bounds that a value keeps or breaks.
+    /// Ticks in the colour of a tone, for bounds of a value.
     #[serde(skip)]
     Bound(Tone),
 }
@@ -72,7 +73,7 @@ pub struct ChartPoint {
     pub hi: Option<f64>,
     /// Lower end of the 95 % interval of the position on a linear x axis.
     pub x_lo: Option<f64>,
-    /// Upper end of it.
+    /// Upper end of this interval.
     pub x_hi: Option<f64>,
 }
 
@@ -81,7 +82,7 @@ pub struct ChartPoint {
 pub struct ChartSeries {
     /// Name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Drawing style.
     pub mark: Mark,
     /// Its values.
     pub points: Vec<ChartPoint>,
@@ -92,7 +93,7 @@ pub struct ChartSeries {
 pub struct Chart {
     /// Anchor.
     pub id: String,
-    /// Caption, which also says what to see.
+    /// Caption, which also states the conclusion.
     pub caption: String,
     /// Horizontal axis.
     pub x: ChartAxis,
@@ -100,77 +101,77 @@ pub struct Chart {
     pub y: ChartAxis,
     /// Series, drawn in order.
     pub series: Vec<ChartSeries>,
-    /// Whether the reader can zoom and pan.
+    /// True if the reader can zoom and pan.
     pub zoom: bool,
 }
 
-/// Charts over the same axis of time, which are zoomed together.
+/// Charts over the same time axis, which are zoomed together.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Timeline {
-    /// The charts, each with the time on a linear horizontal axis; the first shows the moments.
+    /// The charts, each with the time on a linear horizontal axis. The first chart shows the moments.
     pub charts: Vec<Chart>,
     /// Spans of time behind the curves of all charts.
     pub spells: Vec<Spell>,
-    /// Moments above the curves of the first.
+    /// Moments above the curves of the first chart.
     pub moments: Vec<Moment>,
 }
 
-/// A span of time that a reader should see.
+/// A highlighted span of time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spell {
     /// Its beginning.
     pub from: f64,
     /// Its end.
     pub to: f64,
-    /// What it is.
+    /// Its kind.
     pub tone: SpellTone,
 }
 
-/// What a span of time is.
+/// The kind of a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpellTone {
-    /// Losses are being repaired.
+    /// Losses are repaired.
     Recovery,
-    /// A timeout is being recovered from.
+    /// The sender recovers from a timeout.
     Timeout,
 }
 
-/// A moment at which something happened.
+/// A point in time with an event.
 #[derive(Clone, Debug, Serialize)]
 pub struct Moment {
-    /// When.
+    /// Its time.
     pub at: f64,
-    /// What it is.
+    /// Its kind.
     pub kind: MomentKind,
-    /// Shown beside the pointer.
+    /// Text at the pointer.
     pub text: String,
-    /// Anchor of the [`Story`](super::Story) that tells more.
+    /// Anchor of the [`Story`](super::Story) with more details.
     pub story: Option<String>,
 }
 
-/// What happened at a moment.
+/// The kind of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MomentKind {
-    /// A loss was found.
+    /// A loss was detected.
     Loss,
     /// A timer expired.
     Timeout,
-    /// A congestion mark was answered.
+    /// The sender responded to a congestion mark.
     Mark,
-    /// A decision that proved unfounded.
+    /// A reduction that proved unfounded.
     Unfounded,
     /// Something else.
     Other,
 }
 
-/// A value for each pair of two categories, shown by colour and figure.
+/// A value for each pair of two categories, shown by colour and number.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct HeatMap {
     /// Anchor.
     pub id: String,
-    /// Caption, which also says what to see.
+    /// Caption, which also states the conclusion.
     pub caption: String,
     /// Label of the columns with unit.
     pub x: String,
@@ -178,7 +179,7 @@ pub struct HeatMap {
     pub y: String,
     /// Label of the values with unit.
     pub value: String,
-    /// Its cells, row by row; columns and rows stand in the order of their first appearance.
+    /// Its cells, row by row. Columns and rows are in the order of their first appearance.
     pub cells: Vec<HeatCell>,
 }
 
@@ -189,40 +190,40 @@ pub struct HeatCell {
     pub x: String,
     /// Row.
     pub y: String,
-    /// Value, finite. Its sign decides the colour, its size how strong that is.
+    /// Value, finite. Its sign determines the colour, its size the strength of the colour.
     pub value: f64,
 }
 
-/// The estimates of a quantity in many readings, and what each reading chose.
+/// The estimates of a quantity in many interpretations, with the answers of each interpretation.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Curve {
     /// Anchor.
     pub id: String,
-    /// Caption, which also says what to see.
+    /// Caption, which also states the conclusion.
     pub caption: String,
     /// Label of the values with unit.
     pub value: String,
-    /// The values that agree with the paper.
+    /// The values that agree with the published value.
     pub band: Option<[f64; 2]>,
-    /// The readings in any order.
+    /// The interpretations in any order.
     pub points: Vec<CurvePoint>,
     /// Questions with their answers.
     pub axes: Vec<(String, Vec<String>)>,
 }
 
-/// What a reading comes to.
+/// The result of an interpretation.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurvePoint {
     /// The estimate, finite.
     pub value: f64,
     /// Lower end of its 95 % interval.
     pub low: Option<f64>,
-    /// Upper end of it.
+    /// Upper end of this interval.
     pub high: Option<f64>,
-    /// The verdict in this reading.
+    /// The verdict in this interpretation.
     pub badge: Badge,
-    /// Place of its answer to each question.
+    /// Index of its answer to each question.
     pub choice: Vec<usize>,
-    /// Whether it is the headline's.
+    /// True if it is the headline's interpretation.
     pub headline: bool,
 }

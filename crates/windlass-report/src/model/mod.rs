@@ -1,4 +1,4 @@
-//! What a report consists of. Papers build this; `html` draws it.
+//! The parts of a report. Papers build a report; `html` draws it.
 
 mod badge;
 mod chart;
@@ -20,14 +20,13 @@ pub struct Report {
     pub byline: String,
     /// Digital object identifier, shown as a link; may be empty.
     pub doi: String,
-    /// What the page answers, a sentence each, before anything else.
+    /// The answers of the page, one sentence each, before all other content.
     pub answers: Vec<Answer>,
     /// One paragraph under the title.
     pub summary: String,
-    /// Each verdict with the number of claims that have it, shown at the top of the page; empty when
-    /// nothing was judged.
+    /// Each verdict with the number of its claims, at the top of the page; empty if nothing was judged.
     pub verdicts: Vec<(Badge, usize)>,
-    /// What these are counts of, where they are not of a paper's claims.
+    /// The counted items, if they are not claims of a paper.
     pub counted: Option<Counted>,
     /// Label and value pairs: version, seeds, scenario hash, command, time taken.
     pub provenance: Vec<(String, String)>,
@@ -35,7 +34,7 @@ pub struct Report {
     pub sections: Vec<Section>,
 }
 
-/// What a page counts by verdicts.
+/// Items that a page counts by verdicts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Counted {
     /// A sentence over the counts.
@@ -55,27 +54,27 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
-/// One piece of content.
+/// A part of the content.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Block {
-    /// A paragraph of plain text; a blank line begins a new one, `backquotes` mark code.
+    /// A paragraph of plain text. A blank line begins a new paragraph, and `backquotes` mark code.
     Text {
         /// The text.
         text: String,
     },
-    /// A list of points, each a line of plain text with `backquotes` for code.
+    /// A list of items, each a line of plain text with `backquotes` for code.
     List {
         /// The points.
         items: Vec<String>,
     },
-    /// A command line that remakes what stands above it.
+    /// A command line that produces the content above it.
     Command {
-        /// What it makes, as a sentence; none when the section's whole content.
+        /// The output of the command, as a sentence; `None` for the section's whole content.
         about: Option<String>,
         /// The command.
         command: String,
-        /// The scenario of one such run, where the simulator makes it: the laboratory in a browser makes it again.
+        /// The scenario of one such run, if the simulator executes it. The laboratory in a browser repeats this run.
         scenario: Option<String>,
     },
     /// A table.
@@ -86,11 +85,11 @@ pub enum Block {
     Heat(HeatMap),
     /// A packet exchange.
     Ladder(Ladder),
-    /// Stations where they stand, and the routes between them.
+    /// Stations at their places, and the routes between them.
     Map(NetworkMap),
     /// All statements of a paper.
     Statements(Statements),
-    /// What a claim comes to in many readings.
+    /// The results of a claim in many interpretations.
     Curve(Curve),
     /// Charts over one axis of time.
     Timeline(Timeline),
@@ -98,7 +97,7 @@ pub enum Block {
     Stories(Vec<Story>),
 }
 
-/// A table with an optional verdict a row.
+/// A table with an optional verdict per row.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
     /// Anchor.
@@ -113,8 +112,8 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
-/// Whether a cell reads as a figure and stands flush right: empty, a dash, or a digit after signs
-/// and brackets without a word of more than three letters after it.
+/// True if a cell is a number, which is aligned right: empty, a dash, or a digit after signs and brackets, without a
+/// word of more than three letters after it.
 pub(crate) fn is_figure(cell: &str) -> bool {
     let bare = cell
         .trim()
@@ -130,11 +129,11 @@ pub(crate) fn is_figure(cell: &str) -> bool {
 /// One row of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
-    /// One cell a column.
+    /// One cell per column.
     pub cells: Vec<String>,
     /// Verdict shown as a badge in a last column, if any row of the table has one.
     pub verdict: Option<Badge>,
-    /// Shown on hovering over the verdict and in the print version under the row.
+    /// Shown when the pointer is over the verdict, and below the row in print.
     pub note: Option<String>,
 }
 
@@ -143,15 +142,15 @@ pub struct Row {
 pub struct Story {
     /// Anchor.
     pub id: String,
-    /// The line that is always there.
+    /// The line that is always visible.
     pub title: String,
     /// Plain text.
     pub paragraphs: Vec<String>,
-    /// A packet exchange that shows it.
+    /// A packet exchange as illustration.
     pub ladder: Option<Ladder>,
 }
 
-/// A packet exchange between two ends, time running down.
+/// A packet exchange between two ends; time runs downwards.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Ladder {
     /// Anchor.
@@ -169,9 +168,9 @@ pub struct Ladder {
 /// One packet of a ladder.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Message {
-    /// Seconds when it left.
+    /// Sending time in seconds.
     pub sent_s: f64,
-    /// Seconds when it arrived; `None` when it was lost.
+    /// Arrival time in seconds; `None` if it was lost.
     pub received_s: Option<f64>,
     /// True from left to right.
     pub rightward: bool,
@@ -181,12 +180,12 @@ pub struct Message {
     pub remark: Option<String>,
 }
 
-/// Stations where they stand, coloured by a value, and the routes between them.
+/// Stations at their places, coloured by a value, and the routes between them.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct NetworkMap {
     /// Anchor.
     pub id: String,
-    /// Caption, which also says what to see.
+    /// Caption, which also states the conclusion.
     pub caption: String,
     /// Label of the values with unit.
     pub value: String,
@@ -201,33 +200,34 @@ pub struct NetworkMap {
 /// One question and its answer, on the first screen.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// What is claimed, as one sentence.
+    /// The claim, as one sentence.
     pub says: String,
-    /// What was measured, in how many interpretations it holds, and what decides it, as one sentence each.
+    /// The measured value, the number of interpretations in which the claim holds, and the deciding criterion, as one
+    /// sentence each.
     pub lines: Vec<String>,
     /// The verdict.
     pub badge: Badge,
 }
 
-/// The statements of a paper, a row each.
+/// The statements of a paper, one per row.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Statements {
     /// Anchor.
     pub id: String,
-    /// Caption, which also says what to see.
+    /// Caption, which also states the conclusion.
     pub caption: String,
     /// The statements in order.
     pub rows: Vec<StatementRow>,
 }
 
-/// A statement, and how it stands: by its deciding part, if it has several.
+/// A statement and its verdict. If it has several parts, its deciding part.
 #[derive(Clone, Debug, Serialize)]
 pub struct StatementRow {
-    /// Where it stands in the paper.
+    /// Its place in the paper.
     pub source: String,
-    /// What it says.
+    /// Its text.
     pub label: String,
-    /// Number of its parts, of which `label` and the values show the deciding one.
+    /// Number of its parts. `label` and the values show the deciding part.
     pub parts: usize,
     /// The published value with its unit, and the value and tolerance that it is judged by; may be empty.
     pub paper: String,
@@ -237,25 +237,25 @@ pub struct StatementRow {
     pub ratio: Option<[f64; 3]>,
     /// The ends of the tolerance over the judged value.
     pub band: Option<[f64; 2]>,
-    /// Interpretations in which it is reproduced, in which its direction alone is, in which it is contradicted, and in
-    /// which it is open.
+    /// Numbers of interpretations in which it is reproduced, in which only its direction is, in which it is
+    /// contradicted, and in which it is undecided.
     pub readings: Option<[usize; 4]>,
-    /// What the statement rests on, in a word: runs, the paper's own arithmetic, or what is given.
+    /// The basis of the verdict, in a word: runs, the paper's arithmetic, or given data.
     pub basis: &'static str,
     /// The verdict.
     pub badge: Badge,
 }
 
-/// What a station of a map is there for.
+/// The role of a station on a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It passes on what others send.
+    /// It forwards the data of other stations.
     #[default]
     Relay,
-    /// It sends data of its own.
+    /// It sends data.
     Sender,
-    /// The data are for it.
+    /// It receives the data.
     Base,
 }
 
@@ -266,7 +266,7 @@ pub struct Place {
     pub name: String,
     /// Metres to the east, and to the north.
     pub at: [f64; 2],
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
     /// Its value, if it has one.
     pub value: Option<f64>,

@@ -1,4 +1,4 @@
-//! A field, and how fields are declared.
+//! A field, and the macro that declares fields.
 
 use std::borrow::Cow;
 
@@ -10,44 +10,44 @@ use super::row::{Row, Value};
 pub struct Field {
     /// Name, with the unit at its end.
     pub name: &'static str,
-    /// What it says, in a phrase.
+    /// Meaning, in a phrase.
     pub meaning: &'static str,
-    /// What its values are.
+    /// Type of the values.
     pub of: Type,
-    /// Whether a part may be without it.
+    /// True if a row may have no value.
     pub nullable: bool,
-    /// Which way is better, where one is.
+    /// Better direction, if one direction is better.
     pub better: Option<Better>,
-    /// What a scenario must have for it to have a value.
+    /// Property that a scenario needs so that the field has a value.
     pub need: Option<Need>,
-    /// Whether it is a column; a metric it is in any case, if it is a number.
+    /// True if the field is a column. A number is also a metric.
     pub column: bool,
-    /// Whether what has no value has not come to it yet: as a metric it is infinite.
+    /// True if a missing value means that the event never happened. As a metric it is infinite.
     infinite: bool,
-    /// Whether it is part of a whole: no more than 1. Nothing that is measured is less than 0.
+    /// True if the value is a share, at most 1. No measured value is less than 0.
     pub share: bool,
     read: for<'a> fn(Row<'a>) -> Option<Value<'a>>,
 }
 
-/// What the values of a field are.
+/// Type of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Text.
     Text,
     /// Counts, bytes, identifiers: 64 bits without sign.
     Integer,
-    /// Everything that is measured.
+    /// Measured values.
     Real,
     /// A list of numbers.
     Reals,
 }
 
-/// Which values of a quantity are better.
+/// Better direction of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// Larger ones.
+    /// Larger values are better.
     More,
-    /// Smaller ones.
+    /// Smaller values are better.
     Less,
 }
 
@@ -82,27 +82,27 @@ impl Field {
         Field { need: Some(need), ..self }
     }
 
-    /// Infinite as a metric where it is null as a column.
+    /// Marks the field as infinite as a metric if it is null as a column.
     pub(super) const fn or_never(self) -> Field {
         Field { infinite: true, ..self }
     }
 
-    /// Part of a whole.
+    /// Marks the field as a share.
     pub(super) const fn share(self) -> Field {
         Field { share: true, ..self }
     }
 
-    /// No column: it follows from those that are.
+    /// Marks the field as a metric without a column, because it follows from columns.
     pub(super) const fn metric_only(self) -> Field {
         Field { column: false, ..self }
     }
 
-    /// The value in a row. An infinite one is null in its column.
+    /// The value in a row. An infinite value is null in its column.
     pub fn value<'a>(&self, row: Row<'a>) -> Option<Value<'a>> {
         (self.read)(row)
     }
 
-    /// The value in a row, as a metric; `None` where there is none.
+    /// The value in a row as a metric; `None` if it has no value.
     pub fn number(&self, row: Row<'_>) -> Option<f64> {
         match self.value(row) {
             Some(Value::Integer(n)) => Some(n as f64),
@@ -112,28 +112,28 @@ impl Field {
         }
     }
 
-    /// Whether it is infinite as a metric where it is null as a column.
+    /// True if the field is infinite as a metric when it is null as a column.
     pub const fn is_never(&self) -> bool {
         self.infinite
     }
 
-    /// Whether it is a metric.
+    /// True if the field is a metric.
     pub const fn is_number(&self) -> bool {
         matches!(self.of, Type::Integer | Type::Real)
     }
 
-    /// Whether the row has what the field needs: one that lacks it has no value whatever happens, and
-    /// is no part of a mean.
+    /// True if the row has the property that the field needs. Otherwise the row never has a value, and is
+    /// left out of means.
     pub fn applies(&self, row: Row<'_>) -> bool {
         self.need.is_none_or(|need| row.has(need))
     }
 
-    /// Unit, as the name's ending tells; empty for counts and fractions.
+    /// Unit, from the end of the name; empty for counts and fractions.
     pub fn unit(&self) -> &'static str {
         unit_of(self.name)
     }
 
-    /// The type of its column, for people: `real or null`.
+    /// The type of its column as text: `real or null`.
     pub fn type_text(&self) -> Cow<'static, str> {
         let name = match self.of {
             Type::Text => "text",
@@ -145,7 +145,7 @@ impl Field {
     }
 }
 
-/// The unit that the end of a column's name tells; empty for counts and fractions.
+/// The unit at the end of a column's name; empty for counts and fractions.
 pub fn unit_of(name: &str) -> &'static str {
     let ending = name.rsplit_once('_').map_or("", |(_, ending)| ending);
     let known =
@@ -157,8 +157,8 @@ pub fn unit_of(name: &str) -> &'static str {
     })
 }
 
-/// Declares fields, one a line: what they are, name, meaning, properties, and how they are read from the part
-/// where that is not the member of their name.
+/// Declares fields, one per line: type, name, meaning, properties, and the expression that reads the value
+/// from the part. Without an expression, the value is the part's member of the same name.
 macro_rules! fields {
     ($(#[$doc:meta])* $list:ident, |$row:ident, $part:ident|
      $($kind:ident $name:ident: $meaning:literal $(, $property:ident($($value:expr)?))* $(= $read:expr)?;)*) => {
@@ -166,7 +166,7 @@ macro_rules! fields {
         pub(super) const $list: &[$crate::fields::field::Field] = &[$(
             $crate::fields::field::fields!(@type $kind, stringify!($name), $meaning, |$row| {
                 let $part = $row.$part()?;
-                // A name that the row knows needs no more of the part than that it is there.
+                // An expression may use the row alone, and only needs the part to exist.
                 let _ = &$part;
                 $crate::fields::row::Readable::value($crate::fields::field::fields!(@read $part $name $($read)?))
             })

@@ -8,9 +8,9 @@ use windlass_sim::results::CoapResult;
 use windlass_sim::{FlowResult, MultipathResult};
 
 fields! {
-    /// Radio time and energy are those of all stations of a node, in all cells; per byte they are those of the
-    /// node that sends the data, over the payload bytes delivered: what its battery is asked for a byte of the
-    /// flow, acknowledgements received and waiting included.
+    /// The fields of a flow. Radio time and energy are sums over all stations of a node, in all cells. Energy
+    /// per byte is the energy of the sending node over the payload bytes delivered. It includes the energy for
+    /// received acknowledgements and for waiting.
     FLOW, |row, flow|
     text flow: "Name of the flow" = flow.name.as_str();
     text algorithm: "Congestion control of the data sender" = flow.algorithm.as_str();
@@ -98,18 +98,18 @@ fn given_up_fraction(c: &CoapResult) -> Option<f64> {
     (ended > 0).then(|| c.given_up as f64 / ended as f64)
 }
 
-/// Packets that the network dropped, of so many sent.
+/// Number of packets that the network dropped, from the loss rate and the packets sent.
 fn dropped(loss_rate: f64, sent: u64) -> f64 {
     (loss_rate * sent as f64).round()
 }
 
-/// So much of a billion parts of a unit for each byte: nanojoules of joules.
+/// Billionths of a unit per byte, such as nanojoules for an amount in joules.
 pub(super) fn per_byte(amount: f64, bytes: u64) -> Option<f64> {
     (bytes > 0).then(|| amount * 1e9 / bytes as f64)
 }
 
 fields! {
-    /// What a multipath flow has that others do not.
+    /// The additional fields of a multipath flow.
     MULTIPATH, |row, multipath|
     text flow: "Name of the flow" = row.flow()?.name.as_str();
     integer fallen_back: "1 if the connection fell back to ordinary TCP, else 0", better(Less) = u64::from(multipath.fallen_back);
@@ -128,7 +128,7 @@ fields! {
     real arrived_bps: "Payload that arrived on all subflows, duplicates counted once, · 8 over the flow's active_s", better(More), metric_only() = arrived_bps(multipath, row.flow()?.active_s);
 }
 
-/// What arrived on all subflows, in whatever order, a second: goodput as the sum of the subflows'.
+/// Payload that arrived on all subflows per second, in any order: the sum of the subflows' goodputs.
 fn arrived_bps(m: &MultipathResult, active_s: f64) -> f64 {
     let arrived: u64 = m.subflows.iter().map(|s| s.delivered_bytes).sum();
     if active_s > 0.0 {
@@ -139,7 +139,7 @@ fn arrived_bps(m: &MultipathResult, active_s: f64) -> f64 {
 }
 
 fields! {
-    /// What a subflow did.
+    /// The fields of a subflow.
     SUBFLOW, |row, subflow|
     text flow: "Name of the flow" = row.flow()?.name.as_str();
     text subflow: "Name of the subflow" = subflow.name.as_str();

@@ -1,8 +1,8 @@
-//! What a run yields: every quantity declared once, with its name, unit, meaning and better direction.
+//! The fields of results. Every quantity is declared once, with its name, unit, meaning and better direction.
 //!
-//! The columns of the [tables](crate::store::table), the metrics of claims, sweeps and comparisons, the
-//! terminal's overview and the tables of `docs/src/reference/results.md` are all taken from here. A name ends in its
-//! unit where it has one.
+//! The declarations define the columns of the [tables](crate::store::table), the metrics of claims, sweeps and
+//! comparisons, the terminal's overview and the tables of `docs/src/reference/results.md`. If a quantity has a unit,
+//! its name ends in the unit.
 
 mod field;
 mod flow;
@@ -21,11 +21,11 @@ use crate::RunRecord;
 /// A table of results: its rows and its columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing {
-    /// Name, which is also the file's.
+    /// Name, which is also the file's name.
     pub name: &'static str,
-    /// Whether it is there without rows too.
+    /// True if the table is written without rows too.
     pub always: bool,
-    /// What its rows are.
+    /// Kind of its rows.
     pub kind: Kind,
     fields: &'static [Field],
 }
@@ -35,21 +35,21 @@ const fn listing(name: &'static str, kind: Kind, fields: &'static [Field]) -> Li
     Listing { name, always, kind, fields }
 }
 
-/// One row a run.
+/// One row per run.
 pub const RUNS: Listing = listing("runs", Kind::Run, run::RUN);
-/// One row a run and flow.
+/// One row per run and flow.
 pub const SUMMARY: Listing = listing("summary", Kind::Flow, flow::FLOW);
-/// One row a run and link direction.
+/// One row per run and link direction.
 pub const LINKS: Listing = listing("links", Kind::Link, network::LINK);
-/// One row a run and Wi-Fi cell.
+/// One row per run and Wi-Fi cell.
 pub const CELLS: Listing = listing("cells", Kind::Cell, network::CELL);
-/// One row a run and Wi-Fi cell whose packets find their own way.
+/// One row per run and Wi-Fi cell with a routing protocol.
 pub const ROUTING: Listing = listing("routing", Kind::Cell, network::ROUTING);
-/// One row a run and station of a Wi-Fi cell.
+/// One row per run and station of a Wi-Fi cell.
 pub const STATIONS: Listing = listing("stations", Kind::Station, network::STATION);
-/// One row a run and multipath flow.
+/// One row per run and multipath flow.
 pub const MULTIPATH: Listing = listing("multipath", Kind::Multipath, flow::MULTIPATH);
-/// One row a run and subflow of a multipath flow.
+/// One row per run and subflow of a multipath flow.
 pub const SUBFLOWS: Listing = listing("subflows", Kind::Subflow, flow::SUBFLOW);
 
 /// Every table.
@@ -62,12 +62,12 @@ impl Listing {
         self.fields
     }
 
-    /// Its columns: those that say which run a row belongs to, and its own.
+    /// Its columns: first the columns that identify the run, then the table's other columns.
     pub fn columns(&self) -> impl Iterator<Item = &'static Field> + use<> {
         run::IDENTITY.iter().chain(self.fields).filter(|f| f.column)
     }
 
-    /// Its rows of these runs.
+    /// The table's rows for these runs.
     pub fn rows<'a>(&self, records: &'a [RunRecord]) -> Vec<Row<'a>> {
         let rows = records.iter().flat_map(|run| self.kind.rows(run));
         let routed = self.name == ROUTING.name;
@@ -76,7 +76,7 @@ impl Listing {
 }
 
 impl Kind {
-    /// The fields that can be asked for as metrics.
+    /// The fields that are metrics.
     pub fn metrics(self) -> impl Iterator<Item = &'static Field> + use<> {
         let own = LISTINGS.into_iter().filter(move |l| l.kind == self).flat_map(|l| l.fields);
         own.filter(|f| f.is_number())

@@ -1,26 +1,26 @@
-//! What a scenario must have for a field to have a value.
+//! Properties that a scenario needs so that a field has a value.
 
-/// What a scenario must have for a field to have a value.
+/// A property that a scenario needs so that a field has a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A connection over one path.
     Connection,
     /// The delay of each packet is measured.
     Delays,
-    /// Losses and progress are counted by intervals.
+    /// Losses and progress are counted per interval.
     Bins,
     /// Messages have a deadline.
     Deadline,
     /// A flow of CoAP has confirmable requests.
     Exchanges,
-    /// There is a Wi-Fi station.
+    /// The scenario has a Wi-Fi station.
     Radio,
-    /// It is said what a radio draws.
+    /// The power drawn by the radios is set.
     Power,
     /// A station has a battery.
     Battery,
-    /// Packets find their own way.
+    /// A routing protocol finds the routes.
     Routing,
-    /// The runs have a warm-up, which only those of a sweep have.
+    /// The runs have a warm-up. Only runs of a sweep have one.
     WarmUp,
 }

@@ -1,4 +1,4 @@
-//! Fields of links, of Wi-Fi cells, of routing in them and of their stations.
+//! Fields of links, of Wi-Fi cells, of their routing and of their stations.
 
 use super::field::Better::{Less, More};
 use super::field::fields;
@@ -38,7 +38,7 @@ fields! {
 }
 
 fields! {
-    /// A Wi-Fi cell whose packets find their own way.
+    /// A Wi-Fi cell with a routing protocol.
     ROUTING, |row, routing|
     text cell: "Name of the Wi-Fi cell" = row.cell()?.name.as_str();
     integer rreq_originated: "Route requests originated (RREQ), repetitions included", needs(Routing);

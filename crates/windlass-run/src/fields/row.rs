@@ -1,4 +1,4 @@
-//! The parts of a run that fields are read from.
+//! The parts of a run, from which fields are read.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use windlass_sim::{
 use super::need::Need;
 use crate::{RunRecord, Steady};
 
-/// What a field is of.
+/// The kind of part that a field describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A flow.
@@ -23,14 +23,14 @@ pub enum Kind {
     Cell,
     /// A station of a Wi-Fi cell.
     Station,
-    /// A multipath flow, beside what all flows have.
+    /// A multipath flow, with its additional fields.
     Multipath,
     /// A subflow of a multipath flow.
     Subflow,
 }
 
 impl Kind {
-    /// Every kind with the word that begins its metrics, and how the names of its parts are written.
+    /// Every kind, with the first word of its metrics and the pattern for the names of its parts.
     pub const ALL: [(&'static str, Kind, &'static str); 7] = [
         ("flow", Kind::Flow, "NAME"),
         ("link", Kind::Link, "NAME:FROM>TO"),
@@ -74,7 +74,7 @@ pub struct Row<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Part<'a> {
     Run,
-    /// With its place among the flows.
+    /// A flow with its index.
     Flow(usize, &'a FlowResult),
     Link(&'a LinkResult),
     Cell(&'a RadioResult),
@@ -84,7 +84,7 @@ enum Part<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The name that metrics call the part by; empty for a whole run.
+    /// The name of the part in metrics; empty for a whole run.
     pub fn name(self) -> Cow<'a, str> {
         match self.part {
             Part::Run => "".into(),
@@ -96,7 +96,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The run that it is of.
+    /// The run of this row.
     pub const fn record(self) -> &'a RunRecord {
         self.run
     }
@@ -112,7 +112,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The flow after its warm-up, where the runs have one.
+    /// The flow after its warm-up, if the runs have a warm-up.
     pub(super) fn steady(self) -> Option<&'a Steady> {
         match self.part {
             Part::Flow(place, _) => self.run.steady.get(place)?.as_ref(),
@@ -159,7 +159,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the part is one that has what is needed, as far as its own results tell.
+    /// True if the part has the needed property, according to its results.
     pub(super) fn has(self, need: Need) -> bool {
         match (need, self.part) {
             (Need::Connection, Part::Flow(_, flow)) => {
@@ -187,13 +187,13 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A count.
     Integer(u64),
-    /// What is measured.
+    /// A measured value.
     Real(f64),
     /// A list.
     Reals(&'a [f64]),
 }
 
-/// What a field may read from a part.
+/// A type that a field may read from a part.
 pub(super) trait Readable<'a> {
     fn value(self) -> Option<Value<'a>>;
 }

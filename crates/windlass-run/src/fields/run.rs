@@ -1,4 +1,4 @@
-//! Fields of a whole run: what it is a run of, and what its parts come to together.
+//! Fields of a whole run: its identity, and the totals of its parts.
 
 use windlass_sim::{FlowResult, StationResult};
 
@@ -9,7 +9,7 @@ use super::need::Need::{Battery, Bins, Deadline, Delays, Power, Radio};
 use crate::RunRecord;
 
 fields! {
-    /// Which run a row belongs to: the first columns of every table.
+    /// Fields that identify the run of a row: the first columns of every table.
     IDENTITY, |row, run|
     text experiment: "Experiment identifier" = run.experiment.as_str();
     text point: "Point of the experiment: axis=label pairs" = run.point.as_str();
@@ -21,15 +21,15 @@ fields! {
 }
 
 fields! {
-    /// Delays and losses are those of all packets together, messages those of all flows with a deadline,
-    /// radio time and energy those of all stations.
+    /// The fields of a run. Delays and losses are totals of all packets, messages are totals of all
+    /// flows with a deadline, and radio time and energy are totals of all stations.
     RUN, |row, run|
     real end_s: "Simulated time at the end";
     integer events: "Events that the simulator processed";
     integer packet_hops: "Frames put on a link";
     real goodput_bps: "Sum of the flows' goodputs", better(More), metric_only() = run.flows.iter().map(|f| f.goodput_bps).sum::<f64>();
     real throughput_bps: "Sum of the flows' throughputs", metric_only() = run.flows.iter().map(|f| f.throughput_bps).sum::<f64>();
-    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n (one flow has all) to 1 (all flows have the same)", share(), better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
+    real_or_null jain_index: "Jain's index of the flows' goodputs: from 1/n (one flow has everything) to 1 (all flows are equal)", share(), better(More), metric_only() = jain_index(run.flows.iter().map(|f| f.goodput_bps));
     real_or_null goodput_mean_bps: "Mean of the flows' goodputs", better(More), metric_only() = {
         let n = run.flows.len();
         (n > 0).then(|| run.flows.iter().map(|f| f.goodput_bps).sum::<f64>() / n as f64)
@@ -72,12 +72,12 @@ fields! {
     real_or_null first_death_s: "Time at which the first station went off; infinite if none did", better(More), needs(Radio), metric_only() = least_of(run, |s| Some(s.died_s.unwrap_or(f64::INFINITY)));
 }
 
-/// Data packets of a flow that arrived, where their delay was measured.
+/// Data packets of a flow that arrived, if their delay was measured.
 fn arrived(f: &FlowResult) -> u64 {
     f.transit.as_ref().map_or(0, |t| t.packets)
 }
 
-/// The mean of a value of the flows that have it, each counting by its packets.
+/// The mean of a value over the flows that have the value, weighted by their packets.
 fn by_packets(
     r: &RunRecord,
     packets: fn(&FlowResult) -> u64,
@@ -94,20 +94,20 @@ fn hop_throughput(r: &RunRecord) -> Option<f64> {
     (r.end_s > 0.0).then(|| (links + stations) as f64 * 8.0 / r.end_s)
 }
 
-/// How long the battery of a station lasts, or would last at the mean power that the station has drawn
-/// while it was alive; `None` on the mains.
+/// Lifetime of a station's battery. If the battery lasts beyond the run, it is extrapolated from the
+/// mean power while the station was alive. `None` with mains power.
 fn battery_life_s(s: &StationResult, end_s: f64) -> Option<f64> {
     let (left, spent) = (s.battery_left_j?, s.energy_j?);
     (spent > 0.0).then(|| s.died_s.unwrap_or(end_s) * (left + spent) / spent)
 }
 
-/// The least over all stations that have the quantity; `None` if none has.
+/// The minimum over all stations that have the quantity; `None` without such a station.
 fn least_of(run: &RunRecord, quantity: impl Fn(&StationResult) -> Option<f64>) -> Option<f64> {
     let stations = run.radios.iter().flat_map(|r| &r.stations);
     stations.filter_map(quantity).min_by(f64::total_cmp)
 }
 
-/// Sum over all stations that have the quantity; `None` if none has.
+/// Sum over all stations that have the quantity; `None` without such a station.
 fn sum_of(run: &RunRecord, quantity: fn(&StationResult) -> Option<f64>) -> Option<f64> {
     let stations = run.radios.iter().flat_map(|r| &r.stations);
     let values: Vec<f64> = stations.filter_map(quantity).collect();
@@ -118,8 +118,8 @@ fn delivered(run: &RunRecord) -> u64 {
     run.flows.iter().map(|f| f.delivered_bytes).sum()
 }
 
-/// Jain's fairness index, `(Σx)² / (n·Σx²)`: 1 when all have the same, 1/n when one has all; `None`
-/// when nobody has anything.
+/// Jain's fairness index, `(Σx)² / (n·Σx²)`: 1 if all values are equal, 1/n if one has everything.
+/// `None` if all values are zero.
 pub fn jain_index(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let (n, sum) = values.clone().fold((0.0, 0.0), |(n, sum), x| (n + 1.0, sum + x));
     let squares: f64 = values.map(|x| x * x).sum();

@@ -1,6 +1,7 @@
-//! The axes of points as columns of numbers, where their labels are quantities.
+//! The axes of points as columns of numbers, if their labels are quantities.
 //!
-//! A point is called by its places on the axes, `loss=0.1%,delay=20ms`. Whoever draws or fits wants 0.001 and 0.02 s.
+//! The name of a point has its values on the axes: `loss=0.1%,delay=20ms`. A plot or a fit needs the numbers 0.001 and
+//! 0.02 s.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -9,10 +10,11 @@ use windlass_scenario::units::{BitRate, Bytes, Distance, Duration, Packets};
 
 use super::table::{Column, Values};
 
-/// How a label may be read: the ending that tells the unit in the column's name, and the number.
+/// A way to parse a label: the ending of the column's name for the unit, the column's meaning, and the function that
+/// parses the number.
 type Reading = (&'static str, &'static str, fn(&str) -> Option<f64>);
 
-/// Every way, the first that reads all labels of an axis being taken.
+/// Every way. The first way that parses all labels of an axis is used.
 const READINGS: [Reading; 6] = [
     ("", "Value on the axis of this name; a fraction where the label has a %", number),
     ("_s", "Value on the axis of this name, seconds", |t| {
@@ -40,9 +42,9 @@ fn number(label: &str) -> Option<f64> {
     .filter(|x| x.is_finite())
 }
 
-/// A column for each axis of these points, one a row: numbers where all its labels are quantities of one kind, with the
-/// unit at the end of the name, and text elsewhere; null at points that have no such axis. A name that is `taken` gets
-/// `axis_` in front.
+/// One column per axis of these points, one row per point. If all labels of an axis are quantities with the same
+/// dimension, the column has numbers, and its name ends in the unit. Otherwise it has text. It is null at points
+/// without the axis. A name that is `taken` gets the prefix `axis_`.
 ///
 /// ```
 /// use windlass_run::store::{Values, axes};
@@ -63,7 +65,7 @@ pub fn axes(points: &[&str], taken: impl Fn(&str) -> bool) -> Vec<Column> {
     names.into_iter().map(|name| column(name, points, &taken)).collect()
 }
 
-/// The places of a point on its axes; none for `all`.
+/// The values of a point on its axes; nothing for `all`.
 fn places(point: &str) -> impl Iterator<Item = (&str, &str)> {
     point.split(',').filter_map(|place| place.split_once('='))
 }

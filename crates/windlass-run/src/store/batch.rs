@@ -1,4 +1,4 @@
-//! A batch: the folder that runs go into, and what is known of it.
+//! A batch: the folder of the runs, and its index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -17,32 +17,33 @@ use crate::key::{Place, RunKey};
 use crate::record::RunRecord;
 use crate::task::Failed;
 
-/// The batch's own folders.
+/// The batch's subfolders.
 const SCENARIOS: &str = "scenarios";
 const SERIES: &str = "series";
 const CAPTURES: &str = "captures";
 
-/// An open batch. Several instances may have the same folder open and write at once.
+/// An open batch. Several instances may have the same folder open, and write at the same time.
 #[derive(Debug)]
 pub struct Batch {
     dir: PathBuf,
     records: Vec<RunRecord>,
-    /// Place in `records` by key.
+    /// Index in `records` by key.
     index: BTreeMap<RunKey, usize>,
-    /// Keys of runs that were made on another kernel than the one there is.
+    /// Keys of runs that were executed on another kernel than the present kernel.
     outdated: Vec<RunKey>,
-    /// What this instance writes into; none before it writes where another holds the journal.
+    /// The place to which this instance writes. `None` until the first write, if another instance holds the
+    /// journal.
     own: Option<Own>,
 }
 
 impl Batch {
-    /// Opens the batch in `dir`, or begins one there. A half line that a killed instance left at
-    /// the end of the journal is removed and told in a notice.
+    /// Opens the batch in `dir`, or begins a batch there. An incomplete line that a killed instance left at
+    /// the end of the journal is removed, with a notice.
     ///
     /// # Errors
     ///
-    /// `dir` is no folder and cannot become one, cannot be written, or a journal in it is damaged before
-    /// the last line.
+    /// `dir` is not a folder and cannot become one, cannot be written, or has a journal that is damaged
+    /// before its last line.
     pub fn open(dir: impl AsRef<Path>) -> Result<(Batch, Vec<Notice>), StoreError> {
         let dir = dir.as_ref();
         files::make_folder(dir)?;
@@ -52,7 +53,7 @@ impl Batch {
             return Ok((batch, notices));
         };
         files::sweep_temporaries(dir)?;
-        // Only the batch's own folders: `dir` may hold anything besides.
+        // Only the batch's subfolders, because `dir` may hold other files.
         [SCENARIOS, SERIES, CAPTURES]
             .iter()
             .try_for_each(|sub| files::sweep_tree(&dir.join(sub)))?;
@@ -66,8 +67,9 @@ impl Batch {
         Ok((batch, notices))
     }
 
-    /// The batch in `dir` as it stands, to look at or to take part in beside others: what is kept goes
-    /// into a part of its own. Nothing is made or changed before that, and `dir` need not exist.
+    /// Opens the batch in `dir` for reading, or for writing next to other instances. New runs go into a
+    /// separate part. Before the first write, this method creates and changes nothing, and `dir` need not
+    /// exist.
     ///
     /// # Errors
     ///
@@ -77,7 +79,7 @@ impl Batch {
         if dir.is_file() {
             return Err(StoreError::NotAFolder { path: dir.to_path_buf() });
         }
-        // Before the journal, which what is in them may be moved to meanwhile.
+        // Before the journal, because their runs may be moved to the journal in the meantime.
         let parts = parts::all(dir)?;
         let parts = parts.iter().map(|p| parts::read(p)).collect::<Result<Vec<_>, _>>()?;
         let mut batch = Batch::empty(dir);
@@ -98,12 +100,12 @@ impl Batch {
         }
     }
 
-    /// Knows the runs of a journal; of runs made twice the first counts.
+    /// Adds the runs of a journal to the index. If a run is repeated, the first counts.
     fn take(&mut self, content: Content) -> Vec<Notice> {
         let mut notices = content.notices;
         for (line, record) in content.records {
             let key = RunKey::of(&record);
-            // On another kernel it is another run, and the last counts unless it is said which kernel does.
+            // A run on another kernel is another run; the last counts unless `count_only` selects a kernel.
             if self.get(&key).is_some_and(|known| known.kernel == record.kernel) {
                 notices.push(Notice::RepeatedLine { line });
             } else {
@@ -113,7 +115,7 @@ impl Batch {
         notices
     }
 
-    /// Knows the runs of a part, and moves them into the journal if its writer has ended.
+    /// Adds the runs of a part to the index. If the part's writer has ended, moves them into the journal.
     fn take_in(&mut self, part: &Path) -> Result<(), StoreError> {
         let (content, ended) = parts::read(part)?;
         if !ended {
@@ -131,7 +133,7 @@ impl Batch {
         parts::remove(part)
     }
 
-    /// What this instance writes into.
+    /// The place to which this instance writes.
     fn own(&mut self) -> Result<&mut Own, StoreError> {
         if self.own.is_none() {
             files::make_folder(&self.dir)?;
@@ -143,7 +145,7 @@ impl Batch {
         }
     }
 
-    /// The folder that the failures and calls of this instance are noted in.
+    /// The folder that records the failures and calls of this instance.
     pub fn own_dir(&self) -> &Path {
         self.own.as_ref().map_or(&self.dir, |own| &own.dir)
     }
@@ -153,18 +155,18 @@ impl Batch {
         &self.dir
     }
 
-    /// Every run in the journal in order of writing, stale ones included.
+    /// Every run in the journal in order of writing, including stale runs.
     pub fn records(&self) -> &[RunRecord] {
         &self.records
     }
 
-    /// Whether this very run is finished.
+    /// True if this exact run is finished.
     pub fn has(&self, key: &RunKey) -> bool {
         self.index.contains_key(key)
     }
 
-    /// Of the runs on kernels only those count from now on that were made on what the runner's back ends have
-    /// now, as far as they can tell.
+    /// Limits the valid runs on kernels to runs on the kernels that the runner's backends use now, if they
+    /// are known.
     pub fn count_only(&mut self, release: impl Fn(&str) -> Option<String>) {
         let mut releases: BTreeMap<&str, Option<String>> = BTreeMap::new();
         let mut index = BTreeMap::new();
@@ -181,8 +183,8 @@ impl Batch {
         self.index = index;
     }
 
-    /// Notices on runs in the journal that are at the place of a wanted one (experiment, point
-    /// and seed) but were made by another version or from another scenario, and so do not count.
+    /// Notices about stale runs in the journal. They have the place of a wanted run (experiment, point and
+    /// seed), but belong to another version or another scenario.
     pub fn stale(&self, wanted: &[RunKey]) -> Vec<Notice> {
         let keys: BTreeSet<&RunKey> = wanted.iter().collect();
         let places: BTreeSet<_> = wanted.iter().map(RunKey::place).collect();
@@ -212,8 +214,8 @@ impl Batch {
         self.records.push(record);
     }
 
-    /// Keeps the resolved scenario of a point under its form, and returns where. It is there whole or
-    /// not at all; should the machine fail, the next call writes it again.
+    /// Writes the resolved scenario of a point under its form, and returns its path. The file is complete or
+    /// missing. If the machine fails, the next call writes it again.
     ///
     /// # Errors
     ///
@@ -227,7 +229,7 @@ impl Batch {
         }
     }
 
-    /// Where [`Batch::write_scenario`] keeps the scenario of a point.
+    /// The path of the scenario that [`Batch::write_scenario`] writes.
     pub fn scenario_path(&self, place: Place<'_>) -> PathBuf {
         self.scenarios_of(place.experiment).join(scenario_name(place))
     }
@@ -236,8 +238,8 @@ impl Batch {
         self.dir.join(SCENARIOS).join(files::file_name(experiment))
     }
 
-    /// Keeps the time series of a run as Parquet, and returns where. To be called before
-    /// [`Store::append`] of the same run, so that a finished run has its series.
+    /// Writes the time series of a run as Parquet, and returns the path. Call it before [`Store::append`] of
+    /// the same run, so that a finished run has its series.
     ///
     /// # Errors
     ///
@@ -252,18 +254,18 @@ impl Batch {
         export::export(&dir, &name, Format::Parquet, table::series([run]), provenance)
     }
 
-    /// Where [`Batch::write_series`] keeps the time series of a run.
+    /// The path of the time series that [`Batch::write_series`] writes.
     pub fn series_path(&self, place: Place<'_>, seed: u64) -> PathBuf {
         self.folder_of(SERIES, place).join(format!("{seed}.parquet"))
     }
 
-    /// Where [`Batch::write_capture`] keeps the packets of a run.
+    /// The path of the packets that [`Batch::write_capture`] writes.
     pub fn capture_path(&self, place: Place<'_>, seed: u64) -> PathBuf {
         self.folder_of(CAPTURES, place).join(format!("{seed}.pcapng"))
     }
 
-    /// Keeps the packets of a run as `write` puts them into a pcapng file, and returns where. To
-    /// be called before [`Store::append`] of the same run, as [`Batch::write_series`].
+    /// Writes the packets of a run with `write` as a pcapng file, and returns the path. Call it before
+    /// [`Store::append`] of the same run, as [`Batch::write_series`].
     ///
     /// # Errors
     ///
@@ -286,7 +288,7 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// `meta.json` is there but cannot be read or understood.
+    /// `meta.json` exists but cannot be read or parsed.
     pub fn invocations(&self) -> Result<Vec<Invocation>, StoreError> {
         let mut all = read_meta(&self.dir)?;
         for part in parts::all(&self.dir)? {
@@ -299,7 +301,7 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// `meta.json` cannot be understood or written.
+    /// `meta.json` cannot be parsed or written.
     pub fn add_invocation(&mut self, invocation: &Invocation) -> Result<(), StoreError> {
         let dir = &self.own()?.dir;
         let mut meta = Meta { invocations: read_meta(dir)? };
@@ -313,8 +315,9 @@ impl Store for Batch {
         self.index.get(key).map(|&i| &self.records[i])
     }
 
-    /// Once this returns, the run outlives the process, and once [`Store::finish`] has returned after it,
-    /// the machine. Runs that come in quick succession are committed together.
+    /// After this method has returned, the run survives the end of the process. After a later
+    /// [`Store::finish`] has returned, it survives a failure of the machine. Runs in quick succession are
+    /// committed together.
     fn append(&mut self, record: RunRecord) -> Result<(), StoreError> {
         let key = RunKey::of(&record);
         if self.has(&key) {
@@ -342,7 +345,7 @@ impl Store for Batch {
     }
 }
 
-/// `POINT@FORM`, which no identifier of a point alone becomes.
+/// `POINT@FORM`. No identifier of a point alone has this form.
 fn form_name(place: Place<'_>) -> String {
     format!("{}@{}", files::file_name(place.point), place.form)
 }

@@ -1,10 +1,10 @@
 //! Tables as Parquet, CSV and JSON files.
 //!
-//! - Parquet, compressed with Snappy, carries a [`Provenance`] as key-value metadata under `windlass.*`,
-//!   and each column's meaning under `windlass.column.NAME`.
-//! - CSV follows RFC 4180 with `\n` line ends: null is an empty field, a list is its numbers joined
-//!   by `;`. It has no place for provenance, which stands in the columns of each row.
-//! - JSON is an array of objects, one row a line.
+//! - Parquet, compressed with Snappy, has a [`Provenance`] as key-value metadata under `windlass.*`, and each
+//!   column's meaning under `windlass.column.NAME`.
+//! - CSV follows RFC 4180 with `\n` line ends. Null is an empty field, and a list is its numbers joined by
+//!   `;`. The columns of each row have the provenance.
+//! - JSON is an array of objects, one row per line.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -40,21 +40,21 @@ impl Format {
     }
 }
 
-/// Where a table's figures come from.
+/// The origin of a table's values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// Windlass versions that made the runs, in order.
+    /// Windlass versions of the runs, in order.
     pub versions: BTreeSet<String>,
     /// Hashes of the resolved scenarios, in order.
     pub scenario_hashes: BTreeSet<String>,
     /// Seeds, in order.
     pub seeds: BTreeSet<u64>,
-    /// The command that made them.
+    /// The command that executed the runs.
     pub command: String,
 }
 
 impl Provenance {
-    /// Gathers it from the runs that `command` made.
+    /// The provenance of the runs of `command`.
     pub fn of(records: &[RunRecord], command: &str) -> Provenance {
         Provenance {
             versions: records.iter().map(|r| r.version.clone()).collect(),
@@ -76,13 +76,13 @@ impl Provenance {
     }
 }
 
-/// Writes `runs`, `summary` and `links` of `records` into `dir` in each of `formats`, with `cells` and
-/// `stations` where there is a Wi-Fi cell, `routing` where packets find their own way in one, and `multipath`
-/// and `subflows` where there is a multipath flow, and returns the paths.
+/// Writes the tables of `records` into `dir` in each of `formats`, and returns the paths. `runs`, `summary`
+/// and `links` are always written. `cells` and `stations` need a Wi-Fi cell, `routing` needs a cell with a
+/// routing protocol, and `multipath` and `subflows` need a multipath flow.
 ///
 /// # Errors
 ///
-/// A file cannot be written; each file is there whole or as it was before.
+/// A file cannot be written. Each file is complete or unchanged.
 pub fn export_records(
     dir: &Path,
     records: &[RunRecord],
@@ -106,7 +106,7 @@ pub fn export_records(
 ///
 /// # Errors
 ///
-/// It cannot be written; an earlier file of this name stays as it was then.
+/// It cannot be written. An earlier file of this name stays unchanged.
 pub fn export(
     dir: &Path,
     name: &str,

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Writes files that are always complete or missing.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -11,10 +11,10 @@ use super::error::StoreError;
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".windlass-tmp";
 
-/// Most bytes of a name, with room for what is put before and behind it.
+/// Maximum length of a name in bytes, with room for the text before and after it.
 const LONGEST: usize = 160;
 
-/// A name that no other instance takes, on this machine or another; later ones sort after earlier ones.
+/// A name that no other instance uses, on this machine or another. Later names sort after earlier names.
 pub(super) fn unique() -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let nanos = since.map_or(0, |d| d.as_nanos() as u64);
@@ -23,7 +23,7 @@ pub(super) fn unique() -> String {
     format!("{nanos:016x}-{random:016x}")
 }
 
-/// Makes `dir` and the folders above it.
+/// Creates `dir` and its parent folders.
 pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
     match fs::metadata(dir) {
         Ok(meta) if meta.is_dir() => return Ok(()),
@@ -32,7 +32,7 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
     }
     let new: Vec<&Path> = dir.ancestors().take_while(|p| !p.exists()).collect();
     fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))?;
-    // A folder's name lasts once the one above it is on disk.
+    // A folder's name is permanent when its parent folder is on disk.
     let above = |p: &Path| match p.parent() {
         Some(above) if above.as_os_str().is_empty() => Path::new(".").to_path_buf(),
         Some(above) => above.to_path_buf(),
@@ -41,11 +41,11 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
     new.into_iter().filter(|p| !p.as_os_str().is_empty()).try_for_each(|p| sync_folder(&above(p)))
 }
 
-/// Names, without their endings, of what is written over whenever there are more runs.
+/// Names, without endings, of files that are overwritten whenever the folder has more runs.
 const WRITTEN_OVER: &str = "report meta failures runs summary links cells stations multipath subflows \
     routing points pace ranking harm scorecard verdicts answers readings looks traced";
 
-/// That a folder that is no batch yet has nothing that would be written over.
+/// Checks that a folder that is not yet a batch has no file that Windlass would overwrite.
 pub(super) fn spare_others(dir: &Path) -> Result<(), StoreError> {
     for stem in WRITTEN_OVER.split_whitespace() {
         for ending in ["html", "json", "jsonl", "md", "csv", "parquet"] {
@@ -58,12 +58,12 @@ pub(super) fn spare_others(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes `dir/name` through `write` into a temporary file beside it, and puts that in its place
-/// once it is safely on disk. On failure nothing is left and an older file of this name stays.
+/// Writes `dir/name` through `write` into a temporary file in `dir`, and renames it when it is safely on
+/// disk. On failure no temporary file remains, and an older file of this name stays.
 ///
 /// # Errors
 ///
-/// The folder cannot be made, or the file cannot be written.
+/// The folder cannot be created, or the file cannot be written.
 pub fn replace(
     dir: &Path,
     name: &str,
@@ -78,7 +78,7 @@ pub fn replace(
     Ok(path)
 }
 
-/// As [`replace`] without a wait for the disk, for what can be written again.
+/// As [`replace`], but without waiting for the disk, for files that can be written again.
 pub(super) fn put(
     dir: &Path,
     name: &str,
@@ -96,22 +96,22 @@ fn put_in_place(
     let path = dir.join(name);
     let temporary = dir.join(format!(".{name}.{}{TEMPORARY}", unique()));
     let file = begin(&temporary).and_then(write).map_err(StoreError::io("write", &path));
-    // Locked until it has its name.
+    // The file is locked until it has its final name.
     let result = file.and_then(|_locked| {
         fs::rename(&temporary, &path).map_err(StoreError::io("put in place", &path))
     });
     if result.is_err() {
-        // The first error is the one to report; the file may never have been made.
+        // The first error is the one to report; the file may not exist.
         let _ = fs::remove_file(&temporary);
     }
     result.map(|()| path)
 }
 
-/// Makes a temporary file and locks it, so that nobody takes it for one that was left.
+/// Creates a temporary file and locks it, so that no other process takes it for an abandoned file.
 fn begin(path: &Path) -> io::Result<File> {
     loop {
         let file = File::create(path)?;
-        // Where there are no locks, nobody clears away.
+        // On a disk without locks, no process removes temporary files.
         let _ = file.lock();
         if path.exists() {
             return Ok(file);
@@ -128,7 +128,7 @@ fn written(
     out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-/// Makes the names in `dir` last: on Unix a new file's name is only safe once its folder is.
+/// Makes the names in `dir` permanent. On Unix a new file's name is only safe when its folder is on disk.
 pub(super) fn sync_folder(dir: &Path) -> Result<(), StoreError> {
     if cfg!(unix) {
         File::open(dir).and_then(|f| f.sync_all()).map_err(StoreError::io("write", dir))?;
@@ -136,7 +136,7 @@ pub(super) fn sync_folder(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Removes what killed instances were writing in `dir` itself.
+/// Removes abandoned temporary files of killed instances in `dir` itself.
 pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     for entry in fs::read_dir(dir).map_err(StoreError::io("read", dir))? {
         let path = entry.map_err(StoreError::io("read", dir))?.path();
@@ -148,12 +148,12 @@ pub(super) fn sweep_temporaries(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether nobody writes to a temporary file any more: whoever does has it locked.
+/// True if no process writes to the temporary file any more. A writer holds its lock.
 fn is_abandoned(path: &Path) -> bool {
     File::options().write(true).open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// As [`sweep_temporaries`] in `dir` and every folder below it, links not followed; `dir` need not
+/// As [`sweep_temporaries`] in `dir` and every folder below it, without following links. `dir` need not
 /// exist.
 pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
     if !dir.is_dir() {
@@ -169,9 +169,9 @@ pub(super) fn sweep_tree(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A file name that stands for `id` and for nothing else: letters, digits and `-_=,+.` as they
-/// are, every other byte and a leading dot as `%` and two hexadecimal digits. Of one that is longer than file
-/// systems take, the beginning, `%~` and a checksum.
+/// A file name that is unique to `id`. Letters, digits and `-_=,+.` stay; every other byte, and a leading
+/// dot, becomes `%` and two hexadecimal digits. A name that is too long for file systems becomes its
+/// beginning, `%~` and a checksum.
 pub fn file_name(id: &str) -> String {
     let mut name = String::with_capacity(id.len());
     for (i, byte) in id.bytes().enumerate() {

@@ -1,7 +1,7 @@
-//! The journal file: one finished run a line, each line with a checksum.
+//! The journal file: one finished run per line, each line with a checksum.
 //!
-//! A line is `{"crc32":"89abcdef","record":{…}}`, where the checksum (CRC-32 as zip and Ethernet
-//! have it) is over the bytes of the record's JSON text. A line counts once its newline is there.
+//! A line is `{"crc32":"89abcdef","record":{…}}`. The checksum (CRC-32 of zip and Ethernet) is over the
+//! bytes of the record's JSON text. A line counts when its newline is written.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ use crate::record::RunRecord;
 /// Name of the journal in a batch's folder.
 pub const JOURNAL: &str = "journal.jsonl";
 
-/// Lines that come within this time wait for the disk together.
+/// Lines within this time are committed to the disk together.
 const TOGETHER: Duration = Duration::from_millis(50);
 
 const HEAD: &str = "{\"crc32\":\"";
@@ -28,7 +28,7 @@ const TAIL: &str = "}\n";
 pub(super) fn encode(record: &RunRecord) -> Result<String, StoreError> {
     let not_finite = || StoreError::NotFinite { key: Box::new(RunKey::of(record)) };
     let json = serde_json::to_string(record).map_err(|_| not_finite())?;
-    // JSON has no NaN and no infinity, serde_json writes them as null: reading back shows it.
+    // JSON has no NaN and no infinity. serde_json writes them as null, so parsing the text fails.
     match serde_json::from_str::<RunRecord>(&json) {
         Ok(read) if read == *record => {}
         _ => return Err(not_finite()),
@@ -36,13 +36,13 @@ pub(super) fn encode(record: &RunRecord) -> Result<String, StoreError> {
     Ok(format!("{HEAD}{:08x}{MIDDLE}{json}{TAIL}", crc32fast::hash(json.as_bytes())))
 }
 
-/// What a line turns out to be.
+/// The content of a line.
 enum Line {
     /// A record.
     Record(Box<RunRecord>),
-    /// Intact, but not a record as this version knows it.
+    /// An intact line that is not a record of this version.
     Foreign,
-    /// Half, or changed.
+    /// An incomplete or changed line.
     Damaged,
 }
 
@@ -63,21 +63,21 @@ fn checked_json(line: &[u8]) -> Option<&str> {
     (sum == format!("{:08x}", crc32fast::hash(json.as_bytes())).as_bytes()).then_some(json)
 }
 
-/// What a journal holds.
+/// The content of a journal.
 #[derive(Default)]
 pub(super) struct Content {
     /// Records with their line numbers, from 1.
     pub(super) records: Vec<(usize, RunRecord)>,
-    /// What was found besides.
+    /// Notices about other lines.
     pub(super) notices: Vec<Notice>,
-    /// Bytes of whole lines.
+    /// Bytes of complete lines.
     len: u64,
-    /// A half line after them.
+    /// An incomplete line after them.
     half: Option<Notice>,
 }
 
-/// What the journal in `dir` holds, which another instance may be writing: a half line at its end is left
-/// alone. Nothing where there is no journal.
+/// Reads the journal in `dir`, to which another instance may be writing. An incomplete line at its end is
+/// not removed. Without a journal, the content is empty.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub(super) fn read(dir: &Path) -> Result<Content, StoreError> {
             Line::Record(record) => content.records.push((number, *record)),
             Line::Foreign => content.notices.push(Notice::Foreign { line: number }),
             Line::Damaged => {
-                // A line without an end is the last, even if its writer has gone on since.
+                // An incomplete line is the last line, even if its writer has completed it since.
                 let rest = reader.fill_buf().map_err(StoreError::io("read", &path))?;
                 if !rest.is_empty() && line.ends_with(b"\n") {
                     return Err(StoreError::DamagedLine { path, line: number });
@@ -120,18 +120,18 @@ pub(super) fn read(dir: &Path) -> Result<Content, StoreError> {
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
-    /// Bytes of whole lines.
+    /// Bytes of complete lines.
     len: u64,
-    /// A half line could not be taken back.
+    /// An incomplete line could not be removed.
     broken: bool,
-    /// Lines are not known to be on disk.
+    /// Some lines may not be on disk.
     pending: bool,
-    /// When the disk was last waited for.
+    /// Time of the last wait for the disk.
     committed: Option<Instant>,
 }
 
 impl Journal {
-    /// Opens or makes the journal in `dir`, and cuts off a half line at its end.
+    /// Opens or creates the journal in `dir`, and cuts off an incomplete line at its end.
     pub(super) fn open(dir: &Path) -> Result<(Journal, Content), StoreError> {
         let path = dir.join(JOURNAL);
         let file = OpenOptions::new()
@@ -157,7 +157,7 @@ impl Journal {
         Ok((journal, content))
     }
 
-    /// Shortens the file to its whole lines.
+    /// Shortens the file to its complete lines.
     fn cut_off(&self) -> Result<(), StoreError> {
         self.file
             .set_len(self.len)
@@ -165,7 +165,7 @@ impl Journal {
             .map_err(StoreError::io("mend", &self.path))
     }
 
-    /// Adds a line with one write, and waits for the disk unless it did so a moment ago.
+    /// Adds a line with one write. Waits for the disk unless it did so shortly before.
     pub(super) fn append(&mut self, line: &str) -> Result<(), StoreError> {
         if self.broken {
             return Err(StoreError::Broken { path: self.path.clone() });
@@ -175,7 +175,7 @@ impl Journal {
             return Err(StoreError::Io { action: "write", path: self.path.clone(), source });
         }
         self.pending = true;
-        // A line that does not wait was made in less than that time: no power cut takes more work away.
+        // The time since the last wait limits the work that a power cut can destroy.
         if self.committed.is_none_or(|at| at.elapsed() >= TOGETHER)
             && let Err(e) = self.commit()
         {
@@ -199,7 +199,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Whoever wants to know of a failure commits before.
+        // A caller that needs the error calls `commit` before.
         let _ = self.commit();
     }
 }

@@ -1,4 +1,4 @@
-//! `meta.json`: which commands have worked on a folder.
+//! `meta.json`: the commands that have worked on a folder.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::error::StoreError;
 use super::files;
 
-/// The runs that gave no result when they were last tried.
+/// The runs that gave no result in the last attempt.
 pub const FAILURES: &str = "failures.jsonl";
 /// Every call that worked on a batch.
 pub(super) const META: &str = "meta.json";
@@ -20,26 +20,26 @@ pub(super) const META: &str = "meta.json";
 pub struct Invocation {
     /// Windlass version.
     pub version: String,
-    /// The command with its arguments, as one types it again.
+    /// The command with its arguments, ready to type.
     #[serde(deserialize_with = "one_line")]
     pub command: String,
     /// Seeds of the replications.
     pub seeds: Vec<u64>,
-    /// When it began, in UTC: `2026-01-31T12:00:00Z`.
+    /// Start time in UTC: `2026-01-31T12:00:00Z`.
     pub started: String,
 }
 
 impl Invocation {
     /// An invocation that begins now.
     pub fn now(version: &str, command: String, seeds: Vec<u64>) -> Invocation {
-        // A clock before 1970 is no reason to lose results.
+        // A clock before 1970 must not cause an error.
         let now = SystemTime::now().max(SystemTime::UNIX_EPOCH);
         let started = humantime::format_rfc3339_seconds(now).to_string();
         Invocation { version: version.into(), command, seeds, started }
     }
 }
 
-/// A command, which folders of before have as a list of words.
+/// Reads a command, which older folders have as a list of words.
 fn one_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -69,7 +69,7 @@ impl Meta {
     }
 }
 
-/// The calls that `meta.json` in `dir` holds; none where it is missing.
+/// The calls in `meta.json` of `dir`; empty if the file is missing.
 pub(super) fn read_meta(dir: &Path) -> Result<Vec<Invocation>, StoreError> {
     let path = dir.join(META);
     let text = match fs::read_to_string(&path) {

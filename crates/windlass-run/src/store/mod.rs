@@ -1,28 +1,27 @@
-//! Where finished runs are kept: in memory, or in a folder that survives a kill.
+//! Storage of finished runs: in memory, or in a folder that survives a kill.
 //!
-//! A [`Store`] has runs and takes more. [`Memory`] forgets them with the process. A [`Batch`] is a folder:
-//! it appends one line a finished run to `journal.jsonl`; a run is kept once [`Store::append`] has
-//! returned, whatever happens to the process after that, and to the machine once [`Store::finish`] has.
-//! Any number of processes may write into one folder, on disks without locks too: each but the first has
-//! a part of its own. From the runs come tables ([`table`]), which [`export`] writes as Parquet, CSV or
-//! JSON.
+//! A [`Store`] has runs and accepts more. [`Memory`] exists only in the process. A [`Batch`] is a folder, and
+//! appends one line per finished run to `journal.jsonl`. After [`Store::append`] has returned, the run survives
+//! the end of the process. After [`Store::finish`] has returned, it survives a failure of the machine.
 //!
-//! | file | holds |
+//! Any number of processes may write into one folder, also on disks without locks. Each process except the first
+//! has a separate part. [`table`] converts the runs to tables, which [`export`] writes as Parquet, CSV or JSON.
+//!
+//! | file | content |
 //! | --- | --- |
-//! | `journal.jsonl` | one finished run a line, with a checksum |
+//! | `journal.jsonl` | one finished run per line, with a checksum |
 //! | `batch.lock` | nothing; the instance that writes to the journal holds a lock on it |
-//! | `parts/ID` | journal, calls and failures of an instance that works beside that one, until they are moved up |
+//! | `parts/ID` | journal, calls and failures of another instance at work, until they are moved up |
 //! | `meta.json` | every invocation: version, command, seeds, date |
-//! | `failures.jsonl` | the runs that gave no result when they were last tried, with the reason |
+//! | `failures.jsonl` | the runs that gave no result in the last attempt, with the reason |
 //! | `scenarios/EXPERIMENT/POINT@FORM.toml` | the resolved scenario of a point |
-//! | `series/EXPERIMENT/POINT@FORM/SEED.parquet` | time series of a run, where they were asked for |
-//! | `captures/EXPERIMENT/POINT@FORM/SEED.pcapng` | packets of a run, where they were asked for |
-//! | `runs.*`, `summary.*`, `links.*` | the tables, one row a run, a flow, a link direction |
+//! | `series/EXPERIMENT/POINT@FORM/SEED.parquet` | time series of a run, if its scenario records them |
+//! | `captures/EXPERIMENT/POINT@FORM/SEED.pcapng` | packets of a run, if its scenario records them |
+//! | `runs.*`, `summary.*`, `links.*` | the tables, one row per run, flow or link direction |
 //!
-//! FORM is eight digits of a hash of the scenario and of what it records: what one setting has left, no other
-//! touches. Every file but the journal is written under another name and then renamed, so that it is there
-//! whole or not at all. Dates stand in `meta.json` only: the same runs give the same tables, byte
-//! for byte.
+//! FORM is eight digits of a hash of the scenario and of the data that it records, so that no setting changes the
+//! files of another setting. Every file except the journal is written under another name and then renamed, so that
+//! it is complete or missing. Only `meta.json` has dates, so the same runs give the same tables, byte for byte.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -56,13 +55,12 @@ pub use meta::{FAILURES, Invocation};
 pub use notice::Notice;
 pub use table::{Column, SeriesRun, Table, Values};
 
-/// Where finished runs are kept.
+/// Storage of finished runs.
 pub trait Store: Send + Sync {
-    /// The record of this very run.
+    /// The record of this exact run.
     fn get(&self, key: &RunKey) -> Option<&RunRecord>;
 
-    /// Keeps what a run has recorded besides its record, before the record; called for several runs at
-    /// once.
+    /// Stores the recordings of a run, before its record. Called for several runs at the same time.
     ///
     /// # Errors
     ///
@@ -72,27 +70,27 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// Keeps a finished run.
+    /// Stores a finished run.
     ///
     /// # Errors
     ///
-    /// The run is there already, has a result that is not finite, or cannot be written; the store is as
-    /// before then.
+    /// The run is stored already, has a result that is not finite, or cannot be written. The store is then
+    /// unchanged.
     fn append(&mut self, record: RunRecord) -> Result<(), StoreError>;
 
-    /// Waits until every run that was kept is safe, and notes the runs that gave no result in this call, in
-    /// place of those of the call before.
+    /// Waits until every stored run is safe on disk. Records the runs that gave no result in this call, in place
+    /// of the failures of the previous call.
     ///
     /// # Errors
     ///
-    /// The disk refuses.
+    /// The disk reports an error.
     fn finish(&mut self, failed: &[Failed]) -> Result<(), StoreError> {
         let _ = failed;
         Ok(())
     }
 }
 
-/// Runs that are kept as long as this lives.
+/// Runs in memory.
 #[derive(Debug, Default)]
 pub struct Memory {
     records: BTreeMap<RunKey, RunRecord>,
@@ -105,7 +103,7 @@ impl Memory {
         self.into_parts().0
     }
 
-    /// The runs, by experiment, point and seed, and the time series of those whose scenarios record some.
+    /// The runs, by experiment, point and seed, and the time series of runs whose scenarios record series.
     pub fn into_parts(self) -> (Vec<RunRecord>, BTreeMap<RunKey, Vec<Sample>>) {
         let samples = self.samples.into_inner().unwrap_or_else(PoisonError::into_inner);
         (self.records.into_values().collect(), samples)

@@ -1,36 +1,36 @@
-//! What the user of a folder should know.
+//! Notices for the user of a folder.
 
 use std::fmt;
 
-/// Something about a batch that its user should know, though work can go on.
+/// A notice about a batch that does not stop the work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The journal's last line was half or damaged, and was cut off; its run is made again.
+    /// The journal's last line was incomplete or damaged and was removed; its run is repeated.
     CutOff {
         /// Line number, from 1.
         line: usize,
         /// Its bytes.
         bytes: usize,
     },
-    /// An intact line is of a form that this version does not know. It stays and is ignored.
+    /// An intact line has a form that this version does not support. It stays and is ignored.
     Foreign {
         /// Line number, from 1.
         line: usize,
     },
-    /// A line says what an earlier one said, and is ignored.
+    /// A line repeats an earlier line, and is ignored.
     RepeatedLine {
         /// Line number, from 1.
         line: usize,
     },
-    /// Another instance is at work, or the disk has no locks to tell.
+    /// Another instance is at work, or the disk has no locks.
     Beside,
-    /// Runs that another version made, another kernel, or another form of the scenario. They stay and are ignored.
+    /// Runs of another version, another kernel, or another form of the scenario. They stay and are ignored.
     Stale {
         /// Experiment identifier.
         experiment: String,
         /// Point identifier.
         point: String,
-        /// How many runs.
+        /// Number of runs.
         runs: usize,
     },
 }
@@ -40,8 +40,8 @@ impl fmt::Display for Notice {
         match self {
             Notice::CutOff { line, bytes } => write!(
                 f,
-                "line {line} of the journal was incomplete ({bytes} bytes, as a killed run leaves \
-                 it) and was removed; its run has to be made again"
+                "line {line} of the journal was incomplete ({bytes} bytes, after a kill) \
+                 and was removed; its run must be repeated"
             ),
             Notice::Foreign { line } => write!(
                 f,
@@ -52,8 +52,8 @@ impl fmt::Display for Notice {
                 write!(f, "line {line} of the journal repeats an earlier one and is ignored")
             }
             Notice::Beside => f.write_str(
-                "another Windlass is at work in this folder, or its disk has no locks to tell; what each \
-                 makes counts for both, and what both are making now is made twice",
+                "another Windlass is at work in this folder, or its disk has no locks; each \
+                 process uses the finished runs of the other, but both execute a run that both have begun",
             ),
             Notice::Stale { experiment, point, runs } => write!(
                 f,

@@ -1,4 +1,4 @@
-//! Tables as Parquet files, and time series read back from them.
+//! Writes tables as Parquet files, and reads time series from them.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use parquet::schema::types::{PrimitiveTypeBuilder, Type, TypePtr};
 use super::error::StoreError;
 use super::table::{Column, Table, Values};
 
-/// Writes the parts of a table, each as a row group, compressed with Snappy. The first says what the columns are.
+/// Writes the parts of a table, each as a row group, compressed with Snappy. The first part defines the columns.
 pub(super) fn write(
     out: impl Write + Send,
     first: &Table,
@@ -50,7 +50,7 @@ fn plain(name: &str, physical: Physical) -> PrimitiveTypeBuilder<'_> {
     Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL)
 }
 
-/// How Parquet names a column. Whatever it holds may be missing.
+/// The Parquet type of a column. Every value may be missing.
 fn field(column: &Column) -> Result<TypePtr> {
     let name = column.name.as_ref();
     let kind = match column.values {
@@ -82,11 +82,11 @@ fn write_values(writer: &mut SerializedColumnWriter<'_>, values: &Values) -> Res
         Values::Text(v) => {
             write_present::<ByteArrayType, _>(writer, v, |t| ByteArray::from(t.as_str()))
         }
-        // The type says that it has no sign; the bits are the same.
+        // The type has no sign; the bits are the same.
         Values::Integer(v) => write_present::<Int64Type, _>(writer, v, |n| n.cast_signed()),
         Values::Real(v) => write_present::<DoubleType, _>(writer, v, |x| *x),
         Values::Reals(rows) => {
-            // A definition level of 1 is an empty list, of 3 a value in it; a repetition level of 0 begins a row.
+            // Definition level 1 is an empty list, 3 is a value in a list; repetition level 0 begins a row.
             let (mut defined, mut repeated) = (Vec::new(), Vec::new());
             for row in rows {
                 let places = row.len().max(1);
@@ -109,12 +109,12 @@ fn write_present<T: DataType, V>(
     writer.typed::<T>().write_batch(&present, Some(&defined), None).map(drop)
 }
 
-/// Seconds and values of one column of a file of time series, for the flow with this name, in order
-/// of time; instants at which it was not observed are left out.
+/// Seconds and values of one column of a file of time series, for the flow with this name, in order of time.
+/// Times without a value are left out.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is no file of time series with such a column.
+/// The file cannot be read, or is not a file of time series with such a column.
 pub fn series(
     path: &Path,
     flow: &str,

@@ -1,9 +1,9 @@
-//! Where an instance writes: the batch's own journal, or a part of the batch that is its alone.
+//! The place to which an instance writes: the batch's journal, or a separate part of the batch.
 //!
-//! The batch's journal belongs to the one instance that holds the lock on it. Every other, and every
-//! one on a disk without locks, writes into a folder of its own below `parts`, under a name that no other
-//! takes; so any number write at once and none waits for another. Who reads takes the runs of all. A part
-//! whose writer has ended is moved into the journal by whoever next holds the lock.
+//! The batch's journal belongs to the one instance that holds the lock on it. Every other instance, and every
+//! instance on a disk without locks, writes into a separate folder below `parts` with a unique name. Any number
+//! of instances can therefore write at once without waiting. A reader reads the runs of all parts. If the
+//! writer of a part has ended, the next instance with the lock moves the part into the journal.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use super::meta::{FAILURES, META};
 
 /// The folder of the parts.
 const PARTS: &str = "parts";
-/// The file that stands for the batch's journal, locked.
+/// The lock file of the batch's journal.
 const LOCK: &str = "batch.lock";
-/// A part with this file has no writer any more.
+/// The file that marks a part whose writer has ended.
 const FINISHED: &str = "finished";
-/// All that a part holds.
+/// All files of a part.
 const CONTENT: [&str; 4] = [JOURNAL, META, FAILURES, FINISHED];
 
-/// What an instance writes into.
+/// The place to which an instance writes.
 #[derive(Debug)]
 pub(super) struct Own {
     pub(super) dir: PathBuf,
     pub(super) journal: Journal,
-    /// That on the batch's journal, released when the file closes, which a kill does too; `None` in a part.
+    /// The lock on the batch's journal; `None` in a part. Closing the file releases it, also after a kill.
     lock: Option<File>,
 }
 
 impl Own {
-    /// The batch's journal, unless another instance holds it or the disk knows no locks.
+    /// The batch's journal, unless another instance holds it or the disk has no locks.
     pub(super) fn whole(dir: &Path) -> Result<Option<(Own, Content)>, StoreError> {
         if [LOCK, JOURNAL, PARTS].iter().all(|ours| !dir.join(ours).exists()) {
             files::spare_others(dir)?;
@@ -55,10 +55,10 @@ impl Drop for Own {
     fn drop(&mut self) {
         let kept = self.journal.commit().is_ok();
         match &self.lock {
-            // To close the file is not enough: a program that another thread is just starting has it too, until
-            // it is another program.
+            // Closing the file is not enough: a process that another thread is starting also has it open, until
+            // it executes its program.
             Some(lock) => drop(lock.unlock()),
-            // Without it the part stays a part, and its runs count all the same.
+            // Without this file the part stays, and its runs count too.
             None if kept => drop(File::create(self.dir.join(FINISHED))),
             None => {}
         }
@@ -76,12 +76,12 @@ fn lock(dir: &Path) -> Result<Option<File>, StoreError> {
         .map_err(StoreError::io("open", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
-        // A disk that knows no locks refuses them in words of its own.
+        // A disk without locks returns an error of the system.
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => Ok(None),
     }
 }
 
-/// The parts of the batch in `dir`, those begun first first.
+/// The parts of the batch in `dir`, in the order in which they were begun.
 pub(super) fn all(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let dir = dir.join(PARTS);
     let entries = match fs::read_dir(&dir) {
@@ -97,7 +97,7 @@ pub(super) fn all(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(parts)
 }
 
-/// What a part holds, and whether nobody writes to it any more and all of it is known here.
+/// Reads a part. The flag is true if its writer has ended, and this version can read all of its lines.
 pub(super) fn read(part: &Path) -> Result<(Content, bool), StoreError> {
     let finished = part.join(FINISHED).is_file();
     let content = journal::read(part)?;
@@ -105,7 +105,7 @@ pub(super) fn read(part: &Path) -> Result<(Content, bool), StoreError> {
     Ok((content, finished && known))
 }
 
-/// Removes a part whose runs and invocations are elsewhere; what Windlass did not put there stays.
+/// Removes a part whose runs and invocations have been moved. Files that Windlass did not write stay.
 pub(super) fn remove(part: &Path) -> Result<(), StoreError> {
     for name in CONTENT {
         let path = part.join(name);
@@ -116,7 +116,7 @@ pub(super) fn remove(part: &Path) -> Result<(), StoreError> {
             _ => {}
         }
     }
-    // Both fail where something else is in them.
+    // Both fail if the folder has other files.
     let _ = fs::remove_dir(part);
     let _ = part.parent().map(fs::remove_dir);
     Ok(())

@@ -1,7 +1,7 @@
 //! Results as tables: named columns with their meaning, independent of any file format.
 //!
-//! What has a row a run, or a part of one, has the columns that [`fields`](crate::fields) declares;
-//! `docs/src/reference/results.md` explains every column.
+//! Tables with one row per run or per part of a run have the columns that [`fields`](crate::fields)
+//! declares. `docs/src/reference/results.md` explains every column.
 
 use std::borrow::Cow;
 use std::iter;
@@ -16,14 +16,14 @@ use crate::record::RunRecord;
 /// Rows of a series table that are held in memory at once.
 const CHUNK_ROWS: usize = 65_536;
 
-/// The values of a column, one a row.
+/// The values of a column, one per row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Text.
     Text(Vec<Option<String>>),
     /// Counts, bytes, identifiers.
     Integer(Vec<Option<u64>>),
-    /// Everything that is measured.
+    /// Measured values.
     Real(Vec<Option<f64>>),
     /// A list of numbers in each row.
     Reals(Vec<Vec<f64>>),
@@ -40,7 +40,7 @@ impl Values {
         }
     }
 
-    /// Whether there are no rows.
+    /// True if the column has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -51,7 +51,7 @@ impl Values {
 pub struct Column {
     /// Name, with the unit at its end.
     pub name: Cow<'static, str>,
-    /// What it says, in a phrase.
+    /// Meaning, in a phrase.
     pub meaning: &'static str,
     /// The values.
     pub values: Values,
@@ -60,7 +60,7 @@ pub struct Column {
 /// A table; all columns have the same number of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// Name, which is also the file's.
+    /// Name, which is also the file's name.
     pub name: &'static str,
     /// Columns in order.
     pub columns: Vec<Column>,
@@ -81,7 +81,7 @@ impl Listing {
     }
 }
 
-/// The values of a field, one a row.
+/// The values of a field, one per row.
 fn column(field: &Field, rows: &[Row<'_>]) -> Column {
     let cells = rows.iter().map(|row| field.value(*row));
     let values = match field.of {
@@ -109,7 +109,7 @@ fn integer(value: Option<Value<'_>>) -> Option<u64> {
 
 fn real(value: Option<Value<'_>>) -> Option<f64> {
     match value? {
-        // Files have no infinity in common: JSON has none at all.
+        // Not all file formats have infinity: JSON has no infinity.
         Value::Real(x) if x.is_finite() => Some(x),
         _ => None,
     }
@@ -135,12 +135,12 @@ pub struct SeriesRun<'a> {
     pub samples: &'a [Sample],
 }
 
-/// The series that a table has columns for, those of inner state last.
+/// The series that a table has columns for; series of internal state are last.
 #[derive(Clone, Debug)]
 struct SeriesColumns(Vec<Series>);
 
 impl SeriesColumns {
-    /// All that every algorithm has, and the fields of inner state that occur.
+    /// All series that every algorithm has, and the fields of internal state that occur.
     fn of(runs: &[SeriesRun<'_>]) -> SeriesColumns {
         let mut columns: Vec<Series> = Series::ALL.iter().map(|(_, series)| *series).collect();
         for sample in runs.iter().flat_map(|run| run.samples) {
@@ -157,7 +157,7 @@ impl SeriesColumns {
     }
 }
 
-/// What was observed of one flow at one instant.
+/// The observations of one flow at one time.
 struct SeriesRow<'a> {
     run: SeriesRun<'a>,
     time: Time,
@@ -173,7 +173,7 @@ impl<'a> SeriesRow<'a> {
         row
     }
 
-    /// Whether the sample is of this row's flow and instant, and of a series not yet seen.
+    /// True if the sample belongs to this row's flow and time, and to a series without a value yet.
     fn takes(&self, sample: &Sample, columns: &SeriesColumns) -> bool {
         self.time == sample.time
             && self.flow == sample.flow
@@ -191,8 +191,8 @@ impl<'a> SeriesRow<'a> {
     }
 }
 
-/// Time series, one row an instant and flow, one column a series; null where the series was not
-/// observed at that instant. Comes in tables of bounded size, at least one.
+/// Time series, one row per time and flow, one column per series; null if the series has no value at
+/// that time. The tables have bounded size; at least one is returned.
 pub fn series<'a>(runs: impl IntoIterator<Item = SeriesRun<'a>>) -> impl Iterator<Item = Table> {
     let runs: Vec<SeriesRun<'a>> = runs.into_iter().collect();
     let columns = SeriesColumns::of(&runs);

@@ -6,7 +6,7 @@ use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, RadioUse, StationResult, SubflowResult,
 };
 
-/// A flow whose figures differ with `n`, and have no short decimal form.
+/// A flow whose values depend on `n`, and have no short decimal form.
 pub fn flow(n: u64) -> FlowResult {
     let x = n as f64 + 1.0;
     FlowResult {
@@ -124,7 +124,7 @@ pub fn link(n: u64) -> LinkResult {
         drops_early: n / 2,
         marks: 3 * n,
         drops_error: n,
-        // More than none, which is not written.
+        // Not zero, because zero is not written.
         drops_thinned: n + 1,
         inside: n,
         bytes: 1500 * n,

@@ -1,4 +1,4 @@
-//! What can be said of radio cells before they run.
+//! The summary of radio cells, which needs no run.
 
 use windlass_cc::Span;
 use windlass_sim::radio::aggregation::BLOCK_ACK_BYTES;
@@ -7,7 +7,7 @@ use windlass_sim::radio::{RadioConfig, RtsThreshold};
 
 use windlass_stats::models::dcf::{Access, Saturation};
 
-/// How a cell fares if so many stations always have a packet.
+/// Throughput of a cell in which the given number of stations always have a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellOutlook {
     /// Name of the cell.
@@ -16,23 +16,23 @@ pub struct CellOutlook {
     pub stations: u32,
     /// Largest IP packet of these flows, bytes.
     pub packet_bytes: u32,
-    /// All stations together by Bianchi's model, which is of 802.11; `None` of 802.15.4.
+    /// Throughput of all stations by Bianchi's model of 802.11; `None` for 802.15.4.
     pub together: Option<Together>,
-    /// Most bits per second of such packets that one station alone can send.
+    /// Maximum rate at which one station alone can send such packets, bits per second.
     pub alone_bps: f64,
 }
 
 /// Stations that always have a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Together {
-    /// Most bits per second of IP packets.
+    /// Maximum rate of IP packets, bits per second.
     pub bps: f64,
     /// Probability that an attempt collides.
     pub collisions: f64,
 }
 
 impl CellOutlook {
-    /// Of a cell in which so many stations, at least one, send packets of this size.
+    /// The summary of a cell in which `stations` stations, at least one, send packets of this size.
     pub(super) fn new(radio: &RadioConfig, stations: u32, packet_bytes: u32) -> CellOutlook {
         let together = radio.lowpan.is_none().then(|| {
             let Saturation { successes, collision_probability, .. } =
@@ -52,7 +52,7 @@ impl CellOutlook {
         }
     }
 
-    /// One line for a person.
+    /// The summary as one line of text.
     pub(super) fn text(&self) -> String {
         let size = self.packet_bytes;
         let mbps = |bps: f64| match bps {
@@ -77,7 +77,7 @@ impl CellOutlook {
     }
 }
 
-/// The cell in the terms of the model, for IP packets of this size; times in seconds.
+/// The model's parameters of the cell, for IP packets of this size; times in seconds.
 pub fn access(radio: &RadioConfig, ip_bytes: u32) -> Access {
     let phy = &radio.phy;
     let seconds = |span: Span| span.0 as f64 / 1e9;
@@ -98,20 +98,20 @@ pub fn access(radio: &RadioConfig, ip_bytes: u32) -> Access {
     }
 }
 
-/// Packets of this size that go in one frame, as many as may, and its bytes.
+/// Maximum number of packets of this size per frame, and the bytes of such a frame.
 fn frames(radio: &RadioConfig, ip_bytes: u32) -> (u32, u32) {
     let alone = (1, ip_bytes + radio.phy.data_overhead());
     let limits = radio.aggregation.zip(radio.phy.rate(radio.data_rate_bps));
     limits.map_or(alone, |(limits, rate)| limits.fill(alone.1, &radio.phy, rate))
 }
 
-/// Time on the air of the answer to such a frame.
+/// Time on the air of the acknowledgement of such a frame.
 fn answer(radio: &RadioConfig, ip_bytes: u32) -> Span {
     let several = frames(radio, ip_bytes).0 > 1;
     control(radio, if several { BLOCK_ACK_BYTES } else { CONTROL_BYTES })
 }
 
-/// Time from a packet's turn on an idle channel to its arrival, without a back-off.
+/// Time from the start of a packet's channel access on an idle channel to its arrival, without a backoff.
 pub(super) fn crossing(radio: &RadioConfig, ip_bytes: u32) -> Span {
     let phy = &radio.phy;
     if let Some(lowpan) = &radio.lowpan {
@@ -125,8 +125,9 @@ pub(super) fn crossing(radio: &RadioConfig, ip_bytes: u32) -> Span {
     phy.difs() + reserved + frame(radio, ip_bytes)
 }
 
-/// Most bits per second of IP packets of this size that one station alone can send: each takes a
-/// DIFS, the mean first back-off, the frame and its acknowledgement, or what 802.15.4 has in their place.
+/// Maximum rate at which one station alone can send IP packets of this size, bits per second. Each packet
+/// takes a DIFS, the mean first backoff, the frame and its acknowledgement, or the equivalents of
+/// 802.15.4.
 pub(super) fn alone_bps(radio: &RadioConfig, ip_bytes: u32) -> u64 {
     let phy = &radio.phy;
     let cycle = match &radio.lowpan {
@@ -154,14 +155,14 @@ fn control(radio: &RadioConfig, bytes: u32) -> Span {
     rate.map_or(Span::ZERO, |rate| radio.phy.airtime(bytes, rate))
 }
 
-/// What is probably not meant: stations that collide because they do not hear each other. `nodes`
-/// are the names of the network's nodes.
+/// A warning if stations collide because they do not sense each other. `nodes` has the names of the
+/// network's nodes.
 pub(super) fn hidden(radio: &RadioConfig, nodes: &[String]) -> Option<String> {
     let stations = &radio.stations;
     let hearers = hearers(radio);
     let heard_by = |s: usize, at: usize| hearers[s][at / 64] >> (at % 64) & 1 == 1;
     let pairs = (0..stations.len()).flat_map(|a| (a + 1..stations.len()).map(move |b| [a, b]));
-    // Where nobody hears both, nothing collides.
+    // If no station receives both, their frames do not collide.
     let meet = |[a, b]: [usize; 2]| hearers[a].iter().zip(&hearers[b]).any(|(a, b)| a & b != 0);
     let is_hidden = |pair: &[usize; 2]| !heard_by(pair[0], pair[1]) && meet(*pair);
     let hidden: Vec<[usize; 2]> = pairs.filter(is_hidden).collect();
@@ -178,15 +179,15 @@ pub(super) fn hidden(radio: &RadioConfig, nodes: &[String]) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "cell {}: {} and {} do not hear each other{others}, so that their frames collide wherever \
-         both are heard{advice}",
+        "cell {}: {} and {} do not sense each other{others}, so that their frames collide at every \
+         station in range of both{advice}",
         radio.name,
         name(a),
         name(b)
     ))
 }
 
-/// For each station a bit for each other one that hears it.
+/// For each station, one bit for each other station that receives it.
 fn hearers(radio: &RadioConfig) -> Vec<Vec<u64>> {
     let n = radio.stations.len();
     let mut hearers = vec![vec![0_u64; n.div_ceil(64)]; n];

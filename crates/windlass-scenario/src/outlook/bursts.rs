@@ -11,20 +11,20 @@ use super::Leg;
 use crate::Hop;
 use crate::units::Duration;
 
-/// Packets further apart than this are no burst's match: radio channels are bad for less.
+/// Packets further apart than this are too sparse for bursts, because the bad states of radio channels are shorter.
 const APART: Span = Span::from_secs(1);
 /// A transfer of at most this many packets is too short for its window to keep packets close together.
 const FEW: u64 = 10;
 
-/// A warning for each link whose bursts advance with each packet while its packets are far apart on average. Links with equal warnings
-/// share one.
+/// A warning for each link whose bursts advance with each packet while its packets are far apart on average. Links with
+/// equal warnings share one warning.
 pub(super) fn sentences(legs: &[Leg], config: &Config, duration: Span) -> Vec<String> {
     let mut packets: BTreeMap<Direction, Option<u64>> = BTreeMap::new();
     for leg in legs {
         let sent = packets_of(&leg.flow, duration);
         for hop in &leg.hops {
             let Hop::Link(direction) = *hop else { continue };
-            // Acknowledgements, answers and handshakes go the other way about as often.
+            // Acknowledgements, responses and handshakes cross the other direction about as often.
             for direction in [direction, direction ^ 1] {
                 let all = packets.entry(direction).or_insert(Some(0));
                 *all = all.zip(sent).map(|(all, more)| all.saturating_add(more));
@@ -67,7 +67,8 @@ fn sentence(gap: Span, packets: f64) -> Option<String> {
     })
 }
 
-/// The approximate number of packets of a flow; `None` if its window decides how close they follow each other.
+/// The approximate number of packets of a flow; `None` if the congestion window determines the time between its
+/// packets.
 fn packets_of(flow: &FlowConfig, duration: Span) -> Option<u64> {
     let time = duration.0.saturating_sub(flow.start.0);
     let each = |bytes: u64| bytes.div_ceil(u64::from(flow.profile.mss()).max(1)).max(1);

@@ -1,5 +1,5 @@
-//! Flows whose packets no chain of stations can carry: where stations find their own ways, this is no
-//! error but the course of the run.
+//! Warnings for flows whose packets no chain of stations can carry. If stations find their routes
+//! themselves, this is a possible result of a run and not an error.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use windlass_sim::radio::Hops;
 
 use crate::Scenario;
 
-/// What is to be said of flows that nothing can come of, each sentence with the place of its flow.
+/// A warning for each flow that cannot deliver a packet, with the place of the flow.
 pub(super) fn sentences(scenario: &Scenario, config: &Config) -> Vec<(usize, String)> {
     if !config.radios.iter().any(|radio| matches!(radio.hops, Hops::Aodv(_))) {
         return Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn sentences(scenario: &Scenario, config: &Config) -> Vec<(usize, Str
     let whole = Islands::of(config, Time::ZERO, false);
     let mut found = Vec::new();
     for (place, (spec, flow)) in scenario.flows.iter().zip(&config.flows).enumerate() {
-        // What is off changes so many times before the flow starts.
+        // The number of stations that are switched off before the flow starts identifies the state.
         let off = config.radios.iter().flat_map(|radio| &radio.off);
         let changes = off.filter(|(_, at)| *at <= flow.start).count();
         let islands =
@@ -35,26 +35,27 @@ pub(super) fn sentences(scenario: &Scenario, config: &Config) -> Vec<(usize, Str
     found
 }
 
-/// Of so many of so many possible senders nothing can arrive.
+/// The warning for a flow from which `cut_off` of the `senders` possible senders cannot reach the
+/// receiver.
 fn sentence([cut_off, senders]: [usize; 2], by_distance: bool) -> String {
     let when = match senders {
         n if n == cut_off => String::new(),
         n => format!(" from {cut_off} of the {n} nodes that it may draw"),
     };
     let why = if by_distance {
-        "no chain of stations in range of each other leads from its sender to its receiver; let them \
-         reach farther, or stand nearer to each other"
+        "no chain of stations in range of each other leads from its sender to its receiver; increase \
+         their range, or move them nearer"
     } else {
-        "stations that are `off` when it starts part its sender from its receiver"
+        "stations that are `off` when it starts separate its sender from its receiver"
     };
     format!("nothing can arrive{when}: {why}")
 }
 
-/// Nodes that packets can reach from each other, by the node that stands for them.
+/// Sets of nodes that can reach each other. Each node has the representative of its set.
 struct Islands(Vec<usize>);
 
 impl Islands {
-    /// Those at this moment, without stations that are off by then if `counting_off`.
+    /// The sets at this time. If `counting_off`, stations that are off by then do not count.
     fn of(config: &Config, now: Time, counting_off: bool) -> Islands {
         let mut islands = Islands((0..config.nodes.len()).collect());
         for link in &config.links {

@@ -1,5 +1,5 @@
-//! What can be said of a scenario before it runs: the path of every flow, and what is probably not
-//! meant.
+//! The summary and the warnings of a scenario, which need no run: the path of every flow, and
+//! probable mistakes.
 
 mod air;
 mod bursts;
@@ -32,59 +32,59 @@ const UNSCALED_WINDOW: u64 = 65_535;
 /// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
 const TIMESTAMPS: u32 = 12;
 
-/// The path of a flow, and what follows from it.
+/// The path of a flow, with the values that follow from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// Name of the flow; `flow:subflow` of a multipath flow, which has a path for each subflow.
+    /// Name of the flow. A multipath flow has a path for each subflow, named `flow:subflow`.
     pub flow: String,
     /// Algorithm of the flow.
     pub algorithm: String,
     /// Nodes from the sender of the data to its receiver.
     pub nodes: Vec<String>,
-    /// Round trip without queues and transmission: propagation only.
+    /// Base RTT: propagation only, without queues and transmission.
     pub base_rtt: Span,
-    /// Time that a full packet and its acknowledgement take over idle links; for datagrams, which
-    /// nobody acknowledges, the packet alone.
+    /// Time that a full packet and its acknowledgement take over idle links. For datagrams, which
+    /// have no acknowledgement, the time of the packet alone.
     pub idle_time: Span,
     /// Largest IP packet of the flow, bytes.
     pub packet_bytes: u32,
-    /// Link direction or step over the air with the lowest rate, among equals the one that most
-    /// flows cross: `link:from>to`, `cell:from>to`.
+    /// Link direction or step over the air with the lowest rate: `link:from>to`, `cell:from>to`. If
+    /// several have this rate, the one that the largest number of flows cross.
     pub bottleneck: String,
-    /// Its rate in bits per second; over the air what one station alone can send of the flow's
-    /// packets.
+    /// Its rate in bits per second. For a step over the air, the rate at which one station alone
+    /// can send the flow's packets.
     pub rate_bps: u64,
-    /// Whether it is a step over the air, whose rate all stations share.
+    /// True if it is a step over the air, whose rate all stations share.
     pub shared: bool,
     /// `rate_bps` times `base_rtt`, bytes.
     pub bdp_bytes: u64,
-    /// What may wait there; `None` for an unlimited queue.
+    /// The queue there; `None` for an unlimited queue.
     pub queue: Option<Queue>,
-    /// Most data in flight that the buffers allow, bytes; `None` for datagrams.
+    /// Maximum data in flight that the buffers allow, bytes; `None` for datagrams.
     pub window_bytes: Option<u64>,
 }
 
-/// What may wait at a bottleneck, were it full of one flow's largest packets.
+/// Capacity of a bottleneck's queue, filled with one flow's largest packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queue {
     /// Packets.
     pub packets: u64,
-    /// IP bytes of these packets, or the limit where it is in bytes.
+    /// IP bytes of these packets, or the limit if it is in bytes.
     pub bytes: u64,
     /// Time to transmit these packets.
     pub drain: Span,
 }
 
-/// A flow on one of its ways.
+/// A flow on one of its paths.
 struct Leg {
     /// Place of the flow in the scenario.
     place: usize,
-    /// The flow; of a multipath flow, what it would be on this subflow alone.
+    /// The flow. For a multipath flow, the equivalent flow on this subflow alone.
     flow: FlowConfig,
     hops: Vec<Hop>,
 }
 
-/// Every flow on each of its ways, in the scenario's order.
+/// Every flow on each of its paths, in the scenario's order.
 fn legs(scenario: &Scenario, config: &Config) -> Vec<Leg> {
     let ways = scenario.ways();
     let mut legs = Vec::new();
@@ -97,7 +97,7 @@ fn legs(scenario: &Scenario, config: &Config) -> Vec<Leg> {
     legs
 }
 
-/// A multipath flow on one subflow, with the connection's buffers.
+/// A multipath flow on one subflow alone, with the connection's buffers.
 fn alone(flow: &FlowConfig, multipath: &Multipath, i: usize) -> FlowConfig {
     let subflow = &multipath.subflows[i];
     let mut profile = subflow.profile;
@@ -125,7 +125,7 @@ fn paths_of(legs: &[Leg], config: &Config) -> Vec<Path> {
     legs.iter().map(|leg| path(config, &leg.flow, &leg.hops, &crossing)).collect()
 }
 
-/// Every cell over which some flow's data go, if its senders always have a packet.
+/// The summary of every cell over which a flow sends data, if its senders always have a packet.
 ///
 /// # Errors
 ///
@@ -147,7 +147,7 @@ pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
     Ok(used.map(|((radio, s), bytes)| CellOutlook::new(radio, s.len() as u32, bytes)).collect())
 }
 
-/// The path over these steps, each of which has so many flows `crossing` it.
+/// The path over these steps. `crossing` has the number of flows on each step.
 fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Hop, usize>) -> Path {
     let algorithm = match flow.traffic {
         Traffic::CbrUdp(_) | Traffic::Coap(_) => NO_ALGORITHM,
@@ -182,12 +182,13 @@ fn propagation(config: &Config, way: &[Hop]) -> Span {
     way.iter().fold(Span::ZERO, |sum, hop| sum + delay(config, *hop))
 }
 
-/// Time that a packet of so many IP bytes takes over these steps while they are idle.
+/// Time that a packet of the given number of IP bytes takes over these steps while they are idle.
 fn time_over(config: &Config, way: &[Hop], bytes: u32) -> Span {
     way.iter().fold(propagation(config, way), |sum, hop| sum + transmission(config, *hop, bytes))
 }
 
-/// Propagation over a step; over the air it is nanoseconds, which [`air::crossing`] leaves out too.
+/// Propagation over a step. Over the air it is zero, because it takes nanoseconds;
+/// [`air::crossing`] leaves it out too.
 fn delay(config: &Config, hop: Hop) -> Span {
     match hop {
         Hop::Link(direction) => on_its_way(config, direction).delay,
@@ -195,7 +196,7 @@ fn delay(config: &Config, hop: Hop) -> Span {
     }
 }
 
-/// Bits per second that a step carries of packets of this size.
+/// Rate of a step for packets of this size, bits per second.
 fn rate_of(config: &Config, hop: Hop, packet_bytes: u32) -> u64 {
     match hop {
         Hop::Link(direction) => on_its_way(config, direction).rate_bps,
@@ -203,7 +204,7 @@ fn rate_of(config: &Config, hop: Hop, packet_bytes: u32) -> u64 {
     }
 }
 
-/// IP bytes of a full packet and of its acknowledgement, which datagrams do not have.
+/// IP bytes of a full packet and of its acknowledgement. Datagrams have no acknowledgement.
 fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
     match flow.traffic {
         Traffic::CbrUdp(cbr) => {
@@ -237,7 +238,7 @@ fn transmission(config: &Config, hop: Hop, ip_bytes: u32) -> Span {
     }
 }
 
-/// What this direction of a link has.
+/// This direction of a link.
 fn on_its_way(config: &Config, direction: Direction) -> LinkDirection {
     config.links[link_of(direction)].direction(direction as usize % 2)
 }
@@ -269,7 +270,7 @@ fn queue(config: &Config, hop: Hop, packet_bytes: u32) -> Option<Queue> {
         QueueLimit::Bytes(n) => (n / size, n),
         QueueLimit::Unlimited => return None,
     };
-    // What a device holds waits as well.
+    // The packets in the device wait as well.
     let packets = packets.saturating_add(device);
     let bytes = bytes.saturating_add(device.saturating_mul(size));
     Some(Queue { packets, bytes, drain: Span(each.saturating_mul(packets)) })
@@ -286,7 +287,7 @@ fn nodes(config: &Config, from: usize, hops: &[Hop]) -> Vec<String> {
     std::iter::once(from).chain(to).map(|n| config.nodes[n].clone()).collect()
 }
 
-/// Where a step begins and where it ends.
+/// The nodes at both ends of a step.
 fn ends(config: &Config, hop: Hop) -> [usize; 2] {
     match hop {
         Hop::Link(direction) => {

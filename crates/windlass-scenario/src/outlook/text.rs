@@ -1,4 +1,4 @@
-//! Paths and cells in words.
+//! Paths and cells as text.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use super::Path;
 use super::air::CellOutlook;
 use crate::units::{BitRate, Duration};
 
-/// The cells as text, a line each.
+/// The cells as text, one line per cell.
 pub fn cells_text(cells: &[CellOutlook]) -> String {
     cells.iter().map(CellOutlook::text).collect()
 }
 
-/// The paths as text, flows that differ in nothing but names told once.
+/// The paths as text. Flows that differ only in their names share one entry.
 pub fn text(paths: &[Path]) -> String {
     let mut out = String::new();
     let alike = |a: &Path, b: &Path| {
@@ -81,7 +81,7 @@ fn one(path: &Path, others: usize) -> String {
     out
 }
 
-/// The rate of the bottleneck; over the air it is no round figure.
+/// The rate of the bottleneck. Over the air it is rounded.
 pub(super) fn rate_text(path: &Path) -> String {
     if path.shared {
         let mbps = path.rate_bps as f64 / 1e6;

@@ -1,4 +1,4 @@
-//! Initial timeouts that expire before an answer can come.
+//! Initial timeouts that expire before a response can arrive.
 
 use windlass_cc::{Span, rto};
 use windlass_sim::ConfigError;
@@ -9,7 +9,7 @@ use crate::Scenario;
 use crate::compile::compile;
 use crate::units::Duration;
 
-/// IP bytes of a segment without data or options.
+/// IP bytes of an empty segment without options.
 const BARE: u32 = 40;
 
 /// A flow whose first timeout is shorter than its RTT over the idle path.
@@ -21,7 +21,7 @@ pub struct EarlyTimeout {
     pub timeout: Span,
     /// RTT of the handshake, or of a request and its response, over idle links.
     pub rtt: Span,
-    /// Whether it is a flow of CoAP.
+    /// True if it is a flow of CoAP.
     pub coap: bool,
 }
 
@@ -44,7 +44,7 @@ impl EarlyTimeout {
         }
     }
 
-    /// Whole seconds that are twice the RTT or more.
+    /// Whole seconds that are at least twice the RTT.
     pub fn enough(&self) -> Span {
         Span::from_secs((2 * self.rtt.0).div_ceil(1_000_000_000))
     }
@@ -83,7 +83,7 @@ fn initial(timer: &rto::AnyParams) -> Option<Span> {
     timer.get(place).map(Span)
 }
 
-/// To a millisecond.
+/// The RTT, rounded to a millisecond.
 fn rounded(rtt: Span) -> Duration {
     Duration(Span::from_millis((rtt.0 + 500_000) / 1_000_000))
 }

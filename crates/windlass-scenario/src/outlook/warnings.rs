@@ -1,4 +1,4 @@
-//! What is probably not meant.
+//! Warnings about probable mistakes in a scenario.
 
 use windlass_cc::Span;
 use windlass_sim::ConfigError;
@@ -11,12 +11,12 @@ use crate::Scenario;
 use crate::compile::compile;
 use crate::units::{Bytes, Duration};
 
-/// Round trips after which a run's beginning no longer rules its averages.
+/// RTTs after which the beginning of a run no longer dominates its averages.
 const SETTLED_ROUND_TRIPS: u128 = 100;
 
-/// What is probably not meant: queues that hold everything or nothing, senders without a way to their
-/// receiver, windows that cannot fill the path, timeouts below the RTT, transfers that cannot end, runs too short for anything to settle. One sentence each;
-/// flows of which the same is to be said share one.
+/// Warnings about probable mistakes: queues that hold everything or nothing, senders without a path to their receiver,
+/// windows that cannot fill the path, timeouts below the RTT, transfers that cannot end, and short runs. One sentence
+/// each. Flows with the same warning share one sentence.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn warnings(scenario: &Scenario) -> Result<Vec<String>, ConfigError> {
     Ok(warnings)
 }
 
-/// Adds a flow to those of which the same is to be said.
+/// Adds a flow to the flows with the same warning.
 fn tell<'a>(told: &mut Vec<(String, Vec<&'a str>)>, sentence: String, flow: &'a str) {
     match told.iter_mut().find(|(s, _)| *s == sentence) {
         Some((_, flows)) => flows.push(flow),
@@ -63,9 +63,9 @@ fn tell<'a>(told: &mut Vec<(String, Vec<&'a str>)>, sentence: String, flow: &'a 
 fn of_link(link: &LinkConfig) -> Option<String> {
     let name = &link.name;
     match link.queue {
-        QueueLimit::Unlimited => Some(format!(
-            "link {name} has an unlimited queue: nothing is ever dropped there for want of room"
-        )),
+        QueueLimit::Unlimited => {
+            Some(format!("link {name} has an unlimited queue, which never overflows"))
+        }
         QueueLimit::Packets(0) | QueueLimit::Bytes(0) if link.discipline.device_packets() == 0 => {
             Some(format!("link {name} has no queue: a packet that finds the link busy is dropped"))
         }
@@ -73,7 +73,7 @@ fn of_link(link: &LinkConfig) -> Option<String> {
     }
 }
 
-/// What is to be said of a flow that has so many ways of this one.
+/// Warnings about a flow that has `ways` paths, of which this is one.
 fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(Queue { packets: 0, bytes: 1.., .. }) = path.queue {
@@ -95,11 +95,11 @@ fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<S
             rounded(window as f64 * 8e9 / path.base_rtt.0 as f64)
         ));
     }
-    // Without the time that is left in the sentence, staggered flows share one.
+    // The sentence leaves out the remaining time, so that staggered flows share it.
     let time = u128::from(duration.0.saturating_sub(flow.start.0));
     let bits = 8 * u128::from(payload(&flow.traffic));
     let least = bits * 1_000_000_000 / u128::from(path.rate_bps.max(1));
-    // Of several ways none carries all of it.
+    // If there are several paths, no path carries all of the data.
     if ways == 1 && least > time {
         sentences.push(format!(
             "its data need at least {:.1} s at {}, and the run ends before that",
@@ -110,14 +110,14 @@ fn of_flow(flow: &FlowConfig, path: &Path, ways: usize, duration: Span) -> Vec<S
     if time < SETTLED_ROUND_TRIPS * u128::from(path.base_rtt.0) {
         sentences.push(format!(
             "it lasts less than {SETTLED_ROUND_TRIPS} round trips of {}, so that its beginning \
-             rules its averages",
+             dominates its averages",
             Duration(path.base_rtt)
         ));
     }
     sentences
 }
 
-/// A rate in the unit that suits it.
+/// A rate in a suitable unit.
 fn rounded(bps: f64) -> String {
     match bps {
         1e5.. => format!("{:.3} Mbps", bps / 1e6),
@@ -126,7 +126,7 @@ fn rounded(bps: f64) -> String {
     }
 }
 
-/// Bytes that a flow has to bring over, 0 without an end.
+/// Bytes that the flow has to deliver; 0 if the flow has no end.
 fn payload(traffic: &Traffic) -> u64 {
     match *traffic {
         Traffic::Bulk { bytes } => bytes.unwrap_or(0),

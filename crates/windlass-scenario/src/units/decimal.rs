@@ -11,11 +11,11 @@ pub(super) struct Decimal {
 
 /// A decimal number times an integer.
 pub(super) enum Scaled {
-    /// It is this integer.
+    /// The product is this integer.
     Whole(u64),
-    /// It is an integer that does not fit.
+    /// The product is an integer that does not fit.
     TooLarge,
-    /// It is not an integer.
+    /// The product is not an integer.
     Fractional,
 }
 
@@ -58,7 +58,7 @@ impl Decimal {
         Some((Decimal { negative, digits, exponent }, unit.trim()))
     }
 
-    /// Whether it is less than zero; `-0` is not.
+    /// True if the number is less than zero; `-0` is not.
     pub(super) fn is_negative(&self) -> bool {
         self.negative && !self.digits.is_empty()
     }
@@ -78,7 +78,7 @@ impl Decimal {
             Some(power) if self.exponent > 0 => product.checked_mul(power),
             Some(power) if product % power == 0 => Some(product / power),
             None if self.exponent > 0 => None,
-            // Ten to the 39th is above every product, so it divides none.
+            // Ten to the 39th is above every product, so it divides no product.
             _ => return Scaled::Fractional,
         };
         value.and_then(|v| u64::try_from(v).ok()).map_or(Scaled::TooLarge, Scaled::Whole)
@@ -98,8 +98,8 @@ fn ten_to(power: u32) -> Option<u128> {
     10u128.checked_pow(power)
 }
 
-/// Takes the `e-6` off the front. An `E` without digits belongs to the unit. `None` for a power
-/// that no quantity can have.
+/// Takes the power `e-6` off the front. An `E` without digits belongs to the unit. `None` for a
+/// power that no quantity can have.
 fn split_power(text: &str) -> Option<(i64, &str)> {
     let Some(after) = text.strip_prefix(['e', 'E']) else { return Some((0, text)) };
     let signed = after.strip_prefix(['-', '+']).unwrap_or(after);

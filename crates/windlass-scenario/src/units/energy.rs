@@ -1,4 +1,4 @@
-//! Quantities of energy: what a radio draws, and what a battery holds.
+//! Quantities of energy: the power drawn by a radio, and the capacity of a battery.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ const WATTS: Dimension = Dimension {
     examples: "`190mW`, `0.9W` or `50uW`",
     whole: "microwatts",
     max: windlass_sim::radio::energy::MAX_UW,
-    too_large: "is more than a radio draws (1 kW at most)",
+    too_large: "is more than a radio draws (at most 1 kW)",
     factor: |unit| match unit {
         "uW" | "µW" | "μW" => Some(1),
         "mW" => Some(1_000),
@@ -18,7 +18,7 @@ const WATTS: Dimension = Dimension {
         "kW" => Some(1_000_000_000),
         _ => None,
     },
-    hint: |unit| unit.ends_with("dBm").then_some("that is what is radiated; this is what is drawn"),
+    hint: |unit| unit.ends_with("dBm").then_some("a radiated power; this is a power drawn"),
 };
 
 const JOULES: Dimension = Dimension {
@@ -26,7 +26,7 @@ const JOULES: Dimension = Dimension {
     examples: "`20J`, `500mJ` or `2.6Wh`",
     whole: "microjoules",
     max: windlass_sim::radio::energy::MAX_UJ,
-    too_large: "is more than a battery holds (1 GJ at most)",
+    too_large: "is more than a battery holds (at most 1 GJ)",
     factor: |unit| match unit {
         "uJ" | "µJ" | "μJ" => Some(1),
         "mJ" => Some(1_000),
@@ -97,11 +97,11 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_would_be_right() {
+    fn errors_name_the_admissible_values() {
         let power = |text: &str| text.parse::<Watts>().unwrap_err().to_string();
         assert_eq!(
             power("16dBm"),
-            "`16dBm` has the unknown unit `dBm` (that is what is radiated; this is what is drawn); \
+            "`16dBm` has the unknown unit `dBm` (a radiated power; this is a power drawn); \
              write a power such as `190mW`, `0.9W` or `50uW`"
         );
         let energy = |text: &str| text.parse::<Joules>().unwrap_err().to_string();

@@ -37,7 +37,7 @@ impl FromStr for Distance {
             Some(rest) => (-1, rest),
             None => (1, text),
         };
-        // `--1m` is no number.
+        // `--1m` is not a number.
         let unsigned = if sign < 0 && unsigned.starts_with(['-', '+']) { text } else { unsigned };
         // Within the range of the dimension, hence of the integer.
         DISTANCE.parse(unsigned).map(|mm| Distance { mm: sign * mm as i64 })
@@ -65,13 +65,13 @@ fn level(text: &str, unit: &str, noun: &str, example: &str) -> Result<f64, UnitE
         Some((number, found)) if found.eq_ignore_ascii_case(unit) => {
             let value = number.to_f64(0);
             // -0 is 0.
-            if value.abs() <= MOST_DECIBELS { Ok(value + 0.0) } else { Err(bad("is out of reach")) }
+            if value.abs() <= MOST_DECIBELS { Ok(value + 0.0) } else { Err(bad("is out of range")) }
         }
         Some((_, other)) => Err(bad(&format!("has the unknown unit `{other}`"))),
     }
 }
 
-/// Beyond this no level in nature is: the background of the universe is above -1000 dBm.
+/// Larger than any level in nature; the background radiation of the universe is above -1000 dBm.
 const MOST_DECIBELS: f64 = 1_000.0;
 
 /// A power relative to a milliwatt, in decibels: `16dBm`, `-82dBm`.
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_would_be_right() {
+    fn errors_name_the_admissible_values() {
         let distance = |text: &str| text.parse::<Distance>().unwrap_err().to_string();
         let advice = "write a distance such as `10m`, `2.5m` or `1.2km`";
         assert_eq!(distance("10"), format!("`10` has no unit; {advice}"));
@@ -159,12 +159,12 @@ mod tests {
             power("16dB"),
             "`16dB` has the unknown unit `dB`; write a power such as `16dBm`"
         );
-        assert_eq!(power("1e9dBm"), "`1e9dBm` is out of reach; write a power such as `16dBm`");
+        assert_eq!(power("1e9dBm"), "`1e9dBm` is out of range; write a power such as `16dBm`");
     }
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back(mm in -1_000_000_000_000i64..=1_000_000_000_000, db in -1e3f64..=1e3) {
+        fn written_values_read_back(mm in -1_000_000_000_000i64..=1_000_000_000_000, db in -1e3f64..=1e3) {
             for mm in [mm, mm / 1_000 * 1_000] {
                 prop_assert_eq!(Distance { mm }.to_string().parse(), Ok(Distance { mm }));
             }

@@ -1,4 +1,4 @@
-//! Spellings, refusals and round trips.
+//! Spellings, errors, and values that are written and read back.
 
 use proptest::prelude::*;
 
@@ -69,7 +69,7 @@ fn sizes_packets_queues_and_windows_read_in_every_documented_spelling() {
 }
 
 #[test]
-fn probabilities_are_numbers_or_per_cent_and_exact_to_the_last_bit() {
+fn probabilities_are_numbers_or_percentages_and_exact_to_the_last_bit() {
     let spellings = [("1%", 0.01), ("0.01", 0.01), ("1e-6", 1e-6), ("0", 0.0), ("100%", 1.0)];
     for (text, value) in spellings {
         assert_eq!(text.parse(), Ok(Probability(value)), "{text}");
@@ -79,7 +79,7 @@ fn probabilities_are_numbers_or_per_cent_and_exact_to_the_last_bit() {
 }
 
 #[test]
-fn refusals_say_what_is_wrong_and_what_would_be_right() {
+fn errors_name_the_fault_and_the_admissible_values() {
     let rate = "write a rate such as `10Mbps`, `250kbps` or `1MB/s`";
     assert_eq!(message::<BitRate>("10"), format!("`10` has no unit; {rate}"));
     assert_eq!(message::<BitRate>("-2Mbps"), format!("`-2Mbps` is negative; {rate}"));
@@ -141,7 +141,7 @@ where
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back(n: u64, scale in 0u32..19, small: u32, unit in 0.0f64..=1.0) {
+    fn written_values_read_back(n: u64, scale in 0u32..19, small: u32, unit in 0.0f64..=1.0) {
         let round = n / 10u64.pow(scale) * 10u64.pow(scale);
         for value in [n, round, n >> scale << scale] {
             round_trip(BitRate(value))?;

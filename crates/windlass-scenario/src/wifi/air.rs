@@ -1,4 +1,4 @@
-//! What a cell says of the air: rates, powers, queues and retries.
+//! Reads the air of a cell: rates, powers, queues and retries.
 
 use windlass_cc::Time;
 use windlass_sim::link::QueueLimit as SimQueue;
@@ -23,7 +23,7 @@ use crate::wifi::routing::ROUTING;
 use crate::wifi::scheduling::SCHEDULING;
 
 section! {
-    /// What the air of a cell is like; a cell and the senders of a dumbbell have it in common.
+    /// The keys for the air of a cell, which `[[wifi]]` and the `wireless` table of a topology share.
     AIR, "air":
     standard words(&Phy::ALL), "`802.11b` (long preamble), `802.11b-short`, `802.11g` (no older stations near), `802.11n` (20 MHz, one stream), `802.11ah-1mhz`, `802.11ah-2mhz`, or `802.15.4` with 6LoWPAN", "required";
     rate Of(Rate), "rate of data frames, one of the standard's; with `rate_adaptation` the highest that stations try", "the highest";
@@ -57,7 +57,7 @@ section! {
 }
 
 section! {
-    /// What a radio draws, where no preset says so.
+    /// Power drawn by a radio, if no preset is used.
     CONSUMPTION, "consumption":
     transmit Of(Watts), "power drawn while it transmits, such as `1350mW`", "required";
     receive Of(Watts), "power drawn while it receives", "required";
@@ -67,20 +67,20 @@ section! {
 }
 
 section! {
-    /// How power falls with distance: by a power of it.
+    /// Path loss by a power of the distance.
     LOG_DISTANCE, "log-distance":
     exponent Number, "path-loss exponent, 0.1 to 20", "`3`";
     reference Of(Decibels), "loss at 1 m", "loss of free space: 40.2 dB at 2.437 GHz, 31.7 dB at 915 MHz";
 }
 
 section! {
-    /// All within a distance, and none beyond.
+    /// All stations within a distance receive, and no others.
     DISC, "disc":
     receive Of(Distance), "maximum distance at which frames are received", "required";
     sense Of(Distance), "maximum distance at which frames are sensed", "`receive`";
 }
 
-/// How power falls with distance.
+/// Decrease of power with distance.
 pub(crate) static PATH_LOSS: Kinds = Kinds {
     name: "path_loss",
     tag: "model",
@@ -88,11 +88,11 @@ pub(crate) static PATH_LOSS: Kinds = Kinds {
     kinds: &[("log-distance", &[&LOG_DISTANCE]), ("friis", &[]), ("disc", &[&DISC])],
 };
 
-/// IP packets of a cell: at least IPv4's least, at most what a frame takes beside the 8 bytes of
-/// its LLC header (IEEE 802.11-2016 section 9.2.4.7.1: 2304 bytes).
+/// Range of the largest IP packet of a cell. The minimum is IPv4's minimum MTU. The maximum is the
+/// 2304 bytes of a frame (IEEE 802.11-2016 section 9.2.4.7.1) without the 8 bytes of its LLC header.
 const MTU_RANGE: (u32, u32) = (68, 2_296);
 const DEFAULT_MTU: u32 = 1_500;
-/// What the distributed coordination function alone has.
+/// Keys of the distributed coordination function only.
 const DCF_KEYS: [&str; 7] = [
     "rts",
     "short_retry_limit",
@@ -104,28 +104,27 @@ const DCF_KEYS: [&str; 7] = [
 ];
 const DEFAULT_QUEUE: SimQueue = SimQueue::Packets(100);
 const DEFAULT_RADIUS_MM: i64 = 10_000;
-/// Farthest that anything stands from anything, millimetres.
+/// Maximum distance from the origin or between stations, millimetres.
 const FARTHEST_MM: i64 = 1_000_000_000;
 const MAX_RETRIES: u32 = 255;
-/// Levels beyond this are a slip of the keyboard.
+/// Larger levels are typing errors.
 const MOST_DECIBELS: f64 = 300.0;
 
 /// The air of a cell, without its stations.
 pub(super) struct Air {
     pub(super) radio: RadioConfig,
-    /// Most that a station holds unless it says otherwise.
+    /// Default queue limit of a station.
     pub(super) queue: SimQueue,
-    /// Radius of the circle of stations that have no place.
+    /// Radius of the circle for stations without a place.
     pub(super) radius_mm: i64,
     pub(super) mtu: u32,
-    /// The protocol that finds routes, if there is one.
+    /// The routing protocol, if the cell has one.
     pub(super) routing: Option<Routing>,
-    /// Stations that go off.
+    /// Stations that are switched off, and when.
     pub(super) off: Vec<(String, Place, Time)>,
-    /// What the battery of a station holds unless it says otherwise, microjoules. Access points are on
-    /// the mains.
+    /// Default capacity of a station's battery, microjoules. Access points have mains power.
     pub(super) battery_uj: Option<u64>,
-    /// How stations sleep.
+    /// Sleep of the stations.
     pub(super) sleep: Option<CellSleep>,
 }
 
@@ -171,7 +170,7 @@ impl Air {
         Ok(air)
     }
 
-    /// What a battery holds, microjoules.
+    /// Reads the capacity of a battery, microjoules.
     pub(super) fn battery(&self, field: &Field) -> Result<u64, Problem> {
         let Joules { uj } = quantity(field)?;
         if uj == 0 {
@@ -180,14 +179,14 @@ impl Air {
         match self.radio.consumption {
             Some(_) => Ok(uj),
             None => Err(field.error(
-                "how long it lasts depends on what the radio draws; say so in the cell, for example \
+                "how long it lasts depends on what the radio draws; set it in the cell, for example \
                  `consumption = \"esp32-c3\"`",
             )),
         }
     }
 
-    /// Most packets that a station holds. A share of a bandwidth-delay product means nothing where
-    /// the rate is shared.
+    /// Reads the queue limit of a station. A share of a bandwidth-delay product is an error, because
+    /// stations share the rate.
     pub(super) fn queue(&self, field: &Field) -> Result<SimQueue, Problem> {
         match limit(field)? {
             QueueLimit::Packets(0) | QueueLimit::Bytes(0) => {
@@ -204,7 +203,7 @@ impl Air {
     }
 }
 
-/// Keys that are the other kind of standard's.
+/// Refuses keys that belong to the other kind of standard.
 fn refuse_others(fields: &Fields, phy: &Phy) -> Result<(), Problem> {
     let name = phy.name;
     let (others, why) = match phy.is_lowpan() {
@@ -217,7 +216,7 @@ fn refuse_others(fields: &Fields, phy: &Phy) -> Result<(), Problem> {
     }
 }
 
-/// Powers and ratios.
+/// Reads powers and ratios.
 fn levels(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Problem> {
     radio.tx_power_dbm = fields.or("power", power, radio.tx_power_dbm)?;
     radio.carrier_sense_dbm = fields.or("carrier_sense", power, radio.carrier_sense_dbm)?;
@@ -261,7 +260,7 @@ fn radius(field: &Field) -> Result<i64, Problem> {
     }
 }
 
-/// One of the rates that the standard has.
+/// One of the standard's rates.
 fn rate_of(field: &Field, phy: &Phy) -> Result<u64, Problem> {
     let bps = rate(field)?;
     if phy.rate(bps).is_some() {
@@ -272,7 +271,7 @@ fn rate_of(field: &Field, phy: &Phy) -> Result<u64, Problem> {
     Err(field.error(format!("{standard} has no rate of {rate}; its rates are {known}")))
 }
 
-/// A rate as standards write it: `5.5Mbps`.
+/// A rate in the notation of the standards: `5.5Mbps`.
 pub(super) fn megabits(bps: u64) -> String {
     format!("{}Mbps", bps as f64 / 1e6)
 }
@@ -362,7 +361,7 @@ fn loss_db(field: &Field) -> Result<f64, Problem> {
     }
 }
 
-/// An error model of frames: those of links, or `snr`.
+/// An error model of frames: a model of links, or `snr`.
 fn errors(field: &Field, path_loss: PathLoss) -> Result<FrameErrors, Problem> {
     let fields = Fields::any(field.node, "`loss`")?;
     match fields.kind(&FRAME_LOSS, "\"drop\"")? {

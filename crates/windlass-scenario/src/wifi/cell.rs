@@ -1,4 +1,4 @@
-//! Reading Wi-Fi cells: an access point and its stations, or stations among themselves.
+//! Reads Wi-Fi cells: an access point and its stations, or an ad-hoc network.
 
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::check::MAX_STATIONS;
@@ -22,7 +22,7 @@ fn station_form() -> Shape {
 }
 
 section! {
-    /// `[[wifi]]`, but for the air.
+    /// `[[wifi]]`, except the air.
     CELL, "wifi" with AIR:
     name Name, "unique name", "`wifi`, then `wifi-2` ...";
     mode Words(vec!["infrastructure", "ad-hoc"]), "`infrastructure`: all packets go to or from the access point; `ad-hoc`: between stations", "`\"infrastructure\"`";
@@ -33,7 +33,7 @@ section! {
 }
 
 section! {
-    /// A station that is more than a name.
+    /// A station as a table.
     STATION, "station":
     node Name, "name of the node", "required";
     at list(Of(Distance)), "place: two coordinates, east and north", "the access point at `[\"0m\", \"0m\"]`, others on the circle";
@@ -42,7 +42,7 @@ section! {
     battery Of(Energy), "battery of this station, as for a cell; also for an access point", "the cell's";
 }
 
-/// Who talks to whom.
+/// The mode of a cell: infrastructure or ad-hoc.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Infrastructure,
@@ -52,14 +52,14 @@ enum Mode {
 const MODES: [(&str, Mode); 2] =
     [("infrastructure", Mode::Infrastructure), ("ad-hoc", Mode::AdHoc)];
 
-/// A station as the file has it.
+/// A station of the file.
 pub(super) struct Placed {
     pub(super) name: String,
     pub(super) at: Option<Position>,
     pub(super) queue: Option<SimQueue>,
     pub(super) battery_uj: Option<u64>,
     pub(super) sleep: Option<Asleep>,
-    /// Whether the cell's battery and sleep are not for it.
+    /// True if the station has mains power, so that the cell's battery and sleep do not apply.
     pub(super) on_mains: bool,
     pub(super) place: Place,
 }
@@ -114,7 +114,7 @@ pub(crate) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
     add(network, air, access_point, stations, hops, hops_place)
 }
 
-/// Reads what a dumbbell says of the air between its senders and an access point.
+/// Reads the air between a dumbbell's senders and an access point.
 pub(crate) fn read_senders(
     fields: &Fields,
     network: &mut Network,
@@ -128,7 +128,7 @@ pub(crate) fn read_senders(
     add(network, air, Some(centre), senders, Hops::InRange, fields.place())
 }
 
-/// `wifi`, or `wifi-2` ... if that is taken.
+/// The first free name: `wifi`, `wifi-2`, ...
 pub(super) fn free_name(network: &Network) -> String {
     let taken = |name: &String| network.wifi.iter().any(|cell| cell.radio.name == *name);
     let numbered = (2..).map(|n| format!("wifi-{n}"));
@@ -136,7 +136,7 @@ pub(super) fn free_name(network: &Network) -> String {
     names.find(|name| !taken(name)).unwrap_or_default()
 }
 
-/// Puts the stations in their places and the cell into the network.
+/// Gives the stations their places, and adds the cell to the network.
 pub(super) fn add(
     network: &mut Network,
     air: Air,
@@ -156,7 +156,7 @@ pub(super) fn add(
         let node = network.intern(&station.name);
         if radio.stations.iter().any(|other| other.node == node) {
             let message =
-                format!("`{}` stands here twice; a node has one station in a cell", station.name);
+                format!("`{}` occurs twice; a node has one station in a cell", station.name);
             return Err(Problem::new(&station.place, message));
         }
         let asleep =
@@ -201,7 +201,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The place of number `i` of `n` on a circle, the first one to the east, to the millimetre.
+/// The place of number `i` of `n` on a circle, to the millimetre. The first place is in the east.
 fn on_circle(centre: Position, radius_mm: i64, i: usize, n: usize) -> Position {
     let angle = std::f64::consts::TAU * i as f64 / n as f64;
     let along = |part: f64| libm::round(radius_mm as f64 * part) as i64;
@@ -211,7 +211,8 @@ fn on_circle(centre: Position, radius_mm: i64, i: usize, n: usize) -> Position {
     }
 }
 
-/// What the simulator has to say of it, at the station that is at fault if there is one.
+/// Runs the simulator's check of the cell. An error is placed at the faulty station, if one station
+/// is faulty.
 fn check(
     radio: &RadioConfig,
     nodes: &[String],
@@ -233,10 +234,10 @@ fn check(
     Err(Problem::new(place, message))
 }
 
-/// What brings a station into range.
+/// The remedy for a station that is out of range.
 fn remedy(radio: &RadioConfig) -> &'static str {
     match radio.path_loss {
-        PathLoss::Disc { .. } => "; move it nearer or let `path_loss` reach farther",
+        PathLoss::Disc { .. } => "; move it nearer or increase the range of `path_loss`",
         _ => "; move it nearer (`at`, `radius`), or change `power`, `sensitivity` or `path_loss`",
     }
 }
@@ -327,6 +328,6 @@ fn index(field: &Field, stations: &[Placed]) -> Result<usize, Problem> {
     stations.iter().position(|s| s.name == name).ok_or_else(|| {
         let known: Vec<&str> = stations.iter().map(|s| s.name.as_str()).collect();
         let (name, known) = (name.escape_debug(), listed(&known));
-        field.error(format!("`{name}` is no station of this cell; its stations are {known}"))
+        field.error(format!("`{name}` is not a station of this cell; its stations are {known}"))
     })
 }

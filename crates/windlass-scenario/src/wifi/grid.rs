@@ -1,4 +1,4 @@
-//! Topologies of stations that pass each other's packets on: `grid` and `chain`.
+//! Topologies of stations that forward each other's packets: `grid` and `chain`.
 
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::check::MAX_STATIONS;
@@ -28,35 +28,36 @@ section! {
 }
 
 section! {
-    /// What grids and chains have in common.
+    /// The keys that grids and chains share.
     STATIONS, "stations":
     spacing Of(Distance), "distance between neighbouring stations", "`\"150m\"`";
     range Of(Distance), "maximum distance at which frames are received", "1.2 times `spacing`: only the four nearest stations receive each other";
     sense Of(Distance), "maximum distance at which frames are sensed and disturb", "2.2 times `range`";
-    base Either(vec![Text, list(Of(Distance))]), "a base station without a battery: `centre`, an additional station `base` in the middle; a place such as `[\"0m\", \"0m\"]` for it; one of the stations, such as `n1`; or `none`", "`\"centre\"`, for a chain `\"none\"`";
+    base Either(vec![Text, list(Of(Distance))]), "base station without a battery: one of the stations, such as `n1`, an additional station `base` in the middle (`centre`) or at a place such as `[\"0m\", \"0m\"]`, or `none`", "`\"centre\"`, for a chain `\"none\"`";
     wireless Table(&AIR), "table: the keys of [`[[wifi]]`](#wifi) from `standard` on except `radius`; `queue` has the default `\"30pkt\"`, and `path_loss` replaces `range` and `sense`", "required";
 }
 
 /// Space for a hundred nodes on 1500 m by 1500 m.
 const SPACING: Distance = Distance { mm: 150_000 };
-/// Reach over spacing, in tenths: the four nearest, and none across (1.41).
+/// Range over spacing, in tenths. It reaches the four nearest stations, but not the diagonal
+/// neighbours (1.41).
 const REACH_TENTHS: i64 = 12;
-/// Carrier-sense range over reach, in tenths: that of the customary 550 m over 250 m.
+/// Carrier-sense range over range, in tenths: the ratio of the usual 550 m and 250 m.
 const SENSE_TENTHS: i64 = 22;
-/// Packets that a station holds unless `wireless` says otherwise.
+/// Default queue limit of a station, packets.
 const QUEUE: SimQueue = SimQueue::Packets(30);
 /// The node that `base = "centre"` adds.
 const BASE: &str = "base";
 
-/// Where the base station is. It is on the mains.
+/// Position of the base station, which has mains power.
 enum Base {
-    /// None.
+    /// No base station.
     None,
     /// One of the stations, counted from 1.
     Station(i64),
-    /// One more, in the middle.
+    /// An additional station in the middle.
     Centre,
-    /// One more, there.
+    /// An additional station at this place.
     At(Position),
 }
 
@@ -116,7 +117,7 @@ fn build(
     add(network, air, None, stations, Hops::InRange, place)
 }
 
-/// The keys of `wireless`, and whether they say how far stations reach.
+/// The keys of `wireless`, and whether they set the range of the stations.
 fn air(fields: &Fields, network: &Network) -> Result<(Air, bool), Problem> {
     let example = "{ standard = \"802.11b\", routing = \"aodv\" }";
     let node = fields.req("wireless", example, |field| Ok(field.node))?;

@@ -1,4 +1,4 @@
-//! `lowpan`: what IEEE 802.15.4 and 6LoWPAN have in place of 802.11's keys.
+//! `lowpan`: the keys of IEEE 802.15.4 and 6LoWPAN that replace 802.11's keys.
 
 use windlass_cc::Span;
 use windlass_sim::radio::lowpan::{
@@ -11,7 +11,8 @@ use crate::fields::{Field, Fields, span};
 use crate::problem::Problem;
 use crate::quote::inline;
 
-/// IP packets: at least IPv4's least; by default IPv6's least MTU, less the 20 bytes by which its header is longer.
+/// Range and default of the largest IP packet. The minimum is IPv4's minimum MTU. The default is IPv6's minimum
+/// MTU, less the 20 bytes by which its header is longer.
 const MTU: ((u32, u32), u32) = ((68, MAX_IP_BYTES), 1_260);
 
 table!(LOWPAN, "lowpan", apply, pairs, Lowpan {
@@ -22,7 +23,7 @@ table!(LOWPAN, "lowpan", apply, pairs, Lowpan {
     prepare: Codec::time(delay), "time that a station needs before each frame, for example to load it into the radio, at most `10s`", "`\"0s\"`";
     mac_header: Codec::size_u32(5, MAX_FRAME_BYTES), "MAC header and check sequence: `11B` with short addresses, `23B` with extended addresses, plus the bytes of security (`10B` for Thread's)", "`\"11B\"`";
     ip_header: Codec::size_u32(2, MAX_FRAME_BYTES), "compressed IP header: `7B` with short addresses and prefixes from a context, `19B` with extended addresses, `3B` if the addresses follow from the frame's (RFC 6282)", "`\"7B\"`";
-    udp_header: Codec::size_u32(2, UDP_HEADER), "UDP header: `8B` uncompressed; compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is in 61440 to 61695, `4B` if both ports are in 61616 to 61631, and 2 bytes less without checksum; with compression the IP header is a byte shorter", "`\"8B\"`";
+    udp_header: Codec::size_u32(2, UDP_HEADER), "UDP header: `8B` uncompressed, or compressed (RFC 6282, section 4.3) `7B`, `6B` if one port is in 61440 to 61695, `4B` if both ports are in 61616 to 61631, and 2 bytes less without checksum. With compression the IP header is a byte shorter", "`\"8B\"`";
 });
 
 fn delay(field: &Field) -> Result<Span, Problem> {
@@ -32,7 +33,7 @@ fn delay(field: &Field) -> Result<Span, Problem> {
     }
 }
 
-/// The range of MTUs and the usual one, where they are not 802.11's.
+/// The range of MTUs and the default MTU; `None` for 802.11.
 pub(super) fn mtu(phy: &Phy) -> Option<((u32, u32), u32)> {
     phy.is_lowpan().then_some(MTU)
 }
@@ -46,7 +47,7 @@ pub(super) fn read(field: &Field) -> Result<Lowpan, Problem> {
 }
 
 pub(super) fn written(lowpan: &Lowpan) -> String {
-    // What is not compressed is not written: scenarios from before it could be keep their names.
+    // An uncompressed header is not written, so that older scenarios keep their hashes.
     let mut pairs = pairs(lowpan);
     pairs.retain(|(key, _)| *key != "udp_header" || lowpan.udp_header != UDP_HEADER);
     inline(&pairs)

@@ -1,4 +1,4 @@
-//! Radio cells, of Wi-Fi and of 802.15.4: their keys, reading them and writing them.
+//! Radio cells of Wi-Fi and of 802.15.4: their keys, their reader and their writer.
 
 mod air;
 mod cell;

@@ -1,4 +1,4 @@
-//! How packets find their way in a cell: `routing`, and stations that go off.
+//! Routes of packets in a cell: `routing`, and stations that are switched off.
 
 use windlass_cc::Time;
 use windlass_sim::radio::{Hops, RadioConfig};
@@ -15,13 +15,13 @@ use crate::tree::Value;
 use crate::units::Duration;
 
 section! {
-    /// A table `routing`, beside the constants of AODV.
+    /// Keys of a table `routing` in addition to the constants of AODV.
     AODV, "aodv" with AODV_CONSTANTS:
     preset words(&AodvParams::ALL), "defaults of the keys below: `rfc3561`, or `ns3` for the defaults of ns-3 3.44 (`my_route_timeout = \"11.2s\"`, `detection = \"both\"`, `hello_always = true`)", "`\"rfc3561\"`";
     disjoint list(list(Text)), "pairs of flows with the same ends and routes without a common station: `[[\"a\", \"b\"]]`", "none";
 }
 
-/// How packets cross an ad-hoc cell.
+/// The routing of packets in an ad-hoc cell.
 pub(crate) static ROUTING: Kinds = Kinds {
     name: "routing",
     tag: "protocol",
@@ -44,7 +44,7 @@ table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {
     hello_interval: Codec::time(positive_span), "time between HELLO messages of a station", "`\"1s\"`";
     allowed_hello_loss: Codec::whole(1, MOST), "intervals without a message after which a neighbour is lost", "`2`";
     hello_always: Codec::flag(), "all stations send HELLO messages, not only stations that forward data", "`false`";
-    detection: Codec::word(&Detection::ALL), "detection of a lost neighbour: `feedback`, by missing acknowledgements; `hello`, by missing HELLO messages; `both`", "`\"feedback\"`";
+    detection: Codec::word(&Detection::ALL), "detection of a lost neighbour: `feedback` (by missing acknowledgements), `hello` (by missing HELLO messages) or `both`", "`\"feedback\"`";
     gratuitous: Codec::flag(), "a station that answers for a destination also sends the destination the way back", "`true`";
     destination_only: Codec::flag(), "only the destination itself answers", "`false`";
     buffer_packets: Codec::whole(1, MOST), "packets that a station buffers while it searches for routes; a full buffer drops the oldest", "`64`";
@@ -52,13 +52,13 @@ table!(AODV_CONSTANTS, "aodv_constants", apply, written_constants, AodvParams {
     jitter: Codec::time(span), "maximum of the random delay of each broadcast, so that stations that repeat a request do not collide", "`\"10ms\"`";
 });
 
-/// `disjoint`, which stands beside the constants.
+/// The key `disjoint`, which is in the same table as the constants.
 const DISJOINT: &str = "disjoint";
 
 /// Largest count of a constant.
 const MOST: u32 = 10_000;
 
-/// A routing protocol as the file has it.
+/// A routing protocol of the file.
 pub(super) struct Routing {
     pub(super) params: AodvParams,
     pub(super) disjoint: Vec<Pair>,
@@ -98,7 +98,7 @@ fn pairs(field: &Field) -> Result<Vec<Pair>, Problem> {
     field.array()?.iter().map(pair).collect()
 }
 
-/// Stations that go off, by name, and when: pairs such as `["n5", "20s"]`.
+/// Reads the stations that are switched off, with their times: pairs such as `["n5", "20s"]`.
 pub(super) fn off(field: &Field) -> Result<Vec<(String, Place, Time)>, Problem> {
     let pair = |item: &Field| {
         let parts = item.array()?;
@@ -110,7 +110,7 @@ pub(super) fn off(field: &Field) -> Result<Vec<(String, Place, Time)>, Problem> 
     field.array()?.iter().map(pair).collect()
 }
 
-/// Finds the stations that go off.
+/// Finds the stations that are switched off.
 pub(super) fn find_off(
     radio: &mut RadioConfig,
     nodes: &[String],
@@ -122,7 +122,7 @@ pub(super) fn find_off(
             let known: Vec<&str> = radio.stations.iter().map(|s| nodes[s.node].as_str()).collect();
             let (name, known) = (name.escape_debug(), listed(&known));
             let message =
-                format!("`off`: `{name}` is no station of this cell; its stations are {known}");
+                format!("`off`: `{name}` is not a station of this cell; its stations are {known}");
             return Err(Problem::new(&place, message));
         };
         radio.off.push((station, at));
@@ -130,7 +130,7 @@ pub(super) fn find_off(
     Ok(())
 }
 
-/// Finds the flows that take disjoint routes, once there are flows.
+/// Finds the flows that take disjoint routes, after all flows have been read.
 pub(in super::super) fn find_disjoint(
     network: &mut Network,
     flows: &[FlowSpec],
@@ -140,7 +140,7 @@ pub(in super::super) fn find_disjoint(
         for (index, (name, place)) in indices.iter_mut().zip(&pair) {
             *index = flows.iter().position(|flow| flow.name == *name).ok_or_else(|| {
                 let name = name.escape_debug();
-                Problem::new(place, format!("`{DISJOINT}`: there is no flow `{name}`"))
+                Problem::new(place, format!("`{DISJOINT}`: flow `{name}` not found"))
             })?;
         }
         let [(_, _), (name, place)] = &pair;
@@ -156,7 +156,7 @@ pub(in super::super) fn find_disjoint(
         }
         let [a, b] = indices.map(|i| [flows[i].from, flows[i].to]);
         if indices[0] == indices[1] {
-            return Err(problem(format!("`{name}` stands here twice")));
+            return Err(problem(format!("`{name}` occurs twice")));
         }
         if a != b {
             return Err(problem("two flows of a pair have the same `from` and `to`".to_owned()));
@@ -170,7 +170,7 @@ pub(in super::super) fn find_disjoint(
     Ok(())
 }
 
-/// The text of `routing`, `flows` being the names of the scenario's.
+/// The text of `routing`. `flows` has the names of the scenario's flows.
 pub(super) fn written(aodv: &Aodv, flows: &[&str]) -> String {
     let mut pairs = vec![("protocol", quote("aodv"))];
     pairs.extend(written_constants(&aodv.params));

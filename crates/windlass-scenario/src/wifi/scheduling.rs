@@ -1,4 +1,4 @@
-//! Whose packet a station transmits next.
+//! Order in which a station transmits the packets of its flows.
 
 use windlass_sim::radio::Scheduling;
 use windlass_sim::radio::scheduling::fitness::Reading;
@@ -11,19 +11,19 @@ use crate::schema::{Kinds, section};
 use crate::tree::Value;
 
 section! {
-    /// Of the schedulers that look at rates.
+    /// Keys of the schedulers that compare rates.
     FAIR, "fair":
     window Whole(2, 1_000_000), "number of served packets over which a throughput is averaged, 2 to 1000000", "`256`";
     users words(&Users::ALL), "users that share the channel: each end of a flow (`flow`) or each sending node (`source`)", "`\"flow\"`";
 }
 
 section! {
-    /// Of the scheduler that looks at fitness.
+    /// Keys of the scheduler that compares fitness.
     FITNESS, "fitness":
     reading words(&Reading::ALL), "measure of the queue: its length, as printed (`literal`), or its free space (`repaired`)", "`\"literal\"`";
 }
 
-/// Whose packet a station sends next.
+/// The scheduler that selects the next packet of a station.
 pub(crate) static SCHEDULING: Kinds = Kinds {
     name: "scheduling",
     tag: "rule",
@@ -31,7 +31,7 @@ pub(crate) static SCHEDULING: Kinds = Kinds {
     kinds: &[("fifo", &[]), ("pf", &[&FAIR]), ("fpf", &[&FAIR, &FITNESS])],
 };
 
-/// Most slots to average over.
+/// Maximum number of slots to average over.
 const MOST_SLOTS: u32 = 1_000_000;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -43,7 +43,7 @@ enum Word {
 
 const WORDS: [(&str, Word); 3] = [("fifo", Word::Fifo), ("pf", Word::Pf), ("fpf", Word::Fpf)];
 
-/// A rule's name, or a table with its `rule` and what goes with it.
+/// A rule's name, or a table with its `rule` and the keys of the rule.
 pub(super) fn read(field: &Field) -> Result<Scheduling, Problem> {
     let usual = Scheduling::default();
     if !matches!(field.node.value, Value::Table(_)) {

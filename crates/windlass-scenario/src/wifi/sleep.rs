@@ -1,4 +1,4 @@
-//! `sleep`: stations of 802.15.4 whose radio is off between their requests.
+//! `sleep`: stations of 802.15.4 whose radio is off between their data requests.
 
 use windlass_cc::Span;
 use windlass_sim::radio::RadioConfig;
@@ -12,25 +12,25 @@ use crate::schema::section;
 use crate::units::Duration;
 
 section! {
-    /// How a station sleeps.
+    /// The sleep of a station.
     SLEEP, "sleep":
     poll_interval Of(Time), "time between requests, `1ms` to `24h`", "required";
     fast_poll Of(Time), "time between requests while an exchange of the node is open: TCP has unacknowledged data, an open request, or has closed and waits for the peer's FIN; or a confirmable CoAP request has no response", "`poll_interval`";
 }
 
 section! {
-    /// How the stations of a cell sleep.
+    /// The sleep of the stations of a cell.
     CELL_SLEEP, "cell_sleep" with SLEEP:
     stations list(Name), "stations that sleep, in a table of a cell", "all except the access point or base";
 }
 
-/// A way to sleep, and where the file says so.
+/// The sleep of a station, with the place of the key that sets it.
 pub(super) type Asleep = (Polling, Place);
 
-/// How a cell's stations sleep.
+/// The sleep of a cell's stations.
 pub(super) struct CellSleep {
     asleep: Asleep,
-    /// Which; `None` for all that are not on the mains.
+    /// The stations that sleep; `None` for all stations without mains power.
     stations: Option<Vec<(String, Place)>>,
 }
 
@@ -67,7 +67,7 @@ fn interval(field: &Field) -> Result<Span, Problem> {
 }
 
 impl CellSleep {
-    /// How a station sleeps that says nothing of it.
+    /// The cell's sleep for a station without its own setting.
     pub(super) fn of(&self, station: &str, on_mains: bool) -> Option<Asleep> {
         let sleeps = match &self.stations {
             Some(stations) => stations.iter().any(|(name, _)| name == station),
@@ -76,14 +76,14 @@ impl CellSleep {
         sleeps.then(|| self.asleep.clone())
     }
 
-    /// Whether all that it names are there.
+    /// Checks that all named stations exist.
     pub(super) fn check(&self, known: &[&str]) -> Result<(), Problem> {
         let mut named = self.stations.iter().flatten();
         match named.find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, place)) => {
                 let (name, known) = (name.escape_debug(), listed(known));
                 let message = format!(
-                    "`sleep`: `{name}` is no station of this cell; its stations are {known}"
+                    "`sleep`: `{name}` is not a station of this cell; its stations are {known}"
                 );
                 Err(Problem::new(place, message))
             }
@@ -92,7 +92,7 @@ impl CellSleep {
     }
 }
 
-/// Whether stations can sleep as they are told to, each with the place that says so.
+/// Checks that the stations can sleep. Each station has the place of the key that sets its sleep.
 pub(super) fn check(
     radio: &RadioConfig,
     nodes: &[String],
@@ -104,7 +104,8 @@ pub(super) fn check(
     })
 }
 
-/// Whether the nodes of all that sleep have nothing else, once all links and cells are known.
+/// Checks that the nodes of sleeping stations have no other links or stations, after all links and
+/// cells have been read.
 pub(in super::super) fn check_ends(network: &Network) -> Result<(), Problem> {
     let stations = || network.wifi.iter().flat_map(|cell| &cell.radio.stations);
     for (node, place) in &network.sleepers {

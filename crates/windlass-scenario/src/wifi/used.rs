@@ -1,4 +1,4 @@
-//! Wi-Fi as it is used: rates that stations adapt, aggregates, beacons.
+//! Wi-Fi as devices use it: rate adaptation, aggregation and beacons.
 
 use windlass_sim::radio::aggregation::{MAX_BYTES, WINDOW};
 use windlass_sim::radio::beacons::{MAX_NETWORKS, SIZES};
@@ -72,7 +72,7 @@ pub(super) fn read(fields: &Fields, radio: &mut RadioConfig) -> Result<(), Probl
     Ok(())
 }
 
-/// Those of these keys that are not as usual, and their TOML text.
+/// The keys that differ from the usual values, with their TOML text.
 pub(super) fn written(radio: &RadioConfig) -> Pairs {
     let mut pairs = Vec::new();
     let tables = [

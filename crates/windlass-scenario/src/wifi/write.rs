@@ -1,4 +1,4 @@
-//! Writing a cell with every default filled in.
+//! Writes a cell with every default filled in.
 
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::radio::{
@@ -144,7 +144,7 @@ fn path_loss(path_loss: PathLoss) -> String {
         ]),
         PathLoss::Friis => inline(&[("model", quote("friis"))]),
         PathLoss::Disc { receive_mm, sense_mm } => {
-            // The reader holds both to 1000 km.
+            // The reader limits both to 1000 km.
             let metres = |mm: u64| quote(Distance { mm: mm as i64 });
             inline(&[
                 ("model", quote("disc")),

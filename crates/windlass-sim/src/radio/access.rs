@@ -1,16 +1,16 @@
-//! When a station may transmit under the DCF: spaces, back-off and virtual carrier sense.
+//! Channel access of a station under the DCF: interframe spaces, back-off and virtual carrier sense.
 
 use windlass_cc::{Span, Time};
 
 use crate::radio::station::{Phase, Station, Timing};
 
 impl Station {
-    /// Whether the antenna finds the channel busy, or makes it so.
+    /// True if the station senses a signal or transmits.
     pub fn senses_busy(&self) -> bool {
         self.signals > 0 || self.transmitting_until.is_some()
     }
 
-    /// Whether it has a packet or a beacon and waits for the channel with it.
+    /// True if the station has a packet or a beacon and contends for the channel.
     fn wants_access(&self) -> bool {
         let announces = || self.announcer.as_ref().is_some_and(|a| a.waiting > 0);
         self.phase == Phase::Contend && (!self.queue.is_empty() || announces())
@@ -22,8 +22,8 @@ impl Station {
         (((self.stream.next_u64() >> 32) * slots) >> 32) as u32
     }
 
-    /// Starts a new back-off, in the course of an idle period perhaps: then at a slot boundary of
-    /// that period, the first that is not past.
+    /// Starts a new back-off. If the channel is already idle, the back-off starts at the next slot boundary
+    /// of this idle period.
     pub fn start_backoff(&mut self, now: Time, timing: &Timing) {
         self.backoff = Some(self.draw());
         self.grant = Time::NEVER;
@@ -31,9 +31,11 @@ impl Station {
         self.slots_from += Span(past.saturating_mul(timing.slot.0));
     }
 
-    /// A packet has come into an empty queue: it goes out at once if the channel has been idle for
-    /// a DIFS and no back-off is under way, or as soon as that is so, or after a back-off if the
-    /// channel is busy (IEEE 802.11-2016 section 10.3.4.2).
+    /// Requests the channel for a packet that arrived in an empty queue.
+    ///
+    /// The packet is transmitted at once if the channel has been idle for a DIFS and no back-off is under
+    /// way. Otherwise it waits until both are true. If the channel is busy, it waits for a back-off (IEEE
+    /// 802.11-2016 section 10.3.4.2).
     pub fn request_access(&mut self, now: Time, timing: &Timing) {
         let busy = self.senses_busy() || self.nav > now;
         if busy && self.backoff.is_none() {
@@ -46,7 +48,8 @@ impl Station {
         self.slots_from + Span(u64::from(slots) * timing.slot.0)
     }
 
-    /// Works out when it may transmit, unless the channel is busy or it has nothing to.
+    /// Computes the time at which the station may transmit, unless the channel is busy or the station has
+    /// nothing to transmit.
     pub fn plan_access(&mut self, now: Time, timing: &Timing) {
         if self.senses_busy() || !self.wants_access() || self.grant != Time::NEVER {
             return;
@@ -58,15 +61,15 @@ impl Station {
         .max(now);
     }
 
-    /// The channel falls idle.
+    /// The channel becomes idle.
     pub fn on_idle(&mut self, now: Time, timing: &Timing) {
         self.idle_since = now;
         let space = if self.after_error { timing.eifs } else { timing.difs };
         self.slots_from = (now + space).max(self.nav + timing.difs);
     }
 
-    /// The channel becomes busy: the back-off is frozen, and slots not complete count again. Whoever
-    /// has less than its turnaround left to go transmits all the same.
+    /// The channel becomes busy: the back-off is frozen, and an incomplete slot is counted again. A station
+    /// that would transmit within its turnaround time still transmits.
     pub fn on_busy(&mut self, now: Time, timing: &Timing) {
         let seen = now + timing.turnaround;
         if self.grant <= seen {
@@ -83,7 +86,7 @@ impl Station {
         self.grant = Time::NEVER;
     }
 
-    /// Its own transmission begins. What remains of a back-off is for later.
+    /// The station's own transmission begins. The rest of a back-off is kept for later.
     pub fn on_transmit(&mut self, now: Time, timing: &Timing) {
         if self.signals == 0 {
             self.on_busy(now, timing); // otherwise it is frozen already
@@ -93,7 +96,8 @@ impl Station {
         self.after_error = false;
     }
 
-    /// A frame begins to arrive: if an RTS asked for silence conditionally, it was right.
+    /// A frame begins to arrive. An RTS that reserved the channel on the condition of such a frame now sets
+    /// the NAV.
     pub fn confirm_nav(&mut self, now: Time) {
         if let Some((before, until)) = self.nav_asked.take()
             && now <= before

@@ -1,5 +1,4 @@
-//! Stations that put several packets into a frame, and those that receive them: see
-//! [`aggregation`](crate::radio::aggregation).
+//! Transmission and reception of frames with several packets: see [`aggregation`](crate::radio::aggregation).
 
 use windlass_cc::Time;
 
@@ -12,7 +11,8 @@ use crate::radio::queued::Queued;
 use crate::radio::station::{Phase, Station};
 
 impl Station {
-    /// The channel is its own: what goes out with the first packet, whether for one packet only or for as many as fit.
+    /// The station has the channel. Chooses the packets that are transmitted with the first packet: as many as fit,
+    /// or no others if `alone` is true.
     pub(super) fn gather(&mut self, phy: &Phy, rate: Rate, alone: bool, now: Time) {
         let (Some(aggregator), Some(head)) = (self.aggregator.as_deref_mut(), self.queue.front())
         else {
@@ -52,7 +52,7 @@ impl Station {
         self.renumber();
     }
 
-    /// What is in flight goes on the air: its frames are counted.
+    /// Counts the frames that are transmitted now.
     pub(super) fn count_flight(&mut self) {
         let Some(aggregator) = self.aggregator.as_deref() else { return };
         let frames = u64::from(aggregator.frames());
@@ -65,7 +65,7 @@ impl Station {
         }
     }
 
-    /// Takes a packet out of the queue that is done with, and whether its receiver has it.
+    /// Removes a finished packet from the queue. Returns it with its mark.
     fn take_from(&mut self, place: usize, now: Time) -> Option<(Queued, Mark)> {
         self.account(now);
         let queued = self.queue.remove(place)?;
@@ -80,7 +80,8 @@ impl Station {
 }
 
 impl Radio {
-    /// Whether nothing of a frame of several arrives whole. At its receiver each has errors of its own.
+    /// True if no frame of an aggregate arrives without errors. At the receiver, each frame has independent
+    /// errors.
     #[inline(never)]
     pub(super) fn aggregate_has_error(&mut self, at: u32, frame: &Frame, place: usize) -> bool {
         let from = frame.from as usize;
@@ -105,13 +106,13 @@ impl Radio {
         !any
     }
 
-    /// A station has received frames of one that aggregates. Those that are new it hands on as far as nothing before
-    /// them is missing.
+    /// A station has received frames of a station that aggregates. It hands on the new frames up to the first
+    /// missing one.
     #[inline(never)]
     pub(super) fn take_mpdus(&mut self, at: u32, data: &Frame) {
         let sender = &mut self.stations[data.from as usize];
         if sender.sequence != data.sequence {
-            return; // from so far away that the sender has given up already
+            return; // the sender is so far away that it has given up already
         }
         let Some(aggregator) = sender.aggregator.as_deref_mut() else { return };
         let mut duplicates = 0;
@@ -135,7 +136,7 @@ impl Radio {
         self.hand_on(data.from, at);
     }
 
-    /// A receiver hands on what it has in order.
+    /// A receiver hands on the packets that it has in order.
     fn hand_on(&mut self, from: u32, to: u32) {
         let sender = &mut self.stations[from as usize];
         let Some(aggregator) = sender.aggregator.as_deref_mut() else { return };
@@ -148,8 +149,8 @@ impl Radio {
         }
     }
 
-    /// The attempt of what is in flight is over: what has arrived is done with if the sender has heard so, and the rest
-    /// has failed once more.
+    /// The attempt of the frames in flight is over. Acknowledged packets leave the queue, and the other
+    /// packets have failed once more.
     #[inline(never)]
     pub(super) fn end_flight(&mut self, station: u32, answered: bool, now: Time) {
         let limit = self.retry_limit(station, Phase::AwaitAck);
@@ -163,7 +164,7 @@ impl Radio {
             adapter.report(to, s.rate, flight.len() as u32, done);
         }
         let mut first_is_out = answered;
-        // From the last to the first, so that places stay what they are.
+        // From the last to the first, so that the remaining places stay valid.
         for place in flight.iter().rev() {
             let s = &mut self.stations[station as usize];
             let Some(aggregator) = s.aggregator.as_deref_mut() else { return };
@@ -196,7 +197,8 @@ impl Radio {
         }
     }
 
-    /// No CTS came for the first packet as often as it may be tried: it is given up, and the window is reset.
+    /// The first packet has had its last attempt, and no CTS arrived. It is given up, and the window is
+    /// reset.
     pub(super) fn give_up_reserved(&mut self, station: u32, now: Time) {
         self.give_up_at(station, 0, now);
         let s = &mut self.stations[station as usize];
@@ -206,7 +208,7 @@ impl Radio {
         s.start_backoff(now, &self.timing);
     }
 
-    /// The packet at this place of the queue is given up, and its receiver waits for it no longer.
+    /// Gives up the packet at this place of the queue. Its receiver no longer waits for it.
     pub(super) fn give_up_at(&mut self, from: u32, place: usize, now: Time) {
         let s = &mut self.stations[from as usize];
         let Some((Queued { handle, to, .. }, mark)) = s.take_from(place, now) else { return };
@@ -221,7 +223,8 @@ impl Radio {
         self.hand_on(from, to);
     }
 
-    /// A station goes off: what receivers keep of it, they hand on, since nothing before it will come.
+    /// A station is switched off. The receivers hand on the packets that they keep from it, because no
+    /// earlier packet will arrive.
     pub(super) fn release_all(&mut self, from: u32) {
         let Some(aggregator) = self.stations[from as usize].aggregator.as_deref_mut() else {
             return;
@@ -241,7 +244,7 @@ impl Radio {
 }
 
 impl Station {
-    /// Of packets in the queue, those at these places that their receivers have.
+    /// Empties the queue. Returns the packets that their receivers do not have.
     pub(super) fn drain_aggregated(&mut self) -> Option<Vec<Queued>> {
         let aggregator = self.aggregator.as_deref_mut()?;
         let marks = aggregator.marks.iter();

@@ -11,7 +11,7 @@ use crate::radio::rates::BROADCAST_RATE;
 use crate::radio::station::Phase;
 
 impl Radio {
-    /// At the beginning: an access point that announces networks does so from a random moment of the interval on.
+    /// An access point with beacons sends the first beacon at a random time within the first interval.
     pub(super) fn announce(&mut self, config: &RadioConfig) {
         let (Some(beacons), Hops::Star { centre }) = (config.beacons, &config.hops) else { return };
         let s = &mut self.stations[*centre];
@@ -19,7 +19,7 @@ impl Radio {
         s.announcer = Some(Box::new(Announcer { beacons, due: Time::ZERO + first, waiting: 0 }));
     }
 
-    /// What is due at a station that announces.
+    /// Handles the target time of the beacons of a station, if it is due.
     pub(super) fn on_target_time(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         let Some(announcer) = s.announcer.as_deref_mut().filter(|a| a.due <= now) else { return };
@@ -31,7 +31,7 @@ impl Radio {
         }
     }
 
-    /// The channel is a station's: whether it uses it for a beacon.
+    /// Uses the channel for a beacon, if one waits. Returns true if the station transmits a beacon.
     pub(super) fn send_beacon(&mut self, station: u32, now: Time) -> bool {
         let s = &mut self.stations[station as usize];
         let Some(announcer) = s.announcer.as_deref_mut().filter(|a| a.waiting > 0) else {
@@ -48,7 +48,7 @@ impl Radio {
         true
     }
 
-    /// A beacon has been transmitted: the packets that wait are next, after a back-off of their own.
+    /// A beacon has been transmitted. The waiting packets follow after their own back-off.
     pub(super) fn on_beacon_sent(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         s.phase = Phase::Contend;

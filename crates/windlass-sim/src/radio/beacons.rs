@@ -1,25 +1,26 @@
 //! Beacons of an access point, and the airtime that they take.
 //!
-//! At each target time the access point has a beacon for every network that it announces. A beacon goes before the
-//! packets that wait, after the space and the back-off that are due to them (IEEE 802.11-2016 section 11.1.3.2: its
-//! transmission is subject to the access rules), to all at the rate of broadcasts, and is never repeated; one that has not been sent when
-//! the next is due is left out. Stations do nothing about it but receive it: they are associated, and stay so.
+//! At each target time, the access point has one beacon for every network that it announces. Beacons are sent
+//! before the waiting packets, after the usual space and back-off (IEEE 802.11-2016 section 11.1.3.2: the
+//! transmission is subject to the access rules). A beacon is a broadcast at the rate of broadcasts and is
+//! never repeated. A beacon that has not been sent at the next target time is dropped. Stations receive
+//! beacons and do not react, because they are always associated.
 
 use windlass_cc::{Span, Time};
 
-/// What an access point announces.
+/// The beacons of an access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacons {
-    /// From one target time to the next.
+    /// Time between two target times.
     pub interval: Span,
     /// Bytes from MAC header to check sequence.
     pub size: u32,
-    /// Beacons at each target time: of so many networks (SSIDs).
+    /// Number of networks (SSIDs), which is the number of beacons at each target time.
     pub networks: u32,
 }
 
 impl Default for Beacons {
-    /// One network, each 100 time units of 1024 µs.
+    /// One network, and a beacon every 100 time units of 1024 µs.
     fn default() -> Beacons {
         Beacons { interval: Span::from_micros(102_400), size: 150, networks: 1 }
     }
@@ -27,12 +28,12 @@ impl Default for Beacons {
 
 /// Range of the interval: 1 ms to 65535 time units.
 pub const INTERVALS: [Span; 2] = [Span::from_millis(1), Span::from_micros(65_535 * 1024)];
-/// Range of the size: header, fixed fields and check sequence, and the longest management frame.
+/// Range of the size in bytes: from header, fixed fields and check sequence to the longest management frame.
 pub const SIZES: [u32; 2] = [40, 2332];
-/// Most networks of an access point.
+/// Maximum number of networks of an access point.
 pub const MAX_NETWORKS: u32 = 32;
 
-/// The beacons of a station.
+/// The state of the beacons of a station.
 #[derive(Clone, Debug)]
 pub(super) struct Announcer {
     pub(super) beacons: Beacons,

@@ -1,4 +1,4 @@
-//! What a station and its receivers know of the packets under block acknowledgement: see
+//! The state of packets under block acknowledgement at a station and its receivers: see
 //! [`aggregation`](crate::radio::aggregation).
 
 use std::collections::VecDeque;
@@ -8,22 +8,22 @@ use windlass_cc::Time;
 use crate::packet::PacketHandle;
 use crate::radio::aggregation::Aggregation;
 
-/// What a station knows of a packet in its queue.
+/// State of a packet in the queue of a station.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
-    /// Its number among those for its receiver, from 1; 0 before it is first sent.
+    /// Number of the packet among the packets for its receiver, from 1; 0 before the first transmission.
     pub(super) number: u64,
-    /// When it was first sent.
+    /// Time of the first transmission.
     pub(super) since: Time,
-    /// Attempts that failed.
+    /// Failed attempts.
     pub(super) tries: u32,
-    /// Whether the receiver has it, which the station does not know yet.
+    /// True if the receiver has the packet. The station learns this only from an acknowledgement.
     pub(super) accepted: bool,
-    /// Whether the frame that ends just now brought it.
+    /// True if the frame that ends now delivered the packet.
     pub(super) arrived: bool,
 }
 
-/// What the receiver has of a number.
+/// State of a packet number at the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot {
     Missing,
@@ -31,13 +31,14 @@ pub(super) enum Slot {
     GivenUp,
 }
 
-/// Packets on their way to one receiver.
+/// Packets in transmission to one receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     pub(super) receiver: u32,
-    /// The highest number so far.
+    /// Highest number in use.
     pub(super) issued: u64,
-    /// The number that the receiver hands on next, and what it has from there on.
+    /// Number of the packet that the receiver hands on next. The first of `slots` is the state of this
+    /// packet.
     pub(super) next: u64,
     pub(super) slots: VecDeque<Slot>,
 }
@@ -51,7 +52,7 @@ impl Window {
         self.slots[place] = slot;
     }
 
-    /// What the receiver hands on, in order.
+    /// Releases the next packet in order: `None` if it is missing, `Some(None)` if it was given up.
     pub(super) fn release(&mut self) -> Option<Option<PacketHandle>> {
         let released = match self.slots.front()? {
             Slot::Missing => return None,
@@ -68,18 +69,18 @@ impl Window {
 #[derive(Clone, Debug)]
 pub(super) struct Aggregator {
     pub(super) limits: Aggregation,
-    /// Beside the packets of the queue.
+    /// Marks of the packets in the queue, in the same order.
     pub(super) marks: VecDeque<Mark>,
-    /// Places in the queue of those that are in the frame being tried.
+    /// Places in the queue of the packets in the present frame.
     pub(super) flight: Vec<usize>,
-    /// Its bytes.
+    /// Size of the present frame, bytes.
     pub(super) bytes: u32,
     pub(super) windows: Vec<Window>,
-    /// How often in a row no answer came.
+    /// Consecutive attempts without an answer.
     pub(super) unanswered: u32,
-    /// Packets in the queue that their receiver has.
+    /// Packets in the queue that their receivers have.
     pub(super) accepted: u64,
-    /// Packets that receivers keep until an earlier one comes.
+    /// Packets that receivers keep until an earlier packet arrives.
     pub(super) held: u64,
 }
 
@@ -107,33 +108,33 @@ impl Aggregator {
         &mut self.windows[place]
     }
 
-    /// A packet comes into the queue.
+    /// A packet enters the queue.
     pub(super) fn push(&mut self) {
         self.marks.push_back(Mark::default());
     }
 
-    /// The first packet, a broadcast, leaves it.
+    /// The first packet, a broadcast, leaves the queue.
     pub(super) fn pop(&mut self) {
         self.marks.pop_front();
     }
 
-    /// Attempts of what is being tried that nothing answered. Frames that are sent again after a block acknowledgement
-    /// begin anew.
+    /// Consecutive attempts of the present frame without an answer. A block acknowledgement resets the count.
     pub(super) fn unanswered(&self) -> u32 {
         self.unanswered
     }
 
-    /// What has to be added to the queue's length for those that no receiver has handed on, and subtracted from it.
+    /// Corrections of the queue length: the packets to add (kept by receivers, not yet handed on) and the packets
+    /// to subtract (in the queue, but already received).
     pub(super) fn correction(&self) -> (u64, u64) {
         (self.held, self.accepted)
     }
 
-    /// Frames in flight.
+    /// Number of frames in flight.
     pub(super) fn frames(&self) -> u32 {
         self.flight.len() as u32
     }
 
-    /// Bytes of what is in flight.
+    /// Size of the frame in flight, bytes.
     pub(super) fn bytes(&self) -> u32 {
         self.bytes
     }

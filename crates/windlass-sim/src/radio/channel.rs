@@ -1,4 +1,4 @@
-//! Who hears whom, and the frames on the air.
+//! The stations that receive each station, and the frames on the air.
 
 use windlass_cc::{Span, Time};
 
@@ -7,7 +7,7 @@ use crate::radio::config::{FrameErrors, RadioConfig};
 use crate::radio::propagation::from_db;
 use crate::radio::rates::Rates;
 
-/// What a frame is.
+/// Type of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameKind {
     /// Request to send.
@@ -20,35 +20,36 @@ pub enum FrameKind {
     Ack,
     /// A beacon.
     Beacon,
-    /// IEEE 802.15.4: a data request, by which a device that sleeps asks for what is kept for it.
+    /// IEEE 802.15.4: a data request. A sleeping device requests the frames that its parent keeps for it.
     Request,
 }
 
 /// A frame on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame {
-    /// What it is.
+    /// Type of the frame.
     pub kind: FrameKind,
-    /// Transmitter, by its index among the radio's stations.
+    /// Index of the transmitter among the radio's stations.
     pub from: u32,
-    /// Receiver, or [`BROADCAST`](crate::radio::BROADCAST).
+    /// Index of the receiver, or [`BROADCAST`](crate::radio::BROADCAST).
     pub to: u32,
-    /// Duration field: for how long after its end the channel is taken.
+    /// Duration field: the time after the end of the frame for which the channel is reserved.
     pub nav: Span,
-    /// Number of the packet among its transmitter's, from 1: the sequence number of the standard,
-    /// but too long to come round, so that no old one is ever taken for a new one.
+    /// Number of the packet among the packets of its transmitter, from 1. It corresponds to the standard's
+    /// sequence number, but never wraps around. An old frame is therefore never mistaken for a new one.
     pub sequence: u64,
-    /// Whether it has been transmitted before.
+    /// True if the frame is a retransmission.
     pub retry: bool,
-    /// Which part of its packet it carries, from 0.
+    /// Index of the part of the packet that the frame carries, from 0.
     pub part: u8,
-    /// In how many parts its packet goes.
+    /// Number of parts of the packet.
     pub parts: u8,
-    /// How many frames are in it, or are acknowledged: more than one in an aggregate.
+    /// Number of frames that it contains or acknowledges: more than one for an aggregate.
     pub mpdus: u8,
-    /// Place of its rate among the radio's.
+    /// Index of its rate among the radio's rates.
     pub rate: u8,
-    /// IEEE 802.15.4: whether more is kept for the receiver, or anything if this acknowledges a data request.
+    /// IEEE 802.15.4: true if the sender keeps more frames for the receiver. In the acknowledgement of a data
+    /// request: true if it keeps any frame.
     pub pending: bool,
     /// The packet of a data frame.
     pub handle: PacketHandle,
@@ -57,7 +58,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame of its own, which carries no packet.
+    /// Returns a frame that carries no packet.
     pub(super) fn bare(kind: FrameKind, from: u32, to: u32, rate: u8, bytes: u32) -> Frame {
         Frame {
             kind,
@@ -76,74 +77,75 @@ impl Frame {
         }
     }
 
-    /// What tells the part of a packet from all others of its transmitter; parts in a row are numbers in a
-    /// row.
+    /// Number that identifies a part of a packet among all parts of this transmitter. Consecutive parts have
+    /// consecutive numbers.
     pub fn token(&self) -> u64 {
         self.sequence << 8 | u64::from(self.part)
     }
 
-    /// Whether it carries the last part of its packet.
+    /// True if the frame carries the last part of its packet.
     pub fn is_last(&self) -> bool {
         self.part + 1 == self.parts
     }
 }
 
-/// A frame on its way to those who hear it.
+/// A frame on its way to the neighbours of its transmitter.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmission {
     /// The frame.
     pub frame: Frame,
-    /// When its transmission began.
+    /// Time at which the transmission began.
     pub start: Time,
-    /// How long it takes.
+    /// Duration of the transmission.
     pub airtime: Span,
-    /// How many of the transmitter's neighbours it has reached, and left again.
+    /// Number of the transmitter's neighbours that the beginning of the frame has reached.
     pub reached: usize,
-    /// See `reached`.
+    /// Number of neighbours that the end of the frame has reached.
     pub left: usize,
-    /// Whether it leaves the next of them, and does not reach it.
+    /// True if the next event is the end of the frame at a neighbour, false if it is its beginning.
     pub leaves: bool,
-    /// The transmitter has died meanwhile: nobody receives the frame.
+    /// True if the transmitter was switched off during the transmission. No station receives the frame.
     pub cut: bool,
 }
 
-/// How far the time has come with a frame.
+/// Result of processing the events of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Passed {
-    /// The moment of the last thing that was done.
+    /// Time of the last event that was processed.
     pub(crate) now: Time,
-    /// Moments after the first at which something was done.
+    /// Number of different times after the first at which events were processed.
     pub(crate) moments: u64,
 }
 
-/// A station that hears another.
+/// A station that senses another station.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighbour {
-    /// Which.
+    /// Index of the station.
     pub station: u32,
-    /// Whether it can receive, or only sense.
+    /// True if the station can receive frames, false if it can only sense them.
     pub receivable: bool,
-    /// How long a signal takes.
+    /// Propagation delay.
     pub delay: Span,
-    /// Received power, milliwatts; 1 over a disc.
+    /// Received power, milliwatts; 1 with a disc.
     pub power: f64,
 }
 
-/// Who hears whom.
+/// The neighbours of all stations.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// The neighbours of all stations, the nearest first.
+    /// Neighbours of all stations, station by station, nearest first.
     neighbours: Vec<Neighbour>,
-    /// Bit-error rates at these, one for each rate of the radio; empty unless they follow from signal and noise.
+    /// Bit-error rates at the neighbours, one for each rate of the radio. Empty unless errors follow from the
+    /// signal-to-noise ratio.
     error_rates: Vec<f64>,
-    /// How many rates the radio has.
+    /// Number of rates of the radio.
     rates: usize,
-    /// Where the neighbours of each station begin; one entry more than there are stations.
+    /// Index of the first neighbour of each station, with one more entry at the end.
     begins: Vec<usize>,
 }
 
 impl Channel {
-    /// The channel of a radio that has been checked.
+    /// Returns the channel of a radio whose configuration has been checked.
     pub fn new(radio: &RadioConfig, rates: &Rates) -> Channel {
         let mut channel = Channel {
             neighbours: Vec::new(),
@@ -178,13 +180,13 @@ impl Channel {
         channel
     }
 
-    /// Those who hear this station, the nearest first.
+    /// Stations that sense this station, nearest first.
     pub fn of(&self, station: u32) -> &[Neighbour] {
         let station = station as usize;
         &self.neighbours[self.begins[station]..self.begins[station + 1]]
     }
 
-    /// Bit-error rate of this frame at one of those who hear its transmitter.
+    /// Bit-error rate of this frame at a neighbour of its transmitter.
     pub fn bit_error_rate(&self, frame: &Frame, place: usize) -> f64 {
         let neighbour = self.begins[frame.from as usize] + place;
         self.error_rates[neighbour * self.rates + usize::from(frame.rate)]
@@ -192,13 +194,14 @@ impl Channel {
 }
 
 impl Transmission {
-    /// When it next reaches or leaves a station, and whether it leaves; `None` once it is over.
+    /// Time of the next event at a neighbour, and true if this event is the end of the frame. `None` after
+    /// the last event.
     #[inline]
     pub fn next(&self, channel: &Channel) -> Option<(Time, bool)> {
         self.next_of(channel.of(self.frame.from))
     }
 
-    /// The same with those who hear it at hand.
+    /// Like [`Transmission::next`], with the neighbours given by the caller.
     #[inline(always)]
     pub(super) fn next_of(&self, hearing: &[Neighbour]) -> Option<(Time, bool)> {
         let leaves = self.start + hearing.get(self.left)?.delay + self.airtime;

@@ -1,4 +1,4 @@
-//! What a radio must fulfil to be simulated.
+//! Conditions that a radio must fulfil to be simulated.
 
 use windlass_cc::Span;
 
@@ -13,21 +13,21 @@ use crate::radio::rates::Rates;
 use crate::radio::scheduling::Rule;
 use crate::radio::sleep::{POLLS, Polling};
 
-/// Most stations of a radio: every pair has an entry in a table.
+/// Maximum number of stations of a radio: every pair has an entry in a table.
 pub const MAX_STATIONS: usize = 2000;
-/// Farthest from the origin that a station may stand, millimetres: 1000 km.
+/// Maximum distance of a station from the origin along each axis, millimetres: 1000 km.
 const MAX_MM: i64 = 1_000_000_000;
-/// Largest window that a back-off is drawn from.
+/// Maximum contention window of a back-off.
 const MAX_WINDOW: u32 = 65_535;
-/// Most attempts of a frame.
+/// Maximum number of attempts of a frame.
 const MAX_RETRIES: u32 = 255;
 
 impl RadioConfig {
-    /// Whether this can be simulated; `nodes` are the names of the network's nodes.
+    /// Checks that this radio can be simulated; `nodes` are the names of the network's nodes.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right, as a sentence without the radio's name.
+    /// Describes the fault and the valid values, in a sentence without the radio's name.
     pub fn check(&self, nodes: &[String]) -> Result<(), String> {
         self.check_stations(nodes)?;
         self.check_phy()?;
@@ -109,10 +109,7 @@ impl RadioConfig {
         match &self.lowpan {
             Some(lowpan) if self.phy.is_lowpan() => lowpan.check(),
             None if !self.phy.is_lowpan() => Ok(()),
-            _ => {
-                Err("802.15.4 and 6LoWPAN belong together: its frames are those of no other PHY"
-                    .into())
-            }
+            _ => Err("802.15.4 and 6LoWPAN belong together: use both or neither".into()),
         }
     }
 
@@ -147,7 +144,7 @@ impl RadioConfig {
                 Ok(())
             }
             PathLoss::Disc { receive_mm, sense_mm } if receive_mm > sense_mm => Err(format!(
-                "frames must be sensed at least as far as they are received: {} m, not {} m",
+                "the sensing distance must be at least the reception distance, {} m, not {} m",
                 metres(receive_mm as f64 / 1000.0),
                 metres(sense_mm as f64 / 1000.0)
             )),
@@ -185,32 +182,32 @@ impl RadioConfig {
 
     fn check_scheduling(&self) -> Result<(), String> {
         match self.scheduling.window {
-            0 | 1 => Err("the window of its scheduling must be 2 slots at least".to_string()),
+            0 | 1 => Err("the window of its scheduling must be at least 2 slots".to_string()),
             _ => Ok(()),
         }
     }
 
-    /// Whether its stations can adapt their rates as they are told to.
+    /// Checks the parameters of rate adaptation.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right, as a sentence.
+    /// Describes the fault and the valid values, in a sentence.
     pub fn check_rate_adaptation(&self) -> Result<(), String> {
         let Some(m) = self.rate_adaptation else { return Ok(()) };
         let [least, most] = rate_adaptation::INTERVALS;
         if Rates::choices(&self.phy, self.data_rate_bps).next().is_none() {
-            return Err("the rate of data frames is below all those that rate adaptation chooses from, which with \
+            return Err("the rate of data frames is below every rate that rate adaptation can choose, which with \
                         802.11n are 6.5 Mbit/s and more"
                 .into());
         }
         if self.lowpan.is_some() {
-            return Err(format!("{} has one rate, and nothing to adapt", self.phy.name));
+            return Err(format!("{} has one rate; rate adaptation needs several", self.phy.name));
         }
         if !(least..=most).contains(&m.interval) {
             return Err("rate adaptation must update its averages each 1 ms to 60 s".into());
         }
         if !(0.0..=0.99).contains(&m.memory) {
-            return Err("what rate adaptation remembers must be 0 to 99 %".into());
+            return Err("the memory of rate adaptation must be 0 to 99 %".into());
         }
         if !(0.01..=0.5).contains(&m.lookaround) {
             return Err("rate adaptation must sample with 1 to 50 % of the frames".into());
@@ -218,11 +215,11 @@ impl RadioConfig {
         Ok(())
     }
 
-    /// Whether its stations can aggregate frames as they are told to.
+    /// Checks the parameters of aggregation.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right, as a sentence.
+    /// Describes the fault and the valid values, in a sentence.
     pub fn check_aggregation(&self) -> Result<(), String> {
         let Some(a) = self.aggregation else { return Ok(()) };
         if !self.phy.is_ht() {
@@ -239,16 +236,16 @@ impl RadioConfig {
             return Err(format!("an aggregate holds 1 to {MAX_BYTES} bytes"));
         }
         if a.max_airtime == Span::ZERO || a.max_airtime > MAX_AIRTIME {
-            return Err("an aggregate takes at most 10 ms, and some time".into());
+            return Err("the airtime of an aggregate must be above 0 and at most 10 ms".into());
         }
         Ok(())
     }
 
-    /// Whether its access point, which it may not know yet, can send such beacons.
+    /// Checks the parameters of beacons. The access point need not be known yet.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right, as a sentence.
+    /// Describes the fault and the valid values, in a sentence.
     pub fn check_beacons(&self) -> Result<(), String> {
         let Some(b) = self.beacons else { return Ok(()) };
         let ([soonest, latest], [least, most]) = (beacons::INTERVALS, beacons::SIZES);
@@ -273,9 +270,7 @@ impl RadioConfig {
         self.check_aggregation()?;
         let centred = matches!(self.hops, Hops::Star { .. });
         if self.beacons.is_some() && (self.lowpan.is_some() || !centred) {
-            return Err(
-                "beacons are those of an 802.11 access point: stations must talk to one".into()
-            );
+            return Err("beacons need an 802.11 access point that all stations talk to".into());
         }
         self.check_beacons()
     }
@@ -319,7 +314,7 @@ impl RadioConfig {
         }
     }
 
-    /// A pair between which packets are routed must receive each other, in time.
+    /// Checks that two stations with a hop between them receive each other, and that answers arrive in time.
     fn check_pair(&self, pair: [usize; 2], nodes: &[String]) -> Result<(), String> {
         let [a, b] = pair.map(|s| &self.stations[s]);
         let [name, other] = [a, b].map(|s| &nodes[s.node]);
@@ -350,7 +345,7 @@ impl RadioConfig {
         Ok(())
     }
 
-    /// The stations that sleep, and how.
+    /// The stations that sleep, with their schedules.
     pub fn sleepers(&self) -> impl Iterator<Item = (usize, Polling)> + '_ {
         let polling = |(i, s): (usize, &StationConfig)| Some((i, s.sleep?));
         self.stations.iter().enumerate().filter_map(polling)
@@ -367,18 +362,18 @@ impl RadioConfig {
         others.next().filter(|first| others.all(|o| o == *first))
     }
 
-    /// Whether a station can sleep as it is told to.
+    /// Checks that a station can sleep as configured.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right, as a sentence without the radio's name.
+    /// Describes the fault and the valid values, in a sentence without the radio's name.
     pub fn check_sleep(&self, station: usize, nodes: &[String]) -> Result<(), String> {
         let Some(polling) = self.stations[station].sleep else { return Ok(()) };
         let name = &nodes[self.stations[station].node];
         if self.lowpan.is_none() {
             let phy = self.phy.name;
             return Err(format!(
-                "station \"{name}\" cannot sleep: {phy} has no data requests here; those of 802.15.4 can"
+                "station \"{name}\" cannot sleep: {phy} has no data requests; use 802.15.4"
             ));
         }
         let [least, most] = POLLS;
@@ -390,7 +385,7 @@ impl RadioConfig {
         }
         if fast > polling.poll_interval {
             return Err(format!(
-                "station \"{name}\" must poll no less often while it waits for an answer than otherwise"
+                "station \"{name}\" must not poll less often while it waits for an answer than at other times"
             ));
         }
         let star = matches!(self.hops, Hops::Star { centre } if centre == station);
@@ -410,14 +405,14 @@ impl RadioConfig {
         }
     }
 
-    /// Most hops that routes may use, both ways counted.
+    /// Maximum number of hops that routes may use; each direction counts as one.
     pub(crate) fn max_hops(&self) -> usize {
         let n = self.stations.len();
         match &self.hops {
             Hops::Star { .. } => 2 * n,
             Hops::Pairs(pairs) => 2 * pairs.len(),
             Hops::InRange => n.saturating_mul(n),
-            // Flows on disjoint paths have hops of their own.
+            // Flows on disjoint paths have their own hops.
             Hops::Aodv(aodv) => n.saturating_mul(n).saturating_add(4 * aodv.disjoint.len()),
         }
     }
@@ -465,7 +460,7 @@ fn megabits(bps: u64) -> String {
     format!("{}", bps as f64 / 1e6)
 }
 
-/// Metres to a decimetre.
+/// Metres, rounded to a decimetre.
 fn metres(m: f64) -> String {
     format!("{}", libm::round(m * 10.0) / 10.0)
 }

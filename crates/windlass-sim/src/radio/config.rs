@@ -1,4 +1,4 @@
-//! What a scenario says of a radio: its physical layer, its stations and where they stand.
+//! Configuration of a radio: its physical layer, its stations and their positions.
 
 use windlass_cc::Time;
 
@@ -14,74 +14,79 @@ use crate::radio::scheduling::Scheduling;
 use crate::radio::sleep::Polling;
 use crate::routing::aodv::Aodv;
 
-/// A radio channel and the stations on it. Two radios never disturb each other: they are on
-/// different frequencies.
+/// A radio channel and its stations. Two radios use different frequencies and never interfere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RadioConfig {
     /// Name.
     pub name: String,
     /// Timing, frame format and rates.
     pub phy: Phy,
-    /// Bits per second of unicast data frames; one of the PHY's rates. Where stations adapt it, the highest that they try.
+    /// Rate of unicast data frames in bit/s; one of the PHY's rates. With rate adaptation, the highest rate
+    /// that stations try.
     pub data_rate_bps: u64,
-    /// How stations choose the rate of data frames; `None` if it is fixed.
+    /// Adaptation of the rate of data frames; `None` if the rate is fixed.
     pub rate_adaptation: Option<Minstrel>,
-    /// How stations put several packets into a frame; `None` if they do not.
+    /// Aggregation of packets into frames; `None` if each frame carries one packet.
     pub aggregation: Option<Aggregation>,
-    /// What the access point announces; `None` for nothing.
+    /// Beacons of the access point; `None` if it sends no beacons.
     pub beacons: Option<Beacons>,
-    /// Bits per second of RTS, CTS and ACK; one of the PHY's rates. Where stations adapt rates, data frames are
-    /// answered at the highest mandatory rate not above theirs.
+    /// Rate of RTS, CTS and ACK in bit/s; one of the PHY's rates. With rate adaptation, a data frame is
+    /// answered at the highest mandatory rate that is not above its own rate.
     pub control_rate_bps: u64,
-    /// Bits per second of broadcast frames; one of the PHY's rates.
+    /// Rate of broadcast frames in bit/s; one of the PHY's rates.
     pub broadcast_rate_bps: u64,
-    /// Power that every station transmits with, dBm, antenna gains included.
+    /// Transmit power of every station, dBm, antenna gains included.
     pub tx_power_dbm: f64,
-    /// How power falls with distance.
+    /// Decrease of power with distance.
     pub path_loss: PathLoss,
-    /// Least power at which a station senses the channel as busy, dBm. What is weaker than this and
-    /// than `sensitivity_dbm` is not heard at all and disturbs nobody.
+    /// Minimum power at which a station senses the channel as busy, dBm. A signal that is weaker than this
+    /// and than `sensitivity_dbm` has no effect.
     pub carrier_sense_dbm: f64,
-    /// Least power at which a frame can be received, dBm.
+    /// Minimum power at which a frame can be received, dBm.
     pub sensitivity_dbm: f64,
-    /// Noise figure of the receivers, dB, on top of thermal noise in the PHY's bandwidth at 290 K.
-    /// Matters for [`FrameErrors::Snr`] only.
+    /// Noise figure of the receivers, dB, on top of thermal noise in the PHY's bandwidth at 290 K. Used only
+    /// by [`FrameErrors::Snr`].
     pub noise_figure_db: f64,
-    /// A frame survives others on the air if it is stronger than their sum by at least this, dB;
-    /// with `None` every overlap destroys it. Neither matters over a [`PathLoss::Disc`], which
-    /// knows no powers.
+    /// A frame survives an overlap if it is stronger than the sum of the other signals by at least this
+    /// ratio, dB. With `None`, every overlap destroys the frame. Ignored with [`PathLoss::Disc`], which has
+    /// no powers.
     pub capture_db: Option<f64>,
-    /// When a frame that is strong enough for that is received in place of one that came before it.
+    /// Condition under which a receiver switches to a stronger frame that begins later.
     pub late_capture: LateCapture,
-    /// Which frames are received in error although nothing overlaps them.
+    /// Model of errors in frames that nothing overlaps.
     pub errors: FrameErrors,
-    /// Which data frames are preceded by RTS and CTS. DCF only, as the next two.
+    /// Data frames that are preceded by RTS and CTS. Only for DCF, like `retries` and `eifs`.
     pub rts: RtsThreshold,
-    /// How often a frame is tried.
+    /// Maximum number of attempts of a frame.
     pub retries: Retries,
-    /// Whether a station waits for an EIFS instead of a DIFS after a frame that it could not
-    /// receive, as the standard says. Bianchi's model knows no EIFS.
+    /// True if a station waits for an EIFS instead of a DIFS after a frame with errors, as in the standard.
+    /// Bianchi's model has no EIFS.
     pub eifs: bool,
-    /// What IEEE 802.15.4 and 6LoWPAN say in place of DCF; there if the PHY is theirs, and only then.
+    /// Parameters of IEEE 802.15.4 and 6LoWPAN, which replace those of DCF. `Some` if and only if the PHY is
+    /// 802.15.4.
     pub lowpan: Option<Lowpan>,
-    /// Power that the radio of every station draws; `None` if energy does not matter.
+    /// Power that the radio of every station draws; `None` if energy is not measured.
     pub consumption: Option<Consumption>,
-    /// Whose packet a station transmits next.
+    /// Rule that chooses the packet that a station transmits next.
     pub scheduling: Scheduling,
     /// The stations.
     pub stations: Vec<StationConfig>,
-    /// Between which stations packets may be routed.
+    /// Pairs of stations between which packets may be routed.
     pub hops: Hops,
-    /// Stations, by their index, that go off for ever, and when: as if their battery ran out.
+    /// Stations (by index) that are switched off permanently, with the time. The effect is the same as an
+    /// empty battery.
     pub off: Vec<(usize, Time)>,
 }
 
 impl RadioConfig {
-    /// A radio with the standard's defaults, its stations to be added: the PHY's highest rate for
-    /// data, for control frames the highest mandatory rate not above it, the lowest mandatory rate
-    /// for broadcasts; 16 dBm (0 dBm of 802.15.4); 40 dB (Friis at 2.4 GHz, 32 dB at 915 MHz) lost at 1 m and an
-    /// exponent of 3; everything that can be sensed can be received; no RTS; no errors; packets
-    /// routed between all stations in range.
+    /// Returns a radio with the standard's defaults and without stations:
+    ///
+    /// * Rates: the PHY's highest rate for data, the highest mandatory rate not above it for control frames,
+    ///   and the lowest mandatory rate for broadcasts.
+    /// * Transmit power: 16 dBm (802.15.4: 0 dBm).
+    /// * Path loss: Friis' loss at 1 m (40 dB at 2.4 GHz, 32 dB at 915 MHz) and an exponent of 3.
+    /// * Each frame that can be sensed can be received, without errors. RTS is not used.
+    /// * Packets are routed between all stations in range.
     pub fn new(name: impl Into<String>, phy: Phy) -> RadioConfig {
         let fastest = phy.rates.iter().map(|r| r.bps).max().unwrap_or(0);
         let lowpan = phy.is_lowpan().then(Lowpan::default);
@@ -121,21 +126,21 @@ impl RadioConfig {
 /// A node's station on a radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StationConfig {
-    /// The node. It may have links and stations on other radios too, and then routes between them.
+    /// The node. It may also have links and stations on other radios, and then routes between them.
     pub node: usize,
-    /// Where it stands.
+    /// Position.
     pub position: Position,
-    /// Most packets that it may hold for transmission, the one being tried included; room for one
-    /// packet at least.
+    /// Limit of the queue, which includes the packet in transmission; room for at least one packet.
     pub queue: QueueLimit,
-    /// What the battery of its radio holds, microjoules, `None` for the mains. Once it is empty the
-    /// station is off for ever; its node's links and other stations are not.
+    /// Energy in the battery of its radio, microjoules; `None` if the radio has mains power. Once the battery
+    /// is empty, the station stays off. The node's links and other stations continue.
     pub battery_uj: Option<u64>,
-    /// How it sleeps; `None` if it is always ready to receive. Of 802.15.4 only, and of stations with one hop.
+    /// Sleep schedule; `None` if the station can always receive. Only for stations of 802.15.4 with a single
+    /// hop.
     pub sleep: Option<Polling>,
 }
 
-/// A place on a plane, in millimetres: integers, so that distances are the same on every machine.
+/// A position on a plane, in millimetres. Integers make distances equal on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Position {
     /// To the east, millimetres.
@@ -145,7 +150,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// A place so many whole metres east and north of the origin.
+    /// Returns the position `x` metres east and `y` metres north of the origin.
     pub const fn metres(x: i64, y: i64) -> Position {
         Position { x_mm: 1000 * x, y_mm: 1000 * y }
     }
@@ -157,14 +162,14 @@ impl Position {
     }
 }
 
-/// How power falls with distance.
+/// Decrease of power with distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathLoss {
     /// Free space at the PHY's frequency: `20·log10(4π·d/λ)` dB, never below 0.
     Friis,
-    /// `reference_loss_db + 10·exponent·log10(d / 1 m)` dB; nearer than 1 m the loss at 1 m.
+    /// `reference_loss_db + 10·exponent·log10(d / 1 m)` dB; below 1 m, the loss at 1 m.
     LogDistance {
-        /// Path-loss exponent; 2 is free space, 3 … 5 an office.
+        /// Path-loss exponent; 2 is free space, 3 to 5 an office.
         exponent: f64,
         /// Loss at 1 m, dB.
         reference_loss_db: f64,
@@ -173,20 +178,21 @@ pub enum PathLoss {
     Disc {
         /// Distance up to which frames are received, millimetres.
         receive_mm: u64,
-        /// Distance up to which they are sensed and disturb others, millimetres; at least
+        /// Distance up to which frames are sensed and interfere with others, millimetres; at least
         /// `receive_mm`.
         sense_mm: u64,
     },
 }
 
-/// Until when a receiver turns from the frame that it is receiving to a stronger one. The standard leaves capture to the
-/// receiver; both kinds are built.
+/// Time until which a receiver switches from the present frame to a stronger one. The standard leaves capture
+/// to the receiver; both kinds are implemented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LateCapture {
-    /// At any time: it goes on looking for preambles ("message in message").
+    /// At any time: the receiver always looks for preambles ("message in message").
     #[default]
     Always,
-    /// While the preamble of the first lasts; afterwards the stronger one destroys it, and is lost too.
+    /// Only during the preamble of the first frame. A later stronger frame destroys the first frame, and is
+    /// lost too.
     Preamble,
 }
 
@@ -196,24 +202,23 @@ impl LateCapture {
         [("always", LateCapture::Always), ("preamble", LateCapture::Preamble)];
 }
 
-/// Which frames are received in error although nothing overlaps them. Frames of every kind are
-/// concerned, also those that a station overhears; the bits are those from the MAC header to the
-/// check sequence.
+/// Errors of frames that nothing overlaps. The model applies to all types of frames, overheard frames
+/// included. The bits are the bits from the MAC header to the check sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FrameErrors {
-    /// None.
+    /// No errors.
     None,
-    /// An error model at each receiver, the same for all: bit-error rate, Gilbert-Elliott, ...
+    /// An error model with the same parameters at each receiver: bit-error rate, Gilbert-Elliott, ...
     Model(LossModel),
-    /// By the ratio of signal to noise at the receiver and the modulation's bit-error curve
-    /// ([`crate::radio::phy::Modulation::bit_error_rate`]). Needs a path loss that knows powers.
+    /// Errors from the signal-to-noise ratio at the receiver and the modulation's bit-error curve
+    /// ([`crate::radio::phy::Modulation::bit_error_rate`]). Needs a path loss with powers.
     Snr,
 }
 
-/// Which data frames are preceded by RTS and CTS (dot11RTSThreshold).
+/// Data frames that are preceded by RTS and CTS (dot11RTSThreshold).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RtsThreshold {
-    /// None.
+    /// No frames.
     Never,
     /// All unicast frames.
     Always,
@@ -222,7 +227,7 @@ pub enum RtsThreshold {
 }
 
 impl RtsThreshold {
-    /// Whether a MAC frame of this many bytes is preceded by RTS and CTS.
+    /// True if a MAC frame of this size is preceded by RTS and CTS.
     pub fn asks_for(self, mac_bytes: u32) -> bool {
         match self {
             RtsThreshold::Never => false,
@@ -232,12 +237,12 @@ impl RtsThreshold {
     }
 }
 
-/// How many failed attempts end a frame (IEEE 802.11-2016 section 10.3.4.4).
+/// Number of failed attempts after which a frame is given up (IEEE 802.11-2016 section 10.3.4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// For RTS, and for data frames not preceded by it (dot11ShortRetryLimit); at least 1.
+    /// Limit for RTS, and for data frames without RTS (dot11ShortRetryLimit); at least 1.
     pub short: u32,
-    /// For data frames preceded by RTS (dot11LongRetryLimit); at least 1.
+    /// Limit for data frames preceded by RTS (dot11LongRetryLimit); at least 1.
     pub long: u32,
 }
 
@@ -246,20 +251,20 @@ impl Retries {
     pub const STANDARD: Retries = Retries { short: 7, long: 4 };
 }
 
-/// Between which stations packets may be routed. Whoever hears whom is another matter: that follows
-/// from positions.
+/// Pairs of stations between which packets may be routed. The positions, not the hops, determine which
+/// stations receive each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hops {
-    /// Between one station, by its index among the radio's, and each other: an access point.
+    /// Between one station (an access point) and each other station.
     Star {
-        /// The access point.
+        /// Index of the access point.
         centre: usize,
     },
-    /// Between these, by their indices among the radio's stations, both ways.
+    /// Between these pairs of stations (by index), in both directions.
     Pairs(Vec<[usize; 2]>),
-    /// Between all that can receive each other.
+    /// Between all stations that can receive each other.
     InRange,
-    /// Between any two: packets find their way station by station, by AODV. Whether there is one
-    /// shows in the course of the run.
+    /// Between any two stations: AODV finds a route over other stations. During the run, a route may or may
+    /// not be found.
     Aodv(Aodv),
 }

@@ -1,15 +1,16 @@
-//! Unslotted CSMA-CA of IEEE 802.15.4-2015 (section 6.2.5.1), with acknowledgements (6.7.4) and the parts of a
-//! packet one after the other.
+//! Unslotted CSMA-CA of IEEE 802.15.4-2015 (section 6.2.5.1), with acknowledgements (6.7.4). The parts of a
+//! packet are sent one after the other.
 //!
-//! A frame waits for the space after the last one, then for a random number of back-off periods, whatever the
-//! channel does meanwhile; then the channel is assessed. If it was idle, the station turns and transmits,
-//! deaf while it turns; if not, the window doubles, and after some attempts the access has failed. Points
-//! where simulators and stacks differ:
+//! A frame waits for the space after the previous frame, then for a random number of back-off periods,
+//! regardless of the channel. Then the station assesses the channel. If the channel was idle, the station
+//! turns from reception to transmission, during which it cannot receive, and transmits. If the channel was
+//! busy, the window doubles. After a number of attempts, the access has failed.
 //!
-//! * The channel is busy if anything was on the air at any moment of the assessment, at whatever power
-//!   stations sense.
-//! * A station that owes an acknowledgement finds the channel busy.
-//! * A frame other than the acknowledgement that is awaited ends nothing: the wait lasts its time.
+//! Points where simulators and stacks differ:
+//!
+//! * The channel is busy if the station sensed any frame at any time of the assessment.
+//! * A station that has to send an acknowledgement finds the channel busy.
+//! * While a station waits for an acknowledgement, another frame does not end the wait.
 //! * Receivers listen during the back-off.
 
 use windlass_cc::{Span, Time};
@@ -20,7 +21,8 @@ use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Station, Timing};
 
 impl Station {
-    /// The next frame is tried, if there is one: of the first packet of the queue the part whose turn it is.
+    /// Starts the next frame, if there is a packet or a request: the next part of the first packet of the
+    /// queue.
     pub(super) fn begin_frame(&mut self, now: Time, lowpan: &Lowpan, timing: &Timing) {
         self.tried = false;
         self.failed[0] = 0;
@@ -54,14 +56,14 @@ impl Station {
         self.phase_until = now + Span(slots * timing.slot.0) + timing.assessment;
     }
 
-    /// Whether an assessment that ends now found the channel idle.
+    /// True if an assessment that ends now found the channel idle.
     fn finds_idle(&self, now: Time, timing: &Timing) -> bool {
         !self.senses_busy() && self.response.is_none() && self.idle_since + timing.assessment <= now
     }
 }
 
 impl Radio {
-    /// What a station does with its frame comes to its next step by itself.
+    /// Starts the next step of the frame of a station, when the present phase ends by its timer.
     pub(super) fn on_csma_phase_end(&mut self, station: u32, now: Time) {
         let (s, timing) = (&mut self.stations[station as usize], &self.timing);
         s.phase_until = Time::NEVER;
@@ -115,8 +117,8 @@ impl Radio {
         s.pause(now, now + Span(delay), &self.timing);
     }
 
-    /// A part of a packet has arrived, or has been transmitted to all: if there is another, it is its
-    /// turn. Always false under DCF.
+    /// A part of a packet has arrived, or has been broadcast. Starts the next part. Returns false if the
+    /// packet has no other part, and always under DCF.
     pub(super) fn begin_next_part(&mut self, station: u32, now: Time) -> bool {
         let Some(lowpan) = self.lowpan else { return false };
         let (s, phy) = (&mut self.stations[station as usize], &self.phy);

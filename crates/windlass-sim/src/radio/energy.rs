@@ -1,36 +1,41 @@
-//! What a station's radio does with its time, what that costs, and when its battery is empty.
+//! States of a station's radio, the energy that they take, and the time at which the battery is empty.
 //!
-//! At every moment a radio is in one of six states. It *transmits*; or it *receives* a frame that
-//! is meant for it or for all, whole or not; or it *listens* to what is not: frames of others, of
-//! which it reads the duration, what is too weak to be received, and what collides. Otherwise it is
-//! *idle*, ready to receive, unless it *sleeps* ([`crate::radio::sleep`]), deaf for a while, or its battery has run out:
-//! then it is *off*. States change at the
-//! moments at which frames begin and end at the station's antenna, so that the times are exact and
-//! add up to the run.
+//! A radio is always in one of six states:
+//!
+//! * *Transmit*: it sends a frame.
+//! * *Receive*: a frame for it or for all stations arrives, with or without errors.
+//! * *Listen*: a signal arrives that is not for it. This is a frame for another station (whose duration field
+//!   it reads), a signal that is too weak to be received, or a collision.
+//! * *Idle*: nothing arrives, and it is ready to receive.
+//! * *Sleep*: it cannot receive for a while ([`crate::radio::sleep`]).
+//! * *Off*: its battery is empty, or it was switched off.
+//!
+//! States change at the times at which frames begin and end at the station's antenna. The durations are
+//! therefore exact, and their sum is the duration of the run.
 
 use windlass_cc::{Span, Time};
 
 /// State of a radio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// A frame of its own is on the air.
+    /// The radio transmits a frame.
     Transmit,
-    /// A frame for it or for all is arriving.
+    /// A frame for this station or for all stations arrives.
     Receive,
-    /// The channel is busy with what is not for it.
+    /// The channel is busy with a signal that is not for this station.
     Listen,
-    /// Nothing is on the air.
+    /// No signal arrives.
     Idle,
-    /// It has been switched off, or its battery is empty.
+    /// The radio has been switched off, or its battery is empty.
     Off,
-    /// It has nothing to do until it is time to ask.
+    /// The station has nothing to do until its next data request.
     Sleep,
 }
 
 /// Number of [`State`]s.
 const STATES: usize = 6;
 
-/// Power that a radio draws in each state, microwatts. Off, it draws none.
+/// Power that a radio draws in each state, microwatts. In [`State::Off`], it draws no power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Consumption {
     /// [`State::Transmit`].
@@ -41,18 +46,19 @@ pub struct Consumption {
     pub listen_uw: u64,
     /// [`State::Idle`].
     pub idle_uw: u64,
-    /// [`State::Sleep`], of 802.15.4 only.
+    /// [`State::Sleep`]; only for 802.15.4.
     pub sleep_uw: u64,
 }
 
-/// Most power that a radio may draw: a kilowatt.
+/// Maximum power that a radio may draw: a kilowatt.
 pub const MAX_UW: u64 = 1_000_000_000;
-/// Largest battery: a gigajoule, in microjoules.
+/// Maximum energy of a battery: a gigajoule, in microjoules.
 pub const MAX_UJ: u64 = 1_000_000_000_000_000;
 
 /// Femtojoules in a microjoule; a microwatt for a nanosecond is a femtojoule.
 const FJ_PER_UJ: u128 = 1_000_000_000;
-/// Above so much time at full power, an empty battery is looked for by halves, not exactly.
+/// If a battery lasts longer than this at full power, the check approaches its end step by step. Otherwise
+/// the end is computed exactly.
 const FAR: Span = Span::from_millis(1);
 
 const fn at_volts(millivolts: u64, milliamperes: [u64; 4]) -> Consumption {
@@ -67,22 +73,26 @@ const fn at_volts(millivolts: u64, milliamperes: [u64; 4]) -> Consumption {
 }
 
 impl Consumption {
-    /// Lucent WaveLAN "Silver" 802.11b card at 11 Mbit/s: 284, 190 and 156 mA at 4.74 V (Feeney and
-    /// Nilsson, "Investigating the energy consumption of a wireless network interface in an ad hoc
-    /// networking environment", INFOCOM 2001). They find that discarding a frame of others costs
-    /// about what receiving it does.
+    /// Lucent WaveLAN "Silver" 802.11b card at 11 Mbit/s: 284, 190 and 156 mA at 4.74 V.
+    ///
+    /// Source: Feeney and Nilsson, "Investigating the energy consumption of a wireless network interface in
+    /// an ad hoc networking environment", INFOCOM 2001. According to them, discarding a frame for another
+    /// station takes about the same energy as receiving it.
     pub const WAVELAN_11: Consumption = at_volts(4_740, [284, 190, 190, 156]);
-    /// Lucent WaveLAN "Bronze" card at 2 Mbit/s: 280, 204 and 178 mA at 4.74 V (the same).
+    /// Lucent WaveLAN "Bronze" card at 2 Mbit/s: 280, 204 and 178 mA at 4.74 V (same source as
+    /// [`Consumption::WAVELAN_11`]).
     pub const WAVELAN_2: Consumption = at_volts(4_740, [280, 204, 204, 178]);
-    /// Espressif ESP32-C3, a Wi-Fi chip for small devices: 335 mA transmitting 802.11b at 21 dBm and
-    /// 84 mA with its receiver on, whatever arrives, at 3.3 V (ESP32-C3 Series Datasheet, version
-    /// 1.6, current consumption in active mode). Without the modem's sleep, which needs an access
-    /// point that holds packets back.
+    /// Espressif ESP32-C3, a Wi-Fi chip for small devices: 335 mA while transmitting 802.11b at 21 dBm, and
+    /// 84 mA with its receiver on, at 3.3 V.
+    ///
+    /// Source: ESP32-C3 Series Datasheet, version 1.6, current consumption in active mode. The modem's sleep
+    /// is not included, because it needs an access point that holds packets back.
     pub const ESP32_C3: Consumption = at_volts(3_300, [335, 84, 84, 84]);
 
-    /// Texas Instruments CC2420, an early 802.15.4 transceiver: 17.4 mA transmitting at 0 dBm and 18.8 mA with
-    /// its receiver on, whatever arrives, and 20 uA in power-down mode, at 3 V (CC2420 data sheet, SWRS041,
-    /// electrical specifications).
+    /// Texas Instruments CC2420, an early 802.15.4 transceiver: 17.4 mA while transmitting at 0 dBm, 18.8 mA
+    /// with its receiver on, and 20 uA in power-down mode, at 3 V.
+    ///
+    /// Source: CC2420 data sheet, SWRS041, electrical specifications.
     pub const CC2420: Consumption = Consumption {
         transmit_uw: 52_200,
         receive_uw: 56_400,
@@ -117,27 +127,28 @@ impl Consumption {
     }
 }
 
-/// The clock and the meter of a radio.
+/// Time in each state and energy of a radio.
 #[derive(Clone, Debug)]
 pub struct EnergyMeter {
     state: State,
-    /// Since when it is in this state.
+    /// Time at which the present state began.
     since: Time,
     /// Time in each state up to `since`, nanoseconds.
     times_ns: [u64; STATES],
     consumption: Option<Consumption>,
     /// Energy spent up to `since`, femtojoules.
     spent_fj: u128,
-    /// What the battery held, femtojoules; `None` for the mains.
+    /// Energy of the full battery, femtojoules; `None` for mains power.
     battery_fj: Option<u128>,
-    /// When the battery must be looked at: never after it is empty.
+    /// Time of the next check of the battery; never after it is empty.
     check: Time,
-    /// It is not empty before, whatever the radio does.
+    /// Time before which the battery cannot become empty in any state.
     lasts_until: Time,
 }
 
 impl EnergyMeter {
-    /// At the beginning of a run, idle. Only a battery ends, and only by what is consumed.
+    /// Returns the meter at the beginning of a run, in the idle state. A radio without a battery, or without
+    /// a known consumption, never stops.
     pub fn new(consumption: Option<Consumption>, battery_uj: Option<u64>) -> EnergyMeter {
         let battery_fj = battery_uj.map(|uj| u128::from(uj) * FJ_PER_UJ);
         let mut meter = EnergyMeter {
@@ -154,7 +165,7 @@ impl EnergyMeter {
         meter
     }
 
-    /// The radio is in this state from now on.
+    /// Changes to this state.
     #[inline]
     pub(crate) fn enter(&mut self, state: State, now: Time) {
         if state == self.state {
@@ -173,17 +184,17 @@ impl EnergyMeter {
         self.since = now;
     }
 
-    /// Whether it may be empty some day.
+    /// True if the radio has a battery.
     pub(crate) fn has_battery(&self) -> bool {
         self.battery_fj.is_some()
     }
 
-    /// When [`EnergyMeter::is_empty`] must be asked next.
+    /// Time of the next call of [`EnergyMeter::is_empty`].
     pub(crate) fn check(&self) -> Time {
         self.check
     }
 
-    /// Whether the battery is empty; if not, when to ask again.
+    /// True if the battery is empty. Otherwise plans the next check.
     pub(crate) fn is_empty(&mut self, now: Time) -> bool {
         self.settle(now);
         let empty = self.left_fj(now) == Some(0);
@@ -194,9 +205,9 @@ impl EnergyMeter {
         empty
     }
 
-    /// As long as the battery lasts for long, it is enough to look when it could be empty had the
-    /// radio drawn the most all the time, which a change of state does not move; in the end the
-    /// moment is worked out for each state.
+    /// Plans the next check of the battery. If the battery lasts longer than `FAR` at full power, the check
+    /// is at the time at which full power would have emptied it. A change of state does not move this time.
+    /// Near the end, the check is computed from the power in the present state.
     #[inline]
     fn plan(&mut self, now: Time) {
         let planned = self.check > now && !self.check.is_never();
@@ -243,18 +254,18 @@ impl EnergyMeter {
         self.times_ns.iter().sum::<u64>() + now.since(self.since).0
     }
 
-    /// Energy spent up to `now`, joules; `None` where no consumption is known.
+    /// Energy spent up to `now`, joules; `None` if the consumption is not known.
     pub fn spent_j_by(&self, now: Time) -> Option<f64> {
         self.consumption.map(|_| self.spent_fj_by(now) as f64 / 1e15)
     }
 
-    /// Charge left at `now` in 65536ths of a full battery; `None` for the mains.
+    /// Charge left at `now` in 65536ths of a full battery; `None` for mains power.
     pub fn charge_by(&self, now: Time) -> Option<u32> {
         let (left, all) = (self.left_fj(now)?, self.battery_fj?);
         Some((left * 65_536 / all.max(1)) as u32)
     }
 
-    /// What the battery still holds at `now`, joules; `None` for the mains.
+    /// Energy left in the battery at `now`, joules; `None` for mains power.
     pub fn left_j_by(&self, now: Time) -> Option<f64> {
         self.left_fj(now).map(|fj| fj as f64 / 1e15)
     }

@@ -1,4 +1,4 @@
-//! Exchanges of frames as their initiator sees them: RTS, data, success, failure.
+//! Frame exchanges at the station that starts them: RTS, data, success, failure.
 
 use windlass_cc::{Span, Time};
 
@@ -12,7 +12,7 @@ use crate::radio::sleep::Job;
 use crate::radio::station::{Phase, Reception};
 
 impl Radio {
-    /// The event of a station: whatever of its timers are due.
+    /// Handles all timers of a station that are due.
     pub(super) fn on_station(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         if s.transmitting_until.is_some_and(|t| t <= now) {
@@ -58,7 +58,7 @@ impl Radio {
         match s.phase {
             Phase::Gap => self.send_data(station, now),
             Phase::AwaitCts | Phase::AwaitAck => {
-                // A frame is being received: it decides.
+                // A frame is being received. Its reception decides about success or failure.
                 let receives = |r: Reception| r.receivable && now.since(r.began) >= preamble;
                 if s.reception.is_some_and(receives) {
                     return;
@@ -70,7 +70,7 @@ impl Radio {
         }
     }
 
-    /// The channel is a station's.
+    /// Starts a frame exchange when the station gets the channel.
     pub(super) fn begin_exchange(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         s.grant = Time::NEVER;
@@ -115,7 +115,7 @@ impl Radio {
         self.transmit(station, frame, now);
     }
 
-    /// What goes out with the first packet of the queue, and at which rate.
+    /// Chooses the rate of the first packet of the queue, and the packets that are sent with it.
     fn prepare(&mut self, station: u32, to: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         let mut alone = false;
@@ -130,7 +130,7 @@ impl Radio {
         }
     }
 
-    /// Bytes of the frame that brings the first packet of the queue, from MAC header to check sequence.
+    /// Size of the frame with the first packet of the queue, from MAC header to check sequence, in bytes.
     fn data_bytes(&self, station: u32, head: &Queued) -> u32 {
         match &self.stations[station as usize].aggregator {
             Some(aggregator) if head.to != BROADCAST => aggregator.bytes(),
@@ -138,7 +138,7 @@ impl Radio {
         }
     }
 
-    /// How many packets it brings.
+    /// Number of packets in the frame with the first packet of the queue.
     fn mpdus(&self, station: u32, head: &Queued) -> u8 {
         match &self.stations[station as usize].aggregator {
             Some(aggregator) if head.to != BROADCAST => aggregator.frames() as u8,
@@ -146,25 +146,25 @@ impl Radio {
         }
     }
 
-    /// Bytes of the answer to so many frames.
+    /// Size of the answer to a frame with `mpdus` packets, bytes.
     pub(super) fn answer_bytes(&self, mpdus: u8) -> u32 {
         if mpdus > 1 { BLOCK_ACK_BYTES } else { self.ack_bytes }
     }
 
-    /// Time on the air of the answer to what a station is about to send to another.
+    /// Airtime of the answer to the frame that a station is about to send.
     #[inline]
     fn answer_time(&self, station: u32, mpdus: u8) -> Span {
         let s = &self.stations[station as usize];
         self.phy.airtime(self.answer_bytes(mpdus), self.rates.at(self.rates.answer(s.rate)))
     }
 
-    /// Most attempts of the first packet in this phase.
+    /// Maximum number of attempts of the first packet in this phase.
     pub(super) fn retry_limit(&self, station: u32, phase: Phase) -> u32 {
         let long = self.is_long(station, phase);
         if long { self.retries.long } else { self.retries.short }
     }
 
-    /// Whether it is data after an RTS that fails in this phase.
+    /// True if the long retry limit applies: data after an RTS.
     fn is_long(&self, station: u32, phase: Phase) -> bool {
         let head = self.stations[station as usize].queue.front();
         phase == Phase::AwaitAck
@@ -218,7 +218,7 @@ impl Radio {
         self.transmit(station, frame, now);
     }
 
-    /// Puts a frame on the air.
+    /// Starts the transmission of a frame.
     pub(super) fn transmit(&mut self, station: u32, frame: Frame, now: Time) {
         let airtime = self.phy.airtime(frame.bytes, self.rates.at(frame.rate));
         let s = &mut self.stations[station as usize];
@@ -247,7 +247,7 @@ impl Radio {
         self.events.schedule(at, self.stations.len() as u32 + index);
     }
 
-    /// A station has transmitted a frame.
+    /// The transmission of a station's frame has ended.
     pub(super) fn on_transmitted(&mut self, station: u32, now: Time) {
         self.on_air -= 1;
         if self.on_air == 0 {
@@ -293,7 +293,8 @@ impl Radio {
         self.finish(from, now);
     }
 
-    /// The first packet is done with, and the next is tried from the least window.
+    /// Removes the first packet, which is finished. The next packet starts with the minimum contention
+    /// window.
     pub(super) fn finish(&mut self, station: u32, now: Time) -> Option<Queued> {
         let s = &mut self.stations[station as usize];
         s.phase = Phase::Contend;
@@ -307,9 +308,8 @@ impl Radio {
         queued
     }
 
-    /// Switches a station off for ever. What it holds is lost, and so is the frame that it is
-    /// transmitting, if any, although the channel stays busy for those around until that would have
-    /// ended.
+    /// Switches a station off permanently. The packets in its queue and a frame in transmission are lost.
+    /// Stations in range still sense the channel as busy until the scheduled end of this frame.
     pub fn switch_off(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
         if s.is_off() {
@@ -333,7 +333,7 @@ impl Radio {
         self.outcomes.extend(gone);
     }
 
-    /// No CTS came, or no acknowledgement.
+    /// Handles a missing CTS or acknowledgement.
     pub(super) fn on_failure(&mut self, station: u32, now: Time) {
         let phase = self.stations[station as usize].phase;
         let long = self.is_long(station, phase);

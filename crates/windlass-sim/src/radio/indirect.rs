@@ -1,4 +1,5 @@
-//! What stations of IEEE 802.15.4 do that [sleep](crate::radio::sleep), and those that keep packets for them.
+//! Stations of IEEE 802.15.4 that [sleep](crate::radio::sleep), and their parents, which keep packets for
+//! them.
 
 use windlass_cc::{Span, Time};
 
@@ -11,7 +12,7 @@ use crate::radio::rates::CONTROL;
 use crate::radio::sleep::{AGAIN, Device, Job, Kept, MAX_ATTEMPTS, Parent, Progress, Sleep};
 use crate::radio::station::{Phase, Station};
 
-/// Bytes of a data request beside the MAC header: the command's number.
+/// Payload of a data request after the MAC header, bytes: the number of the command.
 const COMMAND_BYTES: u32 = 1;
 
 impl Station {
@@ -43,7 +44,8 @@ impl Station {
         }
     }
 
-    /// From now on it keeps packets for this station, too. They come by rising number.
+    /// Makes this station the parent of `child`, for which it keeps packets. Children must be added in
+    /// ascending order.
     pub(super) fn adopt(&mut self, child: u32) {
         let sleep = self.sleep.get_or_insert_with(|| Box::new(Sleep::Parent(Parent::default())));
         if let Sleep::Parent(parent) = &mut **sleep {
@@ -51,12 +53,12 @@ impl Station {
         }
     }
 
-    /// Whether it keeps packets for this station.
+    /// True if it keeps packets for this station.
     pub(super) fn is_parent_of(&self, child: u32) -> bool {
         self.parent().is_some_and(|parent| parent.children.binary_search(&child).is_ok())
     }
 
-    /// Whether its radio is off because it has nothing to do.
+    /// True if it sleeps because it has nothing to do.
     pub(super) fn is_asleep(&self) -> bool {
         self.device().is_some_and(|device| device.awaits.is_none())
             && self.queue.is_empty()
@@ -69,7 +71,7 @@ impl Station {
         self.phase == Phase::Contend && self.response.is_none() && self.transmitting_until.is_none()
     }
 
-    /// When it must be looked after for what it does about sleep.
+    /// Time of the next event of its sleep schedule.
     pub(super) fn sleep_deadline(&self) -> Time {
         let Some(device) = self.device().filter(|_| !self.is_off()) else { return Time::NEVER };
         match device.awaits {
@@ -79,31 +81,31 @@ impl Station {
         }
     }
 
-    /// Keeps a packet, for which there is room.
+    /// Keeps a packet for a sleeping child. The caller has checked that there is room.
     pub(super) fn keep(&mut self, queued: Queued) {
         let kept = Kept { queued, attempts: 0, progress: None };
         self.parent_mut().into_iter().for_each(|parent| parent.kept.push_back(kept));
     }
 
-    /// Packets that it keeps.
+    /// Number of packets that it keeps for sleeping children.
     pub(super) fn kept(&self) -> u64 {
         self.parent().map_or(0, |parent| parent.kept.len() as u64)
     }
 
-    /// Packets for this station, or for all, that it holds.
+    /// Number of packets that it holds for this station, or for all stations if `next` is `None`.
     pub fn holds(&self, next: Option<u32>) -> usize {
         let kept = self.parent().into_iter().flat_map(|parent| &parent.kept).map(|k| k.queued.to);
         let all = self.queue.iter().map(|queued| queued.to).chain(kept);
         all.filter(|to| next.is_none_or(|next| *to == next)).count()
     }
 
-    /// Of the packets kept: those that their device has taken, which this station does not know.
+    /// Number of kept packets that their device has received, although no acknowledgement has confirmed it.
     pub(super) fn kept_and_taken(&self) -> u64 {
         let kept = self.parent().into_iter().flat_map(|parent| &parent.kept);
         kept.filter(|k| k.progress.is_some_and(|p| p.taken)).count() as u64
     }
 
-    /// It goes off: adds what it kept and what nobody has taken.
+    /// The station is switched off. Adds the kept packets that no device has received to `lost`.
     pub(super) fn drop_kept(&mut self, lost: &mut Vec<Queued>) {
         let taken = self.kept_and_taken();
         self.counters.unconfirmed += taken;
@@ -114,7 +116,8 @@ impl Station {
         lost.extend(open.map(|k| k.queued));
     }
 
-    /// A frame is next: a data request that is due and a frame that a device waits for go before those of the queue.
+    /// Chooses the next frame. A data request that is due, and a frame that a device waits for, precede the
+    /// packets of the queue.
     pub(super) fn take_job(&mut self, now: Time) {
         self.job = Job::Packet;
         match self.sleep.as_deref_mut() {
@@ -131,7 +134,7 @@ impl Station {
         }
     }
 
-    /// Puts a packet that was kept first in the queue.
+    /// Puts a kept packet at the head of the queue.
     fn take_out(&mut self, now: Time, kept: Kept) {
         let interrupted = (!self.queue.is_empty()).then(|| self.progress());
         self.queue.push_front(kept.queued);
@@ -156,14 +159,14 @@ impl Station {
         (self.taken, self.head_since, self.failed) = (taken, head_since, [0; 2]);
     }
 
-    /// Whether the data frame that it is about to send says that it keeps more for its receiver.
+    /// True if the data frame that it is about to send announces more frames for its receiver.
     pub(super) fn announces_more(&self) -> bool {
         let to = self.queue.front().map(|head| head.to).filter(|_| self.job == Job::Kept);
         let [part, parts] = self.part;
         to.is_some_and(|to| part + 1 < parts || self.parent().is_some_and(|p| p.keeps_for(to)))
     }
 
-    /// The packet that was kept makes room for the one that it has interrupted.
+    /// Resumes the packet that the kept packet interrupted.
     fn give_way(&mut self, now: Time) {
         match self.parent_mut().and_then(|parent| parent.interrupted.take()) {
             Some(progress) => self.resume(progress),
@@ -171,7 +174,8 @@ impl Station {
         }
     }
 
-    /// A kept frame has been tried; `None` unless its packet is done with.
+    /// Puts a kept packet back after an attempt of one of its frames. Returns `None`, or `Some(())` if the
+    /// packet is finished.
     fn put_back(&mut self, arrived: bool) -> Option<()> {
         let attempts = self.parent()?.attempts + 1;
         let done =
@@ -190,7 +194,8 @@ impl Station {
 }
 
 impl Radio {
-    /// At the beginning: stations that sleep, each with a first request at a random moment of its interval, and parents.
+    /// Sets up the stations that sleep, and their parents. The first request of each station is at a random
+    /// time of its interval.
     pub(super) fn put_to_sleep(&mut self, config: &RadioConfig) {
         for (station, polling) in config.sleepers() {
             let Some(parent) = config.parent(station) else { continue };
@@ -203,7 +208,7 @@ impl Radio {
         }
     }
 
-    /// Whether one more of a station's node waits for an answer, or one less.
+    /// One more application or transport of the station's node waits for an answer, or one fewer.
     pub(crate) fn expect_answer(&mut self, station: u32, more: bool, now: Time) {
         if let Some(device) = self.stations[station as usize].device_mut() {
             device.expect(more, now);
@@ -211,7 +216,7 @@ impl Radio {
         }
     }
 
-    /// What is due at a station that sleeps, or that keeps packets.
+    /// Handles the events of a station that sleeps or that keeps packets.
     pub(super) fn on_sleep(&mut self, station: u32, now: Time) {
         let Some(lowpan) = self.lowpan else { return };
         let longest = Lowpan::longest_frame(&self.phy);
@@ -250,7 +255,7 @@ impl Radio {
         self.transmit(station, frame, now);
     }
 
-    /// A device asks for what is kept for it.
+    /// Answers the data request of a device.
     pub(super) fn answer_request(&mut self, at: u32, request: &Frame, now: Time) {
         let Some(lowpan) = self.lowpan else { return };
         let s = &mut self.stations[at as usize];
@@ -269,7 +274,7 @@ impl Radio {
         s.response = Some((now + self.timing.sifs, answer));
     }
 
-    /// A data request or a kept frame is done with: acknowledged, or given up.
+    /// Ends a data request or a kept frame, which has been acknowledged or given up.
     pub(super) fn finish_job(&mut self, station: u32, answer: Option<Frame>, now: Time) {
         let Some(lowpan) = self.lowpan else { return };
         let s = &mut self.stations[station as usize];
@@ -309,7 +314,7 @@ impl Radio {
     }
 }
 
-/// Bytes of a data request.
+/// Size of a data request, bytes.
 fn request_bytes(lowpan: &Lowpan) -> u32 {
     lowpan.mac_header + COMMAND_BYTES
 }

@@ -1,18 +1,19 @@
-//! What stations do with packets, and what becomes of frames.
+//! Transmission of packets by stations, and the fate of frames.
 //!
-//! Under the distributed coordination function after IEEE 802.11-2016 section 10.3, without fragments and bursts; QoS stations
-//! (802.11n) differ by EDCA's space and by their header. Points where simulators differ:
+//! Windlass follows the distributed coordination function of IEEE 802.11-2016 section 10.3, without fragments
+//! and bursts. QoS stations (802.11n) differ by EDCA's space and by their header. Points where simulators
+//! differ:
 //!
-//! * A station does not notice what begins to arrive during its last turnaround before it
-//!   transmits, so that stations whose back-off ends in the same slot collide wherever they stand.
-//! * A packet that comes when the channel has been idle for a DIFS goes out at once (ns-3 has it
-//!   wait for another DIFS).
-//! * After a missing CTS or acknowledgement the new back-off counts in slots of the idle period that
-//!   is under way, without a second DIFS (ns-3 adds one after the timeout).
-//! * The slot in which the channel becomes busy is counted again afterwards, as DCF has it; EDCA,
-//!   and so ns-3's stations with QoS, count it.
-//! * A frame that can be sensed but not received is received in error: an EIFS follows.
-//! * The NAV that an RTS asks for lapses if nothing is heard of the frames that it announced.
+//! * A station does not notice frames that begin to arrive during its last turnaround before it transmits.
+//!   Stations whose back-off ends in the same slot therefore collide, regardless of their positions.
+//! * A packet that arrives when the channel has been idle for a DIFS is transmitted at once. In ns-3 it waits
+//!   for another DIFS.
+//! * After a missing CTS or acknowledgement, the new back-off counts slots of the present idle period,
+//!   without a second DIFS. ns-3 adds a DIFS after the timeout.
+//! * The slot in which the channel becomes busy is counted again afterwards, according to DCF. EDCA, and
+//!   therefore ns-3's QoS stations, do not count it again.
+//! * A frame that can be sensed but not received is received in error, and an EIFS follows.
+//! * The NAV of an RTS ends early if no frame of the announced exchange arrives.
 
 use windlass_cc::Time;
 
@@ -33,13 +34,13 @@ use crate::radio::scheduling::NOBODY;
 use crate::radio::station::{Phase, Station, Timing};
 use crate::random::{Purpose, Stream};
 
-/// Bytes of an RTS.
+/// Size of an RTS, bytes.
 pub const RTS_BYTES: u32 = 20;
 
-/// What a radio tells those above it.
+/// An event of a radio, for the network layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The next station has taken a packet.
+    /// The next station has received a packet.
     Delivered {
         /// Transmitter.
         from: u32,
@@ -57,14 +58,14 @@ pub enum Outcome {
         /// The packet.
         handle: PacketHandle,
     },
-    /// A broadcast has been transmitted; those in range hear its end a time of flight later.
+    /// A broadcast has been transmitted. Stations in range receive its end after the propagation delay.
     Broadcast {
         /// Transmitter.
         from: u32,
         /// The packet.
         handle: PacketHandle,
     },
-    /// The retry limit was reached: the next station is out of reach, or the channel too bad.
+    /// The retry limit was reached: the next station is out of range, or the channel is too bad.
     GaveUp {
         /// Transmitter.
         from: u32,
@@ -72,11 +73,10 @@ pub enum Outcome {
         to: u32,
         /// The packet.
         handle: PacketHandle,
-        /// Whether that station has taken the packet all the same, and only its acknowledgements
-        /// were lost.
+        /// True if that station has received the packet, and only its acknowledgements were lost.
         taken: bool,
     },
-    /// A station was switched off, or its battery ran out, with this packet in its queue.
+    /// The packet was in the queue of a station that was switched off, or whose battery became empty.
     Lost {
         /// The station.
         from: u32,
@@ -85,8 +85,8 @@ pub enum Outcome {
     },
 }
 
-/// A radio in the course of a run. It keeps an event queue of its own: [`Radio::next_event`] says when
-/// it wants to be looked after, [`Radio::step`] does that.
+/// State of a radio during a run. It has its own event queue: [`Radio::next_event`] returns the time of the
+/// next event, and [`Radio::step`] processes it.
 #[derive(Clone, Debug)]
 pub struct Radio {
     pub(crate) stations: Vec<Station>,
@@ -96,24 +96,25 @@ pub struct Radio {
     pub(crate) rates: Rates,
     pub(super) rts: RtsThreshold,
     pub(super) retries: Retries,
-    /// What IEEE 802.15.4 has in place of DCF.
+    /// Parameters of IEEE 802.15.4, which replace those of DCF.
     pub(crate) lowpan: Option<Lowpan>,
-    /// Bytes of an acknowledgement.
+    /// Size of an acknowledgement, bytes.
     pub(super) ack_bytes: u32,
-    /// Ratio of powers at which a frame survives others.
+    /// Power ratio at which a frame survives an overlap.
     pub(super) capture: Option<f64>,
     pub(super) late_capture: LateCapture,
-    /// Whether there are errors at all, and whether they follow from signal and noise.
+    /// `has_errors`: true if there is an error model. `by_snr`: true if errors follow from the
+    /// signal-to-noise ratio.
     pub(super) has_errors: bool,
     pub(super) by_snr: bool,
-    /// For each receiver and transmitter the number of the last packet taken, or taken in part: see
+    /// For each receiver and transmitter, the number of the last received packet or part: see
     /// [`Frame::token`](crate::radio::channel::Frame::token).
     pub(super) last_taken: Vec<u64>,
     pub(super) transmissions: Vec<Transmission>,
     pub(super) free: Vec<u32>,
-    /// Stations by their index, then transmissions.
+    /// Events of stations, by their index, and of transmissions, by their index after the stations.
     pub(super) events: EventQueue,
-    /// What has happened and those above have not been told.
+    /// Events that the network layer has not taken yet.
     pub(crate) outcomes: Vec<Outcome>,
     pub(super) on_air: u32,
     pub(super) busy_since: Time,
@@ -121,17 +122,17 @@ pub struct Radio {
 }
 
 impl Radio {
-    /// An idle radio; `index` is its place among the network's radios, which its random numbers
-    /// depend on.
+    /// Returns an idle radio. `index` is its index among the network's radios, which selects its random
+    /// streams.
     ///
     /// # Panics
     ///
-    /// If the configuration has not been checked and names a rate that the PHY lacks.
+    /// Panics if the configuration has not been checked and has a rate that the PHY does not have.
     pub fn new(config: &RadioConfig, seed: u64, index: usize) -> Radio {
         let phy = config.phy;
         let rates = Rates::new(config);
         let lowest = phy.rate(phy.lowest_mandatory()).expect("a checked configuration");
-        // The slowest that may answer.
+        // The slowest rate of an answer.
         let answer = if config.rate_adaptation.is_some() { lowest } else { rates.at(CONTROL) };
         let difs = phy.difs();
         let timing = Timing {
@@ -200,7 +201,7 @@ impl Radio {
             radio.stations[station].off_at = at;
         }
         for station in 0..n as u32 {
-            radio.wake(station, Time::ZERO); // a battery may end
+            radio.wake(station, Time::ZERO); // plans the end of the battery
         }
         radio
     }
@@ -210,20 +211,20 @@ impl Radio {
         &self.stations
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next_event(&self) -> Option<Time> {
         self.events.next().map(|(time, _)| time)
     }
 
-    /// Hands a packet to a station for the next one, which is one that [`crate::radio::Hops`] may name (not so far
-    /// that answers come too late), or for all in range ([`crate::radio::BROADCAST`]). Returns
-    /// whether the queue had room.
+    /// Hands a packet to a station. `to` is a station that [`crate::radio::Hops`] may contain (near enough
+    /// that answers arrive in time), or [`crate::radio::BROADCAST`]. Returns true if the queue had room.
     pub fn offer(&mut self, now: Time, from: u32, to: u32, handle: PacketHandle) -> bool {
         self.offer_for(now, from, to, handle, NOBODY, 0)
     }
 
-    /// The same for a packet that belongs to a user of the stations'
-    /// [scheduler](crate::radio::scheduling), and on which compression [spares](Lowpan::saved) so many bytes.
+    /// Like [`Radio::offer`], for a packet that belongs to `user` of the stations'
+    /// [scheduler](crate::radio::scheduling). Header compression shortens the packet by `saved` bytes
+    /// ([`Lowpan::saved`]).
     pub fn offer_for(
         &mut self,
         now: Time,
@@ -248,18 +249,19 @@ impl Radio {
         room
     }
 
-    /// Bytes that compression spares on a datagram: see [`Lowpan::saved`].
+    /// Number of bytes by which header compression shortens a datagram: see [`Lowpan::saved`].
     pub(crate) fn saved(&self, fixed_ports: bool) -> u8 {
         self.lowpan.map_or(0, |lowpan| lowpan.saved(fixed_ports))
     }
 
-    /// Does one thing that is due, if anything is. What it comes to is among the [outcomes](Radio::take_outcomes).
+    /// Processes one event that is due, if any. Its results are added to the
+    /// [outcomes](Radio::take_outcomes). Returns false if no event was due.
     pub fn step(&mut self, now: Time) -> bool {
         self.step_until(now, Time::ZERO).is_some()
     }
 
-    /// The same, and goes on until `last` as long as it is the same frame that reaches stations or leaves them and nothing has
-    /// come of it.
+    /// Like [`Radio::step`], but continues until `last` while the next event belongs to the same frame and no
+    /// outcome has occurred.
     pub(crate) fn step_until(&mut self, now: Time, last: Time) -> Option<Passed> {
         let (_, entity) = self.events.next().filter(|(time, _)| *time <= now)?;
         let n = self.stations.len() as u32;
@@ -274,18 +276,18 @@ impl Radio {
         Some(Passed { now, moments: 0 })
     }
 
-    /// Takes what has happened, in order.
+    /// Takes the outcomes so far, in order of time.
     pub fn take_outcomes(&mut self) -> std::vec::Drain<'_, Outcome> {
         self.outcomes.drain(..)
     }
 
-    /// Time up to `now` during which somebody transmitted, nanoseconds.
+    /// Time up to `now` during which at least one station transmitted, nanoseconds.
     pub fn busy_ns_by(&self, now: Time) -> u64 {
         let current = if self.on_air > 0 { now.since(self.busy_since).0 } else { 0 };
         self.busy_ns + current
     }
 
-    /// Time on the air of all frames up to `now`, nanoseconds.
+    /// Total airtime of all frames up to `now`, nanoseconds.
     pub fn airtime_ns_by(&self, now: Time) -> u64 {
         self.stations.iter().map(|s| s.airtime_ns_by(now)).sum()
     }

@@ -1,22 +1,25 @@
-//! A radio channel that stations share: under IEEE 802.11's distributed coordination function (DCF), or
-//! under the unslotted CSMA-CA of IEEE 802.15.4 with 6LoWPAN above it.
+//! A radio channel that stations share. The stations use IEEE 802.11's distributed coordination function
+//! (DCF), or the unslotted CSMA-CA of IEEE 802.15.4 with 6LoWPAN above it.
 //!
-//! * [`config`] and [`phy`] say what a radio is: its physical layer, its stations and where they
-//!   stand; [`check`] what can be simulated.
-//! * [`propagation`] and [`modulation`] say what arrives where, and how many bits are wrong.
-//! * [`channel`] knows who hears whom and carries frames; [`station`] has a queue, a back-off and a
-//!   view of the channel, and [`energy`] says what that costs; [`mac`] is what any protocol between them
-//!   is made of, in two halves: `exchange` for who transmits, `reception` for who listens. What is DCF's
-//!   alone stands there; `csma` has what IEEE 802.15.4 does in its place, [`lowpan`] its frames; [`sleep`] says
-//!   what its stations do that sleep, and `indirect` does it.
-//! * `rates` knows which rates frames go at; [`rate_adaptation`] chooses among them, [`aggregation`] says what
-//!   goes into one frame, `block_ack` what became of it, and `aggregate` does it; [`beacons`] are what `announce` sends.
-//! * [`scheduling`] says whose packet a station transmits next.
-//! * `network` joins radios to the [`crate::Simulation`]: a hop of a route may be one between two
-//!   stations, and a node with a station may have links and other stations too.
+//! * [`config`] and [`phy`] define a radio: its physical layer, its stations and their positions. [`check`]
+//!   finds configurations that cannot be simulated.
+//! * [`propagation`] and [`modulation`] compute the received power and the bit-error rate.
+//! * [`channel`] lists the receivers of each station and carries frames.
+//! * [`station`] has a queue, a back-off and a view of the channel. [`energy`] measures its energy.
+//! * [`mac`] has the parts that both protocols share, in two halves: `exchange` for the transmitter,
+//!   `reception` for the receiver. It also has the parts that only DCF uses. `csma` has the channel access of
+//!   IEEE 802.15.4 and [`lowpan`] its frames.
+//! * [`sleep`] describes sleeping stations, and `indirect` implements them.
+//! * `rates` lists the rates of frames, and [`rate_adaptation`] chooses among them.
+//! * [`aggregation`] limits the packets of one frame, `block_ack` records their state, and `aggregate` sends
+//!   and receives such frames.
+//! * [`beacons`] describes the beacons of an access point, and `announce` sends them.
+//! * [`scheduling`] chooses the packet that a station transmits next.
+//! * `network` connects radios to the [`crate::Simulation`]. A hop of a route may be a hop between two
+//!   stations. A node with a station may also have links and other stations.
 //!
-//! There is no access point in it. Whoever is in range of each other may talk, and routes decide
-//! who does.
+//! The channel itself has no access point. Any two stations in range may exchange frames, and the routes
+//! decide which stations do.
 
 mod access;
 mod aggregate;

@@ -1,11 +1,12 @@
-//! Bit-error rates by the ratio of signal to noise.
+//! Bit-error rate as a function of the signal-to-noise ratio.
 //!
-//! DSSS: the exact curve of DBPSK and the tight asymptotic one of DQPSK in additive white Gaussian
-//! noise (Proakis, *Digital Communications*); CCK as IEEE 802.15.2-2003 bounds it. OFDM:
-//! Gray-coded constellations (Proakis), hard-decision Viterbi decoding of the standard's code
-//! (133, 171) bounded by the first terms of its distance spectrum (rate 1/2) and of the punctured
-//! ones (Haccoun and Bégin 1989, Frenger and others 1999). O-QPSK of IEEE 802.15.4: the standard's own
-//! curve (IEEE 802.15.4-2006 annex E.4.1.8), symbols of 32 chips received without coherence.
+//! * DSSS: the exact curve of DBPSK and the tight asymptotic curve of DQPSK in additive white Gaussian noise
+//!   (Proakis, *Digital Communications*). CCK: the bound of IEEE 802.15.2-2003.
+//! * OFDM: Gray-coded constellations (Proakis) with hard-decision Viterbi decoding of the standard's code
+//!   (133, 171). The bound uses the first terms of the distance spectrum for rate 1/2, and of the spectra of
+//!   the punctured codes (Haccoun and Bégin 1989, Frenger and others 1999).
+//! * O-QPSK of IEEE 802.15.4: the standard's own curve (IEEE 802.15.4-2006 annex E.4.1.8) for non-coherent
+//!   reception of symbols of 32 chips.
 
 /// Modulation and coding of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +21,14 @@ pub enum Modulation {
     Cck11,
     /// OFDM with a convolutional code.
     Coded {
-        /// Bits a subcarrier: 1 BPSK, 2 QPSK, 4, 6, 8 square QAM.
+        /// Bits per subcarrier: 1 BPSK, 2 QPSK, 4, 6, 8 square QAM.
         bits: u32,
         /// Code rate.
         code: Code,
     },
-    /// The same, every symbol sent twice (S1G MCS 10).
+    /// OFDM with a convolutional code, with each symbol sent twice (S1G MCS 10).
     Repeated {
-        /// Bits a subcarrier.
+        /// Bits per subcarrier.
         bits: u32,
         /// Code rate.
         code: Code,
@@ -49,17 +50,17 @@ pub enum Code {
     FiveSixths,
 }
 
-/// Bandwidth in which noise is counted against DSSS, hertz.
+/// Noise bandwidth of DSSS, hertz.
 const DSSS_BANDWIDTH_HZ: f64 = 22e6;
 
-/// The tail of the normal distribution.
+/// Tail probability of the standard normal distribution.
 fn q(x: f64) -> f64 {
     0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
 }
 
 impl Modulation {
-    /// Probability that a bit is wrong at this ratio of signal to noise in the PHY's bandwidth (a
-    /// factor, not dB); between 0 and 1/2.
+    /// Probability of a bit error at this signal-to-noise ratio in the PHY's bandwidth (a factor, not dB);
+    /// between 0 and 1/2.
     pub fn bit_error_rate(self, snr: f64) -> f64 {
         let rate = match self {
             Modulation::Dbpsk => 0.5 * libm::exp(-snr * DSSS_BANDWIDTH_HZ / 1e6),
@@ -84,7 +85,7 @@ impl Modulation {
     }
 }
 
-/// DQPSK with Gray coding at this ratio of energy a bit to noise density, asymptotically.
+/// Asymptotic bit-error rate of DQPSK with Gray coding, by the ratio of energy per bit to noise density.
 fn dqpsk(eb_n0: f64) -> f64 {
     let root2 = std::f64::consts::SQRT_2;
     let scale = (root2 + 1.0) / libm::sqrt(8.0 * std::f64::consts::PI * root2);
@@ -94,7 +95,8 @@ fn dqpsk(eb_n0: f64) -> f64 {
     scale / libm::sqrt(eb_n0) * libm::exp(-(2.0 - root2) * eb_n0)
 }
 
-/// O-QPSK of IEEE 802.15.4: which of 16 sequences was sent is mistaken, for any of the others alike.
+/// Bit-error rate of O-QPSK of IEEE 802.15.4. The sent sequence is mistaken for each of the 15 others with
+/// equal probability.
 fn oqpsk(snr: f64) -> f64 {
     let mut choose = 16.0; // 16 over 1
     let mut sum = 0.0;
@@ -107,13 +109,14 @@ fn oqpsk(snr: f64) -> f64 {
     8.0 / 15.0 / 16.0 * sum
 }
 
-/// Probability that a code word is mistaken for another: by how many words of each distance.
+/// Probability that a code word is mistaken for another one. `words` has the number of other words at each
+/// distance.
 fn cck(words: &[(f64, f64)], snr: f64) -> f64 {
     words.iter().map(|(count, distance)| count * q(libm::sqrt(distance * snr))).sum()
 }
 
-/// Bit-error rate before decoding of a Gray-coded constellation at this ratio of energy a symbol to
-/// noise density.
+/// Bit-error rate of a Gray-coded constellation before decoding, by the ratio of energy per symbol to noise
+/// density.
 fn constellation(bits: u32, snr: f64) -> f64 {
     match bits {
         1 => q(libm::sqrt(2.0 * snr)),
@@ -127,8 +130,8 @@ fn constellation(bits: u32, snr: f64) -> f64 {
 }
 
 impl Code {
-    /// Bits into the encoder a step, the least distance of two paths, the step of the distance, and
-    /// how many wrong bits the paths of each distance have in all.
+    /// Returns the encoder's input bits per step, the minimum distance of two paths, the step between
+    /// distances, and the total number of wrong bits on the paths of each distance.
     fn spectrum(self) -> (f64, i32, i32, [f64; 5]) {
         match self {
             Code::Half => (1.0, 10, 2, [36.0, 211.0, 1404.0, 11_633.0, 77_433.0]),
@@ -138,8 +141,8 @@ impl Code {
         }
     }
 
-    /// Bit-error rate after decoding, from that before: the union bound with Chernoff's bound of
-    /// each distance.
+    /// Bit-error rate after decoding, from the rate before decoding: the union bound with Chernoff's bound
+    /// for each distance.
     fn decoded(self, p: f64) -> f64 {
         let (inputs, least, step, weights) = self.spectrum();
         let d = libm::sqrt(4.0 * p * (1.0 - p));
@@ -153,8 +156,8 @@ impl Code {
 mod tests {
     use super::*;
 
-    /// Share of frames of 1024 bytes received without error at this power over the noise of 22 MHz
-    /// and a noise figure of 7 dB.
+    /// Share of frames of 1024 bytes received without error at this power, with the noise of 22 MHz and a
+    /// noise figure of 7 dB.
     fn success(modulation: Modulation, dbm: f64) -> f64 {
         let noise = -173.975 + 10.0 * libm::log10(22e6) + 7.0;
         let ber = modulation.bit_error_rate(libm::exp10((dbm - noise) / 10.0));
@@ -162,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn cck_lies_within_a_decibel_of_published_reception_rates() {
-        // Reception rates of 1024-byte frames as ns-3's regression tests state them, which integrate
-        // over the receiver's decisions. Ours is the union bound: never better, and near.
+    fn cck_is_within_a_decibel_of_published_reception_rates() {
+        // Reception rates of 1024-byte frames from ns-3's regression tests, which integrate over the
+        // receiver's decisions. The union bound is never better, and close.
         for (modulation, dbm, rate) in [
             (Modulation::Cck5_5, -91.0, 0.132),
             (Modulation::Cck5_5, -90.0, 0.744),
@@ -182,14 +185,15 @@ mod tests {
     fn oqpsk_loses_half_its_symbols_bits_in_noise_alone_and_none_at_5_db() {
         let at = |db: f64| Modulation::Oqpsk.bit_error_rate(libm::exp10(db / 10.0));
         assert!((at(-60.0) - 0.5).abs() < 1e-3, "{}", at(-60.0));
-        // At twice the noise the first term of the standard's sum is 120/30·exp(-20), the next 0.6 % of it.
+        // At a signal-to-noise ratio of 2, the first term of the standard's sum is 120/30·exp(-20). The next
+        // term is 0.6 % of it.
         let twice = Modulation::Oqpsk.bit_error_rate(2.0);
         assert!((twice / (4.0 * libm::exp(-20.0)) - 1.0).abs() < 0.01, "{twice}");
         assert!(at(5.0) < 1e-12, "{}", at(5.0));
     }
 
     #[test]
-    fn errors_become_rarer_with_signal_and_commoner_with_rate() {
+    fn bit_errors_decrease_with_signal_and_increase_with_rate() {
         use crate::radio::phy::Phy;
         for (_, phy) in Phy::ALL {
             for db in -10..40 {
@@ -211,7 +215,8 @@ mod tests {
             for ht in [false, true] {
                 let rates = phy.rates.iter().filter(|r| r.ht == ht);
                 let needed: Vec<i32> = rates.map(ten_per_cent).collect();
-                // The one exception is the standard's own: 9 Mbit/s (BPSK 3/4) needs more than QPSK 1/2.
+                // One exception is in the standard itself: 9 Mbit/s (BPSK 3/4) needs a higher ratio than QPSK
+                // 1/2.
                 let rising = needed.windows(2).filter(|w| w[0] <= w[1]).count();
                 assert!(rising + 2 >= needed.len(), "{}: {needed:?}", phy.name);
             }

@@ -22,13 +22,14 @@ use crate::routing::disjoint::DisjointPaths;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Radios {
     pub(crate) cells: Vec<Cell>,
-    /// The hops that routes may use: each pair of stations there and back.
+    /// Hops that routes may use: each pair of stations in both directions.
     hops: Vec<RadioHop>,
-    /// By host, the station of its node that asks more often while an answer is awaited; empty where none does.
+    /// For each host, the station of its node that polls faster while an answer is expected. Empty if no
+    /// station does so.
     eager: Vec<Option<Eager>>,
 }
 
-/// A station that polls fast at times.
+/// A station that polls faster while an answer is expected.
 #[derive(Clone, Copy, Debug)]
 struct Eager {
     radio: u32,
@@ -36,21 +37,20 @@ struct Eager {
     expects: bool,
 }
 
-/// A radio and what the network has for it.
+/// A radio with the network's data about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) radio: Radio,
-    /// The routers of its stations, where packets find their own way.
+    /// The AODV routers of its stations, if the radio uses AODV.
     pub(crate) mesh: Option<Box<Mesh>>,
-    /// Moments of its two earliest pending events, as for a host.
+    /// Times of its two earliest pending events, as for a host.
     armed: [Time; 2],
-    /// By the host or port that sends, who a packet belongs to as far as the scheduler of the stations asks; empty where
-    /// none does.
+    /// The scheduler's user for each host or port that sends. Empty if the stations have no scheduler.
     users: Vec<u32>,
 }
 
 impl Radios {
-    /// The radios of a configuration that has been checked.
+    /// Returns the radios of a configuration that has been checked.
     pub(crate) fn new(config: &Config) -> Radios {
         let cell = |(i, r): (usize, &RadioConfig)| Cell {
             radio: Radio::new(r, config.seed, i),
@@ -78,7 +78,8 @@ impl Radios {
         }
     }
 
-    /// The hop to take in place of this one: another for who goes by a disjoint path of its own.
+    /// Returns the hop to use in place of `hop`: a new hop if the flow has a disjoint path on this radio,
+    /// otherwise `hop`.
     pub(crate) fn hop_on(&mut self, hop: u32, paths: &DisjointPaths) -> u32 {
         let shared = self.hops[hop as usize];
         let Some((_, path_id)) = paths.iter().find(|(radio, _)| *radio == shared.radio) else {
@@ -88,12 +89,12 @@ impl Radios {
         self.hops.len() as u32 - 1
     }
 
-    /// A hop by its number.
+    /// Returns a hop by its number.
     pub(crate) fn hop(&self, hop: u32) -> RadioHop {
         self.hops[hop as usize]
     }
 
-    /// Who owns what the hosts and ports send, as far as the schedulers of stations ask.
+    /// Assigns the senders (hosts and ports) to the users of the stations' schedulers.
     pub(crate) fn know_users(&mut self, config: &Config, hosts: &[Host]) {
         for (cell, r) in self.cells.iter_mut().zip(&config.radios) {
             let Scheduling { rule, users, .. } = r.scheduling;
@@ -115,7 +116,7 @@ impl Radios {
         }
     }
 
-    /// Which stations want to know what the hosts of their nodes wait for.
+    /// Finds the stations whose polling depends on the hosts of their nodes.
     pub(crate) fn know_eager(&mut self, config: &Config, hosts: &[Host]) {
         let stations = || {
             let radios = config.radios.iter().enumerate();
@@ -136,7 +137,8 @@ impl Radios {
         self.eager = hosts.iter().enumerate().map(eager).collect();
     }
 
-    /// Tells the station of a host's node whether the host waits for an answer, where it wants to know.
+    /// Notifies the station of a host's node if the host starts or stops waiting for an answer. Only for
+    /// stations that poll faster meanwhile.
     #[inline]
     pub(crate) fn tell_expectation(&mut self, core: &mut Core, host: u32) {
         if let Some(Some(eager)) = self.eager.get_mut(host as usize) {
@@ -149,7 +151,7 @@ impl Radios {
         }
     }
 
-    /// At the start: radios and routers that do something by themselves.
+    /// Schedules the first events of radios and routers.
     pub(crate) fn start(&mut self, core: &mut Core) {
         for number in 0..self.cells.len() as u32 {
             if let Some(mesh) = &mut self.cells[number as usize].mesh {
@@ -166,7 +168,7 @@ impl Radios {
         (Air { number, core, radio, users, hops: &self.hops }, mesh.as_deref_mut())
     }
 
-    /// A packet is to make this hop.
+    /// Starts the transmission of a packet over this hop.
     pub(crate) fn put(&mut self, core: &mut Core, hop: u32, handle: PacketHandle) {
         let RadioHop { radio, from, to, .. } = self.hop(hop);
         let (mut air, mesh) = self.air(core, radio);
@@ -177,7 +179,7 @@ impl Radios {
         self.arm(core, radio);
     }
 
-    /// The event of a radio is due; whether an earlier one took its place.
+    /// The event of a radio is due. Returns true if an earlier event has replaced it.
     pub(crate) fn is_stale(&mut self, now: Time, number: u32) -> bool {
         let armed = &mut self.cells[number as usize].armed;
         let stale = armed[0] != now;
@@ -187,8 +189,8 @@ impl Radios {
         stale
     }
 
-    /// Does what is due at a radio, and what follows at once: not at or after the event of any `others`, nor after `end`. What it
-    /// comes to is among the radio's outcomes.
+    /// Processes the event of a radio, and the events that follow at once. It stops before the event of any
+    /// `others`, and at `end`. The results are in the radio's outcomes.
     pub(crate) fn step(
         &mut self,
         now: Time,
@@ -200,13 +202,13 @@ impl Radios {
         let last = Time(others.min(armed[0]).0.saturating_sub(1)).min(end);
         let passed = radio.step_until(now, last)?;
         if passed.moments > 0 {
-            armed[1] = Time::NEVER; // what its event would have pushed out
+            armed[1] = Time::NEVER; // scheduling these events would have removed it
         }
         Some(passed)
     }
 
-    /// When a radio has something to do before all `others`, and before what it has an event for. It is then taken to
-    /// have had one.
+    /// Returns the time of the radio's next event if it is before all `others` and before the radio's
+    /// scheduled event. The caller must process this event.
     pub(crate) fn next_alone(&mut self, number: u32, others: Time) -> Option<Time> {
         let Cell { radio, armed, .. } = &mut self.cells[number as usize];
         let next = radio.next_event().filter(|at| *at < others.min(armed[0]))?;
@@ -214,12 +216,13 @@ impl Radios {
         Some(next)
     }
 
-    /// What has happened on a radio; to be given back, so that its room is used again.
+    /// The radio's outcomes. The caller returns the vector so that its memory is used again.
     pub(crate) fn outcomes(&mut self, number: u32) -> &mut Vec<Outcome> {
         &mut self.cells[number as usize].radio.outcomes
     }
 
-    /// Something has happened on a radio. Returns the packet that has crossed it and goes on.
+    /// Handles an outcome of a radio. Returns the packet if it has crossed the radio and continues on its
+    /// route.
     pub(crate) fn on_outcome(
         &mut self,
         core: &mut Core,
@@ -236,7 +239,7 @@ impl Radios {
                 core.drop_on_radio(handle, Fate::RetryLimit);
             }
             Outcome::Lost { handle, .. } => core.drop_on_radio(handle, Fate::StationOff),
-            // What was taken has gone on; routes lead to single stations, never to all.
+            // A received packet has continued. Routes lead to single stations, never to all stations.
             Outcome::GaveUp { taken: true, .. }
             | Outcome::Heard { .. }
             | Outcome::Broadcast { .. } => {}
@@ -244,7 +247,7 @@ impl Radios {
         None
     }
 
-    /// The event of the routers of a radio.
+    /// Handles the event of the routers of a radio.
     #[inline(never)]
     pub(crate) fn on_mesh_event(&mut self, core: &mut Core, number: u32) {
         let (mut air, mesh) = self.air(core, number);
@@ -257,7 +260,7 @@ impl Radios {
         }
     }
 
-    /// Sees that a radio is looked after in time.
+    /// Schedules the radio's next event, if it is earlier than the scheduled one.
     pub(crate) fn arm(&mut self, core: &mut Core, number: u32) {
         let Cell { radio, armed, .. } = &mut self.cells[number as usize];
         if let Some(at) = radio.next_event().filter(|at| *at < armed[0]) {
@@ -281,22 +284,21 @@ impl Radios {
         self.cells.iter().flat_map(|cell| &cell.radio.stations)
     }
 
-    /// Packets of flows that stations hold and whose receivers have not taken them, and that wait for
-    /// routes.
+    /// Number of flow packets that are in stations and not yet received, or that wait for routes.
     pub(crate) fn inside(&self) -> u64 {
         let waiting: u64 = self.routers().map(Mesh::waiting).sum();
         let messages: u64 = self.routers().map(Mesh::control_inside).sum();
         (self.stations().map(Station::inside).sum::<u64>() + waiting).saturating_sub(messages)
     }
 
-    /// Packets of flows that stations and routers have dropped.
+    /// Number of flow packets that stations and routers have dropped.
     pub(crate) fn dropped(&self) -> u64 {
         let by_routers: u64 = self.routers().map(Mesh::dropped).sum();
         let messages: u64 = self.routers().map(Mesh::control_dropped).sum();
         (self.stations().map(Station::dropped).sum::<u64>() + by_routers).saturating_sub(messages)
     }
 
-    /// Packets transmitted at least once.
+    /// Number of packets transmitted at least once.
     pub(crate) fn packet_hops(&self) -> u64 {
         let first = |s: &Station| {
             let c = &s.counters;
@@ -305,8 +307,8 @@ impl Radios {
         self.stations().map(first).sum()
     }
 
-    /// The account of messages of a radio, or of a station, that does not close at `now`, if there is
-    /// one: of its packets or of its time.
+    /// Describes the first radio or station whose account is not balanced at `now`. The accounts are a
+    /// radio's routing messages, and a station's packets and time.
     pub(crate) fn open_account(&self, config: &Config, now: Time) -> Option<String> {
         let open = |(cell, c): (&Cell, &RadioConfig)| {
             let mesh = cell.mesh.as_ref().filter(|mesh| !mesh.conserves_packets())?;
@@ -327,12 +329,12 @@ impl Radios {
         })
     }
 
-    /// What the stations at the two ends of a flow did, `from` and `to`.
+    /// Radio time and energy of the stations at the two ends of a flow, `from` and `to`.
     pub(crate) fn used_by(&self, config: &Config, ends: [usize; 2], now: Time) -> Option<RadioUse> {
         radio_use(self, config, ends, now)
     }
 
-    /// The results up to `now`.
+    /// Results up to `now`.
     pub(crate) fn results(&self, config: &Config, now: Time) -> Vec<RadioResult> {
         let radios = self.cells.iter().zip(&config.radios);
         let results = radios.map(|(Cell { radio, mesh, .. }, c)| RadioResult {
@@ -351,7 +353,8 @@ impl Radios {
     }
 }
 
-/// Radio time and energy of the stations of two nodes, the sender's first; `None` if there are none.
+/// Radio time and energy of the stations of two nodes, the sender first; `None` if neither node has a
+/// station.
 fn radio_use(radios: &Radios, config: &Config, nodes: [usize; 2], now: Time) -> Option<RadioUse> {
     let of = |node: usize| {
         let pairs = radios.cells.iter().zip(&config.radios);

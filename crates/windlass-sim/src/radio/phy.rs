@@ -1,8 +1,7 @@
-//! Physical layers: timing, the time that a frame takes, rates and their bit-error curves.
+//! Physical layers: timing, duration of a frame, rates and their bit-error curves.
 //!
-//! Figures are those of IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM,
-//! ERP-OFDM) and 19 (HT), of IEEE 802.11ah-2016, clause 23 (S1G), and of IEEE 802.15.4-2015, clause 12
-//! (O-QPSK).
+//! The values are from IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM, ERP-OFDM) and 19
+//! (HT), from IEEE 802.11ah-2016, clause 23 (S1G), and from IEEE 802.15.4-2015, clause 12 (O-QPSK).
 
 use windlass_cc::Span;
 
@@ -11,13 +10,14 @@ pub use crate::radio::modulation::{Code, Modulation};
 /// Speed of light, metres per second.
 pub const LIGHT_M_PER_S: f64 = 299_792_458.0;
 
-/// Bytes that a data frame adds to an IP packet, without QoS.
+/// Bytes that a data frame without QoS adds to an IP packet.
 pub const DATA_OVERHEAD: u32 = 36;
-/// Bytes of a CTS and of an acknowledgement.
+/// Size of a CTS and of an acknowledgement, bytes.
 pub const CONTROL_BYTES: u32 = 14;
-/// Bytes of the QoS control field.
+/// Size of the QoS control field, bytes.
 const QOS_BYTES: u32 = 2;
-/// What the mixed format of HT adds to the older preamble: HT-SIG, HT-STF and one HT-LTF.
+/// Duration of the fields that the mixed format of HT adds to the older preamble: HT-SIG, HT-STF and one
+/// HT-LTF.
 const HT_PREAMBLE: Span = Span::from_micros(8 + 4 + 4);
 
 /// A physical layer.
@@ -29,16 +29,16 @@ pub struct Phy {
     pub slot: Span,
     /// Short interframe space (aSIFSTime).
     pub sifs: Span,
-    /// Time that a station needs from the decision to transmit to the first symbol on the air
-    /// (aRxTxTurnaroundTime). It does not notice what begins to arrive meanwhile.
+    /// Time from the decision to transmit to the first symbol on the air (aRxTxTurnaroundTime). During this
+    /// time, the station does not notice frames that begin to arrive.
     pub turnaround: Span,
-    /// Least contention window (aCWmin): the first back-off is 0 … `cw_min` slots.
+    /// Minimum contention window (aCWmin): the first back-off is 0 … `cw_min` slots.
     pub cw_min: u32,
-    /// Largest contention window (aCWmax).
+    /// Maximum contention window (aCWmax).
     pub cw_max: u32,
-    /// Slots between SIFS and back-off: 2 of the DCF, 3 of EDCA's best effort (AIFSN).
+    /// Slots between SIFS and back-off (AIFSN): 2 with DCF, 3 with EDCA's best effort.
     pub aifsn: u32,
-    /// How frames are framed.
+    /// Preamble and symbols of frames.
     pub format: Format,
     /// Carrier frequency, for [`crate::radio::PathLoss::Friis`], hertz.
     pub frequency_hz: u64,
@@ -50,12 +50,12 @@ pub struct Phy {
     pub rates: &'static [Rate],
 }
 
-/// How long a frame takes beside its bits.
+/// Parts of a frame's duration in addition to its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// DSSS and HR/DSSS: preamble and header, then bits, the sum rounded up to a microsecond.
     Dsss {
-        /// Whether frames faster than 1 Mbit/s have the short preamble (96 µs instead of 192 µs).
+        /// True if frames faster than 1 Mbit/s have the short preamble (96 µs instead of 192 µs).
         short_preamble: bool,
     },
     /// OFDM: preamble and signal field, then whole symbols.
@@ -69,7 +69,7 @@ pub enum Format {
         /// Silence that counts as part of the frame (ERP's signal extension).
         extension: Span,
     },
-    /// O-QPSK of IEEE 802.15.4: ten symbols of preamble and delimiter, two of header, two a byte.
+    /// O-QPSK of IEEE 802.15.4: ten symbols of preamble and delimiter, two of header, two per byte.
     Oqpsk {
         /// A symbol of four bits.
         symbol: Span,
@@ -81,13 +81,14 @@ pub enum Format {
 pub struct Rate {
     /// Bits per second.
     pub bps: u64,
-    /// Data bits a symbol of an OFDM format; 0 for DSSS.
+    /// Data bits per symbol of an OFDM format; 0 for DSSS.
     pub bits_per_symbol: u32,
     /// Modulation and coding.
     pub modulation: Modulation,
-    /// Whether every station in range has it, older ones too, so that broadcasts and answers may use it.
+    /// True if every station supports this rate, older stations included. Broadcasts and answers may use it.
     pub mandatory: bool,
-    /// Whether its frames have the preamble of HT (802.11n, mixed format, one stream) after the older one.
+    /// True if its frames have the preamble of HT (802.11n, mixed format, one stream) after the older
+    /// preamble.
     pub ht: bool,
 }
 
@@ -132,7 +133,7 @@ const ERP_OFDM_RATES: [Rate; 8] = [
     ofdm(54_000_000, 216, 6, ThreeQuarters, false),
 ];
 
-/// Those of ERP-OFDM, and HT MCS 0 … 7 in 20 MHz: one spatial stream, guard interval of 800 ns.
+/// Rates of ERP-OFDM, and HT MCS 0 … 7 in 20 MHz: one spatial stream, guard interval of 800 ns.
 const HT_RATES: [Rate; 16] = [
     ERP_OFDM_RATES[0],
     ht(6_500_000, 26, 1, Half),
@@ -202,9 +203,9 @@ impl Phy {
         carrier_sense_dbm: -82.0,
         rates: &DSSS_RATES,
     };
-    /// 802.11b with the short preamble on frames faster than 1 Mbit/s, which has none.
+    /// 802.11b with the short preamble on frames faster than 1 Mbit/s.
     pub const B_SHORT: Phy = Phy { format: Format::Dsss { short_preamble: true }, ..Phy::B_LONG };
-    /// 802.11g among its like (ERP-OFDM, short slot, no protection): 6 … 54 Mbit/s.
+    /// 802.11g without 802.11b stations (ERP-OFDM, short slot, no protection): 6 … 54 Mbit/s.
     pub const G: Phy = Phy {
         name: "802.11g",
         slot: Span::from_micros(9),
@@ -224,11 +225,12 @@ impl Phy {
         carrier_sense_dbm: -82.0,
         rates: &ERP_OFDM_RATES,
     };
-    /// 802.11n at 2.4 GHz in 20 MHz among its like and 802.11g's (HT mixed format, one stream, long guard interval): 6.5
-    /// … 65 Mbit/s, and 802.11g's rates. Stations are QoS stations whose traffic is EDCA's best effort.
+    /// 802.11n at 2.4 GHz in 20 MHz, without stations older than 802.11g (HT mixed format, one stream, long
+    /// guard interval). Rates: 6.5 … 65 Mbit/s, and 802.11g's rates. Stations are QoS stations with traffic
+    /// of EDCA's best effort.
     pub const N: Phy = Phy { name: "802.11n", aifsn: 3, rates: &HT_RATES, ..Phy::G };
-    /// 802.11ah in 1 MHz (MCS 10 and 0 … 9, one stream): 150 kbit/s … 4 Mbit/s. Control frames are
-    /// those of other PHYs, not S1G's short NDP ones; no restricted access windows.
+    /// 802.11ah in 1 MHz (MCS 10 and 0 … 9, one stream): 150 kbit/s … 4 Mbit/s. Control frames have the
+    /// formats of the other PHYs instead of S1G's short NDP frames. There are no restricted access windows.
     pub const AH_1MHZ: Phy = Phy {
         name: "802.11ah 1 MHz",
         slot: Span::from_micros(52),
@@ -248,8 +250,8 @@ impl Phy {
         carrier_sense_dbm: -98.0,
         rates: &S1G_1MHZ_RATES,
     };
-    /// 802.11ah in 2 MHz with the short preamble (MCS 0 … 8, one stream): 650 kbit/s … 7.8 Mbit/s.
-    /// Otherwise as [`Phy::AH_1MHZ`].
+    /// 802.11ah in 2 MHz with the short preamble (MCS 0 … 8, one stream): 650 kbit/s … 7.8 Mbit/s. The other
+    /// parameters are equal to [`Phy::AH_1MHZ`].
     pub const AH_2MHZ: Phy = Phy {
         name: "802.11ah 2 MHz",
         format: Format::Ofdm {
@@ -263,8 +265,8 @@ impl Phy {
         rates: &S1G_2MHZ_RATES,
         ..Phy::AH_1MHZ
     };
-    /// IEEE 802.15.4 at 2.4 GHz: 250 kbit/s, symbols of 16 µs. The slot is aUnitBackoffPeriod, the
-    /// SIFS aTurnaroundTime, the windows those of macMinBE 3 and macMaxBE 5.
+    /// IEEE 802.15.4 at 2.4 GHz: 250 kbit/s, symbols of 16 µs. The slot is aUnitBackoffPeriod and the SIFS is
+    /// aTurnaroundTime. The windows follow from macMinBE 3 and macMaxBE 5.
     pub const OQPSK_2450: Phy = Phy {
         name: "802.15.4",
         slot: Span::from_micros(320),
@@ -290,39 +292,39 @@ impl Phy {
         ("802.15.4", Phy::OQPSK_2450),
     ];
 
-    /// DCF interframe space, SIFS and two slots; of QoS stations EDCA's in its place (AIFS).
+    /// DCF interframe space: SIFS and two slots. For QoS stations, EDCA's interframe space (AIFS).
     pub fn difs(&self) -> Span {
         self.sifs + Span(u64::from(self.aifsn) * self.slot.0)
     }
 
-    /// Whether its stations are QoS stations with HT, as A-MPDUs need.
+    /// True if its stations are QoS stations with HT, which A-MPDUs require.
     pub fn is_ht(&self) -> bool {
         self.rates.last().is_some_and(|r| r.ht) // the fastest
     }
 
-    /// Bytes that a data frame adds to an IP packet: MAC header of 24, or 26 with QoS, LLC and SNAP header of 8, check
-    /// sequence of 4.
+    /// Bytes that a data frame adds to an IP packet: MAC header of 24, or 26 with QoS, LLC and SNAP header of
+    /// 8, check sequence of 4.
     pub fn data_overhead(&self) -> u32 {
         if self.is_ht() { DATA_OVERHEAD + QOS_BYTES } else { DATA_OVERHEAD }
     }
 
-    /// The rate of so many bits per second, if there is one.
+    /// Returns the rate of `bps` bits per second, or `None` if the PHY does not have this rate.
     pub fn rate(&self, bps: u64) -> Option<Rate> {
         self.rates.iter().find(|r| r.bps == bps).copied()
     }
 
-    /// Whether stations share the channel as IEEE 802.15.4 says, and carry packets as 6LoWPAN does.
+    /// True if stations use the channel access of IEEE 802.15.4, and the frames of 6LoWPAN.
     pub fn is_lowpan(&self) -> bool {
         matches!(self.format, Format::Oqpsk { .. })
     }
 
-    /// The lowest rate that every station has, bits per second.
+    /// Minimum mandatory rate, bits per second.
     pub fn lowest_mandatory(&self) -> u64 {
         self.rates.iter().filter(|r| r.mandatory).map(|r| r.bps).min().unwrap_or(0)
     }
 
-    /// The rate at which a frame of this rate is acknowledged if the basic rates are the mandatory
-    /// ones: the highest of them that is not faster (IEEE 802.11-2016 section 10.7.6.5.2).
+    /// Rate of the acknowledgement of a frame with this rate, if the basic rates are the mandatory rates. It
+    /// is the maximum mandatory rate that is not faster (IEEE 802.11-2016 section 10.7.6.5.2).
     pub fn control_rate_for(&self, bps: u64) -> u64 {
         let basic = self.rates.iter().filter(|r| r.mandatory && r.bps <= bps).map(|r| r.bps);
         basic.max().unwrap_or(self.lowest_mandatory())
@@ -340,7 +342,7 @@ impl Phy {
         }
     }
 
-    /// Time on the air of a MAC frame of this many bytes (TXTIME).
+    /// Airtime of a MAC frame of `mac_bytes` bytes (TXTIME).
     pub fn airtime(&self, mac_bytes: u32, rate: Rate) -> Span {
         let bits = 8 * u64::from(mac_bytes);
         let rest = match self.format {
@@ -371,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_take_the_time_that_the_standard_gives_them() {
+    fn frames_take_the_time_of_the_standard() {
         // 14 bytes at 1 Mbit/s: 192 + 112; the short preamble is not for 1 Mbit/s.
         assert_eq!(us(Phy::B_LONG, 14, 1_000_000), 304);
         assert_eq!(us(Phy::B_SHORT, 14, 1_000_000), 304);
@@ -385,7 +387,8 @@ mod tests {
         // An MPDU of 1538 bytes at 65 Mbit/s: 12326 bits in 48 symbols after 36 µs of preamble.
         assert_eq!(us(Phy::N, 1538, 65_000_000), 36 + 4 * 48 + 6);
         assert_eq!(us(Phy::N, 1538, 54_000_000), us(Phy::G, 1538, 54_000_000));
-        // The longest frame of 802.15.4, 133 bytes with preamble, delimiter and length; its ACK, 11.
+        // A frame of maximum size of 802.15.4 has 133 bytes with preamble, delimiter and length; its ACK has
+        // 11.
         assert_eq!(us(Phy::OQPSK_2450, 127, 250_000), 133 * 32);
         assert_eq!(us(Phy::OQPSK_2450, 5, 250_000), 11 * 32);
         // 100 bytes at 300 kbit/s: 814 bits in 68 symbols of 40 µs.
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_carry_what_the_rate_says() {
+    fn symbols_carry_the_bits_of_their_rate() {
         for (_, phy) in Phy::ALL {
             assert!(phy.rates.windows(2).all(|w| w[0].bps < w[1].bps), "{}", phy.name);
             let Format::Ofdm { symbol, .. } = phy.format else { continue };
@@ -405,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn control_frames_take_the_highest_mandatory_rate_not_above_the_datas() {
+    fn control_frames_take_the_highest_mandatory_rate_not_above_the_data_rate() {
         assert_eq!(Phy::G.control_rate_for(54_000_000), 24_000_000);
         assert_eq!(Phy::G.control_rate_for(18_000_000), 12_000_000);
         assert_eq!(Phy::B_LONG.control_rate_for(11_000_000), 2_000_000);

@@ -1,4 +1,4 @@
-//! What arrives where, how strong and how late.
+//! Received power and propagation delay.
 
 use windlass_cc::Span;
 
@@ -8,28 +8,28 @@ pub use crate::radio::phy::LIGHT_M_PER_S;
 /// Thermal noise at 290 K, dBm in 1 Hz: `10·log10(k·T / 1 mW)`.
 const THERMAL_DBM_PER_HZ: f64 = -173.975;
 
-/// Milliwatts of a power in dBm, or the factor of a ratio in dB.
+/// Converts a power from dBm to milliwatts, or a ratio from dB to a factor.
 pub fn from_db(db: f64) -> f64 {
     libm::exp10(db / 10.0)
 }
 
-/// How a station hears another.
+/// Properties of the signal from one station to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
-    /// Metres between them.
+    /// Distance, metres.
     pub distance_m: f64,
-    /// Time that a signal takes, rounded to a nanosecond.
+    /// Propagation delay, rounded to a nanosecond.
     pub delay: Span,
-    /// Received power, dBm; `None` over a disc, which knows no powers.
+    /// Received power, dBm; `None` with a disc, which has no powers.
     pub power_dbm: Option<f64>,
-    /// Whether frames can be received.
+    /// True if frames can be received.
     pub receivable: bool,
-    /// Whether frames are sensed and disturb others; so are all that can be received.
+    /// True if frames are sensed and interfere with others. Always true if frames can be received.
     pub audible: bool,
 }
 
 impl RadioConfig {
-    /// How a station at one place hears a station at another, and the other way round.
+    /// Properties of the signal between stations at two positions, in either direction.
     pub fn reach(&self, a: Position, b: Position) -> Reach {
         let distance_m = a.distance_m(b);
         let delay = Span(libm::round(distance_m / LIGHT_M_PER_S * 1e9) as u64);
@@ -57,7 +57,7 @@ impl RadioConfig {
         (Some(power), power >= self.sensitivity_dbm, power >= self.carrier_sense_dbm)
     }
 
-    /// Power of the noise at a receiver, dBm.
+    /// Noise power at a receiver, dBm.
     pub fn noise_dbm(&self) -> f64 {
         let bandwidth = 10.0 * libm::log10(self.phy.bandwidth_hz as f64);
         THERMAL_DBM_PER_HZ + bandwidth + self.noise_figure_db
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn log_distance_loses_ten_times_the_exponent_a_decade() {
+    fn log_distance_loses_ten_times_the_exponent_per_decade() {
         let radio = RadioConfig::new("r", Phy::G);
         let power = |x| radio.reach(at(0), at(x)).power_dbm.unwrap();
         assert!((power(1) - (16.0 - 40.18)).abs() < 0.01, "{}", power(1));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disc_ends_where_it_says() {
+    fn a_disc_ends_at_its_configured_distances() {
         let mut radio = RadioConfig::new("r", Phy::B_LONG);
         radio.path_loss = PathLoss::Disc { receive_mm: 250_000, sense_mm: 550_000 };
         let hears = |x| {

@@ -4,7 +4,7 @@ use windlass_cc::Time;
 
 use crate::packet::PacketHandle;
 
-/// In place of a station: every station in range.
+/// Receiver of a broadcast: every station in range.
 pub const BROADCAST: u32 = u32::MAX;
 
 /// A packet that a station holds.
@@ -14,10 +14,10 @@ pub struct Queued {
     pub handle: PacketHandle,
     /// The next station, or [`crate::radio::BROADCAST`].
     pub to: u32,
-    /// When it came.
+    /// Time at which the packet arrived in the queue.
     pub since: Time,
-    /// Who it belongs to, for a scheduler: see [`crate::radio::scheduling`].
+    /// User of the scheduler to which the packet belongs: see [`crate::radio::scheduling`].
     pub user: u32,
-    /// Bytes that compression of its headers spares on the air: see [`crate::radio::Lowpan::saved`].
+    /// Bytes by which compression shortens the packet's headers: see [`crate::radio::Lowpan::saved`].
     pub saved: u8,
 }

@@ -1,17 +1,28 @@
-//! Rate adaptation after Minstrel: a station counts for each receiver and rate how many frames were acknowledged, tries
-//! other rates now and then, and uses what brings most through.
+//! Rate adaptation by Minstrel. For each receiver and rate, a station counts the acknowledged frames. It
+//! samples other rates now and then, and uses the rate with the highest throughput.
 //!
-//! As the description of Linux's Minstrel has it (`rc80211_minstrel`, and `minstrel_ht` where frames are aggregated):
-//! probabilities of success are averaged exponentially from one interval to the next; a rate's throughput is its
-//! probability, taken as at most 90 % and as nothing below 10 %, over the time that a frame of 1200 bytes takes; a
-//! frame is tried at the rate of the best throughput, then at the second best, then at the likeliest, then at the
-//! lowest; of rates likelier than 95 % the fastest counts as the likeliest; some frames sample a rate, in a random
-//! order: a faster one at the first attempt, a slower one at the second stage only.
+//! From Linux's Minstrel (`rc80211_minstrel`, and `minstrel_ht` with aggregation), Windlass takes these
+//! rules:
 //!
-//! Where it differs: each stage has two attempts (one if a frame takes longer than 3 ms, and one of a sample), so that the whole chain fits
-//! into the standard's seven, which end a packet here as without adaptation; rates above 95 % are not sampled, nor, but
-//! for each twentieth time, those slower than the second best; with aggregation there is one group of rates, and a
-//! sample is sent each 16 frames and twice the mean length of an aggregate, alone. RTS that no CTS answers count for nothing.
+//! * Probabilities of success are averaged exponentially from one interval to the next.
+//! * The throughput of a rate is its probability over the time of a frame of 1200 bytes. Probabilities above
+//!   90 % count as 90 %, and below 10 % as 0.
+//! * A frame is tried in four stages: at the rate with the best throughput, at the second best, at the rate
+//!   with the highest probability, and at the lowest rate.
+//! * Among rates with a probability above 95 %, the fastest one counts as the most probable.
+//! * Some frames sample another rate, in random order: a faster rate at the first attempt, a slower rate only
+//!   at the second stage.
+//!
+//! Differences from Linux:
+//!
+//! * Each stage has two attempts, or one attempt for a sample or if a frame takes longer than 3 ms. The whole
+//!   chain thus fits into the standard's seven attempts, after which a packet is given up with and without
+//!   adaptation.
+//! * Rates with a probability above 95 % are not sampled. Rates that are slower than the second best are
+//!   sampled only every twentieth time.
+//! * With aggregation, there is one group of rates. A sample is sent without aggregation, after 16 frames
+//!   plus twice the mean length of an aggregate.
+//! * An RTS without a CTS is not counted.
 
 use windlass_cc::{Span, Time};
 
@@ -20,17 +31,17 @@ use crate::random::Stream;
 /// Settings of Minstrel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Minstrel {
-    /// From one update of the probabilities to the next.
+    /// Time between two updates of the probabilities.
     pub interval: Span,
-    /// Weight of what was known before in the average.
+    /// Weight of the previous average in an update.
     pub memory: f64,
-    /// Share of frames that sample another rate. With aggregation a sample is sent each 16 frames and
-    /// twice the mean length of an aggregate instead.
+    /// Share of frames that sample another rate. Not used with aggregation, where a sample follows 16 frames
+    /// plus twice the mean length of an aggregate.
     pub lookaround: f64,
 }
 
 impl Default for Minstrel {
-    /// Linux's.
+    /// Linux's settings.
     fn default() -> Minstrel {
         Minstrel { interval: Span::from_millis(100), memory: 0.75, lookaround: 0.1 }
     }
@@ -39,61 +50,61 @@ impl Default for Minstrel {
 /// Range of the interval.
 pub const INTERVALS: [Span; 2] = [Span::from_millis(1), Span::from_secs(60)];
 
-/// Payload that throughputs are reckoned with, as Linux does, bytes.
+/// Payload for the computation of throughputs, as in Linux, bytes.
 pub(super) const PAYLOAD: u32 = 1200;
-/// Attempts of a stage, and the time that they may take together.
+/// Maximum number of attempts of a stage, and maximum time for all of them.
 const STAGE: (u32, Span) = (2, Span::from_millis(6));
-/// Of how many times a slower rate is considered for a sample it is taken once.
+/// A slower rate is sampled once in this number of occasions.
 const SKIPS: u32 = 20;
-/// Frames between samples with aggregation, beside twice the mean length of an aggregate.
+/// Frames between samples with aggregation, in addition to twice the mean length of an aggregate.
 const SAMPLE_WAIT: f64 = 16.0;
 
-/// What a frame of [`PAYLOAD`] costs at a rate.
+/// Time of a frame of [`PAYLOAD`] at a rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
-    /// Space, mean back-off, preamble, and answer, nanoseconds.
+    /// Time of space, mean back-off, preamble and answer, nanoseconds.
     pub(super) overhead: f64,
-    /// The bits, nanoseconds.
+    /// Time of the bits, nanoseconds.
     pub(super) bits: f64,
 }
 
-/// What is known of a rate to a receiver.
+/// Statistics of a rate to a receiver.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     attempts: u32,
     successes: u32,
-    /// Average probability of success; `None` while it has not been tried.
+    /// Average probability of success; `None` before the first attempt.
     probability: Option<f64>,
     skipped: u32,
 }
 
-/// A receiver.
+/// State of the adaptation for one receiver.
 #[derive(Clone, Debug)]
 struct Peer {
     station: u32,
     tallies: Vec<Tally>,
     updated: Time,
-    /// The rates of the best and the second best throughput, and the likeliest.
+    /// Rates with the best and second best throughput, and with the highest probability.
     best: [usize; 3],
-    /// The rates of the stages of the packet that is being tried.
+    /// Rates of the stages of the present packet.
     chain: [usize; 4],
-    /// Whether the first of them is a sample.
+    /// True if the first stage is a sample.
     samples: bool,
     /// Frames since the last sample.
     frames: u32,
-    /// The order in which rates are sampled, and the next of it.
+    /// Order in which rates are sampled, and the next position in it.
     order: Vec<usize>,
     next: usize,
-    /// Mean frames of an aggregate.
+    /// Mean number of frames per aggregate.
     length: f64,
 }
 
 /// The rate of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
-    /// Its place among the radio's rates.
+    /// Index of the rate among the radio's rates.
     pub(super) place: u8,
-    /// Whether it is a sample, which is not aggregated.
+    /// True if the attempt is a sample, which is not aggregated.
     pub(super) sample: bool,
 }
 
@@ -109,7 +120,8 @@ pub(super) struct Adapter {
 }
 
 impl Adapter {
-    /// That of a station which knows nothing yet: with its rates, ascending, each with its place and cost.
+    /// Returns an adapter without statistics. `rates` has the rates in ascending order, each with its index
+    /// and cost.
     pub(super) fn new(
         settings: Minstrel,
         aggregates: bool,
@@ -140,7 +152,7 @@ impl Adapter {
         })
     }
 
-    /// The rate of the attempt after so many that have failed, to this station.
+    /// Chooses the rate of the next attempt to this station, after `failed` failed attempts.
     pub(super) fn choose(&mut self, to: u32, failed: u32, now: Time) -> Choice {
         let i = self.peer(to, now);
         if now.since(self.peers[i].updated) >= self.settings.interval {
@@ -161,7 +173,7 @@ impl Adapter {
         Choice { place: self.places[self.stage(i, failed)], sample }
     }
 
-    /// The rate of the attempt after so many.
+    /// Rate of the attempt after `failed` failed attempts.
     fn stage(&self, i: usize, failed: u32) -> usize {
         let Peer { chain, samples, .. } = &self.peers[i];
         let mut left = failed;
@@ -178,13 +190,13 @@ impl Adapter {
         chain[3]
     }
 
-    /// Time of a frame, its share of an aggregate's overhead included.
+    /// Time of a frame, with its share of an aggregate's overhead.
     fn time(&self, i: usize, rate: usize) -> f64 {
         let Cost { overhead, bits } = self.costs[rate];
         overhead / self.peers[i].length + bits
     }
 
-    /// The rate to sample with this packet, if one is due.
+    /// Rate to sample with this packet, if a sample is due.
     fn sample(&mut self, i: usize) -> Option<usize> {
         let wait = match self.aggregates {
             true => SAMPLE_WAIT + 2.0 * self.peers[i].length,
@@ -213,7 +225,7 @@ impl Adapter {
         None
     }
 
-    /// Each rate once, in a new random order each time.
+    /// Returns each rate once, and then again in a new random order.
     fn next_in_order(&mut self, i: usize) -> usize {
         let peer = &mut self.peers[i];
         if peer.next == peer.order.len() {
@@ -227,7 +239,8 @@ impl Adapter {
         peer.order[peer.next - 1]
     }
 
-    /// An attempt at this place's rate is over: so many frames were in it, and so many have been acknowledged.
+    /// Records an attempt at this rate: `frames` frames were sent, and `acknowledged` of them have been
+    /// acknowledged.
     pub(super) fn report(&mut self, to: u32, place: u8, frames: u32, acknowledged: u32) {
         let Some(rate) = self.places.iter().position(|p| *p == place) else { return };
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.station == to) else { return };
@@ -240,7 +253,7 @@ impl Adapter {
         }
     }
 
-    /// An interval is over: averages, and the rates to use.
+    /// Ends an interval: updates the averages and the best rates.
     fn update(&mut self, i: usize, now: Time) {
         let memory = self.settings.memory;
         let peer = &mut self.peers[i];
@@ -257,7 +270,7 @@ impl Adapter {
             p => p.min(0.9) / self.time(i, rate),
         };
         let rates = 0..self.places.len();
-        // The first of equals is the lowest rate, which all is left to if nothing gets through.
+        // For equal values, the first rate is the lowest one. It is used if no frame arrives.
         let most = |worth: &dyn Fn(usize) -> f64, but: Option<usize>| {
             let others = rates.clone().filter(|rate| Some(*rate) != but);
             others.reduce(|a, b| if worth(b) > worth(a) { b } else { a }).unwrap_or(0)
@@ -285,8 +298,8 @@ mod tests {
         Rates::adapter(&radio, Stream::new(1, 0, Purpose::RateSampling)).expect("adapts")
     }
 
-    /// Packets over a channel on which each rate has this chance of an acknowledgement; attempts by rate, counted from
-    /// `after` on.
+    /// Sends packets over a channel on which each rate has a probability of an acknowledgement. Returns the
+    /// attempts per rate, counted from packet `after`.
     fn run(
         adapter: &mut Adapter,
         packets: u32,
@@ -312,16 +325,17 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_channel_is_used_at_the_highest_rate_but_for_samples() {
+    fn a_clean_channel_uses_the_highest_rate_except_for_samples() {
         let mut g = adapter(Phy::G);
         let attempts = run(&mut g, 5000, 2000, |_| 1.0);
         let all: u32 = attempts.iter().sum();
         assert!(attempts[7] * 100 >= 95 * all, "{attempts:?}");
     }
 
-    /// 54 Mbit/s with 40 % brings less than 36 with 95 %, and 24 with 100 % less still.
+    /// 54 Mbit/s with 40 % has a lower throughput than 36 Mbit/s with 95 %, and 24 Mbit/s with 100 % is lower
+    /// still.
     #[test]
-    fn the_rate_that_brings_most_through_wins_and_not_the_fastest_or_the_safest() {
+    fn the_rate_with_the_highest_throughput_wins() {
         let chance = |rate| [1.0, 1.0, 1.0, 1.0, 1.0, 0.95, 0.5, 0.4][rate];
         let attempts = run(&mut adapter(Phy::G), 5000, 2000, chance);
         let all: u32 = attempts.iter().sum();
@@ -329,17 +343,17 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_of_the_packets_samples_where_every_rate_is_worth_it() {
-        // The lowest rate alone works: all others are faster, and remain worth a sample.
+    fn a_tenth_of_the_packets_samples_while_faster_rates_exist() {
+        // Only the lowest rate works. All other rates are faster and continue to be sampled.
         let attempts =
             run(&mut adapter(Phy::G), 5000, 2000, |rate| if rate == 0 { 1.0 } else { 0.0 });
         let sampled: u32 = attempts[1..].iter().sum();
-        // A sample is an attempt of its own, after which the best rate has its turn.
+        // A sample is a separate attempt. The best rate is used after it.
         assert!((310..=350).contains(&sampled), "{attempts:?}");
     }
 
     #[test]
-    fn a_channel_that_gets_worse_is_followed_within_some_intervals() {
+    fn rates_follow_a_worse_channel_within_some_intervals() {
         let mut g = adapter(Phy::G);
         run(&mut g, 3000, 0, |_| 1.0);
         assert_eq!(g.peers[0].best[0], 7);

@@ -1,4 +1,4 @@
-//! Which rates the frames of a radio go at, and their answers.
+//! Rates of a radio's frames and of their answers.
 
 use windlass_cc::Span;
 
@@ -7,30 +7,30 @@ use crate::radio::phy::{CONTROL_BYTES, Phy, Rate};
 use crate::radio::rate_adaptation::{Adapter, Cost, PAYLOAD};
 use crate::random::Stream;
 
-/// Place of the rate of data frames; that of a station that adapts it is a later one.
+/// Index of the rate of data frames. A station that adapts its rate uses a later index.
 pub const DATA: u8 = 0;
-/// Place of the rate of RTS and CTS, and of what answers frames of the first three places.
+/// Index of the rate of RTS and CTS, and of the answers to frames of the first three rates.
 pub const CONTROL: u8 = 1;
-/// Place of the rate of broadcasts and beacons.
+/// Index of the rate of broadcasts and beacons.
 pub const BROADCAST_RATE: u8 = 2;
-/// Place of the first of the rates that stations choose from.
+/// Index of the first rate of rate adaptation.
 const FIRST_CHOICE: u8 = 3;
 
-/// The rates of a radio; frames name them by their place.
+/// Rates of a radio. Frames refer to them by index.
 #[derive(Clone, Debug)]
 pub struct Rates {
     all: Vec<Rate>,
-    /// By place, that of the rate of the answer.
+    /// Index of the rate of the answer, for each rate.
     answers: Vec<u8>,
 }
 
 impl Rates {
-    /// The rates of a radio that has been checked: three that are given, and where stations choose, those that they
-    /// choose from and what answers them.
+    /// Returns the rates of a radio that has been checked: the three configured rates. With rate adaptation,
+    /// also the rates that stations choose from, and the rates of their answers.
     ///
     /// # Panics
     ///
-    /// If the configuration has not been checked and names a rate that the PHY lacks.
+    /// Panics if the configuration has not been checked and has a rate that the PHY does not have.
     pub fn new(config: &RadioConfig) -> Rates {
         let phy = &config.phy;
         let rate = |bps| phy.rate(bps).expect("a checked configuration");
@@ -52,22 +52,22 @@ impl Rates {
         rates
     }
 
-    /// The rate at a place.
+    /// Rate with this index.
     pub fn at(&self, place: u8) -> Rate {
         self.all[usize::from(place)]
     }
 
-    /// The place of the rate at which a frame of this one is answered.
+    /// Index of the rate of the answer to a frame of this rate.
     pub fn answer(&self, place: u8) -> u8 {
         self.answers[usize::from(place)]
     }
 
-    /// All, by place.
+    /// All rates, by index.
     pub fn all(&self) -> &[Rate] {
         &self.all
     }
 
-    /// What chooses among them at one station; `None` if the radio's rates are fixed.
+    /// Returns the rate adaptation of one station; `None` if the radio's rates are fixed.
     pub(super) fn adapter(config: &RadioConfig, stream: Stream) -> Option<Adapter> {
         let settings = config.rate_adaptation?;
         let phy = &config.phy;
@@ -85,13 +85,13 @@ impl Rates {
         Some(Adapter::new(settings, config.aggregation.is_some(), rates, stream))
     }
 
-    /// The places of those that stations choose from, rates ascending.
+    /// Rates that stations choose from, with their indices, in ascending order.
     pub fn choices(phy: &Phy, most_bps: u64) -> impl Iterator<Item = (u8, Rate)> {
         (FIRST_CHOICE..).zip(choices(phy, most_bps))
     }
 }
 
-/// Rates that stations choose from: of HT if the PHY has any, and no faster than what they are told.
+/// Rates that stations choose from: the HT rates if the PHY has HT, otherwise all rates, up to `most_bps`.
 fn choices(phy: &Phy, most_bps: u64) -> impl Iterator<Item = Rate> + use<> {
     let (rates, is_ht) = (phy.rates, phy.is_ht());
     rates.iter().copied().filter(move |r| r.ht == is_ht && r.bps <= most_bps)

@@ -1,4 +1,4 @@
-//! Frames as they arrive: what a station senses, receives and answers.
+//! Arrival of frames at a station: carrier sense, reception and answers.
 
 use windlass_cc::{Span, Time};
 
@@ -13,8 +13,9 @@ use crate::radio::station::{Phase, Reception};
 use crate::random::Chance;
 
 impl Radio {
-    /// A frame, whose event is at the root of the event queue, reaches a station or leaves it, and then others as long as
-    /// that comes next, until `last`, and nothing has come of it that others must be told.
+    /// Processes the beginning or end of a frame at a station; the event of the frame is at the root of the
+    /// event queue. It continues with the next stations until `last`, while the frame has the next event and
+    /// no outcome has occurred.
     pub(super) fn on_frame_event(&mut self, transmission: u32, now: Time, last: Time) -> Passed {
         let mut passed = Passed { now, moments: 0 };
         let entity = self.stations.len() as u32 + transmission;
@@ -50,14 +51,15 @@ impl Radio {
         }
     }
 
-    /// A frame leaves a station.
+    /// Handles the end of a frame at a station.
     fn passes(&mut self, transmission: u32, place: usize, neighbour: Neighbour, now: Time) {
         self.on_end(transmission, place, neighbour, now);
         self.stations[neighbour.station as usize].update_meter(now);
         self.wake(neighbour.station, now);
     }
 
-    /// A frame has reached a station, which brings nothing nearer but the end of a battery.
+    /// Updates the energy meter at the beginning of a frame at a station. Only the end of a battery can
+    /// become earlier.
     #[inline]
     fn has_reached(&mut self, station: u32, now: Time) {
         let s = &mut self.stations[station as usize];
@@ -71,7 +73,7 @@ impl Radio {
         self.capture.is_some_and(|ratio| power >= ratio * others)
     }
 
-    /// Whether a receiver that is at this may still turn to a stronger frame.
+    /// True if a receiver of the frame `current` may still switch to a stronger frame.
     fn turns_to_late(&self, current: &Option<Reception>, now: Time) -> bool {
         let Some(current) = current else { return true };
         self.late_capture == LateCapture::Always || {
@@ -119,7 +121,7 @@ impl Radio {
         }
     }
 
-    /// A frame has arrived at a station whole, if that was listening to it.
+    /// The end of a frame reaches a station. If the station was receiving this frame, it receives it.
     pub(super) fn on_end(&mut self, transmission: u32, place: usize, n: Neighbour, now: Time) {
         let s = &mut self.stations[n.station as usize];
         s.signals -= 1;
@@ -138,7 +140,7 @@ impl Radio {
         }
     }
 
-    /// Whether the error model takes a frame that nothing has destroyed.
+    /// True if the error model destroys a frame that nothing else has destroyed.
     #[inline]
     pub(super) fn has_error(&mut self, station: u32, frame: &Frame, place: usize) -> bool {
         let s = &mut self.stations[station as usize];
@@ -153,7 +155,7 @@ impl Radio {
         Chance::new(per).draw(&mut s.error_stream)
     }
 
-    /// The same of any frame, entered into the receiver's account.
+    /// True if a frame or a whole aggregate has errors. Counts the errors at the receiver.
     #[inline]
     fn arrives_in_error(&mut self, at: u32, frame: &Frame, place: usize) -> bool {
         if !self.has_errors && frame.mpdus == 1 {
@@ -196,7 +198,7 @@ impl Radio {
             _ => None,
         };
         let answers = !failed && frame.to == at && awaited == Some(frame.kind);
-        // DCF: whatever is received while an answer is awaited, and is not that, is in its place.
+        // DCF: if any other frame is received while an answer is awaited, the answer is missing.
         if self.lowpan.is_none() && awaited.is_some() && r.receivable && !answers {
             self.on_failure(at, now);
         }
@@ -230,7 +232,7 @@ impl Radio {
         }
     }
 
-    /// Enters a frame; whether the station has the whole packet now, and not before.
+    /// Records a frame. Returns true if the station has the whole packet for the first time now.
     fn has_all(&mut self, at: u32, frame: &Frame) -> bool {
         if frame.parts == 1 {
             return true;
@@ -267,7 +269,7 @@ impl Radio {
             s.nav = s.nav.max(until);
             return;
         }
-        // Section 10.3.2.4: if no frame is heard by then, the NAV may be reset.
+        // Section 10.3.2.4: if no frame arrives by then, the NAV may be reset.
         let (t, control) = (&self.timing, self.rates.at(CONTROL));
         let answer = self.phy.airtime(CONTROL_BYTES, control);
         let wait = t.sifs + t.sifs + answer + self.phy.preamble(control) + t.slot + t.slot;
@@ -312,10 +314,10 @@ impl Radio {
         }
         let sender = &mut self.stations[from as usize];
         if sender.sequence != data.sequence {
-            return; // from so far away that the sender has given up already
+            return; // the sender is so far away that it has given up already
         }
         if !data.is_last() {
-            return; // the datagram is not whole
+            return; // the datagram is not complete
         }
         debug_assert!(!sender.taken, "taken twice");
         sender.taken = true;

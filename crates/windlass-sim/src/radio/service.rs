@@ -1,23 +1,23 @@
-//! How a station gets on with packets: in all, and by next station where somebody asks.
+//! Service of a station: totals, and counters by next station if they are needed.
 
-/// How a station got on with packets.
+/// Service of packets by a station.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Service {
-    /// Packets that it is done with.
+    /// Finished packets: delivered or given up.
     pub finished: u64,
-    /// Of them, those that it gave up.
+    /// Packets that were given up.
     pub given_up: u64,
-    /// Attempts that failed.
+    /// Failed attempts.
     pub failures: u64,
-    /// Sum of the times that they were first in the queue, nanoseconds.
+    /// Total time of packets at the head of the queue, nanoseconds.
     pub service_ns: u64,
-    /// Bytes of packets delivered.
+    /// Bytes of delivered packets.
     pub bytes: u64,
 }
 
 /// Totals of a station; see [`crate::results::StationResult`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[allow(missing_docs)] // documented where they are shown
+#[allow(missing_docs)] // documented in StationResult
 pub struct StationCounters {
     pub offered: u64,
     pub delivered: u64,
@@ -51,15 +51,15 @@ pub struct StationCounters {
     pub waited_ns: u64,
     /// Packets that became the first of the queue.
     pub served: u64,
-    /// Sum of the times that finished packets were first, nanoseconds.
+    /// Total time of finished packets at the head of the queue, nanoseconds.
     pub service_ns: u64,
-    /// Packets that are done with, one way or the other.
+    /// Finished packets: delivered or given up.
     pub finished: u64,
     pub max_held: u64,
 }
 
 impl StationCounters {
-    /// How it got on with all its packets.
+    /// Service of all packets.
     pub fn service(&self) -> Service {
         Service {
             finished: self.finished,
@@ -71,7 +71,7 @@ impl StationCounters {
     }
 }
 
-/// The same by next station, kept only where somebody asks.
+/// Service by next station, recorded only if it is needed.
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours(pub(super) Vec<(u32, Service)>);
 

@@ -1,22 +1,24 @@
 //! End devices of IEEE 802.15.4 that sleep, and the parents that keep packets for them: indirect transmission
 //! (IEEE 802.15.4-2015 section 6.7.3) in a network without beacons.
 //!
-//! A device is off unless it has something to send, asks its parent for what that keeps, or waits for it. It asks by
-//! a data request, a MAC command that contends for the channel as any frame does. The acknowledgement says whether
-//! there is something; then the device stays awake for the frame, and asks again at once if the frame says that more
-//! is kept. Where the standard leaves a choice, or stacks differ from it:
+//! A device sleeps unless it sends, polls its parent, or waits for a frame of its parent. It polls with a
+//! data request, a MAC command that contends for the channel like any frame. The acknowledgement announces a
+//! kept frame; then the device stays awake for this frame. If the frame announces another one, the device
+//! polls again at once.
 //!
-//! * A packet is kept until its device has taken it; each of its frames has so many requests in which it is tried
-//!   once, and goes after those (OpenThread's four). The standard drops it after a time, which would lose the packets
-//!   of every device that sleeps for longer.
-//! * What is kept takes room in the station's queue, as in a stack with one pool of buffers.
-//! * The frame is sent by CSMA-CA once the acknowledgement is out, before frames of other packets, whose present frame
-//!   is finished first. If that takes longer than the device waits, it is not sent.
-//! * The device waits for macMaxFrameTotalWaitTime after an acknowledgement that announced a frame, and what its
-//!   parent needs to prepare one; then it asks again at once. A request that fails is repeated after half a second. Both
-//!   do so a few times in a row, as OpenThread's; the standard leaves it to the layers above.
-//! * Only a data request is answered with what is kept: acknowledgements of data announce nothing.
-//! * Waking takes no time and no energy.
+//! Points where the standard leaves a choice, or stacks differ from it:
+//!
+//! * A packet is kept until its device has received it or its attempts are used up. Each of its frames has
+//!   one attempt per data request, up to four requests (as in OpenThread). The standard drops a packet after
+//!   a time, which would lose the packets of every device that sleeps longer.
+//! * Kept packets take room in the station's queue, as in a stack with one pool of buffers.
+//! * The frame is sent by CSMA-CA after the acknowledgement. It precedes frames of other packets, except for
+//!   a frame that is being sent. If this takes longer than the device waits, the frame is not sent.
+//! * After an acknowledgement that announced a frame, the device waits for macMaxFrameTotalWaitTime plus the
+//!   preparation time of its parent; then it polls again at once. A failed request is repeated after half a
+//!   second. Both have a limit, as in OpenThread; the standard leaves this to the higher layers.
+//! * Only a data request is answered with kept frames. Acknowledgements of data announce nothing.
+//! * Waking up takes no time and no energy.
 
 use std::collections::VecDeque;
 
@@ -24,25 +26,25 @@ use windlass_cc::{Span, Time};
 
 use crate::radio::queued::Queued;
 
-/// Shortest and longest time between two polls.
+/// Minimum and maximum time between two polls.
 pub const POLLS: [Span; 2] = [Span::from_millis(1), Span::from_secs(86_400)];
-/// Requests in which a frame is tried before its packet is given up.
+/// Maximum number of data requests with an attempt of the same frame.
 pub const MAX_ATTEMPTS: u8 = 4;
-/// How often in a row a request may bring nothing that should before the device waits for its time again.
+/// Number of consecutive unsuccessful requests after which the device waits for its regular interval.
 pub const MAX_MISSES: u8 = 5;
-/// After a request that failed, the next comes no later than this.
+/// Maximum delay of the next request after a failed request.
 pub const AGAIN: Span = Span::from_millis(500);
 
-/// How a station sleeps.
+/// Sleep schedule of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polling {
-    /// From one data request to the next.
+    /// Time between two data requests.
     pub poll_interval: Span,
-    /// The same while an application or transport of its node waits for an answer.
+    /// Time between two data requests while an application or transport of its node waits for an answer.
     pub fast_poll: Option<Span>,
 }
 
-/// What the frame is of that a station tries.
+/// Content of the frame that a station sends next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Job {
     /// The first packet of its queue.
@@ -50,16 +52,16 @@ pub(super) enum Job {
     Packet,
     /// A data request.
     Request,
-    /// A packet kept for a device that has asked, which stands first in the queue meanwhile.
+    /// A packet kept for a device that has polled. It is at the head of the queue meanwhile.
     Kept,
 }
 
-/// The part of a station in this.
+/// Role of a station in indirect transmission.
 #[derive(Clone, Debug)]
 pub(super) enum Sleep {
-    /// It sleeps.
+    /// The station sleeps.
     Device(Device),
-    /// It keeps packets for those that do.
+    /// The station keeps packets for sleeping stations.
     Parent(Parent),
 }
 
@@ -68,12 +70,12 @@ pub(super) enum Sleep {
 pub(super) struct Device {
     pub(super) parent: u32,
     pub(super) polling: Polling,
-    /// How many of its node wait for an answer.
+    /// Number of applications and transports of its node that wait for an answer.
     pub(super) expecting: u32,
-    /// When it asked last, and when it is to ask next.
+    /// Time of the last data request (`last`) and of the next (`due`).
     pub(super) last: Time,
     pub(super) due: Time,
-    /// Until when it waits for a frame that was announced.
+    /// Time until which it waits for an announced frame.
     pub(super) awaits: Option<Time>,
     pub(super) misses: u8,
 }
@@ -81,27 +83,27 @@ pub(super) struct Device {
 /// A station that keeps packets for others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parent {
-    /// Ascending.
+    /// Sleeping stations, in ascending order.
     pub(super) children: Vec<u32>,
     pub(super) kept: VecDeque<Kept>,
-    /// Who has asked for a frame, and until when it waits.
+    /// Stations that have polled for a frame, each with the time until which it waits.
     pub(super) asked: VecDeque<(u32, Time)>,
-    /// Attempts of the kept frame being tried.
+    /// Number of attempts of the kept frame in transmission.
     pub(super) attempts: u8,
-    /// How far the packet has come in whose place it goes.
+    /// Progress of the packet that the kept frame interrupted.
     pub(super) interrupted: Option<Progress>,
 }
 
-/// A packet that is kept.
+/// A kept packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub(super) queued: Queued,
     pub(super) attempts: u8,
-    /// `None` if no frame of it has been tried.
+    /// `None` before the first attempt of its first frame.
     pub(super) progress: Option<Progress>,
 }
 
-/// How far a packet has come.
+/// Progress of a packet in transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     pub(super) sequence: u64,
@@ -112,7 +114,7 @@ pub(super) struct Progress {
 }
 
 impl Device {
-    /// A device that has this parent and first asks at `due`.
+    /// Returns a device with this parent that polls first at `due`.
     pub(super) fn new(parent: u32, polling: Polling, due: Time) -> Device {
         let (expecting, last, awaits, misses) = (0, Time::ZERO, None, 0);
         Device { parent, polling, expecting, last, due, awaits, misses }
@@ -131,7 +133,7 @@ impl Device {
         (self.last, self.due) = (now, now + self.interval());
     }
 
-    /// One more of its node waits for an answer, or one less.
+    /// One more application or transport of its node waits for an answer, or one fewer.
     pub(super) fn expect(&mut self, more: bool, now: Time) {
         self.expecting = if more { self.expecting + 1 } else { self.expecting.saturating_sub(1) };
         self.due = match more {
@@ -140,13 +142,13 @@ impl Device {
         };
     }
 
-    /// Its parent has something for it, or nothing more.
+    /// Its parent has acknowledged a data request, and has a frame for the device if `pending` is true.
     pub(super) fn answered(&mut self, pending: bool, now: Time, wait: Span) {
         self.awaits = pending.then_some(now + wait);
         self.misses = if pending { self.misses } else { 0 };
     }
 
-    /// A frame has come, which says whether there is more.
+    /// A frame has arrived. It announces another frame if `pending` is true.
     pub(super) fn receive(&mut self, pending: bool, now: Time) {
         (self.awaits, self.misses) = (None, 0);
         if pending {
@@ -154,7 +156,7 @@ impl Device {
         }
     }
 
-    /// The frame that was announced has not come, or the request has failed: the next comes no later than this.
+    /// An announced frame did not arrive, or a request failed. The next request is at `next` or earlier.
     pub(super) fn miss(&mut self, next: Time) {
         self.awaits = None;
         self.misses += 1;
@@ -171,7 +173,7 @@ impl Parent {
         self.kept.iter().any(|k| k.queued.to == child)
     }
 
-    /// The packet of which a device in time has asked for a frame.
+    /// Removes the next packet for a device that has polled and still waits.
     pub(super) fn next(&mut self, now: Time) -> Option<Kept> {
         while let Some((child, until)) = self.asked.pop_front() {
             let place = self.kept.iter().position(|k| k.queued.to == child);

@@ -1,4 +1,4 @@
-//! A station: its queue, its back-off and what it knows of the channel.
+//! A station: its queue, its back-off and its view of the channel.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use crate::radio::service::{Neighbours, Service, StationCounters};
 use crate::radio::sleep::{Job, Sleep};
 use crate::random::Stream;
 
-/// What a station is doing with the first packet of its queue.
+/// Progress of the first packet of a station's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     /// Waiting for the channel, or for a packet.
@@ -35,33 +35,32 @@ pub enum Phase {
     SendBeacon,
     /// Waiting for the acknowledgement.
     AwaitAck,
-    /// IEEE 802.15.4: the space before a frame, and what its station needs to prepare it; or before it is
-    /// tried again.
+    /// IEEE 802.15.4: the space before a frame and its preparation, or the delay before a retry.
     Pause,
-    /// IEEE 802.15.4: the back-off, and the clear-channel assessment that ends it.
+    /// IEEE 802.15.4: back-off and clear-channel assessment.
     Assess,
-    /// IEEE 802.15.4: turning from receiving to transmitting.
+    /// IEEE 802.15.4: turnaround from receiving to transmitting.
     Turn,
 }
 
-/// A frame being received: the one that came while no other was.
+/// The frame that a station is receiving.
 #[derive(Clone, Copy, Debug)]
 pub struct Reception {
-    /// Its place among the frames on the air.
+    /// Its index among the frames on the air.
     pub transmission: u32,
-    /// When its first symbol came.
+    /// Time at which its first symbol arrived.
     pub began: Time,
     /// Received power, milliwatts.
     pub power: f64,
-    /// Whether it is strong enough.
+    /// True if it is strong enough to be received.
     pub receivable: bool,
-    /// Whether another has destroyed it.
+    /// True if another frame has destroyed it.
     pub destroyed: bool,
-    /// Whether it is for this station, or for all.
+    /// True if it is for this station or for all stations.
     pub own: bool,
 }
 
-/// Slots and spaces that a station counts with.
+/// Slots and spaces of a station.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
     /// Slot.
@@ -70,103 +69,104 @@ pub struct Timing {
     pub sifs: Span,
     /// DCF interframe space.
     pub difs: Span,
-    /// What a station waits for after a frame that it could not receive.
+    /// Space after a frame that the station could not receive.
     pub eifs: Span,
     /// See [`crate::radio::Phy::turnaround`].
     pub turnaround: Span,
-    /// Least contention window.
+    /// Minimum contention window.
     pub cw_min: u32,
-    /// Largest contention window.
+    /// Maximum contention window.
     pub cw_max: u32,
-    /// For how long after a frame its answer is waited for.
+    /// Time from the end of a frame until its answer counts as missing.
     pub answer_wait: Span,
     /// Clear-channel assessment of IEEE 802.15.4.
     pub assessment: Span,
 }
 
-/// A station. What every frame on the air touches comes first.
+/// A station. The fields that every frame on the air reads or writes are first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Station {
-    /// Frames of others on the air here.
+    /// Number of frames of other stations on the air at this station.
     pub signals: u32,
     /// Contention window: the next back-off is 0 … `window` slots.
     pub window: u32,
-    /// Sum of their powers, milliwatts.
+    /// Sum of the powers of these frames, milliwatts.
     pub energy: f64,
-    /// End of its transmission.
+    /// End of the station's transmission.
     pub transmitting_until: Option<Time>,
     /// The frame being received.
     pub reception: Option<Reception>,
-    /// When it may transmit, if nothing comes between.
+    /// Time at which it may transmit, if the channel stays idle.
     pub grant: Time,
-    /// What it is doing.
+    /// Progress of the first packet.
     pub phase: Phase,
-    /// When that ends by itself.
+    /// Time at which the phase ends by its timer.
     pub phase_until: Time,
-    /// When counting begins or began.
+    /// Time from which back-off slots are counted.
     pub slots_from: Time,
-    /// When the channel was last left idle.
+    /// Time at which the channel last became idle.
     pub idle_since: Time,
-    /// Until when the channel is taken by what Duration fields said (NAV).
+    /// Time until which Duration fields have reserved the channel (NAV).
     pub nav: Time,
-    /// A longer NAV that an RTS asked for, which counts if a frame is heard before this moment.
+    /// Longer NAV of an RTS: `(before, until)`. It is applied if a frame arrives by `before`.
     pub nav_asked: Option<(Time, Time)>,
-    /// Slots still to count down, `None` without a back-off.
+    /// Remaining slots of the back-off; `None` without a back-off.
     pub backoff: Option<u32>,
-    /// Whether the last frame could not be received, so that an EIFS is due.
+    /// True if the last frame could not be received, so that an EIFS follows.
     pub after_error: bool,
     armed: [Time; 2],
-    /// When it is to go off for ever, whatever its battery.
+    /// Time at which it is switched off permanently, even with a charged battery.
     pub off_at: Time,
-    /// When it was switched off for ever.
+    /// Time at which it was switched off permanently.
     pub off_since: Option<Time>,
-    /// A CTS or acknowledgement to send, and when.
+    /// CTS or acknowledgement to send, with its time.
     pub response: Option<(Time, Frame)>,
     /// Times, energy and battery.
     pub meter: EnergyMeter,
-    /// Packets to transmit; the first is being tried.
+    /// Packets to transmit, beginning with the packet in transmission.
     pub queue: VecDeque<Queued>,
     queued_bytes: u64,
     limit: QueueLimit,
-    /// Chooses the next packet, `None` for the order of arrival.
+    /// Scheduler of the next packet; `None` for the order of arrival.
     scheduler: Option<Box<Scheduler>>,
     changed: Time,
-    /// Since when the first packet is the first.
+    /// Time at which the first packet reached the head of the queue.
     pub(super) head_since: Time,
-    /// Whether the receiver has taken the first packet, which the station does not know: for the
-    /// conservation check.
+    /// True if the receiver has received the first packet. The station does not use this; it is needed for
+    /// the conservation check.
     pub taken: bool,
-    /// Whether the first packet has been transmitted.
+    /// True if the first packet has been transmitted.
     pub tried: bool,
-    /// Number of the first packet.
+    /// Sequence number of the first packet.
     pub sequence: u64,
-    /// The highest number so far.
+    /// Highest sequence number in use.
     issued: u64,
-    /// Failed attempts of the first packet: RTS or data without it, and data after RTS. IEEE 802.15.4: of
-    /// the frame being tried, and assessments of this attempt that found the channel busy.
+    /// IEEE 802.11: failed attempts of the first packet, for RTS or data without RTS, and for data after RTS.
+    /// IEEE 802.15.4: failed attempts of the present frame, and assessments of this attempt that found the
+    /// channel busy.
     pub failed: [u32; 2],
-    /// The part of the first packet that is being tried, from 0, and how many there are.
+    /// Index of the first packet's part in transmission, from 0, and the number of parts.
     pub part: [u8; 2],
-    /// IEEE 802.15.4: when the space after its last frame ends.
+    /// IEEE 802.15.4: end of the space after its last frame.
     pub space_until: Time,
-    /// What back-offs are drawn from.
+    /// Random numbers of back-offs.
     pub stream: Stream,
-    /// Error model of what it receives.
+    /// Error model of received frames.
     pub errors: Option<Box<LossProcess>>,
-    /// What [`crate::radio::FrameErrors::Snr`] draws from.
+    /// Random numbers of [`crate::radio::FrameErrors::Snr`].
     pub error_stream: Stream,
-    /// IEEE 802.15.4: what the frame being tried is of.
+    /// IEEE 802.15.4: content of the frame in transmission.
     pub(super) job: Job,
-    /// IEEE 802.15.4: what it does about sleep, its own or that of others.
+    /// IEEE 802.15.4: its state as a sleeping station, or as a parent of sleeping stations.
     pub(super) sleep: Option<Box<Sleep>>,
-    /// Place among the radio's rates of that of the data frame being tried.
+    /// Index of the rate of the present data frame.
     pub(super) rate: u8,
-    /// Chooses it, `None` where it is fixed.
+    /// Rate adaptation; `None` if the rate is fixed.
     pub(super) adapter: Option<Box<Adapter>>,
-    /// Sends several packets in a frame.
+    /// Aggregation of several packets into a frame.
     pub(super) aggregator: Option<Box<Aggregator>>,
-    /// Sends beacons.
+    /// Transmission of beacons.
     pub(super) announcer: Option<Box<Announcer>>,
     /// Totals.
     pub counters: StationCounters,
@@ -174,7 +174,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// An idle station.
+    /// Returns an idle station.
     pub fn new(
         limit: QueueLimit,
         timing: &Timing,
@@ -204,7 +204,7 @@ impl Station {
             transmitting_until: None,
             window: timing.cw_min,
             backoff: None,
-            // The channel is idle, and has been.
+            // The channel is and was idle.
             slots_from: Time::ZERO,
             grant: Time::NEVER,
             signals: 0,
@@ -232,7 +232,7 @@ impl Station {
         }
     }
 
-    /// A packet comes; whether there is room.
+    /// Adds a packet to the queue. Returns true if the queue had room.
     pub fn enqueue(&mut self, now: Time, queued: Queued) -> bool {
         self.counters.offered += 1;
         if self.is_off() {
@@ -261,15 +261,15 @@ impl Station {
         true
     }
 
-    /// Packets that it holds, those kept for stations that sleep included.
+    /// Number of packets that it holds, with the packets kept for sleeping stations.
     fn len(&self) -> u64 {
         self.queue.len() as u64 + self.kept()
     }
 
-    /// The first packet of the queue is the one to be tried now.
+    /// Starts the service of the first packet of the queue.
     pub(super) fn serve(&mut self, now: Time) {
         let Some(head) = self.queue.front() else { return };
-        // With aggregation its turn comes when it is first sent.
+        // With aggregation, service begins with the first transmission.
         if self.aggregator.is_none() || head.to == BROADCAST {
             self.counters.waited_ns += now.since(head.since).0;
             self.counters.served += 1;
@@ -282,13 +282,13 @@ impl Station {
         self.renumber();
     }
 
-    /// What is transmitted next is nothing that has been before.
+    /// Gives the next transmission a new sequence number.
     pub(super) fn renumber(&mut self) {
         self.issued += 1;
         self.sequence = self.issued;
     }
 
-    /// `done` is done with: the scheduler, if there is one, puts another packet first.
+    /// `done` is finished. The scheduler, if any, moves another packet to the head of the queue.
     fn schedule(&mut self, now: Time, done: &Queued) {
         let Some(scheduler) = &mut self.scheduler else { return };
         scheduler.on_served(done, now.since(self.head_since), self.taken);
@@ -302,7 +302,7 @@ impl Station {
         }
     }
 
-    /// The first packet is done with.
+    /// Removes the first packet, which is finished.
     pub fn finish_head(&mut self, now: Time) -> Option<Queued> {
         self.account(now);
         let head = self.queue.pop_front()?;
@@ -315,7 +315,8 @@ impl Station {
         Some(head)
     }
 
-    /// The same of one that was kept for a station that sleeps; the next is not the first of the queue yet.
+    /// Removes a finished packet that was kept for a sleeping station. Unlike [`Station::finish_head`], it
+    /// does not start the next packet.
     pub(super) fn let_go(&mut self, now: Time) -> Option<Queued> {
         self.account(now);
         let head = self.queue.pop_front()?;
@@ -335,7 +336,7 @@ impl Station {
         self.counters.held_ns + self.len() * now.since(self.changed).0
     }
 
-    /// Time on the air of its frames up to `now`, nanoseconds.
+    /// Airtime of its frames up to `now`, nanoseconds.
     pub fn airtime_ns_by(&self, now: Time) -> u64 {
         let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
         self.counters.airtime_ns - ahead
@@ -346,36 +347,36 @@ impl Station {
         self.changed = now;
     }
 
-    /// Packets queued that their receiver has not taken.
+    /// Number of queued packets that their receiver has not received.
     pub fn inside(&self) -> u64 {
         let taken = self.taken && !self.queue.is_empty();
         let (held, accepted) = self.aggregator.as_ref().map_or((0, 0), |a| a.correction());
         self.len() + held - accepted - u64::from(taken) - self.kept_and_taken()
     }
 
-    /// Whether everything handed in is accounted for.
+    /// True if every packet handed to the station is accounted for.
     pub fn conserves_packets(&self) -> bool {
         let c = &self.counters;
         c.offered == c.delivered + self.dropped() + self.inside()
     }
 
-    /// Packets dropped, for whatever reason.
+    /// Total number of dropped packets.
     pub fn dropped(&self) -> u64 {
         let c = &self.counters;
         c.drops_queue + c.drops_retry + c.drops_off
     }
 
-    /// Most that it may hold.
+    /// Limit of the queue.
     pub fn limit(&self) -> QueueLimit {
         self.limit
     }
 
-    /// Whether it has been switched off, or its battery is empty.
+    /// True if it has been switched off, or if its battery is empty.
     pub fn is_off(&self) -> bool {
         self.off_since.is_some()
     }
 
-    /// Tells the meter what the radio does from now on.
+    /// Updates the state of the energy meter.
     pub fn update_meter(&mut self, now: Time) {
         let asleep = self.is_asleep();
         if asleep {
@@ -392,7 +393,7 @@ impl Station {
         self.meter.enter(state, now);
     }
 
-    /// It falls silent for ever. Returns the packets that it queued and that nobody has taken.
+    /// Switches the station off permanently. Returns the queued packets that no station has received.
     pub fn switch_off(&mut self, now: Time) -> Vec<Queued> {
         self.account(now);
         let ahead = self.transmitting_until.map_or(0, |until| until.since(now).0);
@@ -404,7 +405,7 @@ impl Station {
         self.drop_kept(&mut lost);
         self.counters.drops_off += lost.len() as u64;
         self.queued_bytes = 0;
-        // A frame that is still arriving somewhere is of a packet that no longer exists.
+        // A frame that is still arriving at another station belongs to a packet that no longer exists.
         self.renumber();
         self.announcer = None;
         self.job = Job::Packet;
@@ -416,7 +417,7 @@ impl Station {
         lost
     }
 
-    /// When the station must be looked after next.
+    /// Time of the station's next event.
     fn deadline(&self) -> Time {
         let own = self.transmitting_until.unwrap_or(Time::NEVER).min(self.phase_until);
         let ends = self.off_at.min(self.meter.check());
@@ -426,7 +427,7 @@ impl Station {
         own.min(self.grant).min(self.response.map_or(Time::NEVER, |r| r.0))
     }
 
-    /// The event to schedule, if none is pending early enough.
+    /// Returns the time of an event to schedule, unless an earlier one is pending.
     pub fn arm(&mut self, now: Time) -> Option<Time> {
         let deadline = self.deadline();
         if deadline >= self.armed[0] {
@@ -437,7 +438,7 @@ impl Station {
         Some(at)
     }
 
-    /// An event fires; whether it still counts.
+    /// Handles an event that is due. Returns false if an earlier event has replaced it.
     pub fn disarm(&mut self, now: Time) -> bool {
         let counts = self.armed[0] == now;
         if counts {
@@ -448,18 +449,18 @@ impl Station {
 }
 
 impl Station {
-    /// From now on it keeps account of each next station.
+    /// Starts the recording of service by next station.
     pub fn watch_neighbours(&mut self) {
         self.neighbours.get_or_insert_default();
     }
 
-    /// How it got on with packets for a station since it was told to keep account.
+    /// Service of packets for a station since recording began.
     pub fn service_of(&self, to: u32) -> Service {
         let known = self.neighbours.iter().flat_map(|n| &n.0).find(|(s, _)| *s == to);
         known.map_or_else(Service::default, |(_, service)| *service)
     }
 
-    /// Enters the first packet, which is done with, into the account of its next station.
+    /// Records the first packet, which is finished, for its next station.
     pub(super) fn note_neighbour(&mut self, now: Time, head: &Queued) {
         let Some(neighbours) = &mut self.neighbours else { return };
         let service = neighbours.of(head.to);

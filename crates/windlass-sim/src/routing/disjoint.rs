@@ -1,5 +1,5 @@
-//! Who takes which disjoint path ([`DisjointPath`]): flows in pairs, and the two subflows of a connection that
-//! cross a radio.
+//! Assignment of disjoint paths ([`DisjointPath`]) to pairs of flows, and to the two subflows of a connection
+//! that crosses a radio.
 
 use super::Direction;
 use super::aodv::DisjointPath;
@@ -7,8 +7,8 @@ use crate::config::{Config, Multipath};
 use crate::radio::Hops;
 use crate::route::RadioHop;
 
-/// The disjoint paths that packets with one sender and one receiver take, each with its radio; on every
-/// other radio they share their routes with all.
+/// Disjoint paths of the packets with one sender and one receiver, each with its radio. On every other radio,
+/// they use the shared routes.
 pub(crate) type DisjointPaths = Vec<(u32, u32)>;
 
 /// The disjoint paths of a flow with a single connection.
@@ -20,8 +20,12 @@ pub(crate) fn of_flow(config: &Config, flow: usize) -> DisjointPaths {
     (0..).zip(&config.radios).filter_map(of_radio).collect()
 }
 
-/// The disjoint paths of each subflow of a flow, whose ways are these; `hop` says what a direction beyond
-/// the links is. An error is a sentence.
+/// Disjoint paths of each subflow of a flow; `ways` has the route of each subflow. `hop` returns the radio
+/// hop of a direction, or `None` for a link.
+///
+/// # Errors
+///
+/// Describes the fault in a sentence.
 pub(crate) fn of_subflows(
     config: &Config,
     flow: usize,
@@ -61,7 +65,7 @@ pub(crate) fn of_subflows(
     }
 }
 
-/// The two subflows that cross a radio.
+/// Returns the two subflows that cross a radio.
 fn pair(
     here: &[&(usize, RadioHop)],
     multipath: &Multipath,
@@ -88,7 +92,7 @@ fn pair(
     Ok((*first, *second))
 }
 
-/// Connections with disjoint routes among the flows before this one.
+/// Number of connections with disjoint routes among the flows before this one.
 fn connections_before(config: &Config, flow: usize) -> usize {
     let before = config.flows[..flow].iter().filter_map(|f| f.multipath.as_ref());
     before.filter(|m| m.disjoint).count()

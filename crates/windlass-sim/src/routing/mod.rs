@@ -1,5 +1,5 @@
-//! Routes: the chain of link directions and radio hops that a flow's packets take, and on radios
-//! where packets find their own way, [`aodv`].
+//! Routes: the chain of link directions and radio hops that a flow's packets take. Radios may find routes by
+//! [`aodv`].
 
 pub mod aodv;
 pub(crate) mod disjoint;
@@ -14,21 +14,22 @@ pub const fn link_of(direction: Direction) -> usize {
     direction as usize / 2
 }
 
-/// The shortest routes of a network, counted in links; among equals the one over the links that
-/// come first.
+/// Shortest routes of a network, by number of links. If several routes are shortest, the route over the first
+/// links is used.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// For each node its neighbours, in the order of the links.
+    /// Neighbours of each node, in the order of the links.
     neighbours: Vec<Vec<(usize, Direction)>>,
     search: RefCell<Search>,
 }
 
-/// Room for a search, kept from one to the next: it costs what it visits, however large the network is.
+/// Memory of a search, reused by the next search. The cost of a search depends on the visited nodes, not on
+/// the size of the network.
 #[derive(Clone, Debug)]
 struct Search {
-    /// For each node how it was reached; nothing between two searches.
+    /// For each node, the node and direction from which it was reached; all `None` between two searches.
     came_by: Vec<Option<(usize, Direction)>>,
-    /// The nodes reached, in the order in which they are to be looked at.
+    /// Reached nodes, in the order in which they are visited.
     reached: Vec<usize>,
 }
 
@@ -48,7 +49,7 @@ impl Routes {
         Routes { neighbours, search: RefCell::new(search) }
     }
 
-    /// The link directions from one node to another in order; `None` when they are not connected.
+    /// Returns the link directions from one node to another in order; `None` if they are not connected.
     pub fn path(&self, from: usize, to: usize) -> Option<Vec<Direction>> {
         let Search { came_by, reached } = &mut *self.search.borrow_mut();
         reached.push(from);
@@ -71,8 +72,8 @@ impl Routes {
         path
     }
 
-    /// The link directions from the first of these nodes over each of the next to the last, by the
-    /// shortest path from one to the next; `None` when two are not connected.
+    /// Returns the link directions of a path over these nodes, with the shortest path between each two;
+    /// `None` if two of them are not connected.
     pub fn through(&self, nodes: &[usize]) -> Option<Vec<Direction>> {
         let legs = nodes.windows(2).map(|pair| self.path(pair[0], pair[1]));
         legs.collect::<Option<Vec<_>>>().map(|legs| legs.concat())
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_through_a_node_leads_over_it() {
+    fn a_path_through_a_node_contains_it() {
         let routes = Routes::new(5, [[0, 1], [1, 3], [0, 2], [2, 3], [3, 4]]);
         assert_eq!(routes.through(&[0, 2, 4]), Some(vec![4, 6, 8]));
         assert_eq!(routes.through(&[0, 4]), routes.path(0, 4));

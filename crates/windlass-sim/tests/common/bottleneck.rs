@@ -1,4 +1,4 @@
-//! Flows that share a bottleneck of 10 Mbit/s, and what they make of it once they have settled.
+//! Flows that share a bottleneck of 10 Mbit/s, and their goodput after convergence.
 
 use windlass_cc::Time;
 use windlass_sim::config::Config;
@@ -12,9 +12,9 @@ pub const RATE_BPS: f64 = 10e6;
 /// Payload of a full segment with timestamps.
 pub const SEGMENT: f64 = 1448.0;
 
-/// One bulk flow of each algorithm with its round trip in ms, propagation only, a multiple of 4 and
-/// at least 20. Link 0 is the bottleneck, whose queue of 50 kB is the bandwidth-delay product of
-/// 40 ms; flow i begins on link 1 + 2i. The flows start 1.7 s after one another and later, by seed.
+/// One bulk flow per algorithm, with its base RTT in ms: a multiple of 4, and at least 20. Link 0 is the
+/// bottleneck. Its queue of 50 kB is the bandwidth-delay product for 40 ms. Flow i begins on link 1 + 2i.
+/// Flows start at least 1.7 s after one another, with an offset by seed.
 pub fn bottleneck(flows: &[(&'static str, u64)], seed: u64) -> Config {
     let mut links = vec![link([0, 1], RATE_BPS as u64, 5)];
     links[0].queue = QueueLimit::Bytes(50_000);
@@ -32,19 +32,19 @@ pub fn bottleneck(flows: &[(&'static str, u64)], seed: u64) -> Config {
     config
 }
 
-/// What happened between two moments.
+/// Measurements between two times.
 pub struct Settled {
     /// Goodput of each flow, bit/s.
     pub goodput: Vec<f64>,
-    /// Share of the time during which the bottleneck transmitted.
+    /// Share of the time for which the bottleneck transmitted.
     pub utilisation: f64,
-    /// Mean packets waiting there.
+    /// Mean number of packets in the bottleneck's queue.
     pub queue: f64,
-    /// The whole run.
+    /// Result of the whole run.
     pub run: RunResult,
 }
 
-/// Runs to `to` seconds and leaves the first `from` out.
+/// Runs until `to` seconds, and measures from `from` seconds.
 pub fn settled(mut config: Config, from: u64, to: u64) -> Settled {
     config.duration = Time::from_secs(to);
     let mut simulation = Simulation::new(config).expect("a valid configuration");

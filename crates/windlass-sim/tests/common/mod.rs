@@ -1,5 +1,5 @@
-//! Scenarios and formulas that the tests share.
-#![allow(dead_code, unused_imports)] // each test binary uses its own part
+//! Scenarios and formulas for several tests.
+#![allow(dead_code, unused_imports)] // each test binary uses some of them
 
 pub mod bottleneck;
 pub mod pftk;
@@ -42,7 +42,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
     }
 }
 
-/// A flow from node to node that starts at zero and is read at once.
+/// A flow from node to node that starts at zero, and whose receiver reads at once.
 pub fn flow(ends: [usize; 2], profile: Profile, traffic: Traffic) -> FlowConfig {
     FlowConfig {
         name: format!("{}>{}", ends[0], ends[1]),
@@ -62,12 +62,12 @@ pub fn profile(stack: StackConfig, algorithm: &'static str) -> Profile {
     Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), 1500)
 }
 
-/// A profile of today's standards.
+/// A profile of present standards.
 pub fn rfc(algorithm: &'static str) -> Profile {
     profile(RFC, algorithm)
 }
 
-/// Table 2 of Reno-BER with exact timers: what formulas assume that know no timer ticks.
+/// Table 2 of Reno-BER with exact timers, for formulas without timer ticks.
 pub fn exact_riverbed() -> StackConfig {
     let mut stack = RIVERBED;
     stack.timer_tick = Span::ZERO;
@@ -88,7 +88,7 @@ pub fn cbr(packet: u64, interval_us: u64, stop: Time) -> Cbr {
     }
 }
 
-/// A network with as many nodes as its links name.
+/// A network with the nodes of its links.
 pub fn network(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, duration: Time) -> Config {
     let nodes = links.iter().flat_map(|l| l.ends).max().unwrap_or(0) + 1;
     Config {
@@ -102,8 +102,8 @@ pub fn network(links: Vec<LinkConfig>, flows: Vec<FlowConfig>, duration: Time) -
     }
 }
 
-/// Reno-BER's download: server, cloud and client on 10 Mbit/s Ethernet, 20 ms between cloud and
-/// client, losses on the way from cloud to client only (RB-5's `data-only`).
+/// Reno-BER's download: server, cloud and client on 10 Mbit/s Ethernet, with 20 ms between cloud and client.
+/// Only packets from cloud to client are lost (RB-5's `data-only`).
 pub fn download(stack: StackConfig, bytes: u64, loss: Option<LossModel>) -> Config {
     let wire = |ends, delay_ms| LinkConfig {
         framing: Framing::ETHERNET,
@@ -115,8 +115,8 @@ pub fn download(stack: StackConfig, bytes: u64, loss: Option<LossModel>) -> Conf
     network(links, vec![flow([0, 2], profile(stack, "reno"), bulk)], Time::from_secs(200_000))
 }
 
-/// `n` bulk flows through a bottleneck of 10 Mbit/s each: access 100 Mbit/s and 5 ms on both
-/// sides, 30 ms between, a queue of 67 packets a flow, PPP framing.
+/// `n` bulk flows through a bottleneck of 10 Mbit/s for each flow: access of 100 Mbit/s and 5 ms on both
+/// sides, 30 ms between, a queue of 67 packets per flow, PPP framing.
 pub fn dumbbell(n: usize, algorithm: &'static str, duration: Time) -> Config {
     let wire = |ends, mbps: u64, delay_ms, packets| LinkConfig {
         queue: QueueLimit::Packets(packets),
@@ -134,12 +134,12 @@ pub fn dumbbell(n: usize, algorithm: &'static str, duration: Time) -> Config {
     network(links, flows, duration)
 }
 
-/// Today's standards, but for an initial window of this many segments.
+/// Present standards, with an initial window of `segments` segments.
 pub fn rfc_with_initial_window(segments: u32) -> StackConfig {
     StackConfig { initial_window: InitialWindow::Segments(segments), ..RFC }
 }
 
-/// Runs to the end; the configuration must be valid and packets must be conserved.
+/// Runs to the end. Panics if the configuration is not valid or packets are not conserved.
 pub fn run(config: Config) -> RunResult {
     let mut simulation = Simulation::new(config).expect("a valid configuration");
     simulation.run();
@@ -151,7 +151,7 @@ pub fn drops(probability: f64) -> Option<LossModel> {
     Some(LossModel::Drop { probability })
 }
 
-/// The frames with these numbers are lost.
+/// Losses of the frames with these numbers.
 pub fn listed(packets: &[u64]) -> Option<LossModel> {
     Some(LossModel::List { packets: packets.to_vec() })
 }
@@ -164,13 +164,13 @@ pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, (variance / n).sqrt())
 }
 
-/// Jain's index of fairness: 1 for equal shares, `1/n` when one has all.
+/// Jain's fairness index: 1 for equal shares, `1/n` if one flow has everything.
 pub fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     sum * sum / (shares.len() as f64 * shares.iter().map(|s| s * s).sum::<f64>())
 }
 
-/// Runs it up to this share of its time and to its end, and looks at what it comes to there and there.
+/// Runs up to this share of the duration and then to the end. Returns the results at both times.
 pub fn run_by_way_of(
     stop_at: f64,
     config: &Config,

@@ -1,20 +1,20 @@
 //! The full model of Padhye, Firoiu, Towsley and Kurose, *Modeling TCP Reno Performance: A Simple
 //! Model and Its Empirical Validation*, IEEE/ACM Transactions on Networking 8(2), 2000.
 
-/// What the model takes: a saturated Reno sender on a path.
+/// Parameters of the model: a saturated Reno sender on a path.
 #[derive(Clone, Copy)]
 pub struct Path {
     /// Round-trip time, seconds.
     pub rtt: f64,
     /// First timeout, seconds.
     pub t0: f64,
-    /// Segments that one acknowledgement covers.
+    /// Segments per acknowledgement.
     pub b: f64,
-    /// Largest window, segments.
+    /// Maximum window, segments.
     pub window: f64,
 }
 
-/// Expected window at a loss when nothing limits it, segments.
+/// Expected window at a loss without a limit of the window, segments.
 fn unlimited_window(p: f64, b: f64) -> f64 {
     let c = (2.0 + b) / (3.0 * b);
     c + (8.0 * (1.0 - p) / (3.0 * b * p) + c * c).sqrt()
@@ -30,13 +30,14 @@ fn timeout_probability(p: f64, w: f64) -> f64 {
     (numerator / (1.0 - q.powf(w))).min(1.0)
 }
 
-/// Backed-off timeouts, in units of the first: doubling six times.
+/// Mean duration of the backed-off timeouts in units of the first timeout. The timeout doubles up to six
+/// times.
 fn backoff(p: f64) -> f64 {
     1.0 + (0..6).map(|i| f64::from(1 << i) * p.powi(i + 1)).sum::<f64>()
 }
 
 impl Path {
-    /// Seconds between two losses' ends, and the window that a loss finds.
+    /// Seconds between the ends of two losses, and the window at a loss.
     fn cycle(self, p: f64) -> (f64, f64) {
         let Path { rtt, t0, b, window } = self;
         let free = unlimited_window(p, b);
@@ -50,14 +51,14 @@ impl Path {
         (rtt * rounds + timeouts, w)
     }
 
-    /// Segments sent per second, retransmissions counted.
+    /// Segments sent per second, with retransmissions.
     pub fn send_rate(self, p: f64) -> f64 {
         let (seconds, w) = self.cycle(p);
         ((1.0 - p) / p + w + timeout_probability(p, w) / (1.0 - p)) / seconds
     }
 
-    /// Segments sent per second if every loss were repaired by fast retransmit: the model without
-    /// its timeouts, an upper bound.
+    /// Segments sent per second if every loss were repaired by fast retransmit. This is the model without
+    /// timeouts, an upper bound.
     pub fn send_rate_without_timeouts(self, p: f64) -> f64 {
         let (seconds, w) = Path { t0: 0.0, ..self }.cycle(p);
         ((1.0 - p) / p + w) / seconds

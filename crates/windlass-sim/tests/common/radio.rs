@@ -1,4 +1,4 @@
-//! Cells that the radio tests share.
+//! Cells for the radio tests.
 
 use windlass_cc::{Span, Time};
 use windlass_sim::config::{Cbr, Config, Traffic};
@@ -11,7 +11,7 @@ use windlass_sim::routing::aodv::Aodv;
 
 use super::{flow, network, rfc};
 
-/// A station of node `node` on a line, so many metres along, with room for 100 packets.
+/// A station of node `node` on a line, `metres` metres from the origin, with a queue of 100 packets.
 pub fn station(node: usize, metres: i64) -> StationConfig {
     StationConfig {
         node,
@@ -22,8 +22,7 @@ pub fn station(node: usize, metres: i64) -> StationConfig {
     }
 }
 
-/// Stations on a line, received up to 250 m and sensed up to `sense_m`. On the line, so nobody
-/// hears anybody later than a microsecond.
+/// Stations on a line that receive frames up to 250 m and sense them up to `sense_m`.
 pub fn line(phy: Phy, sense_m: u64, places: &[i64]) -> RadioConfig {
     let mut radio = RadioConfig::new("air", phy);
     radio.path_loss = PathLoss::Disc { receive_mm: 250_000, sense_mm: 1000 * sense_m };
@@ -31,7 +30,7 @@ pub fn line(phy: Phy, sense_m: u64, places: &[i64]) -> RadioConfig {
     radio
 }
 
-/// A network of this radio alone, with datagram flows.
+/// A network of only this radio, with datagram flows.
 pub fn over(radio: RadioConfig, flows: &[([usize; 2], Cbr)], duration: Time) -> Config {
     let nodes = radio.stations.len();
     let flows = flows.iter().map(|(ends, c)| flow(*ends, rfc("reno"), Traffic::CbrUdp(*c)));
@@ -41,7 +40,7 @@ pub fn over(radio: RadioConfig, flows: &[([usize; 2], Cbr)], duration: Time) -> 
     config
 }
 
-/// A radio alone, driven by hand, with what happened on it and when.
+/// A radio without a network, and the log of its outcomes with their times.
 pub struct Driver {
     /// The radio.
     pub radio: Radio,
@@ -51,14 +50,14 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The radio at time zero.
+    /// Returns the radio at time zero.
     pub fn new(config: &RadioConfig, seed: u64) -> Driver {
         let nodes: Vec<String> = (0..config.stations.len()).map(|n| format!("n{n}")).collect();
         config.check(&nodes).expect("valid");
         Driver { radio: Radio::new(config, seed, 0), log: Vec::new(), next: 0 }
     }
 
-    /// Runs everything before `end`, and then stops there.
+    /// Processes all events before `end`, and stops at `end`.
     pub fn run_until(&mut self, end: Time) {
         while let Some(at) = self.radio.next_event().filter(|at| *at < end) {
             self.radio.step(at);
@@ -66,12 +65,12 @@ impl Driver {
         }
     }
 
-    /// A packet of `size` bytes is handed to a station at `at`. Returns its number.
+    /// Hands a packet to a station at `at`; `size` is in bytes. Returns its number. Panics if the queue is full.
     pub fn send(&mut self, at: Time, from: u32, to: u32, size: u32) -> u32 {
         self.try_send(at, from, to, size).expect("room")
     }
 
-    /// The same if the queue has room.
+    /// Like `send`, but returns `None` if the queue is full.
     pub fn try_send(&mut self, at: Time, from: u32, to: u32, size: u32) -> Option<u32> {
         self.run_until(at);
         let id = self.next;
@@ -79,17 +78,17 @@ impl Driver {
         self.radio.offer(at, from, to, PacketHandle { id, size, hop: 0 }).then_some(id)
     }
 
-    /// The same for all in range.
+    /// Sends a packet to all stations in range.
     pub fn broadcast(&mut self, at: Time, from: u32, size: u32) -> u32 {
         self.send(at, from, BROADCAST, size)
     }
 
-    /// Runs until nothing can happen any more.
+    /// Processes all events until no event is left.
     pub fn finish(&mut self) {
         self.run_until(Time(u64::MAX));
     }
 
-    /// When a packet was taken by its receiver.
+    /// Times at which the receiver received a packet.
     pub fn delivered(&self, id: u32) -> Vec<Time> {
         let taken = self.log.iter().filter_map(|(at, o)| match o {
             Outcome::Delivered { handle, .. } if handle.id == id => Some(*at),
@@ -104,13 +103,13 @@ pub fn us(n: u64) -> Span {
     Span::from_micros(n)
 }
 
-/// Only these pairs of stations are routed.
+/// Hops between only these pairs of stations.
 pub fn pairs(pairs: &[[usize; 2]]) -> Hops {
     Hops::Pairs(pairs.to_vec())
 }
 
-/// Rows times columns stations, 150 m apart, each received by its four neighbours and sensed by those
-/// two steps away, with 30 packets of room.
+/// Stations in rows and columns, 150 m apart, each with a queue of 30 packets. Each station is received by
+/// its four neighbours and sensed two steps away.
 pub fn grid(rows: usize, columns: usize) -> RadioConfig {
     let mut radio = RadioConfig::new("air", Phy::B_LONG);
     radio.path_loss = PathLoss::Disc { receive_mm: 180_000, sense_mm: 330_000 };

@@ -1,4 +1,4 @@
-//! A packet log as text: one line an event, for people and for exact comparison.
+//! A packet log as text: one line per event, for people and for exact comparison.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,9 +6,8 @@ use std::path::Path;
 use windlass_sim::{PacketEvent, PacketFate, RunResult};
 use windlass_tcp::{Flags, Segment};
 
-/// The log, sequence numbers counted from each side's SYN. The columns are the time in
-/// microseconds, the direction, what happened, flags, first sequence number, payload,
-/// acknowledgement and window field.
+/// The log, with sequence numbers relative to each side's SYN. The columns are the time in microseconds, the
+/// direction, the event, flags, first sequence number, payload, acknowledgement and window field.
 pub fn text(result: &RunResult) -> String {
     let mut base = [None; 2];
     for e in &result.packets {

@@ -1,4 +1,4 @@
-//! Cells of 802.11n that always have a packet.
+//! Saturated cells of 802.11n.
 
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
@@ -9,7 +9,7 @@ use windlass_sim::{RunResult, Simulation};
 use super::cbr;
 use super::radio::{over, station};
 
-/// IP packet of the datagrams, bytes.
+/// Size of the datagrams' IP packets, bytes.
 pub const PACKET: u32 = 1500;
 
 /// `n` stations at one distance from an access point, to which they send.
@@ -22,12 +22,12 @@ pub fn cell(phy: Phy, n: usize, metres: i64) -> RadioConfig {
     radio
 }
 
-/// Aggregates of at most so many frames.
+/// Aggregates of at most `max_frames` frames.
 pub fn up_to(max_frames: u32) -> Option<Aggregation> {
     Some(Aggregation { max_frames, ..Aggregation::default() })
 }
 
-/// Every station always has a packet.
+/// A network in which every station is saturated.
 pub fn saturated(radio: RadioConfig, seconds: u64) -> Config {
     let (n, end) = (radio.stations.len() - 1, Time::from_secs(seconds));
     let flows: Vec<_> = (1..=n)
@@ -36,14 +36,14 @@ pub fn saturated(radio: RadioConfig, seconds: u64) -> Config {
     over(radio, &flows, end)
 }
 
-/// What comes of it.
+/// Runs the network and returns the result.
 pub fn result(config: Config) -> RunResult {
     let mut simulation = Simulation::new(config).expect("valid");
     simulation.run();
     simulation.finish().expect("packets conserved")
 }
 
-/// Packets a second that stations bring to the access point; each is saturated.
+/// Packets per second that the stations deliver to the access point. Checks that each station is saturated.
 pub fn delivered(radio: RadioConfig, seconds: u64) -> f64 {
     let r = result(saturated(radio, seconds));
     let stations = &r.radios[0].stations[1..];

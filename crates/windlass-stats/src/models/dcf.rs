@@ -1,33 +1,33 @@
 //! Bianchi's model of a saturated IEEE 802.11 cell.
 //!
-//! G. Bianchi, *Performance Analysis of the IEEE 802.11 Distributed Coordination Function*, IEEE
-//! JSAC 18(3), 2000: `n` stations in earshot of each other always have a frame; a frame collides
-//! with the same probability whatever its history; nothing is lost otherwise. With a retry limit as
-//! Wu and others (INFOCOM 2002) add it. With [`Access::refined`] as Tinnirello, Bianchi and Xiao
-//! (*Refinements on IEEE 802.11 DCF Modeling Approaches*, IEEE TVT 59(3), 2010) correct it for what
-//! the standard does after a busy period: the others' back-offs go on where they stood, and whoever
-//! has just succeeded may draw zero and go first.
+//! G. Bianchi, *Performance Analysis of the IEEE 802.11 Distributed Coordination Function*, IEEE JSAC 18(3),
+//! 2000: `n` stations within range of each other always have a frame. A frame collides with the same
+//! probability at each attempt, and there are no other losses. The retry limit follows Wu and others (INFOCOM
+//! 2002). The field [`Access::refined`] selects the correction of Tinnirello, Bianchi and Xiao for the slot
+//! after a busy period (*Refinements on IEEE 802.11 DCF Modeling Approaches*, IEEE TVT 59(3), 2010). The other
+//! stations resume their back-offs without change, and the station that has just succeeded may draw zero and
+//! transmit first.
 
-/// How stations contend, and how long what they do takes. Times in any one unit.
+/// Contention of the stations, and the durations of its events. Times may have any one unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Access {
-    /// Least contention window (aCWmin): the first back-off is 0 … `cw_min` slots.
+    /// Minimum contention window (aCWmin): the first back-off is 0 … `cw_min` slots.
     pub cw_min: u32,
-    /// Largest contention window (aCWmax).
+    /// Maximum contention window (aCWmax).
     pub cw_max: u32,
     /// Attempts of a frame before it is dropped; `None` for no limit, as in the paper.
     pub attempts: Option<u32>,
     /// An idle slot.
     pub slot: f64,
-    /// T_s: how long a success occupies the channel, the DIFS after it included.
+    /// T_s: time that a success occupies the channel, including the DIFS after it.
     pub success: f64,
-    /// T_c: how long a collision does.
+    /// T_c: time that a collision occupies the channel.
     pub collision: f64,
-    /// Whether the correction of 2010 is applied.
+    /// True if the correction of 2010 is applied.
     pub refined: bool,
 }
 
-/// What the model says of a cell.
+/// Results of the model for a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturation {
     /// τ: probability that a station transmits in a slot.
@@ -38,20 +38,20 @@ pub struct Saturation {
     pub successes: f64,
 }
 
-/// Attempts after which those left no longer matter.
+/// Attempts after which the remaining probability is negligible.
 const MANY: u32 = 10_000;
 
 impl Access {
-    /// Mean back-off of the attempt after so many failures, slots.
+    /// Mean back-off, in slots, of the attempt after `failures` failures.
     fn mean_backoff(&self, failures: u32) -> f64 {
         let window = (f64::from(self.cw_min) + 1.0) * libm::exp2(f64::from(failures.min(30)));
         let window = window.min(f64::from(self.cw_max) + 1.0);
-        // Corrected, a first attempt that waits at all waits for 0 … cw_min − 1 slots.
+        // With the correction, a first attempt with a back-off waits 0 … cw_min − 1 slots.
         let missing = if self.refined && failures == 0 { 2.0 } else { 1.0 };
         (window - missing) / 2.0
     }
 
-    /// τ if transmissions collide with probability `p`: attempts over slots of a frame.
+    /// Returns τ if transmissions collide with probability `p`: attempts per slot of a frame.
     fn tau(&self, p: f64) -> f64 {
         let (mut attempts, mut slots, mut reached) = (0.0, 0.0, 1.0);
         for failures in 0..self.attempts.unwrap_or(MANY) {
@@ -65,11 +65,11 @@ impl Access {
         attempts / slots
     }
 
-    /// The fixed point of τ(p) and `p = 1 − (1 − τ)^(n − 1)`, and the throughput that follows.
+    /// Solves τ(p) and `p = 1 − (1 − τ)^(n − 1)` for their fixed point, and returns it with its throughput.
     pub fn saturation(&self, n: u32) -> Saturation {
         let others = f64::from(n) - 1.0;
         let collides = |tau: f64| 1.0 - libm::pow(1.0 - tau, others);
-        // τ falls with p and p rises with τ: one root.
+        // τ decreases with p and p increases with τ, so there is one root.
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..200 {
             let p = (low + high) / 2.0;
@@ -86,12 +86,12 @@ impl Access {
         Saturation { tau, collision_probability: p, successes }
     }
 
-    /// Frames a success, and the times of successes and collisions.
+    /// Returns the frames per success, and the times of successes and collisions.
     fn durations(&self) -> [f64; 3] {
         if !self.refined {
             return [1.0, self.success, self.collision];
         }
-        // Whoever succeeds draws zero with this probability and goes on at once.
+        // A station that succeeds draws zero with this probability and transmits again at once.
         let again = 1.0 / (f64::from(self.cw_min) + 1.0);
         let train = 1.0 / (1.0 - again);
         [train, self.success * train + self.slot, self.collision + self.slot]
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fixed_point_is_that_of_bianchis_chain() {
+    fn the_fixed_point_solves_bianchis_chain() {
         for (n, tau, p) in [
             (5, 0.04785, 0.17808),
             (10, 0.03731, 0.28977),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_throughputs_come_out() {
+    fn throughputs_agree_with_the_paper() {
         for (n, three, five) in
             [(5, 0.8097, 0.8102), (10, 0.7532, 0.7579), (20, 0.6788, 0.6975), (50, 0.5529, 0.6109)]
         {

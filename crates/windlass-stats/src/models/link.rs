@@ -2,26 +2,26 @@
 
 use libm::{expm1, log1p};
 
-/// Probability that a frame of `bytes` bytes has at least one wrong bit when bits fail
-/// independently with probability `ber`: `1 − (1 − ber)^(8·bytes)`.
+/// Returns the probability that a frame of `bytes` bytes has at least one wrong bit, if bits fail independently
+/// with probability `ber`: `1 − (1 − ber)^(8·bytes)`.
 pub fn per_exact(ber: f64, bytes: f64) -> f64 {
     -expm1(8.0 * bytes * log1p(-ber))
 }
 
-/// First-order approximation `ber · 8·bytes` (Reno-BER equation 3, with the length in bits: RB-1).
-/// It exceeds one for long frames and is no probability there.
+/// First-order approximation `ber · 8·bytes` (Reno-BER equation 3, with the length in bits: RB-1). For long
+/// frames it exceeds one and is not a probability.
 pub fn per_linear(ber: f64, bytes: f64) -> f64 {
     ber * 8.0 * bytes
 }
 
-/// The bit-error rate at which a frame of `bytes` bytes is lost with probability `per`:
-/// the inverse of [`per_exact`].
+/// Returns the bit-error rate at which a frame of `bytes` bytes is lost with probability `per`. It is the
+/// inverse of [`per_exact`].
 pub fn ber_for_per(per: f64, bytes: f64) -> f64 {
     -expm1(log1p(-per) / (8.0 * bytes))
 }
 
-/// Retransmissions that deliver `n` packets when every transmission, of a retransmission too, is
-/// lost with probability `p` and nothing is sent needlessly: `n·p/(1 − p)`.
+/// Returns the number of retransmissions that deliver `n` packets: `n·p/(1 − p)`. Every transmission, also of a
+/// retransmission, is lost with probability `p`, and no retransmission is unnecessary.
 pub fn expected_retransmissions(n: f64, p: f64) -> f64 {
     n * p / (1.0 - p)
 }

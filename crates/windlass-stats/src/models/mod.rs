@@ -1,7 +1,6 @@
-//! Closed-form models of lossy links and of TCP: the oracles beside which simulations are shown.
+//! Closed-form models of lossy links and of TCP, as references for simulations.
 //!
-//! All of it is `f64` and uses [`libm`] for powers and logarithms, so that every machine prints
-//! the same digits.
+//! All models use `f64`, with [`libm`] for powers and logarithms, so that every machine prints the same digits.
 
 pub mod dcf;
 pub mod link;

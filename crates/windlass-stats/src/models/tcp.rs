@@ -2,14 +2,14 @@
 
 use libm::{pow, sqrt};
 
-/// Mathis, Semke, Mahdavi and Ott (1997): segments per second under periodic loss of one segment
-/// in `1/p`, `MSS/RTT · √(3/(2·b·p))` with `b` segments an acknowledgement. Good for small `p`
-/// (below 0.01), no timeouts and no other limit on the window.
+/// Mathis, Semke, Mahdavi and Ott (1997): segments per second under periodic loss of one segment in `1/p`,
+/// `MSS/RTT · √(3/(2·b·p))` with `b` segments per acknowledgement. Valid for small `p` (below 0.01), without
+/// timeouts and without another limit on the window.
 pub fn mathis(rtt_s: f64, p: f64, b: f64) -> f64 {
     sqrt(3.0 / (2.0 * b * p)) / rtt_s
 }
 
-/// The most that a window of `rwnd_bytes` can carry, bytes per second: one window a round trip.
+/// Upper bound of the rate with a window of `rwnd_bytes`, in bytes per second: one window per RTT.
 pub fn window_bound(rwnd_bytes: f64, rtt_s: f64) -> f64 {
     rwnd_bytes / rtt_s
 }
@@ -26,7 +26,7 @@ pub struct Pftk {
     pub t0_s: f64,
     /// Largest window, segments: `W_m`.
     pub w_max: f64,
-    /// Segments an acknowledgement: 2 with delayed acknowledgements.
+    /// Segments per acknowledgement: 2 with delayed acknowledgements.
     pub b: f64,
 }
 
@@ -38,7 +38,7 @@ impl Pftk {
         c + sqrt(8.0 * (1.0 - p) / (3.0 * self.b * p) + c * c)
     }
 
-    /// Probability that a loss in a window of `w` segments is found by a timeout: `Q(p, w)`.
+    /// Probability that a timeout detects a loss in a window of `w` segments: `Q(p, w)`.
     pub fn timeout_probability(p: f64, w: f64) -> f64 {
         if w <= 3.0 {
             return 1.0;
@@ -49,17 +49,17 @@ impl Pftk {
         q.min(1.0)
     }
 
-    /// Full model, counting every segment sent: `B(p)`. The window bound for `p` of zero.
+    /// Full model, counting every segment sent: `B(p)`. Returns the window bound if `p` is zero.
     pub fn send_rate(&self, p: f64) -> f64 {
         self.full(p, |w, q, keep| w + q / keep)
     }
 
-    /// Full model, counting delivered segments only: `T(p)`. The window bound for `p` of zero.
+    /// Full model, counting delivered segments only: `T(p)`. Returns the window bound if `p` is zero.
     pub fn throughput(&self, p: f64) -> f64 {
         self.full(p, |w, q, _| w / 2.0 + q)
     }
 
-    /// Approximate model, equation 33 of the 2000 paper. The window bound for `p` of zero.
+    /// Approximate model, equation 33 of the 2000 paper. Returns the window bound if `p` is zero.
     pub fn approximate(&self, p: f64) -> f64 {
         let bound = self.w_max / self.rtt_s;
         if p <= 0.0 {
@@ -70,8 +70,8 @@ impl Pftk {
         bound.min(1.0 / (congestion + timeout * p * (1.0 + 32.0 * p * p)))
     }
 
-    /// Both regimes of the full model; `sent` gives the segments of a round beyond `(1−p)/p`
-    /// from the window, `Q` and `1 − p`.
+    /// Both regimes of the full model. `sent` returns the segments of a round beyond `(1−p)/p` from the window,
+    /// `Q` and `1 − p`.
     fn full(&self, p: f64, sent: impl Fn(f64, f64, f64) -> f64) -> f64 {
         if p <= 0.0 {
             return self.w_max / self.rtt_s;
@@ -89,7 +89,7 @@ impl Pftk {
     }
 }
 
-/// `G(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶`: timeouts in a row, doubled up to 64·T0.
+/// `G(p) = 1 + p + 2p² + 4p³ + 8p⁴ + 16p⁵ + 32p⁶`: consecutive timeouts, doubled up to 64·T0.
 fn backoff_sum(p: f64) -> f64 {
     1.0 + p * (1.0 + p * (2.0 + p * (4.0 + p * (8.0 + p * (16.0 + p * 32.0)))))
 }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_example_at_one_per_cent() {
+    fn worked_example_at_a_loss_rate_of_0_01() {
         near(B2.expected_window(0.01), 12.175, 5e-4);
         near(Pftk::timeout_probability(0.01, 6.0), 0.5222, 5e-5);
         near(SEGMENTS / B2.send_rate(0.01), 86.5, 0.05);
@@ -143,7 +143,7 @@ mod tests {
         near(B2.throughput(1e-9), 150.0, 1e-3);
     }
 
-    /// At low loss and without a window limit the full model tends to the square-root law.
+    /// At low loss and without a window limit the full model converges to the square-root law.
     #[test]
     fn full_model_tends_to_mathis_when_timeouts_do_not_matter() {
         let free = Pftk { t0_s: 0.0, w_max: 1e9, ..B2 };

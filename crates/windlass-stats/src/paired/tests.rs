@@ -1,4 +1,4 @@
-//! The paired tests against published figures, and their promises by simulation.
+//! The paired tests, compared with published values, and their coverage by simulation.
 
 use super::super::effect::hodges_lehmann;
 use super::super::multiple::holm;
@@ -9,15 +9,15 @@ fn close(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance, "{a} is not within {tolerance} of {b}");
 }
 
-/// Hours of sleep gained by ten patients on two drugs: Student, "The probable error of a mean",
-/// Biometrika 6, 1908, the first paired t-test; the data set `sleep` of R.
+/// Hours of sleep that ten patients gained on two drugs: Student, "The probable error of a mean", Biometrika 6,
+/// 1908, the first paired t-test. It is the data set `sleep` of R.
 const SLEEP: [[f64; 10]; 2] = [
     [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0],
     [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
 ];
 
-/// The same data: the differences to one decimal, as they are printed. As floating-point numbers
-/// −0.2 − 1.1 and −1.2 − 0.1 are not the same, which would break the tie.
+/// The differences of the same data, to one decimal, as they are printed. As floating-point numbers −0.2 − 1.1
+/// and −1.2 − 0.1 differ, and the tie would be lost.
 const SLEEP_DIFFERENCES: [f64; 10] = [-1.2, -2.4, -1.3, -1.3, 0.0, -1.0, -1.8, -0.8, -4.6, -1.4];
 
 /// R's manual page of `t.test` and `sleep`: t = −4.0621, df = 9, p-value = 0.002833, interval
@@ -45,8 +45,8 @@ fn signed_rank_agrees_with_hollander_and_wolfe() {
     close(test.p, 2.0 * 0.01953125, 1e-15);
 }
 
-/// With a zero and a tie. All nine others are negative: 2 of 2⁹ signs are as extreme. R's normal
-/// approximation of the same (`wilcox.test(..., exact = FALSE)`) is V = 0, p-value = 0.009091.
+/// With a zero and a tie. All other nine are negative: 2 of 2⁹ signs are as extreme. R's normal approximation
+/// for this data (`wilcox.test(..., exact = FALSE)`) is V = 0, p-value = 0.009091.
 #[test]
 fn signed_rank_leaves_zeros_out_and_shares_tied_ranks() {
     let test = signed_rank(&SLEEP_DIFFERENCES).unwrap();
@@ -58,8 +58,9 @@ fn signed_rank_leaves_zeros_out_and_shares_tied_ranks() {
     close(normal_p(0, &doubled), 0.009091, 5e-7);
 }
 
-/// Small cases counted by hand. Ranks of 1, −1, 2 are 1½, 1½, 3; the eight signings give sums of the
-/// positive ones 0, 1½, 1½, 3, 3, 4½, 4½, 6: at 4½ four are as far from the mean of 3, and two more.
+/// Small cases counted by hand. The ranks of 1, −1, 2 are 1½, 1½, 3. The sums of the positive ranks over the
+/// eight signings are 0, 1½, 1½, 3, 3, 4½, 4½, 6. For a sum of 4½, four signings have the same distance from
+/// the mean of 3, and two a greater distance.
 #[test]
 fn signed_rank_counts_every_signing() {
     assert_eq!(signed_rank(&[1.0, -1.0, 2.0]).unwrap().p, 6.0 / 8.0);
@@ -68,8 +69,8 @@ fn signed_rank_counts_every_signing() {
     assert_eq!(signed_rank(&[f64::INFINITY, 1.0, 2.0, 3.0]).unwrap().p, 2.0 / 16.0);
 }
 
-/// Where the counting ends both ways agree, but for the tails that are lighter than the normal ones:
-/// with an excess kurtosis of −0.07 Edgeworth's next term is at most 0.004.
+/// At the limit of exact counting both methods agree, except that the exact tails are lighter than the normal
+/// tails. With an excess kurtosis of −0.07 Edgeworth's next term is at most 0.004.
 #[test]
 fn counted_and_normal_probabilities_agree_at_the_change() {
     let doubled: Vec<u64> = (1..=MOST_EXACT as u64).map(|rank| 2 * rank).collect();
@@ -86,7 +87,7 @@ fn counted_and_normal_probabilities_agree_at_the_change() {
 fn differences_that_are_all_the_same_have_intervals_without_width() {
     let none = t_test(&[0.0; 5], 0.95).unwrap();
     assert_eq!((none.t, none.p, none.ci), (0.0, 1.0, [0.0, 0.0]));
-    // A tenth is no binary fraction: a sum of them over their number would not be it.
+    // A tenth is not a binary fraction: a sum of tenths over their number may differ from a tenth.
     let some = t_test(&[-0.1; 10], 0.95).unwrap();
     assert_eq!((some.t, some.p, some.sd), (f64::NEG_INFINITY, 0.0, 0.0));
     assert_eq!(some.ci, [-0.1, -0.1]);
@@ -94,7 +95,7 @@ fn differences_that_are_all_the_same_have_intervals_without_width() {
 }
 
 #[test]
-fn what_cannot_be_tested_is_not_tested() {
+fn unusable_differences_give_no_test() {
     assert_eq!(differences(&[1.0], &[1.0, 2.0]), None);
     assert_eq!(t_test(&[1.0], 0.95), None);
     assert_eq!(t_test(&[1.0, f64::INFINITY], 0.95), None);
@@ -102,7 +103,7 @@ fn what_cannot_be_tested_is_not_tested() {
     assert_eq!(signed_rank(&[f64::NAN]), None);
 }
 
-/// Differences of ten pairs that share what a common seed gives both.
+/// Differences of ten pairs. Both values of a pair share the part that a common seed gives.
 fn pairs(random: &mut Random, shift: f64) -> Vec<f64> {
     let pair = |random: &mut Random| {
         let shared = 5.0 * random.normal();
@@ -128,8 +129,8 @@ fn paired_intervals_cover_the_true_difference_as_often_as_they_say() {
     close(f64::from(by_rank) / f64::from(rounds), 0.9512, 0.012);
 }
 
-/// Four algorithms that do not differ, compared each with each: alone, six tests at 5 % find a
-/// difference in about one family of five, with Holm's correction in no more than one of twenty.
+/// Four algorithms without a difference, each compared with each. Six uncorrected tests at 5 % find a
+/// difference in about one of five families; with Holm's correction, in at most one of twenty.
 #[test]
 fn all_pairs_with_holm_keep_the_familywise_error() {
     let mut random = Random::new(11);

@@ -1,61 +1,64 @@
-//! When a receiver acknowledges: by RFC 1122's rule, or by Linux's, which delays acknowledgements by what arrives and
-//! ends each delay early where somebody may be waiting for it.
+//! Times at which a receiver acknowledges, by RFC 1122's rule or by Linux's rule. Linux derives the delay of
+//! acknowledgements from the arriving data, and ends a delay early if the sender may be waiting.
 
 use windlass_cc::{Span, Time};
 
 use super::{Endpoint, Profile, State};
 use crate::segment::{DEFAULT_MSS, Flags, Segment};
 
-/// `TCP_MAX_QUICKACKS`: acknowledgements of single segments when a connection begins, or after data
-/// that came twice.
+/// `TCP_MAX_QUICKACKS`: acknowledgements of single segments at the beginning of a connection, or after
+/// duplicate data.
 const MANY_QUICK: u32 = 16;
-/// `TCP_MIN_MSS`, bytes: the first guess of the peer's segments is this at least, and [`DEFAULT_MSS`] at most.
+/// `TCP_MIN_MSS`, bytes: minimum of the first estimate of the peer's segment size; the maximum is
+/// [`DEFAULT_MSS`].
 const LEAST_MSS: u32 = 88;
-/// The longest delay: the least retransmission timeout less a tick of 4 ms (`tcp_delack_max`).
+/// The maximum delay: the minimum retransmission timeout minus a tick of 4 ms (`tcp_delack_max`).
 const LONGEST_DELAY: Span = Span::from_millis(196);
 
-/// How Linux's receiver stands with its acknowledgements (`icsk_ack`).
+/// State of Linux's delayed acknowledgements (`icsk_ack`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Acks {
-    /// Segments still to be acknowledged at once (`quick`).
+    /// Remaining number of segments to acknowledge at once (`quick`).
     quick: u32,
-    /// The peer's segment size as it seems, bytes (`rcv_mss`); zero before the first data.
+    /// Estimate of the peer's segment size, bytes (`rcv_mss`); zero before the first data.
     segment: u32,
-    /// Length of the last segment that was shorter, bytes (`last_seg_size`).
+    /// Length of the last shorter segment, bytes (`last_seg_size`).
     shorter: u32,
-    /// How long an acknowledgement may wait (`ato`), [`StackConfig::delayed_ack_timeout`](crate::StackConfig::delayed_ack_timeout) or more; zero
-    /// before the first data.
+    /// Delay of an acknowledgement (`ato`), at least
+    /// [`StackConfig::delayed_ack_timeout`](crate::StackConfig::delayed_ack_timeout); zero before the first
+    /// data.
     delay: Span,
-    /// When data came last (`lrcvtime`).
+    /// Arrival time of the last data (`lrcvtime`).
     last_data: Time,
-    /// The application answers what comes, so that an acknowledgement may go with its data (`pingpong`).
+    /// True if the application responds to the received data, so that its data can carry the acknowledgement
+    /// (`pingpong`).
     dialogue: bool,
-    /// An acknowledgement is due (`ICSK_ACK_SCHED`).
+    /// True if an acknowledgement is due (`ICSK_ACK_SCHED`).
     due: bool,
-    /// Data have come that the sender pushed, or in a short segment, once or more than once.
+    /// Number of arrivals of pushed data or of a short segment: 0, 1, or 2 for more than one.
     pushed: u8,
 }
 
 impl Acks {
-    /// So many acknowledgements go at once, at most (`tcp_enter_quickack_mode`).
+    /// Schedules up to `most` immediate acknowledgements (`tcp_enter_quickack_mode`).
     pub(super) fn hasten(&mut self, p: &Profile, most: u32) {
         self.quick = self.quick.max(most);
         self.dialogue = false;
         self.delay = p.stack.delayed_ack_timeout;
     }
 
-    /// Data leave: an answer, if something has come just now (`tcp_event_data_sent`).
+    /// Data are sent. They are a response if data have arrived recently (`tcp_event_data_sent`).
     pub(super) fn note_sent(&mut self, now: Time) {
         self.dialogue |= now.since(self.last_data) < self.delay;
     }
 
-    /// The window opens fast, of which the sender is to know at once (`tcp_grow_window`).
+    /// The receive window grows fast, and the sender must be notified at once (`tcp_grow_window`).
     pub(super) fn hasten_once(&mut self) {
         self.quick |= 1;
     }
 
-    /// The length of a segment tells the peer's segment size, or that its application had no more
-    /// (`tcp_measure_rcv_mss`).
+    /// Estimates the peer's segment size from the length of a segment, or detects that the peer's application
+    /// had no more data (`tcp_measure_rcv_mss`).
     fn measure_segment(&mut self, s: &Segment, options: u32, mss: u32) {
         let before = std::mem::take(&mut self.shorter);
         let pushed = s.flags.has(Flags::PSH);
@@ -64,8 +67,8 @@ impl Acks {
             self.pushed |= u8::from(pushed);
             return;
         }
-        // Without PSH a segment is a full one, unless it is very small. The options that only some segments have do not
-        // count.
+        // A segment without PSH counts as full, unless it is very small. Options that only some segments have
+        // do not count.
         let whole = s.len + s.options.wire_len();
         if whole >= DEFAULT_MSS || whole >= LEAST_MSS && !pushed {
             self.shorter = whole.saturating_sub(options);
@@ -77,7 +80,7 @@ impl Acks {
         self.pushed = if self.pushed > 0 { 2 } else { 1 };
     }
 
-    /// The time between segments sets the delay (`tcp_event_data_recv`).
+    /// Derives the delay from the time between segments (`tcp_event_data_recv`).
     fn measure_gap(&mut self, now: Time, least: Span, rto: Span, most_quick: u32) {
         let gap = now.since(self.last_data);
         if self.delay == Span::ZERO {
@@ -95,14 +98,14 @@ impl Acks {
 }
 
 impl Endpoint {
-    /// Data that had not come before arrive in order.
+    /// Processes new data that arrive in order.
     pub(super) fn on_fresh_data(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.recv.unacked_segments += 1;
         if !p.stack.quick_acks {
             return;
         }
         let options = if self.agreed.timestamps { 12 } else { 0 };
-        // `advmss`: what this end has announced.
+        // `advmss`: the MSS that this end has announced.
         let (rto, mss) = (self.rto(p), p.mss().saturating_sub(options));
         let acks = &mut self.recv.acks;
         acks.due = true;
@@ -114,7 +117,7 @@ impl Endpoint {
         self.recv.acks.measure_gap(now, p.stack.delayed_ack_timeout, rto, most_quick);
     }
 
-    /// Data came that had come before, or that nobody wants (`tcp_enter_quickack_mode`).
+    /// Duplicate or unexpected data arrived (`tcp_enter_quickack_mode`).
     pub(super) fn acknowledge_quickly(&mut self, p: &Profile) {
         if p.stack.quick_acks {
             let most = self.most_quick();
@@ -130,8 +133,8 @@ impl Endpoint {
         (window / (2 * segment)).clamp(2, u64::from(MANY_QUICK)) as u32
     }
 
-    /// A FIN arrives: where both sides are done it is acknowledged at once, and otherwise with the application's own FIN if
-    /// that comes soon (`tcp_fin`).
+    /// Processes an arriving FIN (`tcp_fin`). If both sides have closed, it is acknowledged at once.
+    /// Otherwise the application's own FIN carries the acknowledgement if it is sent soon.
     pub(super) fn on_fin(&mut self, p: &Profile) {
         if !p.stack.quick_acks || self.state != State::Established {
             self.recv.ack_now = true;
@@ -141,8 +144,8 @@ impl Endpoint {
         self.recv.acks.dialogue = true;
     }
 
-    /// All of a segment's data are dealt with: the acknowledgement goes now or later. `beyond` says that they came beyond a
-    /// hole.
+    /// Decides between an immediate and a delayed acknowledgement after a segment's data are processed.
+    /// `beyond` is true if the data arrived beyond a hole.
     pub(super) fn acknowledge_data(&mut self, p: &Profile, now: Time, beyond: bool) {
         if p.stack.quick_acks {
             self.recv.acks.due = true;
@@ -170,15 +173,15 @@ impl Endpoint {
         }
     }
 
-    /// Whether more than a full segment is not acknowledged yet.
+    /// True if more than a full segment is not acknowledged yet.
     fn owes_segments(&self, p: &Profile) -> bool {
         let most = u64::from(self.recv.acks.segment)
             * u64::from(p.stack.delayed_ack_segments.saturating_sub(1));
         self.recv.nxt - self.recv.last_ack_sent > most
     }
 
-    /// Whether the acknowledgement would offer as much room as the last one did; otherwise the application's reading brings
-    /// one.
+    /// True if the acknowledgement would offer at least as much window as the last acknowledgement. Otherwise
+    /// the application's next read triggers an acknowledgement.
     fn window_keeps_up(&self, p: &Profile) -> bool {
         let offered = self.recv.adv.saturating_sub(self.recv.last_ack_sent);
         self.layer.on || self.recv.nxt == self.recv.read || self.receive_room(p) >= offered
@@ -193,7 +196,7 @@ impl Endpoint {
         }
         let at = Endpoint::expiry(p, now, delay);
         if self.timers.delack <= now + Span(delay.0 / 4) {
-            self.recv.ack_now = true; // the wait is about to end anyhow
+            self.recv.ack_now = true; // the delay is about to end
         } else {
             self.timers.delack = self.timers.delack.min(at);
         }
@@ -213,7 +216,7 @@ impl Endpoint {
         }
     }
 
-    /// An acknowledgement goes out, by itself or with data (`tcp_event_ack_sent`).
+    /// An acknowledgement is sent, alone or with data (`tcp_event_ack_sent`).
     #[inline]
     pub(super) fn note_ack_sent(&mut self, p: &Profile) {
         self.timers.report = Time::NEVER;
@@ -231,10 +234,11 @@ impl Endpoint {
         (acks.due, acks.pushed) = (false, 0);
     }
 
-    /// The application read. RFC 1122 section 4.2.3.3 requires an acknowledgement once the window has opened by a segment or
-    /// half the buffer. As in BSD it is two segments, so that an update does not double every acknowledgement. Linux
-    /// announces a window that is twice as large as the sender knows. It also acknowledges pushed data once all are read,
-    /// unless the application is about to answer (`__tcp_cleanup_rbuf`).
+    /// The application has read data. RFC 1122 section 4.2.3.3 requires a window update if the window has
+    /// grown by one segment or by half the buffer. As in BSD the step here is two segments, so that updates do
+    /// not double the number of acknowledgements. Linux announces a window that is at least twice the last
+    /// announced window. It also acknowledges pushed data when all data are read, unless the application is
+    /// about to respond (`__tcp_cleanup_rbuf`).
     pub(super) fn after_read(&mut self, p: &Profile) {
         if self.recv.fin_received() && !(p.stack.quick_acks && self.recv.acks.due) {
             return;
@@ -252,7 +256,7 @@ impl Endpoint {
         self.recv.ack_now |= due || !self.recv.fin_received() && self.window_doubles(p);
     }
 
-    /// Whether the application's reading has made the window at least twice as large as the sender knows.
+    /// True if the application's reads have made the window at least twice as large as announced.
     fn window_doubles(&self, p: &Profile) -> bool {
         let known = self.recv.adv.saturating_sub(self.recv.nxt);
         let room = self.receive_room(p);

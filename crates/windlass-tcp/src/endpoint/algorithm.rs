@@ -1,4 +1,4 @@
-//! The algorithm that an endpoint runs: its profile's, or one that somebody else has defined.
+//! The algorithm of an endpoint: the profile's algorithm, or an algorithm defined elsewhere.
 
 use std::fmt::Debug;
 
@@ -7,20 +7,20 @@ use windlass_cc::{
     TraceField, Undo,
 };
 
-/// A congestion control from outside `windlass-cc`, at work on one connection
+/// A congestion control from outside `windlass-cc` for one connection
 /// ([`Endpoint::set_controller`](super::Endpoint::set_controller)).
 ///
-/// It is told what [`windlass_cc::Controller`] would be, in the same order, as data. What the host does for an algorithm
-/// (rate samples, ECN, cross-layer information) it does as for the profile's.
+/// It receives the events of [`windlass_cc::Controller`], in the same order, as data. The host provides rate
+/// samples, ECN and cross-layer information as it does for the profile's algorithm.
 pub trait CongestionControl: Debug + Send {
-    /// The connection begins: the handshake is over. `params` are the profile's, with initial window and
-    /// recovery as the stack has them.
+    /// Called when the handshake is complete. `params` are the profile's parameters, with the stack's initial
+    /// window and recovery.
     fn begin(&mut self, params: &AnyParams, conn: &Conn);
 
-    /// Something happened.
+    /// Called for each event.
     fn on_event(&mut self, conn: &Conn, event: &Event);
 
-    /// What the endpoint may do now; calling it twice changes nothing.
+    /// The current control values. A call does not change the state.
     fn control(&self) -> Control;
 
     /// A copy, for a copy of the endpoint.
@@ -33,8 +33,8 @@ impl Clone for Box<dyn CongestionControl> {
     }
 }
 
-/// What runs.
-// The large one is what nearly all run.
+/// The algorithm in use.
+// Nearly all endpoints use the larger variant.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub(super) enum Algorithm {
@@ -117,7 +117,7 @@ impl Algorithm {
         }
     }
 
-    /// Visits the inner state, of which a foreign algorithm shows none.
+    /// Visits the internal state. A foreign algorithm exposes no state.
     pub(super) fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
         match self {
             Own(own) => own.trace(sink),

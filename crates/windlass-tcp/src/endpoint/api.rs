@@ -1,4 +1,4 @@
-//! The application's side of an endpoint, and what can be seen of it.
+//! The application's interface of an endpoint, and its visible state.
 
 use windlass_cc::{Control, Phase, Span, TraceField};
 
@@ -8,7 +8,7 @@ use super::algorithm::{Algorithm, CongestionControl};
 use super::{Endpoint, Failure, Profile, State, Stats};
 
 impl Endpoint {
-    /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) yields a SYN.
+    /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) returns a SYN.
     pub fn connect(&mut self) {
         if self.state == State::Closed && self.send.max == 0 && self.failure.is_none() {
             self.state = State::SynSent;
@@ -23,20 +23,20 @@ impl Endpoint {
         }
     }
 
-    /// Offers `bytes` more to send. The endpoint takes them into its send buffer as room appears.
-    /// After [`close`](Endpoint::close) nothing is taken.
+    /// Offers `bytes` more bytes to send. The endpoint moves them into its send buffer when there is space.
+    /// After [`close`](Endpoint::close) the call has no effect.
     pub fn offer(&mut self, bytes: u64) {
         if !self.stream.fin_queued {
             self.stream.end = self.stream.end.saturating_add(bytes).min(1 << 60);
         }
     }
 
-    /// Bytes that have arrived in order and not been read.
+    /// Bytes that have arrived in order and have not been read.
     pub fn readable(&self) -> u64 {
         self.recv.data_received().saturating_sub(self.recv.read)
     }
 
-    /// Reads up to `max` bytes; a window update may follow.
+    /// Reads up to `max` bytes. A window update may follow.
     pub fn read(&mut self, p: &Profile, max: u64) -> u64 {
         let n = self.readable().min(max);
         self.recv.read += n;
@@ -46,13 +46,13 @@ impl Endpoint {
         n
     }
 
-    /// No more data will be offered: a FIN follows what has been, once the handshake is done. The
-    /// peer may go on sending.
+    /// Closes the sending direction. A FIN follows the offered data after the handshake. The peer may
+    /// continue to send.
     pub fn close(&mut self) {
         match self.state {
             State::Closed => {}
             State::Listen => self.state = State::Closed,
-            // Section 3.10.4: the state changes at once, though the FIN waits behind data.
+            // Section 3.10.4: the state changes at once, although the FIN waits behind data.
             _ => {
                 self.stream.fin_queued = true;
                 self.state = match self.state {
@@ -64,12 +64,12 @@ impl Endpoint {
         }
     }
 
-    /// Closes both directions: as [`close`](Endpoint::close), and nobody will read what still comes.
-    /// Data that wait to be read, or come later, would be lost in silence: the peer is told by a
-    /// reset (RFC 9293 section 3.6.1, SHLD-3).
+    /// Closes both directions. Like [`close`](Endpoint::close), but the application reads no more data. If
+    /// data wait to be read, or arrive later, the peer receives a reset, because these data are lost (RFC
+    /// 9293 section 3.6.1, SHLD-3).
     pub fn close_both(&mut self) {
         if self.state == State::SynSent {
-            return self.shut(); // RFC 9293 section 3.10.4: an answer that still comes is refused
+            return self.shut(); // RFC 9293 section 3.10.4: a later response is refused
         }
         self.close();
         self.stream.shut_read = true;
@@ -79,13 +79,13 @@ impl Endpoint {
         }
     }
 
-    /// Has this algorithm decide in place of the profile's from the end of the handshake on.
+    /// Replaces the profile's algorithm by this algorithm, from the end of the handshake on.
     pub fn set_controller(&mut self, controller: Box<dyn CongestionControl>) {
         self.cc = Algorithm::Foreign(controller);
     }
 
-    /// Drops the connection and tells the peer with a reset where it still expects anything
-    /// (RFC 9293 section 3.10.5). Does nothing to a connection that is closed already.
+    /// Drops the connection and sends a reset if the peer still expects segments (RFC 9293 section 3.10.5).
+    /// Has no effect on a closed connection.
     pub fn abort(&mut self) {
         match self.state {
             State::Closed => {}
@@ -100,17 +100,17 @@ impl Endpoint {
         }
     }
 
-    /// Whether the handshake has completed at some time.
+    /// True if the handshake has completed at any time.
     pub fn was_established(&self) -> bool {
         self.established
     }
 
-    /// Whether the peer has closed its side and everything before that has been read.
+    /// True if the peer has closed its side and all its data have been read.
     pub fn at_end(&self) -> bool {
         self.recv.fin_received() && self.readable() == 0
     }
 
-    /// Whether all offered data has been acknowledged.
+    /// True if all offered data have been acknowledged.
     pub fn all_acknowledged(&self) -> bool {
         self.send.una >= self.stream.end
     }
@@ -120,7 +120,7 @@ impl Endpoint {
         self.state
     }
 
-    /// Why the connection failed, if it did.
+    /// Cause of the failure, if the connection failed.
     pub fn failure(&self) -> Option<Failure> {
         self.failure
     }
@@ -130,12 +130,12 @@ impl Endpoint {
         &self.stats
     }
 
-    /// The controller's last answer.
+    /// The controller's last control values.
     pub fn control(&self) -> Control {
         self.control
     }
 
-    /// Visits the inner state of the controller as named integers.
+    /// Visits the controller's internal state as named integers.
     pub fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {
         self.cc.trace(sink);
     }
@@ -145,20 +145,20 @@ impl Endpoint {
         self.send.phase
     }
 
-    /// Bytes sent and neither acknowledged nor given up as lost: RFC 6675's `pipe`. Tahoe, Reno and
-    /// NewReno leave in it what duplicate acknowledgements stand for.
+    /// Bytes sent and neither acknowledged nor deemed lost: RFC 6675's `pipe`. Tahoe, Reno and NewReno do not
+    /// subtract the segments that duplicate acknowledgements represent.
     #[inline]
     pub fn in_flight(&self) -> u64 {
         self.send.scoreboard.pipe()
     }
 
-    /// Whether anything that it has sent, a SYN or FIN included, is still to be acknowledged.
+    /// True if sent data, a SYN or a FIN are not acknowledged yet.
     #[inline]
     pub fn has_outstanding(&self) -> bool {
         self.send.una < self.send.max && self.failure.is_none()
     }
 
-    /// What is known of each segment in the network.
+    /// State of each segment in the network.
     pub fn scoreboard(&self) -> &Scoreboard {
         &self.send.scoreboard
     }
@@ -168,12 +168,12 @@ impl Endpoint {
         self.send.rto.srtt()
     }
 
-    /// Least RTT seen, [`Span::NONE`] before the first sample.
+    /// Minimum RTT; [`Span::NONE`] before the first sample.
     pub fn min_rtt(&self) -> Span {
         self.send.min_rtt
     }
 
-    /// The retransmission timeout now, back-off included.
+    /// The current retransmission timeout, backoff included.
     pub fn rto(&self, p: &Profile) -> Span {
         self.send.rto.rto(&p.stack.rto)
     }

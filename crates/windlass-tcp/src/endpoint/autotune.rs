@@ -1,76 +1,79 @@
-//! The receive window that grows with what arrives, and the acknowledgements that tell of it, as in
-//! Linux.
+//! Receive window autotuning and the acknowledgements that announce the window, as in Linux.
 
 use windlass_cc::{Span, Time};
 
 use super::{Endpoint, Profile};
 use crate::segment::{DEFAULT_MSS, Segment};
 
-/// What a SYN can say, bytes.
+/// Maximum window of a SYN, bytes.
 const MOST_IN_SYN: u64 = 65_535;
-/// `TCP_DEFAULT_SCALING_RATIO`: 256ths of a buffer that are payload, as long as no full segment has come.
+/// `TCP_DEFAULT_SCALING_RATIO`: payload share of a buffer in 256ths, until a full segment arrives.
 const PAYLOAD_RATIO: u64 = 128;
-/// What the kernel keeps of a packet beside its payload, bytes: headers and room for more, and the end of the buffer, which
-/// is a power of two; and the description of the buffer.
+/// The kernel's memory for a packet in addition to its payload, bytes: headers, headroom, and the end of the
+/// buffer. The buffer's size is rounded up to a power of two. `BUFFER_OVERHEAD` is the size of the buffer's
+/// descriptor.
 const PACKET_OVERHEAD: u32 = 40 + 64 + 320;
 const BUFFER_OVERHEAD: u32 = 256;
-/// Segments that a sender sends at first (`TCP_INIT_CWND`): what is expected of the first round trip.
+/// Initial window of a sender, segments (`TCP_INIT_CWND`): the data expected in the first RTT.
 const FIRST_SPACE: u64 = 10;
-/// `tcp_rcv_space_adjust`: segments beyond twice what a round trip brought, against small variations.
+/// `tcp_rcv_space_adjust`: segments added to twice the data of an RTT, to allow for small variations.
 const CUSHION: u64 = 16;
-/// `tcp_event_data_recv`: data of less has no say in the window, bytes.
+/// `tcp_event_data_recv`: segments with a smaller payload do not change the window, bytes.
 const LEAST_PAYLOAD: u32 = 128;
 
-/// `tcp_comp_sack_nr`: reports of data beyond a hole that wait for another at most.
+/// `tcp_comp_sack_nr`: maximum number of reports of data beyond a hole that wait for the next report.
 const MOST_COMPRESSED: u32 = 44;
-/// Reports of a hole that go at once, for the sender to find the loss (`TCP_FASTRETRANS_THRESH`).
+/// Number of reports of a hole that are sent at once, so that the sender detects the loss
+/// (`TCP_FASTRETRANS_THRESH`).
 const FIRST_REPORTS: u32 = 3;
-/// `tcp_comp_sack_delay_ns`: how long the others wait at most; otherwise a twentieth of a round trip.
+/// `tcp_comp_sack_delay_ns`: maximum delay of later reports; the delay is a twentieth of an RTT if that is
+/// shorter.
 const COMPRESSION: Span = Span::from_millis(1);
-/// `tcp_comp_sack_slack_ns`: how much later the kernel's timer comes.
+/// `tcp_comp_sack_slack_ns`: additional delay of the kernel's timer.
 const COMPRESSION_SLACK: Span = Span::from_micros(100);
 
-/// What an endpoint knows of the stream that it receives.
+/// State of receive window autotuning and of compressed acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Autotune {
-    /// The longest segment so far, bytes, which tells how much of a buffer is payload (`scaling_ratio`).
+    /// Length of the longest segment so far, bytes. It determines the payload share of a buffer
+    /// (`scaling_ratio`).
     segment: u32,
-    /// Most that is offered (`rcv_ssthresh`); zero before the first data.
+    /// Maximum window to offer now (`rcv_ssthresh`); zero before the first data.
     window: u64,
-    /// Most that may be offered by and by (`window_clamp`).
+    /// Limit up to which the window may grow (`window_clamp`).
     room: u64,
-    /// Most that the application read within a round trip (`rcvq_space.space`).
+    /// Maximum number of bytes that the application has read within an RTT (`rcvq_space.space`).
     space: u64,
-    /// Where the round trip being measured began, stream offset and moment.
+    /// Start of the current RTT: stream offset and time.
     start: u64,
     since: Time,
-    /// Round trip by the echo of our timestamps, eight times as long as it is.
+    /// Eight times the RTT that the echo of this end's timestamps measures.
     rtt_8: Span,
-    /// Without timestamps: stream offset whose arrival ends a round trip, and when that began.
+    /// Without timestamps: stream offset whose arrival ends the current RTT, and the start time of that RTT.
     rtt_end: u64,
     rtt_since: Time,
-    /// Our timestamp that was echoed last: each gives one sample.
+    /// Timestamp of this end that was echoed last. Each timestamp gives one sample.
     echo: u32,
-    /// Stream offset of the hole that is being reported (`compressed_ack_rcv_nxt`).
+    /// Stream offset of the reported hole (`compressed_ack_rcv_nxt`).
     hole: u64,
-    /// Reports of it that went at once (`dup_ack_counter`).
+    /// Number of its reports that were sent at once (`dup_ack_counter`).
     reports: u32,
-    /// Reports that wait to go with another (`compressed_ack`).
+    /// Number of reports that wait for the next report (`compressed_ack`).
     compressed: u32,
 }
 
 impl Autotune {
-    /// Whether reports of a hole wait for others.
+    /// True if reports of a hole wait for the next report.
     pub(super) fn reports_wait(&self) -> bool {
         self.compressed > 0
     }
 
-    /// An acknowledgement goes out, which reports all that waits.
+    /// An acknowledgement is sent. It includes all waiting reports.
     pub(super) fn forget_reports(&mut self) {
         self.compressed = 0;
     }
 
-    /// Most that the window may become by and by, bytes.
+    /// Limit up to which the window may grow, bytes.
     pub(super) fn clamp(&self, p: &Profile) -> u64 {
         match self.window {
             0 => first_window(p),
@@ -78,7 +81,7 @@ impl Autotune {
         }
     }
 
-    /// Without timestamps a window's worth of data takes a round trip at most (`tcp_rcv_rtt_measure`).
+    /// Measures the RTT without timestamps: a window of data takes at most one RTT (`tcp_rcv_rtt_measure`).
     fn measure_window(&mut self, now: Time, nxt: u64, window: u64) {
         if nxt < self.rtt_end {
             return;
@@ -90,7 +93,7 @@ impl Autotune {
         (self.rtt_end, self.rtt_since) = (nxt + window, now);
     }
 
-    /// `tcp_rcv_rtt_measure_ts`: a round trip as the receiver sees it, and its average.
+    /// `tcp_rcv_rtt_measure_ts`: takes an RTT sample at the receiver and updates the average.
     fn measure(&mut self, now: Time, s: &Segment, mss: u32) {
         let Some(t) = s.options.timestamps else { return };
         if t.echo == self.echo || t.echo == 0 || s.len < mss {
@@ -108,8 +111,8 @@ impl Autotune {
         };
     }
 
-    /// `tcp_rcv_space_adjust`: once a round trip, room for twice what it brought, and more if that is
-    /// more than ever before.
+    /// `tcp_rcv_space_adjust`: once per RTT, provides a window for twice the data of that RTT, and for more
+    /// if these data exceed the previous maximum.
     fn adjust(&mut self, now: Time, read: u64, mss: u64, most: u64) {
         if self.rtt_8.0 == 0 || now.since(self.since).0 < self.rtt_8.0 / 8 {
             return;
@@ -125,8 +128,8 @@ impl Autotune {
     }
 }
 
-/// `scaling_ratio`: 256ths of a buffer that are payload where segments have this length; 157 for 1448 bytes, which
-/// take 2304.
+/// `scaling_ratio`: payload share of a buffer, in 256ths, for segments of this length. It is 157 for 1448
+/// bytes, which take 2304 bytes of memory.
 fn payload_ratio(len: u32) -> u64 {
     let taken = (len + PACKET_OVERHEAD).next_power_of_two() + BUFFER_OVERHEAD;
     (u64::from(len) << 8) / u64::from(taken)
@@ -143,11 +146,12 @@ pub(super) fn first_window(p: &Profile) -> u64 {
 }
 
 impl Endpoint {
-    /// Data arrive. What the application has read until now decides.
+    /// Updates autotuning when data arrive. The growth depends on the data that the application has read so
+    /// far.
     pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment, in_order: bool) {
         let mss = u64::from(self.agreed.mss);
-        // Without SACK an acknowledgement with another window is no duplicate (RFC 5681 section 2),
-        // and the sender has to count those (`tcp_data_queue_ofo`).
+        // Without SACK an acknowledgement with a changed window is not a duplicate (RFC 5681 section 2), and
+        // the sender must count duplicates (`tcp_data_queue_ofo`).
         let may_grow = in_order || self.agreed.sack;
         let tune = &mut self.recv.autotune;
         if tune.window == 0 {
@@ -170,7 +174,7 @@ impl Endpoint {
                 false => tune.measure_window(now, self.recv.nxt, self.recv.adv - self.recv.nxt),
             }
             tune.adjust(now, self.recv.read, mss, p.stack.receive_buffer);
-            // `tcp_grow_window`: by two segments for each that arrives, which is acknowledged at once.
+            // `tcp_grow_window`: by two segments per arriving segment, which is acknowledged at once.
             if may_grow && s.len >= LEAST_PAYLOAD && tune.window < tune.room {
                 tune.window = tune.room.min(tune.window + 2 * mss);
                 self.recv.acks.hasten_once();
@@ -178,8 +182,8 @@ impl Endpoint {
         }
     }
 
-    /// Data arrived beyond a hole, which is to be told: at once, or together with what else arrives
-    /// within a short time (`__tcp_ack_snd_check`).
+    /// Reports data that arrived beyond a hole: at once, or together with data that arrive within a short
+    /// time (`__tcp_ack_snd_check`).
     pub(super) fn report_hole(&mut self, p: &Profile, now: Time) {
         let tune = &mut self.recv.autotune;
         if tune.hole != self.recv.nxt {
@@ -199,12 +203,12 @@ impl Endpoint {
         }
     }
 
-    /// Whether the receive window grows with what arrives.
+    /// True if the receive window grows with the received data.
     fn autotunes(&self, p: &Profile) -> bool {
         p.stack.receive_autotuning
     }
 
-    /// Most that may be offered now, bytes.
+    /// Maximum window to offer now, bytes.
     pub(super) fn offered(&self, p: &Profile) -> u64 {
         match self.recv.autotune.window {
             _ if !self.autotunes(p) => p.stack.receive_buffer,

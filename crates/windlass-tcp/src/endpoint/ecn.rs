@@ -8,25 +8,25 @@ use crate::decision::Cause;
 use crate::segment::{Codepoint, Flags, Segment};
 use crate::stack::Lies;
 
-/// Acknowledgements that a mark has sent at once (`tcp_enter_quickack_mode`).
+/// Number of immediate acknowledgements after a mark (`tcp_enter_quickack_mode`).
 const FEW_QUICK: u32 = 2;
 
-/// Marks received and marks echoed, of one connection.
+/// Received and echoed marks of one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct EcnState {
-    /// Both sides have agreed.
+    /// True if both sides have agreed on ECN.
     agreed: bool,
-    /// Acknowledgements carry the echo: until the peer has reduced its window (RFC 3168), or, for
-    /// an exact echo, while what arrives is marked (RFC 8257's DCTCP.CE).
+    /// True if acknowledgements carry the echo: until the peer has reduced its cwnd (RFC 3168), or, for an
+    /// exact echo, while arriving data are marked (RFC 8257's DCTCP.CE).
     echo: bool,
-    /// The next segment of new data tells the peer that the window is reduced.
+    /// True if the next segment of new data reports to the peer that cwnd is reduced.
     reduced: bool,
-    /// What was received before the mark changed has an acknowledgement of its own: the offset that
-    /// it acknowledges, and its echo.
+    /// Separate acknowledgement of the data received before the marking changed: the offset that it
+    /// acknowledges, and its echo.
     pending_ack: Option<(u64, bool)>,
-    /// An echo is being answered until more than this is acknowledged.
+    /// The response to an echo lasts until data above this offset are acknowledged.
     answered_to: u64,
-    /// The peer has sent data that are ECN-capable.
+    /// True if the peer has sent ECN-capable data.
     seen: bool,
 }
 
@@ -35,7 +35,7 @@ impl Endpoint {
         p.params.requirements().ecn == Ecn::Exact
     }
 
-    /// RFC 3168 section 6.1.1: the peer's SYN, or the answer to ours.
+    /// Reads the ECN flags of the peer's SYN or SYN-ACK (RFC 3168 section 6.1.1).
     pub(super) fn agree_on_ecn(&mut self, p: &Profile, s: &Segment) {
         let both = s.flags.has(Flags::ECE) && s.flags.has(Flags::CWR);
         let one = s.flags.has(Flags::ECE) && !s.flags.has(Flags::CWR);
@@ -43,46 +43,44 @@ impl Endpoint {
         self.ecn = EcnState { agreed: p.stack.ecn && offered, ..EcnState::default() };
     }
 
-    /// What a SYN or the answer to one says of ECN.
+    /// The ECN flags of a SYN or SYN-ACK.
     pub(super) fn ecn_offer(&self, p: &Profile, answer: bool) -> Flags {
         match answer {
             true if self.ecn.agreed => Flags::ECE,
-            // Section 6.1.1.1: somebody on the way may drop such a SYN.
+            // Section 6.1.1.1: a middlebox may drop such a SYN.
             false if p.stack.ecn && !self.syn_retransmitted => Flags::ECE.with(Flags::CWR),
             _ => Flags::default(),
         }
     }
 
-    /// The echo that an acknowledgement carries.
+    /// The echo flag of an acknowledgement.
     pub(super) fn ecn_echo(&self) -> Flags {
         if self.ecn.echo { Flags::ECE } else { Flags::default() }
     }
 
-    /// With new data, the news of a smaller window.
+    /// The CWR flag, if the segment has new data and a reduction is not reported yet.
     pub(super) fn ecn_news(&mut self, new_data: bool) -> Flags {
         let tell = new_data && std::mem::take(&mut self.ecn.reduced);
         if tell { Flags::CWR } else { Flags::default() }
     }
 
-    /// Codepoint of new data. Whatever else is sent is not ECN-capable (RFC 3168 sections 6.1.4 to
-    /// 6.1.6).
+    /// Codepoint of new data. All other segments are not ECN-capable (RFC 3168 sections 6.1.4 to 6.1.6).
     pub(super) fn codepoint(&self, p: &Profile) -> Codepoint {
         let capable = self.ecn.agreed && p.params.requirements().ecn != Ecn::None;
         if capable { Codepoint::Ect0 } else { Codepoint::NotEct }
     }
 
-    /// The window is reduced, for whatever reason: the peer may stop its echo (RFC 3168 section
-    /// 6.1.2).
+    /// cwnd is reduced for any reason, so that the peer may stop its echo (RFC 3168 section 6.1.2).
     pub(super) fn note_reduction(&mut self) {
         self.ecn.reduced = self.ecn.agreed;
     }
 
-    /// The reduction was unfounded: the peer need not hear of it (`tcp_ecn_withdraw_cwr`).
+    /// The reduction was unnecessary, and the peer need not be notified (`tcp_ecn_withdraw_cwr`).
     pub(super) fn withdraw_reduction(&mut self) {
         self.ecn.reduced = false;
     }
 
-    /// A segment with data arrived: what is to be echoed from now on.
+    /// Updates the echo when a segment with data arrives.
     pub(super) fn on_mark(&mut self, p: &Profile, s: &Segment) {
         if !self.ecn.agreed || p.stack.lies == Lies::HidesMarks {
             return;
@@ -96,7 +94,7 @@ impl Endpoint {
             self.ecn.echo = kept || marked;
             return;
         }
-        // RFC 8257 section 3.2: a change is told at once, and apart from what came before it.
+        // RFC 8257 section 3.2: a change is reported at once, separately from the data before it.
         if marked != self.ecn.echo {
             if self.recv.unacked_segments > 0 {
                 self.ecn.pending_ack.get_or_insert((self.recv.nxt, !marked));
@@ -106,8 +104,9 @@ impl Endpoint {
         }
     }
 
-    /// Linux delays no acknowledgement where the sender's window may be very small: the first mark, data that tell of a
-    /// reduction, and what is retransmitted without a codepoint (`__tcp_ecn_check_ce`, `tcp_ecn_accept_cwr`).
+    /// Linux does not delay an acknowledgement if the sender's cwnd may be very small: for the first mark,
+    /// for data with CWR, and for retransmitted data without a codepoint (`__tcp_ecn_check_ce`,
+    /// `tcp_ecn_accept_cwr`).
     fn hasten_for_mark(&mut self, p: &Profile, s: &Segment) {
         self.recv.ack_now |= s.flags.has(Flags::CWR);
         match s.ecn {
@@ -121,14 +120,14 @@ impl Endpoint {
         }
     }
 
-    /// The acknowledgement of what came before a change of marks, with the echo that belonged to it.
+    /// The acknowledgement of the data before a change of the marking, with their echo.
     #[inline]
     pub(super) fn poll_pending_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         let (ack, echo) = self.ecn.pending_ack?;
         Some(self.acknowledge_apart(p, now, ack, echo))
     }
 
-    /// One of the acknowledgements of a receiver that splits them, but for the last.
+    /// One of the acknowledgements of a receiver that splits acknowledgements, except the last.
     pub(super) fn poll_part_of_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         let part = self.recv.last_ack_sent + u64::from(self.agreed.mss / 4).max(1);
         let due = self.recv.ack_now && part < self.recv.nxt;
@@ -145,14 +144,14 @@ impl Endpoint {
         self.recv.ack_now = due;
         s.ack = self.recv.irs.add(ack);
         self.recv.last_ack_sent = ack;
-        // The same right edge as ever.
+        // The right edge of the window does not change.
         s.window = (self.recv.adv.saturating_sub(ack) >> self.agreed.rcv_scale).min(0xffff) as u16;
         s
     }
 
-    /// Volume of `delivered` that the peer reports as marked, if the echo is exact. It is all of it if the answer is a cut
-    /// that takes a round trip: the acknowledgement then does not open the window before (`tcp_fastretrans_alert` runs
-    /// before `tcp_cong_control`).
+    /// Volume of `delivered` that the peer reports as marked, if the echo is exact. If the response is a
+    /// reduction that takes an RTT, the result is `delivered`. The acknowledgement then does not grow cwnd
+    /// before the reduction (`tcp_fastretrans_alert` runs before `tcp_cong_control`).
     pub(super) fn marked_bytes(&self, p: &Profile, s: &Segment, delivered: u64) -> u64 {
         if !self.ecn.agreed || !s.flags.has(Flags::ECE) {
             return 0;
@@ -164,9 +163,9 @@ impl Endpoint {
         if turns || Endpoint::is_exact(p) { delivered } else { 0 }
     }
 
-    /// RFC 3168 section 6.1.2: an echo is answered once per window of data, and not while a loss is.
-    /// The flight that met the mark has the bytes in it that this acknowledgement took off.
-    #[inline(always)] // mostly the one test
+    /// Responds to an echo once per window of data, and not during the response to a loss (RFC 3168 section
+    /// 6.1.2). The flight of the marked packet includes the bytes that this acknowledgement removed.
+    #[inline(always)] // usually only this test runs
     pub(super) fn on_echo(&mut self, p: &Profile, now: Time, acked: u64, s: &Segment) {
         if self.ecn.agreed && s.flags.has(Flags::ECE) {
             self.heed_echo(p, now, acked);
@@ -185,20 +184,20 @@ impl Endpoint {
         }
     }
 
-    /// The window is reduced as for a mark that this flight met.
+    /// Reduces cwnd as for a mark in this flight.
     pub(super) fn answer_mark(&mut self, p: &Profile, now: Time, flight: u64, why: Cause) {
         self.send.spurious.forget();
         self.ecn.answered_to = self.send.max;
         self.set_phase(p, now, Phase::Cwr, flight, why);
     }
 
-    /// Whether what was sent before the window was reduced for a mark is acknowledged, and more: the
-    /// first segment after it is the one that says so to the peer.
+    /// True if an acknowledgement covers more than the data sent before the reduction for a mark. The first
+    /// segment after the reduction reports the reduction to the peer.
     pub(super) fn echo_is_answered(&self) -> bool {
         self.send.una > self.ecn.answered_to
     }
 
-    /// Where the data end that had been sent when the window was reduced for a mark.
+    /// End of the data that had been sent when cwnd was reduced for a mark.
     pub(super) fn answered_to(&self) -> u64 {
         self.ecn.answered_to
     }

@@ -9,25 +9,25 @@ use crate::decision::Cause;
 use crate::segment::{DEFAULT_MSS, Flags, Options, Segment};
 use crate::seq::Seq;
 
-/// What the two ends have agreed on in the handshake.
+/// Parameters that the two ends negotiated in the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Negotiated {
-    /// Effective payload per segment, bytes, options taken off.
+    /// Effective payload per segment, bytes, without options.
     pub(super) mss: u32,
-    /// Timestamps are in use (RFC 7323).
+    /// True if timestamps are in use (RFC 7323).
     pub(super) timestamps: bool,
-    /// SACK is in use (RFC 2018).
+    /// True if SACK is in use (RFC 2018).
     pub(super) sack: bool,
-    /// Both sides offered window scaling.
+    /// True if both sides offered window scaling.
     pub(super) scaling: bool,
-    /// Shift of the windows that the peer tells.
+    /// Shift of the windows that the peer announces.
     pub(super) snd_scale: u8,
-    /// Shift of those that this end tells.
+    /// Shift of the windows that this end announces.
     pub(super) rcv_scale: u8,
 }
 
 impl Negotiated {
-    /// Nothing yet; segments can have `mss` bytes.
+    /// Parameters before the handshake, with segments of up to `mss` bytes.
     pub(super) fn none(mss: u32) -> Negotiated {
         Negotiated {
             mss,
@@ -69,7 +69,7 @@ impl Endpoint {
             return;
         }
         if s.flags.has(Flags::ACK) && !acks_syn {
-            // An answer to an old SYN: the reset sends the peer back to LISTEN (RFC 9293 figure 8).
+            // A response to an old SYN: the reset returns the peer to LISTEN (RFC 9293 figure 8).
             self.refuse(s);
             return;
         }
@@ -80,19 +80,20 @@ impl Endpoint {
         if acks_syn {
             self.complete_handshake(p, now, s);
             if p.stack.rules == Flavour::Linux && !self.layer.on {
-                // Data do not wait for the answer: an application writes once the connection stands.
+                // Data do not wait for the response: an application writes as soon as the connection is
+                // established.
                 self.recv.flushed = Some(self.acknowledgement(p, now));
                 return;
             }
         } else {
-            // Simultaneous open: our SYN is retransmitted, now with an acknowledgement.
+            // Simultaneous open: this end's SYN is retransmitted, now with an acknowledgement.
             self.state = State::SynReceived;
             self.send.nxt = 0;
         }
         self.recv.ack_now = true;
     }
 
-    /// A segment in SYN-RECEIVED that repeats the peer's SYN. Returns whether it did.
+    /// Processes a segment in SYN-RECEIVED that repeats the peer's SYN. Returns true if it did.
     pub(super) fn on_repeated_syn(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
         if !s.flags.has(Flags::SYN) || s.flags.has(Flags::RST) || s.seq != self.recv.irs {
             return false;
@@ -101,14 +102,14 @@ impl Endpoint {
             // The second half of a simultaneous open.
             self.complete_handshake(p, now, s);
         } else {
-            // The peer asks again, so our answer was lost.
+            // The peer repeats its SYN, because this end's SYN-ACK was lost.
             self.syn_retransmitted |= self.send.nxt > 0;
         }
         self.recv.ack_now = true;
         true
     }
 
-    /// The acknowledgement that a segment in SYN-RECEIVED carries. Returns whether it was right.
+    /// Processes the acknowledgement of a segment in SYN-RECEIVED. Returns true if it was valid.
     pub(super) fn on_handshake_ack(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
         if s.ack != self.send.iss.add(1) || self.send.max == 0 {
             self.refuse(s);
@@ -118,7 +119,8 @@ impl Endpoint {
         true
     }
 
-    /// A reset in SYN-RECEIVED: back to LISTEN if we came from there (RFC 9293 section 3.10.7.4).
+    /// Processes a reset in SYN-RECEIVED: returns to LISTEN if the endpoint came from there (RFC 9293 section
+    /// 3.10.7.4).
     pub(super) fn on_handshake_reset(&mut self, p: &Profile) {
         if !self.passive {
             self.fail(Failure::Reset);
@@ -135,7 +137,7 @@ impl Endpoint {
         };
     }
 
-    /// Takes the peer's sequence number and options from its SYN.
+    /// Reads the peer's sequence number and options from its SYN.
     fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.recv.irs = s.seq;
         self.recv.nxt = 1;
@@ -163,12 +165,12 @@ impl Endpoint {
         self.send.wl1 = 0;
     }
 
-    /// Least shift that lets 16 bits describe the buffer.
+    /// Smallest shift with which 16 bits can describe the buffer.
     fn scale_for(buffer: u64) -> u8 {
         (0u8..14).find(|shift| buffer >> shift <= 0xffff).unwrap_or(14)
     }
 
-    /// Our SYN is acknowledged: the segment size is known and the controller starts.
+    /// This end's SYN is acknowledged: the segment size is final and the controller starts.
     fn complete_handshake(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.sample_handshake(p, now, s);
         self.send.rto.on_progress(&p.stack.rto);
@@ -205,7 +207,7 @@ impl Endpoint {
         self.note(p, now, Cause::Handshake, self.send.phase, 0);
     }
 
-    /// The next segment while no connection stands: a reset, a SYN or a SYN-ACK.
+    /// The next segment before a connection is established: a reset, a SYN or a SYN-ACK.
     pub(super) fn poll_unsynchronised(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if let Some(reset) = self.reset.take() {
             return Some(self.send_reset(now, reset));
@@ -236,7 +238,7 @@ impl Endpoint {
         if answer {
             s.ack = self.recv.irs.add(self.recv.nxt);
         }
-        // An answer holds only what the peer offered too.
+        // A SYN-ACK has only options that the peer offered too.
         s.options.mss = Some(p.mss().min(65_535) as u16);
         if if answer { self.agreed.scaling } else { p.stack.window_scaling } {
             s.options.window_scale = Some(Endpoint::scale_for(p.stack.receive_buffer));

@@ -1,4 +1,4 @@
-//! Segments in: RFC 9293 section 3.10.7.
+//! Processing of received segments: RFC 9293 section 3.10.7.
 
 use std::cmp::Ordering;
 
@@ -7,13 +7,13 @@ use windlass_cc::{Flavour, Span, Time};
 use super::{Endpoint, Failure, Profile, State};
 use crate::segment::{Flags, Segment};
 
-/// `tcp_invalid_ratelimit`: time between answers to what is not acceptable and has no data.
+/// `tcp_invalid_ratelimit`: minimum time between responses to unacceptable segments without data.
 const CHALLENGE_INTERVAL: Span = Span::from_millis(500);
-/// RFC 7323 section 5.5: a timestamp older than this cannot be compared any more.
+/// RFC 7323 section 5.5: a timestamp older than this is no longer comparable.
 const TIMESTAMP_LIFE: Span = Span::from_secs(24 * 24 * 3600);
 
 impl Endpoint {
-    /// A segment arrived. What it provokes is read with
+    /// Processes a received segment. The results are available from
     /// [`poll_transmit`](Endpoint::poll_transmit), [`readable`](Endpoint::readable) and
     /// [`deadline`](Endpoint::deadline).
     pub fn on_segment(&mut self, p: &Profile, now: Time, s: &Segment) {
@@ -30,10 +30,10 @@ impl Endpoint {
         }
     }
 
-    /// Whether a segment is the SYN of a new connection for which this one, in TIME-WAIT, may make
-    /// room (RFC 6191 section 2): its timestamp or its sequence number is beyond all that the peer has
-    /// sent, so that no segment of the old connection can be taken for one of the new. Whoever owns the
-    /// endpoint then replaces it by one that listens.
+    /// True if a segment is the SYN of a new connection that may replace this connection in TIME-WAIT (RFC
+    /// 6191 section 2). The SYN's timestamp or sequence number must be above all that the peer has sent. Then
+    /// no segment of the old connection can be mistaken for a segment of the new connection. The owner of the
+    /// endpoint replaces it by an endpoint in LISTEN.
     pub fn gives_way_to(&self, s: &Segment) -> bool {
         let opens = s.flags.has(Flags::SYN)
             && !s.flags.has(Flags::ACK)
@@ -44,7 +44,8 @@ impl Endpoint {
             Some(t) if self.agreed.timestamps => {
                 (t.value.wrapping_sub(self.recv.ts_recent) as i32).cmp(&0)
             }
-            // Only the new connection has timestamps: nothing of the old one passes for its own.
+            // Only the new connection has timestamps, so no segment of the old connection is mistaken for a
+            // new segment.
             Some(_) => Ordering::Greater,
             None => Ordering::Equal,
         };
@@ -53,7 +54,7 @@ impl Endpoint {
 
     #[inline(always)] // called in one place
     fn on_segment_synchronised(&mut self, p: &Profile, now: Time, s: &Segment) {
-        // A segment from before the stream's start is as unacceptable as any other.
+        // A segment from before the stream's start is unacceptable.
         let start = s.seq.unwrap_near(self.recv.irs, self.recv.nxt);
         let Some(start) = start.filter(|start| self.acceptable(p, *start, s)) else {
             self.on_unacceptable(p, now, start, s);
@@ -98,9 +99,9 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9293 section 3.10.7.4: an unacceptable segment is answered with an acknowledgement, a
-    /// reset with nothing. A SYN-ACK that comes again means that our ACK was lost, a FIN in
-    /// TIME-WAIT that our last one was.
+    /// RFC 9293 section 3.10.7.4: the response to an unacceptable segment is an acknowledgement, except for a
+    /// reset. A repeated SYN-ACK means that this end's ACK was lost. A repeated FIN in TIME-WAIT means that
+    /// the last ACK was lost.
     fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
         self.answer_unacceptable(p, now, start, s);
         if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
@@ -108,8 +109,9 @@ impl Endpoint {
         }
     }
 
-    /// The answer says where the peer should go on. Linux gives one each half second at most to what has no data, so that
-    /// two ends do not answer each other for ever (`tcp_oow_rate_limited`).
+    /// The response contains the next expected sequence number. Linux responds at most once per half second
+    /// to segments without data, so that two ends do not respond to each other endlessly
+    /// (`tcp_oow_rate_limited`).
     fn answer_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
         if s.flags.has(Flags::RST) {
             return;
@@ -126,7 +128,7 @@ impl Endpoint {
         self.recv.ack_now = true;
     }
 
-    /// A challenge acknowledgement (RFC 5961), as often as is allowed.
+    /// Sends a challenge acknowledgement (RFC 5961), if the rate limit allows it.
     pub(super) fn challenge(&mut self, p: &Profile, now: Time) {
         self.recv.ack_now |= self.may_challenge(p, now);
     }
@@ -141,8 +143,8 @@ impl Endpoint {
         true
     }
 
-    /// RFC 5961 section 3.2: only an exact match resets; the rest is challenged. In Linux the end of the highest range that
-    /// it reports matches too (`tcp_validate_incoming`).
+    /// RFC 5961 section 3.2: only an exact match resets the connection; other resets are challenged. In Linux
+    /// the end of the highest reported range matches too (`tcp_validate_incoming`).
     fn on_reset(&mut self, p: &Profile, now: Time, start: u64) {
         let reported = p.stack.rules == Flavour::Linux
             && self.agreed.sack
@@ -153,7 +155,7 @@ impl Endpoint {
         }
         match self.state {
             State::SynReceived => self.on_handshake_reset(p),
-            // Both sides have closed: a reset takes nothing away any more.
+            // Both sides have closed, so a reset loses no data.
             State::Closing | State::LastAck | State::TimeWait if self.all_acknowledged() => {
                 self.shut();
             }
@@ -161,12 +163,12 @@ impl Endpoint {
         }
     }
 
-    /// RFC 7323 sections 3.2 and 5: a segment without a timestamp is dropped, one with a timestamp from the past is an
-    /// old duplicate and is answered. Returns whether the segment may go on.
+    /// RFC 7323 sections 3.2 and 5: a segment without a timestamp is dropped. A segment with an older
+    /// timestamp is an old duplicate and is answered. Returns true if processing may continue.
     fn passes_timestamps(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) -> bool {
         let Some(t) = s.options.timestamps else { return false };
         let behind = self.recv.ts_recent.wrapping_sub(t.value) as i32;
-        // Linux forgives a tick (`TCP_PAWS_WINDOW`).
+        // Linux tolerates one tick (`TCP_PAWS_WINDOW`).
         let linux = p.stack.rules == Flavour::Linux;
         let old = behind > i32::from(linux) && now.since(self.recv.ts_recent_at) < TIMESTAMP_LIFE;
         if !old || linux && self.is_disordered_ack(p, start, behind, s) {
@@ -176,8 +178,8 @@ impl Endpoint {
         false
     }
 
-    /// Whether a pure acknowledgement with a timestamp from the past is a duplicate that was overtaken on the way, a little
-    /// more than a timeout ago at most (`tcp_disordered_ack`).
+    /// True if a pure acknowledgement with an older timestamp is a duplicate that was reordered in the
+    /// network. It may be older by at most 1.2 timeouts (`tcp_disordered_ack`).
     fn is_disordered_ack(&self, p: &Profile, start: u64, behind: i32, s: &Segment) -> bool {
         let wnd = u64::from(s.window) << self.agreed.snd_scale;
         s.seq_len() == 0
@@ -187,7 +189,7 @@ impl Endpoint {
             && behind as u64 <= self.rto(p).0 / 1_000_000 * 6 / 5
     }
 
-    /// RFC 7323 section 4.3: the timestamp to echo, from a segment whose acknowledgement is acceptable.
+    /// RFC 7323 section 4.3: stores the timestamp to echo, from a segment with an acceptable acknowledgement.
     fn take_timestamp(&mut self, now: Time, start: u64, s: &Segment) {
         let Some(t) = s.options.timestamps else { return };
         let newer = (t.value.wrapping_sub(self.recv.ts_recent) as i32) >= 0;
@@ -198,11 +200,10 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9293 section 3.4's four cases, widened as in BSD and Linux: what takes no room is
-    /// welcome at the window's right edge, where a sender that filled the window puts its
-    /// acknowledgements and its FIN; and a segment that finds the window closed is still read for
-    /// its acknowledgement (section 3.10.7.4).
-    /// Linux reads what ends where it acknowledged last too (`tcp_sequence`).
+    /// RFC 9293 section 3.4's four cases, extended as in BSD and Linux. A segment that needs no buffer is
+    /// acceptable at the window's right edge. A sender that filled the window sends its acknowledgements and
+    /// its FIN there. If the window is closed, the acknowledgement of a segment is still processed (section
+    /// 3.10.7.4). Linux also accepts a segment that ends at the last acknowledged offset (`tcp_sequence`).
     fn acceptable(&self, p: &Profile, start: u64, s: &Segment) -> bool {
         let right = self.recv.adv.max(self.recv.nxt);
         if p.stack.rules == Flavour::Linux && self.state != State::TimeWait {
@@ -217,7 +218,7 @@ impl Endpoint {
                 && (start < right || (start == right && s.len == 0)))
     }
 
-    /// State changes that an acknowledged FIN or a received one bring (RFC 9293 figure 5).
+    /// Changes the state after an acknowledged or a received FIN (RFC 9293 figure 5).
     fn follow_close(&mut self, p: &Profile, now: Time) {
         let fin_acked = self.stream.fin_queued && self.send.una > self.stream.end;
         let fin_received = self.recv.fin_received();

@@ -1,4 +1,4 @@
-//! The endpoint's record of what it decides, where one is kept.
+//! The optional record of an endpoint's decisions.
 
 use windlass_cc::{Phase, Time};
 
@@ -9,23 +9,23 @@ use crate::seq::Seq;
 use super::{Endpoint, Profile};
 
 impl Endpoint {
-    /// From now on what is decided is noted with its cause. The connection is the same as without.
+    /// Starts the record of decisions and their causes. The record does not change the connection.
     pub fn keep_journal(&mut self) {
         self.journal.get_or_insert_with(|| Box::new(Journal::new(self.control)));
     }
 
-    /// What has been decided, if that is kept.
+    /// The record of decisions, if the endpoint keeps one.
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_deref()
     }
 
-    /// Takes the place of another endpoint, and goes on with its journal.
+    /// Continues the journal of the endpoint that this endpoint replaces.
     pub(crate) fn go_on_with(&mut self, before: Endpoint) {
         self.journal = before.journal;
     }
 
-    /// Something was decided in this phase, with this number of bytes in flight.
-    #[inline(always)] // mostly the one test
+    /// Notes a decision in this phase, with this number of bytes in flight.
+    #[inline(always)] // usually only this test runs
     pub(super) fn note(&mut self, p: &Profile, now: Time, why: Cause, from: Phase, flight: u64) {
         if self.journal.is_some() {
             self.write_journal(p, now, why, from, flight);
@@ -55,7 +55,7 @@ impl Endpoint {
     }
 }
 
-/// A transmission of a segment, by when it was made and which it was, that is deemed lost.
+/// The record of a lost transmission. `sent` is its time, and `transmission` its number.
 pub(super) fn lost_segment(
     now: Time,
     iss: Seq,

@@ -37,15 +37,15 @@ pub use status::{Failure, State, Stats};
 
 /// One end of a TCP connection, without input or output.
 ///
-/// Stream offsets count from the SYN: the SYN is byte 0, the first byte of data is byte 1, the
-/// FIN follows the data.
+/// Stream offsets count from the SYN: the SYN is byte 0, the first byte of data is byte 1, and the FIN
+/// follows the data.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     state: State,
-    /// The handshake has completed at some time.
+    /// True if the handshake has completed at any time.
     established: bool,
     syn_retransmitted: bool,
-    /// Opened by [`listen`](Endpoint::listen): a refused handshake leads back there.
+    /// Opened by [`listen`](Endpoint::listen). A refused handshake returns to LISTEN.
     passive: bool,
     agreed: Negotiated,
     stream: Stream,
@@ -53,23 +53,23 @@ pub struct Endpoint {
     recv: Receiver,
     timers: Timers,
     cc: Algorithm,
-    /// The controller's last answer.
+    /// The controller's last control values.
     control: Control,
     ecn: ecn::EcnState,
     layer: layer::Layer,
     /// State of the endpoint's random numbers.
     random: u64,
     reset: Option<Reset>,
-    /// What is left to do of Quick-Start; nothing soon after the handshake.
+    /// Remaining steps of Quick-Start; `None` soon after the handshake.
     quick: Option<Box<quick_start::Quick>>,
     failure: Option<Failure>,
     stats: Stats,
-    /// What is decided and why, of an endpoint that was told to keep it.
+    /// Decisions and their causes, if the endpoint keeps a journal.
     journal: Option<Box<Journal>>,
 }
 
 impl Endpoint {
-    /// A closed endpoint whose own sequence numbers will start at `iss`.
+    /// A closed endpoint whose sequence numbers start at `iss`.
     pub fn new(p: &Profile, iss: Seq) -> Endpoint {
         let conn = Conn::new(p.mss());
         let params = p.params_for(p.mss());
@@ -97,15 +97,14 @@ impl Endpoint {
         }
     }
 
-    /// What the controller may know of an event now, with a fresh random number.
+    /// The connection's state for an event of the controller, with a new random number.
     fn conn(&mut self, now: Time, limits: u32) -> Conn {
         let entropy = self.entropy();
         Conn { entropy, ..self.glance(now, limits) }
     }
 
-    /// The same for what is told beside the events of the connection, as often as somebody looks. Its
-    /// random number is one of the moment and takes none from the connection's sequence: whether
-    /// anybody looks makes no difference to what follows.
+    /// The connection's state for calls other than events. Its random number depends on the time and does not
+    /// advance the connection's sequence of random numbers. Such calls therefore do not change later results.
     fn glance(&self, now: Time, limits: u32) -> Conn {
         Conn {
             now,
@@ -125,12 +124,12 @@ impl Endpoint {
         }
     }
 
-    /// Moves to another phase of recovery with this number of bytes in flight, the controller being told.
+    /// Changes the phase of recovery with this number of bytes in flight, and notifies the controller.
     fn set_phase(&mut self, p: &Profile, now: Time, to: Phase, in_flight: u64, why: Cause) {
         self.change_phase(p, now, to, in_flight, why, flags::CWND_LIMITED);
     }
 
-    /// The same, with what limited the sender.
+    /// Like [`set_phase`](Endpoint::set_phase), with the limits of the sender.
     fn change_phase(
         &mut self,
         p: &Profile,
@@ -142,17 +141,18 @@ impl Endpoint {
     ) {
         let from = self.send.phase;
         self.send.phase = to;
-        // A loss within the round trip of a mark is no second reduction to tell the peer of.
+        // A loss within one RTT after a mark is not a second reduction to report to the peer.
         if to != Phase::Open && (from, to) != (Phase::Cwr, Phase::Recovery) {
             self.note_reduction();
         }
         if to == Phase::Cwr {
             self.stats.ecn_reductions += 1;
         }
-        // With SACK the sender goes on beyond a hole, so that what lies above it may be many windows
-        // of data that has long arrived or been lost. A cut is of the window that sent it; RFC 5681
-        // equation 4 says "no more than" half the FlightSize. Where a mark's cut takes no time, the acknowledgement that
-        // brings it has just opened the window, which was smaller when the mark was met: there the flight counts.
+        // With SACK the sender continues beyond a hole. The data above the hole may be many windows of data
+        // that have arrived or been lost. The reduction refers to the window that sent these data; RFC 5681
+        // equation 4 states "no more than" half the FlightSize. If a mark reduces cwnd at once, the
+        // acknowledgement with the echo has just grown cwnd. cwnd was smaller when the packet was marked, so
+        // the flight counts in this case.
         let cut = match to {
             Phase::Recovery | Phase::Loss => true,
             Phase::Cwr => p.stack.mark_cut == MarkCut::Proportional,
@@ -172,7 +172,7 @@ impl Endpoint {
         self.note(p, now, why, from, flight_size);
     }
 
-    /// The connection is gone; nothing but a pending reset is left to say.
+    /// Closes the connection. Only a pending reset can still be sent.
     fn shut(&mut self) {
         self.state = State::Closed;
         self.recv.ack_now = false;

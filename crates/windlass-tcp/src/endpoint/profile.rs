@@ -1,24 +1,24 @@
-//! What an endpoint is configured with.
+//! Configuration of an endpoint.
 
 use windlass_cc::{AnyParams, Setup};
 
 use crate::stack::StackConfig;
 
-/// What an endpoint is configured with; one value serves any number of endpoints.
+/// Configuration of an endpoint. One value serves any number of endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// Behaviour of the stack.
     pub stack: StackConfig,
-    /// The congestion-control algorithm with its parameters. Initial window and recovery come from
-    /// the stack when a connection begins; [`new`](Profile::new) takes the rest from it.
+    /// The congestion-control algorithm with its parameters. A connection takes initial window and recovery
+    /// from the stack when it begins. [`new`](Profile::new) takes the other values from the stack.
     pub params: AnyParams,
     /// Largest IP packet that the path carries, bytes.
     pub mtu: u32,
 }
 
 impl Profile {
-    /// A profile whose parameters carry what every event asks of the stack: how many segments an
-    /// acknowledgement counts for.
+    /// A profile whose parameters contain the stack's rules for each acknowledgement, such as the maximum
+    /// number of segments that count.
     pub fn new(stack: StackConfig, mut params: AnyParams, mtu: u32) -> Profile {
         params.set_common(&Setup {
             ack_limit: stack.ack_limit,
@@ -32,7 +32,7 @@ impl Profile {
         profile
     }
 
-    /// The algorithm's parameters with what the stack decides.
+    /// The algorithm's parameters with the stack's values.
     pub(super) fn params_for(&self, mss: u32) -> AnyParams {
         let mut params = self.params;
         params.set_common(&Setup {

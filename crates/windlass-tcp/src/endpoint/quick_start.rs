@@ -1,5 +1,5 @@
-//! Quick-Start at the two ends of a connection (RFC 4782 section 4): who asks, who answers, and what
-//! the answer is worth. What the approved rate makes of the window is the slow start's business.
+//! Quick-Start at the two ends of a connection (RFC 4782 section 4): requests, responses and the check of
+//! responses. The slow start decides the effect of the approved rate on cwnd.
 
 use windlass_cc::pacer::{self, Pacer};
 use windlass_cc::{Rate, Setup, Time, math};
@@ -12,21 +12,21 @@ use crate::segment::{Flags, Segment};
 
 const NANOS: u64 = 1_000_000_000;
 
-/// Where an end stands.
+/// State of Quick-Start at one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Quick {
-    /// The SYN has asked.
+    /// The SYN contained a request.
     Asked(Asked),
-    /// The answer to it has come, and is worth this much.
+    /// The response has arrived, and `rate` is approved.
     Answered { asked: Asked, rate: RateCode },
-    /// What is made of it is to be reported.
+    /// The report of the approved rate is not sent yet.
     Owes(Report),
-    /// The peer has asked: this goes into every SYN-ACK. With true the window is to be told once
-    /// more after it.
+    /// The peer sent a request, and each SYN-ACK contains this response. With `tell_window`, the window is
+    /// announced once more after the SYN-ACK.
     Answers { response: Response, tell_window: bool },
 }
 
-/// A request as it was sent.
+/// A request as sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Asked {
     rate: RateCode,
@@ -35,8 +35,8 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// What a response is worth: nothing if a router took no part, or if somebody says more than the
-    /// routers did (section 4.4).
+    /// The rate that a response approves. It is zero if a router did not take part, or if the response claims
+    /// more than the routers approved (section 4.4).
     fn worth(&self, r: &Response) -> RateCode {
         let honest = r.ttl_diff == self.ttl_diff
             && r.rate <= self.rate
@@ -46,19 +46,19 @@ impl Asked {
 }
 
 impl Profile {
-    /// The rate that a connection asks the routers for, if its slow start asks for one.
+    /// The rate that a connection requests from the routers, if its slow start uses Quick-Start.
     fn rate_code(&self) -> Option<RateCode> {
         self.params.requirements().slow_start?;
         self.params.common().slow_start.rate_code().map(RateCode::new)
     }
 
-    /// Whether connections with this profile have packets for
+    /// True if connections with this profile have packets for
     /// [`poll_quick_start`](Endpoint::poll_quick_start).
     pub fn asks_routers(&self) -> bool {
         self.rate_code().is_some()
     }
 
-    /// What Quick-Start sends is paced whatever the stack does otherwise (section 4.4).
+    /// Turns pacing on for Quick-Start, regardless of the stack's setting (section 4.4).
     pub(super) fn pace_quick_start(&mut self) {
         use crate::stack::Pacing;
         if self.stack.pacing == Pacing::Off && self.rate_code().is_some() {
@@ -68,9 +68,9 @@ impl Profile {
 }
 
 impl Endpoint {
-    /// The next segment that carries an option of Quick-Start, and segments that belong to it. To be
-    /// called before [`poll_transmit`](Endpoint::poll_transmit) by hosts that carry such options.
-    /// `None` when there is none, as for all connections whose slow start is another.
+    /// The next segment with an option of Quick-Start, and the segments that belong to it. Hosts that support
+    /// such options call it before [`poll_transmit`](Endpoint::poll_transmit). Returns `None` if there is no
+    /// such segment, as for all connections with another slow start.
     pub fn poll_quick_start(
         &mut self,
         p: &Profile,
@@ -90,12 +90,12 @@ impl Endpoint {
         }
     }
 
-    /// A segment arrived with an option of Quick-Start: takes both.
+    /// Processes a segment with an option of Quick-Start.
     pub fn on_quick_start(&mut self, p: &Profile, now: Time, s: &Segment, carried: &Carried) {
         match carried.option {
             QuickOption::Request(r) if self.state == State::Listen && !self.layer.on => {
                 let ttl_diff = carried.ttl.wrapping_sub(r.ttl);
-                // What was refused says nothing else either (section 4.3).
+                // The response to a refused request has zero in all fields (section 4.3).
                 let response = match r.rate {
                     RateCode::ZERO => Response::default(),
                     rate => Response { rate, ttl_diff, nonce: r.nonce },
@@ -115,13 +115,13 @@ impl Endpoint {
                 }
                 self.on_segment(p, now, s);
             }
-            // The report tells routers; this end has no use for it.
+            // The report is for routers; this end does not use it.
             _ => self.on_segment(p, now, s),
         }
     }
 
-    /// The first SYN asks, if there is more to send than goes at once anyway. One that is retransmitted
-    /// does not: the option may have been what the first was dropped for (section 4.7.2).
+    /// The first SYN has a request, if there are more data than the initial window allows. A retransmitted
+    /// SYN has no request, because the first SYN may have been dropped for its option (section 4.7.2).
     fn ask(&mut self, p: &Profile, now: Time) -> Option<(Segment, Option<Carried>)> {
         let rate = p.rate_code()?;
         let enough = self.stream.end - 1 > p.stack.initial_window.bytes(p.mss());
@@ -136,9 +136,8 @@ impl Endpoint {
         Some((segment, Some(Carried::sent(QuickOption::Request(Request { rate, ttl, nonce })))))
     }
 
-    /// The SYN-ACK with the response. The window of a SYN cannot be scaled (RFC 7323 section 2.2),
-    /// so that 64 KiB would be all of the approved window; the bare acknowledgement that follows
-    /// tells the whole one in time.
+    /// The SYN-ACK with the response. The window of a SYN is not scaled (RFC 7323 section 2.2), so that it
+    /// announces at most 64 KiB. The pure acknowledgement that follows announces the whole window in time.
     fn answer(
         &mut self,
         p: &Profile,
@@ -158,8 +157,8 @@ impl Endpoint {
         Some((self.acknowledgement(p, now), None))
     }
 
-    /// The handshake is complete, and this end had asked: the controller's parameters take in what
-    /// was approved.
+    /// Completes the handshake of an end that sent a request: the controller's parameters receive the
+    /// approved rate.
     pub(super) fn take_approval(&mut self, common: &mut Setup<()>) {
         let (asked, rate) = match self.quick.as_deref() {
             Some(Quick::Asked(asked)) => (*asked, RateCode::ZERO),
@@ -174,9 +173,9 @@ impl Endpoint {
         self.quick = Some(Box::new(Quick::Owes(Report { rate, nonce: asked.nonce })));
     }
 
-    /// The controller has begun, with `initial` bytes if nothing was approved. What is beyond them is
-    /// spread over a round trip: until something of it is acknowledged, `control` is not asked for
-    /// again. An approval that opens nothing is reported as none.
+    /// Applies the approval after the controller has begun. `initial` is the cwnd without an approval, bytes.
+    /// A larger cwnd is paced over one RTT, until data are acknowledged and `control` is called again. An
+    /// approval that does not grow cwnd is reported as zero.
     pub(super) fn use_approval(&mut self, initial: u64) {
         let Some(Quick::Owes(report)) = self.quick.as_deref_mut() else { return };
         let srtt = self.send.rto.srtt();

@@ -1,4 +1,4 @@
-//! Data in: reassembly, acknowledgement policy and the receive window.
+//! Processing of received data: reassembly, acknowledgement policy and the receive window.
 
 use windlass_cc::Time;
 
@@ -15,24 +15,24 @@ use crate::stack::Lies;
 pub(super) struct Receiver {
     /// The peer's initial sequence number.
     pub(super) irs: Seq,
-    /// Everything below has arrived (RCV.NXT).
+    /// Everything below this offset has arrived (RCV.NXT).
     pub(super) nxt: u64,
     /// One past the last byte that the application has read.
     pub(super) read: u64,
     /// Right edge of the window advertised last.
     pub(super) adv: u64,
-    /// What has arrived beyond.
+    /// Ranges that have arrived above `nxt`.
     pub(super) ranges: Ranges,
     pub(super) autotune: Autotune,
-    /// Data that arrived once more, to be reported (RFC 2883).
+    /// Range of duplicate data to report (RFC 2883).
     pub(super) dsack: Option<(u64, u64)>,
-    /// Where the peer's FIN stands.
+    /// Offset of the peer's FIN.
     pub(super) fin_at: Option<u64>,
-    /// How Linux's receiver stands with its acknowledgements.
+    /// State of Linux's delayed acknowledgements.
     pub(super) acks: Acks,
-    /// An acknowledgement of what had come before the last segment.
+    /// An acknowledgement of the data before the last segment.
     pub(super) flushed: Option<Segment>,
-    /// An acknowledgement is due now.
+    /// True if an acknowledgement is due now.
     pub(super) ack_now: bool,
     /// Segments received since the last acknowledgement was sent.
     pub(super) unacked_segments: u32,
@@ -40,9 +40,9 @@ pub(super) struct Receiver {
     pub(super) last_ack_sent: u64,
     /// The peer's timestamp to echo (TS.Recent).
     pub(super) ts_recent: u32,
-    /// When it was taken; it is worth nothing after 24 days (RFC 7323 section 5.5).
+    /// Time at which it was stored; it is invalid after 24 days (RFC 7323 section 5.5).
     pub(super) ts_recent_at: Time,
-    /// When a segment that is not acceptable was answered last, [`Time::NEVER`] for not yet.
+    /// Time of the last response to an unacceptable segment; [`Time::NEVER`] before the first.
     pub(super) challenged_at: Time,
 }
 
@@ -78,14 +78,14 @@ impl Receiver {
         }
     }
 
-    /// Whether the peer's FIN has arrived, and everything before it.
+    /// True if the peer's FIN and everything before it have arrived.
     pub(super) fn fin_received(&self) -> bool {
         self.fin_at.is_some_and(|end| self.nxt > end)
     }
 }
 
 impl Endpoint {
-    /// Payload or FIN of an acceptable segment that starts at offset `start`.
+    /// Processes the payload or FIN of an acceptable segment that starts at offset `start`.
     pub(super) fn on_data(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) {
         let right = self.recv.adv.max(self.recv.nxt);
         let text_end = start + u64::from(s.len);
@@ -94,7 +94,7 @@ impl Endpoint {
         if s.flags.has(Flags::FIN) && text_end <= right && self.recv.fin_at.is_none() {
             self.recv.fin_at = Some(text_end);
         }
-        // Nothing can follow a FIN, whatever the peer says.
+        // Data after a FIN are ignored.
         let end = text_end.min(right).min(self.recv.fin_at.unwrap_or(u64::MAX));
         let received = self.recv.nxt;
         let (duplicate, beyond) = (end <= self.recv.nxt && s.len > 0, start > self.recv.nxt);
@@ -109,7 +109,8 @@ impl Endpoint {
         self.note_duplicate(p, start, end);
         if beyond {
             if self.recv.autotune.reports_wait() && self.recv.ranges.pushes_out(start, end) {
-                // What waits is reported before a third range hides it (`tcp_sack_compress_send_ack`).
+                // The waiting reports are sent before a third range hides them
+                // (`tcp_sack_compress_send_ack`).
                 self.recv.flushed = Some(self.acknowledgement(p, now));
             }
             self.recv.ranges.insert(start, end);
@@ -129,11 +130,12 @@ impl Endpoint {
         self.acknowledge_data(p, now, beyond);
     }
 
-    /// Data up to `end` that begin at or below what has arrived.
+    /// Processes data up to `end` that begin at or below RCV.NXT.
     fn take_in_order(&mut self, p: &Profile, now: Time, end: u64, duplicate: bool, s: &Segment) {
         let had_gap = !self.recv.ranges.is_empty();
         self.recv.nxt = self.recv.ranges.advance(self.recv.nxt.max(end));
-        // RFC 5681 section 4.2: at once when a gap is filled, wholly or in part. Linux asks for the whole.
+        // RFC 5681 section 4.2: acknowledge at once if a gap is filled, completely or in part. Linux requires
+        // the whole gap.
         let filled = had_gap && (!p.stack.quick_acks || self.recv.ranges.is_empty());
         self.recv.ack_now |= duplicate || filled;
         if s.len > 0 && !duplicate {
@@ -141,7 +143,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 2883 section 4: what arrives once more is reported, if SACK is in use.
+    /// RFC 2883 section 4: records a duplicate for the next report, if SACK is in use.
     pub(super) fn note_duplicate(&mut self, p: &Profile, start: u64, end: u64) {
         if !self.agreed.sack || !p.stack.dsack {
             return;
@@ -152,7 +154,7 @@ impl Endpoint {
         self.recv.dsack = twice.or(self.recv.dsack);
     }
 
-    /// Opens the window as far as it goes now; returns the header's field.
+    /// Advances the receive window to its current maximum. Returns the header field.
     #[inline]
     pub(super) fn advance_window(&mut self, p: &Profile) -> u64 {
         let (field, edge) = if self.layer.on {
@@ -165,17 +167,17 @@ impl Endpoint {
         field
     }
 
-    /// Right edge of the window to advertise. It never moves back (RFC 9293 section 3.8.6), and
-    /// moves on only by a worthwhile step.
+    /// Right edge of the window to advertise. It never moves back (RFC 9293 section 3.8.6), and advances only
+    /// by at least a segment or half the buffer.
     pub(super) fn window_edge(&self, p: &Profile) -> u64 {
         let edge = self.recv.nxt + self.receive_room(p);
         let step = u64::from(self.agreed.mss).min(p.stack.receive_buffer / 2);
-        // A FIN takes sequence space but no room: it may have passed the edge by one.
+        // A FIN takes sequence space but no buffer, so it may exceed the edge by one.
         let least = self.recv.adv.max(self.recv.nxt);
         if edge >= self.recv.adv + step { edge.max(least) } else { least }
     }
 
-    /// Bytes that could be offered now, whatever has been.
+    /// Bytes that could be offered now, regardless of the window offered before.
     #[inline]
     pub(super) fn receive_room(&self, p: &Profile) -> u64 {
         let held = self.recv.nxt.saturating_sub(self.recv.read);

@@ -1,4 +1,4 @@
-//! Where a connection stands, what it has counted, and what became of it.
+//! State of a connection, its counters and the cause of its failure.
 
 use crate::seq::Seq;
 
@@ -19,21 +19,21 @@ pub enum State {
     TimeWait,
 }
 
-/// Why a connection failed.
+/// Cause of a connection's failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The SYN went unanswered too often.
+    /// Too many transmissions of the SYN remained without a response.
     ConnectTimeout,
-    /// The same data was retransmitted too often.
+    /// Too many retransmissions of the same data.
     DataTimeout,
     /// The peer sent a reset.
     Reset,
-    /// The application gave up.
+    /// The application aborted the connection.
     Aborted,
 }
 
 impl Failure {
-    /// A sentence for people.
+    /// A sentence for users.
     pub fn describe(self) -> &'static str {
         match self {
             Failure::ConnectTimeout => "the connection attempt timed out",
@@ -44,7 +44,7 @@ impl Failure {
     }
 }
 
-/// Counters of an endpoint since it was made.
+/// Counters of an endpoint since its creation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Segments of any kind sent.
@@ -63,9 +63,9 @@ pub struct Stats {
     pub dup_acks: u64,
     /// Zero-window probes sent.
     pub window_probes: u64,
-    /// Reductions of the window that were taken back.
+    /// Reductions of cwnd that were undone.
     pub undone: u64,
-    /// Reductions of the window in answer to an ECN echo.
+    /// Reductions of cwnd in response to an ECN echo.
     pub ecn_reductions: u64,
 }
 
@@ -87,22 +87,22 @@ impl Stats {
     }
 }
 
-/// A reset that waits to be sent: its sequence number and what it acknowledges.
+/// A reset that waits to be sent: its sequence number and its acknowledgement number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reset {
     pub(super) seq: Seq,
     pub(super) ack: Option<Seq>,
-    /// It carries timestamps (RFC 7323 section 3.2).
+    /// True if it carries timestamps (RFC 7323 section 3.2).
     pub(super) stamped: bool,
 }
 
-/// What the application has said of its stream.
+/// The application's side of the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Stream {
-    /// One past the last byte that it has offered.
+    /// One past the last byte that the application has offered.
     pub(super) end: u64,
-    /// It has closed: a FIN follows what it has offered.
+    /// True if the application has closed: a FIN follows the offered data.
     pub(super) fin_queued: bool,
-    /// It has closed the receiving direction too (`SHUT_RD`).
+    /// True if the application has closed the receiving direction too (`SHUT_RD`).
     pub(super) shut_read: bool,
 }

@@ -6,18 +6,18 @@ use crate::decision::{Cause, LossRule};
 
 use super::{Endpoint, Failure, Profile, State};
 
-/// When an endpoint has to act of itself; [`Time::NEVER`] for what does not wait.
+/// Expiry times of an endpoint's timers; [`Time::NEVER`] for a timer that is off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Timers {
     /// Retransmission.
     pub(super) rto: Time,
     /// Delayed acknowledgement.
     pub(super) delack: Time,
-    /// Reports of a hole that wait for others.
+    /// Delayed reports of a hole.
     pub(super) report: Time,
     /// Zero-window probe.
     pub(super) persist: Time,
-    /// The pacer lets go what waits to be sent.
+    /// Time at which the pacer permits the next segment.
     pub(super) pace: Time,
     pub(super) time_wait: Time,
 }
@@ -36,11 +36,10 @@ impl Default for Timers {
     }
 }
 
-/// `TCP_RTO_MIN`: first of the timeouts whose sum is the time after which Linux gives up.
+/// `TCP_RTO_MIN`: first of the timeouts whose sum is the time limit of Linux.
 const FIRST_TIMEOUT: Span = Span::from_millis(200);
 
-/// How long a timer takes that begins at `first`, doubles up to `most` and expires once more than `retries` times
-/// (`tcp_model_timeout`).
+/// Duration of `retries + 1` timeouts that begin at `first` and double up to `most` (`tcp_model_timeout`).
 fn backed_off(retries: u32, first: Span, most: Span) -> Span {
     let doublings = (most.0 / first.0).max(1).ilog2();
     let steep = retries.min(doublings);
@@ -48,14 +47,14 @@ fn backed_off(retries: u32, first: Span, most: Span) -> Span {
     Span((((2 << steep) - 1) * first.0).saturating_add(rest.saturating_mul(most.0)))
 }
 
-/// Slots of a level of the kernel's timer wheel, whose ticks are eight of those of the level below.
+/// Slots of a level of the kernel's timer wheel. A tick of a level is eight ticks of the level below.
 const WHEEL_SLOTS: u64 = 64;
 const WHEEL_SHIFT: u32 = 3;
 /// Levels of the wheel at 250 Hz.
 const WHEEL_LEVELS: u32 = 9;
 
-/// When a timer of the kernel's wheel expires that is set to `after` now: never early, and later by up to an eighth
-/// (`calc_wheel_index`).
+/// Expiry time of a timer of the kernel's wheel that is set to `after` at `now`. It is never early, and late
+/// by up to an eighth (`calc_wheel_index`).
 fn wheel_slot(now: Time, after: Span, tick: u64) -> Time {
     let (now, ticks) = (now.0 / tick, after.0.div_ceil(tick));
     let mut shift = 0;
@@ -67,7 +66,7 @@ fn wheel_slot(now: Time, after: Span, tick: u64) -> Time {
 }
 
 impl Endpoint {
-    /// When [`on_deadline`](Endpoint::on_deadline) must be called, [`Time::NEVER`] for not at all.
+    /// Time of the next call of [`on_deadline`](Endpoint::on_deadline); [`Time::NEVER`] if no timer is set.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.timers
@@ -81,7 +80,7 @@ impl Endpoint {
             .min(self.timers.time_wait)
     }
 
-    /// A deadline has come: timers that are due act. Calling it early does nothing.
+    /// Processes the timers that are due. An early call has no effect.
     pub fn on_deadline(&mut self, p: &Profile, now: Time) {
         if now >= self.timers.delack {
             self.timers.delack = Time::NEVER;
@@ -102,7 +101,7 @@ impl Endpoint {
             self.on_retransmission_timeout(p, now);
         }
         if now >= self.timers.pace {
-            self.timers.pace = Time::NEVER; // what waited for it is asked for next
+            self.timers.pace = Time::NEVER; // the next `poll_transmit` returns the waiting segments
         }
         if now >= self.timers.persist {
             self.timers.persist = Time::NEVER;
@@ -115,7 +114,8 @@ impl Endpoint {
         }
     }
 
-    /// `now + after`, moved up to the stack's timer period or to the slot of its timer wheel where it has one.
+    /// `now + after`, rounded up to the stack's timer period or to the slot of its timer wheel, if the stack
+    /// has one.
     #[inline]
     pub(super) fn expiry(p: &Profile, now: Time, after: Span) -> Time {
         let at = (now + after).0;
@@ -126,8 +126,8 @@ impl Endpoint {
         }
     }
 
-    /// Counts one more transmission that nothing has answered; beyond `limit` the connection fails
-    /// (RFC 1122 section 4.2.3.5). Returns whether it did.
+    /// Counts one more transmission without an acknowledgement. Above `limit` the connection fails (RFC 1122
+    /// section 4.2.3.5). Returns true if it failed.
     fn give_up_after(&mut self, limit: u32, why: Failure) -> bool {
         self.send.retries += 1;
         if self.send.retries <= limit {
@@ -140,8 +140,8 @@ impl Endpoint {
         true
     }
 
-    /// Linux takes its number of retransmissions for the time that so many would take from the least timeout on, counted
-    /// from the first of them (`retransmits_timed_out`).
+    /// Linux converts its number of retransmissions to a time: the duration of this number of timeouts from
+    /// the minimum timeout on. The time counts from the first retransmission (`retransmits_timed_out`).
     fn give_up_in_time(&mut self, p: &Profile, now: Time) -> bool {
         if self.send.retries == 0 {
             self.send.retries_since = now;
@@ -156,7 +156,7 @@ impl Endpoint {
         true
     }
 
-    /// The retransmission timer expired (RFC 6298 rules 5.4 to 5.6).
+    /// Processes an expiry of the retransmission timer (RFC 6298 rules 5.4 to 5.6).
     fn on_retransmission_timeout(&mut self, p: &Profile, now: Time) {
         self.stats.rto_count += 1;
         let handshake = matches!(self.state, State::SynSent | State::SynReceived);
@@ -182,10 +182,11 @@ impl Endpoint {
             self.syn_retransmitted = true;
             self.send.nxt = 0;
         } else {
-            // A timeout of other data than the last timeout's is a new loss (RFC 5681 equation 4).
+            // A timeout of other data than the data of the last timeout is a new loss (RFC 5681 equation 4).
             let flight = self.send.flight_size();
-            // RFC 5682 sections 2.1 and 3.1, step 1: not while a recovery is under way, since what
-            // is acknowledged may be what that sent again; but again when the same data time out again (`tcp_enter_loss`).
+            // RFC 5682 sections 2.1 and 3.1, step 1: not during a recovery, because an acknowledgement may
+            // cover data that the recovery retransmitted; but also if the same data time out again
+            // (`tcp_enter_loss`).
             let judges = matches!(self.send.phase, Phase::Open | Phase::Cwr);
             let linux = p.stack.rules == Flavour::Linux;
             let answered =
@@ -204,7 +205,7 @@ impl Endpoint {
             self.set_phase(p, now, Phase::Loss, flight, why);
             match before {
                 Phase::Loss => self.send.spurious.judge_again(p, self.send.max),
-                // Where the window had been reduced already, what may be taken back is that reduction (`tcp_enter_loss`).
+                // If cwnd had been reduced already, that reduction may be undone (`tcp_enter_loss`).
                 Phase::Cwr if linux => self.send.spurious.judge_timeout_alone(p, self.send.max),
                 Phase::Recovery if linux => {}
                 _ => self.watch_for_spurious(p, now, judges),
@@ -214,7 +215,7 @@ impl Endpoint {
         self.arm_rto(p, now);
     }
 
-    /// Enters TIME-WAIT, or stays in it for its full time once more.
+    /// Enters TIME-WAIT, or restarts its full time.
     pub(super) fn start_time_wait(&mut self, p: &Profile, now: Time) {
         self.state = State::TimeWait;
         self.timers.time_wait = now + p.stack.time_wait.max(Span(1));

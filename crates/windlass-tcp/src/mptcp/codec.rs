@@ -1,14 +1,15 @@
 //! The options of Multipath TCP as bytes of a TCP header (RFC 8684 section 3 and its figures).
 //!
-//! [`MpOption`] is written whole: data sequence numbers and data acknowledgements with all 64 bits, as
-//! section 3.3.1 allows anyone to. What is read may be shorter; a [`Signal`] is what stood in the
-//! header, and [`Numbers`](super::Numbers) completes it. [`crate::wire`] puts options into packets and finds them there.
+//! [`MpOption`] is written in full: data sequence numbers and data acknowledgements have 64 bits, which
+//! section 3.3.1 permits. A received option may be shorter. A [`Signal`] is the content of the header, and
+//! [`Numbers`](super::Numbers) completes it. [`crate::wire`] puts options into packets and finds them in
+//! packets.
 //!
-//! # What is not an option
+//! # Skipped options
 //!
-//! An option of kind 30 that has another subtype, version, method or length than version 1 defines is
-//! skipped as any unknown option is, and so are forms for which Windlass has no use: addresses of IPv6
-//! and addresses with a port in ADD_ADDR. Of the addresses in REMOVE_ADDR the first is read.
+//! The parser skips an option of kind 30 with a subtype, version, method or length that version 1 does not
+//! define, like any unknown option. It also skips forms that Windlass does not use: IPv6 addresses, and
+//! addresses with a port in ADD_ADDR. It reads only the first address in REMOVE_ADDR.
 
 use std::fmt;
 
@@ -19,10 +20,10 @@ use super::option::{Dss, Mapping, MpOption};
 
 /// Kind of all options of Multipath TCP (IANA: TCP option kind numbers).
 pub const KIND: u8 = 30;
-/// Most bytes of an option here: a DSS with everything, and a checksum.
+/// Maximum length of an option here, bytes: a complete DSS with a checksum.
 pub const MAX_LEN: usize = 28;
 
-/// The version that this module speaks.
+/// The supported version.
 const VERSION: u8 = 1;
 
 const MP_CAPABLE: u8 = 0;
@@ -47,40 +48,40 @@ const HAS_MAPPING: u8 = 0x04;
 const LONG_ACK: u8 = 0x02;
 const HAS_ACK: u8 = 0x01;
 
-/// What of an option is about the checksum of section 3.3.1. It stands beside the option, as it
-/// depends on payload, which an option as a value does not know.
+/// The part of an option about the checksum of section 3.3.1. It is separate from the option, because it
+/// depends on the payload, which the option as a value does not contain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Checksum {
-    /// Nothing.
+    /// No checksum.
     #[default]
     None,
-    /// MP_CAPABLE without data states that its sender wants checksums (flag A).
+    /// MP_CAPABLE without data requests checksums (flag A).
     Demanded,
-    /// A mapping comes with this one.
+    /// A mapping has this checksum.
     Sum(u16),
 }
 
-/// An option as it stood in a header.
+/// An option as read from a header.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Signal {
-    /// The option. Of numbers that came with 32 bits the upper half is 0.
+    /// The option. The upper half of a number is 0 if the header had only 32 bits.
     pub option: MpOption,
-    /// What it says of checksums.
+    /// Its checksum or its request for checksums.
     pub checksum: Checksum,
-    /// The data acknowledgement came with 32 bits.
+    /// True if the data acknowledgement had 32 bits.
     pub short_ack: bool,
-    /// The data sequence number came with 32 bits.
+    /// True if the data sequence number had 32 bits.
     pub short_seq: bool,
 }
 
-/// Why an option has no bytes.
+/// Reason why an option cannot be encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impossible {
     /// MP_CAPABLE with a receiver's key but no sender's, or a length without both.
     Keys,
-    /// A DATA_FIN without mapping: its place in the stream is the mapping's end.
+    /// A DATA_FIN without mapping. The end of the mapping gives its position in the stream.
     DataFin,
-    /// ADD_ADDR with a proof in an echo, or without one elsewhere.
+    /// ADD_ADDR with an HMAC in an echo, or without an HMAC elsewhere.
     AddressProof,
 }
 
@@ -88,11 +89,11 @@ impl fmt::Display for Impossible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Impossible::Keys => {
-                "MP_CAPABLE has no key, its sender's, or both, and a data length with both only"
+                "MP_CAPABLE must have no key, the sender's key or both keys; a data length needs both"
             }
-            Impossible::DataFin => "a DATA_FIN needs a mapping, at whose end it stands",
+            Impossible::DataFin => "a DATA_FIN needs a mapping, because its position is the mapping's end",
             Impossible::AddressProof => {
-                "ADD_ADDR has an HMAC exactly if it is no echo of the other end's"
+                "ADD_ADDR needs an HMAC, except for an echo of the other end's option"
             }
         })
     }
@@ -101,7 +102,7 @@ impl fmt::Display for Impossible {
 impl MpOption {
     /// Length on the wire in bytes, padding included: a multiple of four, at most 28.
     pub fn wire_len(&self) -> u32 {
-        // A checksum takes what would be padding.
+        // A checksum uses the bytes of the padding.
         self.len().next_multiple_of(4)
     }
 
@@ -125,7 +126,7 @@ impl MpOption {
         }
     }
 
-    /// The mapping that comes with it. That of MP_CAPABLE begins the stream (section 3.1).
+    /// The option's mapping. The mapping of MP_CAPABLE begins the stream (section 3.1).
     pub fn mapping(&self) -> Option<Mapping> {
         match *self {
             MpOption::Dss(dss) => dss.mapping,
@@ -152,7 +153,7 @@ pub fn checksum(mapping: Mapping, payload: &[u8]) -> u16 {
     u16::from_be_bytes(sum.to_ne_bytes())
 }
 
-/// An option's bytes.
+/// An encoded option.
 pub(crate) struct Encoded {
     bytes: [u8; MAX_LEN],
     len: usize,
@@ -171,25 +172,25 @@ impl Encoded {
         self
     }
 
-    /// Sets the length. The end of options, which are zeros, follows up to a multiple of four.
+    /// Sets the length. Zeros (end of options) follow up to a multiple of four.
     fn finish(mut self) -> Encoded {
         self.bytes[1] = self.len as u8;
         self
     }
 
-    /// The bytes with their padding.
+    /// The bytes, padding included.
     pub(crate) fn padded(&self) -> &[u8] {
         &self.bytes[..self.len.next_multiple_of(4)]
     }
 
-    /// Where a checksum, always an option's last field, stands in it.
+    /// Position of the checksum, which is always the last field.
     pub(crate) fn sum_at(&self) -> usize {
         self.len - 2
     }
 }
 
-/// Writes an option. With `checksums` MP_CAPABLE demands them and mappings leave two octets, both 0,
-/// for one at [`Encoded::sum_at`].
+/// Encodes an option. With `checksums`, MP_CAPABLE requests checksums. A mapping then has two zero octets for
+/// a checksum at [`Encoded::sum_at`].
 pub(crate) fn encode(option: &MpOption, checksums: bool) -> Result<Encoded, Impossible> {
     let out = match *option {
         MpOption::Capable { sender_key, receiver_key, data_len } => {
@@ -290,8 +291,8 @@ fn encode_dss(dss: &Dss, checksums: bool) -> Result<Encoded, Impossible> {
     Ok(out.finish())
 }
 
-/// Reads the value of an option of kind 30, kind and length cut off; `None` where it is none of
-/// those that this module knows.
+/// Decodes the value of an option of kind 30, without kind and length. Returns `None` if the option is
+/// unknown.
 pub(crate) fn decode(value: &[u8]) -> Option<Signal> {
     let &[first, ref rest @ ..] = value else { return None };
     let low = first & 15;
@@ -318,9 +319,9 @@ pub(crate) fn decode(value: &[u8]) -> Option<Signal> {
     Some(Signal::plain(option))
 }
 
-/// Whether a reader who can have one option of a segment prefers this one to another of the same
-/// segment. A mapping, a handshake and an end are needed at once; data acknowledgements, which come
-/// again, go behind everything else.
+/// Priority of an option, if only one option of a segment can be kept. A mapping, a handshake and an end of
+/// the connection are needed at once. Data acknowledgements have the lowest priority, because later segments
+/// repeat them.
 pub(crate) fn rank(option: &MpOption) -> u8 {
     match option {
         MpOption::Dss(dss) if dss.mapping.is_none() => 0,
@@ -394,7 +395,7 @@ fn decode_dss(flags: u8, rest: &[u8]) -> Option<Signal> {
         [a, b] if mapping.is_some() => Checksum::Sum(u16::from_be_bytes([a, b])),
         _ => return None,
     };
-    // A DATA_FIN without mapping has no place; without this flag the rest still has a meaning.
+    // A DATA_FIN without mapping has no position. Without this flag the other fields are still valid.
     let data_fin = flags & DATA_FIN != 0 && mapping.is_some();
     Some(Signal {
         option: MpOption::Dss(Dss { data_ack, mapping, data_fin }),
@@ -404,12 +405,12 @@ fn decode_dss(flags: u8, rest: &[u8]) -> Option<Signal> {
     })
 }
 
-/// A number of eight octets.
+/// Decodes a number of eight octets.
 fn long(bytes: &[u8]) -> Option<u64> {
     bytes.try_into().ok().map(u64::from_be_bytes)
 }
 
-/// A number of four octets or eight.
+/// Decodes a number of four or eight octets.
 fn long_or_short(bytes: &[u8]) -> Option<u64> {
     long(bytes).or_else(|| bytes.try_into().ok().map(u32::from_be_bytes).map(u64::from))
 }
@@ -419,7 +420,7 @@ impl Signal {
         Signal { option, checksum: Checksum::None, short_ack: false, short_seq: false }
     }
 
-    /// Whether its sender wants checksums on all mappings of the connection, or uses them.
+    /// True if the option requests checksums on all mappings of the connection, or has a checksum.
     pub fn demands_checksums(&self) -> bool {
         self.checksum != Checksum::None
     }

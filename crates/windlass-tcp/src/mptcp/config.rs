@@ -1,4 +1,4 @@
-//! What a multipath connection is configured with.
+//! Configuration of a multipath connection.
 
 use windlass_cc::Span;
 use windlass_cc::group::MAX_PATHS;
@@ -6,35 +6,34 @@ use windlass_cc::group::MAX_PATHS;
 use crate::endpoint::Profile;
 use crate::fitness::Reading;
 
-/// On which path the next data goes.
+/// The rule that selects the path of the next data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scheduler {
-    /// On the path with the lowest smoothed round-trip time of those whose window has room: the
-    /// default of the kernels before Multipath TCP was in Linux.
+    /// The path with the lowest SRTT among the paths whose cwnd has space: the default of the kernels before
+    /// Multipath TCP was in Linux.
     #[default]
     LowestRtt,
-    /// On one path after the other, a segment each, as their windows have room.
+    /// One path after the other, a segment each, if their cwnds have space.
     RoundRobin,
-    /// On every path: what arrives first counts.
+    /// Every path. The first copy to arrive counts.
     Redundant,
-    /// BLEST (Ferlin, Alay, Mehani, Boreli 2016): not on a slow path where it would keep the fast
-    /// one waiting for the receive window.
+    /// BLEST (Ferlin, Alay, Mehani, Boreli 2016): no data on a slow path if the fast path would then wait for
+    /// the receive window.
     Blest,
-    /// ECF (Lim, Nahum, Towsley, Gibbens 2017): not on a slow path where the fast one would have
-    /// finished earlier.
+    /// ECF (Lim, Nahum, Towsley, Gibbens 2017): no data on a slow path if the fast path would finish earlier.
     Ecf,
-    /// On the path where it is predicted to arrive first, its backlog counted; a path takes data
-    /// from further ahead the slower it is, so that all arrives in order. An approximation of the
-    /// scheduler of BC-CPS (Wei et al. 2021), whose equations are not public.
+    /// The path with the earliest predicted arrival, including its backlog. A slower path takes data from
+    /// further ahead, so that all data arrive in order. An approximation of the scheduler of BC-CPS (Wei et
+    /// al. 2021), whose equations are not public.
     EarliestArrival,
-    /// In bursts into the send queue of the path that would have sent its queue soonest, whether its
-    /// window has room or not: the scheduler of Linux.
+    /// Bursts into the send queue of the path that would empty its queue first, regardless of the space in
+    /// its cwnd: the scheduler of Linux.
     Linux,
-    /// On the best path that has room by two scores together, from what the sending node's lower layers
-    /// and the subflow know: the fitness of equations 4 and 5 of Parween and Hussain, and their choice
+    /// The best path that has space, by the sum of two scores. They use the state of the sending node's lower
+    /// layers and of the subflow: the fitness of equations 4 and 5 of Parween and Hussain, and their choice
     /// of path by congestion, delay and throughput.
     Fpf(Reading),
-    /// The same by the choice of path alone.
+    /// Like [`Fpf`](Scheduler::Fpf), but only with the score for the choice of path.
     PathChoice,
 }
 
@@ -53,7 +52,7 @@ impl Scheduler {
         ("path-choice", Scheduler::PathChoice),
     ];
 
-    /// Whether it goes by what the sending node's lower layers know of the paths
+    /// True if the scheduler uses the state of the sending node's lower layers
     /// ([`Connection::tell_scheduler`](super::Connection::tell_scheduler)).
     pub const fn wants_layers(self) -> bool {
         matches!(self, Scheduler::Fpf(_) | Scheduler::PathChoice)
@@ -63,30 +62,31 @@ impl Scheduler {
 /// Behaviour of a multipath connection above its subflows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MultipathConfig {
-    /// On which path the next data goes.
+    /// The rule that selects the path of the next data.
     pub scheduler: Scheduler,
-    /// Receive buffer that all subflows share, bytes, at least 1. Data that arrived and waits for
-    /// earlier data of another subflow stays in it, so that one slow path can hold up all.
+    /// Receive buffer that all subflows share, bytes, at least 1. Data that wait for earlier data of another
+    /// subflow stay in it, so that one slow path can block all paths.
     pub receive_buffer: u64,
-    /// Send buffer that all subflows share, bytes, at least 1: data that may be under way or wait
-    /// for its acknowledgement at data level.
+    /// Send buffer that all subflows share, bytes, at least 1: data in flight, or data that wait for their
+    /// acknowledgement at data level.
     pub send_buffer: u64,
-    /// A path that holds up the receive window has its window reduced, at most once per round trip
-    /// of its own (Raiciu et al. 2012, section 4.2).
+    /// Reduce the cwnd of a path that blocks the receive window, at most once per RTT of this path (Raiciu et
+    /// al. 2012, section 4.2).
     pub penalise: bool,
-    /// Data that holds up the receive window is retransmitted on a path that has room (the same).
+    /// Retransmit data that block the receive window on a path that has space (Raiciu et al. 2012, section
+    /// 4.1).
     pub opportunistic: bool,
-    /// Checksum of the data in each mapping (RFC 8684 section 3.3.1): two octets of option, and
-    /// what is damaged is found. Both ends use it if one asks for it.
+    /// Checksum of the data in each mapping (RFC 8684 section 3.3.1): two option octets that detect damage.
+    /// Both ends use it if one end requests it.
     pub checksum: bool,
-    /// Whether a server speaks Multipath TCP at all; otherwise it answers as a plain one does, and
-    /// the connection is a plain one on the first path that comes up. Nothing to a client.
+    /// True if a server supports Multipath TCP. Otherwise it responds like a plain TCP server, and the
+    /// connection becomes a plain connection on the first established path. No effect on a client.
     pub peer_capable: bool,
-    /// Consecutive retransmission timeouts after which a subflow gets no more data and what it
-    /// carried goes on others, until it is heard of again; at least 1.
+    /// Number of consecutive retransmission timeouts, at least 1, after which a subflow gets no more data.
+    /// Its data are retransmitted on other subflows until it responds again.
     pub timeouts_to_fail: u32,
-    /// Time from the failure of a subflow, or of an attempt to join, to the next attempt; twice as
-    /// long after each that fails too.
+    /// Time from the failure of a subflow, or of an attempt to join, to the next attempt. It doubles after
+    /// each failed attempt.
     pub join_retry: Span,
 }
 
@@ -108,16 +108,16 @@ impl Default for MultipathConfig {
 }
 
 impl MultipathConfig {
-    /// What the Linux kernel itself has (6.1 and later, `net/mptcp/protocol.c`): its own scheduler, and
-    /// neither of the mechanisms that the kernels before Multipath TCP was in Linux had against a full
-    /// receive window.
+    /// The configuration of the Linux kernel itself (6.1 and later, `net/mptcp/protocol.c`): its own
+    /// scheduler, without the two mechanisms against a full receive window. The kernels before Multipath TCP
+    /// was in Linux had these mechanisms.
     pub fn linux() -> MultipathConfig {
         let scheduler = Scheduler::Linux;
         MultipathConfig { scheduler, penalise: false, opportunistic: false, ..Default::default() }
     }
 }
 
-/// What a multipath connection is configured with; one value serves any number of connections.
+/// Configuration of a multipath connection. One value serves any number of connections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MultipathProfile {
     config: MultipathConfig,
@@ -126,9 +126,9 @@ pub struct MultipathProfile {
 }
 
 impl MultipathProfile {
-    /// The profile of a connection with one entry of `paths` for each path; the algorithm of a path
-    /// is in its parameters. The buffers of the connection take the place of those of the stacks,
-    /// and so does Nagle's algorithm of the first path's. An error is a sentence for people.
+    /// The profile of a connection with one entry of `paths` per path; each entry's parameters contain the
+    /// path's algorithm. The buffers of the connection replace the buffers of the stacks. The first path's
+    /// setting of Nagle's algorithm applies to all paths. An error is a sentence for users.
     pub fn new(
         config: MultipathConfig,
         mut paths: Vec<Profile>,
@@ -152,7 +152,7 @@ impl MultipathProfile {
         for path in &mut paths {
             path.stack.receive_buffer = config.receive_buffer;
             path.stack.send_buffer = config.send_buffer;
-            // The connection's window is offered, which the subflow's stream knows nothing of.
+            // The connection's window is offered, and the subflow's stream has no information about it.
             path.stack.receive_autotuning = false;
             path.stack.nagle = nagle;
         }
@@ -174,7 +174,7 @@ impl MultipathProfile {
         &self.paths[path]
     }
 
-    /// Whether a part of a segment waits while data is outstanding (RFC 1122 section 4.2.3.4).
+    /// True if a part of a segment waits while data are outstanding (RFC 1122 section 4.2.3.4).
     pub fn nagle(&self) -> bool {
         self.nagle
     }

@@ -1,4 +1,4 @@
-//! What the subflows learn of each other, and the coordinator of them.
+//! The shared state of the subflows, and their coordinator.
 
 use windlass_cc::Time;
 use windlass_cc::{Coordinator, Group, PathEvent, PathView};
@@ -12,7 +12,7 @@ use crate::endpoint::Stats;
 pub(super) struct Coupling {
     coordinator: Coordinator,
     begun: bool,
-    /// What the controllers saw last.
+    /// The group that the controllers received last.
     shown: Group,
     modes: [u8; windlass_cc::group::MAX_PATHS],
 }
@@ -27,7 +27,7 @@ impl Coupling {
         }
     }
 
-    /// The connection is established: the first path's algorithm says what it needs.
+    /// Creates the coordinator that the first path's algorithm needs, when the connection is established.
     pub(super) fn begin(&mut self, p: &MultipathProfile, now: Time) {
         if !self.begun {
             self.begun = true;
@@ -43,8 +43,8 @@ impl Coupling {
         self.coordinator.mode(path)
     }
 
-    /// Tells the coordinator what has happened on a path since the last time. Paths keep their
-    /// number for it, whether or not the others are up.
+    /// Reports the events on a path since the last call to the coordinator. A path keeps its number, whether
+    /// the other paths are established or not.
     pub(super) fn report(&mut self, now: Time, path: usize, s: &mut Subflow) {
         let (was, is) = (s.seen, *s.endpoint.stats());
         if !self.begun || was == is {
@@ -69,7 +69,7 @@ impl Coupling {
         }
     }
 
-    /// Shows the subflows each other if anything that controllers go by has changed.
+    /// Passes the state of all subflows to each controller if a relevant value has changed.
     pub(super) fn share(&mut self, p: &MultipathProfile, now: Time, subflows: &mut [Subflow]) {
         self.coordinator.advance(now);
         let established = |s: &Subflow| s.stage == Stage::Ready && s.endpoint.carries_data();
@@ -91,8 +91,8 @@ impl Coupling {
     }
 }
 
-/// Whether a window, a phase or what is disclosed has changed, or a path has come or gone. Round
-/// trips alone are no reason to look again: they change with every acknowledgement.
+/// True if cwnd, phase or the disclosed value of a path has changed, or the number of paths. An RTT alone is
+/// ignored, because RTTs change with every acknowledgement.
 fn differs(a: &[PathView], b: &[PathView]) -> bool {
     let key = |v: &PathView| (v.cwnd, v.ssthresh, v.disclosed, v.mss, v.phase);
     a.len() != b.len() || a.iter().zip(b).any(|(a, b)| key(a) != key(b))

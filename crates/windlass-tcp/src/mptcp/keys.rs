@@ -1,35 +1,35 @@
-//! What the two ends of a multipath connection derive from their keys (RFC 8684 sections 3.1, 3.2
-//! and 3.4.1), by SHA-256, the algorithm of flag H and the only one that version 1 defines.
+//! Values that the two ends of a multipath connection derive from their keys (RFC 8684 sections 3.1, 3.2 and
+//! 3.4.1). The hash is SHA-256, the algorithm of flag H and the only algorithm of version 1.
 //!
-//! Keys and nonces are numbers here; they go into the hashes as they stand on the wire, most
-//! significant octet first.
+//! Keys and nonces are numbers here. The hashes use them in the byte order of the wire: most significant
+//! octet first.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// The token by which MP_JOIN names the connection of this key's owner: the most significant
-/// 32 bits of the key's SHA-256 (section 3.2).
+/// The token with which MP_JOIN identifies the connection of this key's owner: the most significant 32 bits
+/// of the key's SHA-256 (section 3.2).
 pub fn token(key: u64) -> u32 {
     let hash = hash(key);
     u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
 }
 
-/// The initial data sequence number of this key's owner: the least significant 64 bits of the
-/// key's SHA-256 (section 3.1). MP_CAPABLE takes it, as a SYN does, so that the first octet of the
-/// stream has the number that follows.
+/// The initial data sequence number of this key's owner: the least significant 64 bits of the key's SHA-256
+/// (section 3.1). MP_CAPABLE occupies this number, like a SYN. The first octet of the stream therefore has
+/// the next number.
 pub fn initial_data_seq(key: u64) -> u64 {
     last_eight(&hash(key))
 }
 
-/// The 64 bits by which the host that got an MP_JOIN on a SYN proves in its SYN-ACK that it has
-/// both keys: the leftmost of the HMAC (section 3.2). `own` are that host's key and nonce, `peer`
-/// those of the host that sent the SYN.
+/// The 64 bits with which the host that received an MP_JOIN on a SYN proves in its SYN-ACK that it has both
+/// keys: the leftmost bits of the HMAC (section 3.2). `own` has this host's key and nonce, and `peer` has the
+/// key and nonce of the host that sent the SYN.
 pub fn join_syn_ack_hmac(own: Credentials, peer: Credentials) -> u64 {
     first_eight(&join_hmac(own, peer))
 }
 
-/// The 160 bits by which the host that began the join proves the same in the third segment: the
-/// leftmost of the HMAC (section 3.2). `own` are the key and nonce of the host that sent the SYN.
+/// The 160 bits with which the host that began the join proves in the third segment that it has both keys:
+/// the leftmost bits of the HMAC (section 3.2). `own` has the key and nonce of the host that sent the SYN.
 pub fn join_ack_hmac(own: Credentials, peer: Credentials) -> [u8; 20] {
     let full = join_hmac(own, peer);
     let mut out = [0; 20];
@@ -37,14 +37,14 @@ pub fn join_ack_hmac(own: Credentials, peer: Credentials) -> [u8; 20] {
     out
 }
 
-/// The 64 bits that vouch for an ADD_ADDR without port of the host `own_key` to `peer_key`: the
-/// rightmost of the HMAC over identifier, IPv4 address and a port of zero (section 3.4.1).
+/// The 64 bits that authenticate an ADD_ADDR without port of the host `own_key` to `peer_key`: the rightmost
+/// bits of the HMAC over identifier, IPv4 address and a port of zero (section 3.4.1).
 pub fn address_hmac(own_key: u64, peer_key: u64, address: u8, ip: [u8; 4]) -> u64 {
     let [a, b, c, d] = ip;
     last_eight(&hmac(own_key, peer_key, &[address, a, b, c, d, 0, 0]))
 }
 
-/// What one end brings to the proof of an MP_JOIN.
+/// Key and nonce of one end for the proof of an MP_JOIN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Credentials {
     /// Its key, exchanged by MP_CAPABLE.
@@ -53,7 +53,7 @@ pub struct Credentials {
     pub nonce: u32,
 }
 
-/// The sender's key and nonce come first: so neither end can answer with what the other sent.
+/// The sender's key and nonce are first, so that neither end can respond with the value that the other sent.
 fn join_hmac(own: Credentials, peer: Credentials) -> [u8; 32] {
     let nonces = (u64::from(own.nonce) << 32 | u64::from(peer.nonce)).to_be_bytes();
     hmac(own.key, peer.key, &nonces)
@@ -88,7 +88,7 @@ mod tests {
     const A: Credentials = Credentials { key: 0x0123_4567_89ab_cdef, nonce: 0x1122_3344 };
     const B: Credentials = Credentials { key: 0xfedc_ba98_7654_3210, nonce: 0x99aa_bbcc };
 
-    // What is expected below was computed with the `hashlib` and `hmac` of Python 3.11.
+    // The expected values below were computed with the `hashlib` and `hmac` of Python 3.11.
 
     #[test]
     fn token_and_initial_number_are_the_two_ends_of_the_keys_sha_256() {
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(initial_data_seq(0), 0xe5b2_328d_e0e8_3dfc);
     }
 
-    /// The vectors by which the Linux kernel tests its MPTCP HMAC; its keys and nonces are ASCII.
+    /// The test vectors of the Linux kernel's MPTCP HMAC; its keys and nonces are ASCII.
     #[test]
     fn the_join_hmac_gives_the_public_test_vectors_of_linux() {
         for (keys, nonces, expected) in [

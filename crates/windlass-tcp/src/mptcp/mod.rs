@@ -1,11 +1,11 @@
-//! Multipath TCP (RFC 8684): one stream over several subflows, each of them a TCP connection.
+//! Multipath TCP (RFC 8684): one stream over several subflows. Each subflow is a TCP connection.
 //!
-//! * [`Connection`] is one end of a multipath connection, driven as an
-//!   [`Endpoint`](crate::Endpoint) is; [`MultipathProfile`] configures it.
-//! * [`option`] is what the two ends tell each other in TCP options, as values.
-//! * [`scheduler`] is on which path the next data goes.
-//! * [`codec`] is their bytes, and [`numbers`] what of them may be left out.
-//! * [`keys`] is what they derive from the keys that they exchange.
+//! * [`Connection`] is one end of a multipath connection, driven like an [`Endpoint`](crate::Endpoint).
+//!   [`MultipathProfile`] configures it.
+//! * [`option`] has the TCP options of Multipath TCP as values.
+//! * [`scheduler`] selects the path of the next data.
+//! * [`codec`] encodes and decodes the options, and [`numbers`] completes shortened numbers.
+//! * [`keys`] derives values from the exchanged keys.
 
 pub mod codec;
 mod config;

@@ -1,27 +1,26 @@
-//! Data sequence numbers that came with 32 of their 64 bits (RFC 8684 section 3.3.1).
+//! Completion of data sequence numbers that were sent with 32 of their 64 bits (RFC 8684 section 3.3.1).
 
 use super::codec::Signal;
 use super::keys;
 use super::option::MpOption;
 
-/// Where a connection's two streams are, as far as its options have told: enough to complete numbers
-/// of which only the lower half was sent. One of these stands between the packets of all subflows and
-/// the connection.
+/// Positions of a connection's two streams, learnt from its options. They are sufficient to complete numbers
+/// of which only the lower half was sent. One instance per connection processes the packets of all subflows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Numbers {
-    /// Data sequence number that follows all sent so far.
+    /// Data sequence number after all data sent so far.
     own: u64,
-    /// The same of the peer's stream.
+    /// Data sequence number after all data that the peer has sent so far.
     peer: u64,
 }
 
 impl Numbers {
-    /// An option has been sent.
+    /// Notes an option that was sent.
     pub fn sent(&mut self, option: &MpOption) {
         learn(option, &mut self.own, &mut self.peer);
     }
 
-    /// An option has come: the same with all bits of its numbers.
+    /// Notes a received option, and returns it with all bits of its numbers.
     pub fn complete(&mut self, signal: &Signal) -> MpOption {
         let mut option = signal.option;
         if let MpOption::Dss(dss) = &mut option {
@@ -37,10 +36,10 @@ impl Numbers {
     }
 }
 
-/// What an option tells of its sender's stream and of its receiver's.
+/// Updates the positions of the streams of an option's sender and receiver.
 fn learn(option: &MpOption, sender: &mut u64, receiver: &mut u64) {
     if let MpOption::Capable { sender_key, receiver_key, .. } = option {
-        // Handshakes come again; the streams have not gone far by then, if at all.
+        // Handshakes may be repeated; the streams have hardly advanced by then.
         for (key, at) in [(sender_key, &mut *sender), (receiver_key, &mut *receiver)] {
             let first = key.map(|key| keys::initial_data_seq(key).wrapping_add(1));
             *at = first.unwrap_or(*at);
@@ -57,7 +56,7 @@ fn advance(at: &mut u64, to: u64) {
     }
 }
 
-/// The number with this lower half that is nearest to another.
+/// The number with this lower half that is nearest to `near`.
 fn nearest(low: u32, near: u64) -> u64 {
     let ahead = low.wrapping_sub(near as u32) as i32;
     near.wrapping_add_signed(ahead.into())

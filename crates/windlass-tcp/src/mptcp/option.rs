@@ -4,30 +4,30 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum MpOption {
-    /// MP_CAPABLE (section 3.1): the first subflow's handshake. The SYN has no key, the SYN-ACK its
-    /// sender's, the third segment both, and the first data a mapping's length besides.
+    /// MP_CAPABLE (section 3.1): the first subflow's handshake. The SYN has no key, the SYN-ACK has the
+    /// sender's key, and the third segment has both keys. The first data also have a mapping's length.
     Capable {
         /// Key of the option's sender.
         sender_key: Option<u64>,
-        /// Key of its receiver, echoed.
+        /// Key of the option's receiver, echoed.
         receiver_key: Option<u64>,
-        /// Data-level length of the payload that comes with it, which begins the stream.
+        /// Data-level length of the payload in this segment, which begins the stream.
         data_len: Option<u16>,
     },
     /// MP_JOIN on a SYN (section 3.2): another subflow of the connection with this token.
     JoinSyn {
-        /// To be used only when no other path works.
+        /// True if the subflow is a backup: used only if no other path works.
         backup: bool,
         /// Identifier of the sender's address.
         address: u8,
-        /// Most significant 32 bits of the SHA-256 of the receiver's key.
+        /// Upper 32 bits of the SHA-256 of the receiver's key.
         token: u32,
         /// The sender's random number.
         nonce: u32,
     },
     /// MP_JOIN on a SYN-ACK.
     JoinSynAck {
-        /// To be used only when no other path works.
+        /// True if the subflow is a backup: used only if no other path works.
         backup: bool,
         /// Identifier of the sender's address.
         address: u8,
@@ -47,7 +47,7 @@ pub enum MpOption {
     AddAddress {
         /// Identifier of the address.
         address: u8,
-        /// It is an acknowledgement of the other's option.
+        /// True if the option acknowledges the other end's option.
         echo: bool,
         /// The IPv4 address.
         ip: [u8; 4],
@@ -61,12 +61,12 @@ pub enum MpOption {
     },
     /// MP_PRIO (section 3.3.8).
     Priority {
-        /// Whether the subflow is a backup from now on.
+        /// True if the subflow becomes a backup.
         backup: bool,
     },
     /// MP_FAIL (section 3.7).
     Fail {
-        /// Data sequence number up to which the data is right.
+        /// Data sequence number up to which the data are valid.
         data_seq: u64,
     },
     /// MP_FASTCLOSE (section 3.5).
@@ -76,27 +76,27 @@ pub enum MpOption {
     },
     /// MP_TCPRST (section 3.6), on a reset.
     Reset {
-        /// Whether the subflow may be tried again.
+        /// True if the subflow may be tried again.
         transient: bool,
         /// Reason code.
         reason: u8,
     },
 }
 
-/// A data sequence signal: what has arrived of the connection's stream, and where in it the payload
-/// belongs.
+/// A data sequence signal: the received part of the connection's stream, and the position of the payload in
+/// the stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Dss {
     /// Next data sequence number that the sender of the option expects.
     pub data_ack: Option<u64>,
-    /// Where the payload belongs.
+    /// Position of the payload.
     pub mapping: Option<Mapping>,
-    /// The mapping's last octet is the end of the stream; it has no place in the payload.
+    /// True if the mapping's last octet is the end of the stream. This octet is not in the payload.
     pub data_fin: bool,
 }
 
-/// A run of the subflow's bytes and its place in the connection's stream.
+/// A contiguous range of the subflow's bytes and its position in the connection's stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mapping {
@@ -105,6 +105,6 @@ pub struct Mapping {
     /// Offset of the first octet from the subflow's initial sequence number; 0 for a DATA_FIN
     /// without payload.
     pub subflow_offset: u32,
-    /// Octets, a DATA_FIN counted as one.
+    /// Number of octets; a DATA_FIN counts as one.
     pub len: u16,
 }

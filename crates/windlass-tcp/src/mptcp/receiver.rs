@@ -1,25 +1,25 @@
-//! What arrives, at the level of the connection: reassembly under one receive buffer for all
-//! subflows, and the window that it leaves (RFC 8684 sections 3.3.2 to 3.3.5).
+//! Reception at the level of the connection: reassembly in one receive buffer for all subflows, and the
+//! resulting window (RFC 8684 sections 3.3.2 to 3.3.5).
 //!
-//! Offsets count from the initial data sequence number, which MP_CAPABLE takes: the first byte of
-//! the stream has offset 1, and DATA_FIN the one after the last byte.
+//! Offsets count from the initial data sequence number, which MP_CAPABLE occupies. The first byte of the
+//! stream has offset 1, and DATA_FIN has the offset after the last byte.
 
 use crate::reassembly::Ranges;
 
 /// The receiving half of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    /// The next byte that is missing.
+    /// The next missing byte.
     next: u64,
     /// One past the last byte that the application has read.
     read: u64,
-    /// Where the stream ends, once the peer has said so.
+    /// End of the stream, if the peer has announced it.
     end: Option<u64>,
     ranges: Ranges,
     /// Bytes in `ranges`.
     waiting: u64,
     buffer: u64,
-    /// Right edge of the window that was offered last.
+    /// Right edge of the last offered window.
     offered: u64,
 }
 
@@ -36,13 +36,13 @@ impl Receiver {
         }
     }
 
-    /// One past the last byte that the buffer has room for.
+    /// One past the last byte for which the buffer has space.
     fn limit(&self) -> u64 {
         self.read.saturating_add(self.buffer)
     }
 
-    /// Bytes `start..end` arrive. What lies beyond the buffer has no room and is not kept: an
-    /// honest peer sends nothing there. Returns how many had arrived before.
+    /// Takes the bytes `start..end`. Bytes beyond the buffer are dropped; a correct peer does not send any.
+    /// Returns the number of bytes that had arrived before.
     pub(super) fn take(&mut self, start: u64, end: u64) -> u64 {
         let end = end.min(self.limit()).min(self.end.unwrap_or(u64::MAX));
         if start >= end {
@@ -60,20 +60,20 @@ impl Receiver {
         (end - start).saturating_sub(fresh)
     }
 
-    /// The peer's stream ends before this offset. Only the first word on it counts, and none that
-    /// would take back what has arrived.
+    /// Sets the end of the peer's stream before this offset. Only the first valid announcement counts. An end
+    /// below received data is ignored.
     pub(super) fn end_at(&mut self, end: u64) {
         if end >= self.next {
             self.end.get_or_insert(end);
         }
     }
 
-    /// The next offset expected, a DATA_FIN that has been reached being behind it.
+    /// The next expected offset, after the DATA_FIN if the stream has ended.
     pub(super) fn acknowledgement(&self) -> u64 {
         self.next + u64::from(self.has_ended())
     }
 
-    /// Whether everything up to the end of the stream has arrived.
+    /// True if everything up to the end of the stream has arrived.
     pub(super) fn has_ended(&self) -> bool {
         self.end.is_some_and(|end| self.next >= end)
     }
@@ -87,7 +87,7 @@ impl Receiver {
         self.next - self.read
     }
 
-    /// Bytes that wait for earlier ones.
+    /// Bytes that wait for earlier bytes.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting
     }
@@ -98,8 +98,8 @@ impl Receiver {
         n
     }
 
-    /// The window to tell, bytes from the acknowledgement on, at most `most`. Its right edge moves
-    /// by worthwhile steps only, as RFC 1122 section 4.2.3.3 asks.
+    /// The window to announce, bytes from the acknowledgement on, at most `most`. Its right edge advances
+    /// only by sufficiently large steps, as RFC 1122 section 4.2.3.3 requires.
     pub(super) fn window(&self, mss: u64, most: u64) -> u64 {
         let edge = (self.next + most).min(self.limit());
         let step = mss.min(self.buffer / 2).max(1);
@@ -107,13 +107,13 @@ impl Receiver {
         edge.saturating_sub(self.next)
     }
 
-    /// A segment with this window leaves.
+    /// Notes that a segment with this window is sent.
     pub(super) fn note_offer(&mut self, window: u64) {
         self.offered = self.offered.max(self.next + window);
     }
 
-    /// Whether the application has read enough since the last offer for the peer to be told at
-    /// once: two segments or half the buffer, as for a plain connection.
+    /// True if the application has read enough since the last offer for an immediate window update: two
+    /// segments or half the buffer, as for a plain connection.
     pub(super) fn update_is_due(&self, mss: u64, most: u64) -> bool {
         let step = (2 * mss).min(self.buffer / 2).max(1);
         let edge = (self.next + most).min(self.limit());

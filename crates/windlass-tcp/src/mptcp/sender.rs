@@ -1,61 +1,61 @@
-//! What is sent, at the level of the connection: the stream that waits, what the peer has
-//! acknowledged of it and how far its window reaches (RFC 8684 sections 3.3.2 to 3.3.6). Offsets are
-//! those of [`receiver`](super::receiver).
+//! Transmission at the level of the connection: the waiting stream, the acknowledged data and the peer's
+//! window (RFC 8684 sections 3.3.2 to 3.3.6). Offsets have the same origin as in
+//! [`receiver`](super::receiver).
 
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
 
-/// Part of the stream that goes once more.
+/// A part of the stream to retransmit on another path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Reinjection {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Paths that have it already, a bit each.
+    /// Paths that have carried it already, as a bit mask.
     pub(super) carried: u8,
-    /// It holds up the receive window, and goes for that reason.
+    /// True if it is reinjected because it blocks the receive window.
     pub(super) opportunistic: bool,
 }
 
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
-    /// Everything below is acknowledged at data level.
+    /// Everything below this offset is acknowledged at data level.
     pub(super) una: u64,
-    /// The first byte that no subflow has got yet.
+    /// The first byte that is not assigned to a subflow yet.
     pub(super) next: u64,
     /// One past the last byte offered.
     pub(super) end: u64,
-    /// No more will be offered.
+    /// True if no more data will be offered.
     pub(super) closed: bool,
     /// Right edge of the peer's window.
     edge: u64,
-    /// Largest window that the peer has told, bytes.
+    /// Largest window that the peer has announced, bytes.
     most_window: u64,
     buffer: u64,
     reinjections: VecDeque<Reinjection>,
-    /// When the DATA_FIN is retransmitted, and how often it went.
+    /// Time of the next retransmission of the DATA_FIN, and number of its transmissions.
     pub(super) fin_at: Time,
     pub(super) fin_tries: u32,
-    /// When a closed window is probed, and how often it was.
+    /// Time of the next probe of a closed window, and number of probes.
     pub(super) probe_at: Time,
     pub(super) probe_shift: u32,
     pub(super) probe_now: bool,
-    /// When data that no subflow carries any more is retransmitted.
+    /// Time at which data that no subflow carries any more are retransmitted.
     pub(super) data_rto_at: Time,
     pub(super) data_rto_shift: u32,
-    /// The acknowledgement at which it was last asked whether something holds up the window.
+    /// Acknowledged offset at the last check for data that block the receive window.
     pub(super) asked_at: u64,
 }
 
-/// New data that may go now.
+/// New data that may be sent now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Demand {
-    /// Bytes that send buffer and receive window let go.
+    /// Bytes that the send buffer and the receive window allow.
     pub(super) sendable: u64,
     /// Bytes that wait.
     pub(super) unsent: u64,
-    /// The receive window is what keeps the rest back.
+    /// True if the receive window limits the sendable bytes.
     pub(super) window_limited: bool,
 }
 
@@ -87,8 +87,8 @@ impl Sender {
         }
     }
 
-    /// The peer's window reaches so far. The edge never moves back (RFC 8684 section 3.3.5: the
-    /// greatest counts, since subflows overtake each other).
+    /// Extends the peer's window to `from + window`. The edge never moves back, because subflows overtake
+    /// each other (RFC 8684 section 3.3.5: the largest edge counts).
     pub(super) fn open_window(&mut self, from: u64, window: u64) {
         self.most_window = self.most_window.max(window);
         let edge = from + window;
@@ -104,7 +104,7 @@ impl Sender {
         self.probe_now = false;
     }
 
-    /// The peer has everything below `ack`. Returns whether that is true and news.
+    /// Processes a data acknowledgement. Returns true if it is valid and acknowledges new data.
     pub(super) fn on_data_ack(&mut self, ack: u64, window: u64) -> bool {
         if ack > self.highest() || ack < self.una {
             return false;
@@ -127,17 +127,17 @@ impl Sender {
         news
     }
 
-    /// One past the highest offset that the peer can have heard of.
+    /// One past the highest offset that the peer may acknowledge.
     fn highest(&self) -> u64 {
         self.next + u64::from(self.fin_tries > 0 && self.next == self.end)
     }
 
-    /// Whether all that was offered is acknowledged.
+    /// True if all offered data are acknowledged.
     pub(super) fn all_acknowledged(&self) -> bool {
         self.una >= self.end
     }
 
-    /// Whether the DATA_FIN may go: all data is with the subflows, so that its place is known.
+    /// True if the DATA_FIN may be sent: all data are assigned to subflows, so that its position is known.
     pub(super) fn may_end(&self) -> bool {
         self.closed && self.next == self.end && !self.fin_is_acknowledged()
     }
@@ -146,18 +146,18 @@ impl Sender {
         self.closed && self.una > self.end
     }
 
-    /// Whether data is under way or waits for its acknowledgement.
+    /// True if data are in flight or wait for their acknowledgement.
     pub(super) fn is_outstanding(&self) -> bool {
         self.una < self.next
     }
 
-    /// Window of the connection, bytes from what is acknowledged on: the smaller of the peer's and
+    /// Window of the connection, bytes from the acknowledged offset on: the smaller of the peer's window and
     /// the send buffer.
     pub(super) fn window(&self) -> u64 {
         self.edge.saturating_sub(self.una).min(self.buffer)
     }
 
-    /// What may go of what waits.
+    /// The part of the waiting data that may be sent.
     pub(super) fn demand(&self) -> Demand {
         let unsent = self.end - self.next;
         let buffered = self.una.saturating_add(self.buffer).saturating_sub(self.next).min(unsent);
@@ -169,19 +169,19 @@ impl Sender {
         }
     }
 
-    /// Whether a piece of `len` bytes, cut by no path, is worth a segment that can take `full`
+    /// True if a piece of `len` bytes, not limited by a path, justifies a segment that can take `full` bytes
     /// (RFC 1122 sections 4.2.3.3 and 4.2.3.4).
     pub(super) fn is_worthwhile(&self, len: u64, full: u64, unsent: u64, nagle: bool) -> bool {
         let last = len == unsent && (!nagle || !self.is_outstanding() || self.closed_by(len));
         len >= full || last || len * 2 >= self.most_window || self.probe_now
     }
 
-    /// Whether the stream ends with the next `len` bytes.
+    /// True if the stream ends with the next `len` bytes.
     fn closed_by(&self, len: u64) -> bool {
         self.closed && self.next + len == self.end
     }
 
-    /// Part of the stream is to go once more.
+    /// Adds a part of the stream to the list of data to reinject.
     pub(super) fn reinject(&mut self, again: Reinjection) {
         let start = again.start.max(self.una);
         if start < again.end {
@@ -189,15 +189,15 @@ impl Sender {
         }
     }
 
-    /// A path is new or gone: nothing has been carried by it.
+    /// Notes that a path is new or gone: it has carried no data.
     pub(super) fn forget_carrier(&mut self, path: usize) {
         for again in &mut self.reinjections {
             again.carried &= !(1 << path);
         }
     }
 
-    /// The first part that is to go once more and that some path of `paths` (a bit each) has not
-    /// carried: its place and itself.
+    /// The first part to reinject that some path of the bit mask `paths` has not carried: its index and the
+    /// part.
     pub(super) fn next_reinjection(&mut self, paths: u8) -> Option<(usize, Reinjection)> {
         let una = self.una;
         self.reinjections.retain(|a| a.end > una);
@@ -206,7 +206,8 @@ impl Sender {
         Some((place, Reinjection { start: again.start.max(una), ..again }))
     }
 
-    /// The first `len` bytes of the part at `place`, from `start` on, are with another path.
+    /// Notes that the first `len` bytes of the part at index `place`, from `start` on, are assigned to
+    /// another path.
     pub(super) fn reinjected(&mut self, place: usize, start: u64, len: u64) {
         let again = &mut self.reinjections[place];
         again.start = start + len;
@@ -215,13 +216,12 @@ impl Sender {
         }
     }
 
-    /// Whether something waits to go once more, on whatever path.
+    /// True if data wait to be reinjected, on any path.
     pub(super) fn has_reinjections(&self) -> bool {
         !self.reinjections.is_empty()
     }
 
-    /// Whether something waits to go once more that some path of `paths` (a bit each) has not carried
-    /// and will take.
+    /// True if data wait to be reinjected that some path of the bit mask `paths` has not carried.
     pub(super) fn has_reinjections_for(&mut self, paths: u8) -> bool {
         self.next_reinjection(paths).is_some()
     }
@@ -230,7 +230,7 @@ impl Sender {
         self.fin_at.min(self.probe_at).min(self.data_rto_at)
     }
 
-    /// Arms the probe of a window that is closed while nothing is under way that would be answered.
+    /// Sets the timer that probes a closed window, if no data are in flight that would be acknowledged.
     pub(super) fn watch_window(&mut self, now: Time, interval: Span, longest: Span) {
         let demand = self.demand();
         let closed = demand.unsent > 0 && !self.is_outstanding();
@@ -248,13 +248,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_path_left_has_carried_waits_for_none_of_them() {
+    fn data_that_all_remaining_paths_have_carried_is_not_reinjected() {
         let mut sender = Sender::new(1 << 20);
         sender.offer(1000);
         sender.next = 1001;
         sender.reinject(Reinjection { start: 1, end: 1001, carried: 0b10, opportunistic: false });
         assert!(sender.has_reinjections_for(0b01));
-        assert!(!sender.has_reinjections_for(0b10), "only the path is left that has carried it");
+        assert!(!sender.has_reinjections_for(0b10), "the only remaining path has carried it");
         assert!(sender.has_reinjections());
         sender.reinject(Reinjection { start: 1, end: 1001, carried: 0, opportunistic: false });
         assert!(sender.has_reinjections_for(0b10));

@@ -1,36 +1,37 @@
 //! Counters of a multipath connection.
 
-/// What a multipath connection has done since it was made, above its subflows. All volumes are
-/// bytes of the stream.
+/// Counters of a multipath connection since its creation, above its subflows. All volumes are bytes of the
+/// stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MultipathStats {
-    /// Bytes given to a subflow for the first time.
+    /// Bytes assigned to a subflow for the first time.
     pub first_bytes: u64,
-    /// Mappings given to another subflow once more: after a timeout, after the end of a subflow, or
-    /// because they held up the receive window.
+    /// Mappings reinjected on another subflow: after a timeout, after the end of a subflow, or because they
+    /// blocked the receive window.
     pub reinjections: u64,
-    /// Their bytes.
+    /// Bytes of these mappings.
     pub reinjected_bytes: u64,
-    /// Of `reinjections`, those that held up the receive window.
+    /// Reinjections of mappings that blocked the receive window; a part of `reinjections`.
     pub opportunistic: u64,
-    /// Bytes that the redundant scheduler gave to a further subflow.
+    /// Bytes that the redundant scheduler assigned to an additional subflow.
     pub redundant_bytes: u64,
     /// Bytes sent to probe a closed receive window.
     pub probe_bytes: u64,
-    /// Reductions of the window of a path that held up the receive window.
+    /// Reductions of the cwnd of a path that blocked the receive window.
     pub penalties: u64,
-    /// Bytes that arrived on a subflow and had arrived before on another.
+    /// Bytes that arrived on a subflow and had arrived on another subflow before.
     pub duplicate_bytes: u64,
-    /// Most bytes that waited in the receive buffer for earlier ones, subflows' own gaps included.
+    /// Maximum number of bytes in the receive buffer that waited for earlier bytes, including gaps within
+    /// subflows.
     pub max_out_of_order_bytes: u64,
-    /// Subflows that came up beside the first.
+    /// Subflows that were established in addition to the first.
     pub joins: u64,
     /// Attempts to join that failed.
     pub failed_joins: u64,
-    /// Subflows that were taken out of use after timeouts.
+    /// Subflows that were suspended after timeouts.
     pub suspensions: u64,
-    /// Subflows that came back into use after that.
+    /// Suspended subflows that returned to use.
     pub returns: u64,
-    /// Subflows that ended before the connection did.
+    /// Subflows that ended before the connection.
     pub lost_subflows: u64,
 }

@@ -7,28 +7,28 @@ use windlass_cc::{CrossLayer, Time};
 use crate::endpoint::{Endpoint, Profile, State, Stats};
 use crate::seq::Seq;
 
-/// Where a path stands.
+/// State of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
-    /// No subflow, or the last one has ended.
+    /// No subflow exists, or the last subflow has ended.
     Idle,
-    /// The connection's first handshake is under way here.
+    /// The connection's first handshake is in progress on this path.
     Opening,
-    /// A handshake to join the connection.
+    /// A handshake to join the connection is in progress.
     Joining,
     /// The subflow belongs to the connection.
     Ready,
 }
 
-/// A run of the subflow's bytes and its place in the connection's stream.
+/// A contiguous range of the subflow's bytes and its position in the connection's stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct DssMapping {
     /// Offset of its first byte in the subflow's stream.
     pub(super) start: u64,
-    /// The same in the connection's.
+    /// Offset of its first byte in the connection's stream.
     pub(super) data: u64,
     pub(super) len: u64,
-    /// Has been given to the others too.
+    /// True if it has been reinjected on other paths.
     pub(super) repeated: bool,
 }
 
@@ -47,12 +47,12 @@ impl DssMapping {
 pub(super) struct DssMappings(VecDeque<DssMapping>);
 
 impl DssMappings {
-    /// Adds a piece beyond all others.
+    /// Adds a piece above all others.
     pub(super) fn push(&mut self, piece: DssMapping) {
         self.0.push_back(piece);
     }
 
-    /// Adds a piece wherever it belongs; what is known already stays as it is.
+    /// Inserts a piece in order. Known pieces are not changed.
     pub(super) fn insert(&mut self, piece: DssMapping) {
         let place = self.0.partition_point(|p| p.start <= piece.start);
         let known = place.checked_sub(1).and_then(|before| self.0.get(before));
@@ -61,20 +61,20 @@ impl DssMappings {
         }
     }
 
-    /// The piece that a byte of the subflow belongs to.
+    /// The piece that contains a byte of the subflow.
     pub(super) fn at(&self, offset: u64) -> Option<&DssMapping> {
         let place = self.0.partition_point(|p| p.end() <= offset);
         self.0.get(place).filter(|p| p.start <= offset)
     }
 
-    /// Forgets pieces that end at this offset of the subflow or before.
+    /// Removes pieces that end at or below this offset of the subflow.
     pub(super) fn forget_below(&mut self, offset: u64) {
         while self.0.front().is_some_and(|p| p.end() <= offset) {
             self.0.pop_front();
         }
     }
 
-    /// Bytes from the first piece to the last.
+    /// Bytes from the start of the first piece to the end of the last piece.
     pub(super) fn span(&self) -> u64 {
         let ends = self.0.front().zip(self.0.back());
         ends.map_or(0, |(first, last)| last.end() - first.start)
@@ -92,7 +92,7 @@ impl DssMappings {
         self.0.clear();
     }
 
-    /// The piece that holds a byte of the connection's stream.
+    /// The piece that contains a byte of the connection's stream.
     pub(super) fn holding(&self, data: u64) -> Option<&DssMapping> {
         self.0.iter().find(|p| p.data <= data && data < p.data_end())
     }
@@ -103,41 +103,41 @@ impl DssMappings {
 pub(super) struct Subflow {
     pub(super) endpoint: Endpoint,
     pub(super) stage: Stage,
-    /// Attempts on this path before the present one.
+    /// Number of attempts on this path before the current attempt.
     pub(super) attempt: u16,
-    /// An attempt has been made.
+    /// True if an attempt has been made.
     pub(super) tried: bool,
-    /// Random numbers of the join, our own and the peer's.
+    /// Random numbers of the join: this end's and the peer's.
     pub(super) nonce: u32,
     pub(super) peer_nonce: u32,
-    /// Random numbers of joins that the peer has tried here, the present one last.
+    /// Random numbers of the joins that the peer has tried on this path; the current join is last.
     pub(super) nonces_seen: Vec<u32>,
-    /// The peer has answered the third segment of the handshake.
+    /// True if the peer has responded to the third segment of the handshake.
     pub(super) confirmed: bool,
-    /// When the third segment is retransmitted.
+    /// Time of the next retransmission of the third segment.
     pub(super) confirm_at: Time,
     pub(super) confirm_shift: u32,
-    /// Out of use after timeouts.
+    /// True if the subflow is out of use after timeouts.
     pub(super) suspended: bool,
-    /// More waits that only this path's window keeps back.
+    /// True if more data wait that only this path's cwnd limits.
     pub(super) waiting: bool,
-    /// What was sent and is not acknowledged on the subflow.
+    /// Data sent and not acknowledged on the subflow.
     pub(super) sent: DssMappings,
-    /// Mappings of what arrives.
+    /// Mappings of the arriving data.
     pub(super) arrived: DssMappings,
-    /// Bytes of the subflow's stream below this are with the connection.
+    /// The connection has taken the bytes of the subflow's stream below this offset.
     pub(super) taken: u64,
-    /// When the path may be tried again.
+    /// Time at which the path may be tried again.
     pub(super) retry_at: Time,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     pub(super) failures: u32,
-    /// The window is not reduced again before this.
+    /// cwnd is not reduced again before this time.
     pub(super) penalty_over: Time,
-    /// Counters as they were when the connection last looked.
+    /// Counters at the connection's last check.
     pub(super) seen: Stats,
-    /// Counters of the subflows before.
+    /// Counters of the earlier subflows.
     pub(super) past: Stats,
-    /// What the node's lower layers know of the path, for a scheduler that wants it.
+    /// The lower layers' state of the path, for a scheduler that needs it.
     pub(super) layers: Option<CrossLayer>,
 }
 
@@ -168,7 +168,7 @@ impl Subflow {
         }
     }
 
-    /// A new subflow in the place of the last.
+    /// Replaces the last subflow by a new subflow.
     pub(super) fn renew(&mut self, p: &Profile, iss: Seq, stage: Stage) {
         let fresh = Subflow::new(p, iss);
         let past = self.total();
@@ -187,7 +187,7 @@ impl Subflow {
         self.past.plus(self.endpoint.stats())
     }
 
-    /// Whether new data may go on it.
+    /// True if the subflow may carry new data.
     pub(super) fn is_usable(&self) -> bool {
         self.stage == Stage::Ready
             && self.confirmed
@@ -195,7 +195,7 @@ impl Subflow {
             && self.endpoint.carries_data()
     }
 
-    /// Whether it can still say something to the peer.
+    /// True if the subflow can still send a signal to the peer.
     pub(super) fn is_live(&self) -> bool {
         self.stage == Stage::Ready
             && !matches!(self.endpoint.state(), State::Closed | State::TimeWait)

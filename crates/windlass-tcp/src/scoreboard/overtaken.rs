@@ -1,40 +1,42 @@
-//! What RACK asks of the scoreboard: which segments in the network were sent before one that has arrived (RFC 8985
-//! section 6.2). Originals are in the order of sending as they stand; for those sent again that order is kept beside them.
-//! Neither is walked from its beginning by each acknowledgement.
+//! Queries of RACK: segments in the network that were sent before a segment that has arrived (RFC 8985
+//! section 6.2). The order of the records is the sending order of the first transmissions. A separate queue
+//! keeps the sending order of the retransmissions. An acknowledgement does not scan either of them from the
+//! beginning.
 
 use windlass_cc::Time;
 
 use super::{Record, Scoreboard};
 
 impl Scoreboard {
-    /// When the oldest retransmission was sent of which nothing is known yet.
+    /// Time of the oldest retransmission that is neither delivered nor lost.
     pub fn oldest_retransmission(&self) -> Option<Time> {
         let waiting = self.again.iter().find(|again| self.retransmission(**again).is_some());
         waiting.map(|(sent_at, _)| *sent_at)
     }
 
-    /// Retransmissions of which nothing is known yet.
+    /// Number of retransmissions that are neither delivered nor lost.
     pub fn retransmissions(&self) -> u32 {
         self.again.iter().filter(|again| self.retransmission(**again).is_some()).count() as u32
     }
 
-    /// The record of a retransmission of which nothing is known yet.
+    /// The record of a retransmission, if the retransmission is neither delivered nor lost.
     fn retransmission(&self, (sent_at, end): (Time, u64)) -> Option<&Record> {
         let record = self.records.get(self.place_of(end - 1))?;
         let waits = record.resent && !record.sacked;
         (waits && (record.last_sent, record.end()) == (sent_at, end)).then_some(record)
     }
 
-    /// Whether anything in the network may have been sent last before `newest`: the moment when a segment was sent, and
-    /// the offset of its end.
+    /// True if a segment in the network may have been sent last before `newest`. `newest` is the sending time
+    /// of a segment and the offset of its end.
     #[inline]
     pub fn may_be_overtaken(&self, newest: (Time, u64)) -> bool {
         let first = self.records.front().map(|r| (r.first_sent, r.end()));
         first.is_some_and(|first| first <= newest) || !self.again.is_empty()
     }
 
-    /// What is in the network and was sent last before `newest`: of what was sent until `late`, adds the offsets where
-    /// it starts to `found`, ascending; of the rest returns the latest moment.
+    /// Finds the segments in the network that were sent last before `newest`. Adds the start offsets of the
+    /// segments sent until `late` to `found`, in ascending order. Returns the latest sending time of the
+    /// other segments.
     pub fn find_overtaken(
         &mut self,
         newest: (Time, u64),
@@ -45,7 +47,7 @@ impl Scoreboard {
         let (mut settled, mut latest) = (true, None);
         for record in self.records.range(first..) {
             if (record.first_sent, record.end()) > newest {
-                break; // as was everything beyond
+                break; // all later records were also sent after `newest`
             }
             let original = !record.sacked && !record.lost;
             settled &= !original;
@@ -65,7 +67,8 @@ impl Scoreboard {
         }
     }
 
-    /// The same of what was retransmitted.
+    /// Finds the retransmissions in the network that were sent before `newest`. The arguments and the result
+    /// are the same as those in [`Scoreboard::find_overtaken`].
     fn find_overtaken_again(
         &mut self,
         newest: (Time, u64),
@@ -87,7 +90,7 @@ impl Scoreboard {
         }
         if found.len() > before {
             found.sort_unstable();
-            found.dedup(); // sent again twice at the same moment
+            found.dedup(); // retransmitted twice at the same time
         }
         latest
     }

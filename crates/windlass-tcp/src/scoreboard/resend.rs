@@ -1,12 +1,13 @@
-//! Records that are retransmitted: whole, merged with others, or cut in two.
+//! Retransmission of records: whole, merged with others, or split in two.
 
 use windlass_cc::rate::SentRecord;
 
 use super::{Record, Scoreboard};
 
 impl Scoreboard {
-    /// The record at `place` is retransmitted; if it is longer than `limit`, only so much of it.
-    /// `sent` makes the sampler's record from what is in flight without it and its length.
+    /// Retransmits the record at index `place`, or its first `limit` bytes if it is longer. `sent` returns
+    /// the sampler's record. Its arguments are the bytes in flight before the retransmission and the volume
+    /// of the segment.
     pub fn resend(
         &mut self,
         place: usize,
@@ -37,7 +38,8 @@ impl Scoreboard {
         Some(record)
     }
 
-    /// What follows the record at a place joins it, up to `limit`, as long as it is to be retransmitted too.
+    /// Merges the following records into the record at index `place`, up to `limit` bytes, as long as both
+    /// must be retransmitted.
     pub fn join(&mut self, place: usize, limit: u32) {
         while let Some(next) = self.records.get(place + 1).filter(|r| r.is_pending()) {
             let (len, transmissions) = (next.len, next.transmissions);
@@ -62,8 +64,9 @@ impl Scoreboard {
         }
     }
 
-    /// What follows the record at a place and has not arrived joins it whole, as long as that is not longer than `limit` and
-    /// ends by `edge` (`tcp_retrans_try_collapse`).
+    /// Merges the following records into the record at index `place` if they have not arrived. Each is merged
+    /// only as a whole, if the result is at most `limit` long and ends by `edge`
+    /// (`tcp_retrans_try_collapse`).
     pub fn collapse(&mut self, place: usize, limit: u32, edge: u64) {
         while let Some(&next) = self.records.get(place + 1) {
             let record = &mut self.records[place];
@@ -72,7 +75,7 @@ impl Scoreboard {
             }
             record.len += next.len;
             record.transmissions = record.transmissions.max(next.transmissions);
-            // The whole is where its first part is.
+            // The merged record has the state of its first part.
             let (volume, own) = match self.unit {
                 0 => (u64::from(next.len), *record),
                 unit => (u64::from(unit), next),
@@ -90,7 +93,7 @@ impl Scoreboard {
         }
     }
 
-    /// Cuts the record at a place in two if it is longer than `limit`.
+    /// Splits the record at index `place` in two if it is longer than `limit`.
     fn cut(&mut self, place: usize, limit: u32) {
         let Some(record) = self.records.get_mut(place) else { return };
         if limit == 0 || record.len <= limit {

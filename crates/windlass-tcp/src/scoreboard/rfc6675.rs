@@ -1,16 +1,17 @@
-//! What RFC 6675 asks of the scoreboard: which segments are lost, by what has arrived above them, and what goes next.
+//! Queries of RFC 6675: the segments that are lost because data above them has arrived, and the next segment
+//! to send.
 
 use super::{Record, Scoreboard};
 
 impl Scoreboard {
-    /// RFC 6675 section 4, IsLost: records with `dupthresh` separate ranges, or more than
-    /// `dupthresh − 1` segments, delivered above them. Returns the places of those for which it was
-    /// not known, from the first to one past the last; some between may be delivered.
+    /// RFC 6675 section 4, IsLost: records with `dupthresh` separate ranges, or more than `dupthresh − 1`
+    /// segments, delivered above them. Returns the range of indices of the records that are newly lost. Some
+    /// records in the range may be delivered.
     pub fn lost_by_count(&mut self, dupthresh: u32, segment: u32) -> std::ops::Range<usize> {
         let most = u64::from(dupthresh.saturating_sub(1)) * u64::from(segment);
         let (mut bytes, mut ranges, mut inside) = (0, 0, false);
         let mut first = self.place_of(self.counted_to);
-        // What is delivered there need not be passed again by each acknowledgement.
+        // Later acknowledgements skip the records that are delivered here.
         while let Some(record) = self.records.get(first).filter(|r| r.sacked) {
             self.counted_to = record.end();
             first += 1;
@@ -34,8 +35,8 @@ impl Scoreboard {
         first..first
     }
 
-    /// RFC 6675 section 4, NextSeg rule 3: the lowest record above all that was retransmitted and
-    /// below what is delivered, lost or not.
+    /// RFC 6675 section 4, rule 3 of NextSeg: the lowest record above the retransmitted data and below the
+    /// delivered data, lost or not.
     pub fn next_by_rule_3(&self) -> Option<usize> {
         let first = self.place_of(self.high_rxt);
         let record = |r: &Record| !r.sacked && !r.resent;
@@ -43,7 +44,7 @@ impl Scoreboard {
         Some(first + below.enumerate().find(|(_, r)| record(r))?.0)
     }
 
-    /// What was retransmitted, as RFC 6675's HighRxt.
+    /// Sets RFC 6675's HighRxt: one past the highest byte retransmitted in this recovery.
     pub fn set_high_rxt(&mut self, offset: u64) {
         self.high_rxt = offset;
     }

@@ -12,7 +12,7 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "rfc",
         origin: "RFC 9293, 5681, 6298, 6928, 3042, 7323, 7661",
-        description: "What the standards ask of an endpoint without SACK recovery.",
+        description: "The behaviour that the standards require of an endpoint, without SACK recovery.",
         flavour: Flavour::Rfc,
         config: RFC,
     },
@@ -28,9 +28,9 @@ pub static PRESETS: &[Preset] = &[
         name: "linux",
         origin: "Linux 6.x, net/ipv4 and Documentation/networking/ip-sysctl.rst, sysctls at their defaults",
         description: "SACK recovery with proportional rate reduction, RACK-TLP, F-RTO and both undos, \
-            a least timeout of 200 ms on top of the smoothed RTT. The window is kept in whole segments. \
-            The receive window grows with what arrives, and its overhead is not counted; the send \
-            buffer has the largest size that autotuning reaches.",
+            a minimum timeout of 200 ms above the smoothed RTT. cwnd is counted in whole segments. \
+            The receive window grows with the received data, and its overhead is not counted. The \
+            send buffer has the maximum size of autotuning.",
         flavour: Flavour::Linux,
         config: LINUX,
     },
@@ -38,32 +38,32 @@ pub static PRESETS: &[Preset] = &[
         name: "ns3",
         origin: "ns-3 (3.41 and later), attribute defaults of TcpSocket, TcpSocketBase and RttEstimator",
         description: "SACK recovery with proportional rate reduction, 536-byte segments, buffers of \
-            128 KiB, no Nagle, a least timeout of 1 s; no window validation and no restart after idle \
-            times.",
+            128 KiB, no Nagle, a minimum timeout of 1 s; no window validation and no restart after \
+            idle times.",
         flavour: Flavour::Ns3,
         config: NS3,
     },
     Preset {
         name: "ns2",
         origin: "NS-2.35, tcl/lib/ns-default.tcl, Agent/TCP and Agent/TCPSink",
-        description: "One-way agents: 1000-byte packets, two at first, a window of 20 packets, every \
-            packet acknowledged, a 10 ms clock, no Nagle. NS-2 has no handshake to speak of and no \
-            receive window; windlass has both.",
+        description: "One-way agents: 1000-byte packets, an initial window of two packets, a window \
+            of 20 packets, an acknowledgement per packet, a 10 ms clock, no Nagle. NS-2 has no real \
+            handshake and no receive window; Windlass has a handshake and a receive window.",
         flavour: Flavour::Rfc,
         config: NS2,
     },
     Preset {
         name: "uip",
         origin: "uIP 1.0, uip.c and uipopt.h",
-        description: "One segment in flight whatever the windows say, hence without congestion \
-            control in effect; no options, no reordering buffer to speak of, every segment \
-            acknowledged at once, a timer of half-second ticks that backs off from a constant.",
+        description: "One segment in flight regardless of the windows, so that congestion control has \
+            no effect; no options, almost no reordering buffer, an immediate acknowledgement per \
+            segment, a timer of half-second ticks that backs off from a constant.",
         flavour: Flavour::Rfc,
         config: UIP,
     },
 ];
 
-/// Today's standards.
+/// The current standards.
 pub const RFC: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 4 << 20,
@@ -124,7 +124,7 @@ pub const RFC: StackConfig = StackConfig {
     time_wait: Span::from_secs(60),
 };
 
-/// Table 2 of Reno-BER. The retry limits are not in the table, which only says "attempts-based".
+/// Table 2 of Reno-BER. The table does not give the retry limits; it only has "attempts-based".
 pub const RIVERBED: StackConfig = StackConfig {
     mss: None,
     receive_buffer: 8_760,
@@ -216,14 +216,14 @@ pub const LINUX: StackConfig = StackConfig {
     // tcp_try_undo_recovery and tcp_try_undo_dsack.
     eifel: true,
     dsack_undo: true,
-    // tcp_ecn = 2: only when the peer asks, which one with the same value never does.
+    // tcp_ecn = 2: only if the peer requests ECN. A peer with the same value never does.
     ecn: false,
     recovery: Some(LossRecovery::Prr),
-    // tcp_reno_ssthresh and all others go by snd_cwnd.
+    // tcp_reno_ssthresh and all other algorithms reduce snd_cwnd.
     loss_cut: LossCut::Window,
     // tcp_enter_cwr, tcp_cwnd_reduction.
     mark_cut: MarkCut::Proportional,
-    // tcp_update_skb_after_send paces from the tenth segment on.
+    // tcp_update_skb_after_send paces from the tenth segment.
     pacing_burst: 9,
     // tcp_clean_rtx_queue calls pkts_acked, tcp_synack_rtt_meas does not.
     least_rtt: LeastRtt::Data,
@@ -233,7 +233,7 @@ pub const LINUX: StackConfig = StackConfig {
         max: Span::from_secs(120),
         backoff: 2,
     }),
-    // HZ = 250, as most distributions have it.
+    // HZ = 250, the value of most distributions.
     wheel_tick: Span::from_millis(4),
     // tcp_syn_retries, tcp_syn_linear_timeouts, tcp_retries2 and TCP_TIMEWAIT_LEN.
     max_syn_retries: 6,
@@ -244,7 +244,7 @@ pub const LINUX: StackConfig = StackConfig {
     ..RFC
 };
 
-/// ns-3's attribute defaults, named in the remarks.
+/// ns-3's attribute defaults. The comments name the attributes.
 pub const NS3: StackConfig = StackConfig {
     // SegmentSize, RcvBufSize, SndBufSize.
     mss: Some(536),
@@ -291,14 +291,14 @@ pub const NS3: StackConfig = StackConfig {
     ..RFC
 };
 
-/// NS-2's `Agent/TCP` and `Agent/TCPSink`, variables named in the remarks.
+/// NS-2's `Agent/TCP` and `Agent/TCPSink`. The comments name the variables.
 pub const NS2: StackConfig = StackConfig {
-    // packetSize_; window_ is the sender's bound, the sink has none.
+    // packetSize_; window_ is the sender's limit, and the sink has no limit.
     mss: Some(1_000),
     loss_cut: LossCut::Flight,
     flight_limit: 20,
     window_scaling: true,
-    // timestamps_; Agent/TCPSink has no SACK, Agent/TCPSink/Sack1 has.
+    // timestamps_; Agent/TCPSink has no SACK, but Agent/TCPSink/Sack1 has SACK.
     timestamps: false,
     sack: false,
     dsack: false,
@@ -312,7 +312,7 @@ pub const NS2: StackConfig = StackConfig {
     // numdupacks_, singledup_.
     dupthresh: 3,
     limited_transmit: true,
-    // control_increase_ and the like are off; slow_start_restart_.
+    // control_increase_ and similar variables are off; slow_start_restart_.
     window_validation: false,
     idle_restart: true,
     // rtxcur_init_, minrto_, maxrto_, tcpTick_.
@@ -333,9 +333,9 @@ pub const NS2: StackConfig = StackConfig {
     ..RFC
 };
 
-/// uIP's defaults, macros named in the remarks.
+/// uIP's defaults. The comments name the macros.
 pub const UIP: StackConfig = StackConfig {
-    // UIP_RECEIVE_WINDOW is UIP_TCP_MSS, as the buffer holds one packet.
+    // UIP_RECEIVE_WINDOW is UIP_TCP_MSS, because the buffer holds one packet.
     receive_buffer: 1_460,
     send_buffer: 1_460,
     loss_cut: LossCut::Flight,
@@ -349,14 +349,14 @@ pub const UIP: StackConfig = StackConfig {
     delayed_ack_segments: 1,
     delayed_ack_timeout: Span::ZERO,
     lies: Lies::None,
-    // "uip_process: UIP_ACKDATA" knows no duplicates.
+    // "uip_process: UIP_ACKDATA" does not detect duplicates.
     fast_retransmit: false,
     limited_transmit: false,
     recovery: Some(LossRecovery::Tahoe),
     pacing: Pacing::Off,
     window_validation: false,
     idle_restart: false,
-    // UIP_RTO, back-off of at most four doublings.
+    // UIP_RTO, backoff of at most four doublings.
     rto: rto::AnyParams::Uip(UipParams {
         tick: Span::from_millis(500),
         constant: 3,

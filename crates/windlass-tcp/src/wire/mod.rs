@@ -1,22 +1,20 @@
 //! Segments as IPv4 packets: the real wire format, in both directions.
 //!
-//! [`emit`] writes a [`Segment`] with its payload as the bytes that a network would carry,
-//! [`parse`] reads such bytes back. Both compute the IPv4 header checksum and the TCP checksum;
-//! `parse` refuses a packet whose checksums do not hold. What is written has the size that
-//! [`Segment::ip_len`] states, which is what the simulator charges a link for.
-//! [`emit_multipath`] writes one with an option of Multipath TCP besides, [`emit_quick_start`] one with
-//! an option of Quick-Start, and `parse` reads those too.
+//! [`emit`] encodes a [`Segment`] with its payload as an IPv4 packet. [`parse`] decodes such a packet.
+//! Both compute the IPv4 header checksum and the TCP checksum; `parse` rejects a packet with an invalid
+//! checksum. The encoded packet has the size that [`Segment::ip_len`] states. The simulator uses this size
+//! for the load of a link. [`emit_multipath`] adds an option of Multipath TCP and [`emit_quick_start`] adds
+//! an option of Quick-Start. `parse` decodes these options too.
 //!
-//! The fields that a [`Segment`] does not have are written as follows and ignored when read:
+//! The fields that a [`Segment`] does not have are ignored by `parse`. `emit` sets these values:
 //! differentiated services 0, identification 0 with "don't fragment" set (RFC 6864 section 4.1), time to live
-//! 64 but with Quick-Start, urgent pointer 0, reserved bits 0.
+//! 64 (except with Quick-Start), urgent pointer 0, reserved bits 0.
 //!
-//! # What the checksums see
+//! # Errors that the checksums detect
 //!
-//! The Internet checksum is a sum of 16-bit words in one's complement. A change of any single bit
-//! between the first byte of the IPv4 header and the last byte of the payload makes it fail, with
-//! no exception. It does not see words that change places, nor two flipped bits that weigh the
-//! same and go opposite ways.
+//! The Internet checksum is a sum of 16-bit words in one's complement. It detects every change of a single
+//! bit between the first byte of the IPv4 header and the last byte of the payload. It does not detect
+//! exchanged words, or two flipped bits of the same weight in opposite directions.
 
 mod error;
 mod options;
@@ -39,7 +37,7 @@ pub use error::{EmitError, MAX_IP_LEN, MAX_OPTIONS, WireError};
 /// Bytes of a UDP header.
 pub const UDP_HEADER: u32 = 8;
 
-/// Where a packet comes from and where it goes.
+/// Source and destination of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Addresses {
     /// IPv4 address and port of the sender.
@@ -49,7 +47,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// The same pair for the other direction.
+    /// The addresses of the opposite direction.
     pub const fn reversed(self) -> Addresses {
         Addresses { source: self.destination, destination: self.source }
     }
@@ -62,18 +60,17 @@ pub struct Packet<'a> {
     pub addresses: Addresses,
     /// The segment.
     pub segment: Segment,
-    /// Its option of Multipath TCP.
+    /// The segment's option of Multipath TCP.
     pub multipath: Option<Signal>,
-    /// Its option of Quick-Start; of one in each header that of the TCP header.
+    /// The packet's option of Quick-Start. If both headers have an option, it is the TCP header's option.
     pub quick_start: Option<Carried>,
-    /// Its payload, `segment.len` bytes.
+    /// The payload, `segment.len` bytes.
     pub payload: &'a [u8],
 }
 
-/// The test pattern that stands for a stream's bytes: fills `payload`, whose first byte has the
-/// sequence number `seq`. A byte depends on its sequence number only, so that a retransmission
-/// carries what the original carried. The period, 251 bytes, is prime, so that data displaced by
-/// a segment or a power of two never looks right.
+/// The test pattern for a stream's bytes: fills `payload`, whose first byte has the sequence number `seq`. A
+/// byte depends only on its sequence number, so that a retransmission has the same bytes as the original. The
+/// period, 251 bytes, is prime, so that data displaced by a segment or a power of two never match.
 pub fn fill_pattern(seq: Seq, payload: &mut [u8]) {
     for (i, byte) in payload.iter_mut().enumerate() {
         *byte = (seq.add(i as u64).0 % 251) as u8;
@@ -85,7 +82,7 @@ pub fn fill_pattern(seq: Seq, payload: &mut [u8]) {
 ///
 /// # Errors
 ///
-/// The segment does not fit the formats; `out` is unchanged then.
+/// The segment does not fit the formats. `out` is then unchanged.
 pub fn emit(
     segment: &Segment,
     addresses: &Addresses,
@@ -95,13 +92,13 @@ pub fn emit(
     emit_multipath(segment, None, false, addresses, fill_payload, out)
 }
 
-/// [`emit`] with an option of Multipath TCP. It stands behind the others, and the packet is longer
-/// by its [`MpOption::wire_len`]. With `checksums` MP_CAPABLE demands checksums and mappings have
-/// one (RFC 8684 section 3.3.1).
+/// [`emit`] with an option of Multipath TCP. The option follows the other options, and the packet is longer
+/// by the option's [`MpOption::wire_len`]. With `checksums`, MP_CAPABLE requests checksums and mappings have
+/// a checksum (RFC 8684 section 3.3.1).
 ///
 /// # Errors
 ///
-/// As of [`emit`]; and with `checksums`, a mapping has other payload than the segment.
+/// The errors of [`emit`]; and with `checksums`, a mapping whose payload differs from the segment's.
 pub fn emit_multipath(
     segment: &Segment,
     option: Option<&MpOption>,
@@ -118,12 +115,12 @@ pub fn emit_multipath(
     emit_packet(segment, &options, sum, Shell::PLAIN, addresses, fill_payload, out)
 }
 
-/// [`emit`] with an option of Quick-Start, which makes the packet longer by
-/// [`OPTION_LEN`](quick_start::OPTION_LEN), and with the time to live that belongs to it.
+/// [`emit`] with an option of Quick-Start and its time to live. The packet is longer by
+/// [`OPTION_LEN`](quick_start::OPTION_LEN).
 ///
 /// # Errors
 ///
-/// As of [`emit`].
+/// The errors of [`emit`].
 pub fn emit_quick_start(
     segment: &Segment,
     carried: &Carried,
@@ -141,7 +138,7 @@ pub fn emit_quick_start(
     emit_packet(segment, &options, None, shell, addresses, fill_payload, out)
 }
 
-/// What of an IPv4 header differs from packet to packet.
+/// The fields of an IPv4 header that differ between packets.
 #[derive(Clone, Copy)]
 struct Shell {
     time_to_live: u8,
@@ -152,8 +149,8 @@ impl Shell {
     const PLAIN: Shell = Shell { time_to_live: TIME_TO_LIVE, option: None };
 }
 
-/// A segment with its options as they stand in the header. `sum` is a mapping that needs a checksum,
-/// and its place among the options.
+/// Encodes a segment with its encoded options. `sum` is a mapping that needs a checksum, and the position of
+/// the checksum in the options.
 fn emit_packet(
     segment: &Segment,
     options: &OptionBytes,
@@ -201,7 +198,7 @@ fn emit_packet(
 ///
 /// # Errors
 ///
-/// The packet would be larger than [`MAX_IP_LEN`]; `out` is unchanged then.
+/// The packet would be larger than [`MAX_IP_LEN`]. `out` is then unchanged.
 pub fn emit_datagram(
     len: u32,
     addresses: &Addresses,
@@ -222,21 +219,23 @@ pub fn emit_datagram(
     append_payload(len as usize, fill_payload, out);
 
     let sum = pseudo_header(&ip, udp_len as u16).add_slice(&out[body..]);
-    // Zero would say that there is no checksum (RFC 768).
+    // Zero would mean that there is no checksum (RFC 768).
     let sum = sum.to_ones_complement_with_no_zero();
     out[body + 6..body + 8].copy_from_slice(&sum.to_ne_bytes());
     Ok(())
 }
 
-/// Reads the TCP segment in an IPv4 packet. Bytes after the packet's stated length are ignored,
-/// as links pad short frames. Options of unknown kind are skipped; of more than
-/// [`MAX_SACK_BLOCKS`](crate::segment::MAX_SACK_BLOCKS) SACK blocks the first are kept, which report the most recent data; of several
-/// options of Multipath TCP the most pressing one: a data acknowledgement without mapping, which comes
-/// again with the next segment, goes behind all others.
+/// Decodes the TCP segment in an IPv4 packet. Bytes after the packet's stated length are ignored, because
+/// links pad short frames.
+///
+/// Options of unknown kind are skipped. Only the first [`MAX_SACK_BLOCKS`](crate::segment::MAX_SACK_BLOCKS)
+/// SACK blocks are kept; they report the most recent data. If there are several Multipath TCP options, only
+/// the option with the highest priority is kept. A data acknowledgement without mapping has the lowest
+/// priority, because the next segment repeats it.
 ///
 /// # Errors
 ///
-/// The bytes are not a whole, valid TCP segment in an unfragmented IPv4 packet.
+/// The bytes are not a complete, valid TCP segment in an unfragmented IPv4 packet.
 pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
     let (ip, body) = split_ip(bytes)?;
     if pseudo_header(&ip.to_header(), body.len() as u16).add_slice(body).ones_complement() != 0 {
@@ -263,7 +262,7 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
     Ok(Packet { addresses, segment, multipath: decoded.multipath, quick_start, payload })
 }
 
-/// The option of Quick-Start among those of an IP header, as far as these make sense.
+/// The option of Quick-Start among the options of an IP header. Stops at the first invalid option.
 fn ip_quick_start(mut bytes: &[u8]) -> Option<quick_start::QuickOption> {
     while let [kind, rest @ ..] = bytes {
         match *kind {

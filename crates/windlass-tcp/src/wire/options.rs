@@ -15,7 +15,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 
-/// Options as they stand in a header.
+/// Encoded options of a header.
 pub(super) struct OptionBytes {
     bytes: [u8; MAX_OPTIONS as usize],
     len: usize,
@@ -50,10 +50,10 @@ impl OptionBytes {
     }
 }
 
-/// Writes options without a byte more than [`Options::wire_len`]. MSS and window scale (with one
-/// byte of padding) are multiples of four; SACK-permitted, timestamps and SACK are two more than
-/// one, so that two of them make a multiple of four and an odd one needs two bytes of padding,
-/// which stand in front as RFC 7323 appendix A shows.
+/// Encodes options in exactly [`Options::wire_len`] bytes. The lengths of MSS and of window scale (with one
+/// byte of padding) are multiples of four. The lengths of SACK-permitted, timestamps and SACK are two more
+/// than a multiple of four. Two of them together are a multiple of four. An odd number of them needs two
+/// bytes of padding, which are in front, as in RFC 7323 appendix A.
 pub(super) fn encode_options(options: &Options) -> Result<OptionBytes, EmitError> {
     if usize::from(options.sack_count) > MAX_SACK_BLOCKS {
         return Err(EmitError::TooManySackBlocks(options.sack_count));
@@ -87,7 +87,8 @@ pub(super) fn encode_options(options: &Options) -> Result<OptionBytes, EmitError
     Ok(out)
 }
 
-/// Returns the mapping that needs a checksum, and where among the options that stands.
+/// Appends an option of Multipath TCP. Returns the mapping that needs a checksum, and the position of the
+/// checksum in the options.
 pub(super) fn append_multipath(
     segment: &Segment,
     option: &MpOption,
@@ -113,7 +114,7 @@ pub(super) fn append_multipath(
     Ok(Some((mapping, at)))
 }
 
-/// The option of Quick-Start goes behind the others.
+/// Appends the option of Quick-Start after the other options.
 pub(super) fn append_quick_start(
     option: &QuickOption,
     options: &mut OptionBytes,
@@ -126,7 +127,7 @@ pub(super) fn append_quick_start(
     Ok(())
 }
 
-/// What the options of a header are.
+/// The decoded options of a header.
 #[derive(Default)]
 pub(super) struct Decoded {
     pub(super) options: Options,

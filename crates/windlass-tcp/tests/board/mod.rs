@@ -1,15 +1,16 @@
-//! The scoreboard's books, kept a second time from the records themselves, and what it finds without looking at all of them.
+//! The totals of the scoreboard, computed again from its records, and the results of its searches, computed
+//! from all records.
 
 use windlass_tcp::Endpoint;
 use windlass_tcp::scoreboard::Record;
 
-/// Whether what an endpoint's scoreboard says of the whole is the sum of its records.
+/// Checks that the totals of an endpoint's scoreboard are the sums over its records.
 pub fn audit(e: &Endpoint) {
     let board = e.scoreboard();
     let (mut sacked, mut in_flight, mut pending) = (0, 0, 0);
     let mut next = None;
     for (place, r) in board.records().enumerate() {
-        // Samples of the delivery rate, kept beside the records, stay with theirs.
+        // The samples of the delivery rate, stored separately, must match their records.
         assert!(board.sample(place).is_none_or(|sample| sample.sent_time <= r.last_sent), "{r:?}");
         assert!(r.len > 0 && next.is_none_or(|at| at == r.start), "a gap: {r:?}");
         next = Some(r.end());

@@ -1,4 +1,4 @@
-//! Two ends of a multipath connection and paths that delay, reorder, lose and fail.
+//! Two ends of a multipath connection, and paths that delay, reorder, lose and fail.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,34 +13,34 @@ use windlass_tcp::{Flags, Profile, StackConfig};
 
 pub use crate::pipe::App;
 
-/// How a path behaves, in both directions.
+/// Behaviour of a path, in both directions.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Milliseconds that it takes at least, and by how much more at most.
+    /// Minimum delay in milliseconds, and the maximum additional delay.
     pub delay: u64,
     pub jitter: u64,
-    /// Of a thousand segments, those that are lost and those that come twice.
+    /// Lost and duplicated segments per thousand segments.
     pub loss: u64,
     pub twice: u64,
-    /// Nanoseconds that a byte occupies the path; 0 for no limit.
+    /// Nanoseconds per byte on the path; 0 for no limit.
     pub byte_ns: u64,
-    /// Milliseconds of waiting beyond which a segment finds no room.
+    /// Maximum wait in the queue, milliseconds. A segment with a longer wait is dropped.
     pub queue: u64,
-    /// Milliseconds from when until when it loses everything.
+    /// Intervals in which the path loses everything, milliseconds.
     pub outages: Vec<(u64, u64)>,
-    /// Options of Multipath TCP that boxes on it remove.
+    /// Options of Multipath TCP that middleboxes on the path remove.
     pub strips: Strip,
 }
 
-/// What a box on the way removes.
+/// Segments from which a middlebox removes options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strip {
     Nothing,
-    /// From SYNs of the client.
+    /// SYNs of the client.
     Syn,
-    /// From the answers to them.
+    /// SYN-ACKs.
     SynAck,
-    /// From everything of the client that is no SYN.
+    /// All segments of the client except SYNs.
     ClientData,
 }
 
@@ -58,7 +58,7 @@ impl Path {
         }
     }
 
-    /// With a rate in megabits per second.
+    /// A clean path with a rate in megabits per second.
     pub fn rated(delay: u64, mbps: u64) -> Path {
         Path { byte_ns: 8_000 / mbps, ..Path::clean(delay) }
     }
@@ -74,14 +74,14 @@ pub struct End {
     trusting: bool,
     closed: bool,
     wake: Time,
-    /// Which bytes of the peer's stream the network has delivered.
+    /// True for each byte of the peer's stream that the network has delivered.
     arrived: Vec<bool>,
     prefix: usize,
     /// First data sequence number of this end's stream.
     start: Option<u64>,
     /// The first sequence number of each attempt on each path.
     iss: HashMap<(usize, u16), u32>,
-    /// Which byte of the stream each byte of a subflow is.
+    /// Offset in the stream of each byte of a subflow.
     places: HashMap<(usize, u16, u32), u64>,
 }
 
@@ -90,20 +90,20 @@ pub struct Net {
     pub ends: [End; 2],
     pub paths: Vec<Path>,
     wire: BTreeMap<(Time, u64), (usize, Outgoing, Option<u64>)>,
-    /// When each direction of each path is free again.
+    /// Time at which each direction of each path is free again.
     busy: Vec<[Time; 2]>,
     random: u64,
     pub sent: u64,
     departures: u64,
-    /// Everything that was sent: when, by which side, what.
+    /// All sent segments: time, side, segment.
     pub log: Vec<(Time, usize, Outgoing)>,
     pub keep_log: bool,
-    /// Segments are not looked at: the ends were told lies.
+    /// True if segments are not checked, because the test manipulates them.
     pub trusting: bool,
-    /// Which of the client's segments with payload are lost, counted from 0.
+    /// Numbers of the client's segments with payload that are lost, from 0.
     pub drop_data: Vec<u64>,
     data_sent: u64,
-    /// What a box does to segments on the way, told who sent them.
+    /// Change that a middlebox makes to a segment; the argument is the sending side.
     pub tamper: fn(usize, &mut Outgoing),
 }
 
@@ -111,7 +111,7 @@ pub fn profile(algorithm: &str, stack: StackConfig, mtu: u32) -> Profile {
     Profile::new(stack, AnyParams::by_name(algorithm).unwrap(), mtu)
 }
 
-/// `paths` paths with Reno, the recovery of RFC 6675 and otherwise the RFCs' stack.
+/// `paths` paths with Reno, the recovery of RFC 6675 and otherwise the stack of the RFCs.
 pub fn multipath(config: MultipathConfig, paths: usize) -> MultipathProfile {
     let stack = StackConfig { recovery: Some(LossRecovery::Sack), ..RFC };
     MultipathProfile::new(config, vec![profile("reno", stack, 1500); paths]).unwrap()
@@ -180,12 +180,12 @@ impl Net {
         (z ^ (z >> 31)) % below.max(1)
     }
 
-    /// Whether both ends are done.
+    /// True if both ends are done.
     pub fn is_over(&self) -> bool {
         self.ends.iter().all(|e| e.c.is_closed() && e.wake.is_never())
     }
 
-    /// Runs until both sides are closed. Panics if anything is wrong on the way.
+    /// Runs until both sides are closed. Panics at any error.
     pub fn run_to_close(&mut self, most_events: u64) {
         self.start();
         for _ in 0..most_events {
@@ -201,10 +201,10 @@ impl Net {
                 eprintln!("{}", &all[from..from + 5000.min(all.len() - from)]);
             }
         }
-        panic!("no end after {most_events} events: {}", self.describe());
+        panic!("not closed after {most_events} events: {}", self.describe());
     }
 
-    /// Runs until nothing happens any more.
+    /// Runs until no event is left.
     pub fn run_to_rest(&mut self, most_events: u64) {
         self.start();
         for _ in 0..most_events {
@@ -213,10 +213,10 @@ impl Net {
             }
             self.step();
         }
-        panic!("no rest after {most_events} events: {}", self.describe());
+        panic!("events continue after {most_events} events: {}", self.describe());
     }
 
-    /// Runs until this moment, milliseconds.
+    /// Runs until this time, milliseconds.
     pub fn run_until(&mut self, ms: u64) {
         self.start();
         while self.next_event() <= Time::from_millis(ms) {
@@ -270,7 +270,7 @@ impl Net {
 
     pub fn step(&mut self) {
         let next = self.next_event();
-        assert!(!next.is_never(), "nothing will ever happen again: {}", self.describe());
+        assert!(!next.is_never(), "no further event: {}", self.describe());
         self.now = self.now.max(next);
         let arrival = self.wire.first_key_value().map_or(Time::NEVER, |(k, _)| k.0);
         if arrival <= self.now {
@@ -287,11 +287,15 @@ impl Net {
             end.act(self.now);
             self.flush(i);
             let left = self.ends[i].c.deadline();
-            assert!(left > self.now, "a deadline stays at side {i}: {}", self.describe());
+            assert!(
+                left > self.now,
+                "a deadline does not advance at side {i}: {}",
+                self.describe()
+            );
         }
     }
 
-    /// Hands a segment to one side, as if it had come by itself.
+    /// Delivers a segment to one side, as if the network had delivered it.
     pub fn inject(&mut self, to: usize, out: &Outgoing) {
         let end = &mut self.ends[to];
         end.c.on_segment(&end.p, self.now, out.path, &out.segment, out.option.as_ref());
@@ -366,17 +370,17 @@ impl End {
         }
         self.c.on_segment(&self.p, now, out.path, &out.segment, out.option.as_ref());
         if self.whole_stream() && !self.trusting {
-            assert!(self.c.received() <= self.prefix as u64, "bytes that never came");
+            assert!(self.c.received() <= self.prefix as u64, "bytes that never arrived");
         }
     }
 
-    /// Whether the stream is short enough for each byte of it to be looked at.
+    /// True if the stream is short enough to check each byte.
     fn whole_stream(&self) -> bool {
         self.arrived.len() < 1 << 22
     }
 
-    /// Looks at what this side sends; returns the offset in its stream of the first byte of payload,
-    /// `None` without payload or for the probe of a window.
+    /// Checks a segment that this side sends. Returns the offset in its stream of the first payload byte;
+    /// `None` without payload or for a probe of the window.
     fn check(&mut self, out: &Outgoing) -> Option<u64> {
         let s = &out.segment;
         let option_len = out.option.map_or(0, |o| o.wire_len());
@@ -388,7 +392,7 @@ impl End {
         let attempt = (out.path, out.attempt);
         if s.flags.has(Flags::SYN) {
             let known = *self.iss.entry(attempt).or_insert(s.seq.0);
-            assert_eq!(known, s.seq.0, "an attempt with two beginnings");
+            assert_eq!(known, s.seq.0, "an attempt with two initial sequence numbers");
         }
         if let Some(MpOption::Capable { sender_key: Some(key), .. }) = out.option {
             self.start = Some(initial_data_seq(key));
@@ -405,24 +409,24 @@ impl End {
                 1
             }
             Some(MpOption::Dss(Dss { mapping: Some(m), data_fin, .. })) => {
-                assert_eq!(m.subflow_offset, offset, "the mapping is not of this segment");
+                assert_eq!(m.subflow_offset, offset, "the mapping does not match the segment");
                 assert_eq!(u32::from(m.len), s.len + u32::from(data_fin));
                 m.data_seq.wrapping_sub(self.start.expect("keys were exchanged"))
             }
-            other => panic!("payload without a place: {other:?}"),
+            other => panic!("payload without a mapping: {other:?}"),
         };
         assert!(place + u64::from(s.len) <= 1 + self.offered, "never offered: {out:?}");
         if self.offered < 1 << 17 {
             for i in 0..s.len {
                 let key = (out.path, out.attempt, offset.wrapping_add(i));
                 let known = *self.places.entry(key).or_insert(place + u64::from(i));
-                assert_eq!(known, place + u64::from(i), "a byte changes its place: {out:?}");
+                assert_eq!(known, place + u64::from(i), "a byte changes its position: {out:?}");
             }
         }
         place.checked_sub(1)
     }
 
-    /// The application acts a period after there is something to do.
+    /// The application acts a period after work becomes available.
     fn act(&mut self, now: Time) {
         self.set_alarm(now);
         if now < self.wake {
@@ -445,7 +449,7 @@ impl End {
     fn set_alarm(&mut self, now: Time) {
         let idle = self.offered == self.app.bytes && self.c.readable() == 0;
         let more = !idle || (self.may_close() && !self.closed);
-        // A server acts on connections, not before.
+        // A server acts when a connection exists, not before.
         let waiting = self.server && self.iss.is_empty() || self.c.failure().is_some();
         if self.wake.is_never() && more && !waiting {
             self.wake = now + Span::from_millis(self.app.period);

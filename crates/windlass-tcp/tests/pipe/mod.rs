@@ -1,34 +1,34 @@
-//! Two endpoints and a network that delays, drops, duplicates and reorders by a list.
+//! Two endpoints and a network that delays, drops, duplicates and reorders segments according to a list.
 
 use std::collections::BTreeMap;
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::{Codepoint, Endpoint, Flags, Profile, Segment, Seq, State};
 
-/// What happens to one segment.
+/// Fate of one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Deliver,
     Drop,
     /// Arrives marked, if it is ECN-capable.
     Mark,
-    /// Comes twice, the second time so many milliseconds later.
+    /// Arrives twice, the second time this number of milliseconds later.
     Duplicate(u64),
-    /// Comes so many milliseconds late.
+    /// Arrives this number of milliseconds late.
     Delay(u64),
 }
 
-/// What the application on one side does.
+/// Behaviour of the application on one side.
 #[derive(Clone, Copy, Debug)]
 pub struct App {
-    /// Bytes to send in all.
+    /// Total number of bytes to send.
     pub bytes: u64,
-    /// Bytes that it offers and that it reads at most each time it wakes.
+    /// Maximum numbers of bytes that it offers and reads each time it acts.
     pub write: u64,
     pub read: u64,
-    /// Milliseconds from there being something to do to doing it.
+    /// Milliseconds between available work and the action.
     pub period: u64,
-    /// Whether it closes only after the peer has.
+    /// True if it closes only after the peer.
     pub closes_last: bool,
 }
 
@@ -51,7 +51,8 @@ pub struct End {
     offered: u64,
     closed: bool,
     pub read: u64,
-    /// Which bytes of the peer's stream the network has delivered, and how many from the start.
+    /// The bytes of the peer's stream that the network has delivered, and the number of contiguous bytes from
+    /// the start.
     arrived: Vec<bool>,
     prefix: usize,
 }
@@ -59,17 +60,17 @@ pub struct End {
 pub struct Pipe {
     pub now: Time,
     pub ends: [End; 2],
-    /// Segments under way by arrival and order of departure, with their receiver.
+    /// Segments in flight by arrival and order of sending, with their receiver.
     wire: BTreeMap<(Time, u64), (usize, Segment)>,
     fates: Vec<Fate>,
     pub sent: u64,
-    /// Counts down over side 0's data segments; the one that finds zero is lost.
+    /// Counts down over side 0's data segments. The segment at zero is lost.
     pub data_until_loss: Option<u64>,
     delay: Span,
 }
 
 impl Pipe {
-    /// Side 0 connects, side 1 listens or, if `both_connect`, connects at the same moment.
+    /// Side 0 connects. Side 1 listens or, if `both_connect`, connects at the same time.
     pub fn new(
         sides: [(Profile, App, Seq); 2],
         start: Time,
@@ -117,7 +118,7 @@ impl Pipe {
         pipe
     }
 
-    /// Runs until both sides are closed. Panics if anything is wrong on the way.
+    /// Runs until both sides are closed. Panics at any error.
     pub fn run_to_close(&mut self, most_events: u64) {
         for _ in 0..most_events {
             if self.ends.iter().all(|end| end.e.state() == State::Closed && end.wake.is_never()) {
@@ -126,15 +127,15 @@ impl Pipe {
             self.step();
         }
         let states = self.ends.each_ref().map(|end| (end.e.state(), end.e.received()));
-        panic!("no end after {most_events} events: {states:?}");
+        panic!("not closed after {most_events} events: {states:?}");
     }
 
-    /// The next event: an arrival, a deadline, or an application that wakes.
+    /// Processes the next event: an arrival, a deadline, or an action of an application.
     pub fn step(&mut self) {
         let arrival = self.wire.first_key_value().map_or(Time::NEVER, |(k, _)| k.0);
         let due = |end: &End| end.e.deadline().min(end.wake);
         let next = due(&self.ends[0]).min(due(&self.ends[1])).min(arrival);
-        assert!(!next.is_never(), "nothing will ever happen again");
+        assert!(!next.is_never(), "no further event");
         self.now = self.now.max(next);
         if arrival <= self.now {
             let (_, (to, s)) = self.wire.pop_first().unwrap();
@@ -147,7 +148,7 @@ impl Pipe {
             }
             end.act(self.now);
             self.flush(i);
-            assert!(self.ends[i].e.deadline() > self.now, "a deadline stays");
+            assert!(self.ends[i].e.deadline() > self.now, "a deadline does not advance");
             crate::board::audit(&self.ends[i].e);
         }
     }
@@ -162,13 +163,13 @@ impl Pipe {
                 end.prefix += 1;
             }
             end.e.on_segment(&end.p, self.now, s);
-            assert!(end.e.received() <= end.prefix as u64, "bytes that never came");
+            assert!(end.e.received() <= end.prefix as u64, "bytes that never arrived");
         } else {
             end.e.on_segment(&end.p, self.now, s);
         }
     }
 
-    /// Puts what one side has to say on the wire.
+    /// Puts the segments of one side on the wire.
     fn flush(&mut self, from: usize) {
         for turn in 0.. {
             assert!(turn < 1_000_000, "an endless burst");
@@ -203,7 +204,7 @@ impl Pipe {
 }
 
 impl End {
-    /// The application acts a period after there is something to do.
+    /// The application acts a period after work becomes available.
     fn act(&mut self, now: Time) {
         self.set_alarm(now);
         if now < self.wake {
@@ -224,7 +225,7 @@ impl End {
     }
 
     fn set_alarm(&mut self, now: Time) {
-        // A server acts on connections, not before.
+        // A server acts when a connection exists, not before.
         let waiting = self.e.state() == State::Listen || self.e.failure().is_some();
         let idle = self.offered == self.app.bytes && self.e.readable() == 0;
         let more = !idle || (self.may_close() && !self.closed);
@@ -237,7 +238,7 @@ impl End {
         self.offered == self.app.bytes && (!self.app.closes_last || self.e.at_end())
     }
 
-    /// Whether a segment says only what this side may say.
+    /// Checks that a segment has only permitted contents.
     fn check(&self, s: &Segment) {
         let at = u64::from(s.seq.0.wrapping_sub(self.iss.0));
         let end = at + u64::from(s.len);
@@ -251,7 +252,7 @@ impl End {
             assert!(end <= 1 + self.offered, "not offered: {s:?}");
         }
         if s.flags.has(Flags::FIN) {
-            assert_eq!(end, 1 + self.app.bytes, "a FIN elsewhere than at the end: {s:?}");
+            assert_eq!(end, 1 + self.app.bytes, "a FIN not at the end: {s:?}");
         }
     }
 }

@@ -1,17 +1,17 @@
-//! Segments in at a time, segments expected out: one endpoint against a script, in the spirit of
-//! packetdrill.
+//! One endpoint tested by a script in the style of packetdrill: segments arrive at given times, and expected
+//! segments are sent.
 //!
-//! A line is a time in milliseconds (`+40`: after the line before), then one of
+//! A line is a time in milliseconds (`+40`: after the line before), and then one of these:
 //!
 //! * `connect`, `listen`, `close`, `close_both`, `abort`, `offer N`, `read N`: the application acts;
 //! * `< SEGMENT`: the segment arrives;
-//! * `> SEGMENT`: exactly this leaves now, what is not written being free;
-//! * `= NAME VALUE`: something that can be seen has this value;
-//! * nothing: time passes up to here and nothing leaves.
+//! * `> SEGMENT`: exactly this segment is sent now (parts that are not given may have any value);
+//! * `= NAME VALUE`: the named state has this value;
+//! * nothing: time passes up to this point without a sent segment.
 //!
-//! A segment is `FLAGS SEQ[+LEN] [ack N] [win N] [mss N] [ws N] [sackok] [ts VALUE ECHO]
-//! [sack A-B,...] [ect|ce|not-ect]`, with flags of `S`, `F`, `R`, `.` (ACK) and numbers counted from the initial ones.
-//! Every segment that leaves must be expected; the rest of a line after `#` is a remark.
+//! A segment is `FLAGS SEQ[+LEN] [ack N] [win N] [mss N] [ws N] [sackok] [ts VALUE ECHO] [sack A-B,...]
+//! [ect|ce|not-ect]`, with flags of `S`, `F`, `R`, `.` (ACK). Numbers count from the initial sequence
+//! numbers. Every sent segment must be expected. The rest of a line after `#` is a comment.
 
 use std::collections::VecDeque;
 
@@ -23,10 +23,10 @@ use windlass_tcp::{
 
 /// Initial sequence number of the scripted peer: its stream wraps after 1000 bytes.
 pub const PEER_ISS: Seq = Seq(0u32.wrapping_sub(1000));
-/// The endpoint's own: wraps after 2000 bytes.
+/// The endpoint's initial sequence number: its stream wraps after 2000 bytes.
 pub const OWN_ISS: Seq = Seq(0u32.wrapping_sub(2000));
 
-/// Segments of 1000 bytes, ten at first, no options, acknowledgements at once.
+/// Segments of 1000 bytes, an initial cwnd of ten segments, no options, immediate acknowledgements.
 pub fn plain() -> Profile {
     Profile {
         stack: StackConfig {
@@ -67,7 +67,7 @@ impl Script {
         Script { p, e, now: Time::ZERO, out: VecDeque::new() }
     }
 
-    /// An active open with a round trip of 100 ms, the peer offering 60000 bytes.
+    /// An active open with an RTT of 100 ms; the peer offers 60000 bytes.
     pub fn connected(p: Profile) -> Script {
         let mut s = Script::new(p);
         s.run(
@@ -79,7 +79,7 @@ impl Script {
         s
     }
 
-    /// The same with a peer that has SACK.
+    /// [`connected`](Script::connected) with a peer that supports SACK.
     pub fn connected_with_sack(p: Profile) -> Script {
         let mut s = Script::new(p);
         s.run(
@@ -139,16 +139,16 @@ impl Script {
         }
     }
 
-    /// Lets time pass. What leaves on the way must have been expected by the lines before, but for
-    /// what leaves at `at` itself when the line is about that.
+    /// Advances the time. Earlier lines must have expected the segments that are sent meanwhile. Segments
+    /// sent at `at` itself are excepted if the line expects them.
     fn advance(&mut self, at: Time, line: &str, expecting: bool) {
-        assert!(at >= self.now, "time runs back: {line}");
+        assert!(at >= self.now, "time goes backwards: {line}");
         while self.e.deadline() <= at {
             let due = self.e.deadline();
             self.now = self.now.max(due);
             self.e.on_deadline(&self.p, self.now);
             self.poll();
-            assert!(self.e.deadline() > due, "the deadline stays at {due}");
+            assert!(self.e.deadline() > due, "the deadline does not advance from {due}");
         }
         self.now = at;
         if !expecting && !line.contains(" = ") {
@@ -207,7 +207,7 @@ impl Script {
             "in_flight" => self.e.in_flight().to_string(),
             "sacked" => self.e.scoreboard().sacked().to_string(),
             "lost" => self.e.scoreboard().pending().to_string(),
-            // Only one timer waits: how long after what it waits for was sent it is due.
+            // Only one timer is set: the time from the sending of the segment to its expiry.
             "reordering_ms" => {
                 ((self.e.deadline().0 + 100_000_000 - self.now.0) / 1_000_000).to_string()
             }
@@ -221,13 +221,13 @@ impl Script {
             "ecn_reductions" => self.e.stats().ecn_reductions.to_string(),
             "undone" => self.e.stats().undone.to_string(),
             "window_probes" => self.e.stats().window_probes.to_string(),
-            _ => panic!("nothing is called {name}"),
+            _ => panic!("unknown name {name}"),
         };
         assert_eq!(seen, value, "at {}: {line}", self.now);
     }
 }
 
-/// A segment from the peer, as it stands after `<`.
+/// A segment from the peer, in the notation after `<`.
 pub fn segment(text: &str) -> Segment {
     let words: Vec<&str> = text.split_whitespace().collect();
     parse(&words, PEER_ISS, OWN_ISS).segment

@@ -1,75 +1,75 @@
-//! What can go wrong on an algorithm's way into a kernel.
+//! Errors of building and loading an algorithm for a kernel.
 
 use std::io;
 
-/// Why an algorithm is not in the kernel.
+/// Reason why an algorithm is not in the kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// libbpf is not to be had.
+    /// libbpf cannot be opened.
     #[error(
-        "{} cannot be opened ({why}): on Debian `apt-get install libbpf1`; `windlass doctor` says what else is needed",
+        "{} cannot be opened ({why}): on Debian `apt-get install libbpf1`; `windlass doctor` lists all requirements",
         "libbpf.so.1"
     )]
     NoLibbpf {
-        /// The loader's reason.
+        /// Error text of the dynamic loader.
         why: String,
     },
-    /// The kernel takes no congestion control from BPF.
+    /// The kernel does not accept congestion control from BPF.
     #[error(
-        "this kernel ({release}) takes no congestion control from BPF: it needs Linux 6.1 or later with CONFIG_BPF_SYSCALL, \
-         CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF; `windlass doctor` says more, and `--on linux-vt` needs nothing of this kernel"
+        "this kernel ({release}) does not accept congestion control from BPF: this needs Linux 6.1 or later with CONFIG_BPF_SYSCALL, \
+         CONFIG_BPF_JIT and CONFIG_DEBUG_INFO_BTF; `windlass doctor` gives details, and `--on linux-vt` does not use this kernel"
     )]
     NoStructOps {
-        /// What `uname -r` prints.
+        /// Release of the kernel, as `uname -r` prints it.
         release: String,
     },
-    /// Nobody has built the object.
+    /// The object has not been built.
     #[error(
-        "there is no object of `{algorithm}` for the kernel; build it with `windlass kernel build {algorithm}` in a checkout of Windlass"
+        "object of `{algorithm}` not found; build it with `windlass kernel build {algorithm}` in a checkout of Windlass"
     )]
     NotBuilt {
-        /// The algorithm.
+        /// Identifier of the algorithm.
         algorithm: &'static str,
     },
-    /// The object cannot be built.
+    /// Building the object failed.
     #[error("building the object of `{algorithm}` failed: {why}")]
     Build {
-        /// What was to be built.
+        /// Identifiers of the algorithms.
         algorithm: String,
-        /// The recipe's reason.
+        /// Reason that the recipe printed.
         why: String,
     },
-    /// The kernel home has no such algorithm, or not so.
+    /// The algorithm or its parameters cannot run in a kernel.
     #[error("{0}")]
     Unsupported(String),
-    /// The object is none that this loader knows.
+    /// The loader cannot use the object.
     #[error("the object is not usable: {0}; build it again with `windlass kernel build`")]
     Object(String),
-    /// The kernel has refused a program.
+    /// The kernel rejected a program.
     #[error("the kernel refused the algorithm: {why} ({verifier})")]
     Refused {
-        /// The system's word.
+        /// Text of the system's error.
         why: String,
-        /// The verifier's last word.
+        /// Last line of the verifier's log.
         verifier: String,
     },
-    /// Before Linux 6.4.
+    /// The kernel is older than Linux 6.4 and cannot pin an algorithm.
     #[error(
-        "this kernel cannot hold an algorithm by a file (Linux 6.4 can); a flow with `home = \"bpf\"` runs here all the same"
+        "this kernel cannot pin an algorithm to a file (Linux 6.4 or later can); a flow with `home = \"bpf\"` still runs here"
     )]
     NoLinks,
-    /// The system has refused something.
+    /// A system call or a libbpf call failed.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The failed operation.
         what: String,
-        /// The answer.
+        /// Error of the system.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// For `map_err`: the system's answer to `what`.
+    /// For `map_err`: names the operation `what` that failed.
     pub(super) fn on(what: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let what = what.into();
         move |source| Error::System { what, source }

@@ -1,4 +1,4 @@
-//! Putting an algorithm into this kernel.
+//! Loading an algorithm into the running kernel.
 
 use std::fs;
 use std::path::Path;
@@ -9,25 +9,25 @@ use windlass_tcp::Profile;
 use super::options::Options;
 use super::{Attached, Error, libbpf, object};
 
-/// What the kernel says of its own types.
+/// File with the kernel's own types (BTF).
 const BTF: &str = "/sys/kernel/btf/vmlinux";
-/// The type in there without which it takes no congestion control from BPF.
+/// Name of a type that the BTF contains if the kernel accepts congestion control from BPF.
 const STRUCT_OPS: &[u8] = b"\0bpf_struct_ops_tcp_congestion_ops\0";
-/// Bytes of the ring of events while they are recorded: some 50,000 events, which a reader that comes every few
-/// milliseconds never fills.
+/// Bytes of the event ring while events are recorded. It holds about 50,000 events. A reader that empties it
+/// every few milliseconds never finds it full.
 const RING: u32 = 1 << 24;
-/// The least that a ring can be.
+/// Minimum size of a ring in bytes, used if nothing is recorded.
 const NO_RING: u32 = 4096;
 
-/// The release of a kernel, as far as its interface goes by it.
+/// Major and minor number of a kernel's release, which determine its interface.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Release(pub u32, pub u32);
 
 impl Release {
-    /// The first that takes congestion controls by a link, so that they end with their process.
+    /// First release that registers congestion controls by a link, so that they end with their process.
     pub const LINKS: Release = Release(6, 4);
 
-    /// That of the kernel that this process is on.
+    /// Release of the running kernel.
     pub fn running() -> Release {
         Release::parse(&crate::live::release::kernel()).unwrap_or(Release(0, 0))
     }
@@ -38,11 +38,11 @@ impl Release {
     }
 }
 
-/// Whether the kernel that this process is on takes algorithms.
+/// Checks that the running kernel accepts algorithms.
 ///
 /// # Errors
 ///
-/// What is missing, and what would help.
+/// Returns an error that names the missing requirement and its remedy.
 pub fn check() -> Result<(), Error> {
     libbpf::check()?;
     let types = fs::read(BTF).unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn check() -> Result<(), Error> {
     }
 }
 
-/// The algorithm's parameters with what the stack decides, as an endpoint with this profile has them.
+/// Returns the algorithm's parameters for an endpoint with this profile, including the settings of the stack.
 pub fn params_of(profile: &Profile) -> AnyParams {
     let (mut params, stack) = (profile.params, &profile.stack);
     params.set_common(&Setup {
@@ -65,23 +65,23 @@ pub fn params_of(profile: &Profile) -> AnyParams {
     params
 }
 
-/// An algorithm with its parameters, for a kernel.
+/// An algorithm with its parameters, ready to load into a kernel.
 #[derive(Clone, Debug)]
 pub struct Algorithm {
-    /// The parameters, with what the stack decides.
+    /// Parameters, including the settings of the stack.
     pub params: AnyParams,
-    /// The name by which sockets choose it.
+    /// Name by which sockets choose the algorithm.
     pub name: String,
-    /// Whether each event is recorded.
+    /// True if each event is recorded.
     pub recording: bool,
 }
 
 impl Algorithm {
-    /// Puts it into the kernel that this process is on.
+    /// Loads the algorithm into the running kernel.
     ///
     /// # Errors
     ///
-    /// The algorithm cannot be a kernel's, has not been built, or is refused.
+    /// Returns an error if the algorithm cannot run in a kernel, has not been built, or is rejected.
     pub fn load(&self, objects: &Path) -> Result<Attached, Error> {
         object::check(&self.params)?;
         check()?;

@@ -1,8 +1,10 @@
-//! The kernel as a home: an algorithm of [`windlass_cc`] as a congestion control of Linux, from the same source.
+//! The kernel integration: an algorithm of [`windlass_cc`] as a congestion control of Linux, built from the
+//! same source.
 //!
-//! `windlass kernel build` makes an [object] of an algorithm, by the recipe that also shows all of them to the
-//! verifier. [`Algorithm::load`] puts one into the kernel that this process is on, with the parameters of a flow. Each event
-//! that it is told of can be [recorded](record), and [replayed](replay) on the native core.
+//! `windlass kernel build` builds an [object] of an algorithm. The same recipe also passes all algorithms to
+//! the verifier. [`Algorithm::load`] loads an object into the running kernel, with the parameters of a flow.
+//! Each event that the algorithm receives can be [recorded](record), and [replayed](replay) on the native
+//! core.
 
 mod error;
 mod kernel;

@@ -1,4 +1,4 @@
-//! Objects: where they are kept, how one is built, and what is written into one before it is loaded.
+//! Objects: their folder, their build, and the name that is written into an object before it is loaded.
 
 use std::fs;
 use std::io;
@@ -12,58 +12,59 @@ use super::Error;
 use super::options::entry;
 use crate::vm;
 
-/// The recipe, in a checkout.
+/// Path of the recipe in a checkout.
 const RECIPE: &str = "tests/small-targets/kernel-object";
-/// What the shim has in the place of the name; the kernel has room for 15 letters.
+/// Placeholder in the shim for the algorithm's name. The kernel limits a name to 15 letters.
 const NAME_TO_BE: &[u8] = b"NAME_TO_BE\0\0\0\0\0\0";
-/// Letters of a name.
+/// Maximum length of a name in bytes.
 pub const NAME_LENGTH: usize = 15;
 
-/// What the shim and the loader agree on; another number, and objects that were built before are not taken.
+/// Version of the interface between the shim and the loader. A new version makes older objects unusable.
 const SHIM: &str = "shim.6";
 
-/// The folder of the objects that this version of the core and of the shim has been built into.
+/// Returns the folder of the objects that were built with this version of the core and the shim.
 pub fn folder() -> Result<PathBuf, Error> {
     let cache = vm::cache::folder().map_err(|e| Error::Object(e.to_string()))?;
     let version = windlass_run::VERSION.replace('+', "-");
     Ok(cache.join("bpf").join(format!("{version}-{SHIM}")))
 }
 
-/// The file of an algorithm's object in a folder of objects.
+/// Returns the file name of an algorithm's object in a folder of objects.
 pub fn file(algorithm: &str) -> String {
     format!("{algorithm}.bpf.o")
 }
 
-/// What an object hands the events to.
+/// The algorithm that an object passes the events to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Whose {
-    /// The algorithm of this project.
+    /// Windlass's algorithm.
     #[default]
     Ours,
-    /// The kernel's own C of the same name, as far as the kernel shows it to BPF programs ([`SHOWN`]).
+    /// The kernel's own C implementation of the same name, if the kernel exposes it to BPF programs
+    /// ([`SHOWN`]).
     Kernels,
 }
 
-/// Identifiers of the algorithms whose C a kernel shows to BPF programs.
+/// Identifiers of the algorithms whose C implementation a kernel exposes to BPF programs.
 pub const SHOWN: [&str; 2] = ["reno", "cubic"];
 
-/// Identifiers of the algorithms that a kernel's object couples with those of a connection's other paths (`COUPLED` of
+/// Identifiers of the algorithms that couple the paths of a connection in a kernel's object (`COUPLED` of
 /// `tests/small-targets/bpf.py`).
 pub const COUPLED: [&str; 7] =
     ["lia", "olia", "balia", "d-lia", "wvegas", "mpfast-approx", "emreno-approx"];
 
 impl Whose {
-    /// The folder of these objects.
+    /// Returns the folder of these objects.
     pub fn folder(self) -> Result<PathBuf, Error> {
         let ours = folder()?;
         Ok(if self == Whose::Ours { ours } else { ours.join(KERNELS) })
     }
 }
 
-/// The folder, in one of objects, with those that hand all to the kernel's own algorithm.
+/// Subfolder for objects that pass all events to the kernel's own algorithm.
 const KERNELS: &str = "linux";
 
-/// The object of an algorithm in a folder of objects.
+/// Reads the object of an algorithm from a folder of objects.
 pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
     let algorithm = params.info().id;
     let path = folder.join(file(algorithm));
@@ -73,8 +74,8 @@ pub fn read(folder: &Path, params: &AnyParams) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// The objects of these algorithms as files for a guest, which finds them in the folder it runs in. libbpf is opened, so
-/// that the guest has it among this program's libraries.
+/// Returns the objects of these algorithms as files for a guest, which finds them in its working folder. This
+/// opens libbpf, so that the guest receives it with this program's libraries.
 pub fn for_guest(
     algorithms: impl Iterator<Item = AnyParams>,
     whose: Whose,
@@ -91,18 +92,18 @@ pub fn for_guest(
     Ok(files)
 }
 
-/// Whether an algorithm can be a kernel's with these parameters.
+/// Checks that an algorithm can run in a kernel with these parameters.
 pub fn check(params: &AnyParams) -> Result<(), Error> {
     let id = params.info().id;
     let wanted = params.requirements();
     if matches!(params, AnyParams::Mfvl(_) | AnyParams::BcCps(_)) {
         return Err(Error::Unsupported(format!(
-            "`{id}` wants a coordinator or more of its siblings than the kernel's objects have; `lia` and the like run there"
+            "`{id}` needs a coordinator, or more data of the sibling paths than the kernel's objects have; `lia` and other coupled algorithms run there"
         )));
     }
     if wanted.cross_layer {
         return Err(Error::Unsupported(format!(
-            "`{id}` asks the node's lower layers, of which a kernel's TCP knows nothing"
+            "`{id}` needs data of the node's lower layers, which a kernel's TCP does not have"
         )));
     }
     let start = params.common().slow_start.info().id;
@@ -114,28 +115,28 @@ pub fn check(params: &AnyParams) -> Result<(), Error> {
     Ok(())
 }
 
-/// Identifiers of all algorithms that can be a kernel's.
+/// Returns the identifiers of all algorithms that can run in a kernel.
 pub fn algorithms() -> Vec<&'static str> {
     let all = windlass_cc::ALGORITHMS.iter().map(|info| info.id);
     all.filter(|id| AnyParams::by_name(id).is_some_and(|p| check(&standard(p)).is_ok())).collect()
 }
 
-/// With the slow start that is built in.
+/// Returns the parameters with the standard slow start, which is built into the objects.
 fn standard(mut params: AnyParams) -> AnyParams {
     let slow_start = windlass_cc::slow_start::AnyParams::default();
     params.set_common(&windlass_cc::Setup { slow_start, ..params.common() });
     params
 }
 
-/// The object with its name in it.
+/// Returns the object with the name written into it.
 pub fn named(mut object: Vec<u8>, name: &str) -> Result<Vec<u8>, Error> {
     if name.is_empty() || name.len() > NAME_LENGTH || !name.bytes().all(is_plain) {
         return Err(Error::Unsupported(format!(
-            "`{name}` is no name for a congestion control: the kernel takes 1 to {NAME_LENGTH} letters, digits and `_`"
+            "invalid name `{name}` for a congestion control: the kernel accepts 1 to {NAME_LENGTH} letters, digits and `_`"
         )));
     }
     let place = place_of_name(&object).ok_or_else(|| {
-        Error::Object("there is no place for the name in its section .struct_ops".to_owned())
+        Error::Object("its section .struct_ops has no field for the name".to_owned())
     })?;
     let room = &mut object[place..place + NAME_TO_BE.len()];
     room.fill(0);
@@ -156,33 +157,33 @@ fn place_of_name(object: &[u8]) -> Option<usize> {
     Some(start + within)
 }
 
-/// The checkout of Windlass that a folder is in.
+/// Returns the checkout of Windlass that contains a folder.
 pub fn checkout(from: &Path) -> Result<PathBuf, Error> {
     let found = from.ancestors().find(|folder| folder.join(RECIPE).exists());
     found.map(Path::to_path_buf).ok_or_else(|| Error::Build {
         algorithm: "the core".to_owned(),
         why: format!(
-            "{} is in no checkout of Windlass, which has the algorithms' source and the recipe ({RECIPE}); name one with `--source`",
+            "{} is not in a checkout of Windlass, which has the algorithms' source and the recipe ({RECIPE}); give one with `--source`",
             from.display()
         ),
     })
 }
 
-/// Whether this machine can build objects by the checkout's recipe.
+/// Checks that this machine can build objects by the checkout's recipe.
 ///
 /// # Errors
 ///
-/// What is missing, and how to get it.
+/// Returns an error that names the missing tool and how to get it.
 pub fn check_tools(checkout: &Path) -> Result<(), Error> {
     let failed = |why| Error::Build { algorithm: "an algorithm".to_owned(), why };
     match Command::new(checkout.join(RECIPE)).arg("--check").output() {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
-        Err(e) => Err(failed(format!("{RECIPE} cannot be run, which needs python3: {e}"))),
+        Err(e) => Err(failed(format!("cannot run {RECIPE}, which needs python3: {e}"))),
     }
 }
 
-/// Builds objects by the checkout's recipe and puts them where runs look for them. Returns their paths.
+/// Builds objects by the checkout's recipe into the folder that runs read. Returns their paths.
 pub fn build(checkout: &Path, algorithms: &[AnyParams]) -> Result<Vec<PathBuf>, Error> {
     let to = folder()?;
     fs::create_dir_all(&to).map_err(Error::on(format!("making the folder {}", to.display())))?;
@@ -196,10 +197,10 @@ pub fn build(checkout: &Path, algorithms: &[AnyParams]) -> Result<Vec<PathBuf>, 
     let why = match output {
         Ok(output) if output.status.success() => None,
         Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(e) => Some(format!("{RECIPE} cannot be run: {e}")),
+        Err(e) => Some(format!("cannot run {RECIPE}: {e}")),
     };
     if let Some(why) = why {
-        let why = format!("{why}\n`windlass doctor` says what this machine lacks");
+        let why = format!("{why}\n`windlass doctor` lists the missing tools");
         return Err(Error::Build { algorithm: names.join(", "), why });
     }
     let kernels = Whose::Kernels.folder()?;
@@ -225,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_that_builds_objects_couples_the_same_algorithms() {
+    fn build_script_couples_the_same_algorithms() {
         let script = include_str!("../../../../tests/small-targets/bpf.py");
         let line = script.lines().find_map(|line| line.strip_prefix("COUPLED = ")).expect("there");
         let variants: Vec<String> = serde_json::from_str(line).expect("a list");
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_with_a_coordinator_is_refused_and_all_others_are_listed() {
+    fn algorithms_with_a_coordinator_are_refused_and_all_others_are_listed() {
         let mfvl = AnyParams::by_name("mfvl").expect("there");
         assert!(check(&mfvl).unwrap_err().to_string().contains("coordinator"));
         let all = algorithms();
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_start_that_is_not_built_in_is_refused_with_what_would_be_right() {
+    fn unsupported_slow_start_is_refused_and_the_error_names_standard() {
         let mut params = AnyParams::by_name("cubic").expect("there");
         let slow_start = windlass_cc::slow_start::AnyParams::by_name("hystart").expect("there");
         params.set_common(&windlass_cc::Setup { slow_start, ..params.common() });
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_kernel_has_no_room_for_is_refused() {
+    fn too_long_name_is_refused() {
         for name in ["", "a_name_of_16_let", "with space"] {
             let said = named(Vec::new(), name).unwrap_err().to_string();
             assert!(said.contains("1 to 15 letters"), "{said}");

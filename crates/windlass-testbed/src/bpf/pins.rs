@@ -1,8 +1,9 @@
-//! Algorithms that stay in the kernel after the process that loaded them: `windlass kernel load`, `list` and `unload`.
+//! Algorithms that stay in the kernel after their loading process has ended: `windlass kernel load`, `list`
+//! and `unload`.
 //!
-//! Each is held by a file of a BPF file system that is Windlass's own and mounted while it holds anything; removing the file
-//! takes the algorithm from the kernel, and so does a reboot. Nothing else of the system is touched: no default, no
-//! setting. Connections that run it keep it until they end.
+//! A file of a BPF file system pins each algorithm. Windlass mounts this file system while it holds anything.
+//! Removing the file removes the algorithm from the kernel, and so does a reboot. Windlass does not change
+//! defaults or other settings of the system. Connections that use the algorithm keep it until they end.
 
 use std::fs;
 use std::io;
@@ -13,29 +14,29 @@ use nix::sys::statfs::{FsType, statfs};
 
 use super::{Algorithm, Error};
 
-/// Where the file system is mounted.
+/// Mount point of the file system.
 const FOLDER: &str = "/run/windlass/bpf";
-/// Its kind (`BPF_FS_MAGIC`, linux/magic.h).
+/// Type of the file system (`BPF_FS_MAGIC`, linux/magic.h).
 const BPF_FS: i64 = 0xcafe_4a11;
-/// How the names of our algorithms begin.
+/// Prefix of the names of Windlass's algorithms.
 const PREFIX: &str = "wl_";
 
-/// The name by which sockets choose an algorithm unless another is given: `wl_cubic`.
+/// Default name by which sockets choose an algorithm: `wl_cubic`.
 pub fn usual_name(id: &str) -> String {
     let letters = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
     PREFIX.chars().chain(letters).take(super::object::NAME_LENGTH).collect()
 }
 
-/// Puts an algorithm into the kernel and leaves it there.
+/// Loads an algorithm into the kernel and keeps it there.
 ///
 /// # Errors
 ///
-/// As [`Algorithm::load`]; the name is taken; the kernel is older than 6.4.
+/// Returns an error of [`Algorithm::load`], or an error if the name is taken or the kernel is older than 6.4.
 pub fn load(algorithm: &Algorithm, objects: &Path) -> Result<(), Error> {
     let path = place(&algorithm.name)?;
     if path.exists() {
         return Err(Error::Unsupported(format!(
-            "`{0}` is loaded; `windlass kernel unload {0}` takes it away",
+            "`{0}` is already loaded; `windlass kernel unload {0}` removes it",
             algorithm.name
         )));
     }
@@ -44,28 +45,28 @@ pub fn load(algorithm: &Algorithm, objects: &Path) -> Result<(), Error> {
     attached.pin(&path).inspect_err(|_| take_down())
 }
 
-/// The names of what is loaded, in order.
+/// Returns the names of the loaded algorithms, sorted.
 ///
 /// # Errors
 ///
-/// The folder is there and cannot be read.
+/// Returns an error if the folder exists and cannot be read.
 pub fn list() -> Result<Vec<String>, Error> {
     let entries = match fs::read_dir(FOLDER) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(Error::on(format!("reading {FOLDER}")))?,
     };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-    // What a kernel puts into every BPF file system by itself has a dot in its name.
+    // Files that the kernel itself puts into every BPF file system have a dot in their names.
     let mut names: Vec<String> = names.filter(|name| !name.contains('.')).collect();
     names.sort();
     Ok(names)
 }
 
-/// Takes an algorithm from the kernel.
+/// Removes an algorithm from the kernel.
 ///
 /// # Errors
 ///
-/// There is none of that name.
+/// Returns an error if no algorithm of this name is loaded.
 pub fn unload(name: &str) -> Result<(), Error> {
     let path = place(name)?;
     fs::remove_file(&path).map_err(|source| match source.kind() {
@@ -89,7 +90,7 @@ fn place(name: &str) -> Result<PathBuf, Error> {
     if plain && !name.is_empty() {
         return Ok(Path::new(FOLDER).join(name));
     }
-    Err(Error::Unsupported(format!("`{name}` is no name: letters, digits and `_`")))
+    Err(Error::Unsupported(format!("invalid name `{name}`; expected letters, digits and `_`")))
 }
 
 fn set_up() -> Result<(), Error> {
@@ -102,7 +103,8 @@ fn set_up() -> Result<(), Error> {
         .map_err(|e| Error::on(format!("mounting a BPF file system at {FOLDER}"))(e.into()))
 }
 
-/// Takes the empty file system away. What cannot be removed holds nothing.
+/// Unmounts and removes the empty file system. Errors are ignored: a mount or folder that cannot be removed
+/// holds no algorithm.
 fn take_down() {
     if list().is_ok_and(|names| names.is_empty()) && umount(FOLDER).is_ok() {
         let _ = fs::remove_dir(FOLDER);
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_algorithm_has_a_usual_name_of_its_own_that_the_kernel_has_room_for() {
+    fn usual_names_are_unique_and_fit_into_the_kernel() {
         let names: std::collections::BTreeSet<String> =
             windlass_cc::ALGORITHMS.iter().map(|info| usual_name(info.id)).collect();
         assert_eq!(names.len(), windlass_cc::ALGORITHMS.len());

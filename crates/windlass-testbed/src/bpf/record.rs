@@ -4,19 +4,19 @@ use serde::{Deserialize, Serialize};
 use windlass_cc::group::{Group, MAX_PATHS, PathView};
 use windlass_cc::{Ack, Conn, Control, Event, Loss, Phase, Rate, RateSample, Span, Time, Undo};
 
-/// What happened.
+/// Kind of a recorded event.
 // As `Event` itself.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// The connection began.
+    /// Start of the connection.
     Begin,
-    /// The algorithm was told of this.
+    /// Event that the algorithm received.
     Event(Event),
 }
 
 impl What {
-    /// A word for a table.
+    /// Word for a table.
     pub fn name(&self) -> &'static str {
         match self {
             What::Begin => "begin",
@@ -32,28 +32,28 @@ impl What {
     }
 }
 
-/// One event of one connection: the facts that the algorithm was told, and what it answered.
+/// One event of one connection: the facts that the algorithm received, and its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// The connection: a number drawn when it began.
+    /// Random number of the connection, drawn at its start.
     pub id: u64,
-    /// Its place among the connection's events, from 1. What the ring had no room for is missing.
+    /// Position among the connection's events, from 1. Events that did not fit into the ring are missing.
     pub number: u64,
-    /// What happened.
+    /// Kind of the event.
     pub what: What,
-    /// The connection at that moment.
+    /// State of the connection at the event.
     pub conn: Conn,
-    /// The answer, in the kernel.
+    /// Answer in the kernel.
     pub control: Control,
 }
 
-/// Words of a record, and of each path in the group that one of the paths of a connection ends with.
+/// Words of a record, and of each path in the group that an event of a multipath connection ends with.
 const WORDS: usize = 36;
 const PATH: usize = 6;
 const WITH_GROUP: usize = WORDS + PATH * MAX_PATHS + 1;
 
 impl Record {
-    /// A record, or nothing if the bytes are none.
+    /// Decodes a record, or returns nothing if the bytes are not a valid record.
     pub fn read(bytes: &[u8]) -> Option<Record> {
         let words: Vec<u64> = bytes
             .chunks_exact(8)
@@ -96,15 +96,15 @@ impl Record {
     }
 }
 
-/// The kind of event that is longer than the others.
+/// Number of the event kind that is longer than the others.
 const GROUP: u32 = 7;
 
-/// The two 32-bit values that a word holds.
+/// Returns the two 32-bit values of a word.
 fn halves(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
 
-/// A `_Bool` at the beginning of a word; what follows it is anything.
+/// Reads a `_Bool` at the beginning of a word and ignores the padding after it.
 fn flag(word: u64) -> bool {
     word & 0xff != 0
 }
@@ -174,16 +174,16 @@ fn read_path(w: &[u64]) -> Option<PathView> {
     })
 }
 
-/// A change of a connection's window, for comparing worlds.
+/// A change of a connection's window, for a comparison of backends.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Moment {
     /// Nanoseconds since the connection was established.
     pub time: u64,
     /// Bytes acknowledged so far.
     pub una: u64,
-    /// Congestion window afterwards, whole segments.
+    /// Congestion window after the change, in whole segments.
     pub window: u64,
-    /// What happened, in a word.
+    /// Word for the event.
     pub what: String,
 }
 
@@ -191,7 +191,7 @@ pub struct Moment {
 mod tests {
     use super::*;
 
-    /// As the compiler for the kernel lays an acknowledgement out.
+    /// An acknowledgement in the layout of the kernel's compiler.
     fn acknowledgement() -> Vec<u64> {
         let mut words = vec![7, 3, 0, 1];
         words.extend([1_000, 2_896, 4_344, 1_449, 5_793, 1, 0, 7_240, 40, 30]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_is_read_field_by_field_and_padding_is_nothing() {
+    fn acknowledgement_is_read_field_by_field_without_padding() {
         let record = Record::read(&bytes(&acknowledgement())).expect("a record");
         assert_eq!((record.id, record.number), (7, 3));
         assert_eq!((record.conn.mss, record.conn.flags, record.conn.entropy), (1448, 1, 99));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_read_with_all_its_paths() {
+    fn group_is_read_with_all_its_paths() {
         let mut words = acknowledgement();
         words[3] = 7;
         words.extend([20_000, 9_000, 41, 30, 5, 1448 | 1 << 32]);
@@ -233,11 +233,11 @@ mod tests {
         assert_eq!((second.ssthresh, second.disclosed, second.mss), (8_000, 6, 1448));
         assert_eq!(group.own(), second);
         *words.last_mut().expect("some") = 2 | 2 << 8;
-        assert_eq!(Record::read(&bytes(&words)), None, "its own path is none of them");
+        assert_eq!(Record::read(&bytes(&words)), None, "its own path is not in the group");
     }
 
     #[test]
-    fn what_is_no_record_is_refused() {
+    fn invalid_records_are_refused() {
         let words = acknowledgement();
         assert_eq!(Record::read(&bytes(&words[..35])), None, "too short");
         let unknown = [&words[..3], &[9], &words[4..]].concat();

@@ -1,4 +1,4 @@
-//! Replaying what the kernel recorded on the native core: the proof that both are one algorithm.
+//! Replaying the kernel's recorded events on the native core, which proves that both are one algorithm.
 
 use std::collections::BTreeMap;
 
@@ -8,51 +8,54 @@ use windlass_cc::{AnyController, AnyParams, Conn, Control, Event, Group, PathVie
 use super::record::{Moment, Record, What};
 use crate::twin::facts::Heard;
 
-/// What came of replaying the connections of one flow.
+/// Result of replaying the connections of one flow.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Replayed {
     /// Events with an answer that was compared.
     pub events: u64,
-    /// Those whose answers differ.
+    /// Events whose answers differ.
     pub different: u64,
-    /// Events that the ring had no room for; after one, nothing of the connection can be compared.
+    /// Events that did not fit into the ring. After a missed event, the rest of the connection cannot be
+    /// compared.
     pub missed: u64,
-    /// The first difference, in words.
+    /// Description of the first difference.
     pub first: Option<String>,
-    /// Most paths of a connection that the algorithm saw at once; 0 where it saw none.
+    /// Maximum number of paths of a connection that the algorithm saw at once; 0 without coupling.
     pub paths: usize,
     /// Largest payload of a segment, bytes.
     pub mss: u32,
-    /// The windows of the connection with most events: one for each change by whole segments.
+    /// Windows of the connection with the most events: one entry per change in whole segments.
     pub course: Vec<Moment>,
-    /// What each of the kernel's programs has run, if that was counted: name, how often, and nanoseconds.
+    /// Name, number of executions and nanoseconds of each of the kernel's programs, if the kernel counted
+    /// them.
     pub ran: Vec<(String, u64, u64)>,
-    /// What that connection heard.
+    /// Facts that this connection received.
     pub heard: Vec<Heard>,
 }
 
 impl Replayed {
-    /// Whether every event was recorded, and every answer the same.
+    /// True if every event was recorded and every answer is equal.
     pub fn is_equal(&self) -> bool {
         self.events > 0 && self.different == 0 && self.missed == 0
     }
 }
 
-/// A connection as it is replayed.
+/// A connection during its replay.
 struct Connection {
     controller: AnyController,
     number: u64,
     first: Conn,
     whole: bool,
     events: u64,
-    /// What the siblings of a path see of it, by what the native core answered.
+    /// State of a path that its sibling paths see, according to the native core's answers.
     shown: PathView,
     course: Vec<Moment>,
     heard: Vec<Heard>,
 }
 
-/// Feeds records to native controllers with these parameters and compares the answers, bit for bit. Where paths see each
-/// other by a map that the answers are `shared` through, as in a kernel, what a path shows of itself is compared too.
+/// Feeds records to native controllers with these parameters, and compares the answers bit for bit. If paths
+/// see each other through a map of their answers (`shared`, as in a kernel), the state that a path publishes
+/// is compared too.
 pub fn replay(params: &AnyParams, records: &[Record], shared: bool) -> Replayed {
     let mut replayed = Replayed::default();
     let mut connections: BTreeMap<u64, Connection> = BTreeMap::new();
@@ -112,7 +115,8 @@ pub fn replay(params: &AnyParams, records: &[Record], shared: bool) -> Replayed 
 }
 
 impl Connection {
-    /// The kernel shows a path to its siblings when all of an acknowledgement is over; losses and segment sizes come before one.
+    /// Updates the published state. The kernel publishes a path's state at the end of an acknowledgement;
+    /// losses and segment sizes come before one.
     fn show(&mut self, record: &Record, native: Control) {
         if matches!(record.what, What::Event(Event::Loss(_) | Event::Mss(_))) {
             return;
@@ -131,7 +135,7 @@ impl Connection {
 }
 
 impl Replayed {
-    /// The answers, and what a path of a group had shown of itself.
+    /// Compares the answers, and the state that a path of a group published.
     fn compare(&mut self, record: &Record, native: Control, shown: Option<&PathView>) {
         self.events += 1;
         let group = match &record.what {
@@ -166,7 +170,8 @@ mod tests {
 
     use super::*;
 
-    /// A life as a kernel that runs these parameters would record it, alone or beside a path with this window.
+    /// Records of a connection in a kernel with these parameters, alone or with a sibling path that has this
+    /// window.
     fn life_beside(params: &AnyParams, sibling: Option<u64>) -> Vec<Record> {
         let rtt = Span::from_millis(40);
         let mut conn = Conn { now: Time(1_000), srtt: rtt, min_rtt: rtt, ..Conn::new(1448) };
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_algorithm_answers_every_event_the_same() {
+    fn same_algorithm_gives_equal_answers_to_all_events() {
         let records = life(&cubic());
         let replayed = replay(&cubic(), &records, true);
         assert!(replayed.is_equal(), "{replayed:?}");
@@ -228,23 +233,23 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_constant_is_found_and_the_first_event_named() {
+    fn wrong_constant_is_found_and_the_first_event_is_named() {
         let mut wrong = cubic();
         let place = wrong.info().params.iter().position(|p| p.name == "keep").expect("keep");
         assert!(wrong.set(place, windlass_cc::Ratio::of(8, 10).0));
         let replayed = replay(&cubic(), &life(&wrong), true);
         assert!(!replayed.is_equal());
         let first = replayed.first.expect("a difference");
-        assert!(first.starts_with("event 42 (phase)"), "the cut is where it shows: {first}");
+        assert!(first.starts_with("event 42 (phase)"), "it shows at the window reduction: {first}");
     }
 
     #[test]
-    fn a_coupled_algorithm_is_held_against_what_it_saw_and_showed() {
+    fn replay_compares_the_seen_and_the_published_state_of_coupled_paths() {
         let lia = AnyParams::by_name("lia").expect("there");
         let records = life_beside(&lia, Some(30 * 1448));
         let replayed = replay(&lia, &records, true);
         assert!(replayed.is_equal() && replayed.paths == 2, "{:?}", replayed.first);
-        // In avoidance, where a sibling counts.
+        // In congestion avoidance, where a sibling has an effect.
         let changed = |place: usize, change: fn(&mut PathView)| {
             let mut records = records.clone();
             let seen = records.iter_mut().skip(400).find_map(|record| match &mut record.what {
@@ -258,13 +263,16 @@ mod tests {
             replay(&lia, &records, true).first.expect("a difference")
         };
         let saw = changed(0, |sibling| sibling.cwnd *= 100);
-        assert!(saw.contains("the host answered"), "another window of the sibling: {saw}");
+        assert!(saw.contains("the host answered"), "different window of the sibling: {saw}");
         let showed = changed(1, |own| own.cwnd += 1);
-        assert!(showed.contains("the host showed"), "another window than the answer: {showed}");
+        assert!(
+            showed.contains("the host showed"),
+            "published window differs from the answer: {showed}"
+        );
     }
 
     #[test]
-    fn an_event_that_is_missing_is_no_proof() {
+    fn missing_event_prevents_equality() {
         let mut records = life(&cubic());
         records.remove(10);
         let replayed = replay(&cubic(), &records, true);

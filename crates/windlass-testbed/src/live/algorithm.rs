@@ -1,4 +1,4 @@
-//! Windlass's algorithms and the kernel's, by name.
+//! Mapping of Windlass's algorithms to the kernel's, by name.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use windlass_sim::config::{Config, FlowConfig, Traffic};
 use super::error::Error;
 use super::options::Options;
 
-/// Identifiers of algorithms that Linux has too, each with the kernel's name. NewReno and Reno are one
-/// there: which recovery it gets depends on SACK.
+/// Identifiers of the algorithms that Linux also has, each with the kernel's name. NewReno and Reno are one
+/// algorithm in Linux: SACK determines its recovery.
 pub const COUNTERPARTS: [(&str, &str); 15] = [
     ("reno", "reno"),
     ("newreno", "reno"),
@@ -27,12 +27,13 @@ pub const COUNTERPARTS: [(&str, &str); 15] = [
     ("dctcp", "dctcp"),
 ];
 
-/// The kernel's name of the algorithm with this identifier, `None` if Linux has never had it.
+/// Returns the kernel's name of the algorithm with this identifier, or `None` if Linux has never had the
+/// algorithm.
 pub fn algorithm(id: &str) -> Option<&'static str> {
     COUNTERPARTS.iter().find(|(ours, _)| *ours == id).map(|(_, theirs)| *theirs)
 }
 
-/// The kernel's name of the algorithm of a flow over TCP.
+/// Returns the kernel's name of the algorithm of a TCP flow.
 pub fn of_flow(flow: &FlowConfig) -> Result<&'static str, Error> {
     let id = flow.profile.params.info().id;
     algorithm(id).ok_or_else(|| Error::NoCounterpart {
@@ -42,13 +43,14 @@ pub fn of_flow(flow: &FlowConfig) -> Result<&'static str, Error> {
     })
 }
 
-/// What the kernel offers, in its own words.
+/// Returns the list of algorithms that the kernel offers, by the kernel's names.
 pub(crate) fn offered() -> String {
     let listed = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     listed.map(|l| l.split_whitespace().collect::<Vec<_>>().join(", ")).unwrap_or_default()
 }
 
-/// Whether Linux has an algorithm for each end that is to be a kernel's. What it has of a name is its business.
+/// Checks that Linux has an algorithm for each end that runs in a kernel. An algorithm that the scenario
+/// gives by the kernel's name is not checked.
 pub(crate) fn check(config: &Config, options: &Options) -> Result<(), Error> {
     let inside = |host| options.inside.contains(&host);
     for (i, flow) in (0..).zip(&config.flows) {
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_counterpart_is_an_algorithm_of_ours() {
+    fn every_counterpart_is_a_windlass_algorithm() {
         for (ours, _) in COUNTERPARTS {
             assert!(windlass_cc::AnyParams::by_name(ours).is_some(), "{ours}");
         }

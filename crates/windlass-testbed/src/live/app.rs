@@ -1,4 +1,5 @@
-//! The application of one end of a flow: what [`windlass_sim::app`] is to an endpoint, to a socket.
+//! The application of one end of a flow on a socket, as [`windlass_sim::app`] is the application of an
+//! endpoint.
 
 use std::net::SocketAddrV4;
 
@@ -17,10 +18,10 @@ use super::socket::Purpose;
 use super::stream::Stream;
 use super::trace::Trace;
 
-/// One end of a flow, at the kernel.
+/// One end of a flow in the kernel.
 #[derive(Debug)]
 pub(crate) struct App {
-    /// The host of the simulation that it is.
+    /// Host of the simulation that this end represents.
     pub host: u32,
     kind: Kind,
 }
@@ -38,13 +39,13 @@ pub(crate) struct StreamApp {
     pub stream: Stream,
     remote: SockAddr,
     role: Role,
-    /// Next moment at which the application acts by itself.
+    /// Time of the application's next action without an event.
     wake: Time,
-    /// When the last awaited byte was read.
+    /// Time at which the last awaited byte was read.
     pub completed: Option<Time>,
-    /// Time that each response took, seconds.
+    /// Duration of each response, seconds.
     pub responses_s: Vec<f64>,
-    /// The messages that it reads, where they have a deadline.
+    /// Messages that the application reads, if they have a deadline.
     pub messages: Option<Messages>,
 }
 
@@ -58,7 +59,7 @@ enum Role {
     Server { request: u64, response: u64, answered: u64 },
 }
 
-/// What the socket of a host of this flow is for.
+/// Returns the purpose of the socket of a host of this flow.
 pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
     let sends = host.is_multiple_of(2);
     match flow.traffic {
@@ -69,7 +70,7 @@ pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
             Purpose::Connect
         }
         Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Messages(_) => Purpose::Listen,
-        // CoAP and applications of other crates have been refused.
+        // CoAP and applications of other crates have already been refused.
         Traffic::Coap(_) | Traffic::Custom(_) => Purpose::Listen,
     }
 }
@@ -96,7 +97,7 @@ fn role(traffic: &Traffic, sends: bool, start: Time) -> Role {
     }
 }
 
-/// The messages that the receiver of a flow judges.
+/// Returns the messages that the receiver of a flow checks for their deadlines.
 fn messages(flow: &FlowConfig) -> Option<Messages> {
     match flow.traffic {
         Traffic::CbrTcp(cbr) => Messages::new(cbr, flow.start),
@@ -106,7 +107,7 @@ fn messages(flow: &FlowConfig) -> Option<Messages> {
 }
 
 impl App {
-    /// The application of a host on its socket, in a run with this seed.
+    /// Creates the application of a host on its socket, in a run with this seed.
     pub fn new(
         flow: &FlowConfig,
         host: u32,
@@ -138,7 +139,7 @@ impl App {
         App { host, kind }
     }
 
-    /// The connection, of an application that has one.
+    /// Returns the connection, if the application has one.
     pub fn stream(&self) -> Option<&StreamApp> {
         match &self.kind {
             Kind::Stream(app) => Some(app),
@@ -146,7 +147,7 @@ impl App {
         }
     }
 
-    /// The sink of datagrams, of an application that is one.
+    /// Returns the sink of datagrams, if the application is one.
     pub fn sink(&self) -> Option<&Sink> {
         match &self.kind {
             Kind::Sink(sink) => Some(sink),
@@ -154,7 +155,7 @@ impl App {
         }
     }
 
-    /// Keeps a trace from now on, of an application of datagrams.
+    /// Starts a trace, if the application sends or receives datagrams.
     pub fn trace(&mut self, clock: Clock) -> Result<(), Error> {
         match &mut self.kind {
             Kind::Stream(_) => Ok(()),
@@ -166,7 +167,7 @@ impl App {
         }
     }
 
-    /// Adds to the trace of its flow what this end knows.
+    /// Adds this end's data to the trace of its flow.
     pub fn add_to(&self, trace: &mut Trace) {
         match &self.kind {
             Kind::Stream(_) => {}
@@ -175,7 +176,7 @@ impl App {
         }
     }
 
-    /// The socket, and what of it is to be waited for.
+    /// Returns the socket and the events to wait for.
     pub fn waits_for(&self) -> (&Socket, PollFlags) {
         match &self.kind {
             Kind::Stream(app) => (app.stream.socket(), app.stream.events()),
@@ -184,7 +185,7 @@ impl App {
         }
     }
 
-    /// When [`act`](App::act) is to be called next, whatever the socket says.
+    /// Time of the next call of [`act`](App::act) if the socket has no event.
     pub fn deadline(&self) -> Time {
         match &self.kind {
             Kind::Stream(app) => app.wake.min(app.stream.deadline()),
@@ -202,7 +203,7 @@ impl App {
         }
     }
 
-    /// Whether it will do nothing more by itself.
+    /// True if the application will not act again by itself.
     pub fn is_finished(&self) -> bool {
         match &self.kind {
             Kind::Stream(app) => app.stream.is_over(),
@@ -211,7 +212,7 @@ impl App {
         }
     }
 
-    /// Lets the application act. `ready`: its socket has something of what was waited for.
+    /// Lets the application act. `ready` is true if the socket has an event that the application waits for.
     pub fn act(&mut self, now: Time, ready: bool) {
         match &mut self.kind {
             Kind::Stream(app) => app.act(now, ready),
@@ -262,7 +263,8 @@ impl StreamApp {
             Role::CbrSender(cbr) => {
                 if due < cbr.stop {
                     self.stream.offer(cbr.packet);
-                    // From packet to packet, not from the wake-up, which comes a little late.
+                    // The next packet is due one interval after this packet's due time, not after the
+                    // slightly late wake-up.
                     self.wake = due + cbr.interval;
                 } else {
                     self.stream.close();

@@ -1,4 +1,4 @@
-//! Whether this machine can run kernels' packets at all, and what it lacks if not.
+//! Check that this machine can exchange packets with its kernel, with the missing requirement if it cannot.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind};
@@ -8,11 +8,11 @@ use super::error::Error;
 use super::namespace::Namespace;
 use super::tun::{Settings, Tun};
 
-/// Whether this machine can: privilege, network namespaces, TUN devices, `/proc`.
+/// Checks the requirements of a run: privilege, network namespaces, TUN devices, `/proc`.
 ///
 /// # Errors
 ///
-/// Says exactly what is missing and what to do about it.
+/// Returns an error that names the missing requirement and its remedy.
 pub fn check() -> Result<(), Error> {
     if !Path::new("/proc/thread-self/ns").exists() {
         return Err(missing(
@@ -26,8 +26,8 @@ pub fn check() -> Result<(), Error> {
     let tun = Tun::new(&namespace, &settings);
     tun.map(|_| ()).map_err(|e| {
         missing(
-            "leave to set up a TUN device in a network namespace",
-            format!("run it as root, outside a container that takes the privilege away ({e})"),
+            "permission to set up a TUN device in a network namespace",
+            format!("run it as root, outside a container that removes the privilege ({e})"),
         )
     })
 }
@@ -52,12 +52,10 @@ fn check_tun() -> Result<(), Error> {
         Err(e) => Err(missing(
             "/dev/net/tun",
             match e.kind() {
-                ErrorKind::NotFound => {
-                    "load it with `modprobe tun`; if the file is still not there, make it with \
+                ErrorKind::NotFound => "load it with `modprobe tun`, or create the file with \
                      `mkdir -p /dev/net && mknod /dev/net/tun c 10 200`; a container needs \
                      `--device /dev/net/tun`"
-                        .to_string()
-                }
+                    .to_string(),
                 ErrorKind::PermissionDenied => "run it as root".to_string(),
                 _ => format!("opening it gave: {e}; `modprobe tun` may help"),
             },

@@ -1,11 +1,11 @@
-//! A namespace's SNMP counters: what the kernel counts and `tcp_info` does not say.
+//! A namespace's SNMP counters, with the kernel's data that `tcp_info` does not contain.
 
 use std::fs;
 use std::io;
 
 use super::tun;
 
-/// Counters of one end of a flow, which has its namespace to itself.
+/// Counters of one end of a flow, which has its own namespace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Expiries of the retransmission timer, SYN included (`TCPTimeouts`).
@@ -14,18 +14,18 @@ pub struct Counters {
     pub recoveries: u64,
     /// SYN and SYN-ACK segments retransmitted (`TCPSynRetrans`).
     pub syn_retransmissions: u64,
-    /// Packets that found the device's queue full.
+    /// Packets lost because the device's queue was full.
     pub lost_at_device: u64,
-    /// Datagrams that found their socket's buffer full (`RcvbufErrors`).
+    /// Datagrams lost because their socket's buffer was full (`RcvbufErrors`).
     pub lost_at_socket: u64,
 }
 
 impl Counters {
-    /// Those of the calling thread's namespace.
+    /// Reads the counters of the calling thread's namespace.
     ///
     /// # Errors
     ///
-    /// Without `/proc`.
+    /// Returns an error without `/proc`.
     pub fn read() -> io::Result<Counters> {
         let file = |name: &str| fs::read_to_string(format!("/proc/thread-self/net/{name}"));
         Ok(Counters::parse(&file("netstat")?, &file("snmp")?, &file("dev")?))
@@ -43,8 +43,8 @@ impl Counters {
     }
 }
 
-/// A counter in a file of pairs of lines, one of names and one of values, both after their group's
-/// name; zero if it is not there.
+/// Returns a counter in a file of line pairs (names, then values), where both lines start with the name of
+/// the group. Returns zero if the counter is missing.
 fn named(file: &str, group: &str, name: &str) -> u64 {
     let mut lines = file.lines().filter_map(|l| l.strip_prefix(group));
     let names = lines.next().unwrap_or_default().split_whitespace();
@@ -53,7 +53,7 @@ fn named(file: &str, group: &str, name: &str) -> u64 {
     pair.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)
 }
 
-/// Packets that a device has dropped on the way out: its twelfth figure in `/proc/net/dev`.
+/// Returns the outgoing packets that a device has dropped: the 12th number of its line in `/proc/net/dev`.
 fn dropped_by(dev: &str, device: &str) -> u64 {
     let of_device = |line: &str| {
         let (name, figures) = line.split_once(':')?;

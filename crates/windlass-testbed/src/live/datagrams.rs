@@ -1,6 +1,6 @@
-//! Applications of a datagram flow: one sends by the clock, the other counts.
+//! Applications of a datagram flow: the source sends by the clock, and the sink counts.
 //!
-//! Both can keep a [trace](super::trace), for which a datagram begins with its number.
+//! Both can keep a [trace](super::trace), in which case a datagram begins with its number.
 
 use std::mem::MaybeUninit;
 
@@ -17,10 +17,10 @@ use super::trace::{self, Arrival, NUMBER};
 #[derive(Debug)]
 pub(crate) struct Source {
     socket: Socket,
-    /// The simulator's, so that datagrams leave when its would.
+    /// The simulator's source, so that datagrams have the same send times as in the simulator.
     due: DatagramSource,
     payload: Vec<u8>,
-    /// The clock of a trace, and when each datagram was sent.
+    /// The clock of a trace, and the send time of each datagram.
     traced: Option<(Clock, Vec<Time>)>,
 }
 
@@ -38,21 +38,21 @@ impl Source {
         self.due.next()
     }
 
-    /// Keeps a trace from now on, if a datagram has room for its number.
+    /// Starts a trace, if a datagram has room for its number.
     pub fn trace(&mut self, clock: Clock) {
         let room = || trace::room(self.due.cbr, self.due.next());
         self.traced = (self.payload.len() >= NUMBER).then(|| (clock, room()));
     }
 
-    /// When each datagram that the kernel has taken was sent; nothing without a trace.
+    /// Returns the send time of each datagram that the kernel accepted, or nothing without a trace.
     pub fn sent(&self) -> Option<&[Time]> {
         self.traced.as_ref().map(|(_, sent)| sent.as_slice())
     }
 
-    /// Sends what is due. A datagram that the kernel does not take is lost, as it would be on a host.
+    /// Sends the due datagrams. A datagram that the kernel does not accept is lost, as on a host.
     pub fn act(&mut self, now: Time) {
         while now >= self.due.next() {
-            // One that is late makes those after it no later.
+            // A late datagram does not delay the datagrams after it.
             if self.due.poll(self.due.next()).is_some() {
                 self.send();
             }
@@ -72,19 +72,19 @@ impl Source {
     }
 }
 
-/// Counts what arrives.
+/// Counts the arriving datagrams.
 #[derive(Debug)]
 pub(crate) struct Sink {
     socket: Socket,
     cbr: Cbr,
     start: Time,
-    /// When the source stops.
+    /// Time at which the source stops.
     stop: Time,
     /// Payload bytes received.
     pub bytes: u64,
-    /// When the last one came.
+    /// Arrival time of the last datagram.
     pub last: Time,
-    /// The clock of a trace, and what has arrived.
+    /// The clock of a trace, and the datagrams that have arrived.
     traced: Option<(Clock, Vec<Arrival>)>,
 }
 
@@ -94,7 +94,8 @@ impl Sink {
         Sink { socket, cbr, start, stop, bytes: 0, last: Time::ZERO, traced: None }
     }
 
-    /// When the source stops, [`Time::NEVER`] after that. What is under way then still arrives.
+    /// Time at which the source stops, or [`Time::NEVER`] after that. Datagrams in flight still arrive
+    /// afterwards.
     pub fn deadline(&self) -> Time {
         self.stop
     }
@@ -103,14 +104,14 @@ impl Sink {
         &self.socket
     }
 
-    /// Keeps a trace from now on.
+    /// Starts a trace.
     pub fn trace(&mut self, clock: Clock) -> Result<(), Error> {
         trace::stamp_arrivals(&self.socket)?;
         self.traced = Some((clock, trace::room(self.cbr, self.start)));
         Ok(())
     }
 
-    /// What has arrived; nothing without a trace.
+    /// Returns the datagrams that have arrived, or nothing without a trace.
     pub fn arrived(&self) -> Option<&[Arrival]> {
         self.traced.as_ref().map(|(_, arrived)| arrived.as_slice())
     }
@@ -125,7 +126,7 @@ impl Sink {
         }
     }
 
-    /// The length of the next datagram, if there is one.
+    /// Returns the length of the next datagram, if one waits.
     fn receive(&mut self) -> Option<u64> {
         if let Some((clock, arrived)) = &mut self.traced {
             let (len, arrival) = trace::receive(&self.socket, clock)?;

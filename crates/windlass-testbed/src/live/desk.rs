@@ -1,5 +1,5 @@
-//! The desk at which the applications of all ends sit: one thread that waits for their sockets and
-//! their clocks, and keeps notes of the connections' state.
+//! The thread that runs the applications of all ends. It waits for their sockets and their clocks, and
+//! records the connections' state.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -16,15 +16,15 @@ use super::info::Info;
 use super::series::Recorder;
 use super::vigil::Vigil;
 
-/// What `tcp_info` tells of a sender.
+/// Series that `tcp_info` provides for a sender.
 const OF_SENDER: [Series; 6] =
     [Series::Cwnd, Series::Ssthresh, Series::InFlight, Series::Srtt, Series::Rto, Series::Pacing];
-/// Time between two looks at `tcp_info` where the scenario asks for every change.
+/// Time between two reads of `tcp_info` if the scenario records every change.
 const USUAL_INTERVAL: Span = Span::from_millis(10);
-/// Least time between two looks: each takes the lock of its socket.
+/// Minimum time between two reads. Each read takes the lock of its socket.
 const LEAST_INTERVAL: Span = Span::from_millis(1);
 
-/// The applications, and what is known of their flows.
+/// The applications, and the data needed to observe their flows.
 #[derive(Debug)]
 pub(crate) struct Desk {
     pub apps: Vec<App>,
@@ -33,20 +33,20 @@ pub(crate) struct Desk {
     recorder: Recorder,
     flows: Vec<Observed>,
     interval: Span,
-    /// When to look at `tcp_info` next.
+    /// Time of the next read of `tcp_info`.
     look: Time,
 }
 
-/// What the state of a connection is to be read with.
+/// Data needed to interpret the state of a connection.
 #[derive(Clone, Copy, Debug)]
 struct Observed {
     initial_ssthresh: u64,
-    /// Whether the kernel's pacing rate is in force.
+    /// True if the kernel's pacing rate is in force.
     paced: bool,
 }
 
 impl Desk {
-    /// A desk for these applications; `paced` says of each flow whether its sender is.
+    /// Creates the value for these applications. `paced` is true for each flow whose sender is paced.
     pub fn new(config: &Config, apps: Vec<App>, paced: &[bool], clock: Clock) -> Desk {
         let recorder = Recorder::new(config);
         let asked = config.record.interval;
@@ -60,8 +60,8 @@ impl Desk {
         Desk { apps, clock, end: config.duration, recorder, flows, interval, look }
     }
 
-    /// Lets the applications act until `network` is hung up at its other end, which is the end of the
-    /// run. Hangs up in turn when all have finished.
+    /// Lets the applications act until `network` is closed at its other end, which is the end of the run.
+    /// Closes its own end when all applications have finished.
     pub fn run(&mut self, mut vigil: Vigil, network: UnixStream) -> io::Result<()> {
         let mut told = false;
         loop {
@@ -75,17 +75,17 @@ impl Desk {
                 break;
             }
         }
-        // What has arrived by the end counts, read or not.
+        // Bytes that have arrived by the end count, even if the application has not read them.
         self.act(&vec![true; self.apps.len()]);
         Ok(())
     }
 
-    /// What was recorded.
+    /// Returns the applications and the recorded samples.
     pub fn into_parts(self) -> (Vec<App>, Vec<Sample>) {
         (self.apps, self.recorder.into_samples())
     }
 
-    /// A flow that has failed leaves its peer waiting for ever.
+    /// A failed flow leaves its peer waiting for ever, so one failed end counts as finished.
     fn are_finished(&self) -> bool {
         let failed = |host: u32| {
             let peer = self.apps.iter().find(|a| a.host == host ^ 1).and_then(App::stream);
@@ -97,10 +97,10 @@ impl Desk {
         })
     }
 
-    /// Waits for the next thing to do: whether the run is over, and which sockets are ready.
+    /// Waits for the next event. Returns whether the run is over, and which sockets are ready.
     fn wait(&self, vigil: &mut Vigil, network: &UnixStream) -> io::Result<(bool, Vec<bool>)> {
         let first = self.apps.iter().map(App::deadline).min().unwrap_or(Time::NEVER);
-        // What is due after the end is never done.
+        // Actions that are due after the end are never done.
         let due = Some(first.min(self.look)).filter(|due| *due <= self.end);
         let mut fds = vec![PollFd::new(network.as_fd(), PollFlags::POLLIN)];
         let mut waiting = Vec::with_capacity(self.apps.len());
@@ -120,9 +120,9 @@ impl Desk {
         Ok((fds[0].any().unwrap_or(false), ready))
     }
 
-    /// Lets every application act that has something to do.
+    /// Lets every application act that has a ready socket or a due action.
     fn act(&mut self, ready: &[bool]) {
-        // What a late wake-up has read was there by the end of the run.
+        // Bytes read after a late wake-up had arrived by the end of the run.
         let now = self.clock.now().min(self.end);
         for (app, &ready) in self.apps.iter_mut().zip(ready) {
             if ready || app.deadline() <= now {
@@ -137,7 +137,7 @@ impl Desk {
         }
     }
 
-    /// Notes the state of every sender's connection.
+    /// Records the state of every sender's connection.
     fn look(&mut self, now: Time) {
         self.look = if now < self.end { now + self.interval } else { Time::NEVER };
         for app in self.apps.iter().filter(|a| a.host.is_multiple_of(2)) {
@@ -153,7 +153,7 @@ impl Desk {
     }
 }
 
-/// The value of a series in its unit, if there is one yet.
+/// Returns the value of a series in its unit, if it exists already.
 fn value(series: Series, info: &Info, flow: Observed) -> Option<u64> {
     let bytes = |segments: u32| u64::from(segments) * u64::from(info.mss);
     match series {

@@ -1,4 +1,4 @@
-//! What of a scenario the kernel cannot be told.
+//! The parts of a scenario that a kernel cannot reproduce.
 
 use std::fs;
 
@@ -15,12 +15,12 @@ use super::lateness::readable;
 use super::multipath;
 use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
-/// Notes, one a line, on what a kernel does in its own way whatever the configuration says: what one
-/// has to know to compare a run here with one in the simulator. A scenario of the `linux` preset that
-/// asks for nothing special has few.
+/// Returns notes, one per line, on the kernel's deviations from the configuration. A reader needs them to
+/// compare a run on the kernel with a run in the simulator. A scenario of the `linux` preset without special
+/// settings has few notes.
 pub fn differences(config: &Config, ours: &[usize], named: &[(usize, String)]) -> Vec<String> {
     let mut notes = Vec::new();
-    // What is refused is refused when it is run.
+    // An invalid multipath flow is refused when it is run.
     let config = &multipath::at_kernel(config, &[]).unwrap_or_else(|_| config.clone());
     for (place, flow) in config.flows.iter().enumerate() {
         if matches!(flow.traffic, Traffic::CbrUdp(_)) {
@@ -44,35 +44,37 @@ pub fn differences(config: &Config, ours: &[usize], named: &[(usize, String)]) -
     }
     let states = |s: &Series| matches!(s, Series::State(_) | Series::States);
     if config.record.series.iter().any(states) {
-        notes.push("series \"state\": the kernel does not show an algorithm's inner state".into());
+        notes
+            .push("series \"state\": the kernel does not expose an algorithm's inner state".into());
     }
     notes
 }
 
-/// What stands above the subflows of a connection.
+/// Notes on the connection level above the subflows.
 fn connection(multipath: &Multipath, notes: &mut Vec<String>) {
     let config = &multipath.config;
     if config.penalise || config.opportunistic {
-        notes.push("penalise, opportunistic: the kernel does neither".into());
+        notes.push("penalise, opportunistic: the kernel does not support them".into());
     }
     notes.push("scheduler: the kernel has its own".into());
 }
 
-/// Ours in the kernel is ours, as far as the kernel lets it.
+/// Notes on one of Windlass's algorithms in the kernel, which deviates only where the kernel limits it.
 fn tenant(flow: &FlowConfig, notes: &mut Vec<String>) {
     if flow.profile.params.requirements().ecn == Ecn::Exact {
         notes.push(
-            "marks: a kernel echoes them exactly for its own DCTCP only; here an echo lasts until it is answered".into(),
+            "marks: a kernel echoes marks exactly only for its own DCTCP; here an echo lasts until it is answered".into(),
         );
     }
     if flow.profile.stack.pacing == Pacing::Always {
         notes.push(
-            "pacing always: in the kernel only an algorithm that asks for it is paced".into(),
+            "pacing always: in the kernel only an algorithm that requests pacing is paced".into(),
         );
     }
 }
 
-/// The kernel has its own parameters of the algorithm, and those of a module hold for the whole machine.
+/// Notes on the kernel's own algorithm, which has its own parameters. A module's parameters apply to the
+/// whole machine.
 fn algorithm(flow: &FlowConfig, notes: &mut Vec<String>) {
     let params = &flow.profile.params;
     let id = params.info().id;
@@ -87,13 +89,13 @@ fn algorithm(flow: &FlowConfig, notes: &mut Vec<String>) {
     }
     slow_start(id, params.common().slow_start.info().id, notes);
     if id == "dctcp" && !flow.profile.stack.ecn {
-        notes.push("ecn off: the kernel's DCTCP negotiates it all the same".into());
+        notes.push("ecn off: the kernel's DCTCP negotiates it anyway".into());
     }
 }
 
 fn slow_start(algorithm: &str, ours: &str, notes: &mut Vec<String>) {
     let kernels = match algorithm {
-        // It starts in its own way, here and there.
+        // BBR has its own start on both backends.
         "bbr" => return,
         "cubic" if cubic_has_hystart() => "hystart",
         "vegas" => "vegas",
@@ -102,7 +104,7 @@ fn slow_start(algorithm: &str, ours: &str, notes: &mut Vec<String>) {
     if ours != kernels {
         let switch = match algorithm {
             "cubic" => {
-                "; /sys/module/tcp_cubic/parameters/hystart decides, which holds for the whole \
+                "; /sys/module/tcp_cubic/parameters/hystart sets it for the whole \
                  machine and is not changed"
             }
             _ => "",
@@ -113,7 +115,7 @@ fn slow_start(algorithm: &str, ours: &str, notes: &mut Vec<String>) {
     }
 }
 
-/// The module's parameter; on, as by default, where it cannot be read.
+/// Returns the module's parameter, or true (the default) if it cannot be read.
 fn cubic_has_hystart() -> bool {
     let value = fs::read_to_string("/sys/module/tcp_cubic/parameters/hystart");
     value.map_or(true, |v| v.trim() != "0")
@@ -124,14 +126,14 @@ fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
     let path = flow.profile.mtu.saturating_sub(IPV4_HEADER + TCP_HEADER);
     if mss < path && !(LEAST_MSS..=GREATEST_MSS).contains(&mss) {
         notes.push(format!(
-            "mss {mss}: the kernel takes between {LEAST_MSS} and {GREATEST_MSS}, and here goes by the MTU"
+            "mss {mss}: the kernel accepts {LEAST_MSS} to {GREATEST_MSS}, and uses the MTU here"
         ));
     }
     if let InitialWindow::Bytes(bytes) = stack.initial_window
         && bytes % u64::from(mss) != 0
     {
         notes.push(format!(
-            "initial_window {bytes} bytes: the kernel counts in segments and takes {}",
+            "initial_window {bytes} bytes: the kernel counts in segments and uses {}",
             bytes.div_ceil(mss.into())
         ));
     }
@@ -143,7 +145,7 @@ fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
     }
     if stack.flight_limit != u32::MAX {
         notes.push(format!(
-            "flight_limit {}: the kernel knows no limit but the windows",
+            "flight_limit {}: the kernel has only cwnd and the receive window as limits",
             stack.flight_limit
         ));
     }
@@ -154,16 +156,16 @@ fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
         );
     }
     if stack.pacing == Pacing::Off && flow.profile.params.info().id == "bbr" {
-        notes.push("pacing off: the kernel's BBR paces all the same".into());
+        notes.push("pacing off: the kernel's BBR paces anyway".into());
     }
     if stack.pacing == Pacing::Always && stack.pacing_burst != 10 {
         notes.push(format!(
-            "pacing_burst {}: the kernel lets 10 segments go before it paces",
+            "pacing_burst {}: the kernel sends 10 segments before it paces",
             stack.pacing_burst
         ));
     }
     notes.push(format!(
-        "send_buffer {} bytes: the kernel counts its own overhead in it and grows to it by itself",
+        "send_buffer {} bytes: the kernel includes its own overhead in the buffer and grows it up to this size",
         stack.send_buffer
     ));
 }
@@ -173,7 +175,7 @@ fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
     let bytes = stack.receive_buffer;
     notes.push(if stack.window_scaling {
         format!(
-            "receive_buffer {bytes} bytes: the kernel grows its window by itself, and counts its own \
+            "receive_buffer {bytes} bytes: the kernel grows its window by itself, and includes its own \
              overhead in the buffer, so that the window reaches about half of it"
         )
     } else if flow.read == ReadPolicy::Immediate {
@@ -183,8 +185,8 @@ fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
         )
     } else {
         format!(
-            "receive_buffer {bytes} bytes: the kernel counts its own overhead in it, so that a slow \
-             reader closes the window at another fill"
+            "receive_buffer {bytes} bytes: the kernel includes its own overhead in it, so that a slow \
+             reader closes the window at a different fill level"
         )
     });
     match stack.delayed_ack_segments {
@@ -198,11 +200,11 @@ fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
             );
             if segments > 2 {
                 notes.push(format!(
-                    "delayed_ack_segments {segments}: the kernel acknowledges at least every second"
+                    "delayed_ack_segments {segments}: the kernel acknowledges at least every second segment"
                 ));
             }
             notes.push(format!(
-                "delayed_ack_timeout {}: the kernel decides itself, between 40 and 200 ms",
+                "delayed_ack_timeout {}: the kernel chooses 40 to 200 ms itself",
                 readable(stack.delayed_ack_timeout)
             ));
         }
@@ -212,22 +214,22 @@ fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
 fn recovery(flow: &FlowConfig, notes: &mut Vec<String>) {
     let stack = &flow.profile.stack;
     if !stack.fast_retransmit {
-        notes.push("fast_retransmit off: the kernel always has it".into());
+        notes.push("fast_retransmit off: always on in the kernel".into());
     }
     if !stack.limited_transmit {
-        notes.push("limited_transmit off: the kernel always has it".into());
+        notes.push("limited_transmit off: always on in the kernel".into());
     }
     if stack.sack && stack.loss_detection == LossDetection::DupThresh {
         notes.push(
-            "loss_detection \"dupthresh\": kernels from 6.17 on go by time (RACK) wherever the peer \
+            "loss_detection \"dupthresh\": kernels from 6.17 on detect losses by time (RACK) if the peer \
              has SACK"
                 .into(),
         );
     }
     if !(stack.eifel && stack.dsack_undo) {
         notes.push(
-            "eifel or dsack_undo off: the kernel undoes unfounded reductions where timestamps or \
-             D-SACK tell them"
+            "eifel or dsack_undo off: the kernel undoes spurious reductions if timestamps or \
+             D-SACK reveal them"
                 .into(),
         );
     }
@@ -255,8 +257,8 @@ fn timers(stack: &StackConfig, notes: &mut Vec<String>) {
         let id = stack.rto.info().id;
         notes.push(match timeouts.min {
             Some(min) => format!(
-                "rto \"{id}\": the kernel's timer adds at least {} to the smoothed RTT, where this \
-                 one keeps the sum above it",
+                "rto \"{id}\": the kernel's timer adds at least {} to the smoothed RTT; this \
+                 timer keeps the sum above that value",
                 readable(min)
             ),
             None => format!("rto \"{id}\": the kernel has its own timer"),
@@ -274,13 +276,13 @@ fn timers(stack: &StackConfig, notes: &mut Vec<String>) {
     }
     if timeouts.max != Span::from_secs(120) {
         notes.push(format!(
-            "rto max {}: kernels before 6.15 have 120 s, later ones take from 1 to 120 s",
+            "rto max {}: kernels before 6.15 have 120 s, later kernels accept 1 to 120 s",
             readable(timeouts.max)
         ));
     }
     if stack.timer_tick != Span::ZERO {
         notes.push(format!(
-            "timer_tick {}: the kernel's timers have the tick of its clock, 1 to 10 ms",
+            "timer_tick {}: the kernel's timers use the tick of its clock, 1 to 10 ms",
             readable(stack.timer_tick)
         ));
     }
@@ -289,13 +291,13 @@ fn timers(stack: &StackConfig, notes: &mut Vec<String>) {
 fn retries(stack: &StackConfig, notes: &mut Vec<String>) {
     if !(1..=127).contains(&stack.max_syn_retries) {
         notes.push(format!(
-            "max_syn_retries {}: the kernel makes between 1 and 127",
+            "max_syn_retries {}: the kernel accepts 1 to 127",
             stack.max_syn_retries
         ));
     }
     if stack.max_data_retries > 255 {
         notes.push(format!(
-            "max_data_retries {}: the kernel makes at most 255",
+            "max_data_retries {}: the kernel accepts at most 255",
             stack.max_data_retries
         ));
     }
@@ -347,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_linux_preset_only_buffers_differ() {
+    fn only_buffers_differ_for_the_linux_preset() {
         let notes = notes(LINUX, "bbr");
         let expected = ["send_buffer", "receive_buffer"];
         assert_eq!(notes.len(), expected.len(), "{notes:#?}");
@@ -358,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn of_other_stacks_everything_is_said_that_the_kernel_will_not_do() {
+    fn unsupported_settings_of_other_stacks_are_listed() {
         let riverbed = notes(RIVERBED, "reno");
         for what in [
             "ack_limit 1",
@@ -375,11 +377,11 @@ mod tests {
         for what in ["flight_limit 20", "max_syn_retries 1000", "max_data_retries 1000"] {
             assert!(mentions(&ns2, what), "{what}: {ns2:#?}");
         }
-        assert!(!mentions(&ns2, "delayed_ack"), "one acknowledgement a segment is not delayed");
+        assert!(!mentions(&ns2, "delayed_ack"), "one acknowledgement per segment is not delayed");
     }
 
     #[test]
-    fn where_the_kernels_algorithm_starts_otherwise_it_is_said() {
+    fn a_different_start_of_the_kernels_algorithm_is_listed() {
         assert!(mentions(&notes(LINUX, "dctcp"), "DCTCP negotiates it"));
         assert!(mentions(&notes(LINUX, "highspeed"), "slow_start \"limited\""));
         assert!(!mentions(&notes(LINUX, "vegas"), "slow_start"));

@@ -1,8 +1,8 @@
-//! The network between the namespaces: the simulation, kept at real time.
+//! The network between the namespaces: the simulation, run in real time.
 //!
-//! One thread reads what the kernel sends from the TUN devices, hands it to the simulation as a segment
-//! and keeps its bytes; when the segment has come out of its last link, the bytes are written to the
-//! device of the host it is for.
+//! One thread reads the packets that the kernel sends from the TUN devices. It passes each packet to the
+//! simulation as a segment and keeps its bytes. When the segment leaves its last link, the thread writes the
+//! bytes to the device of the destination host.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -24,9 +24,9 @@ use super::tun::Tun;
 use super::vigil::Vigil;
 use super::wiretap::Wiretap;
 
-/// Packets read from one device before the others have their turn.
+/// Maximum number of packets read from one device before the other devices have their turn.
 const TURN: usize = 64;
-/// Longest sleep, so that a stall is noticed when nothing was due either.
+/// Maximum sleep, so that a stall is noticed even if nothing was due.
 const HEARTBEAT: Span = Span::from_millis(10);
 /// Largest IPv4 packet.
 const BUFFER: usize = 65_536;
@@ -34,15 +34,15 @@ const BUFFER: usize = 65_536;
 /// The device of a host outside the simulation.
 #[derive(Debug)]
 pub(crate) struct Port {
-    /// The host.
+    /// Host number.
     pub host: u32,
-    /// Its namespace's way out.
+    /// TUN device of the host's namespace.
     pub tun: Tun,
-    /// Greatest window field that it may send.
+    /// Maximum window field that the host may send.
     pub pin: Option<u16>,
 }
 
-/// What remains when the network has stopped.
+/// Data of the network after it has stopped.
 #[derive(Debug)]
 pub(crate) struct Stopped {
     pub simulation: Simulation,
@@ -50,31 +50,31 @@ pub(crate) struct Stopped {
     pub wiretap: Wiretap,
 }
 
-/// The simulation and the bytes of the packets in it.
+/// The simulation, with the bytes of its packets.
 pub(crate) struct Emulator<'a> {
     ports: &'a [Port],
     clock: Clock,
     end: Time,
-    /// The port of each gate of a host outside.
+    /// Port of each gate, for hosts outside the simulation.
     by_gate: Vec<Option<usize>>,
-    /// The gates of each port.
+    /// Gates of each port.
     gates: Vec<Vec<u32>>,
     /// Addresses of each flow.
     addresses: Vec<FlowAddresses>,
     simulation: Simulation,
-    /// Bytes of each packet by its number.
+    /// Bytes of each packet, by packet number.
     bytes: Vec<Vec<u8>>,
     arrived: Vec<Egress>,
-    /// A packet as it is read.
+    /// Buffer for a packet that is read.
     buffer: Vec<u8>,
-    /// A packet of an end inside, as it is written.
+    /// Buffer for a packet of an end inside the simulation that is written.
     written: Vec<u8>,
     log: Log,
     wiretap: Wiretap,
 }
 
 impl<'a> Emulator<'a> {
-    /// A network in which the hosts of `ports` are outside.
+    /// Creates a network in which the hosts of `ports` are outside the simulation.
     pub fn new(config: &Config, ports: &'a [Port], clock: Clock) -> Result<Emulator<'a>, Error> {
         let mut simulation = Simulation::new(config.clone())?;
         let mut by_gate = vec![None; 2 * (config.flows.len() + config.subflows())];
@@ -102,9 +102,9 @@ impl<'a> Emulator<'a> {
         })
     }
 
-    /// Keeps the network running until the configured duration is over, or until the applications
-    /// have hung up on `done` and nothing is left in the network. Time jumps to the end then, as
-    /// nothing can happen before it. The last `spin` before something is due is not slept through.
+    /// Runs the network until the configured duration is over, or until the applications have closed `done`
+    /// and the network is empty. In the second case time jumps to the end, as nothing can happen before it.
+    /// During the last `spin` before an event is due, the thread polls the clock instead of sleeping.
     pub fn run(
         mut self,
         mut vigil: Vigil,
@@ -124,7 +124,7 @@ impl<'a> Emulator<'a> {
                 break;
             }
             if hung_up && self.simulation.packets_inside() == 0 {
-                // All that is left are timers of ends inside, such as that of TIME-WAIT.
+                // Only timers of ends inside the simulation are left, such as the TIME-WAIT timer.
                 self.clock.skip_to(next.unwrap_or(self.end).min(self.end));
             }
             self.wait(&mut vigil, &mut fds, next, spin).map_err(failed())?;
@@ -146,7 +146,7 @@ impl<'a> Emulator<'a> {
         })
     }
 
-    /// Sleeps until a device has something to read or something in the network is nearly due.
+    /// Sleeps until a device has a packet to read or an event in the network is nearly due.
     fn wait(
         &mut self,
         vigil: &mut Vigil,
@@ -162,7 +162,7 @@ impl<'a> Emulator<'a> {
         Ok(())
     }
 
-    /// Lets the simulation come up to the clock, and delivers what has arrived meanwhile.
+    /// Advances the simulation to the clock's time, and delivers the packets that have arrived.
     fn catch_up(&mut self) -> io::Result<()> {
         self.simulation.run_until(self.clock.now());
         let mut arrived = std::mem::take(&mut self.arrived);
@@ -170,7 +170,7 @@ impl<'a> Emulator<'a> {
         for egress in arrived.drain(..) {
             self.deliver(&egress)?;
         }
-        self.arrived = arrived; // its room is used again
+        self.arrived = arrived; // the vector's memory is reused
         Ok(())
     }
 
@@ -193,7 +193,7 @@ impl<'a> Emulator<'a> {
         port.tun.write(bytes)
     }
 
-    /// Puts what a namespace sends on its first link.
+    /// Puts the packets that a namespace sends on their first link.
     fn read(&mut self, place: usize) -> io::Result<()> {
         let port = &self.ports[place];
         for _ in 0..TURN {
@@ -230,8 +230,8 @@ impl<'a> Emulator<'a> {
         self.bytes[id].extend_from_slice(bytes);
     }
 
-    /// The gate by which a packet of this port goes: its only one, or that of the path to which the
-    /// client's address belongs.
+    /// Returns the gate for a packet of this port: its only gate, or the gate of the path that the client's
+    /// address belongs to.
     fn gate(&self, place: usize, packet: &[u8]) -> Option<u32> {
         let gates = &self.gates[place];
         if let [only] = gates[..] {

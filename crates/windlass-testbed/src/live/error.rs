@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a kernel's packets, each in one sentence.
+//! Errors of a run on the kernel, each in one sentence.
 
 use std::io;
 
@@ -6,23 +6,23 @@ use windlass_sim::{ConfigError, ConservationError};
 
 use super::lateness::{Bound, Lateness};
 
-/// Why a configuration did not run on this machine's kernel.
+/// Reason why a configuration did not run on this machine's kernel.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This machine lacks something that every run needs.
+    /// This machine does not meet a requirement of every run.
     #[error("the live testbed needs {what}: {remedy}")]
     Missing {
-        /// What is missing.
+        /// Missing requirement.
         what: String,
-        /// What to do about it.
+        /// Remedy.
         remedy: String,
     },
-    /// The kernel has refused something.
+    /// The kernel rejected an operation.
     #[error("{action}: {source}")]
     System {
-        /// What was tried, and on whose behalf.
+        /// Attempted operation, and the flow or device that it was for.
         action: String,
-        /// The kernel's answer.
+        /// Error of the kernel.
         source: io::Error,
     },
     /// The configuration has a radio.
@@ -30,75 +30,75 @@ pub enum Error {
         "radio \"{radio}\": kernels are joined by links only; simulate it, or replace it by links"
     )]
     Radio {
-        /// The radio.
+        /// Name of the radio.
         radio: String,
     },
     /// The algorithm of a flow has no counterpart in any kernel.
     #[error(
-        "flow \"{flow}\": Linux has no algorithm that corresponds to \"{algorithm}\"; those it may have are {known}"
+        "flow \"{flow}\": Linux has no algorithm that corresponds to \"{algorithm}\"; algorithms with a counterpart: {known}"
     )]
     NoCounterpart {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
         /// Windlass's identifier.
         algorithm: String,
-        /// Identifiers that have one.
+        /// Identifiers of the algorithms that have a counterpart.
         known: String,
     },
-    /// This kernel lacks the algorithm of a flow.
+    /// This kernel does not offer the algorithm of a flow.
     #[error(
-        "flow \"{flow}\": this kernel does not offer the algorithm \"{name}\", only {offered}; load it with `modprobe tcp_{name}`, or run in virtual time, where a Debian kernel has all of its own"
+        "flow \"{flow}\": this kernel does not offer the algorithm \"{name}\", only {offered}; load it with `modprobe tcp_{name}`, or run in virtual time, where a Debian kernel offers all Linux algorithms"
     )]
     Unavailable {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
         /// The kernel's name of the algorithm.
         name: String,
-        /// What the kernel offers.
+        /// Algorithms that the kernel offers.
         offered: String,
     },
-    /// An algorithm of ours does not get into the kernel.
+    /// Windlass's algorithm cannot be loaded into the kernel.
     #[error("flow \"{flow}\": {source}")]
     Home {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Why not.
+        /// Reason.
         source: crate::bpf::Error,
     },
-    /// The configuration asks for what a kernel cannot be asked.
+    /// The configuration has a setting that a kernel does not support.
     #[error("{of}: {problem}")]
     Unsupported {
-        /// Whose value: `flow "a"`.
+        /// Owner of the setting: `flow "a"`.
         of: String,
-        /// What is wrong and what would be right.
+        /// The fault and the remedy.
         problem: String,
     },
     /// The configuration cannot be simulated either.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Deliveries came too late in every attempt.
+    /// Deliveries were too late in every attempt.
     #[error(
-        "deliveries were too late in each of {attempts} runs (the last one: {lateness}; allowed: {bound}), so that none is valid; \
+        "deliveries were too late in each of {attempts} runs (last run {lateness}; allowed {bound}), so no run is valid: \
          keep other work off the machine, or run in virtual time"
     )]
     Late {
-        /// Runs that were made.
+        /// Number of attempted runs.
         attempts: u32,
-        /// Lateness of the last one.
+        /// Lateness of the last run.
         lateness: Lateness,
-        /// What was allowed.
+        /// Allowed lateness.
         bound: Bound,
     },
     /// Packets are unaccounted for.
     #[error(transparent)]
     Conservation(#[from] ConservationError),
-    /// A part of the testbed has panicked.
+    /// A thread of the testbed has panicked.
     #[error("the {0} of the live testbed has failed: this is a defect of Windlass")]
     Defect(&'static str),
 }
 
 impl Error {
-    /// For `map_err`: the kernel's answer to `action`.
+    /// For `map_err`: names the operation `action` that failed.
     pub fn on(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let action = action.into();
         move |source| Error::System { action, source }

@@ -1,28 +1,28 @@
-//! `tcp_info`: what the kernel says of a connection. The fields are those of `struct tcp_info` in
-//! `linux/tcp.h`, whose layout only ever grows at its end.
+//! `tcp_info`, the kernel's data of a connection. The fields are the fields of `struct tcp_info` in
+//! `linux/tcp.h`. New kernels only append fields to it.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use super::sys;
 
-/// The kernel's "no limit" for a threshold (`TCP_INFINITE_SSTHRESH`).
+/// The kernel's value for "no limit" of a threshold (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
-/// `TCP_CLOSE`: nothing more comes of this connection, though it may have a shadow in TIME-WAIT.
+/// `TCP_CLOSE`: the connection has ended, although TIME-WAIT may still keep its addresses.
 const CLOSED: u8 = 7;
 
-/// State of a connection, from the side of this end.
+/// State of a connection as this end sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Info {
-    /// Whether the connection is over.
+    /// True if the connection is over.
     pub closed: bool,
     /// Retransmission timeout, microseconds.
     pub rto_us: u32,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Segments in flight: sent, neither acknowledged nor held lost, retransmissions included.
+    /// Segments in flight: sent, neither acknowledged nor considered lost, retransmissions included.
     pub in_flight: u32,
-    /// Smoothed round-trip time, microseconds; zero before the first sample.
+    /// Smoothed RTT, microseconds; zero before the first sample.
     pub srtt_us: u32,
     /// Slow-start threshold, segments; `None` for no limit.
     pub ssthresh: Option<u32>,
@@ -30,23 +30,23 @@ pub struct Info {
     pub cwnd: u32,
     /// Segments retransmitted, SYN and FIN included.
     pub retransmissions: u32,
-    /// Rate at which the kernel would pace, bytes per second; `u64::MAX` for none.
+    /// Pacing rate, bytes per second, which the kernel applies if pacing is on; `u64::MAX` for no limit.
     pub pacing_rate: u64,
-    /// Least round-trip time, microseconds; `None` before the first sample.
+    /// Minimum RTT, microseconds; `None` before the first sample.
     pub min_rtt_us: Option<u32>,
 }
 
 impl Info {
-    /// That of a TCP socket.
+    /// Reads the state of a TCP socket.
     ///
     /// # Errors
     ///
-    /// When it is none.
+    /// Returns an error if the socket is not a TCP socket.
     pub fn of(socket: &impl AsFd) -> io::Result<Info> {
         Ok(Info::parse(&sys::tcp_info(socket)?))
     }
 
-    /// Fields that a kernel does not have are zero.
+    /// Parses the structure. Fields that a kernel does not have are zero.
     fn parse(bytes: &[u8]) -> Info {
         let u32_at = |at: usize| {
             let field = bytes.get(at..at + 4).and_then(|b| b.try_into().ok());
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fresh_socket_has_the_initial_window_and_no_threshold() {
+    fn new_socket_has_the_initial_window_and_no_threshold() {
         let socket =
             socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
         let info = Info::of(&socket).unwrap();

@@ -1,22 +1,23 @@
-//! How late packets reach the kernel, and when that spoils a run.
+//! Lateness of packet deliveries to the kernel, and the bound above which it invalidates a run.
 
 use std::fmt;
 
 use windlass_cc::Span;
 
-/// Lateness of the deliveries of a run: from the moment at which a packet came out of its last link
-/// to the moment at which the kernel had taken it.
+/// Lateness of the deliveries of a run: the time from the moment that a packet left its last link until the
+/// kernel has taken the packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lateness {
     /// Packets delivered to a kernel.
     pub deliveries: u64,
-    /// Median.
+    /// Median lateness.
     pub median: Span,
-    /// 99th percentile.
+    /// 99th percentile of lateness.
     pub p99: Span,
-    /// Greatest, of the emulator's own wake-ups too: a stall is seen even if nothing was due in it.
+    /// Maximum lateness, including the emulator's own wake-ups. A stall is therefore seen even if nothing was
+    /// due in it.
     pub max: Span,
-    /// Packets lost beside the network: by a full device or a full socket, or for being malformed.
+    /// Packets lost outside the network model: at a full device or socket, or as malformed packets.
     pub lost: u64,
 }
 
@@ -25,32 +26,33 @@ impl fmt::Display for Lateness {
         let [median, p99, max] = [self.median, self.p99, self.max].map(readable);
         write!(f, "median {median}, p99 {p99}, max {max} over {} deliveries", self.deliveries)?;
         if self.lost > 0 {
-            write!(f, ", {} packets lost beside the network", self.lost)?;
+            write!(f, ", {} packets lost outside the network model", self.lost)?;
         }
         Ok(())
     }
 }
 
-/// Lateness past which a run is invalid.
+/// Lateness above which a run is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bound {
-    /// Of the 99th percentile.
+    /// Bound of the 99th percentile.
     pub p99: Span,
-    /// Of the latest delivery.
+    /// Bound of the latest delivery.
     pub max: Span,
 }
 
 impl Default for Bound {
-    /// 5 ms for one delivery in a hundred: small beside the round trips that are worth emulating,
-    /// and above what an idle virtual machine shows (0.2 to 3 ms). 100 ms for any: half of Linux's
-    /// least retransmission timeout of 200 ms, so that lateness alone never fires a timer.
+    /// 5 ms for the 99th percentile: small compared with RTTs that are worth emulating, and above the
+    /// lateness of an idle virtual machine (0.2 to 3 ms). 100 ms for the maximum: half of Linux's minimum RTO
+    /// of 200 ms, so that lateness alone never fires a timer.
     fn default() -> Bound {
         Bound { p99: Span::from_millis(5), max: Span::from_millis(100) }
     }
 }
 
 impl Bound {
-    /// Whether a run that was so late is still valid. One that lost packets beside the network is not.
+    /// True if a run with this lateness is valid. A run that lost packets outside the network model is
+    /// invalid.
     pub fn admits(&self, lateness: &Lateness) -> bool {
         lateness.p99 <= self.p99 && lateness.max <= self.max && lateness.lost == 0
     }
@@ -62,11 +64,11 @@ impl fmt::Display for Bound {
     }
 }
 
-/// Buckets for each doubling of the value: a quantile is at most one part in 32 too high.
+/// Buckets for each doubling of the value: a quantile is at most 1/32 too high.
 const STEPS: u32 = 32;
 
-/// Counts deliveries by lateness, in buckets of equal ratio, so that a long run needs no more memory
-/// than a short one.
+/// Counts deliveries by lateness, in buckets of equal ratio. The memory does not grow with the length of the
+/// run.
 #[derive(Clone, Debug)]
 pub struct Log {
     counts: Vec<u64>,
@@ -82,24 +84,24 @@ impl Default for Log {
 }
 
 impl Log {
-    /// A delivery was so late.
+    /// Records a delivery with this lateness.
     pub fn add(&mut self, late: Span) {
         self.counts[bucket(late.0)] += 1;
         self.deliveries += 1;
         self.max = self.max.max(late.0);
     }
 
-    /// The emulator itself woke up late.
+    /// Records a late wake-up of the emulator itself.
     pub fn add_stall(&mut self, late: Span) {
         self.max = self.max.max(late.0);
     }
 
-    /// Packets have been lost beside the network.
+    /// Records packets that were lost outside the network model.
     pub fn add_lost(&mut self, packets: u64) {
         self.lost += packets;
     }
 
-    /// What has been counted so far.
+    /// Returns the summary of the deliveries so far.
     pub fn summary(&self) -> Lateness {
         Lateness {
             deliveries: self.deliveries,
@@ -110,7 +112,7 @@ impl Log {
         }
     }
 
-    /// The value that `percent` of all deliveries do not exceed, rounded up to its bucket's end.
+    /// Returns the value that `percent` of all deliveries do not exceed, rounded up to the end of its bucket.
     fn quantile(&self, percent: u64) -> Span {
         let rank = (self.deliveries * percent).div_ceil(100);
         let mut seen = 0;
@@ -124,13 +126,13 @@ impl Log {
     }
 }
 
-/// The bucket of a value: the value itself below [`STEPS`], then [`STEPS`] for each power of two.
+/// Returns the bucket of a value: the value itself below [`STEPS`], then [`STEPS`] buckets per power of two.
 fn bucket(value: u64) -> usize {
     let doublings = value.checked_ilog2().unwrap_or(0).saturating_sub(STEPS.ilog2());
     (doublings * STEPS) as usize + (value >> doublings) as usize
 }
 
-/// The greatest value in a bucket.
+/// Returns the greatest value of a bucket.
 fn last_of(bucket: usize) -> u64 {
     let steps = STEPS as usize;
     if bucket < 2 * steps {
@@ -141,7 +143,7 @@ fn last_of(bucket: usize) -> u64 {
     first + ((1 << doublings) - 1)
 }
 
-/// A span in the unit that suits it.
+/// Formats a span in a suitable unit.
 pub(crate) fn readable(span: Span) -> String {
     match span.0 {
         ns if ns >= 10_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_in_order_without_gaps_and_narrow() {
+    fn buckets_are_ordered_narrow_and_without_gaps() {
         for value in (0..100_000).chain([u64::MAX >> 1, u64::MAX - 1]) {
             let (here, next) = (bucket(value), bucket(value + 1));
             assert!(next == here || next == here + 1, "{value}");
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_values() {
+    fn log_quantiles_match_the_values() {
         let mut log = Log::default();
         (1..=1000).for_each(|v| log.add(Span(v * 1000)));
         let summary = log.summary();
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn one_stall_spoils_a_run_and_so_do_many_small_ones() {
+    fn one_long_stall_or_many_short_stalls_invalidate_a_run() {
         let bound = Bound { p99: Span(10), max: Span(100) };
         let lateness =
             |p99, max| Lateness { p99: Span(p99), max: Span(max), ..Lateness::default() };

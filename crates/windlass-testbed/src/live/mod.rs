@@ -1,9 +1,9 @@
 //! A configuration on this machine: kernel sockets in network namespaces, joined by the simulator.
 //!
-//! Every end of a flow is a socket in a [namespace](namespace::Namespace) of its own, whose only way
-//! out is a [TUN device](tun::Tun). One thread carries packets between these devices and a
-//! [`windlass_sim::Simulation`] that keeps real time; another is the application of all ends. Both
-//! namespaces and devices have no name outside this process and end with it, however it ends.
+//! Every end of a flow is a socket in its own [namespace](namespace::Namespace), whose only exit is a [TUN
+//! device](tun::Tun). One thread carries packets between these devices and a [`windlass_sim::Simulation`]
+//! that keeps real time. Another thread runs the applications of all ends. Namespaces and devices have no
+//! name outside this process and always end with it.
 
 pub mod algorithm;
 mod app;

@@ -1,4 +1,4 @@
-//! Multipath TCP at the kernel: what its own connections cannot be asked, and how their ends are set up.
+//! Multipath TCP on the kernel: settings that the kernel does not support, and the set-up of the ends.
 
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::{Config, FlowConfig, Multipath};
@@ -6,12 +6,12 @@ use windlass_sim::config::{Config, FlowConfig, Multipath};
 use super::error::Error;
 use super::path_manager::Multihomed;
 
-/// Paths of a connection at most: the kernel's path manager opens two subflows beside the first
-/// (`subflows_max` in `net/mptcp/pm_netlink.c`).
+/// Maximum number of paths of a connection: the kernel's path manager opens two subflows in addition to the
+/// first (`subflows_max` in `net/mptcp/pm_netlink.c`).
 const MOST_PATHS: usize = 3;
 
-/// The configuration as a kernel takes it: a multipath flow has the stack of its first subflow, with
-/// the buffers of the connection. `inside` are the hosts that stay in the simulation.
+/// Converts the configuration for a kernel: a multipath flow gets the stack of its first subflow, with the
+/// buffers of the connection. `inside` lists the hosts that stay in the simulation.
 pub(super) fn at_kernel(config: &Config, inside: &[u32]) -> Result<Config, Error> {
     let mut config = config.clone();
     for (i, flow) in (0..).zip(&mut config.flows) {
@@ -28,11 +28,13 @@ pub(super) fn at_kernel(config: &Config, inside: &[u32]) -> Result<Config, Error
     Ok(config)
 }
 
-/// What a kernel's connection cannot be asked.
+/// Returns the reason why a kernel does not support a multipath flow, if any.
 fn refused(multipath: &Multipath, stays: bool) -> Option<String> {
     let id = |path: usize| multipath.subflows[path].profile.params.info().id;
     if stays {
-        return Some("both ends of a multipath flow are the kernel's, or neither".to_string());
+        return Some(
+            "both ends of a multipath flow must run on the kernel, or neither".to_string(),
+        );
     }
     if multipath.subflows.len() > MOST_PATHS {
         return Some(format!("a kernel opens at most {MOST_PATHS} subflows of a connection"));
@@ -41,10 +43,11 @@ fn refused(multipath: &Multipath, stays: bool) -> Option<String> {
         return Some("a kernel has one algorithm for all subflows of a connection".to_string());
     }
     let capable = multipath.config.peer_capable;
-    (!capable).then(|| "a peer without Multipath TCP: leave `multipath` out instead".to_string())
+    (!capable).then(|| "peer without Multipath TCP: remove `multipath` instead".to_string())
 }
 
-/// What the host of a multipath flow has besides: the client an address for each further path.
+/// Returns the additional set-up of a multipath flow's host: the client has one address for each further
+/// path.
 pub(super) fn of_host(flow: &FlowConfig, host: u32) -> Option<Multihomed> {
     let multipath = flow.multipath.as_ref()?;
     let addresses = FlowAddresses::of_flow(host / 2, flow);

@@ -1,5 +1,5 @@
-//! Network namespaces without a name: they live as long as a descriptor of theirs is open, and so
-//! end with the process, however it ends.
+//! Network namespaces without a name. A namespace exists as long as one of its descriptors is open, and
+//! always ends with the process.
 
 use std::fs::File;
 use std::io;
@@ -10,22 +10,23 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use super::error::Error;
 
-/// A network namespace: devices, routes, sockets, sysctls and counters of its own.
+/// A network namespace, with its own devices, routes, sockets, sysctls and counters.
 ///
-/// Sockets and devices opened by [`enter`](Namespace::enter) belong to it wherever they are used.
+/// Sockets and devices opened by [`enter`](Namespace::enter) belong to the namespace, regardless of the
+/// thread that uses them.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
 }
 
 impl Namespace {
-    /// Makes a new, empty namespace.
+    /// Creates an empty namespace.
     ///
     /// # Errors
     ///
-    /// Without the privilege to do so, or where the kernel has none.
+    /// Returns an error without the privilege, or if the kernel does not support namespaces.
     pub fn new() -> io::Result<Namespace> {
-        // A thread that has changed its namespace must not go back among the others.
+        // A thread whose namespace has changed must not do other work, so this thread ends.
         let made = thread::scope(|scope| {
             scope
                 .spawn(|| {
@@ -38,11 +39,11 @@ impl Namespace {
         Ok(Namespace { file })
     }
 
-    /// Runs `work` inside, in a thread of its own, and returns what it returns.
+    /// Runs `work` inside the namespace, in a separate thread, and returns its result.
     ///
     /// # Errors
     ///
-    /// Those of `work`, and the kernel's refusal to enter.
+    /// Returns the errors of `work`, or an error if the kernel refuses the entry.
     pub fn enter<T: Send>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send,

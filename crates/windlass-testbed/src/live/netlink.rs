@@ -1,6 +1,6 @@
-//! Devices, addresses and routes by netlink, so that no external program is needed.
+//! Devices, addresses and routes by netlink, without an external program.
 //!
-//! Layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's own byte order.
+//! The layouts are defined in `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's byte order.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -11,46 +11,47 @@ use nix::sys::socket::{
     socket,
 };
 
-/// Length of a message's header.
+/// Length of a message header.
 pub(super) const HEADER: usize = 16;
-/// Type of an answer that is an error number or, with 0, an acknowledgement.
+/// Type of an answer that contains an error number or, with 0, an acknowledgement.
 const ERROR: u16 = libc::NLMSG_ERROR as u16;
-/// Flag of an attribute that holds attributes.
+/// Flag of an attribute that contains attributes.
 pub(super) const NESTED: u16 = 1 << 15;
-/// An answer quotes the request at most, or is a family's description: some kilobytes.
+/// Maximum length of an answer. An answer quotes the request or describes a family, which takes some
+/// kilobytes.
 const LONGEST_ANSWER: usize = 1 << 16;
 
-/// What may be set of a device.
+/// Settings of a device.
 #[derive(Clone, Copy, Debug)]
 pub enum LinkAttribute {
     /// Largest packet, bytes.
     Mtu(u32),
-    /// Packets that may wait.
+    /// Maximum number of queued packets.
     TxQueueLen(u32),
-    /// Segments that may travel as one packet.
+    /// Maximum number of segments per packet.
     GsoMaxSegs(u32),
 }
 
-/// A metric of a route; numbers are those of `RTAX_*`.
+/// A metric of a route, numbered as in `RTAX_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RouteMetric {
-    /// The bits of the metrics that connections may not change.
+    /// Bits of the metrics that connections may not change.
     Lock(u32),
     /// Initial congestion window, segments.
     InitCwnd(u32),
-    /// Least retransmission timeout, milliseconds.
+    /// Minimum RTO, milliseconds.
     RtoMin(u32),
-    /// Whether every segment is acknowledged at once.
+    /// 1 if every segment is acknowledged immediately.
     QuickAck(u32),
 }
 
-/// A conversation with the kernel about the network namespace in which it was opened.
+/// A netlink connection for the network namespace in which it was opened.
 pub struct Netlink {
     socket: Socket,
 }
 
 impl Netlink {
-    /// Opens one in the namespace of the calling thread.
+    /// Opens a connection in the namespace of the calling thread.
     pub fn open() -> io::Result<Netlink> {
         Ok(Netlink { socket: Socket::open(SockProtocol::NetlinkRoute)? })
     }
@@ -58,7 +59,7 @@ impl Netlink {
     /// Sets attributes of the device with this index and brings it up.
     pub fn bring_up(&self, index: u32, attributes: &[LinkAttribute]) -> io::Result<()> {
         let up = (libc::IFF_UP as u32).to_ne_bytes();
-        // struct ifinfomsg: family and type of the device, its index, flags, and which of them are meant.
+        // struct ifinfomsg: family and type of the device, its index, flags, and the mask of changed flags.
         let mut body = [&[0; 4][..], &index.to_ne_bytes(), &up, &up].concat();
         for attribute in attributes {
             let (kind, value) = match *attribute {
@@ -71,8 +72,8 @@ impl Netlink {
         self.request(libc::RTM_SETLINK, 0, &body)
     }
 
-    /// Takes away what queues packets before a device: its default discipline is the machine's choice,
-    /// and one such as `fq` would pace them.
+    /// Removes the queueing discipline of a device. The default discipline depends on the machine, and one
+    /// such as `fq` would pace packets.
     pub fn remove_queue(&self, index: u32) -> io::Result<()> {
         const ROOT: u32 = u32::MAX;
         // struct tcmsg: family, index of the device, handle, parent, info.
@@ -82,7 +83,7 @@ impl Netlink {
         self.request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
     }
 
-    /// Gives a device an address, all 32 bits of which are the host's.
+    /// Gives a device an address with a prefix of 32 bits.
     pub fn add_address(&self, index: u32, address: Ipv4Addr) -> io::Result<()> {
         // struct ifaddrmsg: family, length of the prefix, flags, scope, index of the device.
         let head = [&[libc::AF_INET as u8, 32, 0, 0][..], &index.to_ne_bytes()].concat();
@@ -92,7 +93,7 @@ impl Netlink {
         self.request(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     }
 
-    /// Sends everything to a device, with these metrics.
+    /// Adds a default route through a device, with these metrics.
     pub fn add_default_route(&self, index: u32, metrics: &[RouteMetric]) -> io::Result<()> {
         let metric = |metric: &RouteMetric| {
             let (kind, value) = match *metric {
@@ -104,8 +105,8 @@ impl Netlink {
             attribute(kind, &value.to_ne_bytes())
         };
         let metrics: Vec<u8> = metrics.iter().flat_map(metric).collect();
-        // struct rtmsg: family, lengths of the prefixes, type of service, table, who made the route, its scope, its
-        // kind, flags.
+        // struct rtmsg: family, lengths of the prefixes, type of service, table, origin of the route, scope,
+        // type, flags.
         let head = [
             &[libc::AF_INET as u8, 0, 0, 0, libc::RT_TABLE_MAIN][..],
             &[libc::RTPROT_STATIC, libc::RT_SCOPE_LINK, libc::RTN_UNICAST, 0, 0, 0, 0],
@@ -131,13 +132,13 @@ impl Socket {
         Ok(Socket(descriptor))
     }
 
-    /// Sends a request and waits for the kernel's answer to it; an answer that is an error becomes one.
+    /// Sends a request and waits for the kernel's answer. Returns an error if the answer contains one.
     pub(super) fn ask(&self, kind: u16, flags: i32, body: &[u8]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(HEADER + body.len());
         bytes.extend(((HEADER + body.len()) as u32).to_ne_bytes());
         bytes.extend(kind.to_ne_bytes());
         bytes.extend(((libc::NLM_F_REQUEST | flags) as u16).to_ne_bytes());
-        // Number of the request, and of the asker, which the kernel enters.
+        // Sequence number and sender's port, which the kernel fills in.
         bytes.extend([0; 8]);
         bytes.extend(body);
         send(self.0.as_raw_fd(), &bytes, MsgFlags::empty())?;
@@ -149,7 +150,7 @@ impl Socket {
     }
 }
 
-/// An attribute, padded to a multiple of four; its length does not count the padding.
+/// Encodes an attribute, padded to a multiple of four bytes. Its length field excludes the padding.
 pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let len = 4 + value.len();
     let mut bytes = Vec::with_capacity(len.next_multiple_of(4));
@@ -160,7 +161,7 @@ pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The attributes in a row of them.
+/// Iterates over a sequence of attributes.
 pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let &[a, b, c, d, ..] = bytes else { return None };
@@ -188,17 +189,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_found_whatever_their_padding() {
+    fn attributes_are_found_with_any_padding() {
         let bytes = [attribute(7, b"abc"), attribute(1 | NESTED, &[]), attribute(2, &[5; 8])];
         let bytes = bytes.concat();
         let found: Vec<_> = attributes(&bytes).collect();
         assert_eq!(found, [(7, &b"abc"[..]), (1, &[]), (2, &[5; 8])]);
         assert_eq!(attributes(&bytes[..10]).count(), 1, "cut short");
-        assert_eq!(attributes(&[0; 4]).count(), 0, "a length of nothing ends it");
+        assert_eq!(attributes(&[0; 4]).count(), 0, "a zero length ends the sequence");
     }
 
     #[test]
-    fn an_answer_that_is_an_error_becomes_one() {
+    fn error_answer_becomes_an_error() {
         let answer =
             |code: i32| [&[0; 4][..], &ERROR.to_ne_bytes(), &[0; 10], &code.to_ne_bytes()].concat();
         assert!(check(&answer(0)).is_ok());

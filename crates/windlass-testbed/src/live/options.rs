@@ -1,4 +1,4 @@
-//! How a configuration is run.
+//! Options of a run.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -8,48 +8,48 @@ use windlass_scenario::ReceiveWindow;
 
 use super::lateness::Bound;
 
-/// How a configuration is run.
+/// Options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Runs to make at most until one is not too late; at least 1.
+    /// Maximum number of runs until one is not too late; at least 1.
     pub attempts: u32,
-    /// Lateness past which a run is invalid; `None` where it cannot be, as in virtual time.
+    /// Lateness above which a run is invalid; `None` if it cannot be late, as in virtual time.
     pub bound: Option<Bound>,
-    /// How long before something is due the emulator stops sleeping and watches the clock: the wake-ups
-    /// of a live machine are late by as much.
+    /// Time before a due event at which the emulator stops sleeping and polls the clock. Wake-ups on a live
+    /// machine are late by about this time.
     pub spin: Span,
-    /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow
-    /// `i` that sends the data, `2i + 1` for the other.
+    /// Hosts that stay endpoints of [`windlass_tcp`] inside the simulation: `2i` for the end of flow `i` that
+    /// sends the data, `2i + 1` for the other end.
     pub inside: Vec<u32>,
-    /// Whether flows of datagrams are [traced](super::Trace), which needs eight bytes of payload.
+    /// True if datagram flows are [traced](super::Trace), which needs eight bytes of payload.
     pub trace: bool,
-    /// What holds receive windows to their size.
+    /// Method that limits receive windows to their configured size.
     pub receive_window: ReceiveWindow,
-    /// Flows whose algorithm is ours, in the kernel, by their place.
+    /// Positions of the flows that use Windlass's algorithm in the kernel.
     pub ours: Vec<usize>,
-    /// Flows whose algorithm is given by the kernel's name of it, by their place.
+    /// Positions of the flows whose algorithm is given by the kernel's name, with this name.
     pub named: Vec<(usize, String)>,
-    /// The folder with the objects of these algorithms.
+    /// Folder with the objects of Windlass's algorithms.
     pub objects: PathBuf,
-    /// What is kept of these algorithms.
+    /// Data to keep of Windlass's algorithms.
     pub watch: Watch,
 }
 
-/// What is kept of our algorithms in a kernel.
+/// Data to keep of Windlass's algorithms in a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Watch {
-    /// Nothing.
+    /// No data.
     #[default]
     Nothing,
     /// Each event is recorded and replayed.
     Replay,
-    /// The kernel counts how long their programs run.
+    /// The kernel counts the run time of the algorithms' programs.
     Count,
 }
 
 impl Default for Options {
-    /// Three attempts, the default bound, 80 microseconds of watching the clock, all ends the kernel's,
-    /// no traces.
+    /// Three attempts, the default bound, 80 microseconds of polling the clock, all ends in the kernel, no
+    /// traces.
     fn default() -> Options {
         Options {
             attempts: 3,
@@ -67,13 +67,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The kernel's name of a flow's algorithm where it is given by that.
+    /// Returns the kernel's name of a flow's algorithm, if the scenario gives it.
     pub(crate) fn name_of(&self, flow: usize) -> Option<&str> {
         self.named.iter().find(|(place, _)| *place == flow).map(|(_, name)| name.as_str())
     }
 
-    /// In a guest whose clock counts instructions nothing is late, and watching the clock would cost
-    /// time.
+    /// Options for a guest whose clock counts instructions. Nothing is late there, and polling the clock
+    /// would take time.
     pub fn in_virtual_time() -> Options {
         Options { attempts: 1, bound: None, spin: Span::ZERO, ..Options::default() }
     }

@@ -1,6 +1,7 @@
-//! The kernel's path manager of Multipath TCP, by generic netlink: which addresses open subflows.
+//! The kernel's path manager of Multipath TCP, by generic netlink. It determines which addresses open
+//! subflows.
 //!
-//! Numbers and layouts are those of `linux/genetlink.h` and `linux/mptcp_pm.h`.
+//! The numbers and layouts are defined in `linux/genetlink.h` and `linux/mptcp_pm.h`.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -13,10 +14,10 @@ use super::error::Error;
 use super::netlink::{HEADER, NESTED, Netlink, Socket, attribute, attributes};
 use super::tun;
 
-/// Length of what generic netlink adds to a message's header.
+/// Length of the header that generic netlink adds to a message's header.
 const GENERIC_HEADER: usize = 4;
 
-/// The family that knows all others, and its command and attributes.
+/// The family that describes all other families, with its command and attributes.
 const CONTROL: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
@@ -28,20 +29,20 @@ const ADDRESS: u16 = 1;
 const ADDRESS_FAMILY: u16 = 1;
 const ADDRESS_V4: u16 = 3;
 const ADDRESS_FLAGS: u16 = 6;
-/// Flag: opens a subflow of each connection of which this end is the client.
+/// Flag: the address opens a subflow of each connection in which this end is the client.
 const SUBFLOW: u32 = 1 << 1;
 
-/// What an end of Multipath TCP has besides.
+/// Additional settings of an end with Multipath TCP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Multihomed {
-    /// Further addresses, from each of which it opens a subflow.
+    /// Additional addresses; each opens a subflow.
     pub addresses: Vec<Ipv4Addr>,
-    /// Whether it wants checksums.
+    /// True if the end requires checksums.
     pub checksums: bool,
 }
 
 impl Multihomed {
-    /// Sets a namespace up that has its device.
+    /// Configures the calling thread's namespace, which already has its device.
     pub fn set_up(&self) -> Result<(), Error> {
         fs::write("/proc/sys/net/mptcp/checksum_enabled", if self.checksums { "1" } else { "0" })
             .map_err(Error::on("setting net.mptcp.checksum_enabled"))?;
@@ -51,25 +52,25 @@ impl Multihomed {
         let netlink = Netlink::open().map_err(Error::on("opening a netlink socket"))?;
         let device =
             if_nametoindex(tun::NAME).map_err(|e| Error::on("finding a device")(e.into()))?;
-        let paths = PathManager::open().map_err(Error::on("asking for the MPTCP path manager"))?;
+        let paths = PathManager::open().map_err(Error::on("looking up the MPTCP path manager"))?;
         for address in &self.addresses {
             netlink
                 .add_address(device, *address)
-                .map_err(Error::on("giving a TUN device another address"))?;
+                .map_err(Error::on("adding an address to a TUN device"))?;
             paths.add_subflow(*address).map_err(Error::on("announcing an MPTCP endpoint"))?;
         }
         Ok(())
     }
 }
 
-/// A conversation about the network namespace in which it was opened.
+/// A connection to the path manager of the network namespace in which it was opened.
 pub(crate) struct PathManager {
     socket: Socket,
     family: u16,
 }
 
 impl PathManager {
-    /// Opens one in the namespace of the calling thread. A kernel without Multipath TCP has none.
+    /// Opens a connection in the namespace of the calling thread. Fails on a kernel without Multipath TCP.
     pub fn open() -> io::Result<PathManager> {
         let socket = Socket::open(SockProtocol::NetlinkGeneric)?;
         let name = attribute(FAMILY_NAME, b"mptcp_pm\0");
@@ -77,7 +78,9 @@ impl PathManager {
         let family = attributes(answer.get(HEADER + GENERIC_HEADER..).unwrap_or_default())
             .find(|(kind, _)| *kind == FAMILY_ID)
             .and_then(|(_, value)| value.try_into().ok())
-            .ok_or_else(|| io::Error::new(ErrorKind::InvalidData, "the family has no number"))?;
+            .ok_or_else(|| {
+                io::Error::new(ErrorKind::InvalidData, "the answer has no number of the family")
+            })?;
         Ok(PathManager { socket, family: u16::from_ne_bytes(family) })
     }
 
@@ -93,7 +96,7 @@ impl PathManager {
     }
 }
 
-/// What generic netlink puts before the attributes: the command, and its version.
+/// Encodes the header of generic netlink (command and version), followed by the attributes.
 fn of_command(command: u8, attributes: &[u8]) -> Vec<u8> {
     [&[command, 1, 0, 0], attributes].concat()
 }

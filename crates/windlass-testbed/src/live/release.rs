@@ -1,8 +1,8 @@
-//! Which kernel this is.
+//! Release of the running kernel.
 
 use std::fs;
 
-/// The kernel's release, as `uname -r` prints it.
+/// Returns the kernel's release, as `uname -r` prints it.
 pub fn kernel() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     release.trim().to_string()

@@ -32,30 +32,30 @@ use super::vigil::Vigil;
 use super::{algorithm, check, multipath};
 use crate::bpf::replay::Replayed;
 
-/// From the start of the threads to time zero: time enough for both to be waiting.
+/// Time from the start of the threads to time zero, so that both are waiting by then.
 const LEAD: Duration = Duration::from_millis(10);
 
-/// Real-time priorities. The network must not wait for other programs, and neither must applications:
-/// until one has read, the kernel may hold back the acknowledgement. They come first, being done soon,
-/// where the network watches the clock.
+/// Real-time priorities. Neither the network nor the applications may wait for other programs: the kernel may
+/// hold back an acknowledgement until the application has read. Applications finish quickly, so they have
+/// precedence while the network polls the clock.
 const NETWORK_PRIORITY: i32 = 1;
 const APPLICATION_PRIORITY: i32 = 2;
 
-/// What a valid run yields.
+/// Result of a valid run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// What the simulator would yield. Of flows with both ends at the kernel it knows everything but
+    /// Result in the simulator's form. For flows with both ends in the kernel it contains everything except
     /// the inner state of the algorithm ([`Series::State`](windlass_sim::Series::State)).
     pub result: RunResult,
-    /// How late packets were handed to the kernel.
+    /// Lateness of the deliveries to the kernel.
     pub lateness: Lateness,
     /// The kernel's release, as `uname -r` prints it.
     pub kernel: String,
-    /// Runs that were made, this one included.
+    /// Number of runs, including this run.
     pub attempts: u32,
-    /// One trace for each flow, if they were asked for; that of a connection is empty.
+    /// One trace per flow, if [`Options::trace`] is set. The trace of a TCP flow is empty.
     pub traces: Vec<Trace>,
-    /// What replaying each of [`Options::ours`] came to, if it was asked for.
+    /// Replay of each of [`Options::ours`], if [`Options::watch`] is set.
     pub replayed: Vec<Replayed>,
 }
 
@@ -63,8 +63,8 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// When the configuration has a radio, when the machine lacks something, when the kernel has no counterpart of an algorithm, and when no
-/// attempt was punctual enough.
+/// Returns an error if the configuration has a radio, if the machine does not meet a requirement, if the
+/// kernel has no counterpart of an algorithm, or if every attempt was too late.
 pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
     if let Some(radio) = config.radios.first() {
         return Err(Error::Radio { radio: radio.name.clone() });
@@ -88,22 +88,22 @@ pub fn run(config: &Config, options: &Options) -> Result<Outcome, Error> {
     }
 }
 
-/// Each host takes three descriptors, which may be more than a process has by default. Where the limit
-/// cannot be raised, the error names what could not be opened.
+/// Raises the limit of open files. Each host takes three descriptors, which may exceed the default limit. If
+/// the limit cannot be raised, a later error names the object that could not be opened.
 fn allow_descriptors() {
     if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
     }
 }
 
-/// Everything of a host that is at the kernel.
+/// The parts of a host in the kernel.
 struct Site {
     namespace: Namespace,
     port: Port,
     app: App,
 }
 
-/// One run, valid or not.
+/// One run, valid or invalid.
 fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     let hosts = (0..2 * config.flows.len() as u32).filter(|host| !options.inside.contains(host));
     let tenants = tenants::load(config, options)?;
@@ -144,7 +144,7 @@ fn attempt(config: &Config, options: &Options) -> Result<Outcome, Error> {
     Ok(Outcome { result, lateness, kernel: kernel(), attempts: 1, traces, replayed })
 }
 
-/// The trace of each flow.
+/// Returns the trace of each flow.
 fn traces(config: &Config, ends: &[End]) -> Vec<Trace> {
     let mut traces = vec![Trace::default(); config.flows.len()];
     for end in ends {
@@ -153,7 +153,7 @@ fn traces(config: &Config, ends: &[End]) -> Vec<Trace> {
     traces
 }
 
-/// Runs network and applications side by side. Each is told of the other's end by a hang-up.
+/// Runs network and applications concurrently. A closed socket notifies each of the other's end.
 fn together(
     emulator: Emulator<'_>,
     desk: &mut Desk,
@@ -180,7 +180,7 @@ fn together(
 }
 
 impl Site {
-    /// Sets up namespace, device and socket of a host.
+    /// Sets up the namespace, device and socket of a host.
     fn new(
         config: &Config,
         host: u32,
@@ -226,13 +226,14 @@ impl Site {
     }
 }
 
-/// Whether the kernel paces what the flow sends: BBR asks for it, others only if the stack does.
+/// True if the kernel paces the flow: BBR requests pacing, other algorithms are paced only if the stack
+/// paces.
 fn is_paced(flow: &FlowConfig) -> bool {
     !matches!(flow.traffic, Traffic::CbrUdp(_))
         && (flow.profile.stack.pacing == Pacing::Always || flow.profile.params.info().id == "bbr")
 }
 
-/// What can be known of a host once all is over.
+/// Reads the final state of a host after the run.
 fn end(namespace: &Namespace, app: App) -> Result<End, Error> {
     let counters =
         namespace.enter(|| Counters::read().map_err(Error::on("reading the kernel's counters")))?;

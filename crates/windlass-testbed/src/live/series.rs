@@ -1,11 +1,10 @@
-//! Time series of what is outside the simulation, under the simulation's rules.
+//! Time series of hosts outside the simulation, under the simulation's rules.
 
 use windlass_cc::Time;
 use windlass_sim::config::Config;
 use windlass_sim::results::{Sample, Series};
 
-/// Records the series that are asked for: every change, but no two samples of a series nearer to each
-/// other than the interval.
+/// Records the requested series: every change, but two samples of a series are at least the interval apart.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     wanted: Vec<Series>,
@@ -25,12 +24,12 @@ impl Recorder {
         }
     }
 
-    /// Whether anything of a list is asked for.
+    /// True if at least one of these series is requested.
     pub fn wants_any(&self, series: &[Series]) -> bool {
         self.wanted.iter().any(|s| series.contains(s))
     }
 
-    /// A value has been observed.
+    /// Records an observed value.
     pub fn note(&mut self, time: Time, flow: u32, series: Series, value: u64) {
         let Some(place) = self.wanted.iter().position(|s| *s == series) else { return };
         let last = &mut self.last[flow as usize * self.wanted.len() + place];
@@ -44,7 +43,7 @@ impl Recorder {
         }
     }
 
-    /// What was recorded, in order of time.
+    /// Returns the recorded samples in order of time.
     pub fn into_samples(self) -> Vec<Sample> {
         self.samples
     }

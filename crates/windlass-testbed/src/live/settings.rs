@@ -1,5 +1,5 @@
-//! A stack's configuration in the kernel's terms: sysctls of a namespace, metrics of its route,
-//! options of its sockets.
+//! A stack's configuration in the kernel's terms: sysctls of a namespace, metrics of its route, and options
+//! of its sockets.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -17,54 +17,54 @@ use windlass_scenario::ReceiveWindow;
 use super::error::Error;
 use super::netlink::RouteMetric;
 
-/// Least MTU of an IPv4 device (RFC 791).
+/// Minimum MTU of an IPv4 device (RFC 791).
 const LEAST_MTU: u32 = 68;
-/// Least value of `TCP_MAXSEG`, Linux's `TCP_MIN_MSS`.
+/// Minimum value of `TCP_MAXSEG`, Linux's `TCP_MIN_MSS`.
 pub(crate) const LEAST_MSS: u32 = 88;
-/// Greatest value of `TCP_MAXSEG`, Linux's `MAX_TCP_WINDOW`.
+/// Maximum value of `TCP_MAXSEG`, Linux's `MAX_TCP_WINDOW`.
 pub(crate) const GREATEST_MSS: u32 = 32_767;
 /// Largest window without scaling (RFC 9293).
 const LARGEST_FIELD: u64 = 65_535;
-/// Where the emulator limits the window the kernel's own buffer must not: it counts its overhead, and
-/// shrinks under loss what it advertises.
+/// Size of the kernel's buffer if the emulator limits the window. The buffer must not limit the window,
+/// because the kernel includes its overhead and reduces the advertised window under loss.
 const AMPLE_BUFFER: u64 = 4 << 20;
-/// In the metrics of a route: the minimal timeout holds only where its bit is locked.
+/// Lock bit of the route's minimum RTO. The minimum applies only if this bit is set.
 const RTO_MIN_LOCKED: u32 = 1 << 13;
 
-/// A sysctl below `/proc/sys/net/ipv4/`, and what to write to it.
+/// A sysctl below `/proc/sys/net/ipv4/`, with the value to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sysctl {
     /// Name.
     pub name: &'static str,
     /// Value.
     pub value: String,
-    /// Newer than the oldest kernel of interest (5.10): a kernel without it passes.
+    /// True if the sysctl is newer than the oldest supported kernel (5.10). A kernel without it is accepted.
     pub recent: bool,
 }
 
-/// Everything that the kernel is told of one end of a flow, besides the algorithm.
+/// All settings of the kernel for one end of a flow, except the algorithm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Sysctls of its namespace, in the order in which they are set.
+    /// Sysctls of the namespace, in the order in which they are set.
     pub sysctls: Vec<Sysctl>,
-    /// Metrics of its route.
+    /// Metrics of the route.
     pub metrics: Vec<RouteMetric>,
-    /// MTU of its device, bytes.
+    /// MTU of the device, bytes.
     pub mtu: u32,
-    /// `TCP_MAXSEG`, `None` outside of what the kernel takes: the device's MTU decides then.
+    /// `TCP_MAXSEG`, or `None` outside the kernel's range, in which case the device's MTU determines the MSS.
     pub mss: Option<u32>,
     /// `TCP_NODELAY`.
     pub no_delay: bool,
     /// `SO_RCVBUF`, `None` for the kernel's own choice.
     pub receive_buffer: Option<usize>,
-    /// Whether the kernel is to pace whatever the algorithm asks for.
+    /// True if the kernel paces regardless of the algorithm.
     pub paced: bool,
-    /// Greatest window field that the end may send.
+    /// Maximum window field that the end may send.
     pub pin: Option<u16>,
 }
 
 impl Settings {
-    /// Those of an end of this flow.
+    /// Returns the settings of an end of this flow.
     pub fn new(flow: &FlowConfig, window: ReceiveWindow) -> Settings {
         let (profile, stack) = (&flow.profile, &flow.profile.stack);
         let pinned = unscaled(flow) && window == ReceiveWindow::Pinned;
@@ -82,11 +82,11 @@ impl Settings {
         }
     }
 
-    /// Writes the sysctls, in the calling thread's namespace.
+    /// Writes the sysctls in the calling thread's namespace.
     ///
     /// # Errors
     ///
-    /// When the kernel has none of that name or refuses the value.
+    /// Returns an error if the kernel has no sysctl of that name or refuses the value.
     pub fn apply_sysctls(&self) -> Result<(), Error> {
         for sysctl in &self.sysctls {
             match write(sysctl.name, &sysctl.value) {
@@ -105,12 +105,13 @@ fn write(name: &str, value: &str) -> io::Result<()> {
     fs::write(format!("/proc/sys/net/ipv4/{name}"), value)
 }
 
-/// Whether the windows of this flow are held to the receive buffer.
+/// True if the windows of this flow are limited to the receive buffer.
 fn unscaled(flow: &FlowConfig) -> bool {
     !flow.profile.stack.window_scaling && !matches!(flow.traffic, Traffic::CbrUdp(_))
 }
 
-/// The path's MTU; for datagrams, which are never fragmented, what they need if that is more.
+/// Returns the path's MTU, or the size that the datagrams need if that is greater. Datagrams are never
+/// fragmented.
 fn mtu(flow: &FlowConfig) -> u32 {
     let needed = match flow.traffic {
         Traffic::CbrUdp(cbr) => cbr.packet.saturating_add((IPV4_HEADER + UDP_HEADER).into()),
@@ -125,7 +126,7 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
     let old = |name, value: String| Sysctl { name, value, recent: false };
     let recent = |name, value: String| Sysctl { name, value, recent: true };
     let mut all = vec![
-        // First of all: a socket made under another default may keep its pacing.
+        // This must be first: a socket created under another default may keep its pacing.
         old("tcp_congestion_control", "reno".into()),
         old("tcp_no_metrics_save", flag(true)),
         old("tcp_window_scaling", flag(stack.window_scaling)),
@@ -155,30 +156,30 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
     all
 }
 
-/// `tcp_rmem` or `tcp_wmem`: least, initial and greatest size.
+/// Formats `tcp_rmem` or `tcp_wmem`: minimum, initial and maximum size.
 fn buffer(greatest: u64, initial: u64) -> String {
     let greatest = greatest.clamp(1, i32::MAX as u64);
     format!("{} {} {greatest}", greatest.min(4_096), greatest.min(initial))
 }
 
-/// In milliseconds, within the range of `tcp_rto_max_ms`.
+/// Returns the maximum RTO in milliseconds, within the range of `tcp_rto_max_ms`.
 fn longest_timeout(rto: &Rto) -> u64 {
     (timeouts(rto).max.0 / 1_000_000).clamp(1_000, 120_000)
 }
 
-/// What a retransmission timer has in common with the kernel's.
+/// Properties that a retransmission timer shares with the kernel's timer.
 pub(crate) struct Timeouts {
-    /// Before the first sample.
+    /// RTO before the first sample.
     pub initial: Span,
-    /// Least.
+    /// Minimum RTO, if the timer has one.
     pub min: Option<Span>,
-    /// Greatest.
+    /// Maximum RTO.
     pub max: Span,
-    /// Factor of the back-off.
+    /// Back-off factor.
     pub backoff: u64,
 }
 
-/// The figures of a timer; one without a least timeout has none to tell.
+/// Returns the values of a timer.
 pub(crate) fn timeouts(rto: &Rto) -> Timeouts {
     match rto {
         Rto::Linux(p) => {
@@ -193,7 +194,7 @@ pub(crate) fn timeouts(rto: &Rto) -> Timeouts {
     }
 }
 
-/// The kernel's timeout before the first sample (RFC 6298).
+/// The kernel's RTO before the first sample (RFC 6298).
 pub(crate) const INITIAL_TIMEOUT: Span = Span::from_secs(1);
 
 fn metrics(profile: &Profile) -> Vec<RouteMetric> {
@@ -211,16 +212,16 @@ fn metrics(profile: &Profile) -> Vec<RouteMetric> {
     metrics
 }
 
-/// Refuses what a kernel cannot be asked at all.
+/// Returns an error if the flow has a setting that a kernel does not support at all.
 pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
     let refuse = |problem: String| {
         Err(Error::Unsupported { of: format!("flow \"{}\"", flow.name), problem })
     };
     if matches!(flow.traffic, Traffic::Custom(_)) {
-        return refuse("an application of another crate runs in the simulator only".to_string());
+        return refuse("applications of other crates run only in the simulator".to_string());
     }
     if matches!(flow.traffic, Traffic::Coap(_)) {
-        return refuse("CoAP runs in the simulator only".to_string());
+        return refuse("CoAP runs only in the simulator".to_string());
     }
     if let Traffic::CbrUdp(cbr) = flow.traffic
         && cbr.packet + u64::from(IPV4_HEADER + UDP_HEADER) > u64::from(MAX_IP_LEN)
@@ -232,10 +233,7 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
         ));
     }
     if flow.profile.stack.lies != Lies::None {
-        return refuse(
-            "a kernel's receiver does not lie; one that does runs in the simulator only"
-                .to_string(),
-        );
+        return refuse("misbehaving receivers (`lies`) run only in the simulator".to_string());
     }
     if flow.profile.mtu > MAX_IP_LEN {
         return refuse(format!("an IPv4 packet has at most {MAX_IP_LEN} bytes: lower the MTU"));

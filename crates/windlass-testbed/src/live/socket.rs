@@ -1,4 +1,4 @@
-//! Sockets of the ends of flows, set up as their stacks say.
+//! Sockets of the ends of flows, configured according to their stacks.
 
 use std::net::SocketAddrV4;
 
@@ -12,23 +12,24 @@ use super::error::Error;
 use super::settings::Settings;
 use super::sys;
 
-/// Where datagrams wait to be read: more than any queue of the network holds.
+/// Receive buffer for datagrams, larger than any queue of the network.
 const DATAGRAM_BUFFER: usize = 32 << 20;
-/// Any limit but the greatest number turns on the kernel's own pacing, at the rate that it works out.
+/// Rate limit that enables the kernel's own pacing, at the rate that the kernel computes. Any limit below the
+/// maximum value does this.
 const NO_LIMIT: u64 = u64::MAX - 1;
 
-/// What the socket of a host is for.
+/// Purpose of a host's socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// Opens a connection.
     Connect,
-    /// Awaits one.
+    /// Waits for a connection.
     Listen,
     /// Sends datagrams or receives them.
     Datagrams,
 }
 
-/// Local and remote address of a host.
+/// Returns the local and remote address of a host.
 pub(crate) fn ends(addresses: &FlowAddresses, host: u32) -> (SocketAddrV4, SocketAddrV4) {
     if host.is_multiple_of(2) {
         (addresses.from, addresses.to)
@@ -37,25 +38,26 @@ pub(crate) fn ends(addresses: &FlowAddresses, host: u32) -> (SocketAddrV4, Socke
     }
 }
 
-/// Who wants a socket, and how it is to be.
+/// Requirements of a socket.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// Name of the flow.
     pub flow: &'a str,
-    /// What for.
+    /// Purpose of the socket.
     pub purpose: Purpose,
     /// The kernel's name of the algorithm.
     pub algorithm: Option<&'a str>,
-    /// The stack.
+    /// Settings of the stack.
     pub settings: &'a Settings,
     /// Local and remote address.
     pub ends: (SocketAddrV4, SocketAddrV4),
-    /// Whether TCP is to be Multipath TCP.
+    /// True for Multipath TCP.
     pub multipath: bool,
 }
 
 impl Wanted<'_> {
-    /// Opens the socket in the calling thread's namespace, bound and, unless it is to connect, ready.
+    /// Opens and binds the socket in the calling thread's namespace. All sockets except connecting ones are
+    /// then ready.
     pub fn open(&self) -> Result<Socket, Error> {
         let on = |what: &str| Error::on(format!("flow \"{}\": {what}", self.flow));
         let datagrams = self.purpose == Purpose::Datagrams;
@@ -67,7 +69,7 @@ impl Wanted<'_> {
         let socket = Socket::new(Domain::IPV4, kind.nonblocking(), Some(protocol))
             .map_err(on("opening a socket"))?;
         if datagrams {
-            // Where the machine's limit may not be exceeded, as much as it allows.
+            // If the machine's limit may not be exceeded, use the allowed maximum.
             setsockopt(&socket, RcvBufForce, &DATAGRAM_BUFFER)
                 .or_else(|_| setsockopt(&socket, RcvBuf, &DATAGRAM_BUFFER))
                 .map_err(|e| on("setting SO_RCVBUF")(e.into()))?;
@@ -86,7 +88,7 @@ impl Wanted<'_> {
         Ok(socket)
     }
 
-    /// Options of TCP, all before the connection is opened: what a listener has, its connections get.
+    /// Sets TCP's options before the connection is opened. Connections inherit the options of their listener.
     fn set_up(&self, socket: &Socket) -> Result<(), Error> {
         let on = |what: &str| Error::on(format!("flow \"{}\": setting {what}", self.flow));
         if let Some(name) = self.algorithm {
@@ -99,7 +101,7 @@ impl Wanted<'_> {
                 _ => on("TCP_CONGESTION")(e),
             })?;
         }
-        // A multipath socket takes no segment size (before 6.17); the device's MTU decides.
+        // A multipath socket does not accept a segment size (before 6.17); the device's MTU determines it.
         if let Some(mss) = self.settings.mss.filter(|_| !self.multipath) {
             socket.set_tcp_mss(mss).map_err(on("TCP_MAXSEG"))?;
         }

@@ -1,5 +1,4 @@
-//! One side of a TCP connection as an application drives it: bytes without meaning, offered and read
-//! by number.
+//! One side of a TCP connection as an application uses it: bytes without meaning, offered and read by count.
 
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
@@ -12,60 +11,61 @@ use windlass_sim::config::ReadPolicy;
 
 use super::info::Info;
 
-/// Bytes written or read at a time at most.
+/// Maximum number of bytes per write or read.
 const CHUNK: usize = 256 << 10;
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
-/// How often a connection whose both sides are closed is asked whether it is over: nothing tells.
+/// Time between checks whether a connection with both sides closed is over. The kernel does not report this
+/// event.
 const LINGER: Span = Span::from_millis(5);
 
-/// A socket that becomes a connection, and is one.
+/// A socket that listens or connects, and then the connection.
 #[derive(Debug)]
 pub(crate) struct Stream {
     socket: Socket,
-    /// Where a multipath connection came from.
+    /// Listener of a multipath connection.
     listener: Option<Socket>,
     state: State,
-    /// Bytes that the application has offered and the kernel not yet taken.
+    /// Bytes that the application has offered and the kernel has not yet accepted.
     backlog: u64,
-    /// No more will be offered.
+    /// True if the application will offer no more bytes.
     closing: bool,
-    /// And the kernel knows.
+    /// True if the kernel has been notified of the close.
     shut: bool,
     reader: Reader,
-    /// When to ask whether a closed connection is over.
+    /// Time of the next check whether a closed connection is over.
     linger: Time,
     /// Bytes read.
     pub delivered: u64,
-    /// The peer has closed, and everything before that has been read.
+    /// True if the peer has closed and everything before that has been read.
     pub at_end: bool,
-    /// Why the connection failed.
+    /// Reason why the connection failed.
     pub failure: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Not yet asked to connect.
+    /// Not yet connecting.
     Idle,
     Listening,
     Connecting,
     Connected,
-    /// Both sides are closed and all is acknowledged, or it has failed.
+    /// Both sides are closed and everything is acknowledged, or the connection has failed.
     Over,
 }
 
-/// When the application reads.
+/// Read times of the application.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     policy: ReadPolicy,
-    /// The next read, [`Time::NEVER`] to be woken by data.
+    /// Time of the next read, or [`Time::NEVER`] if arriving data triggers the read.
     due: Time,
-    /// Bytes of a read at a limited rate.
+    /// Bytes per read at a limited rate.
     portion: u64,
 }
 
 impl Stream {
-    /// A socket that listens or is going to connect; `portion` is the most that a read at a limited
-    /// rate takes, bytes.
+    /// Creates a stream on a socket that listens or will connect. `portion` is the maximum number of bytes
+    /// per read at a limited rate.
     pub fn new(socket: Socket, listening: bool, policy: ReadPolicy, portion: u64) -> Stream {
         Stream {
             socket,
@@ -82,12 +82,12 @@ impl Stream {
         }
     }
 
-    /// The socket.
+    /// Returns the socket.
     pub fn socket(&self) -> &Socket {
         &self.socket
     }
 
-    /// Begins to open the connection; does nothing from the second time on.
+    /// Starts to open the connection. Later calls have no effect.
     pub fn connect(&mut self, remote: &SockAddr) {
         if self.state == State::Idle {
             self.state = State::Connecting;
@@ -103,27 +103,27 @@ impl Stream {
         self.backlog = self.backlog.saturating_add(bytes);
     }
 
-    /// No more will be offered.
+    /// Closes the sending side after the offered bytes.
     pub fn close(&mut self) {
         self.closing = true;
     }
 
-    /// Whether the connection has been open.
+    /// True if the connection has been open.
     pub fn was_open(&self) -> bool {
         matches!(self.state, State::Connected | State::Over)
     }
 
-    /// Whether nothing more will happen.
+    /// True if the stream will not change any more.
     pub fn is_over(&self) -> bool {
         self.state == State::Over
     }
 
-    /// Whether it still awaits its peer.
+    /// True if the stream still waits for its peer.
     pub fn is_listening(&self) -> bool {
         self.state == State::Listening
     }
 
-    /// When [`act`](Stream::act) is to be called next, whatever the socket says.
+    /// Time of the next call of [`act`](Stream::act) if the socket has no event.
     pub fn deadline(&self) -> Time {
         match self.state {
             State::Connected if self.at_end => self.linger,
@@ -132,7 +132,7 @@ impl Stream {
         }
     }
 
-    /// What of the socket is to be waited for.
+    /// Returns the socket's events to wait for.
     pub fn events(&self) -> PollFlags {
         let mut events = PollFlags::empty();
         match self.state {
@@ -147,7 +147,8 @@ impl Stream {
         events
     }
 
-    /// Does what can be done now. `ready`: the socket has something of what was waited for.
+    /// Does all reads, writes and connection steps that are possible now. `ready` is true if the socket has
+    /// an event that the stream waits for.
     pub fn act(&mut self, now: Time, ready: bool) {
         match self.state {
             State::Listening if ready => self.accept(),
@@ -159,14 +160,14 @@ impl Stream {
         }
     }
 
-    /// Hands the kernel what has been offered. To be called after the application has acted.
+    /// Passes the offered bytes to the kernel. Call this after the application has acted.
     pub fn send(&mut self, now: Time) {
         if self.state != State::Connected {
             return;
         }
         while self.backlog > 0 {
             let n = self.backlog.min(CHUNK as u64);
-            // More follows at once: a full segment is not cut short for the end of a chunk.
+            // More bytes follow immediately, so that the end of a chunk does not cut a segment short.
             let more = if self.backlog > n { libc::MSG_MORE } else { 0 };
             match self.socket.send_with_flags(&ZEROS[..n as usize], libc::MSG_NOSIGNAL | more) {
                 Ok(taken) => self.backlog -= taken as u64,
@@ -191,8 +192,8 @@ impl Stream {
     fn accept(&mut self) {
         match self.socket.accept() {
             Ok((socket, _)) => {
-                // The listener has had the one connection that it is for, and is dropped; but further
-                // subflows of a multipath connection come to it.
+                // The listener has accepted its only connection and is dropped, except for a multipath
+                // connection, whose further subflows arrive at the listener.
                 let listener = std::mem::replace(&mut self.socket, socket);
                 let multipath = listener.protocol().is_ok_and(|p| p == Some(Protocol::MPTCP));
                 self.listener = multipath.then_some(listener);
@@ -208,14 +209,14 @@ impl Stream {
 
     fn connected(&mut self) {
         match self.socket.take_error() {
-            // Whoever asks too early is told that there is no peer yet.
+            // A check before the connection is established finds no peer.
             Ok(None) if self.socket.peer_addr().is_err() => {}
             Ok(None) => self.state = State::Connected,
             Ok(Some(e)) | Err(e) => self.fail(&e),
         }
     }
 
-    /// As [`windlass_sim::app`] reads: at once, some time after the first byte, or in portions.
+    /// Reads like [`windlass_sim::app`]: immediately, some time after the first byte, or in portions.
     fn receive(&mut self, now: Time, ready: bool) {
         let due = self.reader.due;
         let waited = !due.is_never() && now >= due;
@@ -233,7 +234,7 @@ impl Stream {
             }
             ReadPolicy::Rate(bytes_per_s) => {
                 let n = self.read(self.reader.portion as usize);
-                // The end of the stream is noticed with the last byte, not a pause later.
+                // The end of the stream is noticed with the last byte, not one pause later.
                 self.has_data();
                 if n > 0 && !self.at_end {
                     let pause = (n * 1_000_000_000).div_ceil(bytes_per_s.max(1));
@@ -243,7 +244,7 @@ impl Stream {
         }
     }
 
-    /// Whether a byte waits. The peer's end is noticed at once.
+    /// True if a byte waits to be read. Also detects the peer's end of the stream.
     fn has_data(&mut self) -> bool {
         let mut byte = [MaybeUninit::uninit()];
         match self.socket.recv_with_flags(&mut byte, libc::MSG_PEEK) {
@@ -259,7 +260,7 @@ impl Stream {
         }
     }
 
-    /// Reads up to `most` bytes and discards them; zero if there are none.
+    /// Reads and discards up to `most` bytes. Returns zero if no bytes wait.
     fn read(&mut self, most: usize) -> u64 {
         let mut room = [MaybeUninit::<u8>::uninit(); CHUNK];
         let room = &mut room[..most.min(CHUNK)];
@@ -292,7 +293,7 @@ fn is_momentary(e: &io::Error) -> bool {
     matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Why a connection failed, in the words of [`windlass_tcp::Failure`] where it has some.
+/// Describes the failure of a connection, in the words of [`windlass_tcp::Failure`] if they exist.
 fn describe(e: &io::Error, was_open: bool) -> String {
     use windlass_tcp::Failure;
     let failure = match e.kind() {

@@ -1,4 +1,4 @@
-//! The system calls for which no library has a safe form. All `unsafe` of the live testbed is here.
+//! System calls without a safe form in a library. This module contains all `unsafe` code of the live testbed.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -11,10 +11,10 @@ nix::ioctl_write_int!(
     tunsetiff, b'T', 202
 );
 
-/// Makes of an opened `/dev/net/tun` a layer-3 device named `name` without packet information or
-/// offload headers: what is read and written are bare IP packets.
+/// Turns an opened `/dev/net/tun` into a layer-3 device named `name`. Without packet information and offload
+/// headers, reads and writes are plain IP packets.
 pub fn attach_tun(file: &File, name: &str) -> io::Result<()> {
-    // SAFETY: ifreq is plain old data, for which all zeros is a value.
+    // SAFETY: ifreq is plain old data, for which all zeros is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     if name.len() >= request.ifr_name.len() {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -23,17 +23,17 @@ pub fn attach_tun(file: &File, name: &str) -> io::Result<()> {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-    // SAFETY: TUNSETIFF reads and writes one ifreq at the address given, which `request` is.
+    // SAFETY: TUNSETIFF reads and writes one ifreq at the given address, which is the address of `request`.
     unsafe { tunsetiff(file.as_raw_fd(), (&raw mut request) as libc::c_ulong) }?;
     Ok(())
 }
 
-/// The kernel's `struct tcp_info` of a socket, as many bytes as this kernel has, at most 512.
+/// Returns the kernel's `struct tcp_info` of a socket, as many bytes as this kernel has, at most 512.
 pub fn tcp_info(socket: &impl AsFd) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0_u8; 512];
     let mut len = bytes.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` bytes at the address of `bytes`, which has as many,
-    // and the length written to `len`.
+    // SAFETY: the kernel writes at most `len` bytes at the address of `bytes`, which has that size, and
+    // writes the length to `len`.
     let result = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),
@@ -50,9 +50,9 @@ pub fn tcp_info(socket: &impl AsFd) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Limits the rate at which a socket sends, bytes per second (`SO_MAX_PACING_RATE`).
+/// Limits the send rate of a socket, bytes per second (`SO_MAX_PACING_RATE`).
 pub fn set_max_pacing_rate(socket: &impl AsFd, rate: u64) -> io::Result<()> {
-    // SAFETY: the kernel reads the eight bytes of `rate`, whose size is stated.
+    // SAFETY: the kernel reads the eight bytes of `rate`; the call states this size.
     let result = unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),
@@ -65,23 +65,22 @@ pub fn set_max_pacing_rate(socket: &impl AsFd, rate: u64) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Asks for the wake-ups of the calling thread at the very moment: a slack of one nanosecond instead
-/// of 50 microseconds, and, where that is allowed, this real-time priority (1 to 99).
+/// Makes the wake-ups of the calling thread precise. The timer slack becomes one nanosecond instead of 50
+/// microseconds. The thread also gets this real-time priority (1 to 99), if that is allowed.
 pub fn be_punctual(priority: i32) {
-    // SAFETY: PR_SET_TIMERSLACK takes a number and no address. It may fail, which costs punctuality
-    // only.
+    // SAFETY: PR_SET_TIMERSLACK takes a number and no address. A failure only makes wake-ups less precise.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
     let wanted = libc::sched_param { sched_priority: priority };
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: sched_setscheduler reads one sched_param at the address given; thread 0 is the calling
-    // one. It may fail, which costs punctuality only.
+    // SAFETY: sched_setscheduler reads one sched_param at the given address; thread 0 is the calling thread.
+    // A failure only makes wake-ups less precise.
     unsafe { libc::sched_setscheduler(0, policy, &raw const wanted) };
 }
 
-/// Gives the calling thread's real-time priority up.
+/// Removes the calling thread's real-time priority.
 pub fn be_ordinary() {
     let none = libc::sched_param { sched_priority: 0 };
-    // SAFETY: sched_setscheduler reads one sched_param at the address given; thread 0 is the calling
-    // one. It may fail, which leaves everything as it was.
+    // SAFETY: sched_setscheduler reads one sched_param at the given address; thread 0 is the calling thread.
+    // A failure has no effect.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
 }

@@ -1,4 +1,4 @@
-//! Algorithms of ours that live in the kernel for the time of a run, one for each flow that has one there.
+//! Windlass's algorithms in the kernel for the duration of a run, one per flow with such an algorithm.
 
 use std::process;
 use std::sync::Arc;
@@ -15,16 +15,17 @@ use crate::bpf::record::Record;
 use crate::bpf::replay::{Replayed, replay};
 use crate::bpf::{self, Algorithm, Attached};
 
-/// How often the ring of events is emptied. It holds more than a second of them at any rate that is emulated here.
+/// Interval at which the event ring is emptied. The ring holds more than one second of events at any emulated
+/// rate.
 const VISIT: Duration = Duration::from_millis(10);
 
-/// An algorithm in the kernel. It leaves when this is dropped, and with the process at the latest.
+/// An algorithm in the kernel. It is removed when this is dropped, and at the latest with the process.
 pub struct Tenant {
-    /// The place of its flow.
+    /// Position of the flow.
     pub flow: usize,
-    /// The name by which the flow's sockets choose it.
+    /// Name by which the flow's sockets choose the algorithm.
     pub name: String,
-    /// The flow's own name.
+    /// Name of the flow.
     of: String,
     params: AnyParams,
     attached: Option<Attached>,
@@ -32,19 +33,19 @@ pub struct Tenant {
     counting: Option<bpf::Statistics>,
 }
 
-/// A thread that collects what the kernel records.
+/// A thread that collects the kernel's records.
 struct Reader {
     done: Arc<AtomicBool>,
     thread: JoinHandle<Result<Vec<Record>, bpf::Error>>,
 }
 
-/// Puts the algorithms that are ours into the kernel.
+/// Loads Windlass's algorithms into the kernel.
 pub fn load(config: &Config, options: &Options) -> Result<Vec<Tenant>, Error> {
     let flow = |place: &usize| Tenant::new(*place, &config.flows[*place], options);
     options.ours.iter().map(flow).collect()
 }
 
-/// A name that no other run of this machine has at this time.
+/// Returns a name that no other concurrent run on this machine uses.
 fn fresh_name() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed) & 0xffff;
@@ -78,7 +79,8 @@ impl Tenant {
         Ok(tenant)
     }
 
-    /// The run is over: the algorithm leaves. What it recorded is replayed.
+    /// Removes the algorithm at the end of the run. Replays the recorded events, or returns the counted run
+    /// times.
     pub fn leave(self) -> Result<Replayed, Error> {
         let home = |source| Error::Home { flow: self.of.clone(), source };
         let Some(Reader { done, thread }) = self.reader else {

@@ -1,4 +1,4 @@
-//! From what the kernel and the applications say to the simulator's own result.
+//! Conversion of the data of the kernel and the applications to the simulator's result.
 
 use windlass_cc::Time;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
@@ -9,17 +9,17 @@ use super::counters::Counters;
 use super::info::Info;
 use super::wiretap::Wiretap;
 
-/// The end of a flow at the kernel, when the run is over.
+/// The end of a flow in the kernel, after the run.
 #[derive(Debug)]
 pub(crate) struct End {
     pub app: App,
-    /// State of its connection, if it has one.
+    /// State of the connection, if the end has one.
     pub info: Option<Info>,
-    /// Counters of its namespace.
+    /// Counters of the namespace.
     pub counters: Counters,
 }
 
-/// Adds to a result what the network could not know.
+/// Adds the data that the network does not have to a result.
 pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End], wiretap: &Wiretap) {
     for end in ends {
         let i = end.app.host as usize / 2;
@@ -38,8 +38,8 @@ pub(crate) fn complete(result: &mut RunResult, config: &Config, ends: &[End], wi
     }
 }
 
-/// Of the paths of a multipath flow the packets tell what was acknowledged and what was sent again;
-/// `tcp_info` knows the first subflow only.
+/// Adds the data of a multipath flow's paths. Packets show the acknowledged bytes and the retransmissions of
+/// each path; `tcp_info` only describes the first subflow.
 fn add_paths(total: &mut FlowResult, track: usize, wiretap: &Wiretap) {
     let Some(multipath) = &mut total.multipath else { return };
     let watched = |path: usize| wiretap.track(track + path);
@@ -77,7 +77,7 @@ fn add_receiver(total: &mut FlowResult, flow: &FlowConfig, run_end: Time, end: &
         total.completion_s = ended.map(|t| seconds(flow.start, t));
         total.responses_s = app.responses_s.clone();
         total.messages = app.messages.as_ref().map(|m| Box::new(m.result(run_end)));
-        // The receiver asks here, so that its attempts and requests count too.
+        // The receiver sends the requests here, so that its attempts and requests count too.
         if matches!(flow.traffic, Traffic::RequestResponse { .. }) {
             total.rto_count += end.counters.timeouts;
         }

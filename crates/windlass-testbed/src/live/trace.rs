@@ -1,4 +1,4 @@
-//! Traces of datagrams: when each was sent, and when it came to the kernel at the other end.
+//! Traces of datagrams: send times, and arrival times at the receiver's kernel.
 
 use std::io::IoSliceMut;
 use std::os::fd::AsRawFd;
@@ -13,45 +13,45 @@ use windlass_sim::config::Cbr;
 use super::clock::Clock;
 use super::error::Error;
 
-/// Bytes of the number that a datagram of a trace begins with.
+/// Length of the number at the beginning of a traced datagram, bytes.
 pub(crate) const NUMBER: usize = 8;
-/// Datagrams for which there is room from the beginning, at most.
+/// Maximum number of datagrams for which memory is reserved in advance.
 const MOST_ROOM: u64 = 1 << 20;
 
-/// What became of the datagrams of a flow ([`Traffic::CbrUdp`](windlass_sim::config::Traffic)), in
-/// the time of the run.
+/// Send and arrival times of the datagrams of a flow ([`Traffic::CbrUdp`](windlass_sim::config::Traffic))
+/// during the run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Trace {
-    /// When the sending application handed each datagram to its kernel, in the order of their
-    /// numbers from 0. Those that the kernel refused have none.
+    /// Times at which the sending application passed each datagram to its kernel, ordered by the datagrams'
+    /// numbers from 0. Datagrams that the kernel refused have no number.
     pub sent: Vec<Time>,
-    /// What came to the receiver's kernel, in the order of its coming.
+    /// Datagrams that arrived at the receiver's kernel, in order of arrival.
     pub arrived: Vec<Arrival>,
 }
 
-/// A datagram that has come to the receiver's kernel.
+/// A datagram that arrived at the receiver's kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Its number.
+    /// Number of the datagram.
     pub number: u64,
-    /// When the kernel took it from the device, before any application was told.
+    /// Time at which the kernel took the datagram from the device, before it woke any application.
     pub time: Time,
 }
 
-/// Room for the datagrams of a flow that starts at `start`, as far as it is worth having at once: a list
-/// that grows while it is in use holds up what it is to measure.
+/// Reserves memory for the datagrams of a flow that starts at `start`, up to a maximum. A list that grows
+/// during the run would delay the events that it measures.
 pub(crate) fn room<T>(cbr: Cbr, start: Time) -> Vec<T> {
     let datagrams = cbr.stop.since(start).0.div_ceil(cbr.interval.0.max(1));
     Vec::with_capacity(datagrams.min(MOST_ROOM) as usize)
 }
 
-/// Asks the kernel for the moment at which each datagram came (`SO_TIMESTAMPNS`, socket(7)).
+/// Makes the kernel record the arrival time of each datagram (`SO_TIMESTAMPNS`, socket(7)).
 pub(crate) fn stamp_arrivals(socket: &Socket) -> Result<(), Error> {
     setsockopt(socket, sockopt::ReceiveTimestampns, &true)
         .map_err(|e| Error::on("setting SO_TIMESTAMPNS")(e.into()))
 }
 
-/// The next datagram: its length, and its arrival if it has a number and the kernel's stamp.
+/// Returns the length of the next datagram, and its arrival if it has a number and the kernel's timestamp.
 pub(crate) fn receive(socket: &Socket, clock: &Clock) -> Option<(u64, Option<Arrival>)> {
     let mut number = [0; NUMBER];
     let mut room = [IoSliceMut::new(&mut number)];

@@ -1,4 +1,4 @@
-//! TUN devices: a network namespace's way out, whose other end is a descriptor here.
+//! TUN devices. A device is the exit of a network namespace; its other end is a descriptor of this process.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -12,36 +12,36 @@ use super::error::Error;
 use super::namespace::Namespace;
 use super::netlink::{LinkAttribute, Netlink, RouteMetric};
 
-/// Name of the device, in a namespace of its own.
+/// Name of the device. Each device has its own namespace.
 pub(crate) const NAME: &str = "tun0";
-/// Packets that may wait to be read. A TUN device gives no back-pressure: what does not fit is lost
-/// beside the link model.
+/// Packets that may wait to be read. A TUN device gives no back-pressure: excess packets are lost outside the
+/// link model.
 const QUEUE: u32 = 10_000;
 
-/// What a TUN device is to be.
+/// Settings of a TUN device.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The namespace's address.
+    /// Address of the namespace.
     pub address: Ipv4Addr,
     /// Largest IP packet, bytes: 68 to 65535.
     pub mtu: u32,
-    /// Metrics of the default route, which leads here.
+    /// Metrics of the default route, which uses this device.
     pub metrics: Vec<RouteMetric>,
 }
 
-/// A layer-3 TUN device, the only way out of its namespace. It is gone when this is dropped.
+/// A layer-3 TUN device, the only exit of its namespace. Dropping this removes the device.
 #[derive(Debug)]
 pub struct Tun {
     file: File,
 }
 
 impl Tun {
-    /// Makes the device in a namespace, gives it address and default route, and turns off what would
-    /// send by itself (IPv6) or in pieces larger than a packet (segmentation offload).
+    /// Creates the device in a namespace and gives it an address and the default route. Disables IPv6, which
+    /// would send packets by itself, and segmentation offload, which would send pieces larger than a packet.
     ///
     /// # Errors
     ///
-    /// When the kernel refuses a step, which the error names.
+    /// Returns an error that names the step that the kernel refused.
     pub fn new(namespace: &Namespace, settings: &Settings) -> Result<Tun, Error> {
         namespace.enter(|| Tun::open_here(settings))
     }
@@ -54,7 +54,7 @@ impl Tun {
             .custom_flags(libc::O_NONBLOCK)
             .open("/dev/net/tun")
             .map_err(Error::on("opening /dev/net/tun"))?;
-        super::sys::attach_tun(&file, NAME).map_err(Error::on("making a TUN device"))?;
+        super::sys::attach_tun(&file, NAME).map_err(Error::on("creating a TUN device"))?;
         let netlink = Netlink::open().map_err(Error::on("opening a netlink socket"))?;
         let index =
             |name| if_nametoindex(name).map_err(|e| Error::on("finding a device")(e.into()));
@@ -68,21 +68,21 @@ impl Tun {
         ];
         let up = Error::on(format!("bringing a TUN device of MTU {} up", settings.mtu));
         netlink.bring_up(tun, &attributes).map_err(up)?;
-        netlink.remove_queue(tun).map_err(Error::on("taking the queue of a TUN device away"))?;
+        netlink.remove_queue(tun).map_err(Error::on("removing the queue of a TUN device"))?;
         netlink
             .add_address(tun, settings.address)
-            .map_err(Error::on("giving a TUN device its address"))?;
+            .map_err(Error::on("setting the address of a TUN device"))?;
         netlink
             .add_default_route(tun, &settings.metrics)
             .map_err(Error::on("adding a default route"))?;
         Ok(Tun { file })
     }
 
-    /// Reads the next IP packet that the namespace sends; its length, or `None` if none waits.
+    /// Reads the next IP packet that the namespace sends. Returns its length, or `None` if no packet waits.
     ///
     /// # Errors
     ///
-    /// When the device fails. A packet longer than `buffer` is cut short.
+    /// Returns an error if the device fails. A packet longer than `buffer` is truncated.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(buffer) {
             Ok(n) => Ok(Some(n)),
@@ -93,11 +93,11 @@ impl Tun {
         }
     }
 
-    /// Hands the namespace an IP packet. When this returns, its TCP has processed it.
+    /// Passes an IP packet to the namespace. When this returns, the namespace's TCP has processed the packet.
     ///
     /// # Errors
     ///
-    /// When the kernel does not take it, as with one that is no IP packet.
+    /// Returns an error if the kernel does not accept the packet, for example a malformed IP packet.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(|_| ())
     }
@@ -109,7 +109,7 @@ impl AsFd for Tun {
     }
 }
 
-/// In the calling thread's namespace, where the kernel has IPv6.
+/// Disables IPv6 in the calling thread's namespace, if the kernel has IPv6.
 fn disable_ipv6() -> io::Result<()> {
     for scope in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");

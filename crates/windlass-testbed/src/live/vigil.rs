@@ -1,8 +1,8 @@
-//! How much of a processor a punctual thread may take.
+//! Limit of the processor time of a thread that must wake up on time.
 //!
-//! The kernel takes a real-time thread that never sleeps for a runaway and stops it for 50 ms in each
-//! second (`sched_rt_runtime_us`, or from Linux 6.12 on the deadline server). So a thread watches the
-//! clock only while it also sleeps, and one that has too much to do for that gives its priority up.
+//! If a real-time thread never sleeps, the kernel stops it for 50 ms in each second (`sched_rt_runtime_us`,
+//! or from Linux 6.12 on the deadline server). A thread therefore polls the clock only while it also sleeps.
+//! A thread with too much work to sleep gives up its priority.
 
 use std::io;
 use std::time::Duration;
@@ -14,15 +14,16 @@ use windlass_cc::{Span, Time};
 use super::clock::Clock;
 use super::sys;
 
-/// Over which the sleep is counted.
+/// Window over which the sleep is counted.
 const WINDOW: Span = Span::from_millis(100);
-/// Below one part in so many asleep, the clock is not watched.
+/// Inverse of the minimum share of sleep for polling: with less than 1/5 of the time asleep, the thread does
+/// not poll the clock.
 const ENOUGH: u64 = 5;
-/// Below one part in so many asleep, over a whole window, priority is given up: twice what the kernel
-/// insists on.
+/// Inverse of the minimum share of sleep for real-time priority: below 1/10 of a whole window, the thread
+/// gives up its priority. This is twice the share that the kernel requires.
 const TOO_LITTLE: u64 = 10;
 
-/// A thread's watch over its own sleep.
+/// Counts a thread's own sleep.
 #[derive(Debug)]
 pub(crate) struct Vigil {
     clock: Clock,
@@ -32,20 +33,21 @@ pub(crate) struct Vigil {
 }
 
 impl Vigil {
-    /// For the calling thread, to which it gives this real-time priority.
+    /// Creates a counter for the calling thread and gives the thread this real-time priority.
     pub fn new(clock: Clock, priority: i32) -> Vigil {
         sys::be_punctual(priority);
         Vigil { clock, since: clock.now(), slept: 0, ordinary: false }
     }
 
-    /// How long before something is due to stop sleeping, given how long one would like to.
+    /// Returns the time before a due event at which to stop sleeping: `wish`, or zero if the thread has slept
+    /// too little.
     pub fn spin(&self, wish: Span) -> Span {
         let elapsed = self.clock.now().since(self.since).0;
         if self.slept * ENOUGH >= elapsed { wish } else { Span::ZERO }
     }
 
-    /// Waits for descriptors, for so long at most; for ever without a limit. By how much it overslept,
-    /// if nothing woke it before.
+    /// Waits for descriptors, for at most `limit` (without a limit, for ever). Returns how much the thread
+    /// overslept, if no descriptor woke it before the limit.
     pub fn wait(
         &mut self,
         fds: &mut [PollFd<'_>],
@@ -88,14 +90,14 @@ mod tests {
 
     use super::*;
 
-    /// Scheduling policy of the calling thread, the 41st field of its `stat` (proc(5)).
+    /// Returns the scheduling policy of the calling thread, the 41st field of its `stat` (proc(5)).
     fn policy() -> i32 {
         let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
         let after_name = stat.rsplit_once(')').unwrap().1;
         after_name.split_whitespace().nth(38).unwrap().parse().unwrap()
     }
 
-    /// Policies of a thread before and after half a second of waits of this length.
+    /// Returns the policies of a thread before and after half a second of waits of this length.
     fn around_waits_of(limit: Span) -> [i32; 2] {
         let thread = thread::spawn(move || {
             let clock = Clock::starting_in(Duration::ZERO);
@@ -110,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn who_never_sleeps_becomes_ordinary() {
+    fn thread_without_sleep_loses_its_priority() {
         let [_, last] = around_waits_of(Span::ZERO);
         assert_eq!(last, libc::SCHED_OTHER);
     }
 
     #[test]
-    fn who_sleeps_keeps_its_priority() {
+    fn sleeping_thread_keeps_its_priority() {
         let [first, last] = around_waits_of(Span::from_millis(1));
         if first == libc::SCHED_OTHER {
             skip("no real-time priority on this machine");
@@ -125,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_watched_only_by_who_also_sleeps() {
+    fn clock_is_polled_only_after_enough_sleep() {
         let wish = Span::from_micros(80);
         let clock = Clock::starting_in(Duration::ZERO);
         let mut vigil = Vigil { clock, since: Time::ZERO, slept: 0, ordinary: false };
         thread::sleep(Duration::from_millis(10));
         assert_eq!(vigil.spin(wish), Span::ZERO);
-        // A window may turn in between, after which the first wish is refused.
+        // A window may turn in between, in which case the first wish is refused.
         let mut after_a_sleep = || {
             vigil.wait(&mut [], Some(Span::from_millis(20))).unwrap();
             vigil.spin(wish)

@@ -1,5 +1,5 @@
-//! What the packets themselves say of a connection: acknowledgement numbers and windows as they were
-//! sent, which `tcp_info` shows on newer kernels only, and never as the pin has left them.
+//! Data of a connection from its packets: acknowledgement numbers and windows as they were sent. `tcp_info`
+//! shows these only on newer kernels, and never as the emulator has changed them.
 
 use windlass_cc::Time;
 use windlass_sim::config::Config;
@@ -8,32 +8,32 @@ use windlass_tcp::{Flags, Segment, Seq};
 
 use super::series::Recorder;
 
-/// Follows the connections of all flows, and the subflows of multipath ones, whose receiver is outside.
+/// Follows the connections and subflows of all flows whose receiver is outside the simulation.
 #[derive(Debug)]
 pub(crate) struct Wiretap {
-    /// By [track](Config::track), which is half the number of the host or gate.
+    /// Connections by [track](Config::track), which is half the number of the host or gate.
     tracks: Vec<Watched>,
     recorder: Recorder,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watched {
-    /// Whether the receiver's packets pass here.
+    /// True if the receiver's packets pass here.
     seen: bool,
     /// Sequence number of the first byte of the data.
     base: Option<Seq>,
     /// Stream offset after the last byte of data sent.
     sent: u64,
-    /// Greatest offset acknowledged.
+    /// Greatest acknowledged stream offset.
     pub acknowledged: u64,
-    /// Segments sent of what had been sent before.
+    /// Segments that contain data sent before.
     pub retransmits: u64,
-    /// Window scale shift that each end has offered: sender, receiver.
+    /// Window scale shifts that the sender and the receiver have offered.
     scale: [Option<u8>; 2],
 }
 
 impl Wiretap {
-    /// Watches the hosts outside and their gates, of which `by_gate` knows a place.
+    /// Watches the hosts outside the simulation and their gates, for which `by_gate` has a position.
     pub fn new(config: &Config, by_gate: &[Option<usize>]) -> Wiretap {
         let watched =
             |pair: &[Option<usize>]| Watched { seen: pair[1].is_some(), ..Watched::default() };
@@ -41,7 +41,7 @@ impl Wiretap {
         Wiretap { tracks, recorder: Recorder::new(config) }
     }
 
-    /// A host outside sends a segment by this gate.
+    /// Records a segment that a host outside sends by this gate.
     pub fn sent(&mut self, now: Time, gate: u32, segment: &Segment) {
         let watched = &mut self.tracks[gate as usize / 2];
         if !watched.seen {
@@ -62,12 +62,12 @@ impl Wiretap {
         }
     }
 
-    /// What it knows of a track.
+    /// Returns the data of a track.
     pub fn track(&self, track: usize) -> &Watched {
         &self.tracks[track]
     }
 
-    /// What was recorded.
+    /// Returns the recorded samples.
     pub fn into_samples(self) -> Vec<Sample> {
         self.recorder.into_samples()
     }
@@ -87,8 +87,8 @@ impl Watched {
         }
     }
 
-    /// The offset acknowledged, FIN not counted. Where the sender is inside, its SYN does not pass
-    /// here, and the acknowledgement of the SYN tells where the data begin.
+    /// Returns the acknowledged offset without the FIN. If the sender is inside, its SYN does not pass here,
+    /// and the acknowledgement of the SYN gives the start of the data.
     fn on_acknowledgement(&mut self, segment: &Segment) -> Option<u64> {
         let base = *self.base.get_or_insert(segment.ack);
         let offset = segment.ack.unwrap_near(base, self.acknowledged)?;
@@ -96,7 +96,7 @@ impl Watched {
         Some(if self.sent > 0 { self.acknowledged.min(self.sent) } else { self.acknowledged })
     }
 
-    /// The window that a segment of the receiver advertises, bytes (RFC 7323 section 2.2).
+    /// Returns the window that a segment of the receiver advertises, bytes (RFC 7323 section 2.2).
     fn window(&self, segment: &Segment) -> u64 {
         let shift = match self.scale {
             [Some(_), Some(ours)] if !segment.flags.has(Flags::SYN) => ours.min(14),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_count_from_the_first_byte_and_leave_the_fin_out() {
+    fn offsets_count_from_the_first_byte_without_the_fin() {
         let mut watched = Watched::default();
         let start = u32::MAX - 10;
         watched.on_data(&segment(start, 0, 0, Flags::SYN));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_scaled_only_if_both_ends_offer_to() {
+    fn window_is_scaled_only_if_both_ends_offer_scaling() {
         let mut watched = Watched { scale: [Some(2), Some(7)], ..Watched::default() };
         assert_eq!(watched.window(&segment(0, 0, 0, Flags::ACK)), 100 << 7);
         assert_eq!(watched.window(&segment(0, 0, 0, Flags::ACK.with(Flags::SYN))), 100);

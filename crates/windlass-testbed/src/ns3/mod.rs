@@ -1,6 +1,6 @@
-//! ns-3 as a back end: a program of ours, built against the ns-3 of PyPI on the user's machine, simulates the scenario's
-//! links and flows with ns-3's own TCP. Random losses are drawn here as our simulator draws them, so that both lose the
-//! same frames.
+//! ns-3 as a backend. A program of Windlass, built against the ns-3 of PyPI on the user's machine, simulates
+//! the scenario's links and flows with ns-3's own TCP. Random losses are drawn here as in Windlass's
+//! simulator, so that both simulators lose the same frames.
 
 mod outcome;
 mod program;
@@ -56,11 +56,13 @@ impl Backend for Ns3 {
     }
 }
 
-/// What each flow did with an algorithm of ours in ns-3's sockets (`TcpWindlass` of `homes/ns3`), and its sender's recording.
+/// Returns each flow's result with Windlass's algorithm in ns-3's sockets (`TcpWindlass` of `homes/ns3`), and
+/// its sender's recording.
 ///
 /// # Errors
 ///
-/// ns-3 cannot have the scenario, the program with `TcpWindlass` in it is not named, or the run failed.
+/// Returns an error if ns-3 does not support the scenario, if no program with `TcpWindlass` is given, or if
+/// the run failed.
 pub fn recorded(
     scenario: &Scenario,
     params: &AnyParams,

@@ -1,4 +1,4 @@
-//! From what ns-3 counted to the simulator's own result.
+//! Conversion of ns-3's counts to the simulator's result.
 
 use serde::Deserialize;
 use windlass_cc::Time;
@@ -13,7 +13,7 @@ struct Answer {
     samples: Vec<(u64, u32, Series, u64)>,
 }
 
-/// Times are −1 where there is none.
+/// Counts of one flow. A missing time is −1.
 #[derive(Deserialize)]
 struct Flow {
     delivered_bytes: u64,
@@ -36,20 +36,21 @@ struct Direction {
     sent: u64,
     delivered: u64,
     drops_queue: u64,
-    /// Of `drops_queue`: there was room. Programs that know no FqCoDel leave it out.
+    /// The part of `drops_queue` that was dropped although the queue had room. Programs without FqCoDel omit
+    /// it.
     #[serde(default)]
     drops_early: u64,
     drops_error: u64,
     marks: u64,
     bytes: u64,
-    /// Packets whose transmission began.
+    /// Packets whose transmission has started.
     begun: u64,
     utilisation: f64,
     mean_queue_packets: f64,
     max_queue_packets: u64,
 }
 
-/// The result of a run of this configuration.
+/// Returns the result of a run of this configuration.
 pub(super) fn read(answer: &str, config: &Config) -> Result<RunResult, serde_json::Error> {
     let answer: Answer = serde_json::from_str(answer)?;
     let packet_hops = answer.links.iter().map(|direction| direction.begun).sum();

@@ -1,4 +1,4 @@
-//! The program that ns-3's libraries are in: built once, asked once a run.
+//! The program that contains ns-3's libraries. It is built once and started once per run.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,12 +12,12 @@ use nix::fcntl::{Flock, FlockArg};
 
 use crate::vm::cache;
 
-/// What builds it, as it lies in the repository under `bench`.
+/// Scripts that build the program, from `bench` in the repository.
 const BUILDER: [(&str, &str); 2] = [
     ("program.py", include_str!("../../../../bench/program.py")),
     ("ns3/setup.py", include_str!("../../../../bench/ns3/setup.py")),
 ];
-/// Its own text, as it lies there: a main file and its parts.
+/// Source text of the program, from the same folder: a main file and its parts.
 const NETWORK: [(&str, &str); 7] = [
     ("ns3/network.cc", include_str!("../../../../bench/ns3/network.cc")),
     ("ns3/network/flows.h", include_str!("../../../../bench/ns3/network/flows.h")),
@@ -28,27 +28,28 @@ const NETWORK: [(&str, &str); 7] = [
     ("ns3/network/run.h", include_str!("../../../../bench/ns3/network/run.h")),
 ];
 const DIGEST_DIGITS: usize = 8;
-/// Names a program that is asked instead: `network.cc` built against an ns-3 of the user's own, or with classes added.
+/// Environment variable with the path of a program to use instead: `network.cc` built against the user's own
+/// ns-3, or with additional classes.
 const OWN_PROGRAM: &str = "WINDLASS_NS3_PROGRAM";
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The machine lacks something.
-    #[error("ns-3 cannot be had here: {0}")]
+    /// The machine does not meet a requirement.
+    #[error("ns-3 is not available: {0}")]
     Missing(String),
-    /// The program ended otherwise than it should.
+    /// The program failed.
     #[error("ns-3 failed ({status}): {said}")]
     Failed { status: String, said: String },
-    /// A file or a process.
+    /// An operation on a file or a process failed.
     #[error("{what}: {source}")]
     System { what: String, source: std::io::Error },
-    /// What it answered.
-    #[error("ns-3's answer cannot be read: {0}")]
+    /// The answer is invalid.
+    #[error("cannot read ns-3's answer: {0}")]
     Answer(#[from] serde_json::Error),
 }
 
-/// What a run is a run of: the release, and the program around it.
+/// Identity of the backend for a run: ns-3's release, and the digest of the program.
 pub(super) fn release() -> String {
     let named =
         |what: &str, bytes: &[u8]| format!("{what} {}", &cache::sha256(bytes)[..DIGEST_DIGITS]);
@@ -61,22 +62,23 @@ pub(super) fn release() -> String {
     }
 }
 
-/// The user's own program, if one is named.
+/// Returns the path of the user's own program, if one is given.
 fn own() -> Option<PathBuf> {
     env::var_os(OWN_PROGRAM).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Whether a program is named that may have our algorithms in it; that it has them shows when it is asked.
+/// Checks that the user gives a program, which may contain Windlass's algorithms. A program without the
+/// algorithms fails when it runs.
 pub(super) fn with_ours() -> Result<(), Error> {
     own().map(drop).ok_or_else(|| {
         Error::Missing(format!(
-            "our algorithms are in no ns-3 by themselves: build one with them, \
+            "this ns-3 does not contain Windlass's algorithms; build one that does, \
              `export {OWN_PROGRAM}=$(python3 homes/ns3/build.py bench/ns3/network.cc)`"
         ))
     })
 }
 
-/// Path of the program, which the first call fetches ns-3 for and builds.
+/// Returns the path of the program. The first call downloads ns-3 and builds the program.
 pub(super) fn path() -> Result<PathBuf, Error> {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     if let Some(path) = BUILT.get() {
@@ -85,7 +87,7 @@ pub(super) fn path() -> Result<PathBuf, Error> {
     let path = match own() {
         Some(path) if path.is_file() => path,
         Some(path) => {
-            return Err(Error::Missing(format!("{OWN_PROGRAM}: there is no {}", path.display())));
+            return Err(Error::Missing(format!("{OWN_PROGRAM}: {} not found", path.display())));
         }
         None => build()?,
     };
@@ -96,7 +98,7 @@ fn build() -> Result<PathBuf, Error> {
     let folder = cache::folder().map_err(|e| Error::Missing(e.to_string()))?.join("ns3");
     make(&folder.join("ns3/network"))?;
     let lock = system("cannot lock", &folder, File::create(folder.join("lock")))?;
-    // Two processes at once would build into the same files.
+    // Two processes must not build into the same files at once.
     let _alone = Flock::lock(lock, FlockArg::LockExclusive)
         .map_err(|(_, e)| failed("cannot lock", &folder, e.into()))?;
     for (name, text) in BUILDER.iter().chain(&NETWORK) {
@@ -116,7 +118,7 @@ fn build() -> Result<PathBuf, Error> {
     Ok(PathBuf::from(String::from_utf8_lossy(&stdout).trim()))
 }
 
-/// Simulates what the task says.
+/// Simulates the task and returns the answer.
 pub(super) fn ask(task: &str) -> Result<String, Error> {
     let path = path()?;
     let command = Command::new(&path)
@@ -126,7 +128,7 @@ pub(super) fn ask(task: &str) -> Result<String, Error> {
         .spawn();
     let mut child = system("cannot start", &path, command)?;
     if let Some(mut input) = child.stdin.take() {
-        // One that has ended early says why itself.
+        // A program that ended early reports the reason itself.
         let _ = input.write_all(task.as_bytes());
     }
     let done = system("cannot wait for", &path, child.wait_with_output())?;
@@ -134,8 +136,7 @@ pub(super) fn ask(task: &str) -> Result<String, Error> {
         return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&done.stderr);
-    let said =
-        said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing").to_owned();
+    let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("no message").to_owned();
     let status = match done.status.signal() {
         Some(libc::SIGXCPU | libc::SIGKILL) => {
             "stopped, or an hour of processor time was not enough".to_owned()

@@ -1,4 +1,4 @@
-//! What ns-3 is told of a configuration, what it cannot be told, and what it does in its own way.
+//! The configuration as input of ns-3, with the unsupported settings and the differences of ns-3.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,7 +18,8 @@ use windlass_tcp::stack::{PRESETS, Pacing};
 
 use crate::live::settings::timeouts;
 
-/// Identifier here, class there. Ours is as the class by the flavour `ns3`, which the preset brings.
+/// Windlass's identifier and ns-3's class. With the ns3 preset, Windlass's algorithm uses the `ns3`
+/// parameters, as the class does.
 const ALGORITHMS: [(&str, &str); 16] = [
     ("bbr", "TcpBbr"),
     ("bic", "TcpBic"),
@@ -37,9 +38,9 @@ const ALGORITHMS: [(&str, &str); 16] = [
     ("westwood", "TcpWestwoodPlus"),
     ("yeah", "TcpYeah"),
 ];
-/// The class with all of ours, which `homes/ns3` adds.
+/// Class with all of Windlass's algorithms, which `homes/ns3` adds.
 const OURS: &str = "TcpWindlass";
-/// Series that ns-3 can be asked for.
+/// Series that ns-3 can record.
 const SERIES: [Series; 7] = [
     Series::Cwnd,
     Series::Ssthresh,
@@ -49,27 +50,28 @@ const SERIES: [Series; 7] = [
     Series::Rwnd,
     Series::Delivered,
 ];
-/// ns-3's sockets keep the timestamp option outside the segment size.
+/// Bytes of the timestamp option, which ns-3's sockets do not include in the segment size.
 const TIMESTAMPS: u32 = 12;
-/// A RED queue of ns-3 that marks from a threshold on does not mark at fewer than so many waiting packets.
+/// Minimum mark threshold in packets: a RED queue of ns-3 with a single threshold does not mark with fewer
+/// waiting packets.
 const LEAST_MARK: u64 = 3;
-/// The smallest frame: headers and PPP's two bytes.
+/// Bytes of the smallest frame: headers and PPP's two bytes.
 const LEAST_FRAME: u64 = 42;
-/// Flows have a port each.
+/// Maximum number of flows; each flow has its own port.
 const MOST_FLOWS: usize = 60_000;
 
-/// An algorithm of ours in ns-3's sockets, in place of ns-3's own.
+/// Windlass's algorithm in ns-3's sockets, instead of ns-3's own.
 pub(super) struct Ours<'a> {
     pub(super) params: AnyParams,
-    /// Where each connection leaves its recording: `NODE-NUMBER.jsonl`.
+    /// Folder for the recording of each connection: `NODE-NUMBER.jsonl`.
     pub(super) folder: &'a Path,
 }
 
-/// The configuration in the words of `network.cc`.
+/// Writes the configuration in the input language of `network.cc`.
 ///
 /// # Errors
 ///
-/// The configuration has something that ns-3 is not told of here.
+/// Returns an error if the configuration has a setting that is unsupported on ns-3.
 pub(super) fn write(config: &Config, ours: Option<&Ours>) -> Result<String, ConfigError> {
     check(config)?;
     let mut lines = format!(
@@ -100,18 +102,18 @@ pub(super) fn write(config: &Config, ours: Option<&Ours>) -> Result<String, Conf
     Ok(lines)
 }
 
-/// What ns-3 does in its own way whatever the configuration says, a sentence each.
+/// Returns ns-3's deviations from the configuration, one sentence each.
 pub(super) fn differences(config: &Config) -> Vec<String> {
     let mut notes = Vec::new();
     if config.links.iter().any(|link| link.framing != Framing::PPP) {
         notes.push(
-            "framing: ns-3's links have PPP's 2 bytes a frame; framing = \"ppp\" has them here too"
+            "framing: ns-3's links add PPP's 2 bytes per frame; framing = \"ppp\" adds them in the simulator too"
                 .to_owned(),
         );
     }
     let bytes = |link: &LinkConfig| matches!(link.queue, QueueLimit::Bytes(_));
     if config.links.iter().any(bytes) {
-        notes.push("queue: limits in bytes count PPP's 2 bytes a frame too".to_owned());
+        notes.push("queue: limits in bytes include PPP's 2 bytes per frame".to_owned());
     }
     for flow in &config.flows {
         notes.extend(
@@ -119,7 +121,7 @@ pub(super) fn differences(config: &Config) -> Vec<String> {
         );
     }
     for series in config.record.series.iter().filter(|series| !SERIES.contains(series)) {
-        notes.push(format!("series \"{}\": ns-3 does not show it", series.name()));
+        notes.push(format!("series \"{}\": ns-3 does not provide it", series.name()));
     }
     notes
 }
@@ -137,13 +139,13 @@ fn of_flow(flow: &FlowConfig) -> Vec<String> {
     }
     if !like_ns3(&flow.profile.stack) {
         notes.push(
-            "stack: it is not the preset ns3's in something that ns-3 is not told of; preset = \"ns3\" is ns-3's".to_owned(),
+            "stack: it differs from the preset ns3 in settings that ns-3 does not have; use preset = \"ns3\"".to_owned(),
         );
     }
     notes
 }
 
-/// Whether a stack differs from ns-3's in nothing but what [`defaults`] tells.
+/// True if a stack differs from ns-3's stack only in the settings that [`defaults`] writes.
 fn like_ns3(stack: &StackConfig) -> bool {
     let Some(preset) = PRESETS.iter().find(|preset| preset.flavour == Flavour::Ns3) else {
         return false;
@@ -164,14 +166,14 @@ fn like_ns3(stack: &StackConfig) -> bool {
         recovery: stack.recovery,
         rto: stack.rto,
         pacing: stack.pacing,
-        // Each of ns-3's algorithms has its own.
+        // Each of ns-3's algorithms has its own value.
         ack_limit: stack.ack_limit,
         ..preset.config
     };
     *stack == told
 }
 
-/// What all sockets have.
+/// Writes the defaults of all sockets.
 fn defaults(flow: &FlowConfig, lines: &mut String) {
     let stack = &flow.profile.stack;
     let mss = flow.profile.mss();
@@ -237,7 +239,7 @@ fn write_link(
     Ok(())
 }
 
-/// The word of a queue that does more than drop its tail, and its values; an error is a sentence.
+/// Returns the keyword and the values of a queue that is not drop-tail. An error is a sentence.
 fn discipline(link: &LinkConfig) -> Result<Option<(&'static str, String)>, String> {
     match (&link.discipline, link.queue) {
         (Discipline::DropTail, _) => Ok(None),
@@ -252,7 +254,7 @@ fn discipline(link: &LinkConfig) -> Result<Option<(&'static str, String)>, Strin
     }
 }
 
-/// The queues that ns-3 is told of.
+/// Description of the queues that are supported on ns-3.
 const KNOWN: &str = "on ns-3 a queue drops its tail, marks by \"threshold\", or is \"fq-codel\" with a `device`, the last two with \
                      their limit in packets";
 
@@ -262,13 +264,14 @@ fn above(device: u64, fq: FqCoDel) -> String {
     format!("{device} {flows} {quantum} {target} {interval} {}", u8::from(ecn))
 }
 
-/// How many waiting packets an arrival finds that is marked; an error is a sentence.
+/// Returns the number of waiting packets from which an arriving packet is marked. An error is a sentence.
 fn marks_from(mark: Level, limit: u64) -> Result<u64, String> {
     match mark {
-        // The queue that marks there keeps one packet less than it holds.
+        // ns-3's marking queue holds one packet less than the link's queue, because the device holds one
+        // packet.
         Level::Packets(mark) if mark + 1 >= LEAST_MARK && mark + 1 < limit => Ok(mark + 1),
         _ => Err(format!(
-            "ns-3's RED marks from {LEAST_MARK} waiting packets on and below the limit: mark must be in packets, \
+            "ns-3's RED marks at {LEAST_MARK} or more waiting packets, below the limit: mark must be in packets, \
              at least {}, and under {}",
             LEAST_MARK - 1,
             limit.saturating_sub(1)
@@ -276,7 +279,8 @@ fn marks_from(mark: Level, limit: u64) -> Result<u64, String> {
     }
 }
 
-/// Numbers of the frames that the error model takes on a direction, as our simulator draws them; an error is a sentence.
+/// Returns the numbers of the frames that the loss model drops in a direction, drawn as in Windlass's
+/// simulator. An error is a sentence.
 fn lost(
     config: &Config,
     link: usize,
@@ -284,8 +288,8 @@ fn lost(
     model: &LossModel,
 ) -> Result<Vec<String>, String> {
     if let LossModel::Ber { .. } | LossModel::Custom(_) = model {
-        return Err("ns-3 is told which frames are lost, and here that depends on their size; \
-                    take a loss model whose chance does not: drop, gilbert-elliott or list"
+        return Err("ns-3 needs the numbers of the lost frames, and with this loss model they depend on their size; \
+                    use a model without this dependence: drop, gilbert-elliott or list"
             .to_owned());
     }
     let entity = (2 * link + direction) as u64;
@@ -295,7 +299,8 @@ fn lost(
     Ok((1..=most).filter(|_| process.takes(0)).map(|number| number.to_string()).collect())
 }
 
-/// Our algorithm's settings, as attributes of the class: its parameters that are not at their defaults, and what the stack decides.
+/// Writes the settings of Windlass's algorithm as attributes of the class: parameters that differ from their
+/// defaults, and settings of the stack.
 fn write_ours(ours: &Ours, flow: &FlowConfig, lines: &mut String) {
     let Ours { params, folder } = ours;
     let mut default = |name: &str, value: &dyn std::fmt::Display| {
@@ -321,7 +326,7 @@ fn write_ours(ours: &Ours, flow: &FlowConfig, lines: &mut String) {
     default("Parameters", &settings.collect::<Vec<_>>().join(","));
 }
 
-/// The class of ns-3's that has a flow's algorithm.
+/// Returns ns-3's class for a flow's algorithm.
 fn class_of(flow: &FlowConfig) -> Result<&'static str, ConfigError> {
     let id = flow.profile.params.info().id;
     let class = ALGORITHMS.iter().find(|(known, _)| *known == id);
@@ -338,7 +343,7 @@ fn write_flow(flow: &FlowConfig, class: &str, lines: &mut String) -> Result<(), 
         return Err(invalid(
             "flow",
             &flow.name,
-            "on ns-3 flows send in bulk, endless or so many bytes".to_owned(),
+            "on ns-3 flows must send in bulk, with or without a number of bytes".to_owned(),
         ));
     };
     let (start, bytes) = (flow.start.as_nanos(), bytes.unwrap_or(0));
@@ -346,15 +351,15 @@ fn write_flow(flow: &FlowConfig, class: &str, lines: &mut String) -> Result<(), 
     Ok(())
 }
 
-/// What ns-3 is not told of.
+/// Returns an error if ns-3 does not support a setting.
 fn check(config: &Config) -> Result<(), ConfigError> {
     let record = &config.record;
     if !record.capture.is_empty() || record.bins != Span::ZERO || record.delays {
-        let problem = "on ns-3 `record` takes `series` and `interval` only".to_owned();
+        let problem = "on ns-3 `record` supports only `series` and `interval`".to_owned();
         return Err(ConfigError::Invalid { of: "the run".to_owned(), problem });
     }
     if config.flows.len() > MOST_FLOWS {
-        let problem = format!("on ns-3 there may be {MOST_FLOWS} flows");
+        let problem = format!("on ns-3 a scenario may have at most {MOST_FLOWS} flows");
         return Err(ConfigError::Invalid { of: "the run".to_owned(), problem });
     }
     for link in &config.links {
@@ -367,7 +372,7 @@ fn check(config: &Config) -> Result<(), ConfigError> {
 }
 
 fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
-    // Whoever adds a field says here whether ns-3 can have it.
+    // When you add a field, decide here whether ns-3 supports it.
     let LinkConfig {
         name,
         ends: _,
@@ -389,12 +394,13 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
         return Err(invalid("link", name, "ns-3 has no Quick-Start".to_owned()));
     }
     if course.iter().any(|course| course.bursts.is_some()) {
-        let problem = "on ns-3 bursts of losses go by packet: take `good_to_bad` and `bad_to_good`";
+        let problem =
+            "on ns-3 loss bursts are counted in packets: use `good_to_bad` and `bad_to_good`";
         return Err(invalid("link", name, problem.to_owned()));
     }
     if back.is_some() || *course != <[Course; 2]>::default() {
         let problem =
-            "on ns-3 a link has one constant rate and one constant delay in both directions";
+            "on ns-3 links have a constant rate and constant delay, equal in both directions";
         return Err(invalid("link", name, problem.to_owned()));
     }
     Ok(())
@@ -403,23 +409,24 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
 fn check_flow(flow: &FlowConfig, config: &Config) -> Result<(), ConfigError> {
     let refuse = |problem: &str| Err(invalid("flow", &flow.name, problem.to_owned()));
     if flow.multipath.is_some() {
-        return refuse("ns-3 has no Multipath TCP");
+        return refuse("ns-3 does not have Multipath TCP");
     }
     if flow.read != ReadPolicy::Immediate {
-        return refuse("on ns-3 the receiving application reads at once");
+        return refuse("on ns-3 the receiving application always reads at once");
     }
     let first = &config.flows[0].profile;
     let same_stack =
         |a: &StackConfig, b: &StackConfig| StackConfig { ack_limit: b.ack_limit, ..*a } == *b;
     if !same_stack(&flow.profile.stack, &first.stack) || flow.profile.mtu != first.mtu {
-        return refuse("on ns-3 all flows have one stack and one MTU");
+        return refuse("on ns-3 all flows must have the same stack and MTU");
     }
-    // What accepts a connection is told its algorithm by its node, and DCTCP's receivers answer marks in their own way.
+    // The accepting socket gets its algorithm from its node, and DCTCP's receivers answer marks in their own
+    // way.
     let is_dctcp = |flow: &FlowConfig| flow.profile.params.info().id == "dctcp";
     let beside =
         config.flows.iter().any(|other| other.to == flow.to && is_dctcp(other) != is_dctcp(flow));
     if beside {
-        return refuse("on ns-3 a node that receives by dctcp receives by nothing else");
+        return refuse("on ns-3 a receiver of a dctcp flow can receive only dctcp flows");
     }
     Ok(())
 }

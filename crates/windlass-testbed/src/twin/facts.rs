@@ -1,4 +1,4 @@
-//! What a host tells an algorithm, so that two hosts can be compared: the first fact that only one of them told.
+//! The facts that a host passes to an algorithm. Two hosts are compared by the first fact that differs.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -9,27 +9,27 @@ use windlass_tcp::CongestionControl;
 
 use crate::bpf::record::What;
 
-/// One event: what happened, and each of `FACTS`.
+/// One event with its kind and each of `FACTS`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Heard {
-    /// What happened, in a word.
+    /// Word for the kind of event.
     pub what: String,
     /// Nanoseconds since the connection was established.
     pub time: u64,
-    /// The facts in the order of `FACTS`; [`u64::MAX`] where there is none.
+    /// Facts in the order of `FACTS`; [`u64::MAX`] for a missing fact.
     pub facts: Vec<u64>,
 }
 
-/// What a fact counts.
+/// Unit of a fact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Unit {
     Bytes,
-    /// Nanoseconds, which no two clocks measure alike.
+    /// Nanoseconds, compared with a tolerance because clocks differ.
     Time,
     Flag,
 }
 
-/// The facts, the causes before what hosts make of them.
+/// The facts: causes first, derived values afterwards.
 const FACTS: [(&str, Unit); 13] = [
     ("acknowledged", Unit::Bytes),
     ("delivered", Unit::Bytes),
@@ -46,19 +46,20 @@ const FACTS: [(&str, Unit); 13] = [
     ("window answered", Unit::Bytes),
 ];
 
-/// Places of some of them.
+/// Positions of some facts.
 pub(super) const DELIVERED: usize = 1;
 pub(super) const LOST: usize = 2;
 pub(super) const SAMPLE: usize = 4;
 
-/// Times are the same within so many nanoseconds and one part in fifty: a kernel's clock has microseconds, its timers
-/// ticks of milliseconds.
+/// Absolute tolerance of times, nanoseconds: a kernel's clock counts microseconds and its timers
+/// milliseconds. 1/50 of the time is added.
 const TIME_TOLERANCE: u64 = 1_000_000;
 const TIME_PART: u64 = 50;
 
 impl Heard {
-    /// An event of a connection that began with `first`, and the answer. Of losses nothing is kept: a kernel tells several
-    /// at once, and the acknowledgement has their sum. Nor of groups, which hosts show at moments of their own.
+    /// Returns an event of a connection that started with `first`, with the answer. Losses are omitted: a
+    /// kernel reports several at once, and the acknowledgement contains their sum. Groups are omitted because
+    /// each host reports them at different times.
     pub fn of(what: What, conn: &Conn, answer: Control, first: &Conn) -> Option<Heard> {
         if matches!(what, What::Event(Event::Loss(_) | Event::Group(_))) {
             return None;
@@ -79,7 +80,7 @@ impl Heard {
             conn.min_rtt.0,
             conn.in_flight,
             of_ack(|a| a.prior_in_flight),
-            // Nothing is opened by another event.
+            // Only acknowledgements increase the window.
             ack.map_or(0, |_| u64::from(conn.cwnd_limited())),
             of_ack(|a| a.rate.delivered),
             ack.map_or(Span::NONE, |a| a.rate.interval).0,
@@ -90,7 +91,7 @@ impl Heard {
     }
 }
 
-/// Events as a table with commas: nanoseconds, bytes; an empty field where there is no fact.
+/// Formats events as a CSV table in nanoseconds and bytes. A missing fact is an empty field.
 pub fn table(heard: &[Heard]) -> String {
     let names: Vec<&str> = FACTS.iter().map(|(name, _)| *name).collect();
     let mut out = format!("event,time,{}\n", names.join(","));
@@ -102,18 +103,18 @@ pub fn table(heard: &[Heard]) -> String {
     out
 }
 
-/// The first fact that two hosts told differently.
+/// The first fact that differs between two hosts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Events that both told alike before.
+    /// Number of equal events before.
     pub common: usize,
-    /// When, by the host's connection; nanoseconds.
+    /// Time since the start of the host's connection, nanoseconds.
     pub time: u64,
-    /// The host's event.
+    /// Event of the host.
     pub event: String,
-    /// The fact, in words.
+    /// Name of the fact.
     pub fact: &'static str,
-    /// The host's value and the simulator's.
+    /// Value of the host and value of the simulator.
     pub values: [String; 2],
 }
 
@@ -125,9 +126,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Where a host's events leave the simulator's: the first fact that differs. Samples of the rate count for who reads
-/// them; the simulator takes none for others. What has been measured before the connection begins is no difference: it
-/// may begin with the SYN or with the first acknowledgement.
+/// Returns the first fact in which a host's events differ from the simulator's events. Rate samples are
+/// compared only with `rates`, because the simulator takes none for algorithms that do not read them. Times
+/// measured before the connection starts are ignored, because a host may start it with the SYN or with the
+/// first acknowledgement.
 pub fn differ(host: &[Heard], own: &[Heard], rates: bool) -> Option<Difference> {
     for (common, theirs) in host.iter().enumerate() {
         let told = |fact, values| {
@@ -169,10 +171,10 @@ impl Unit {
     }
 }
 
-/// What an algorithm hears in the simulator.
+/// Facts that an algorithm receives in the simulator.
 pub type Log = Arc<Mutex<Vec<Heard>>>;
 
-/// The algorithm itself, with everything that it hears noted.
+/// The algorithm itself, which also records all facts that it receives.
 #[derive(Clone, Debug)]
 pub struct Listener {
     log: Log,
@@ -182,7 +184,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// One that notes in `log`.
+    /// Creates an algorithm that records in `log`.
     pub fn new(log: Log) -> Listener {
         let answer = Control { cwnd: 0, ssthresh: 0, pacing: windlass_cc::Rate(0) };
         Listener { log, at_work: None, first: Conn::new(1), answer }
@@ -225,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// Ten acknowledgements of a segment each, a millisecond apart; `change` has its way with each.
+    /// Ten acknowledgements of one segment each at intervals of a millisecond. `change` modifies each.
     fn told(change: impl Fn(usize, &mut Conn, &mut Ack)) -> Vec<Heard> {
         let first = Conn { now: Time(5), una: 7, delivered: 1_448, ..Conn::new(1_448) };
         let answer = Control { cwnd: 14_480, ssthresh: u64::MAX, pacing: Rate(0) };
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_fact_that_differs_is_named_with_both_values_and_its_event() {
+    fn first_differing_fact_is_named_with_both_values_and_its_event() {
         let own = told(|_, _, _| {});
         assert_eq!(differ(&own, &own, true), None);
         let kernel = told(|number, conn, _| conn.in_flight = if number < 4 { 0 } else { 2_896 });
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_the_rate_counts_for_who_reads_it_only() {
+    fn rate_samples_are_compared_only_if_the_algorithm_reads_them() {
         let own = told(|_, _, _| {});
         let kernel = told(|_, _, ack| ack.rate.delivered = 1_448);
         assert_eq!(differ(&kernel, &own, false), None);
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_alike_within_a_kernels_tick_and_no_further() {
+    fn times_are_equal_only_within_a_kernels_tick() {
         let own = told(|_, _, _| {});
         let late = |by| told(move |_, _, ack| ack.rtt = Span(ack.rtt.0 + by));
         assert_eq!(differ(&late(2_000_000), &own, false), None);

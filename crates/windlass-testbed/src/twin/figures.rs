@@ -1,17 +1,17 @@
-//! What a flow came to, in a host or in the simulator.
+//! Summary of a flow in a host or in the simulator.
 
 use windlass_sim::FlowResult;
 
 use super::facts::{DELIVERED, Heard, LOST, SAMPLE};
 
-/// What a flow came to.
+/// Summary of a flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Figures {
-    /// Bits a second that arrived.
+    /// Goodput, bits per second.
     pub goodput_bps: f64,
-    /// Segments sent again, or of a recording deemed lost.
+    /// Retransmitted segments; in a recording without a count, segments considered lost.
     pub again: u64,
-    /// The round trip, milliseconds: smoothed at the end, or of a recording the samples' mean.
+    /// RTT, milliseconds: SRTT at the end, or the mean of the samples in a recording.
     pub rtt_ms: Option<f64>,
 }
 
@@ -22,7 +22,8 @@ impl From<&FlowResult> for Figures {
 }
 
 impl Figures {
-    /// By what the algorithm heard, from the first event to the last; segments are of this size.
+    /// Computes the summary from the facts that the algorithm received, from the first event to the last;
+    /// `mss` is the segment size.
     pub(super) fn of(heard: &[Heard], mss: u32) -> Figures {
         let last = heard.last();
         let at_end = |place: usize| last.map_or(0, |heard| heard.facts[place]);

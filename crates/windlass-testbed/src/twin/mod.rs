@@ -1,10 +1,13 @@
-//! Whether an algorithm in a kernel and its native twin are one, and how far the worlds around them are apart.
+//! Replay check: comparison of an algorithm in a kernel with the native core, and of the two hosts around it.
 //!
-//! Six networks are crossed at once, each by a flow of its own with the algorithm in the kernel. Every event that the kernel
-//! tells the algorithm is recorded with the answer, and replayed on the native core: the answers must be the same to the bit.
-//! The same networks are then simulated, and the courses compared: there the hosts differ, not the algorithm. A coupled
-//! algorithm has networks of its own, which a connection crosses by two paths; what each path saw of the other is recorded too.
-//! Hosts other than a kernel hand their events over as a recording ([`recorded`]).
+//! Six networks are run at once, each with its own flow and with the algorithm in the kernel. Every event
+//! that the algorithm receives is recorded with the answer, and replayed on the native core. The answers must
+//! be bit-identical.
+//!
+//! The same networks are then simulated, and the windows compared. Differences there come from the hosts, not
+//! from the algorithm. A coupled algorithm has separate networks, in which a connection uses two paths; the
+//! recording then includes the state that each path saw of the other. Hosts other than a kernel provide a
+//! recording ([`recorded`]).
 
 pub mod facts;
 mod figures;
@@ -28,10 +31,10 @@ use crate::bpf::replay::Replayed;
 use crate::live::Watch;
 use crate::{LinuxVt, linux, live};
 
-/// What is run, with one path and with two.
+/// Networks for algorithms with one path, and with two paths.
 const NETWORKS: &str = include_str!("networks.toml");
 const PATHS: &str = include_str!("paths.toml");
-/// Where only costs are counted.
+/// Network that is only used to measure costs.
 const FAST: &str = include_str!("fast.toml");
 
 fn scenario(params: &AnyParams) -> Scenario {
@@ -42,61 +45,63 @@ fn read_in(networks: &str) -> Scenario {
     Scenario::from_str(networks, "networks").expect("a scenario of this project")
 }
 
-/// Whether an algorithm is shown over two paths of a connection.
+/// True if an algorithm is tested on two paths of a connection.
 pub fn is_coupled(params: &AnyParams) -> bool {
     object::COUPLED.contains(&params.info().id)
 }
 
-/// One network, crossed in a host and in the simulator.
+/// One network, run in a host and in the simulator.
 #[derive(Clone, Debug)]
 pub struct Twin {
-    /// The network.
+    /// Name of the network.
     pub network: String,
-    /// What replaying the host's events came to.
+    /// Result of replaying the host's events.
     pub replayed: Replayed,
-    /// What the flow came to in the host.
+    /// Summary of the flow in the host.
     pub host: Figures,
-    /// What it came to in the simulator, if that knows the network.
+    /// Summary of the flow in the simulator, if the simulator has the network.
     pub simulated: Option<Figures>,
-    /// Where the windows of the two part first; of one path only.
+    /// First difference between the windows of host and simulator, with one path only.
     pub parting: Option<Parting>,
-    /// What the simulated algorithm heard.
+    /// Facts that the simulated algorithm received.
     pub heard: Vec<Heard>,
-    /// The first fact that only one of the two hosts told; of one path only.
+    /// First fact that differs between host and simulator, with one path only.
     pub fact: Option<Difference>,
 }
 
-/// The first window that only one world had.
+/// The first difference between the windows of host and simulator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parting {
-    /// Windows in a row, whole segments each, that both had before.
+    /// Number of equal windows before, in whole segments.
     pub common: usize,
-    /// The host's change.
+    /// Window change in the host.
     pub host: Moment,
-    /// The simulator's window there, whole segments; `None` if it changed no more.
+    /// The simulator's window at this position, whole segments; `None` if it did not change any more.
     pub simulated: Option<u64>,
 }
 
-/// What a run of twins came to.
+/// Results of a replay check of one algorithm in one host.
 #[derive(Clone, Debug)]
 pub struct Twins {
     /// Identifier of the algorithm.
     pub algorithm: &'static str,
-    /// The kernel's release, or the host that made the recordings.
+    /// The kernel's release, or the host that created the recordings.
     pub host: String,
-    /// Whether they are of recordings.
+    /// True if the results are from recordings.
     pub recorded: bool,
-    /// Whether the host has counted what it sent again; else its losses are those that its algorithm was told of.
+    /// True if the host counted its retransmissions. Otherwise the losses are the losses that the algorithm
+    /// received.
     pub counted: bool,
-    /// One for each network that was asked for.
+    /// One result per requested network.
     pub twins: Vec<Twin>,
 }
 
-/// Crosses these networks (all, if none is named) with an algorithm.
+/// Runs these networks (all, if none is named) with an algorithm.
 ///
 /// # Errors
 ///
-/// The algorithm cannot be a kernel's or has not been built, the world is no kernel, or a run failed.
+/// Returns an error if the algorithm cannot run in a kernel or has not been built, if the backend is not a
+/// kernel, or if a run failed.
 pub fn run(
     world: World,
     params: &AnyParams,
@@ -121,16 +126,16 @@ pub fn run(
     })
 }
 
-/// What the simulator made of a network.
+/// Result of a network in the simulator.
 #[derive(Clone)]
 struct Simulated {
     flow: FlowResult,
-    /// Windows in their order, bytes.
+    /// Windows in order, bytes.
     windows: Vec<u64>,
     heard: Vec<Heard>,
 }
 
-/// What the simulator makes of each network of a scenario.
+/// Simulates each network of a scenario.
 fn simulated(mut scenario: Scenario, seed: u64) -> Result<Vec<Simulated>, RunError> {
     scenario.record.series = vec![Series::Cwnd];
     let (result, heard) = listened(&scenario, seed)?;
@@ -142,7 +147,7 @@ fn simulated(mut scenario: Scenario, seed: u64) -> Result<Vec<Simulated>, RunErr
 }
 
 impl Twin {
-    /// What a host's events came to, beside what the simulator made of the network.
+    /// Compares a host's events with the simulator's result for the network.
     fn of(
         network: String,
         replayed: Replayed,
@@ -170,7 +175,7 @@ impl Twin {
     }
 }
 
-/// What a kernel makes of a scenario, and what was kept of our algorithms there.
+/// Runs a scenario in a kernel. Returns the run and the data kept of Windlass's algorithms.
 fn watched(
     world: World,
     scenario: &Scenario,
@@ -189,35 +194,38 @@ fn watched(
     }
 }
 
-/// What an algorithm's programs take in a kernel.
+/// Run time of an algorithm's programs in a kernel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
     /// The kernel's release.
     pub kernel: String,
-    /// Acknowledgements.
+    /// Number of acknowledgements.
     pub acknowledgements: u64,
-    /// Nanoseconds of an acknowledgement, mean; in virtual time each is an instruction.
+    /// Mean nanoseconds per acknowledgement; in virtual time a nanosecond is an instruction.
     pub acknowledgement: f64,
-    /// The same of all other programs, for each acknowledgement.
+    /// Mean nanoseconds of all other programs per acknowledgement.
     pub others: f64,
-    /// The same of an empty program, which only objects of the kernel's own algorithms have: what the counting itself shows.
+    /// Mean nanoseconds of an empty program, which measures the overhead of the counting. Only objects of the
+    /// kernel's own algorithms have this program.
     pub counting: Option<f64>,
 }
 
-/// The network of a few hundred acknowledgements a second, and that of many thousand.
+/// A network with a few hundred acknowledgements per second, and a network with many thousand.
 const SLOW_AND_FAST: [&str; 2] = ["lossy", "fast"];
 
-/// The networks over which an acknowledgement's cost is counted. In virtual time there are no caches, and one will do.
+/// Returns the networks that measure the cost of an acknowledgement. Virtual time has no caches, so one
+/// network is enough there.
 pub fn cost_networks(world: World, params: &AnyParams) -> &'static [&'static str] {
     let one = world != World::Linux || is_coupled(params);
     if one { &SLOW_AND_FAST[..1] } else { &SLOW_AND_FAST }
 }
 
-/// Has the kernel count how long an algorithm, ours or its own, runs over one of [`cost_networks`].
+/// Measures in the kernel how long an algorithm runs on one of [`cost_networks`]. The algorithm is Windlass's
+/// or the kernel's.
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// Returns the errors of [`run`].
 pub fn cost(
     world: World,
     params: &AnyParams,
@@ -232,14 +240,14 @@ pub fn cost(
     for (name, runs, nanoseconds) in ran {
         match name.as_str() {
             "acknowledge" => own = (*runs, own.1 + nanoseconds),
-            // The kernel's own are told of a round trip by itself.
+            // The kernel's own algorithms receive RTT samples in a separate call.
             "measure" => own.1 += nanoseconds,
             "nothing" if *runs > 0 => least = Some(*nanoseconds as f64 / *runs as f64),
             _ => others += nanoseconds,
         }
     }
     if own.0 == 0 {
-        return Err(RunError::backend("the kernel has counted no acknowledgement"));
+        return Err(RunError::backend("the kernel did not count any acknowledgement"));
     }
     let each = |sum: u64| sum as f64 / own.0 as f64;
     Ok(Cost {
@@ -251,7 +259,7 @@ pub fn cost(
     })
 }
 
-/// What the simulator makes of a scenario, and what each flow's algorithm heard there.
+/// Simulates a scenario. Returns the result and the facts that each flow's algorithm received.
 fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>>), RunError> {
     let logs: Vec<(String, Log)> =
         scenario.flows.iter().map(|flow| (flow.name.clone(), Log::default())).collect();
@@ -266,7 +274,7 @@ fn listened(scenario: &Scenario, seed: u64) -> Result<(RunResult, Vec<Vec<Heard>
     Ok((ran.result, logs.iter().map(taken).collect()))
 }
 
-/// A scenario with this algorithm, with the slow start that is built in, in a kernel.
+/// Returns a scenario with this algorithm in a kernel, with the slow start that is built into the objects.
 fn in_kernel(all: Scenario, params: &AnyParams, networks: &[String]) -> Result<Scenario, RunError> {
     let params = standard(*params);
     let mut scenario = prepared(all, &params, networks)?;
@@ -275,14 +283,14 @@ fn in_kernel(all: Scenario, params: &AnyParams, networks: &[String]) -> Result<S
     Ok(scenario)
 }
 
-/// With the slow start that kernels' objects have.
+/// Returns the parameters with the slow start of the kernel's objects.
 fn standard(mut params: AnyParams) -> AnyParams {
     let slow_start = windlass_cc::slow_start::AnyParams::default();
     params.set_common(&Setup { slow_start, ..params.common() });
     params
 }
 
-/// A scenario with this algorithm on those of its networks that are asked for.
+/// Returns a scenario with this algorithm on the requested networks.
 fn prepared(
     mut scenario: Scenario,
     params: &AnyParams,
@@ -292,7 +300,7 @@ fn prepared(
         networks.iter().find(|name| scenario.flows.iter().all(|flow| flow.name != **name))
     {
         let known = scenario.flows.iter().map(|flow| flow.name.as_str()).collect::<Vec<_>>();
-        let why = format!("there is no network `{unknown}`; there are {}", known.join(", "));
+        let why = format!("network `{unknown}` not found; expected one of {}", known.join(", "));
         return Err(RunError::backend(why));
     }
     scenario.flows.retain(|flow| networks.is_empty() || networks.contains(&flow.name));
@@ -302,11 +310,11 @@ fn prepared(
     Ok(scenario)
 }
 
-/// Where the host's course leaves the simulator's windows.
+/// Returns the first difference between the host's windows and the simulator's windows.
 fn part(host: &[Moment], simulated: impl Iterator<Item = u64>) -> Option<Parting> {
     let mut windows: Vec<u64> = simulated.collect();
     windows.dedup();
-    // Before its handshake is over, a sender of the simulator has no window.
+    // A sender of the simulator has no window before its handshake is over.
     let first = host.first()?.window;
     let begun = windows.iter().position(|window| *window == first).unwrap_or(0);
     let mut windows = windows.into_iter().skip(begun);
@@ -334,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn worlds_part_at_the_first_window_that_only_one_of_them_had() {
+    fn parting_is_at_the_first_window_that_differs() {
         let kernel = course(&[10, 11, 12, 6]);
         assert_eq!(part(&kernel, [0, 10, 10, 11, 12, 6, 7].into_iter()), None);
         let parting = part(&kernel, [10, 11, 13].into_iter()).expect("apart");
@@ -344,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_that_is_listened_to_does_what_it_does_alone() {
+    fn recording_does_not_change_an_algorithms_run() {
         for id in ["cubic", "bbr3", "vegas"] {
             let params = AnyParams::by_name(id).expect("there");
             let scenario =
@@ -357,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_is_not_there_is_refused_with_those_that_are() {
+    fn unknown_network_is_refused_with_the_known_names() {
         let with = |params: AnyParams, networks: &[&str]| {
             let networks: Vec<String> = networks.iter().map(|&name| name.to_owned()).collect();
             prepared(scenario(&params), &params, &networks)

@@ -1,4 +1,5 @@
-//! Hosts that hand over a recording: ns-3 with our algorithms in its sockets, and whoever else writes one.
+//! Hosts that provide a recording: ns-3 with Windlass's algorithms in its sockets, and any other program that
+//! writes one.
 
 use windlass_cc::AnyParams;
 use windlass_conform::recording::Recording;
@@ -10,11 +11,12 @@ use super::{Figures, Simulated, Twin, Twins, is_coupled, prepared, scenario, sim
 use crate::bpf::record::{Record, What};
 use crate::bpf::replay::{Replayed, replay};
 
-/// Has ns-3 cross these networks (all, if none is named) with an algorithm, and compares its recordings.
+/// Runs an algorithm in ns-3 on these networks (all, if none is named), and compares its recordings.
 ///
 /// # Errors
 ///
-/// There is no such network, no ns-3 with our algorithms in it, or a run failed.
+/// Returns an error if a network does not exist, if ns-3 does not contain Windlass's algorithms, or if a run
+/// failed.
 pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, RunError> {
     let params = standard(*params);
     let scenario = prepared(scenario(&params), &params, networks)?;
@@ -23,7 +25,7 @@ pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, 
         let mut recording = windlass_conform::recording::read(flow.name.as_ref(), &text)
             .map_err(RunError::backend)?;
         recording.case.clone_from(&flow.name);
-        // What is proven is the algorithm that was asked for; the stack's part is ns-3's.
+        // The check is of the requested algorithm; the stack's settings are ns-3's.
         let common = recording.params.common();
         recording.params = params;
         recording.params.set_common(&common);
@@ -32,11 +34,11 @@ pub fn ns3(params: &AnyParams, networks: &[String], seed: u64) -> Result<Twins, 
     of_one(recordings, seed)
 }
 
-/// Compares recordings, those of an algorithm and a host together.
+/// Compares recordings, grouped by algorithm and host.
 ///
 /// # Errors
 ///
-/// A network could not be simulated.
+/// Returns an error if a network could not be simulated.
 pub fn recorded(recordings: &[Recording], seed: u64) -> Result<Vec<Twins>, RunError> {
     let mut groups: Vec<Vec<Crossing>> = Vec::new();
     for recording in recordings {
@@ -52,20 +54,22 @@ pub fn recorded(recordings: &[Recording], seed: u64) -> Result<Vec<Twins>, RunEr
     groups.into_iter().map(|group| of_one(group, seed)).collect()
 }
 
-/// A recording, and what the world that made it counted itself.
+/// A recording, and the counts of the backend that created it, if any.
 type Crossing = (Recording, Option<FlowResult>);
 
-/// Recordings of one algorithm in one host, in the networks' order; those of other networks are replayed only.
+/// Compares the recordings of one algorithm in one host, in the order of the networks. Recordings of other
+/// networks are only replayed.
 fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
     let [(first, _), ..] = crossings.as_slice() else {
-        return Err(RunError::backend("there is no recording"));
+        return Err(RunError::backend("no recording given"));
     };
     let (params, host) = (first.params, first.about.clone());
     let counted = crossings.iter().all(|(_, flow)| flow.is_some());
     let mut twins = Vec::new();
     if !is_coupled(&params) {
         let mut scenario = prepared(scenario(&params), &params, &[])?;
-        // What an acknowledgement counts for is the host's rule, which a flavour of the algorithm's would hide.
+        // The host determines how an acknowledgement is counted; the ns3 or Linux parameters of the algorithm
+        // would hide this.
         let ack_limit = params.common().ack_limit;
         scenario.flows.iter_mut().for_each(|flow| flow.stack.ack_limit = ack_limit);
         for own in simulated(scenario, seed)? {
@@ -81,7 +85,8 @@ fn of_one(mut crossings: Vec<Crossing>, seed: u64) -> Result<Twins, RunError> {
 
 fn twin((recording, flow): Crossing, own: Option<Simulated>) -> Twin {
     let replayed = replayed(&recording);
-    // Who counts what it sends again is asked; a host's losses are its algorithm's word for it.
+    // Backends with counters provide retransmissions; otherwise the host's losses are the losses that its
+    // algorithm received.
     let figures = |heard: &[Heard], counted: Option<&FlowResult>| {
         let told = Figures::of(heard, replayed.mss);
         Figures { again: counted.map_or(told.again, |flow| flow.retransmits), ..told }
@@ -92,7 +97,7 @@ fn twin((recording, flow): Crossing, own: Option<Simulated>) -> Twin {
     Twin::of(recording.case, replayed, host, own, rates)
 }
 
-/// What replaying a recording comes to.
+/// Replays a recording.
 fn replayed(recording: &Recording) -> Replayed {
     let (conn, control) = recording.first;
     let mut records = vec![Record { id: 0, number: 1, what: What::Begin, conn, control }];
@@ -112,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// A life as a host that runs these parameters and says that it runs those would record it.
+    /// Recording of a host that runs these parameters and declares the parameters `said`.
     fn recording(case: &str, params: &AnyParams, said: &AnyParams) -> Recording {
         let rtt = Span::from_millis(40);
         let mut conn = Conn { now: Time(7), srtt: rtt, min_rtt: rtt, ..Conn::new(1448) };
@@ -143,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn recordings_are_replayed_and_those_of_known_networks_compared() {
+    fn recordings_are_replayed_and_compared_if_the_network_is_known() {
         let of = |case| recording(case, &cubic(), &cubic());
         let crossed = [of("my bench"), of("narrow"), of("clean"), of("narrow")];
         let all = recorded(&crossed, 1).expect("twins");
@@ -163,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_counts_in_the_simulation_for_what_it_does_in_the_host() {
+    fn simulation_uses_the_hosts_ack_limit() {
         let hybla = |ack_limit| {
             let mut params = AnyParams::by_name("hybla").expect("there");
             params.set_common(&Setup { ack_limit, ..params.common() });
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_constant_is_found_and_the_first_event_named() {
+    fn wrong_constant_is_found_and_the_first_event_is_named() {
         let mut wrong = cubic();
         let place = wrong.info().params.iter().position(|p| p.name == "keep").expect("keep");
         assert!(wrong.set(place, Ratio::of(8, 10).0));
@@ -183,6 +188,6 @@ mod tests {
         let replayed = &twins[0].twins[0].replayed;
         assert!(!replayed.is_equal() && replayed.missed == 0);
         let first = replayed.first.as_deref().expect("a difference");
-        assert!(first.starts_with("event 99 (phase)"), "the cut is where it shows: {first}");
+        assert!(first.starts_with("event 99 (phase)"), "it shows at the window reduction: {first}");
     }
 }

@@ -1,4 +1,4 @@
-//! Where kernels, images and ns-3 are kept between runs, and their checksums.
+//! Folder for kernels, images and ns-3 between runs, and their checksums.
 
 use std::env;
 use std::fmt::Write as _;
@@ -10,11 +10,12 @@ use sha2::{Digest, Sha256};
 
 use super::error::Error;
 
-/// Beginning of the names of folders in the making.
+/// Prefix of the names of unfinished folders.
 const MAKING: &str = ".making-";
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// The folder: `WINDLASS_CACHE`, else `windlass` in `XDG_CACHE_HOME`, else in `~/.cache`. Made if need be.
+/// Returns the cache folder: `WINDLASS_CACHE`, else `windlass` in `XDG_CACHE_HOME`, else in `~/.cache`.
+/// Creates it if it is missing.
 pub(crate) fn folder() -> Result<PathBuf, Error> {
     let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = given("WINDLASS_CACHE")
@@ -25,19 +26,19 @@ pub(crate) fn folder() -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its parents.
 pub(super) fn make(folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(Error::file("cannot make the folder", folder))
 }
 
-/// A folder to work in, on the same file system as its destination. It goes away when dropped, and one that a
-/// killed process has left goes away with the next call.
+/// Creates a folder to work in, on the same file system as its destination. Dropping the value removes it.
+/// The next call removes a folder that a killed process has left.
 pub(super) fn workplace(beside: &Path) -> Result<tempfile::TempDir, Error> {
     for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
         let left = entry.file_name().to_string_lossy().starts_with(MAKING);
         if left && is_abandoned(&entry) {
             fs::remove_dir_all(entry.path())
-                .map_err(Error::file("cannot remove the half-made", &entry.path()))?;
+                .map_err(Error::file("cannot remove the unfinished", &entry.path()))?;
         }
     }
     tempfile::Builder::new()
@@ -46,13 +47,13 @@ pub(super) fn workplace(beside: &Path) -> Result<tempfile::TempDir, Error> {
         .map_err(Error::file("cannot make a folder in", beside))
 }
 
-/// Whether nobody has worked in a folder for an hour: to fetch and unpack a kernel takes minutes.
+/// True if no process has worked in a folder for an hour. Downloading and unpacking a kernel takes minutes.
 fn is_abandoned(entry: &fs::DirEntry) -> bool {
     let changed = entry.metadata().and_then(|meta| meta.modified());
     changed.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED))
 }
 
-/// A file's bytes.
+/// Reads a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     fs::read(path).map_err(Error::file("cannot read", path))
 }
@@ -62,12 +63,12 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     fs::write(path, bytes).map_err(Error::file("cannot write", path))
 }
 
-/// SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_process_left_long_ago_goes_away_and_nothing_else() {
+    fn only_old_unfinished_folders_are_removed() {
         let shelf = tempfile::tempdir().expect("a folder");
         for name in [".making-old", ".making-new", "6.12"] {
             fs::create_dir(shelf.path().join(name)).expect("made");

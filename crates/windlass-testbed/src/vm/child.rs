@@ -10,26 +10,26 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid, getppid};
 
-/// Starts it. It inherits the files `kept` under their numbers here, and is killed when the thread that
-/// started it ends, however that ends.
+/// Starts the process. It inherits the files `kept` under the same numbers. The kernel kills it when the
+/// thread that started it ends for any reason.
 pub(super) fn spawn(command: &mut Command, kept: &[&OwnedFd]) -> io::Result<Child> {
     let kept: Vec<RawFd> = kept.iter().map(|fd| fd.as_raw_fd()).collect();
     let parent = getpid();
-    // SAFETY: between fork and exec the closure makes system calls only (prctl, getppid, fcntl), which
-    // are safe to call there: it takes no lock, allocates nothing and touches no memory of other threads.
+    // SAFETY: between fork and exec the closure only makes system calls (prctl, getppid, fcntl), which are
+    // safe there: it takes no lock, allocates nothing and does not touch memory of other threads.
     unsafe { command.pre_exec(move || prepare(parent, &kept)) };
     command.spawn()
 }
 
-/// In the new process.
+/// Runs in the new process before exec.
 fn prepare(parent: Pid, kept: &[RawFd]) -> io::Result<()> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
-    // The parent may have gone before the signal was asked for.
+    // The parent may have ended before the signal was requested.
     if getppid() != parent {
         return Err(io::Error::from_raw_os_error(nix::libc::ESRCH));
     }
     for &fd in kept {
-        // SAFETY: the caller of `spawn` holds the file open until `spawn` returns, which is after exec.
+        // SAFETY: the caller of `spawn` keeps the file open until `spawn` returns, which is after exec.
         let fd = unsafe { BorrowedFd::borrow_raw(fd) };
         fcntl(fd, FcntlArg::F_SETFD(FdFlag::empty()))?;
     }

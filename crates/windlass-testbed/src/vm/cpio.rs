@@ -1,7 +1,7 @@
-//! Writing an initramfs: the `newc` format of cpio, as the kernel's documentation has it
+//! Writing an initramfs in the `newc` format of cpio, defined in the kernel's documentation
 //! (driver-api/early-userspace/buffer-format).
 
-/// An archive in the making. Times, owners and inode numbers are fixed, so that equal contents make
+/// An archive under construction. Times, owners and inode numbers are fixed, so that equal contents give
 /// equal bytes.
 #[derive(Default)]
 pub(super) struct Archive {
@@ -15,17 +15,17 @@ const FOLDER: u32 = 0o040_000;
 const CHARACTER: u32 = 0o020_000;
 
 impl Archive {
-    /// A file that all may read, with the folders above it.
+    /// Adds a file that all users may read, with its parent folders.
     pub fn file(&mut self, path: &str, data: &[u8]) {
         self.add(path, REGULAR | 0o644, (0, 0), data);
     }
 
-    /// A program, with the folders above it.
+    /// Adds a program, with its parent folders.
     pub fn program(&mut self, path: &str, data: &[u8]) {
         self.add(path, REGULAR | 0o755, (0, 0), data);
     }
 
-    /// A folder, with those above it.
+    /// Adds a folder, with its parents.
     pub fn folder(&mut self, path: &str) {
         let path = path.trim_matches('/');
         if !path.is_empty() && self.folders.insert(path.to_string()) {
@@ -33,12 +33,12 @@ impl Archive {
         }
     }
 
-    /// A character device.
+    /// Adds a character device.
     pub fn device(&mut self, path: &str, major: u32, minor: u32) {
         self.add(path, CHARACTER | 0o600, (major, minor), &[]);
     }
 
-    /// The archive, complete. Its length is a multiple of four, so that another may follow.
+    /// Returns the complete archive. Its length is a multiple of four, so that another archive may follow.
     pub fn finish(mut self) -> Vec<u8> {
         self.entry("TRAILER!!!", 0, (0, 0), &[]);
         self.bytes
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_archive_has_the_folders_above_a_file_once_and_ends_aligned() {
+    fn archive_has_each_parent_folder_once_and_ends_aligned() {
         let mut archive = Archive::default();
         archive.file("/a/b/one", b"1");
         archive.file("a/b/two", b"22");
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(bytes.len() % 4, 0);
     }
 
-    /// The names, as a reader of the format finds them.
+    /// Returns the names that a reader of the format finds.
     fn names(mut bytes: &[u8]) -> Vec<String> {
         let mut names = Vec::new();
         while let Some(rest) = bytes.strip_prefix(b"070701") {

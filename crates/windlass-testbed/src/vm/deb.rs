@@ -1,4 +1,4 @@
-//! Reading a Debian package without Debian's tools: an `ar` archive that holds a compressed `tar`
+//! Reading a Debian package without Debian's tools: an `ar` archive that contains a compressed `tar` archive
 //! (deb(5)).
 
 use std::collections::BTreeMap;
@@ -14,16 +14,16 @@ pub(super) struct Package {
     path: PathBuf,
     /// SHA-256 of the file.
     pub sha256: String,
-    /// Its name.
+    /// Name of the package.
     pub name: String,
-    /// Its version.
+    /// Version of the package.
     pub version: String,
-    /// The archive of its files, compressed as its name says.
+    /// Archive of its files. The suffix of the name gives the compression.
     data: (String, Vec<u8>),
 }
 
 impl Package {
-    /// Reads a package's file.
+    /// Reads a package file.
     pub fn open(path: &Path) -> Result<Package, Error> {
         let bytes = super::cache::read(path)?;
         let wrong = |what: String| Error::package(path, what);
@@ -50,7 +50,7 @@ impl Package {
         })
     }
 
-    /// Unpacks its files, in memory.
+    /// Unpacks the files in memory.
     pub fn unpack(&self) -> Result<Contents, Error> {
         let (name, data) = &self.data;
         let data = decompress(name, data).map_err(|what| Error::package(&self.path, what))?;
@@ -65,7 +65,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// The kernel's release, as `uname -r` would print it, and the kernel, compressed as it is.
+    /// Returns the kernel's release, as `uname -r` would print it, and the compressed kernel.
     pub fn vmlinuz(&self) -> Result<(String, Vec<u8>), Error> {
         let mut found = None;
         self.each(|path, entry| {
@@ -77,12 +77,12 @@ impl Contents {
             Ok(())
         })?;
         found.ok_or_else(|| {
-            Error::package(&self.path, "the package holds no kernel (no /boot/vmlinuz-…)")
+            Error::package(&self.path, "the package does not contain a kernel (no /boot/vmlinuz-…)")
         })
     }
 
-    /// Modules as ELF files, by name (`tcp_bbr`, `sch_fq`): those that are `wanted` by their place in the
-    /// kernel's tree, such as `net/ipv4/tcp_bbr`.
+    /// Returns modules as ELF files, by name (`tcp_bbr`, `sch_fq`). `wanted` selects them by their path in
+    /// the kernel's tree, such as `net/ipv4/tcp_bbr`.
     pub fn modules(
         &self,
         wanted: impl Fn(&str) -> bool,
@@ -103,8 +103,7 @@ impl Contents {
         Ok(modules)
     }
 
-    /// Calls `visit` with each file that the package would install, by its path from the root, `usr/` left
-    /// out.
+    /// Calls `visit` with each file that the package would install, by its path from the root without `usr/`.
     fn each(
         &self,
         mut visit: impl FnMut(&str, &mut dyn Read) -> std::io::Result<()>,
@@ -122,17 +121,17 @@ impl Contents {
             Ok(())
         };
         all().map_err(|e: std::io::Error| {
-            Error::package(&self.path, format!("its files cannot be read: {e}"))
+            Error::package(&self.path, format!("cannot read its files: {e}"))
         })
     }
 }
 
-/// A module's name from its place: file names may have dashes, names have none.
+/// Converts a module's path to its name. File names may contain dashes, but names use underscores.
 pub(super) fn name_of(place: &str) -> String {
     place.rsplit('/').next().unwrap_or(place).replace('-', "_")
 }
 
-/// The members of an `ar` archive: name and data. `None` if it is not one.
+/// Returns the members of an `ar` archive as name and data, or `None` if it is not such an archive.
 fn members(bytes: &[u8]) -> Option<Vec<(String, &[u8])>> {
     let mut rest = bytes.strip_prefix(b"!<arch>\n")?;
     let mut members = Vec::new();
@@ -143,7 +142,7 @@ fn members(bytes: &[u8]) -> Option<Vec<(String, &[u8])>> {
         let size: usize = text(48..58)?.trim_end().parse().ok()?;
         let (data, after) = after.split_at_checked(size)?;
         members.push((name, data));
-        // Members begin at even offsets.
+        // Members start at even offsets.
         rest = after.get(size % 2..).unwrap_or_default();
     }
     Some(members)
@@ -158,13 +157,13 @@ fn decompress(name: &str, data: &[u8]) -> Result<Vec<u8>, String> {
             Ok(mut decoder) => decoder.read_to_end(&mut bytes),
             Err(e) => return Err(format!("its {name} is damaged: {e}")),
         },
-        _ => return Err(format!("its {name} is compressed in a way that is not known here")),
+        _ => return Err(format!("its {name} has an unknown compression")),
     };
     read.map_err(|e| format!("its {name} is damaged: {e}"))?;
     Ok(bytes)
 }
 
-/// The control file's text.
+/// Returns the text of the control file.
 fn control(archive: &[u8]) -> Option<String> {
     let mut archive = tar::Archive::new(Cursor::new(archive));
     for entry in archive.entries().ok()? {
@@ -178,7 +177,7 @@ fn control(archive: &[u8]) -> Option<String> {
     None
 }
 
-/// Of `lib/modules/RELEASE/kernel/PLACE.ko.xz`: the place, and whether it is compressed.
+/// Splits `lib/modules/RELEASE/kernel/PLACE.ko.xz`. Returns the place, and true if the file is compressed.
 fn module(path: &str) -> Option<(&str, bool)> {
     let (_, place) = path.strip_prefix("lib/modules/")?.split_once("/kernel/")?;
     match place.strip_suffix(".ko.xz") {
@@ -192,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_of_odd_length_are_padded_and_a_cut_archive_is_refused() {
+    fn odd_members_are_padded_and_a_truncated_archive_is_refused() {
         let mut bytes = b"!<arch>\n".to_vec();
         for (name, data) in [("one.tar", "odd"), ("two.tar/", "even")] {
             bytes.extend(format!("{name:<16}{:<32}{:<10}`\n", "0", data.len()).bytes());
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_known_by_their_place_in_the_kernels_tree() {
+    fn modules_are_found_by_their_path_in_the_kernels_tree() {
         let path = "lib/modules/6.1.0-1/kernel/net/ipv4/tcp_bbr.ko";
         assert_eq!(module(path), Some(("net/ipv4/tcp_bbr", false)));
         assert_eq!(module(&format!("{path}.xz")), Some(("net/ipv4/tcp_bbr", true)));

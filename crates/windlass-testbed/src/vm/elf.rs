@@ -1,5 +1,5 @@
-//! What we need to know of ELF files: names of libraries, dependencies of modules, and how to leave
-//! debug information out.
+//! Properties of ELF files that the guest's image needs: names of libraries, dependencies of modules, and
+//! removal of debug information.
 
 use object::elf::FileHeader64;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
@@ -7,7 +7,7 @@ use object::{Endianness, Object, ObjectSection, elf};
 
 type Header = FileHeader64<Endianness>;
 
-/// The program that loads a dynamically linked executable, as its `PT_INTERP` names it.
+/// Returns the program that loads a dynamically linked executable (`PT_INTERP`).
 pub(super) fn interpreter(data: &[u8]) -> Result<Option<String>, object::Error> {
     let header = Header::parse(data)?;
     let endian = header.endian()?;
@@ -19,7 +19,7 @@ pub(super) fn interpreter(data: &[u8]) -> Result<Option<String>, object::Error> 
     Ok(None)
 }
 
-/// The name by which others ask for a library (`DT_SONAME`), if it has one.
+/// Returns the name by which other files refer to a library (`DT_SONAME`), if the library has one.
 pub(super) fn soname(data: &[u8]) -> Result<Option<String>, object::Error> {
     let header = Header::parse(data)?;
     let endian = header.endian()?;
@@ -35,8 +35,8 @@ pub(super) fn soname(data: &[u8]) -> Result<Option<String>, object::Error> {
     Ok(None)
 }
 
-/// The part of an executable or a library that is ever loaded: without symbols and debug information,
-/// which are most of a development build, and which the guest would copy at each boot.
+/// Returns the loaded part of an executable or a library, without symbols and debug information. These are
+/// most of a development build, and the guest would copy them at each boot.
 pub(super) fn loaded(data: &[u8]) -> Result<Vec<u8>, object::Error> {
     let header = Header::parse(data)?;
     let endian = header.endian()?;
@@ -44,14 +44,14 @@ pub(super) fn loaded(data: &[u8]) -> Result<Vec<u8>, object::Error> {
     let ends = segments.iter().map(|s| s.p_offset(endian) + s.p_filesz(endian));
     let end = ends.max().unwrap_or(0).min(data.len() as u64) as usize;
     let mut kept = data[..end].to_vec();
-    // The header must not point to the table of sections any more: e_shoff, e_shnum, e_shstrndx.
+    // The header must not refer to the section table any more: e_shoff, e_shnum, e_shstrndx.
     for field in [0x28..0x30, 0x3c..0x3e, 0x3e..0x40] {
         kept[field].fill(0);
     }
     Ok(kept)
 }
 
-/// The names of the modules that a kernel module needs, out of its `.modinfo` section.
+/// Returns the names of the modules that a kernel module needs, from its `.modinfo` section.
 pub(super) fn needed_modules(module: &[u8]) -> Result<Vec<String>, object::Error> {
     let file = object::File::parse(module)?;
     let Some(section) = file.section_by_name(".modinfo") else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to an answer.
+//! Errors of a run in a guest.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use windlass_run::KernelSeries as Series;
 
-/// Why there is no answer. Each says what is missing and what helps.
+/// Reason why there is no answer. Each message names the missing requirement and its remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A guest runs the host's own executable on an x86-64 kernel.
@@ -17,97 +17,95 @@ pub enum Error {
     Architecture(&'static str),
     /// QEMU is not installed.
     #[error(
-        "`{0}` is not to be found, and Linux in virtual time needs QEMU: `apt-get install qemu-system-x86`, or put \
+        "`{0}` not found, and Linux in virtual time needs QEMU: `apt-get install qemu-system-x86`, or put \
          its path into WINDLASS_QEMU"
     )]
     NoQemu(String),
-    /// QEMU is older than what the guest relies on.
+    /// QEMU is older than the guest's requirements.
     #[error("QEMU {found} is too old: Linux in virtual time needs {needed} or newer")]
     OldQemu {
-        /// What `--version` says.
+        /// Version that `--version` prints.
         found: String,
-        /// The oldest that serves.
+        /// Oldest supported version.
         needed: String,
     },
-    /// Neither a kernel in the cache, nor a package, nor apt.
+    /// The cache has no kernel, no package is given, and apt is missing.
     #[error(
-        "there is no kernel {series} in {}, and no apt to fetch one: download a Debian package \
+        "kernel {series} not found in {}, and apt is missing to download one: download a Debian package \
          linux-image-{series}…-cloud-amd64 (packages.debian.org) and name it in WINDLASS_KERNEL_DEB", cache.display()
     )]
     NoApt {
-        /// The series that was asked for.
+        /// Requested series.
         series: Series,
-        /// Where kernels are kept.
+        /// Folder of the kernels.
         cache: PathBuf,
     },
-    /// apt has no such package.
+    /// apt does not offer such a package.
     #[error(
-        "apt knows no package linux-image-{0}…-cloud-amd64: run `apt-get update` (6.1 is in Debian 12, 6.12 in Debian 13 \
+        "apt does not offer a package linux-image-{0}…-cloud-amd64: run `apt-get update` (6.1 is in Debian 12, 6.12 in Debian 13 \
          and in 12's backports), or name a downloaded package in WINDLASS_KERNEL_DEB"
     )]
     NoPackage(Series),
-    /// apt has failed.
-    #[error(
-        "`{command}` failed: {said} (a package that is here already can be named in WINDLASS_KERNEL_DEB)"
-    )]
+    /// apt failed.
+    #[error("`{command}` failed: {said} (or give a downloaded package in WINDLASS_KERNEL_DEB)")]
     Command {
-        /// What was called.
+        /// Command that was run.
         command: String,
-        /// The end of what it wrote to its standard error.
+        /// End of the command's standard error.
         said: String,
     },
-    /// A package file is not what it should be.
+    /// A package file is invalid.
     #[error("{}: {what}", path.display())]
     Package {
-        /// The package.
+        /// Path of the package.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Fault of the package.
         what: String,
     },
     /// A file cannot be read or written.
     #[error("{what} {}: {source}", path.display())]
     File {
-        /// What was attempted, such as "cannot read".
+        /// Failed operation, such as "cannot read".
         what: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The image for the guest cannot be made.
+    /// Making the guest's image failed.
     #[error("cannot make the guest's image: {0}")]
     Image(String),
-    /// QEMU did not start, or has stopped with an error.
+    /// QEMU did not start, or stopped with an error.
     #[error("QEMU failed: {0}")]
     Qemu(String),
-    /// The guest was still at work when its time was up.
+    /// The guest did not finish within its time limit.
     #[error("the guest gave no answer within {} s of this machine's time{}", after.as_secs(), tail(console))]
     Timeout {
-        /// The time allowed.
+        /// Time limit.
         after: Duration,
-        /// What the guest's kernel and the program in it have printed.
+        /// Output of the guest's kernel and program.
         console: String,
     },
-    /// The guest went down without an answer, as after a panic of its kernel.
-    #[error("the guest went down without an answer: {what}{}", tail(console))]
+    /// The guest ended without an answer, for example after a panic of its kernel.
+    #[error("the guest ended without an answer: {what}{}", tail(console))]
     NoAnswer {
-        /// What there is in place of an answer.
+        /// Fault of the answer.
         what: String,
-        /// What the guest's kernel and the program in it have printed.
+        /// Output of the guest's kernel and program.
         console: String,
     },
-    /// The program in the guest says that it could not do its job.
+    /// The program in the guest reported that its job failed.
     #[error("in the guest: {message}{}", tail(console))]
     Guest {
-        /// What it says.
+        /// Message of the program.
         message: String,
-        /// What the guest's kernel and the program in it have printed.
+        /// Output of the guest's kernel and program.
         console: String,
     },
 }
 
 impl Error {
-    /// For `map_err`: what was attempted with a file.
+    /// For `map_err`: names the failed operation on a file.
     pub(super) fn file<'a>(
         what: &'static str,
         path: &'a Path,
@@ -115,17 +113,17 @@ impl Error {
         move |source| Error::File { what, path: path.to_path_buf(), source }
     }
 
-    /// Something is wrong with a package.
+    /// Creates the error of an invalid package.
     pub(super) fn package(path: &Path, what: impl Into<String>) -> Error {
         Error::Package { path: path.to_path_buf(), what: what.into() }
     }
 }
 
-/// The console's last lines, as a part of a message; of a kernel's panic those that lead up to it, not
-/// the trace of calls that follows.
+/// Returns the console's last lines as a part of a message. After a panic of the kernel, these are the lines
+/// before the call trace.
 fn tail(console: &str) -> String {
     const LINES: usize = 15;
-    // That a guest powers off says nothing.
+    // A power-off message is expected and left out.
     let telling = |line: &&str| !line.trim().is_empty() && !line.contains("reboot: ");
     let lines: Vec<&str> = console.lines().filter(telling).collect();
     if lines.is_empty() {
@@ -142,7 +140,7 @@ mod tests {
     use super::tail;
 
     #[test]
-    fn a_panic_is_told_by_what_led_to_it() {
+    fn tail_of_a_panic_ends_before_the_call_trace() {
         let console = "[0.1] boot\r\n\r\nlast words\r\n[1.0] Kernel panic - not syncing\r\n[1.0] Call Trace:\r\n";
         let told = tail(console);
         assert!(told.contains("last words\n  [1.0] Kernel panic"), "{told}");
@@ -150,12 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn a_console_that_says_nothing_is_not_told() {
+    fn tail_of_an_empty_console_is_empty() {
         assert_eq!(tail("\r\n[    1.042095] reboot: Power down\r\n"), "");
     }
 
     #[test]
-    fn of_a_long_console_the_end_is_told() {
+    fn tail_of_a_long_console_has_only_the_last_lines() {
         let console: String = (0..100).map(|n| format!("line {n}\n")).collect();
         let told = tail(&console);
         assert!(told.ends_with("line 99") && !told.contains("line 80\n"), "{told}");

@@ -1,5 +1,5 @@
-//! What the guest sends back: an answer or why there is none, with its length and checksum, so that
-//! half of one is never taken for the whole.
+//! The guest's reply: an answer or the reason for a failure, with its length and checksum, so that a
+//! truncated reply is detected.
 
 use sha2::{Digest, Sha256};
 use std::time::Duration;
@@ -9,19 +9,19 @@ const MAGIC: &[u8; 8] = b"WINDLASS";
 const HEAD: usize = 8 + 1 + 8 + 8 + 8;
 const SUM: usize = 32;
 
-/// The outcome of a job, as the guest tells it.
+/// The outcome of a job, as the guest sends it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
-    /// The output, or a sentence that says what has gone wrong.
+    /// The output, or a sentence that describes the failure.
     pub outcome: Result<Vec<u8>, String>,
-    /// The guest's time since its kernel's clock started, at the job's begin.
+    /// The guest's time at the start of the job, since the start of its kernel's clock.
     pub begun: Duration,
-    /// The same at the job's end.
+    /// The guest's time at the end of the job.
     pub ended: Duration,
 }
 
 impl Frame {
-    /// As it goes over the port.
+    /// Encodes the frame for the port.
     pub fn encode(&self) -> Vec<u8> {
         let (kind, body) = match &self.outcome {
             Ok(output) => (0, output.as_slice()),
@@ -38,12 +38,12 @@ impl Frame {
         bytes
     }
 
-    /// What the port has received, or what is wrong with it.
+    /// Decodes the bytes received from the port. An error describes their fault.
     pub fn decode(bytes: &[u8]) -> Result<Frame, String> {
         if bytes.is_empty() {
             return Err("it has sent nothing".to_string());
         }
-        let cut = || format!("of its answer only {} bytes have come", bytes.len());
+        let cut = || format!("only {} bytes of its answer have arrived", bytes.len());
         let (head, rest) = bytes.split_at_checked(HEAD).ok_or_else(cut)?;
         let number = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().expect("8 bytes"));
         let length = usize::try_from(number(25)).unwrap_or(usize::MAX);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_and_failures_arrive_as_they_were_sent() {
+    fn answers_and_failures_survive_encoding() {
         for outcome in [Ok(b"bytes\0".to_vec()), Ok(vec![]), Err("no such file".to_string())] {
             let frame = frame(outcome);
             assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_an_answer_and_no_changed_one_is_taken_for_it() {
+    fn truncated_and_changed_answers_are_refused() {
         let whole = frame(Ok(b"twelve bytes".to_vec())).encode();
         for end in 0..whole.len() {
             assert!(Frame::decode(&whole[..end]).is_err(), "cut at {end}");

@@ -1,4 +1,4 @@
-//! The guest's side: process 1 sets the kernel up, does the job, sends the answer and powers off.
+//! The guest's side: process 1 configures the kernel, does the job, sends the answer and powers off.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,14 +17,15 @@ use super::frame::Frame;
 use super::image;
 use crate::live::netlink::Netlink;
 
-/// The port's place in the guest: the first port of the only virtio-serial device.
+/// Device of the port in the guest: the first port of the only virtio-serial device.
 const PORT: &str = "/dev/vport0p1";
 
-/// To be called first thing in `main` by a program that [`run`](super::run)s jobs. In an ordinary
-/// process it returns at once. In the guest it never returns: `serve` does the job, given its
-/// [arguments](super::Job::args), in a folder that holds its [files](super::Job::files), and the bytes
-/// that it returns are the [answer](super::Answer::output). If it returns a message, or panics, the
-/// caller of `run` gets an error that says so.
+/// Runs a job in the guest. A program that [`run`](super::run)s jobs must call this first in `main`.
+///
+/// In an ordinary process it returns immediately. In the guest it never returns: `serve` does the job, given
+/// its [arguments](super::Job::args), in a folder that contains its [files](super::Job::files). The returned
+/// bytes are the [answer](super::Answer::output). If `serve` returns a message or panics, the caller of `run`
+/// gets it as an error.
 pub fn guest_main(serve: impl Fn(&[String]) -> Result<Vec<u8>, String>) {
     if process::id() != 1 || !Path::new(image::ARGS).exists() {
         return;
@@ -35,19 +36,19 @@ pub fn guest_main(serve: impl Fn(&[String]) -> Result<Vec<u8>, String>) {
         catch_unwind(AssertUnwindSafe(|| serve(&args))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(format!("the program panicked: {}", text.unwrap_or("it does not say why")))
+            Err(format!("the program panicked: {}", text.unwrap_or("no message")))
         })
     });
     let frame = Frame { outcome, begun, ended: now() };
     if let Err(e) = send(&frame.encode()) {
-        eprintln!("the answer cannot be sent to {PORT}: {e}");
+        eprintln!("cannot send the answer to {PORT}: {e}");
     }
-    // Never returns unless it fails; then the kernel panics as process 1 ends, and QEMU stops too.
+    // This returns only on failure; the kernel then panics as process 1 ends, and QEMU stops too.
     let _ = reboot(RebootMode::RB_POWER_OFF);
     process::exit(1);
 }
 
-/// Brings the guest to where a job can run. Returns the job's arguments.
+/// Prepares the guest for a job. Returns the job's arguments.
 fn set_up() -> Result<Vec<String>, String> {
     for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>)
@@ -58,7 +59,7 @@ fn set_up() -> Result<Vec<String>, String> {
     // The loopback device is the first of every network namespace.
     Netlink::open()
         .and_then(|netlink| netlink.bring_up(1, &[]))
-        .map_err(|e| format!("cannot bring the loopback device up: {e}"))?;
+        .map_err(|e| format!("cannot bring up the loopback device: {e}"))?;
     choose_algorithms().map_err(|e| format!("cannot set the congestion control: {e}"))?;
     // A run holds a namespace, a device and sockets for each end of a flow.
     setrlimit(Resource::RLIMIT_NOFILE, 1 << 16, 1 << 16)
@@ -80,7 +81,7 @@ fn load_modules() -> io::Result<()> {
     Ok(())
 }
 
-/// The port appears when the driver and the device have greeted each other, which takes milliseconds.
+/// Waits for the port. It appears when the driver and the device have negotiated, which takes milliseconds.
 fn await_port() -> Result<(), String> {
     for _ in 0..1000 {
         if Path::new(PORT).exists() {
@@ -91,8 +92,7 @@ fn await_port() -> Result<(), String> {
     Err(format!("the port {PORT} does not appear"))
 }
 
-/// Reno for whoever does not choose, and every algorithm for whoever does. New namespaces inherit the
-/// former.
+/// Makes Reno the default and allows every algorithm. New namespaces inherit the default.
 fn choose_algorithms() -> io::Result<()> {
     let setting = |name: &str| format!("/proc/sys/net/ipv4/tcp_{name}congestion_control");
     let available = fs::read_to_string(setting("available_"))?;
@@ -100,7 +100,7 @@ fn choose_algorithms() -> io::Result<()> {
     fs::write(setting(""), "reno")
 }
 
-/// Time since the kernel's clock started.
+/// Returns the time since the start of the kernel's clock.
 fn now() -> Duration {
     clock_gettime(ClockId::CLOCK_BOOTTIME).map(Duration::from).unwrap_or_default()
 }

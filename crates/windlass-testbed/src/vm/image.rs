@@ -7,23 +7,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::cpio::Archive;
 use super::{Error, Kernel, cache, elf};
 
-/// Where the guest finds the kernel's modules; their names begin with their place in the order.
+/// Folder of the kernel's modules in the guest. Their names begin with their position in the loading order.
 pub(super) const MODULES: &str = "/windlass/modules";
-/// The job's arguments as a JSON array. That it is there tells the guest's process 1 what it is.
+/// File with the job's arguments as a JSON array. Its presence shows the guest's process 1 that it runs in a
+/// guest.
 pub(super) const ARGS: &str = "/windlass/args";
 /// The folder with the job's files, in which the job runs.
 pub(super) const JOB: &str = "/job";
-/// Where the guest's program finds its shared libraries.
+/// Folder of the shared libraries in the guest.
 pub(super) const LIBRARIES: &str = "/lib";
 
-/// The part that is the same for every job on a kernel. Made once in this process: what is mapped and
-/// running does not change, whatever happens to the files meanwhile.
+/// Returns the part of the image that is equal for every job on a kernel. It is built once per process: the
+/// mapped and running files do not change, even if the files on disk do.
 pub(super) fn base(kernel: &Kernel) -> Result<Arc<Vec<u8>>, Error> {
-    /// Of a kernel with a set of libraries.
+    /// Images by kernel and set of libraries.
     type Made = BTreeMap<(String, Vec<String>), Arc<Vec<u8>>>;
     static MADE: Mutex<Made> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    // A library that has been opened since is one more to be packed.
+    // A library that was opened in the meantime must be packed too.
     let libraries = mapped().map_err(|e| Error::Image(e.to_string()))?;
     let key = (kernel.sha256.clone(), libraries);
     if let Some(base) = made.get(&key) {
@@ -34,7 +35,7 @@ pub(super) fn base(kernel: &Kernel) -> Result<Arc<Vec<u8>>, Error> {
     Ok(base)
 }
 
-/// The part that is the job: an archive that follows the other.
+/// Returns the part of the image with the job: an archive that follows the other part.
 pub(super) fn job(args: &[String], files: &[(String, Vec<u8>)]) -> Result<Vec<u8>, Error> {
     let mut archive = Archive::default();
     archive.file(ARGS, &serde_json::to_vec(args).expect("strings are JSON"));
@@ -43,7 +44,7 @@ pub(super) fn job(args: &[String], files: &[(String, Vec<u8>)]) -> Result<Vec<u8
         let plain =
             !name.is_empty() && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
         if !plain {
-            return Err(Error::Image(format!("`{name}` is no name for a file of a job")));
+            return Err(Error::Image(format!("invalid file name `{name}` in a job")));
         }
         archive.file(&format!("{JOB}/{name}"), bytes);
     }
@@ -55,7 +56,7 @@ fn build(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     for folder in ["/dev", "/proc", "/sys", "/tmp"] {
         archive.folder(folder);
     }
-    // The kernel opens it as the standard streams of process 1.
+    // The kernel opens the console as the standard streams of process 1.
     archive.device("/dev/console", 5, 1);
     program(&mut archive)?;
     for (i, path) in kernel.modules.iter().enumerate() {
@@ -65,10 +66,10 @@ fn build(kernel: &Kernel) -> Result<Vec<u8>, Error> {
     Ok(archive.finish())
 }
 
-/// Adds this executable and what it needs to be loaded.
+/// Adds this executable and the files that its loading needs.
 fn program(archive: &mut Archive) -> Result<(), Error> {
     let unreadable = |what: &str, e: &dyn std::fmt::Display| {
-        Error::Image(format!("{what} of this program cannot be read: {e}"))
+        Error::Image(format!("cannot read {what} of this program: {e}"))
     };
     let executable = fs::read("/proc/self/exe").map_err(|e| unreadable("the file", &e))?;
     let damaged = |e| unreadable("the file", &e);
@@ -91,8 +92,8 @@ fn program(archive: &mut Archive) -> Result<(), Error> {
     Ok(())
 }
 
-/// The files, besides the executable, from which this process has mapped code: its shared libraries and
-/// the program that has loaded them.
+/// Returns the files, except the executable, from which this process has mapped code: its shared libraries
+/// and their loader.
 fn mapped() -> std::io::Result<Vec<String>> {
     let executable = fs::read_link("/proc/self/exe")?;
     let map = fs::read_to_string("/proc/self/maps")?;
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_are_the_files_other_than_the_program_that_code_is_mapped_from() {
+    fn libraries_are_the_mapped_code_files_except_the_program() {
         let map = "\
 55d0-55d1 r-xp 00001000 fe:00 131 /opt/my tools/windlass
 7f00-7f01 r--p 00000000 fe:00 132                        /usr/lib/locale/C.utf8/LC_CTYPE

@@ -1,4 +1,4 @@
-//! A kernel in the cache: fetched once, checked at each use.
+//! A kernel in the cache: downloaded once, checked at each use.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,27 +13,27 @@ use super::{Error, Series, apt, cache, deb, modules, vmlinux};
 /// A kernel that is ready to boot.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// The release, as `uname -r` prints it: `6.12.94+deb13-cloud-amd64`.
+    /// Release, as `uname -r` prints it: `6.12.94+deb13-cloud-amd64`.
     pub release: String,
-    /// The package it is from, and its version.
+    /// Package of the kernel, and its version.
     pub package: String,
-    /// The kernel as an ELF file.
+    /// File of the kernel in ELF format.
     pub(super) vmlinux: PathBuf,
-    /// The guest's modules in the order in which they are loaded.
+    /// Modules of the guest, in the order in which they are loaded.
     pub(super) modules: Vec<PathBuf>,
-    /// SHA-256 of the manifest: names the kernel and its modules, to the byte.
+    /// SHA-256 of the manifest, which identifies the kernel and its modules to the byte.
     pub(super) sha256: String,
 }
 
-/// What the cache knows of a kernel.
+/// Data of a cached kernel.
 #[derive(Serialize, Deserialize)]
 struct Manifest {
     release: String,
     package: String,
     version: String,
-    /// SHA-256 of the package's file.
+    /// SHA-256 of the package file.
     package_sha256: String,
-    /// The kernel first, then the modules in the order in which they are loaded.
+    /// The kernel, then the modules in the order in which they are loaded.
     files: Vec<File>,
 }
 
@@ -44,22 +44,23 @@ struct File {
 }
 
 const MANIFEST: &str = "manifest.json";
-/// To be raised when kernels are unpacked in another way or with other modules. Each layout has its own
-/// folder, so that versions of Windlass do not take away each other's kernels.
+/// Version of the layout. Increase it when kernels are unpacked differently or with other modules. Each
+/// layout has its own folder, so that versions of Windlass do not remove each other's kernels.
 const LAYOUT: &str = "1";
 
-/// A kernel of a series, ready to boot: from the cache if it is there and its checksums hold, else from
-/// the packages that `WINDLASS_KERNEL_DEB` names (file names with `:` between them), else by apt.
-/// A kernel in the cache stays until its folder is removed, so that results stay comparable; one that
-/// `WINDLASS_KERNEL_DEB` names comes before it. Within a process the first call does the work, and all
-/// get the same kernel. `progress` is told of what takes long.
+/// Returns a kernel of a series that is ready to boot.
+///
+/// The kernel comes from the packages that `WINDLASS_KERNEL_DEB` names (file names with `:` between them),
+/// else from the cache if its checksums are correct, else from apt. A kernel in the cache stays until its
+/// folder is removed, so that results stay comparable. The first call in a process does the work, and all
+/// calls return the same kernel. `progress` receives messages about steps that take long.
 ///
 /// # Errors
 ///
-/// If there is no way to a kernel; the error says what would be one.
+/// Returns an error if no kernel can be obtained. The error names a remedy.
 pub fn prepare(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
     static READY: Mutex<BTreeMap<Series, Kernel>> = Mutex::new(BTreeMap::new());
-    // Whoever else wants a kernel now had better wait than fetch it too.
+    // Another caller waits here instead of downloading the kernel too.
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(kernel) = ready.get(&series) {
         return Ok(kernel.clone());
@@ -79,7 +80,7 @@ fn find(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error>
                 _ => return Ok(kernel),
             },
             Err(e) => {
-                progress(&format!("{e}; the kernel is made anew"));
+                progress(&format!("{e}; the kernel is unpacked again"));
                 fs::remove_dir_all(&folder)
                     .map_err(Error::file("cannot remove the damaged", &folder))?;
             }
@@ -93,7 +94,7 @@ fn find(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error>
     unpack(&package, &shelf, work, progress)
 }
 
-/// Whether there is a kernel of a series in the cache, or a way to one; nothing is fetched.
+/// Checks that a kernel of a series is in the cache or can be obtained. Downloads nothing.
 pub(super) fn obtainable(series: Series) -> Result<(), Error> {
     let shelf = shelf(series)?;
     if !kept(&shelf).is_empty() || given(series)?.is_some() {
@@ -102,7 +103,7 @@ pub(super) fn obtainable(series: Series) -> Result<(), Error> {
     package_name(series, &shelf).map(drop)
 }
 
-/// The release of the kernel that [`prepare`] would take without fetching any.
+/// Returns the release of the kernel that [`prepare`] would use without a download.
 pub fn kept_release(series: Series) -> Option<String> {
     if let Some(package) = given(series).ok()? {
         return package.name.strip_prefix("linux-image-").map(str::to_owned);
@@ -117,7 +118,7 @@ fn shelf(series: Series) -> Result<PathBuf, Error> {
     Ok(shelf)
 }
 
-/// The folders of kernels in the cache, newest first.
+/// Returns the folders of kernels in the cache, newest first.
 fn kept(shelf: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(shelf).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries
@@ -130,12 +131,12 @@ fn kept(shelf: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Folders in the making have hidden names.
+/// Unfinished folders have hidden names.
 fn is_hidden(folder: &Path) -> bool {
     folder.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'))
 }
 
-/// The package of this series that the user has named.
+/// Returns the package of this series that the user has given.
 fn given(series: Series) -> Result<Option<deb::Package>, Error> {
     let Some(named) = env::var_os("WINDLASS_KERNEL_DEB") else { return Ok(None) };
     for path in env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()) {
@@ -162,11 +163,11 @@ fn fetch(
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, Error> {
     let name = package_name(series, shelf)?;
-    progress(&format!("fetching {name} (about 30 MB) with apt"));
+    progress(&format!("downloading {name} (about 30 MB) with apt"));
     apt::download(&name, folder)
 }
 
-/// Unpacks a package into a folder of its own on the shelf.
+/// Unpacks a package into a separate folder on the shelf.
 fn unpack(
     package: &deb::Package,
     shelf: &Path,
@@ -198,7 +199,7 @@ fn unpack(
     cache::write(&place.join(MANIFEST), text.as_bytes())?;
     let folder = shelf.join(format!("{release}-{}", &package.sha256[..8]));
     match fs::rename(&place, &folder) {
-        // Another process may have been faster.
+        // Another process may have finished earlier.
         Err(_) if folder.join(MANIFEST).is_file() => {}
         renamed => renamed.map_err(Error::file("cannot make", &folder))?,
     }
@@ -220,7 +221,7 @@ fn load(folder: &Path) -> Result<(Kernel, String), Error> {
         paths.push(path);
     }
     if paths.is_empty() {
-        return Err(Error::package(&path, "the manifest names no kernel"));
+        return Err(Error::package(&path, "the manifest does not name a kernel"));
     }
     let kernel = Kernel {
         release: manifest.release,
@@ -236,7 +237,7 @@ fn load(folder: &Path) -> Result<(Kernel, String), Error> {
 mod tests {
     use super::*;
 
-    /// A folder as `unpack` leaves it, with a kernel and a module of a few bytes.
+    /// Creates a folder like `unpack`, with a kernel and a module of a few bytes.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| {
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_whole_is_taken_and_names_its_parts() {
+    fn complete_kernel_is_accepted_with_its_parts() {
         let folder = folder();
         let (kernel, package) = load(folder.path()).unwrap();
         assert_eq!(kernel.vmlinux, folder.path().join("vmlinux"));
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_has_changed_or_lacks_a_file_is_refused() {
+    fn changed_or_incomplete_kernel_is_refused() {
         for (name, contents) in
             [("vmlinux", Some("vmlinuy")), ("tun.ko", Some("")), ("tun.ko", None)]
         {

@@ -1,17 +1,18 @@
 //! Linux in virtual time: a Debian kernel under QEMU whose clock counts instructions.
 //!
-//! The guest is this very executable. [`run`] packs it, the shared libraries that it has mapped and a
-//! few kernel modules into an initramfs, boots a kernel with that and nothing else, and takes the
-//! answer from a virtio-serial port. In the guest the executable finds itself to be process 1, and
-//! [`guest_main`], the first thing that `main` calls, does the job instead of whatever `main` does.
+//! The guest is this executable. [`run`] packs it, its mapped shared libraries and a few kernel modules into
+//! an initramfs, and boots a kernel with only these files. The answer arrives on a virtio-serial port. In the
+//! guest the executable detects that it is process 1. `main` calls [`guest_main`] first, which does the job
+//! and does not return there.
 //!
-//! QEMU interprets the processor (TCG), one instruction lasts one nanosecond, and an idle processor
-//! jumps to its next timer. So the guest's time has nothing to do with the host's: a busy host makes a
-//! run slow, not wrong, and the same job gives the same bytes at every run. Nothing of the host's
-//! randomness or clock reaches the guest.
+//! QEMU interprets the processor (TCG), one instruction lasts one nanosecond, and an idle processor jumps to
+//! its next timer. The guest's time is therefore independent of the host's time. A busy host makes a run
+//! slow, not wrong, and the same job gives the same bytes in every run. The guest receives neither randomness
+//! nor the clock of the host.
 //!
-//! Kernels are Debian's packages, fetched and verified by apt, unpacked into a cache and checked
-//! against their SHA-256 by each process that uses them. No root is needed. `docs/src/inside/testbed.md` has the recipe.
+//! Kernels are Debian's packages. apt downloads and verifies them. They are unpacked into a cache, and each
+//! process that uses them checks their SHA-256. Root is not needed. `docs/src/inside/testbed.md` has the
+//! recipe.
 
 mod apt;
 pub(crate) mod cache;

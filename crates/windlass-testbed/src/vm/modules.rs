@@ -1,15 +1,15 @@
-//! Which kernel modules the guest gets, and in what order they are loaded.
+//! Kernel modules of the guest, and their loading order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Error, deb, elf};
 
-/// Queueing disciplines for those who would rather have the kernel's own than the testbed's links.
-/// `fq_codel` and the FIFOs are built into Debian's kernels.
+/// Queueing disciplines, for programs that use the kernel's own instead of the testbed's links. `fq_codel`
+/// and the FIFOs are built into Debian's kernels.
 const DISCIPLINES: [&str; 7] =
     ["sch_codel", "sch_fq", "sch_fq_pie", "sch_netem", "sch_pie", "sch_red", "sch_tbf"];
 
-/// TUN and veth devices, and the port for the answer, which some kernels have built in.
+/// TUN and veth devices, and the port for the answer. Some kernels have them built in.
 const DRIVERS: [&str; 4] = [
     "drivers/char/virtio_console",
     "drivers/net/tun",
@@ -17,8 +17,8 @@ const DRIVERS: [&str; 4] = [
     "drivers/virtio/virtio_pci",
 ];
 
-/// Whether the guest gets a module for its own sake: drivers, everything of TCP (its algorithms and
-/// `tcp_diag`), and queueing disciplines.
+/// True if the guest gets a module for its own use: drivers, all TCP modules (its algorithms and `tcp_diag`),
+/// and queueing disciplines.
 fn wanted(place: &str) -> bool {
     let discipline = place.strip_prefix("net/sched/");
     DRIVERS.contains(&place)
@@ -26,10 +26,10 @@ fn wanted(place: &str) -> bool {
         || discipline.is_some_and(|name| DISCIPLINES.contains(&name))
 }
 
-/// A module and its name.
+/// Name and contents of a module.
 pub(super) type Module = (String, Vec<u8>);
 
-/// The modules of a package that the guest gets, each after those that it needs.
+/// Returns the modules of a package for the guest, each after the modules that it needs.
 pub(super) fn choose(package: &deb::Contents) -> Result<Vec<Module>, Error> {
     let mut modules = package.modules(wanted)?;
     loop {
@@ -60,7 +60,7 @@ fn needs(modules: &BTreeMap<String, Vec<u8>>) -> Result<BTreeMap<String, Vec<Str
     modules.iter().map(of).collect()
 }
 
-/// The names in an order in which each comes after those it needs.
+/// Returns the names in an order in which each is after the names that it needs.
 fn order(needs: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     fn visit(name: &str, needs: &BTreeMap<String, Vec<String>>, order: &mut Vec<String>) {
         if order.iter().any(|done| done == name) {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_module_comes_after_those_it_needs() {
+    fn each_module_is_after_the_modules_that_it_needs() {
         let needs = [("a", vec!["m"]), ("b", vec![]), ("m", vec!["z", "b"]), ("z", vec![])];
         let needs =
             needs.map(|(name, of)| (name.into(), of.into_iter().map(String::from).collect()));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn every_algorithm_of_tcp_is_wanted_and_the_rest_of_the_kernel_is_not() {
+    fn tcp_algorithms_are_wanted_and_other_modules_are_not() {
         assert!(
             wanted("net/ipv4/tcp_yeah")
                 && wanted("net/sched/sch_netem")

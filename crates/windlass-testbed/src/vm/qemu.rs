@@ -1,4 +1,4 @@
-//! Running a job: QEMU's command line, its life, and the answer.
+//! Running a job: QEMU's command line, its process, and the answer.
 
 use std::env;
 use std::fs::File;
@@ -14,19 +14,18 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use super::frame::Frame;
 use super::{Error, Kernel, Series, child, image, kernel};
 
-/// What the guest is to do.
+/// The job of a guest.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What the guest's program is called with; see [`guest_main`](super::guest_main).
+    /// Arguments of the guest's program; see [`guest_main`](super::guest_main).
     pub args: Vec<String>,
-    /// Files that the guest's program finds in the folder it runs in: name, which may have folders, and
-    /// contents.
+    /// Files in the working folder of the guest's program: name, which may have folders, and contents.
     pub files: Vec<(String, Vec<u8>)>,
-    /// How long the guest may take, in this machine's time.
+    /// Time limit of the guest, in this machine's time.
     pub timeout: Duration,
-    /// The guest's memory, MiB.
+    /// Memory of the guest, MiB.
     pub memory_mib: u32,
-    /// Whether the guest's kernel is to take BPF programs, which makes its boot longer.
+    /// True if the guest's kernel accepts BPF programs, which makes its boot longer.
     pub programs: bool,
 }
 
@@ -43,29 +42,29 @@ impl Default for Job {
     }
 }
 
-/// What has come of a job.
+/// Result of a job.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What the guest's program has returned.
+    /// Output of the guest's program.
     pub output: Vec<u8>,
-    /// What the guest's kernel and program have printed, the last MiB of it if it is much.
+    /// Text that the guest's kernel and program have printed; only about the last MiB of a longer text.
     pub console: String,
-    /// How long the guest took from the start of its kernel's clock to the job, in its own time.
+    /// Duration from the start of the guest's kernel clock to the job, in the guest's time.
     pub boot: Duration,
-    /// How long the job took in the guest's own time. The same at every run of the same job.
+    /// Duration of the job in the guest's time. It is equal in every run of the same job.
     pub virtual_time: Duration,
-    /// How long all of it took on this machine.
+    /// Duration of the whole run on this machine.
     pub host_time: Duration,
 }
 
-/// The oldest QEMU that the guest has been tried on.
+/// Oldest QEMU on which the guest has been tested.
 const OLDEST_QEMU: (u32, u32) = (7, 2);
 
-/// What is the same for every guest. `docs/src/inside/testbed.md` explains each choice.
+/// Arguments of every guest. `docs/src/inside/testbed.md` explains each choice.
 ///
-/// `rr=record` is not for the record: it makes QEMU's main loop wait while the processor is at work.
-/// Without it the loop now and then sees a processor that has halted but not yet accounted for its last
-/// instructions, and lets the clock jump too far: about once in 100,000 naps of the guest.
+/// `rr=record` is not used for a recording: it makes QEMU's main loop wait while the processor is working.
+/// Without it, the loop sometimes sees a processor that has halted but not yet accounted for its last
+/// instructions. The clock then jumps too far. This happens about once in 100,000 naps of the guest.
 const MACHINE: &str = "-accel tcg -smp 1 -cpu Nehalem \
     -icount shift=0,sleep=off,rr=record,rrfile=/dev/null \
     -rtc base=2026-01-01T00:00:00,clock=vm -seed 1 \
@@ -78,15 +77,14 @@ const KERNEL: &str = "console=ttyS0 quiet panic=-1 oops=panic transparent_hugepa
     mitigations=off cryptomgr.notests initcall_blacklist=jent_mod_init,\
 load_system_certificate_list,init_acpi_pm_clocksource,hpet_late_init,init_kprobe_trace";
 
-/// What more is left out of the boot of a guest without BPF programs.
+/// Additional initcalls that a guest without BPF programs skips at boot.
 const WITHOUT_PROGRAMS: &str = "bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init";
 
-/// Says whether [`run`] can work for a series here, and if not, what is missing and what helps. Fetches
-/// nothing.
+/// Checks that [`run`] can work for a series on this machine. Downloads nothing.
 ///
 /// # Errors
 ///
-/// The first thing that is missing.
+/// Returns an error that names the first missing requirement and its remedy.
 pub fn check(series: Series) -> Result<(), Error> {
     if !cfg!(target_arch = "x86_64") {
         return Err(Error::Architecture(env::consts::ARCH));
@@ -101,18 +99,18 @@ pub fn check(series: Series) -> Result<(), Error> {
     }
 }
 
-/// QEMU's version, as `7.2.22`: its processor keeps the guest's time.
+/// Returns QEMU's version, as `7.2.22`. QEMU's processor determines the guest's time.
 ///
 /// # Errors
 ///
-/// There is no QEMU.
+/// Returns an error if QEMU is missing.
 pub fn qemu_version() -> Result<String, Error> {
     let said = said()?;
     let version = said.split_once("version ").map_or("", |(_, rest)| rest);
     Ok(version.split_whitespace().next().unwrap_or("of no version").to_owned())
 }
 
-/// What QEMU says of its version.
+/// Returns the version text that QEMU prints.
 fn said() -> Result<String, Error> {
     static SAID: OnceLock<String> = OnceLock::new();
     if let Some(said) = SAID.get() {
@@ -124,12 +122,13 @@ fn said() -> Result<String, Error> {
     Ok(SAID.get_or_init(|| String::from_utf8_lossy(&output.stdout).into_owned()).clone())
 }
 
-/// Boots a kernel with this program as its process 1, lets it do the job, and takes its answer. Several
+/// Boots a kernel with this program as its process 1, runs the job, and returns its answer. Several guests
 /// may run at once. The guest ends with the thread that called this.
 ///
 /// # Errors
 ///
-/// If QEMU cannot be run, the guest goes down or is not done in time, or its program says that it failed.
+/// Returns an error if QEMU cannot be run, if the guest ends early or too late, or if its program reports a
+/// failure.
 pub fn run(kernel: &Kernel, job: &Job) -> Result<Answer, Error> {
     let started = Instant::now();
     let [mut initrd, mut port, mut complaints] =
@@ -145,7 +144,7 @@ pub fn run(kernel: &Kernel, job: &Job) -> Result<Answer, Error> {
     let mut qemu =
         child::spawn(&mut command, &[&initrd, &port_fd]).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => Error::NoQemu(program()),
-            _ => Error::Qemu(format!("{} cannot be started: {e}", program())),
+            _ => Error::Qemu(format!("cannot start {}: {e}", program())),
         })?;
     let console = console(&mut qemu, job.timeout)?;
     let status = qemu.wait().map_err(|e| Error::Qemu(e.to_string()))?;
@@ -170,7 +169,7 @@ pub fn run(kernel: &Kernel, job: &Job) -> Result<Answer, Error> {
     }
 }
 
-/// QEMU's name or path.
+/// Returns QEMU's name or path.
 fn program() -> String {
     let given = env::var("WINDLASS_QEMU").ok().filter(|path| !path.is_empty());
     given.unwrap_or_else(|| "qemu-system-x86_64".to_string())
@@ -184,8 +183,8 @@ fn command(kernel: &Kernel, job: &Job, initrd: &OwnedFd, port: &OwnedFd) -> Comm
     command.args(MACHINE.split_whitespace());
     command.args(["-m", &job.memory_mib.to_string(), "-serial", "stdio"]);
     command.args(["-chardev", &format!("file,id=port,path={}", inherited(port))]);
-    // Without ioeventfd the device does its work within the guest's instruction, not whenever the
-    // host's scheduler lets another thread do it.
+    // Without ioeventfd the device works within the guest's instruction. Its timing is then independent of
+    // the host's scheduler.
     command.args(["-device", "virtio-serial-pci,ioeventfd=off"]);
     command.args(["-device", "virtserialport,chardev=port,nr=1,name=windlass"]);
     command.arg("-kernel").arg(&kernel.vmlinux);
@@ -193,7 +192,7 @@ fn command(kernel: &Kernel, job: &Job, initrd: &OwnedFd, port: &OwnedFd) -> Comm
     command
 }
 
-/// Reads the console until QEMU has gone, or kills QEMU when its time is up.
+/// Reads the console until QEMU has ended, or kills QEMU at the time limit.
 fn console(qemu: &mut Child, timeout: Duration) -> Result<String, Error> {
     let mut pipe = qemu.stdout.take().expect("its standard output is a pipe");
     let (done, waiting) = mpsc::channel();
@@ -214,7 +213,8 @@ fn console(qemu: &mut Child, timeout: Duration) -> Result<String, Error> {
     }
 }
 
-/// The last of what a pipe brings until it closes: a MiB at least, if it brings as much.
+/// Returns the end of a pipe's output until the pipe closes: at least the last MiB, if there is that much
+/// output.
 fn last_of(pipe: &mut impl Read) -> Vec<u8> {
     const KEPT: usize = 1 << 20;
     let (mut kept, mut part) = (Vec::new(), vec![0; 1 << 16]);
@@ -227,10 +227,10 @@ fn last_of(pipe: &mut impl Read) -> Vec<u8> {
     kept
 }
 
-/// A file without a name: nothing stays behind however this process ends.
+/// Creates a file without a name, which always disappears with this process.
 fn memory_file(name: &std::ffi::CStr) -> Result<File, Error> {
     let fd = memfd_create(name, MFdFlags::MFD_CLOEXEC)
-        .map_err(|e| Error::Image(format!("no memory file: {e}")))?;
+        .map_err(|e| Error::Image(format!("cannot create a memory file: {e}")))?;
     Ok(File::from(fd))
 }
 
@@ -238,11 +238,11 @@ fn contents(file: &mut File) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))
         .and_then(|_| file.read_to_end(&mut bytes))
-        .map_err(|e| Error::Qemu(format!("what it has written cannot be read: {e}")))?;
+        .map_err(|e| Error::Qemu(format!("cannot read its output: {e}")))?;
     Ok(bytes)
 }
 
-/// The version in `QEMU emulator version 7.2.22 (…)`.
+/// Parses the version in `QEMU emulator version 7.2.22 (…)`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.split_once("version ")?.1.split(|c: char| !c.is_ascii_digit());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_of_qemu_are_read_and_compared_by_number() {
+    fn qemu_versions_are_compared_by_number() {
         let said =
             |v: &str| version(&format!("QEMU emulator version {v} (Debian 1:7.2)\nCopyright"));
         assert_eq!(said("7.2.22"), Some((7, 2)));

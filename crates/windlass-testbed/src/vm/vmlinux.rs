@@ -1,17 +1,17 @@
-//! The kernel as an ELF file, out of the self-extracting `vmlinuz`.
+//! Extracting the kernel as an ELF file from the self-extracting `vmlinuz`.
 //!
-//! QEMU enters such a file directly (Xen's PVH entry point, which Debian's kernels have), and the guest
-//! saves more than a thousand million instructions of decompression at each boot. The layout of
-//! `vmlinuz` is in the kernel's documentation, arch/x86/boot, "The Linux/x86 Boot Protocol".
+//! QEMU enters such a file directly (Xen's PVH entry point, which Debian's kernels have). This saves the
+//! guest more than a thousand million instructions of decompression at each boot. The kernel's documentation
+//! describes the layout of `vmlinuz` (arch/x86/boot, "The Linux/x86 Boot Protocol").
 
 use std::io::Read;
 
 use lzma_rust2::XzReader;
 
-/// Unpacks it.
+/// Extracts the kernel.
 pub(super) fn extract(vmlinuz: &[u8]) -> Result<Vec<u8>, String> {
     let payload =
-        payload(vmlinuz).ok_or("its kernel is no bzImage of boot protocol 2.08 or later")?;
+        payload(vmlinuz).ok_or("its kernel is not a bzImage of boot protocol 2.08 or later")?;
     let elf = decompress(payload)?;
     match elf.starts_with(b"\x7fELF") {
         true => Ok(elf),
@@ -19,7 +19,7 @@ pub(super) fn extract(vmlinuz: &[u8]) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The compressed kernel, with the length of the original that its build has appended.
+/// Returns the compressed kernel, with the uncompressed length that its build has appended.
 fn payload(vmlinuz: &[u8]) -> Option<&[u8]> {
     let word = |at: usize| {
         vmlinuz.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize)
@@ -27,7 +27,7 @@ fn payload(vmlinuz: &[u8]) -> Option<&[u8]> {
     if vmlinuz.get(0x202..0x206)? != b"HdrS" {
         return None;
     }
-    // Zero stands for four sectors of setup code; the boot sector comes before them.
+    // Zero means four sectors of setup code; the boot sector precedes them.
     let setup = match *vmlinuz.get(0x1f1)? {
         0 => 4,
         sectors => usize::from(sectors),
@@ -42,7 +42,7 @@ fn decompress(payload: &[u8]) -> Result<Vec<u8>, String> {
     let (data, length) = payload.split_last_chunk::<4>().ok_or("its kernel is empty")?;
     match payload {
         [0xfd, b'7', b'z', b'X', ..] => {
-            // An xz stream ends by itself and keeps its length; not every build appends it once more.
+            // An xz stream ends by itself and contains its length; not every build appends the length again.
             XzReader::new(payload, false).read_to_end(&mut elf).map_err(|e| damaged(&e))?;
             return Ok(elf);
         }
@@ -55,10 +55,10 @@ fn decompress(payload: &[u8]) -> Result<Vec<u8>, String> {
             let mut decoder = lz4_flex::frame::FrameDecoder::new(data);
             decoder.read_to_end(&mut elf).map_err(|e| damaged(&e))?;
         }
-        _ => return Err("its kernel is compressed in a way that is not known here".to_string()),
+        _ => return Err("its kernel has an unknown compression".to_string()),
     }
     match u32::from_le_bytes(*length) as usize == elf.len() {
         true => Ok(elf),
-        false => Err("its kernel unpacks to another length than it should".to_string()),
+        false => Err("its kernel unpacks to a wrong length".to_string()),
     }
 }

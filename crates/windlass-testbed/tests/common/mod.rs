@@ -1,4 +1,4 @@
-//! Configurations that the live tests share, and the question whether they can run here.
+//! Configurations that the live tests share, and the check that they can run here.
 #![allow(dead_code, unused_imports, unused_macros)] // each test binary uses its own part
 
 use windlass_cc::{AnyParams, Span, Time};
@@ -8,7 +8,7 @@ use windlass_sim::queue::Discipline;
 use windlass_tcp::{Profile, StackConfig};
 use windlass_testbed::live::{self, Options, Outcome};
 
-/// Ends the calling test, loudly, where the live testbed cannot run.
+/// Skips the calling test with a message if the live testbed cannot run.
 macro_rules! need_live {
     () => {
         if let Err(e) = windlass_testbed::live::check() {
@@ -19,7 +19,7 @@ macro_rules! need_live {
 }
 pub(crate) use need_live;
 
-/// A lossless link between the first two nodes.
+/// Returns a lossless link between the first two nodes.
 pub fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
     LinkConfig {
         name: "wire".into(),
@@ -37,7 +37,7 @@ pub fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
     }
 }
 
-/// A flow from the first node to the second.
+/// Returns a flow from the first node to the second.
 pub fn flow(stack: StackConfig, algorithm: &str, traffic: Traffic) -> FlowConfig {
     FlowConfig {
         name: "a".into(),
@@ -52,12 +52,12 @@ pub fn flow(stack: StackConfig, algorithm: &str, traffic: Traffic) -> FlowConfig
     }
 }
 
-/// A transfer from the first node to the second.
+/// Returns a transfer from the first node to the second.
 pub fn bulk(stack: StackConfig, algorithm: &str, bytes: Option<u64>) -> FlowConfig {
     flow(stack, algorithm, Traffic::Bulk { bytes })
 }
 
-/// A network of two nodes for ten seconds.
+/// Returns a network of two nodes for ten seconds.
 pub fn config(links: Vec<LinkConfig>, flows: Vec<FlowConfig>) -> Config {
     Config {
         nodes: vec!["a".into(), "b".into()],
@@ -70,7 +70,7 @@ pub fn config(links: Vec<LinkConfig>, flows: Vec<FlowConfig>) -> Config {
     }
 }
 
-/// Runs it, however late: these tests are about bytes, on machines that do other things too.
+/// Runs a configuration with any lateness: these tests check bytes, on machines that have other work.
 pub fn run(config: &Config) -> Outcome {
     live::run(config, &Options { bound: None, ..Options::default() }).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Answers of a guest, and the ways in which it ends.
+//! Answers of a guest, and the ways in which a guest ends.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub fn goes_down(kernel: &Kernel) {
         Err(e @ Error::NoAnswer { .. }) => {
             let text = e.to_string();
             assert!(text.contains("these were its last words"), "{text}");
-            // Process 1 has exited with status 3, which the kernel prints as a wait status.
+            // Process 1 exited with status 3, which the kernel prints as a wait status.
             assert!(text.contains("exitcode=0x00000300"), "{text}");
         }
         other => panic!("{other:?}"),
@@ -54,7 +54,7 @@ pub fn hangs(kernel: &Kernel) {
     }
 }
 
-/// Runs this program as another process, which has a guest run a job.
+/// Runs this program as another process, which starts a guest with a job.
 fn caller(what: &str) -> Command {
     let mut caller = Command::new(env::current_exe().expect("this program"));
     caller.args(["run", what]);
@@ -72,7 +72,7 @@ pub fn ends_with_its_caller(_: &Kernel) {
     });
 }
 
-/// Tries until there is one, for a minute.
+/// Repeats `attempt` until it returns a value. The maximum is one minute.
 fn wait_for<T>(what: &str, attempt: impl Fn() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -84,7 +84,7 @@ fn wait_for<T>(what: &str, attempt: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// The process that has this one as its parent and has become QEMU.
+/// Returns the child process of this parent that has become QEMU.
 fn child_of(parent: u32) -> Option<u32> {
     let numbers = fs::read_dir("/proc").ok()?.flatten();
     let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -95,7 +95,7 @@ fn child_of(parent: u32) -> Option<u32> {
     })
 }
 
-/// The letter of a process's state; `None` if it has gone.
+/// Returns the letter of a process's state, or `None` if the process has ended.
 fn state(pid: u32) -> Option<char> {
     fs::read_to_string(format!("/proc/{pid}/stat")).ok()?.rsplit(") ").next()?.chars().next()
 }

@@ -1,4 +1,4 @@
-//! Algorithms that are loaded to stay, and a reboot after that.
+//! Algorithms that are loaded permanently, and a reboot after that.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,12 +12,12 @@ use windlass_testbed::vm::{Job, Kernel};
 use crate::objects::objects;
 use crate::{job, run};
 
-/// What is loaded to stay, and where: the names that sockets can choose and those that are listed.
+/// State after loading: the names that sockets can choose, and the listed names.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Loaded {
     offered: String,
     listed: Vec<String>,
-    /// Files and folders that loading has left outside of the file systems that are memory.
+    /// Files and folders that loading has left outside the file systems in memory.
     left: Vec<PathBuf>,
 }
 
@@ -41,13 +41,13 @@ pub fn load_to_stay() -> Result<Vec<u8>, String> {
     loaded(tree().into_iter().filter(|path| !before.contains(path)).collect())
 }
 
-/// After a boot with what an earlier one has left in its file system.
+/// Returns the state after a boot with the files that an earlier boot left in its file system.
 pub fn look_around(left: &[&str]) -> Result<Vec<u8>, String> {
     left.iter().try_for_each(fs::create_dir_all).map_err(|e| e.to_string())?;
     loaded(Vec::new())
 }
 
-/// All files of the root file system.
+/// Returns all files of the root file system.
 fn tree() -> Vec<PathBuf> {
     let device = |path: &Path| fs::symlink_metadata(path).map(|m| m.dev()).ok();
     let (root, mut found, mut open) = (device(Path::new("/")), Vec::new(), vec!["/".into()]);
@@ -63,7 +63,8 @@ fn tree() -> Vec<PathBuf> {
     found
 }
 
-/// The guest has no disk: what the first boot leaves in its file system is put into the second's.
+/// The guest has no disk: files that the first boot leaves in its file system are copied into the second
+/// guest.
 pub fn forgets(kernel: &Kernel) {
     let files = match objects() {
         Ok(files) => files,
@@ -75,14 +76,14 @@ pub fn forgets(kernel: &Kernel) {
     };
     let first = boot(&["load"]);
     if kernel.release.starts_with("6.1.") {
-        // Nothing stays there at all.
+        // Nothing stays loaded.
         assert!(first.listed.is_empty() && !first.offered.contains(STAYS), "{first:?}");
         return;
     }
     assert!(first.listed == [STAYS] && first.offered.contains(STAYS), "{first:?}");
     let left = first.left.iter().map(|path| path.to_str().expect("a name"));
     let left: Vec<&str> = left.collect();
-    // Folders, to mount at: nothing that a boot would act upon.
+    // Only mount points: folders that have no effect on a boot.
     assert!(left.iter().all(|path| path.starts_with("/run")), "{left:?}");
     let second = boot(&[&["look"], &left[..]].concat());
     assert!(second.listed.is_empty() && !second.offered.contains("wl_"), "{second:?}");

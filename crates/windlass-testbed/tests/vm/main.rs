@@ -1,6 +1,6 @@
-//! Linux in virtual time. This program is its own guest, so it brings its own harness: in a guest
-//! `guest_main` takes over, elsewhere the tests of a kernel run one after the other, beside those of
-//! the other kernel. Arguments choose tests by a part of their name.
+//! Linux in virtual time. This program is its own guest, so it has its own harness: in a guest `guest_main`
+//! takes over. Elsewhere the tests of a kernel run one after the other, in parallel with the tests of the
+//! other kernel. Arguments select tests by a part of their name.
 
 mod answers;
 #[path = "../common/mod.rs"]
@@ -23,14 +23,14 @@ type Test = fn(&Kernel);
 
 const TESTS: [(&str, Test); 10] = [
     ("a_job_has_its_arguments_and_files_and_its_answer_arrives_whole", answers::echoes),
-    ("a_job_that_fails_or_panics_says_so_to_the_caller", answers::fails),
-    ("a_guest_that_goes_down_leaves_its_last_words", answers::goes_down),
-    ("a_guest_that_hangs_is_stopped_in_time", answers::hangs),
+    ("failed_or_panicked_job_is_reported_to_the_caller", answers::fails),
+    ("failed_guest_reports_its_last_console_lines", answers::goes_down),
+    ("hanging_guest_is_stopped_at_the_time_limit", answers::hangs),
     ("a_guest_ends_with_the_process_that_started_it", answers::ends_with_its_caller),
     ("clock_and_randomness_repeat", repeats::repeats),
     ("every_algorithm_carries_a_transfer_and_repeats_to_the_byte", transfers::transfers),
-    ("guests_at_once_do_not_disturb_each_other", repeats::at_once),
-    ("an_algorithm_that_was_loaded_to_stay_is_gone_after_a_reboot", loading::forgets),
+    ("concurrent_guests_do_not_affect_each_other", repeats::at_once),
+    ("pinned_algorithm_is_gone_after_a_reboot", loading::forgets),
     ("coupled_paths_see_each_other_and_take_less_of_a_bottleneck", paths::coupled),
 ];
 
@@ -60,8 +60,11 @@ fn tests(chosen: &[&str]) {
         test();
         println!("test {name} ... ok ({:.1?})", started.elapsed());
     };
-    if is_chosen("what_is_missing_is_said") {
-        timed("what_is_missing_is_said".to_string(), &missing::what_is_missing_is_said);
+    if is_chosen("missing_requirements_are_reported") {
+        timed(
+            "missing_requirements_are_reported".to_string(),
+            &missing::missing_requirements_are_reported,
+        );
     }
     let all_of = |kernel: Kernel| {
         for (name, test) in TESTS.iter().filter(|(name, _)| is_chosen(name)) {
@@ -76,7 +79,7 @@ fn tests(chosen: &[&str]) {
     });
 }
 
-/// A kernel of each series that is to be had.
+/// Returns a kernel of each available series.
 fn kernels() -> impl Iterator<Item = Kernel> {
     Series::ALL.into_iter().filter_map(|series| {
         let kernel =
@@ -85,7 +88,7 @@ fn kernels() -> impl Iterator<Item = Kernel> {
     })
 }
 
-/// What the guest does.
+/// Does the guest's job.
 fn serve(args: &[String]) -> Result<Vec<u8>, String> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {

@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::{env, fs};
 
-/// In other processes, because they have other environments.
-pub fn what_is_missing_is_said() {
+/// Runs in other processes, because they need different environments.
+pub fn missing_requirements_are_reported() {
     let nothing = tempfile::tempdir().expect("a folder");
     let said = |program: &str| {
         let mut other = Command::new(env::current_exe().expect("this program"));

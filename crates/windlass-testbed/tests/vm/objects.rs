@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use windlass_cc::{AnyParams, Setup};
 use windlass_testbed::bpf::{self, object};
 
-/// Files for a guest, by name; or why there are none.
+/// Files for a guest, by name, or the reason why they could not be built.
 pub type Files = Result<Vec<(String, Vec<u8>)>, String>;
 
-/// The objects of two algorithms, built once.
+/// Returns the objects of two algorithms, built once.
 pub fn objects() -> Files {
     static BUILT: OnceLock<Files> = OnceLock::new();
     let build = || {
@@ -20,7 +20,7 @@ pub fn objects() -> Files {
     BUILT.get_or_init(|| build().map_err(|e: bpf::Error| e.to_string())).clone()
 }
 
-/// With the slow start that is built into objects.
+/// Returns the parameters with the slow start that is built into objects.
 pub fn standard(mut params: AnyParams) -> AnyParams {
     let slow_start = windlass_cc::slow_start::AnyParams::default();
     params.set_common(&Setup { slow_start, ..params.common() });

@@ -9,7 +9,7 @@ use windlass_testbed::vm::{Job, Kernel};
 use crate::objects::{objects, standard};
 use crate::{job, run};
 
-/// A connection of two paths and one of a single path meet in a bottleneck, all with algorithms of ours.
+/// A connection of two paths and a connection of one path share a bottleneck. All use Windlass's algorithms.
 const TWO_PATHS: &str = r#"
 duration = "20s"
 [topology]
@@ -32,20 +32,20 @@ algorithm = "reno"
 slow_start = "standard"
 "#;
 
-/// The networks of the twins. Of the paths `unlike` one is wider and shorter: which of them gets the next data is the kernel's business,
-/// that it knows the rates ours.
+/// Networks of the replay check. In `unlike` one path is wider and shorter. The kernel's scheduler selects
+/// the path of the next data, and Windlass provides it with the paths' rates.
 const TWINS: &str = include_str!("../../src/twin/paths.toml");
 
-/// What came of two paths beside one.
+/// Result of a connection of two paths that competes with a connection of one path.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Shared {
-    /// Of what all connections got, the first's part.
+    /// The first connection's share of the goodput of all connections.
     part: f64,
-    /// What the first got, bits a second.
+    /// Goodput of the first connection, bits per second.
     goodput: f64,
-    /// Most paths that the first one's algorithm saw at once.
+    /// Maximum number of paths that the first connection's algorithm saw at once.
     paths: usize,
-    /// The first answer in a kernel that is not the native core's.
+    /// The first answer in a kernel that differs from the native core's answer.
     different: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub fn coupled(kernel: &Kernel) {
         Ok(files) => files,
         Err(why) => return skip(why),
     };
-    // Of LIA's ways the verifier of 6.1 counts too many.
+    // LIA is left out: its program has too many paths for the verifier of 6.1.
     let crossed = |algorithm, network| {
         let job =
             Job { files: files.clone(), programs: true, ..job(&["paths", algorithm, network]) };
@@ -90,7 +90,8 @@ pub fn coupled(kernel: &Kernel) {
     assert_eq!((&alone.different, &coupled.different), (&None, &None));
     assert_eq!((alone.paths, coupled.paths), (0, 2), "only BALIA sees both");
     assert!(coupled.part < 0.92 * alone.part, "the coupled pair takes clearly less");
-    // In the simulator it is 7.4. Where the scheduler knows no rates, the wide path waits for the narrow one: 6.1 and 6.2.
+    // The simulator has 7.4. If the scheduler does not have the rates, the wide path waits for the narrow
+    // path: 6.1 and 6.2.
     for algorithm in ["balia", "reno"] {
         let unlike = crossed(algorithm, "unlike");
         assert!(unlike.goodput > 6.8e6 && unlike.different.is_none(), "{algorithm}: {unlike:?}");

@@ -1,4 +1,4 @@
-//! A guest repeats its run exactly, alone and beside other guests.
+//! A guest repeats its run exactly, alone and in parallel with other guests.
 
 use std::time::{Duration, Instant};
 use std::{fs, thread};
@@ -7,8 +7,8 @@ use windlass_testbed::vm::Kernel;
 
 use crate::{job, run};
 
-/// Everything a program could take from a machine's chance: randomness, the clock, addresses of its
-/// memory, and when its threads run.
+/// Returns all values that could depend on chance in a machine: randomness, the clock, addresses in memory,
+/// and the schedule of the threads.
 pub fn traces() -> Result<Vec<u8>, String> {
     let mut random = [0; 64];
     std::io::Read::read_exact(
@@ -24,7 +24,7 @@ pub fn traces() -> Result<Vec<u8>, String> {
             started.elapsed()
         })
         .collect();
-    // Each nap lets the clock jump to the next timer, over and over while the host is busy with us.
+    // Each nap lets the clock jump to the next timer, repeatedly while the host is busy with this program.
     let mut naps = 0_u64;
     for i in 0..3_000_u64 {
         thread::sleep(Duration::from_micros(1 + i * 7919 % 20));
@@ -44,7 +44,7 @@ pub fn repeats(kernel: &Kernel) {
     }
 }
 
-/// The first line in which two answers differ.
+/// Returns the first line in which two answers differ.
 pub fn difference(one: &[u8], two: &[u8]) -> Option<(String, String)> {
     let [one, two] = [one, two].map(String::from_utf8_lossy);
     let differ = one.lines().zip(two.lines()).find(|(one, two)| one != two);

@@ -7,7 +7,7 @@ use windlass_testbed::vm::Kernel;
 use crate::repeats::difference;
 use crate::{common, job, run};
 
-/// A megabyte over a path whose queue overflows.
+/// Runs a transfer of one megabyte over a path whose queue overflows.
 fn transfer(algorithm: &str) -> Result<live::Outcome, String> {
     let mut link = common::link(20_000_000, 10);
     link.queue = windlass_sim::link::QueueLimit::Packets(40);
@@ -21,7 +21,7 @@ fn transfer(algorithm: &str) -> Result<live::Outcome, String> {
     }
 }
 
-/// One transfer after the other in one guest, each with its own line.
+/// Runs one transfer after the other in one guest. Returns one line per transfer.
 pub fn transfers_of_all() -> Result<Vec<u8>, String> {
     let mut text = String::new();
     for (algorithm, _) in live::COUNTERPARTS {

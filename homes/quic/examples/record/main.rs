@@ -1,6 +1,6 @@
-//! Records what our algorithms hear and answer in quinn, noq and, with the feature `s2n`, s2n-quic over the networks of
-//! `windlass twin`: `cargo run --example record -- FOLDER cubic bbr3`. The links, queues and losses are the simulator's, and all
-//! ends live in one time. `windlass twin --recorded FOLDER` compares.
+//! Records the events and answers of Windlass's algorithms in quinn, noq and, with the feature `s2n`, s2n-quic over the
+//! networks of `windlass replay`: `cargo run --example record -- FOLDER cubic bbr3`. The links, queues and losses are the
+//! simulator's, and all ends use its time. `windlass replay --recorded FOLDER` compares.
 
 #[cfg(feature = "s2n")]
 mod s2n;
@@ -30,13 +30,13 @@ const NETWORKS: &str = "../../crates/windlass-testbed/src/twin/networks.toml";
 const SEED: u64 = 1;
 /// Bytes of an IPv4 and a UDP header.
 const HEADERS: usize = 28;
-/// A datagram's payload, which is a segment's of the simulator's TCP.
+/// Payload of a datagram, which equals a segment's payload in the simulator's TCP.
 const PAYLOAD: u16 = 1448;
-/// Bytes that a receiver lets a sender have on the way: few enough that they cannot arrive with 1024 gaps, of which quinn and noq
-/// close the connection.
+/// Maximum number of bytes that a receiver allows in transit. It is small enough that they cannot arrive with 1024
+/// gaps, at which quinn and noq close the connection.
 const RECEIVE_WINDOW: u32 = 2 << 20;
 
-/// What the two ends of a connection prove themselves by.
+/// Certificate and key of the two ends of a connection.
 struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
@@ -54,7 +54,7 @@ impl Identity {
     }
 }
 
-/// The libraries are of one descent: what differs is given.
+/// A module for each library. The libraries have a common origin; the arguments are their differences.
 macro_rules! library {
     ($name:ident, $proto:ident, $endpoint:expr, $handle:expr, $one:expr) => {
         mod $name {
@@ -65,7 +65,7 @@ macro_rules! library {
                 VarInt,
             };
 
-            /// An end of a connection with its application: the client sends without end, the server reads.
+            /// An end of a connection with its application. The client sends without end, and the server reads.
             struct End {
                 epoch: Instant,
                 addresses: Addresses,
@@ -86,7 +86,7 @@ macro_rules! library {
                 Arc::new(transport)
             }
 
-            /// The client, which is recorded, and the server of a flow.
+            /// The recorded client and the server of a flow.
             fn ends(
                 identity: &Identity,
                 addresses: FlowAddresses,
@@ -120,7 +120,7 @@ macro_rules! library {
                 Ok([Box::new(sender), Box::new(end(Some(Arc::new(server))))])
             }
 
-            /// A connection over each network, all at once.
+            /// A connection over each network, all in one simulation.
             pub fn cross(
                 config: &Config,
                 params: AnyParams,
@@ -142,7 +142,7 @@ macro_rules! library {
                     self.epoch + Duration::from_nanos(now.0)
                 }
 
-                /// Lets all happen that may happen now.
+                /// Processes all events that are due.
                 fn drive(&mut self, now: Instant) {
                     let Some((handle, connection)) = &mut self.connection else { return };
                     if connection.poll_timeout().is_some_and(|at| at <= now) {
@@ -263,7 +263,7 @@ library!(
 
 type Cross = fn(&Config, AnyParams, Vec<Recorder>) -> Result<(), Box<dyn Error>>;
 
-/// What a recording calls the library, what its files begin with, and what crosses the networks.
+/// Name of the library in recordings, prefix of its files, and the function that runs it over the networks.
 const LIBRARIES: &[(&str, &str, Cross)] = &[
     ("quinn 0.11", "quinn", quinn::cross),
     ("noq 1.4", "noq", noq::cross),
@@ -271,7 +271,7 @@ const LIBRARIES: &[(&str, &str, Cross)] = &[
     ("s2n-quic 1.91", "s2n-quic", s2n::cross),
 ];
 
-/// Writes a file for each network.
+/// Writes one file per network.
 fn record(
     folder: &Path,
     config: &Config,
@@ -291,12 +291,12 @@ fn record(
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let folder = PathBuf::from(words.next().ok_or("say the folder, and the algorithms' names")?);
+    let folder = PathBuf::from(words.next().ok_or("expected FOLDER and names of algorithms")?);
     fs::create_dir_all(&folder)?;
     let networks = Path::new(env!("CARGO_MANIFEST_DIR")).join(NETWORKS);
     let config = compile(&Scenario::from_file(&networks)?, SEED)?;
     for id in words {
-        let mut params = AnyParams::by_name(&id).ok_or(format!("there is no algorithm {id}"))?;
+        let mut params = AnyParams::by_name(&id).ok_or(format!("algorithm {id} not found"))?;
         let slow_start = slow_start::AnyParams::default();
         params.set_common(&Setup { slow_start, ..params.common() });
         for library in LIBRARIES {

@@ -1,4 +1,4 @@
-//! s2n-quic: its endpoints live in the virtual time of its own test network, and the simulator's links are that network.
+//! s2n-quic: its endpoints run in the virtual time of its test network, whose links are the simulator's.
 
 use std::error::Error;
 use std::time::Duration;
@@ -18,19 +18,20 @@ use windlass_sim::packet::Body;
 
 use crate::{HEADERS, PAYLOAD, RECEIVE_WINDOW};
 
-/// The port of the first endpoint that the library makes. Each has the next, in the order of the simulator's hosts.
+/// The port of the first endpoint of the library. Later endpoints have the following ports, in the order of the
+/// simulator's hosts.
 const FIRST_PORT: u16 = 49_152;
-/// What the library's clock goes by; its time begins at one of it.
+/// Resolution of the library's clock. Its time begins at one step.
 const TICK: u64 = 1_000;
 
-/// The simulation, which the library's clock pulls along.
+/// The simulation, which follows the library's clock.
 struct Links {
     simulation: Simulation,
     /// The library's time at the beginning.
     start: Option<Timestamp>,
-    /// Packets on their way, by number.
+    /// Packets in transit, by number.
     packets: Vec<Option<Packet>>,
-    /// When the library wakes up for the simulation next.
+    /// The next time at which the library wakes up for the simulation.
     awaited: Time,
 }
 
@@ -43,7 +44,7 @@ impl Links {
         Ok(Links { simulation, start: None, packets: Vec::new(), awaited: Time::NEVER })
     }
 
-    /// What has crossed the network goes to its endpoint.
+    /// Gives packets that have crossed the network to their endpoints.
     fn deliver(&mut self, buffers: &Buffers) -> usize {
         let arrived = self.simulation.take_egress();
         let packets = arrived.filter_map(|egress| self.packets[egress.id as usize].take());
@@ -54,7 +55,7 @@ impl Links {
         packets.map(arrive).count()
     }
 
-    /// What the endpoints have sent goes into the network.
+    /// Puts packets of the endpoints into the network.
     fn take(&mut self, buffers: &Buffers) -> usize {
         let mut count = 0;
         buffers.drain_pending_transmissions(|packet| {
@@ -70,7 +71,7 @@ impl Links {
         count
     }
 
-    /// Has the library's clock stop at the simulation's next event.
+    /// Makes the library's clock stop at the simulation's next event.
     fn wake(&mut self, now: Time) {
         let Some(next) = self.simulation.next_event() else { return };
         let next = Time(next.0.next_multiple_of(TICK));
@@ -105,7 +106,7 @@ fn socket(handle: &Handle) -> Result<Io, Box<dyn Error>> {
     Ok(socket.build()?)
 }
 
-/// The client, which is recorded and sends without end, and the server of a flow.
+/// The recorded client, which sends without end, and the server of a flow.
 fn connect(
     handle: &Handle,
     params: AnyParams,

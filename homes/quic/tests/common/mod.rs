@@ -1,13 +1,13 @@
-//! The link that every library's transfer crosses, and what is said of a transfer.
+//! The link of every library's transfer, and the summary of a transfer.
 
 use std::time::{Duration, Instant};
 
 pub const FILE: usize = 4_000_000;
 const RATE_BPS: u64 = 10_000_000;
 const ONE_WAY: Duration = Duration::from_millis(20);
-/// Bytes that may wait: a bandwidth-delay product.
+/// Capacity of the queue, bytes: a bandwidth-delay product.
 const QUEUE: u64 = 50_000;
-/// One packet in so many is lost at random.
+/// One of this number of packets is lost at random.
 const LOST_ONE_IN: u64 = 500;
 
 /// One direction: a rate, a delay, a drop-tail queue and random losses.
@@ -25,7 +25,7 @@ impl Link {
         Link { free: now, draws: 1, loses, sent: 0, lost: 0 }
     }
 
-    /// When a packet of so many bytes arrives, if it does.
+    /// Arrival time of a packet of this number of bytes; `None` if it is dropped.
     pub fn offer(&mut self, now: Instant, bytes: usize) -> Option<Instant> {
         let bits = |time: Duration| time.as_nanos() as u64 * RATE_BPS / 1_000_000_000;
         let waiting = bits(self.free.saturating_duration_since(now)) / 8;
@@ -47,7 +47,7 @@ impl Link {
     }
 }
 
-/// What came of a transfer.
+/// The result of a transfer.
 #[derive(Debug)]
 pub struct Outcome {
     mbps: f64,
@@ -57,7 +57,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The file crossed these links in so long.
+    /// The result of a transfer of the file over these links, which took `took`.
     pub fn of<'a>(took: Duration, links: impl Iterator<Item = &'a Link>) -> Outcome {
         let (lost, sent) = links.map(|link| (link.lost, link.sent)).unzip();
         Outcome { mbps: FILE as f64 * 8.0 / took.as_secs_f64() / 1e6, lost, sent }
@@ -66,7 +66,7 @@ impl Outcome {
 
 pub const OURS: [&str; 6] = ["cubic", "bbr3", "tcp-modified", "reno", "westwood", "lia"];
 
-/// The share of the link that a transfer must reach: with 0.2 % of the packets lost CUBIC and Reno reach about half.
+/// Minimum rate of a transfer. With 0.2 % of the packets lost, CUBIC and Reno reach about half of the link's rate.
 const LEAST_MBPS: f64 = 2.0;
 
 pub fn show(library: &str, name: &str, outcome: &Outcome) {

@@ -1,8 +1,9 @@
-//! What tests do without on a machine that lacks it: `check` says that it was skipped.
+//! Checks for optional programs. `check` reports skipped tests.
 
 use windlass_stacks::lwip;
 
-/// Whether lwIP can be had; if not, it is said, and a failure where nothing may be skipped.
+/// True if lwIP is available. Otherwise the test is reported as skipped, or fails if tests may not
+/// be skipped.
 #[allow(dead_code)]
 pub fn lwip_or_skip() -> bool {
     let definitions: Vec<String> = lwip::LARGE.iter().map(ToString::to_string).collect();
@@ -12,7 +13,7 @@ pub fn lwip_or_skip() -> bool {
     }
 }
 
-/// Says that something was not tested.
+/// Reports a skipped test.
 pub fn skipped(why: &str) -> bool {
     assert!(std::env::var_os("WINDLASS_NO_SKIPS").is_none(), "{why}");
     assert!(!why.contains("lwip/build fails"), "{why}");

@@ -1,4 +1,4 @@
-//! Compound TCP: Reno's window and a second one that grows while the path is not congested.
+//! Compound TCP: Reno's window plus a delay window that grows while the path is not congested.
 
 use crate::arithmetic::math::{mul, mul_div, sqrt};
 use crate::arithmetic::round::{Round, backlog};
@@ -36,7 +36,7 @@ crate::parameters! {
         /// Weight of a new sample in the tuning of gamma.
         lambda: Ratio = Ratio::of(4, 5),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
-            "not in what could be checked of the draft: 0.8 in an ns-3 port, 1/2 in a Linux port";
+            "not found in the draft; 0.8 in an ns-3 port, 1/2 in a Linux port";
         /// Window below which the delay window is zero, segments.
         low_window: u64 = 41,
             ParamKind::Segments { min: 1, max: 10_000 },
@@ -51,12 +51,12 @@ pub struct Compound {
     round: Round,
     /// The delay window, bytes.
     dwnd: u64,
-    /// Least round-trip time since the last timeout.
+    /// Minimum RTT since the last timeout.
     base: Span,
-    /// Threshold of the backlog, segments in a 65536th.
+    /// Threshold of the backlog, in units of 1/65536 segment.
     gamma_q: u32,
-    /// Backlog of the loss window in the last round, segments in a 65536th; [`NONE`] when there is
-    /// no sample or it has been used.
+    /// Backlog of the loss window in the last round, in units of 1/65536 segment; [`NONE`] without a
+    /// sample or after the sample has been used.
     reno_backlog_q: u32,
 }
 
@@ -67,7 +67,7 @@ const TRACE: &[TraceField] = &[
 
 const NONE: u32 = u32::MAX;
 
-/// Largest number of segments here, with 16 fractional bits: 2^32 less a 65536th.
+/// Maximum number of segments here, with 16 fractional bits: 2^32 minus 1/65536.
 const MAX_SEGMENTS_Q: u64 = (1 << 48) - 1;
 
 /// A volume in segments with 16 fractional bits, at most [`MAX_SEGMENTS_Q`].
@@ -75,16 +75,16 @@ fn segments_q(bytes: u64, mss: u64) -> u64 {
     mul_div(bytes, 1 << 16, mss.max(1)).min(MAX_SEGMENTS_Q)
 }
 
-/// `win^(3/4)`, argument and result with 16 fractional bits: the product of the square root and
-/// the fourth root. Never above the true value, and for a window of a segment or more less than
-/// 1/16384 of it below; windows of 2^32 segments and more count as that many.
+/// `win^(3/4)`, argument and result with 16 fractional bits: the product of the square root and the
+/// fourth root. The result is never above the true value. For a window of at least one segment it is
+/// less than 1/16384 below it. Windows above 2^32 segments count as 2^32 segments.
 pub fn three_quarters_power(win_q: u64) -> u64 {
     let root = sqrt(win_q.min(MAX_SEGMENTS_Q) << 16);
     (root * sqrt(root << 16)) >> 16
 }
 
 impl Compound {
-    /// The loss window: what the window holds beside the delay window, at least a segment.
+    /// The loss window: the window minus the delay window, at least one segment.
     fn loss_window(&self, c: &Conn, w: &Window) -> u64 {
         w.cwnd().saturating_sub(self.dwnd).max(u64::from(c.mss))
     }
@@ -96,7 +96,7 @@ impl Compound {
         let loss_window = self.loss_window(c, w);
         let reno_backlog = segments_q(backlog(loss_window, self.base, rtt), mss);
         self.reno_backlog_q = u32::try_from(reno_backlog).unwrap_or(NONE - 1).min(NONE - 1);
-        // Whatever else has moved the window, the delay window is a part of it.
+        // Other causes may have reduced the window. The delay window must remain a part of it.
         self.dwnd = self.dwnd.min(w.cwnd().saturating_sub(loss_window));
         if w.in_slow_start() {
             return;

@@ -1,4 +1,4 @@
-//! FAST: moves the window towards the one at which a set number of segments is queued.
+//! FAST: moves the window towards the value at which a set number of segments is queued.
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{MAX_WINDOW, Window};
@@ -50,11 +50,11 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Fast {
-    /// Averaged round-trip time, [`Span::NONE`] before the first sample.
+    /// Averaged RTT, [`Span::NONE`] before the first sample.
     avg_rtt: Span,
     /// Stream offset beyond which data belongs to the next round.
     round_end: u64,
-    /// Where the window is going, bytes.
+    /// Window that the current update approaches, bytes.
     target: u64,
     /// Rounds since the last update.
     rounds: u32,
@@ -64,24 +64,25 @@ pub struct Fast {
 pub(crate) const TRACE: &[TraceField] =
     &[TraceField { name: "avg_rtt_ns", unit: "ns" }, TraceField { name: "target_B", unit: "B" }];
 
-/// The law that the window follows, of FAST and of what is made of it.
+/// Constants of the update rule, shared by FAST and its variants.
 #[derive(Clone, Copy)]
 pub(crate) struct Law {
     /// Segments to keep queued.
     pub(crate) alpha: u64,
     /// Factor on the target window (sigma); 1 is FAST.
     pub(crate) sigma: Ratio,
-    /// Step towards it.
+    /// Step towards the target window.
     pub(crate) gamma: Ratio,
-    /// Round trips from one update to the next.
+    /// RTTs from one update to the next.
     pub(crate) interval: u64,
-    /// Weight of a new sample in the averaged round-trip time.
+    /// Weight of a new sample in the averaged RTT.
     pub(crate) weight: Weight,
     /// Queueing delay at which multiplicative increase ends.
     pub(crate) mi_threshold: Span,
-    /// Multiplicative increase comes back whenever the delay is below that.
+    /// True if multiplicative increase resumes whenever the delay is below `mi_threshold`.
     pub(crate) mi_returns: bool,
-    /// Segments in the queue beyond which slow start ends; zero: it ends at `mi_threshold`.
+    /// Number of queued segments above which slow start ends; with zero, slow start ends at
+    /// `mi_threshold`.
     pub(crate) start_gamma: Ratio,
 }
 
@@ -101,8 +102,7 @@ impl Params {
 }
 
 impl Law {
-    /// `min(2w, (1-gamma)·w + sigma·gamma·(base/rtt·w + alpha))` in bytes, `base` being at most
-    /// `rtt`.
+    /// `min(2w, (1-gamma)·w + sigma·gamma·(base/rtt·w + alpha))` in bytes, with `base` at most `rtt`.
     fn next(&self, c: &Conn, cwnd: u64, base: Span, rtt: Span) -> u64 {
         let kept = mul_div(cwnd, base.0, rtt.0.max(1));
         let goal = kept.saturating_add(mul(self.alpha, u64::from(c.mss))).min(MAX_WINDOW);
@@ -124,7 +124,7 @@ impl Fast {
             self.avg_rtt = rtt;
             return;
         }
-        // 1/weight is cwnd/(3·mss), in a 256th.
+        // 1/weight is cwnd/(3·mss), in units of 1/256.
         let segments = mul_div(cwnd, 256, 3 * u64::from(c.mss.max(1)));
         let parts = segments.max(match l.weight {
             Weight::Paper => 4 << 8,
@@ -141,19 +141,20 @@ impl Fast {
         w.shrink(c, self.target.max(2 * u64::from(c.mss)));
     }
 
-    /// Averaged time that segments wait in queues.
+    /// Averaged queueing delay, nanoseconds.
     fn delay(&self, c: &Conn) -> u64 {
         self.avg_rtt.0.saturating_sub(c.min_rtt.0)
     }
 
-    /// Multiplicative increase is on, outside slow start.
+    /// True if multiplicative increase is active outside slow start.
     fn multiplies(&self, l: &Law, c: &Conn) -> bool {
         let known = self.avg_rtt.is_known() && c.min_rtt.is_known();
         l.mi_returns && known && self.delay(c) < l.mi_threshold.0
     }
 
-    /// Whether slow start has filled the queue as far as it may. The queue is seen in the present
-    /// round trip, not in the averaged one, which is long after a timeout that followed a full queue.
+    /// True if slow start has filled the queue up to its limit. With `start_gamma`, the test uses the
+    /// RTT of this acknowledgement and not the averaged RTT, which remains long after a timeout that
+    /// followed a full queue.
     fn started(&self, l: &Law, c: &Conn, a: &Ack, w: &Window) -> bool {
         if l.start_gamma.0 == 0 {
             let delay = self.delay(c);
@@ -164,8 +165,8 @@ impl Fast {
         a.rtt.is_known() && queued > l.start_gamma.times(u64::from(c.mss))
     }
 
-    /// Takes an acknowledgement's sample, ends slow start and, at an update, moves the window or
-    /// says where it is to go.
+    /// Takes the sample of an acknowledgement and ends slow start if the queue is full. At an update,
+    /// it reduces the window or sets a higher target.
     pub(crate) fn look(&mut self, l: &Law, c: &Conn, a: &Ack, w: &mut Window) {
         if a.rtt.is_known() {
             self.average(l, c, a.rtt, w.cwnd());
@@ -194,7 +195,7 @@ impl Fast {
         }
     }
 
-    /// Opens the window for an acknowledgement in congestion avoidance.
+    /// Increases the window for an acknowledgement in congestion avoidance.
     pub(crate) fn open(&self, l: &Law, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
         if self.multiplies(l, c) {
             w.add(credit);
@@ -203,22 +204,23 @@ impl Fast {
         }
     }
 
-    /// The window stays where it is until an interval from now.
+    /// Keeps the window for one interval from now.
     pub(crate) fn begin(&mut self, c: &Conn, w: &Window) {
         (self.round_end, self.rounds, self.target) = (c.next_id, 0, w.cwnd());
     }
 
-    /// The window was put back: it stays there until the law says more.
+    /// Keeps the window after an undo, until the next update.
     pub(crate) fn hold(&mut self, w: &Window) {
         self.target = w.cwnd();
     }
 
-    /// The window falls back, perhaps, or changes its unit: it stays there until the law says more.
+    /// Clears the target after a possible reduction of the window or a change of the MSS. The window
+    /// does not change until the next update.
     pub(crate) fn forget_target(&mut self) {
         self.target = 0;
     }
 
-    /// What a trace shows, in the order of [`TRACE`].
+    /// Values of the trace, in the order of [`TRACE`].
     pub(crate) fn shown(&self) -> [u64; 2] {
         [self.avg_rtt.0, self.target]
     }
@@ -237,9 +239,8 @@ impl CongestionAvoidance for Fast {
             on a path, it settles at capacity times base RTT plus alpha. Slow start ends when the \
             averaged queueing delay reaches mi_threshold. Deviations: an increase is spread over \
             the next acknowledgements, at one byte per acknowledged byte. The law uses the present \
-            window, and the freeze replaces the paper's window at sending time. There is no \
-            multiplicative increase except in slow start. Losses, timeouts and marks have Reno's \
-            response.",
+            window, and the freeze replaces the paper's window at sending time. Multiplicative \
+            increase occurs only in slow start. Losses, timeouts and marks have Reno's response.",
         params: Params::TABLE,
         trace: TRACE,
     };

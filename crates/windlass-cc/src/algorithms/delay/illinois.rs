@@ -1,4 +1,4 @@
-//! TCP-Illinois: loss decides the direction, delay the pace.
+//! TCP-Illinois: loss decides the direction of the window, and delay decides its speed.
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt};
@@ -10,16 +10,16 @@ use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::choice! {
-    /// Whose TCP-Illinois.
+    /// Implementation of TCP-Illinois.
     pub enum Variant {
-        /// The paper's.
+        /// The paper.
         Paper = "paper",
-        /// Linux's: an acknowledgement counts for every segment that it covers, SACK or not, so that
-        /// the one which ends recovery counts for a window (`tcp_illinois_acked`); the window opens
-        /// when the segments counted, times the growth of that moment, make up a window, of which the
-        /// remainder is forgotten (`tcp_illinois_cong_avoid`); growth and cut change only with an
-        /// acknowledgement that may open the window, and before the first one growth is the largest;
-        /// rounds without a queue need not be in a row (`alpha`).
+        /// Linux. It differs in four points. An acknowledgement counts all segments that it covers,
+        /// with or without SACK, so that the acknowledgement that ends recovery counts a whole window
+        /// (`tcp_illinois_acked`). The window grows when the counted segments, times the present
+        /// growth, make up a window; the remainder is dropped (`tcp_illinois_cong_avoid`). Growth and
+        /// cut change only with an acknowledgement that may increase the window; until then growth is
+        /// at its maximum. Rounds without a queue need not be consecutive (`alpha`).
         Linux = "linux",
     }
 }
@@ -86,19 +86,19 @@ const BETA_BASE: u32 = 1 << 15;
 #[repr(C)]
 pub struct Illinois {
     round: Round,
-    /// Longest round-trip time seen, nanoseconds.
+    /// Maximum RTT, nanoseconds.
     max_rtt: u64,
-    /// Growth per round trip in segments, 16 fractional bits.
+    /// Growth per RTT in segments, 16 fractional bits.
     alpha_q: u32,
-    /// Share that a loss takes, 16 fractional bits.
+    /// Share of the window that a loss removes, 16 fractional bits.
     beta_q: u32,
-    /// Consecutive round trips without a queue before growth returns to its maximum (theta).
+    /// Consecutive RTTs without a queue before growth returns to its maximum (theta).
     low: u8,
-    /// There was a queue since growth was last at its largest.
+    /// True if there was a queue since growth was last at its maximum.
     above: bool,
-    /// Variant linux: segments that the last acknowledgement covered, one once they are counted.
+    /// Variant linux: segments that the last acknowledgement covered; one after they are counted.
     covered: u16,
-    /// Variant linux: segments counted since the window last opened.
+    /// Variant linux: segments counted since the window last grew.
     counted: u32,
 }
 
@@ -108,12 +108,13 @@ impl Illinois {
         self.beta_q = BETA_BASE;
     }
 
-    /// Variant linux: what the last acknowledgement covered opens the window, by whole segments.
+    /// Variant linux: counts the segments of the last acknowledgement, and increases the window by
+    /// whole segments.
     fn count(&mut self, c: &Conn, w: &mut Window) {
         let covered = core::mem::replace(&mut self.covered, 1);
         self.counted = self.counted.saturating_add(u32::from(covered));
         let mss = u64::from(c.mss);
-        // The count has 32 bits and growth no more.
+        // The count and the growth have at most 32 bits.
         let opened = (u64::from(self.counted) * u64::from(self.alpha_q)) >> FRACTION_BITS;
         let segments = opened / divisor(w.cwnd() / divisor(mss));
         if segments > 0 {
@@ -159,21 +160,22 @@ impl Illinois {
     }
 }
 
-/// A parameter's bits, which its range keeps below 2^32.
+/// Bits of a parameter; its range keeps them below 2^32.
 fn bits(r: Ratio) -> u32 {
     r.0.min(u64::from(u32::MAX)) as u32
 }
 
-/// Growth for an average delay, both delays counted from the low threshold: alpha_max without
-/// delay, alpha_min at the longest, a hyperbola between them (kappa1/(kappa2 + d_a)).
+/// Growth for an average delay. Both delays are counted from the low threshold. Growth is alpha_max
+/// without delay and alpha_min at the longest delay, with a hyperbola between them (kappa1/(kappa2 +
+/// d_a)).
 fn alpha(p: &Params, average: u64, longest: u64) -> u32 {
     let span = p.alpha_max.0.saturating_sub(p.alpha_min.0);
     let drag = mul_div(average, span, p.alpha_min.0);
     bits(Ratio(mul_div(longest, p.alpha_max.0, longest.saturating_add(drag)).min(p.alpha_max.0)))
 }
 
-/// The cut for an average delay: beta_min up to eta2 of the longest, beta_max from eta3 on, a line
-/// between them.
+/// The cut for an average delay: beta_min up to eta2 of the longest delay, beta_max from eta3, and a
+/// line between them.
 fn beta(p: &Params, average: u64, longest: u64) -> u32 {
     let (short, long) = (p.eta2.times(longest), p.eta3.times(longest));
     if average <= short {
@@ -239,7 +241,7 @@ impl CongestionAvoidance for Illinois {
         if p.variant == Variant::Linux {
             let segments = a.acked / divisor(c.mss.into());
             self.covered = segments.min(u64::from(u16::MAX)) as u16;
-            // While losses are repaired samples gather, but nothing ends.
+            // During the repair of losses, samples are collected but no round ends.
             let growing = matches!(c.phase, Phase::Open | Phase::Loss) && a.acked > 0;
             self.round.sample(a);
             if !growing {
@@ -253,12 +255,12 @@ impl CongestionAvoidance for Illinois {
 
     fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
         if p.variant == Variant::Linux {
-            // After a recovery the round ends here.
+            // The first round after a recovery ends here.
             self.follow_round(p, c, w);
             self.count(c, w);
             return;
         }
-        // Never faster than slow start.
+        // At most the growth of slow start.
         let increase = u64::from(self.alpha_q).min(w.segments_q(c));
         w.add_per_window(c, credit, increase);
     }

@@ -1,4 +1,4 @@
-//! LEDBAT: takes what others leave, holding the queueing delay at a target.
+//! LEDBAT: uses spare capacity only, by holding the queueing delay at a target.
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, Window, quotient};
@@ -9,7 +9,7 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// Which LEDBAT it is.
+    /// Variant of LEDBAT.
     pub enum Variant {
         /// RFC 6817.
         Rfc6817 = "rfc6817",
@@ -56,22 +56,22 @@ crate::parameters! {
 /// Target of LEDBAT++ (section 4.5).
 const TARGET_PLUS_PLUS: Span = Span::from_millis(60);
 
-/// Divisor of the gain of LEDBAT++ at most (section 4.2).
+/// Maximum divisor of the gain of LEDBAT++ (section 4.2).
 const MAX_DIVISOR: u64 = 16;
 
 /// Window of LEDBAT++ during a slowdown, segments (section 4.4).
 const SLOWDOWN_WINDOW: u64 = 2;
 
-/// Round trips that a slowdown lasts, and that pass before the first one (section 4.4).
+/// Duration of a slowdown, and of the wait before the first slowdown, in RTTs (section 4.4).
 const SLOWDOWN_ROUNDS: u64 = 2;
 
-/// Next slowdown after this many times the duration of the last (section 4.4).
+/// Wait before the next slowdown, as a multiple of the duration of the last slowdown (section 4.4).
 const SLOWDOWN_SPACING: u64 = 9;
 
-/// One entry of the history of base delays covers as much.
+/// Time that one entry of the history of base delays covers.
 const MINUTE: Span = Span::from_secs(60);
 
-/// A delay that is not known, microseconds.
+/// Unknown delay, microseconds.
 const UNKNOWN: u32 = u32::MAX;
 
 /// Stage of the periodic slowdown of LEDBAT++.
@@ -82,9 +82,9 @@ enum Stage {
     Start,
     /// Between slowdowns.
     Steady,
-    /// The window is down to let the queue drain.
+    /// The window is small, so that the queue drains.
     Frozen,
-    /// Slow start back to the window before.
+    /// Slow start back to the window before the slowdown.
     Ramp,
 }
 
@@ -92,13 +92,13 @@ enum Stage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Ledbat {
-    /// When the minute of the first entry of `base` began.
+    /// Start of the minute of the first entry of `base`.
     minute: Time,
-    /// When the stage ends: the next slowdown begins, the window is freed.
+    /// End of the stage: the next slowdown begins, or the window may grow again.
     until: Time,
-    /// When the last slowdown began.
+    /// Start of the last slowdown.
     slowed: Time,
-    /// Least delay of this minute, the one before, and so on.
+    /// Minimum delay of each minute, beginning with the present minute.
     base: [u32; 10],
     /// The last samples, newest first.
     current: [u32; 4],
@@ -110,7 +110,8 @@ const TRACE: &[TraceField] = &[
     TraceField { name: "base_delay_us", unit: "us" },
 ];
 
-/// The least of the first `n`. All are looked at, so that a verifier has one way through and not one for each `n`.
+/// Returns the minimum of the first `n` delays. The loop reads all entries, so that a verifier has one
+/// path to check instead of one per `n`.
 fn least(delays: &[u32], n: u64) -> u32 {
     let n = u32::try_from(n).unwrap_or(u32::MAX);
     let counted = |(place, delay): (u32, &u32)| if place < n { *delay } else { UNKNOWN };
@@ -122,7 +123,7 @@ impl Ledbat {
         least(&self.base, p.base_history)
     }
 
-    /// Nanoseconds; zero before the first sample.
+    /// Queueing delay, nanoseconds; zero before the first sample.
     fn queueing_delay(&self, p: &Params) -> u64 {
         match least(&self.current, p.current_filter) {
             UNKNOWN => 0,
@@ -153,7 +154,7 @@ impl Ledbat {
         target(p).0.saturating_add(target(p).0).div_ceil(base).clamp(1, MAX_DIVISOR)
     }
 
-    /// What the window is opened and closed by, bytes with [`FRACTION_BITS`] fractional bits.
+    /// Increase and decrease of the window, bytes with [`FRACTION_BITS`] fractional bits.
     fn steps(&self, p: &Params, c: &Conn, a: &Ack, w: &Window) -> (u64, u64) {
         let (target, delay) = (target(p).0.max(1), self.queueing_delay(p));
         let acked = a.acked.min(w.cwnd());
@@ -191,7 +192,7 @@ impl Ledbat {
         }
     }
 
-    /// LEDBAT++ section 4.4.
+    /// Runs the stages of the slowdown (LEDBAT++ section 4.4).
     fn slow_down(&mut self, c: &Conn, w: &mut Window) {
         let wait =
             if c.srtt.is_known() { Span(mul(SLOWDOWN_ROUNDS, c.srtt.0)) } else { Span::NONE };

@@ -1,4 +1,4 @@
-//! MFast: FAST with a factor on where its window goes.
+//! MFast: FAST with a factor on the target window.
 
 use crate::algorithms::delay::fast::{self, Fast, Law, Weight};
 use crate::arithmetic::window::Window;
@@ -12,9 +12,9 @@ crate::choice! {
     /// Phase with a growth of one segment per acknowledgement: only slow start, or all times with a
     /// queueing delay below `mi_threshold` (MF-11).
     pub enum Multiplicative {
-        /// Whenever the averaged queueing delay is below `mi_threshold`: the NS-2 module.
+        /// All times with an averaged queueing delay below `mi_threshold`: the NS-2 module.
         Always = "always",
-        /// In slow start only, which ends at `mi_threshold`: as FAST here.
+        /// Only slow start, which ends at `mi_threshold`, as in [`Fast`](super::fast::Fast).
         Start = "start",
     }
 }

@@ -1,4 +1,4 @@
-//! Algorithms that go by the queueing delay, alone or beside losses.
+//! Algorithms that use the queueing delay, alone or together with losses.
 
 pub mod compound;
 pub mod fast;

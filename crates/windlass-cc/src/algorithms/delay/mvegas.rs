@@ -1,4 +1,4 @@
-//! MVegas: Vegas whose thresholds move with the change of its backlog.
+//! MVegas: Vegas with thresholds that move with the change of its backlog.
 
 use crate::algorithms::delay::vegas::{Course, retreat};
 use crate::arithmetic::math::{mul, mul_div};
@@ -10,22 +10,22 @@ use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
 
 crate::choice! {
-    /// When the thresholds move by phi (MF-4).
+    /// Condition for moving the thresholds by phi (MF-4).
     pub enum Offsets {
         /// In every round beyond a threshold: equations 5 to 11 as printed.
         Literal = "literal",
-        /// Up only after a fall of the backlog (phi above 1), down only after a rise (below 1):
-        /// what the text around the equations says.
+        /// Up only after a decrease of the backlog (phi above 1), down only after an increase (phi
+        /// below 1), as in the text around the equations.
         Repaired = "repaired",
     }
 }
 
 crate::choice! {
-    /// What the upper threshold comes down by (MF-6).
+    /// Decrement of the upper threshold (MF-6).
     pub enum Decrement {
-        /// By phi, as printed: the steeper the backlog rises, the less.
+        /// Phi, as printed: a faster growth of the backlog gives a smaller decrement.
         Literal = "literal",
-        /// By 1/phi: the steeper it rises, the more.
+        /// 1/phi: a faster growth of the backlog gives a larger decrement.
         Inverse = "inverse",
     }
 }
@@ -65,10 +65,10 @@ crate::parameters! {
     }
 }
 
-/// No round has told the backlog yet.
+/// No round has measured the backlog yet.
 const UNKNOWN: u64 = u64::MAX;
 
-/// More than any bound of an offset: what division by an empty queue stands for.
+/// Result of a division by an empty queue: larger than any bound of an offset.
 const ENDLESS: Ratio = Ratio(1 << 32);
 
 /// Congestion avoidance of MVegas.
@@ -76,7 +76,7 @@ const ENDLESS: Ratio = Ratio(1 << 32);
 #[repr(C)]
 pub struct MVegas {
     round: Round,
-    /// Bytes queued according to the last round that could say, [`UNKNOWN`] before.
+    /// Bytes queued according to the last round with an estimate; [`UNKNOWN`] before.
     queued: u64,
     /// Offset on alpha (alpha_t), segments in units of 1/65536.
     alpha_offset: u32,
@@ -91,8 +91,8 @@ const TRACE: &[TraceField] = &[
     TraceField { name: "beta_t_q16", unit: "segments/65536" },
 ];
 
-/// `a / b` for backlogs in bytes, where less than a hundredth of a segment counts as nothing: none
-/// over none is 1, and something over none more than any bound (MF-3).
+/// `a / b` for backlogs in bytes. A backlog below a hundredth of a segment counts as zero. Zero over
+/// zero is 1, and anything else over zero exceeds all bounds (MF-3).
 fn ratio(c: &Conn, a: u64, b: u64) -> Ratio {
     let nothing = u64::from(c.mss).div_ceil(100);
     match (a < nothing, b < nothing) {
@@ -102,7 +102,7 @@ fn ratio(c: &Conn, a: u64, b: u64) -> Ratio {
     }
 }
 
-/// Bytes of `segments` and an offset in units of 1/65536 segments, cut to a whole number.
+/// Bytes of `segments` plus an offset in units of 1/65536 segment, cut to a whole number.
 fn threshold(c: &Conn, segments: u64, offset: u32) -> u64 {
     let mss = u64::from(c.mss);
     mul(segments, mss).saturating_add(Ratio(u64::from(offset)).times(mss))
@@ -113,7 +113,7 @@ fn narrow(offset: u64) -> u32 {
 }
 
 impl MVegas {
-    /// A backlog below the lower threshold: equations 5 to 8.
+    /// Moves the thresholds up for a backlog below the lower threshold: equations 5 to 8.
     fn raise(&mut self, p: &Params, phi: Ratio) {
         if p.offsets == Offsets::Repaired && phi <= Ratio::ONE {
             return;
@@ -123,7 +123,7 @@ impl MVegas {
         self.beta_offset = sum(self.beta_offset, p.beta << RATIO_BITS);
     }
 
-    /// A backlog above the upper threshold: equations 10 and 11.
+    /// Moves the upper threshold down for a backlog above it: equations 10 and 11.
     fn lower(&mut self, p: &Params, phi: Ratio, inverse: Ratio) {
         if p.offsets == Offsets::Repaired && phi >= Ratio::ONE {
             return;
@@ -136,7 +136,7 @@ impl MVegas {
         self.beta_offset = narrow(left.max((p.alpha + 1) << RATIO_BITS));
     }
 
-    /// A round has ended with so many bytes queued.
+    /// Adapts the thresholds and the window at the end of a round with `queued` bytes queued.
     fn judge(&mut self, p: &Params, c: &Conn, queued: u64, w: &mut Window) {
         let before = match core::mem::replace(&mut self.queued, queued) {
             UNKNOWN => queued,
@@ -145,7 +145,7 @@ impl MVegas {
         let low = queued < threshold(c, p.alpha, self.alpha_offset);
         self.course = if low { Course::Open } else { Course::Hold };
         if w.in_slow_start() {
-            return; // congestion avoidance alone is changed
+            return; // only congestion avoidance differs
         }
         if low {
             self.raise(p, ratio(c, before, queued));

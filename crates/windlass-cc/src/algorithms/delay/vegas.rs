@@ -1,4 +1,4 @@
-//! Vegas: keeps a few segments queued and stops there.
+//! Vegas: keeps a few segments queued.
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::round::{Round, RoundRtt, backlog};
@@ -13,28 +13,28 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
 crate::choice! {
-    /// Which round-trip time of a round stands for it.
+    /// RTT that represents a round.
     pub enum Estimate {
         /// The mean of its samples: the paper, NS-2.
         Mean = "mean",
-        /// The least of its samples, if there are three: Linux, ns-3.
+        /// The minimum of its samples, if there are at least three: Linux, ns-3.
         Least = "least",
     }
 }
 
 crate::choice! {
-    /// How far a loss that fast recovery repairs cuts the window.
+    /// Cut of the window at a loss that fast recovery repairs.
     pub enum Reduction {
-        /// By a quarter: NS-2, after the authors' own code.
+        /// A quarter: NS-2, after the authors' own code.
         Quarter = "quarter",
-        /// By half, as Reno: Linux, ns-3.
+        /// Half, as Reno: Linux, ns-3.
         Half = "half",
     }
 }
 
 crate::parameters! {
-    /// Parameters of Vegas. The defaults are the paper's Vegas-1,3, which NS-2 has too; Linux and
-    /// ns-3 have alpha 2, beta 4, estimate least and reduction half.
+    /// Parameters of Vegas. The defaults are the paper's Vegas-1,3, as in NS-2. Linux and ns-3 have
+    /// alpha 2, beta 4, estimate `least` and reduction `half`.
     pub struct Params {
         /// Number of queued segments below which the window grows.
         alpha: u64 = 1,
@@ -63,15 +63,15 @@ crate::parameters! {
     }
 }
 
-/// What the window does until the round ends.
+/// Growth of the window until the round ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Course {
-    /// Opens by a segment over the round.
+    /// One segment over the round.
     Open,
-    /// Stays.
+    /// None.
     Hold,
-    /// Nothing is known of the queue: opens as Reno.
+    /// As Reno, because the queue is unknown.
     Blind,
 }
 
@@ -80,7 +80,7 @@ impl Course {
     pub(crate) fn follow(self, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
         let cwnd = w.cwnd();
         match self {
-            // By bytes, so that it is one segment whatever the acknowledgement policy.
+            // Counted in bytes, so that the growth is one segment for any acknowledgement policy.
             Course::Open => w.add_q(quotient(u64::from(c.mss), a.acked.min(cwnd), cwnd)),
             Course::Hold => {}
             Course::Blind => w.add_q(additive(c, credit, cwnd)),
@@ -88,8 +88,7 @@ impl Course {
     }
 }
 
-/// Closes the window by a segment, not below two, where it may be moved: outside slow start and
-/// recovery.
+/// Reduces the window by a segment, to at least two, outside slow start and recovery.
 pub(crate) fn retreat(c: &Conn, w: &mut Window) {
     let growing = matches!(c.phase, Phase::Open | Phase::Loss);
     if growing && !w.in_slow_start() {
@@ -103,14 +102,14 @@ pub(crate) fn retreat(c: &Conn, w: &mut Window) {
 #[repr(C)]
 pub struct Vegas {
     round: Round,
-    /// Bytes queued according to the last round that could say.
+    /// Bytes queued according to the last round with an estimate.
     queued: u64,
     course: Course,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
 
-/// Samples without which the least of them may be that of a delayed acknowledgement.
+/// Minimum number of samples. The minimum of fewer samples may come from a delayed acknowledgement.
 const MIN_SAMPLES: u32 = 3;
 
 fn estimate(p: &Params, rtt: &RoundRtt) -> Span {
@@ -121,13 +120,13 @@ fn estimate(p: &Params, rtt: &RoundRtt) -> Span {
     }
 }
 
-/// What the window does before a round has ended.
+/// Growth of the window before the first round has ended.
 fn first_course(p: &Params) -> Course {
     if p.whole { Course::Hold } else { Course::Blind }
 }
 
 impl Vegas {
-    /// Decides at the end of a round what the window does in the next.
+    /// Decides at the end of a round the growth of the window in the next round.
     #[cold]
     #[inline(never)]
     fn judge(&mut self, p: &Params, c: &Conn, rtt: &RoundRtt, w: &mut Window) {
@@ -152,7 +151,7 @@ impl Vegas {
         }
     }
 
-    /// Parameter `whole`: the same as Linux does it.
+    /// Parameter `whole`: the decision with Linux's arithmetic.
     fn judge_whole(&mut self, p: &Params, c: &Conn, rtt: &RoundRtt, w: &mut Window) {
         if w.in_slow_start() {
             return;
@@ -168,7 +167,7 @@ impl Vegas {
         let queued = mul_div(cwnd, surplus, c.min_rtt.0.max(1));
         self.queued = mul(queued, c.mss.into());
         if queued > p.beta {
-            // What is counted towards the next segment goes with the last one.
+            // The count of segments towards the next growth is reset with the reduction.
             w.shrink(c, mul((cwnd - 1).max(2), c.mss.into()));
         } else if queued < p.alpha {
             w.add(c.mss.into());
@@ -234,7 +233,7 @@ impl CongestionAvoidance for Vegas {
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
         self.round.sample(a);
-        // Linux looks for the end of a round only where new data is acknowledged and nothing is missing.
+        // Linux checks for the end of a round only if new data is acknowledged and no data is missing.
         if p.whole && (a.acked == 0 || c.phase != Phase::Open) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Veno: Reno that tells random losses from congestion by what it keeps queued.
+//! Veno: Reno that distinguishes random losses from congestion by its queued segments.
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::round::{Round, backlog};
@@ -11,14 +11,14 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
 crate::choice! {
-    /// Whose Veno.
+    /// Implementation of Veno.
     pub enum Variant {
-        /// The paper's: the least round trip of each round says how much is queued.
+        /// The paper: the minimum RTT of each round gives the backlog.
         Paper = "paper",
-        /// Linux's (`tcp_veno_cong_avoid`): the sample of each acknowledgement does, from the third
-        /// sample of the connection on, and one without a sample counts as congested; then the window
-        /// opens by a segment for every other time that a window has been counted. The backlog is
-        /// rounded up to half segments, and a timeout or a mark cuts as a loss does.
+        /// Linux (`tcp_veno_cong_avoid`). The samples since the last growth give the backlog, from the
+        /// third sample of the connection on. Without a sample the path counts as congested. During
+        /// congestion the window grows by one segment after every second window of counted segments.
+        /// The backlog is rounded up to half segments. A timeout or a mark has the same cut as a loss.
         Linux = "linux",
     }
 }
@@ -51,15 +51,16 @@ crate::parameters! {
 #[repr(C)]
 pub struct Veno {
     round: Round,
-    /// Bytes queued according to the last round that could say.
+    /// Bytes queued according to the last round with an estimate.
     queued: u64,
-    /// Whether any round has said something of the queue.
+    /// True if any round has given an estimate of the queue.
     measured: bool,
-    /// Whether the last round did.
+    /// True if the last round has given an estimate.
     fresh: bool,
-    /// Variant linux: the next window that is counted opens by a segment.
+    /// Variant linux: true if the window grows by a segment after the present window of counted
+    /// segments.
     due: bool,
-    /// Variant linux: samples so far, as far as it matters.
+    /// Variant linux: number of samples so far, counted only up to the limit that matters.
     samples: u8,
     /// Variant linux: segments counted while congested.
     counted: u32,
@@ -72,8 +73,8 @@ impl Veno {
         self.queued >= mul(p.beta, u64::from(c.mss))
     }
 
-    /// Variant linux: the backlog by the least sample since the last growth, rounded up to half
-    /// segments; without one the whole window.
+    /// Variant linux: computes the backlog from the minimum sample since the last growth, rounded up to
+    /// half segments. Without a sample the backlog is the whole window.
     fn judge(&mut self, c: &Conn, least: Span, w: &Window) {
         let mss = u64::from(c.mss);
         let halves = mul(2, w.whole_segments(c));
@@ -85,7 +86,8 @@ impl Veno {
         self.measured = true;
     }
 
-    /// Variant linux: what the samples since the last growth say, and growth by whole segments.
+    /// Variant linux: estimates the queue from the samples since the last growth, and grows by whole
+    /// segments.
     fn avoid_as_linux(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
         let least = self.round.take_min();
         let cwnd = w.whole_segments(c);
@@ -188,7 +190,8 @@ impl CongestionAvoidance for Veno {
     fn ssthresh(&mut self, p: &Params, c: &Conn, _w: &Window, why: CongestionEvent) -> u64 {
         let random = self.measured && !self.congested(p, c);
         match why {
-            // A timeout and a mark too, and what nothing is known of counts as random.
+            // In variant linux this includes timeouts and marks, and a queue without an estimate counts
+            // as random loss.
             _ if p.variant == Variant::Linux && !self.congested(p, c) => {
                 p.keep.times(c.flight_size).max(2 * u64::from(c.mss))
             }

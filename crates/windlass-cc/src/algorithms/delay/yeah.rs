@@ -1,4 +1,4 @@
-//! YeAH: Scalable while the queue is short, Reno and a draining of the queue while it is not.
+//! YeAH: Scalable while the queue is short; otherwise Reno, with reductions that drain the queue.
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::round::{Round, backlog};
@@ -54,11 +54,11 @@ crate::parameters! {
 #[repr(C)]
 pub struct Yeah {
     round: Round,
-    /// Bytes queued according to the last round that could say.
+    /// Bytes queued according to the last round with an estimate.
     queued: u64,
-    /// Rounds in slow mode without one in fast mode between; zero in fast mode.
+    /// Consecutive rounds in slow mode; zero in fast mode.
     slow_rounds: u32,
-    /// Rounds in fast mode since the last loss or the last `zeta` of them.
+    /// Rounds in fast mode since the last loss or since the last reset after `zeta` rounds.
     fast_rounds: u32,
     /// Estimated window of a competing Reno flow, segments.
     reno_window: u32,
@@ -70,13 +70,13 @@ const TRACE: &[TraceField] = &[
     TraceField { name: "reno_window", unit: "segments" },
 ];
 
-/// Least estimate of the other flow's window, segments.
+/// Minimum estimate of the other flow's window, segments.
 const MIN_RENO: u32 = 2;
 
-/// Samples without which the least of them may be that of a delayed acknowledgement.
+/// Minimum number of samples. The minimum of fewer samples may come from a delayed acknowledgement.
 const MIN_SAMPLES: u32 = 3;
 
-/// The value halved so many times.
+/// The value divided by 2^`times`.
 fn halved(value: u64, times: u64) -> u64 {
     value >> times.min(63)
 }

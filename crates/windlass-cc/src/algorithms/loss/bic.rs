@@ -56,11 +56,10 @@ const TRACE: &[TraceField; 1] = &[TraceField { name: "w_max_q16", unit: "segment
 /// One segment with [`FRACTION_BITS`] fractional bits.
 const ONE: u64 = 1 << FRACTION_BITS;
 
-/// Fractional bits of the segments that an acknowledgement covers, and the weight of a new one: one in
-/// 2^4.
+/// Fractional bits of the segments per acknowledgement. The weight of a new value is 2^-4.
 const RATIO_BITS: u32 = 4;
 
-/// Acknowledgements are taken to cover two segments at first.
+/// Initial number of segments per acknowledgement: two.
 const FIRST_RATIO: u32 = 2 << RATIO_BITS;
 
 /// Maximum number of segments that one acknowledgement counts, instead of the stack's limit; a
@@ -71,20 +70,20 @@ const MAX_COVERED: u64 = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Bic {
-    /// The window that the search aims at, segments with [`FRACTION_BITS`] fractional bits; zero
-    /// before the first loss and after a timeout.
+    /// Target window of the search, segments with [`FRACTION_BITS`] fractional bits; zero before the
+    /// first loss and after a timeout.
     w_max_q: u64,
-    /// The same before the last cut.
+    /// `w_max_q` before the last cut.
     prior_w_max_q: u64,
-    /// Segments that an acknowledgement covers, smoothed, with [`RATIO_BITS`] fractional bits.
+    /// Smoothed number of segments per acknowledgement, with [`RATIO_BITS`] fractional bits.
     ratio: u32,
-    /// Parameter `whole`: segments acknowledged towards the next one of growth.
+    /// Parameter `whole`: segments acknowledged towards the next segment of growth.
     counted: u32,
 }
 
 impl Bic {
-    /// Segments of growth per round trip at a window of `w_q` segments, both with
-    /// [`FRACTION_BITS`] fractional bits.
+    /// Growth per RTT in segments at a window of `w_q` segments, both with [`FRACTION_BITS`] fractional
+    /// bits.
     fn increment(&self, p: &Params, w_q: u64) -> u64 {
         if w_q <= p.low_window << FRACTION_BITS {
             return ONE;
@@ -94,7 +93,7 @@ impl Bic {
         if p.ack_ratio { mul(found, u64::from(self.ratio)) >> RATIO_BITS } else { found }
     }
 
-    /// Segments to be acknowledged for one of growth, in whole ones.
+    /// Number of acknowledged segments per segment of growth, in whole segments.
     fn count(&self, p: &Params, cwnd: u64) -> u64 {
         if cwnd <= p.low_window {
             return cwnd;
@@ -125,13 +124,13 @@ impl Bic {
         }
     }
 
-    /// Below the old maximum: towards the middle between it and the window.
+    /// Growth below the old maximum: towards the middle between the window and the maximum.
     fn search(&self, p: &Params, w_q: u64) -> u64 {
         let distance = (self.w_max_q - w_q.min(self.w_max_q)) / p.divisor.max(2);
         if distance <= ONE { slowest(p) } else { distance.min(p.max_increment << FRACTION_BITS) }
     }
 
-    /// Beyond it: the mirror image of the way there.
+    /// Growth above the old maximum: the mirror image of the growth below it.
     fn probe(&self, p: &Params, w_q: u64) -> u64 {
         let beyond = w_q - self.w_max_q.min(w_q);
         let parts = p.divisor.max(2) - 1;
@@ -204,7 +203,7 @@ impl CongestionAvoidance for Bic {
             return;
         }
         let w_q = w.segments_q(c);
-        // Never faster than slow start.
+        // At most the growth of slow start.
         w.add_per_window(c, credit, self.increment(p, w_q).min(w_q));
     }
 

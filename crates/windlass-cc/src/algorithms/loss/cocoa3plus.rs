@@ -1,11 +1,12 @@
-//! CoCoA3+ (Parween and Hussain): congestion detected from seven signals, growth held while it lasts.
+//! CoCoA3+ (Parween and Hussain): detects congestion from seven signals; growth may be held during
+//! congestion.
 //!
-//! The paper names the signals and gives no test for any of them; it halves the window on loss, opens
-//! it by a segment for each duplicate acknowledgement, says that it grows in normal transmission and
-//! falls when something is sent again, and that it must open "when RTT gets decreased". What that is
-//! taken to mean here: growth is NewReno's, and only with `hold` none while a signal says congestion
-//! (C3-19); the opening during recovery is NewReno's inflation (C3-18). The fast retransmit after two
-//! duplicates (C3-17) is the stack's `dupthresh`, its timer the stack's `rto`.
+//! The paper names the signals and gives no test for any of them. Its window is halved on loss and
+//! grows by a segment for each duplicate acknowledgement. It grows in normal transmission, falls with a
+//! retransmission, and must grow "when RTT gets decreased". This implementation interprets the text as
+//! follows. Growth is NewReno's; only with `hold` it stops while the signals indicate congestion
+//! (C3-19). The growth during recovery is NewReno's inflation (C3-18). The fast retransmit after two
+//! duplicates (C3-17) is the stack's `dupthresh`, and the timer is the stack's `rto`.
 
 use crate::arithmetic::math::mul;
 use crate::arithmetic::window::Window;
@@ -17,7 +18,7 @@ use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
 use crate::recovery::LossRecovery;
 use crate::time::{Rate, Span, Time};
 
-/// A share.
+/// Kind of a parameter that is a share.
 const SHARE: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE };
 
 crate::parameters! {
@@ -54,32 +55,32 @@ crate::parameters! {
         /// Weight of the latest length in the average queue.
         queue_weight: Ratio = Ratio::of(2, 1000), SHARE, "Floyd and Jacobson 1993 (C3-6)";
         /// Share of a station's capacity above which its average queue indicates congestion.
-        queue_share: Ratio = Ratio::of(1, 2), SHARE, "C3-6 (the paper has none)";
+        queue_share: Ratio = Ratio::of(1, 2), SHARE, "C3-6 (the paper gives no value)";
         /// Share of the flight that a loss leaves.
         keep: Ratio = Ratio::of(1, 2), SHARE, "Parween and Hussain, section IV.B (C3-18)";
     }
 }
 
-/// The signals, as bits of what [`Cocoa3Plus::signals`] returns.
+/// The signals, as bits of the result of [`Cocoa3Plus::signals`].
 pub mod signal {
-    /// The round-trip time has grown.
+    /// The RTT has grown.
     pub const RTT: u8 = 1;
     /// The retransmission timer has expired.
     pub const RTO: u8 = 2;
-    /// More is sent than arrives.
+    /// The sending rate exceeds the delivery rate.
     pub const RATE: u8 = 4;
-    /// Packets wait long at the node's own station.
+    /// The queueing delay at the node's own station is long.
     pub const DELAY: u8 = 8;
-    /// More is sent than the node's station gets rid of.
+    /// The sending rate exceeds the departure rate of the node's station.
     pub const BANDWIDTH: u8 = 16;
-    /// Less arrives than before.
+    /// The delivery rate has decreased.
     pub const DELIVERY: u8 = 32;
     /// The queue of the node's station is long.
     pub const QUEUE: u8 = 64;
 }
 
 impl Params {
-    /// The signals that count.
+    /// Bits of the enabled signals.
     fn mask(&self) -> u8 {
         let on = |flag: bool, bit: u8| if flag { bit } else { 0 };
         on(self.rtt, signal::RTT)
@@ -91,23 +92,23 @@ impl Params {
             | on(self.queue, signal::QUEUE)
     }
 
-    /// Whether `value` exceeds `limit` by the tolerance.
+    /// True if `value` exceeds `limit` by the tolerance.
     fn exceeds(&self, value: u64, limit: u64) -> bool {
         value > limit.saturating_add(self.tolerance.times(limit))
     }
 }
 
-/// What the node's lower layers said last.
+/// Last report of the node's lower layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 struct Below {
     /// Average queue in packets with [`RATIO_BITS`] fractional bits.
     queue: u64,
-    /// Packets that may wait.
+    /// Capacity of the queue, packets.
     room: u32,
-    /// Whether anything was said.
+    /// True if there was a report.
     known: bool,
-    /// What waits takes so long.
+    /// Time to transmit the queued packets.
     delay: Span,
     service_rate: Rate,
     base_rtt: Span,
@@ -118,15 +119,15 @@ struct Below {
 #[repr(C)]
 pub struct Cocoa3Plus {
     below: Below,
-    /// The round trip ends when more than this is acknowledged, stream offset.
+    /// Stream offset; the round ends when data beyond it is acknowledged.
     round_end: u64,
-    /// When it began, what was delivered by then, and the transmission rate of that moment.
+    /// Start of the round, the bytes delivered before it, and the transmission rate at that time.
     round_began: Time,
     round_delivered: u64,
     round_rate: Rate,
-    /// Delivery rate of the last round trip, zero before one is over.
+    /// Delivery rate of the last round; zero before the end of the first.
     delivery_rate: Rate,
-    /// The signals that the last round trip gave, as bits.
+    /// The signals of the last round, as bits.
     of_round: u8,
     /// All signals as bits.
     signals: u8,
@@ -142,7 +143,7 @@ const TRACE: &[TraceField] = &[
 ];
 
 impl Cocoa3Plus {
-    /// The signals that say congestion now, whether they count or not: bits of [`signal`].
+    /// All signals that indicate congestion now, enabled or not: bits of [`signal`].
     pub fn signals(&self) -> u8 {
         self.signals
     }
@@ -158,7 +159,7 @@ impl Cocoa3Plus {
         self.round_rate = rate;
     }
 
-    /// What a round trip says that is over: signals hold until the next is.
+    /// Computes the signals of a round that has ended. They hold until the next round ends.
     fn end_round(&mut self, p: &Params, c: &Conn) {
         let took = c.now.since(self.round_began);
         let delivered = c.delivered.saturating_sub(self.round_delivered);
@@ -175,7 +176,7 @@ impl Cocoa3Plus {
         }
     }
 
-    /// Signals that can be read off at any moment.
+    /// Signals that do not depend on a round.
     fn at_once(&self, p: &Params, c: &Conn, rate: Rate) -> u8 {
         let b = &self.below;
         let base = if b.known && b.base_rtt.is_known() { b.base_rtt } else { c.min_rtt };
@@ -198,7 +199,7 @@ impl Cocoa3Plus {
     }
 }
 
-/// Window over smoothed round-trip time (equation 8; C3-5), zero before a sample.
+/// Window over SRTT (equation 8, C3-5). Zero before a sample.
 fn transmission_rate(c: &Conn, w: &Window) -> Rate {
     if c.srtt.is_known() && c.srtt.0 > 0 { Rate::of(w.cwnd(), c.srtt) } else { Rate(0) }
 }
@@ -256,7 +257,7 @@ impl CongestionAvoidance for Cocoa3Plus {
         let rate = transmission_rate(c, w);
         if c.una > self.round_end {
             self.end_round(p, c);
-            // Nothing can be said of a window that is not used.
+            // Without a limit by the window, the rate signal has no meaning.
             self.begin_round(c, if c.cwnd_limited() { rate } else { Rate(0) });
         }
         self.signals = self.of_round | self.at_once(p, c, rate);
@@ -277,13 +278,14 @@ impl CongestionAvoidance for Cocoa3Plus {
         if p.hold_start && self.holds(p) { Ratio(0) } else { Ratio::ONE }
     }
 
-    /// After a cut less arrives because less is sent: nothing to hold the next round trip against.
+    /// After a cut the delivery rate falls because the sending rate falls, so the next round has no
+    /// reference.
     fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.begin_round(c, Rate(0));
         self.delivery_rate = Rate(0);
     }
 
-    /// Idle time is no part of a round trip.
+    /// Idle time does not belong to a round.
     fn idle(&mut self, _p: &Params, c: &Conn, _gap: Span) {
         self.begin_round(c, Rate(0));
         self.delivery_rate = Rate(0);

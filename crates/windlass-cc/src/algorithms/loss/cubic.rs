@@ -61,18 +61,18 @@ const TRACE: &[TraceField; 3] = &[
     TraceField { name: "w_est", unit: "bytes" },
 ];
 
-/// Bits by which nanoseconds are cut to the unit of K and of the time since the epoch: 2^-20 of
-/// 2^30 ns. 73 minutes fit 32 bits, and whatever is longer counts as that long.
+/// Number of low bits removed from nanoseconds to get the unit of K and of the time since the epoch,
+/// 2^-20 of 2^30 ns. 73 minutes fit 32 bits, and longer times count as 73 minutes.
 const TICK_BITS: u32 = 10;
 
-/// What a C of one per cubed second is per 2^30 ns cubed: (2^30 / 10^9)³, with
-/// [`CURVE_BITS`] fractional bits.
+/// Factor that converts C from segments per cubed second to segments per (2^30 ns)³: (2^30 / 10^9)³,
+/// with [`CURVE_BITS`] fractional bits.
 const UNIT: u64 = 332_307_203;
 
-/// Largest C, with [`RATIO_BITS`].
+/// Maximum C, with [`RATIO_BITS`].
 const STEEPEST: u64 = 100 << RATIO_BITS;
 
-/// Fractional bits of C when times are in units of 2^30 ns.
+/// Fractional bits of C if times are in units of 2^30 ns.
 const CURVE_BITS: u32 = 28;
 
 /// Fractional bits of a window kept in segments: 67 million segments fit 32 bits.
@@ -82,11 +82,11 @@ const SEGMENT_BITS: u32 = 6;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Clock {
-    /// The epoch begins at the next growth.
+    /// The next growth begins an epoch.
     Unset,
-    /// It began at the moment that is kept.
+    /// The epoch began at the stored time.
     Running,
-    /// The window does not limit the sender; what is kept is the time that had passed until then.
+    /// The window does not limit the sender; the stored value is the time that the epoch had run.
     Stopped,
 }
 
@@ -94,7 +94,7 @@ enum Clock {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cubic {
-    /// Nanoseconds, as [`Clock`] says; a moment wraps.
+    /// A time or a duration in nanoseconds, depending on [`Clock`]; a time wraps.
     epoch: u64,
     prior_epoch: u64,
     /// Window that Reno would have, bytes with [`FRACTION_BITS`] fractional bits.
@@ -102,22 +102,22 @@ pub struct Cubic {
     /// Time from the epoch to W_max, ticks of 2^[`TICK_BITS`] ns.
     k: u32,
     prior_k: u32,
-    /// Plateau of the cubic, segments with [`SEGMENT_BITS`] fractional bits. Zero asks for the
-    /// window at the next epoch.
+    /// Plateau of the cubic, segments with [`SEGMENT_BITS`] fractional bits. With zero, the next epoch
+    /// takes the window.
     w_max: u32,
     prior_w_max: u32,
-    /// Window before the last cut, in the same unit.
+    /// Window before the last cut, in the unit of `w_max`.
     cwnd_prior: u32,
     prior_cwnd_prior: u32,
-    /// W_est before the last cut, in the same unit.
+    /// W_est before the last cut, in the unit of `w_max`.
     prior_w_est: u32,
     clock: Clock,
     prior_clock: Clock,
-    /// Parameter `reno_paced`: segments acknowledged towards the next one of growth.
+    /// Parameter `reno_paced`: segments acknowledged towards the next segment of growth.
     counted: u16,
 }
 
-/// Bytes with [`FRACTION_BITS`] fractional bits as segments with [`SEGMENT_BITS`], rounded.
+/// Converts bytes with [`FRACTION_BITS`] fractional bits to segments with [`SEGMENT_BITS`], rounded.
 #[inline(never)]
 fn segments(c: &Conn, bytes_q: u64) -> u32 {
     let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
@@ -125,16 +125,16 @@ fn segments(c: &Conn, bytes_q: u64) -> u32 {
     ((segments_q + half) >> (FRACTION_BITS - SEGMENT_BITS)).min(u64::from(u32::MAX)) as u32
 }
 
-/// Whether [`segments`] of so many bytes is at least a number of them, without a division.
+/// True if [`segments`] of `bytes_q` is at least `number`, computed without a division.
 fn reaches(c: &Conn, bytes_q: u64, number: u32) -> bool {
     let half = 1 << (FRACTION_BITS - SEGMENT_BITS - 1);
     let least = excess(u64::from(number) << (FRACTION_BITS - SEGMENT_BITS), half);
     bytes_q >= mul(least, u64::from(c.mss.max(1)))
 }
 
-/// The way back.
+/// Inverse of [`segments`].
 fn bytes_q(c: &Conn, segments: u32) -> u64 {
-    // Less than 2^58: each factor has at most 32 bits, and the window's limit is 2^56.
+    // Below 2^58: each factor has at most 32 bits, and the window's limit is 2^56.
     mul(u64::from(segments) << (FRACTION_BITS - SEGMENT_BITS), c.mss.into()).min(MAX_WINDOW_Q)
 }
 
@@ -142,19 +142,18 @@ fn ticks(ns: u64) -> u32 {
     (ns >> TICK_BITS).min(u64::from(u32::MAX)) as u32
 }
 
-/// C for times in units of 2^30 ns, [`CURVE_BITS`] fractional bits.
-/// Below 2^35.
+/// C for times in units of 2^30 ns, [`CURVE_BITS`] fractional bits. Below 2^35.
 #[inline]
 fn curve(p: &Params) -> u64 {
     (p.c.0.min(STEEPEST) * UNIT) >> RATIO_BITS
 }
 
-/// K = cbrt(distance / C) in ticks for a distance in segments with [`SEGMENT_BITS`] fractional
-/// bits, to a part in a million (RFC 9438 figure 2).
+/// K = cbrt(distance / C) in ticks, for a distance in segments with [`SEGMENT_BITS`] fractional bits,
+/// to one part in a million (RFC 9438 figure 2).
 fn time_to(p: &Params, distance: u32) -> u32 {
     // 18 fractional bits: six of the distance and 12 more.
     let mut cube = mul_div(u64::from(distance) << 12, 1 << CURVE_BITS, curve(p).max(1));
-    // As many bits more as fit, three for each of the root's, which wants 20 fractional bits.
+    // As many more bits as fit: three for each bit of the root, which needs 20 fractional bits.
     let mut lacking = 14;
     while lacking > 0 && cube >> 61 == 0 {
         cube <<= 3;
@@ -165,26 +164,26 @@ fn time_to(p: &Params, distance: u32) -> u32 {
     if root > u32::MAX >> lacking { u32::MAX } else { root << lacking }
 }
 
-/// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3).
-/// In words, so that a compiler that knows the parameters divides nothing on the processor.
+/// alpha_cubic = 3·(1 - beta)/(1 + beta), 16 fractional bits (RFC 9438 section 4.3). The arithmetic
+/// uses 32-bit words, so that with constant parameters the processor does not divide.
 #[inline]
 fn alpha(p: &Params) -> u64 {
     const ONE: u32 = Ratio::ONE.0 as u32;
     let keep = p.keep.0.min(Ratio::ONE.0) as u32;
     let (cut, kept) = (ONE - keep, ONE + keep);
     if p.reno_paced {
-        // A whole number of eighths of a window makes a segment.
+        // A whole number of eighths of a window gives a segment.
         let eighths = 8 * kept / 3 / cut.max(1);
         return u64::from(8 * ONE / eighths.max(1));
     }
-    // The quotient by two digits of eight bits.
+    // The quotient, by two digits of eight bits.
     let (first, rest) = (((3 * cut) << 8) / kept, ((3 * cut) << 8) % kept);
     u64::from((first << 8) + (rest << 8) / kept)
 }
 
 impl Cubic {
-    /// Time that the epoch has run. Origin and wrapping of the clock cancel out; a clock that goes
-    /// back counts as no time.
+    /// Duration of the epoch. The clock's origin and its wrapping cancel out; a clock that goes back
+    /// counts as no time.
     fn elapsed(&self, c: &Conn) -> u64 {
         match self.clock {
             Clock::Unset => 0,
@@ -196,7 +195,7 @@ impl Cubic {
         }
     }
 
-    /// Begins an epoch, or lets it go on.
+    /// Begins an epoch, or resumes a stopped epoch.
     fn start_clock(&mut self, p: &Params, c: &Conn, w: &Window) {
         match self.clock {
             Clock::Running => return,
@@ -221,45 +220,46 @@ impl Cubic {
         u64::from(self.w_max) << (FRACTION_BITS - SEGMENT_BITS)
     }
 
-    /// W_cubic after so many nanoseconds, segments with [`FRACTION_BITS`] fractional bits
-    /// (RFC 9438 figure 1). Within a thousandth of a segment and a part in 100,000 of the distance
-    /// from W_max. Below 2^60.
+    /// W_cubic at `elapsed` nanoseconds, segments with [`FRACTION_BITS`] fractional bits (RFC 9438
+    /// figure 1). The error is at most a thousandth of a segment plus 1/100,000 of the distance from
+    /// W_max. Below 2^60.
     fn segments_after(&self, p: &Params, elapsed: u64) -> u64 {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
-        // d has 20 fractional bits; its square has 40, of which 20 stay, and its cube again.
-        // Below 2^44 and 2^56; with the curve's 2^35 the distance is below 2^59.
+        // d has 20 fractional bits. Its square and its cube are cut to 20 fractional bits, and are
+        // below 2^44 and 2^56. With the curve's 2^35 the distance is below 2^59.
         let cube = mul_shift(mul_shift(d, d, 20), d, 20);
         let distance = mul_shift(cube, curve(p), 19 + CURVE_BITS - FRACTION_BITS) >> 1;
         let w_max = self.w_max_q();
         if t < self.k { excess(w_max, distance) } else { w_max + distance }
     }
 
-    /// The same, bytes with [`FRACTION_BITS`] fractional bits.
+    /// W_cubic in bytes with [`FRACTION_BITS`] fractional bits.
     fn w_cubic_q(&self, p: &Params, c: &Conn, elapsed: u64) -> u64 {
         mul(self.segments_after(p, elapsed), c.mss.into()).min(MAX_WINDOW_Q)
     }
 
-    /// W_cubic a round trip ahead, bytes with [`FRACTION_BITS`] fractional bits.
+    /// W_cubic one RTT ahead, bytes with [`FRACTION_BITS`] fractional bits.
     fn ahead_q(&self, p: &Params, c: &Conn) -> u64 {
         let rtt = if c.srtt.is_known() { c.srtt.0 } else { 0 };
         self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt))
     }
 
-    /// Parameter `reno_paced`: a segment for each so many acknowledged, by what the window lacks of the
-    /// larger of W_cubic and Reno's, all in whole segments.
+    /// Parameter `reno_paced`: grows by a segment per number of acknowledged segments. The number
+    /// depends on the missing whole segments from the window to the larger of W_cubic and Reno's
+    /// window.
     fn make_up(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
-        // The least round trip ahead, not the smoothed one.
+        // One minimum RTT ahead, instead of the SRTT.
         let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
         let ahead = self.segments_after(p, self.elapsed(c).saturating_add(rtt));
-        // Whole segments away from a whole number of them.
+        // The difference and W_max are both cut to whole segments.
         let top = self.w_max_q();
         let (whole, away) = (top >> FRACTION_BITS, ahead.abs_diff(top) >> FRACTION_BITS);
         let cubic = if ahead < top { excess(whole, away) } else { whole + away };
         let cwnd = w.whole_segments(c);
         let mut goal = cubic.max(cwnd);
         let segment = segment_q(c);
-        // Reno's is larger by a whole segment: only then is it worth a division.
+        // Divide only if Reno's window is larger by at least a whole segment.
         if p.friendliness && self.w_est_q >= mul(goal + 1, segment.get()) {
             goal = self.w_est_q / segment;
         }
@@ -268,16 +268,16 @@ impl Cubic {
             lacking => cwnd / divisor(lacking),
         };
         if self.cwnd_prior == 0 {
-            // No loss yet, or a timeout since: a twentieth a round trip at least.
+            // Before the first loss, and after a timeout: at least a twentieth per RTT.
             count = count.min(20);
         }
-        // As long as 16 bits can count.
+        // The count has 16 bits.
         let count = count.clamp(2, u64::from(u16::MAX));
         self.counted = w.add_counted(c, self.counted.into(), credit, count) as u16;
     }
 
-    /// RFC 9438 figure 4: Reno's window grows by alpha segments a round trip, from the window
-    /// before the last cut on by one.
+    /// RFC 9438 figure 4: Reno's window grows by alpha segments per RTT, and by one segment per RTT
+    /// above the window before the last cut.
     fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
         let alpha = if p.reno_beyond && reaches(c, self.w_est_q, self.cwnd_prior) {
             Ratio::ONE.0
@@ -351,7 +351,7 @@ impl CongestionAvoidance for Cubic {
 
     fn observe(&mut self, _p: &Params, c: &Conn, _a: &Ack, w: &mut Window) {
         if w.in_slow_start() {
-            // What follows is another stage of congestion avoidance.
+            // The next congestion avoidance is a new stage.
             self.clock = Clock::Unset;
         } else if self.clock == Clock::Running && !c.cwnd_limited() {
             self.epoch = self.elapsed(c);
@@ -363,7 +363,7 @@ impl CongestionAvoidance for Cubic {
         self.start_clock(p, c, w);
         let (cwnd, cwnd_q) = (w.cwnd(), w.cwnd_q());
         if p.reno_paced {
-            // `bictcp_update` counts what is delivered.
+            // `bictcp_update` counts delivered segments.
             self.grow_w_est(p, c, credit, cwnd);
             self.make_up(p, c, credit, w);
             return;
@@ -372,7 +372,7 @@ impl CongestionAvoidance for Cubic {
         let elapsed = self.elapsed(c);
         let counted = credit.max(u64::from(c.mss));
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
-            // Never faster than slow start.
+            // At most the growth of slow start.
             w.add_q(excess(self.w_est_q, cwnd_q).min(counted << FRACTION_BITS));
             return;
         }
@@ -399,7 +399,7 @@ impl CongestionAvoidance for Cubic {
         } else {
             cwnd
         };
-        // In Linux a timeout forgets that there has been a loss.
+        // In Linux, the state after a timeout is as before the first loss.
         self.cwnd_prior = if p.reno_paced && why == CongestionEvent::Timeout { 0 } else { cwnd };
         self.counted = 0;
         kept_flight(c, keep)
@@ -409,7 +409,8 @@ impl CongestionAvoidance for Cubic {
         self.clock = Clock::Unset;
     }
 
-    /// RFC 9438 section 4.9.2: unless the window has grown beyond that before the cut.
+    /// RFC 9438 section 4.9.2: restores the state unless the window now exceeds the window before the
+    /// cut.
     fn undo(&mut self, _p: &Params, c: &Conn, w: &Window) {
         if segments(c, w.cwnd_q()) > self.cwnd_prior {
             return;
@@ -428,8 +429,8 @@ impl CongestionAvoidance for Cubic {
         }
     }
 
-    /// A new stage of congestion avoidance: the estimate of the last one would undo the restart
-    /// window at once.
+    /// Begins a new stage of congestion avoidance. The Reno estimate of the last stage would cancel the
+    /// restart window at once.
     fn fall_back(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
         self.clock = Clock::Unset;
     }

@@ -11,14 +11,15 @@ use crate::info::{Ecn, Info, Requirements, TraceField, show};
 use crate::params::{ParamKind, Parameters, Ratio};
 
 crate::choice! {
-    /// Whose DCTCP.
+    /// Implementation of DCTCP.
     pub enum Variant {
-        /// RFC 8257's: alpha is as exact as the arithmetic, and its window ends with the first data sent after it
-        /// began.
+        /// RFC 8257: alpha has the precision of the arithmetic. An observation window ends with the
+        /// first data sent after its start.
         Rfc = "rfc",
-        /// Linux's (`dctcp_update_alpha`): alpha is in 1024ths, what falls and what is added each rounded down, and
-        /// nothing once a 16th of it is less than one; the window ends with the last data sent before it began,
-        /// and the acknowledgement that ends it counts for the next.
+        /// Linux (`dctcp_update_alpha`): alpha is in 1024ths. The decrease and the increase are each
+        /// rounded down. If the decrease is less than one, the whole of alpha is subtracted. An
+        /// observation window ends with the last data sent before its start. The acknowledgement that
+        /// ends it belongs to the next window.
         Linux = "linux",
     }
 }
@@ -43,7 +44,7 @@ crate::parameters! {
 
 /// Fractional bits of alpha: enough that it decays to less than a millionth before it stops.
 const ALPHA_BITS: u32 = 30;
-/// Of these, what variant linux makes use of (`DCTCP_MAX_ALPHA` is 1024).
+/// Fractional bits of alpha in variant linux (`DCTCP_MAX_ALPHA` is 1024).
 const LINUX_BITS: u32 = 10;
 
 /// Congestion avoidance of DCTCP.
@@ -52,20 +53,20 @@ const LINUX_BITS: u32 = 10;
 pub struct Dctcp {
     /// Stream offset beyond which data belongs to the next observation window.
     window_end: u64,
-    /// Stream offset up to which marks have been answered.
+    /// Stream offset up to which marks have had a response.
     cut_end: u64,
     /// Bytes delivered in the observation window.
     delivered: u64,
-    /// Bytes of them that were marked.
+    /// Bytes delivered with a mark in the observation window.
     marked: u64,
-    /// Estimated fraction of bytes that is marked, with [`ALPHA_BITS`] fractional bits.
+    /// Estimated fraction of marked bytes, with [`ALPHA_BITS`] fractional bits.
     alpha: u32,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "alpha_ppm", unit: "1e-6" }];
 
 impl Dctcp {
-    /// The estimated fraction of bytes that is marked, in millionths, cut to a whole number.
+    /// The estimated fraction of marked bytes, in millionths, cut to a whole number.
     pub fn alpha_ppm(&self) -> u64 {
         (u64::from(self.alpha) * 1_000_000) >> ALPHA_BITS
     }
@@ -96,7 +97,7 @@ impl Dctcp {
         u32::try_from(alpha.min(one)).unwrap_or(0)
     }
 
-    /// The same as the kernel computes it.
+    /// The average with the kernel's arithmetic.
     fn average_in_1024ths(&self, p: &Params) -> u32 {
         let one = 1 << LINUX_BITS;
         let old = u64::from(self.alpha >> (ALPHA_BITS - LINUX_BITS));
@@ -178,7 +179,7 @@ impl CongestionAvoidance for Dctcp {
         }
     }
 
-    /// Marks on data sent before a cut are answered by it.
+    /// A cut is the response to all marks on data sent before it.
     fn ssthresh(&mut self, _p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         let answered = c.una <= self.cut_end;
         self.cut_end = c.next_id;

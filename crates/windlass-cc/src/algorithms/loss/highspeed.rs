@@ -1,4 +1,4 @@
-//! HighSpeed TCP (RFC 3649), from its response function.
+//! HighSpeed TCP (RFC 3649), computed from its response function.
 
 use crate::arithmetic::math::{exp2_q16, log2_q16};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
@@ -45,7 +45,7 @@ crate::parameters! {
     }
 }
 
-/// The windows of the table, segments; the row's place, from one on, is its a(w).
+/// The windows of the table, segments. The row number, from one, is a(w).
 const STEPS: [u32; 72] = [
     38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076, 2378, 2699, 3039, 3399, 3778,
     4177, 4596, 5036, 5497, 5979, 6483, 7009, 7558, 8130, 8726, 9346, 9991, 10661, 11358, 12082,
@@ -57,10 +57,10 @@ const STEPS: [u32; 72] = [
 
 const TRACE: &[TraceField; 1] = &[TraceField { name: "increase_q16", unit: "segments/65536" }];
 
-/// One half with 16 fractional bits: what a loss takes from a window of Low_Window.
+/// Share that a loss takes from a window of Low_Window: one half, with 16 fractional bits.
 const HALF: u64 = 1 << 15;
 
-/// The least that a loss takes. With the RFC's constants the line for b(w) reaches it at a window
+/// Minimum share that a loss takes. With the RFC's constants, the line for b(w) reaches it at a window
 /// of 470,000 segments.
 const LEAST_DECREASE: u64 = 655;
 
@@ -68,9 +68,9 @@ const LEAST_DECREASE: u64 = 655;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct HighSpeed {
-    /// Window for which `increase_q` holds, whole segments.
+    /// Window for which `increase_q` was computed, whole segments.
     segments: u32,
-    /// a(w), segments per round trip with 16 fractional bits.
+    /// a(w), segments per RTT with 16 fractional bits.
     increase_q: u32,
 }
 
@@ -79,8 +79,8 @@ fn segments(c: &Conn, w: &Window) -> u32 {
     (w.segments_q(c) >> FRACTION_BITS).min(u64::from(u32::MAX)) as u32
 }
 
-/// What has become of `change`, which takes place from Low_Window to High_Window, at a window above
-/// the former: a straight line over the logarithm of the window.
+/// Part of `change` at a window above Low_Window. The change from Low_Window to High_Window is linear
+/// in the logarithm of the window.
 fn part(p: &Params, segments: u32, change: u64) -> u64 {
     let low = log2_q16(p.low_window);
     let here = log2_q16(u64::from(segments)).saturating_sub(low);
@@ -89,7 +89,7 @@ fn part(p: &Params, segments: u32, change: u64) -> u64 {
     change * u64::from(here) / u64::from(way.max(1))
 }
 
-/// b(w), the share that a loss takes, 16 fractional bits (RFC 3649 section 5).
+/// b(w), the share that a loss takes, with 16 fractional bits (RFC 3649 section 5).
 fn decrease(p: &Params, segments: u32) -> u64 {
     if u64::from(segments) <= p.low_window {
         return HALF;
@@ -98,8 +98,8 @@ fn decrease(p: &Params, segments: u32) -> u64 {
     HALF.saturating_sub(part(p, segments, fall)).max(LEAST_DECREASE)
 }
 
-/// a(w) = w²·p(w)·2·b(w)/(2 - b(w)), 16 fractional bits, and at least 1 (RFC 3649 section 5).
-/// Within 3 parts in 10,000.
+/// a(w) = w²·p(w)·2·b(w)/(2 - b(w)), 16 fractional bits, at least 1 (RFC 3649 section 5). The error is
+/// at most 3 parts in 10,000.
 fn increase(p: &Params, segments: u32) -> u32 {
     if u64::from(segments) <= p.low_window {
         return 1 << 16;
@@ -116,13 +116,13 @@ fn increase(p: &Params, segments: u32) -> u32 {
     exp2_q16(log as u32).min(u64::from(u32::MAX)) as u32
 }
 
-/// The row for a window: the first that is not below it, or the last.
+/// The row for a window: the first row that is not below the window, or the last row.
 fn step(segments: u32) -> usize {
     STEPS.iter().position(|w| segments <= *w).unwrap_or(STEPS.len() - 1)
 }
 
-/// b(w) of that row, cut to 8 fractional bits, with 16. The table has two decimals; the row's window
-/// gives them, and those that the kernel has.
+/// b(w) of the row, cut to 8 fractional bits, in 16 fractional bits. Computed from the row's window, it
+/// agrees with the two decimals of the table and with the kernel's values.
 fn step_decrease(p: &Params, segments: u32) -> u64 {
     let w = STEPS.get(step(segments)).copied().unwrap_or(u32::MAX);
     decrease(p, w) & !0xff

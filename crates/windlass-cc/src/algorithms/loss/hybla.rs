@@ -1,4 +1,4 @@
-//! TCP Hybla: the growth of a short path on a long one.
+//! TCP Hybla: gives a long path the growth of a short path.
 
 use crate::arithmetic::math::{exp2_q16, mul, mul_div};
 use crate::arithmetic::window::Window;
@@ -21,7 +21,7 @@ crate::parameters! {
         /// data.
         slow_start_rho: Ratio = Ratio(16 << 16),
             ParamKind::Ratio { min: Ratio::ONE, max: Ratio(32 << 16) },
-            "own limit; the paper has none and counts on packet spacing";
+            "own limit; the paper has no limit and relies on packet spacing";
         /// Set the initial window to rho segments, cut to a whole number, instead of the stack's
         /// initial window.
         initial_rho: bool = false,
@@ -30,15 +30,14 @@ crate::parameters! {
     }
 }
 
-/// Largest rho: beyond, its square grows the window faster than anything can use.
+/// Maximum rho. Its square exceeds any useful growth of the window.
 const MAX_RHO: u64 = 1 << 26;
 
-/// Congestion avoidance of Hybla. It holds no state: the least round-trip time is the host's.
+/// Congestion avoidance of Hybla. It has no state; the host keeps the minimum RTT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hybla;
 
-/// How many reference round trips a round trip lasts without a queue, at least one, with 16
-/// fractional bits.
+/// rho: the minimum RTT over the reference RTT, at least one, with 16 fractional bits.
 fn rho_q16(p: &Params, c: &Conn) -> u64 {
     if !c.min_rtt.is_known() {
         return Ratio::ONE.0;
@@ -83,7 +82,7 @@ impl CongestionAvoidance for Hybla {
         if !p.initial_rho || !c.srtt.is_known() {
             return given;
         }
-        // That of the handshake is the first round trip there is.
+        // The handshake gives the first RTT.
         mul((c.srtt.0 / p.reference_rtt.0.max(1)).clamp(1, MAX_RHO >> 16), u64::from(c.mss))
     }
 

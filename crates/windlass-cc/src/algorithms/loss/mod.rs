@@ -1,4 +1,4 @@
-//! Algorithms that go by losses and marks.
+//! Algorithms that use losses and marks.
 
 pub mod bic;
 pub mod cocoa3plus;

@@ -11,15 +11,15 @@ use crate::params::Parameters;
 use crate::recovery::LossRecovery;
 
 crate::choice! {
-    /// How the window grows in congestion avoidance.
+    /// Growth of the window in congestion avoidance.
     pub enum Increase {
-        /// `mss²/cwnd` for each acknowledgement (RFC 5681 equation 3); a stack that counts bytes
-        /// has `mss·acked/cwnd`.
+        /// `mss²/cwnd` for each acknowledgement (RFC 5681 equation 3); `mss·acked/cwnd` on a stack that
+        /// counts bytes.
         PerAck = "per-ack",
-        /// `mss·acked/cwnd`: one segment per window whatever the acknowledgement policy
-        /// (RFC 3465, RFC 5681 section 3.1's recommendation).
+        /// `mss·acked/cwnd`: one segment per window for any acknowledgement policy (RFC 3465, RFC 5681
+        /// section 3.1's recommendation).
         PerByte = "per-byte",
-        /// `mss²/cwnd` once per round trip: how Reno-BER's Table 9 applies equation 17 (RB-12).
+        /// `mss²/cwnd` once per RTT: how Reno-BER's Table 9 applies equation 17 (RB-12).
         PerRtt = "per-rtt",
     }
 }
@@ -31,21 +31,21 @@ crate::parameters! {
         /// bytes, or mss²/cwnd once per round trip.
         increase: Increase = Increase::PerAck,
             Increase::KIND,
-            "RFC 5681 equation 3; RFC 3465; Reno-BER equation 17 and Table 9 (RB-12)";
+            "RFC 5681 equation 3, RFC 3465, and Reno-BER equation 17 and Table 9 (RB-12)";
     }
 }
 
-/// Which of the three algorithms that grow like Reno it is: they differ in loss recovery only.
+/// One of the three algorithms that grow like Reno. They differ only in loss recovery.
 pub trait Variant: Copy {
-    /// What the algorithm is, for people.
+    /// Description of the algorithm for users.
     const INFO: &'static Info;
     /// Its loss recovery.
     const RECOVERY: LossRecovery;
-    /// How stacks differ from the RFC.
+    /// Deviations of real stacks from the RFC.
     const FLAVOURS: &'static [Departure] = &[];
 }
 
-/// Additive increase by one segment per round trip, halving on loss.
+/// Additive increase by one segment per RTT, halving on loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct RenoAvoidance<V> {

@@ -36,7 +36,7 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scalable;
 
-/// Whether the window is so small that the algorithm leaves it to Reno.
+/// True if the window is in the legacy range, in which the algorithm is Reno's.
 fn legacy(p: &Params, c: &Conn, w: &Window) -> bool {
     w.cwnd() <= mul(p.legacy_window, u64::from(c.mss))
 }
@@ -96,7 +96,7 @@ impl CongestionAvoidance for Scalable {
         if legacy(p, c, w) {
             w.add_per_window(c, credit, 1 << FRACTION_BITS);
         } else {
-            // At most 2^40 bytes, the largest credit, or a segment.
+            // At most 2^40 bytes, the maximum credit, or one segment.
             let counted = credit.max(u64::from(c.mss));
             w.add_q((counted << FRACTION_BITS) / p.acks_per_segment.max(1));
         }

@@ -1,23 +1,23 @@
 //! TCP Modified (Hasan and Alisa 2023): H-TCP with other constants, a floor of 25 segments under the
 //! threshold, and a back-off that may leave more than the flight.
 //!
-//! # What differs from H-TCP
+//! # Differences from H-TCP
 //!
 //! | Item | H-TCP (draft-leith-tcp-htcp-06) | TCP Modified |
 //! |---|---|---|
-//! | α, d seconds beyond the first | 1 + 10·d + 0.25·d² | 1 + 10·d + 0.3·d² |
-//! | unit of α | segments per round trip | bytes per acknowledgement, beside Reno's segment²/cwnd |
+//! | α, d seconds after the first second | 1 + 10·d + 0.25·d² | 1 + 10·d + 0.3·d² |
+//! | unit of α | segments per RTT | bytes per acknowledgement, in addition to Reno's segment²/cwnd |
 //! | share β of the window that a loss leaves | RTTmin/RTTmax in \[0.5, 0.8\] | 1.1·RTTmin/RTTmax, no bounds |
 //! | change of throughput up to which β adapts | 20 %, either way | a rise of 33 %, and any fall |
-//! | β beyond it | 0.5 | the one before |
+//! | β after a larger change | 0.5 | unchanged |
 //! | β of a new connection | 0.5 | 0.67 |
 //! | threshold | β·FlightSize, at least 2 segments | 1.25·β·FlightSize, at least 25 segments |
 //! | RTTmin | of the connection | since the last congestion event |
-//! | growth at most | as slow start | no limit |
+//! | maximum growth | as slow start | no limit |
 //!
-//! The paper prints a list of steps that can be read in more than one way. Each way that matters is
-//! a parameter; the defaults are the steps to the letter or, where they are silent, ns-3's H-TCP
-//! class, out of which they were evidently made.
+//! The paper prints a list of steps that allows several interpretations. Each relevant interpretation
+//! is a value of a parameter. The defaults follow the steps literally. Where the steps state nothing,
+//! they follow ns-3's H-TCP class, on which the steps are evidently based.
 
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{FRACTION_BITS, Window};
@@ -28,57 +28,57 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// What step 6, alpha = 2·(1 - beta)·alpha, multiplies (TM-1).
+    /// Operand of step 6, alpha = 2·(1 - beta)·alpha (TM-1).
     pub enum AlphaUpdate {
-        /// The alpha of this acknowledgement: 1 in the first second, then that of step 5. The
+        /// The alpha of this acknowledgement: 1 in the first second, then the alpha of step 5. The
         /// product is at least 1, as in ns-3's H-TCP.
         Fresh = "fresh",
-        /// Whatever alpha is, as printed: in the first second, which has no step 5, alpha shrinks
-        /// with each acknowledgement.
+        /// The present alpha, as printed. In the first second, which has no step 5, alpha shrinks with
+        /// each acknowledgement.
         Compounded = "compounded",
     }
 }
 
 crate::choice! {
-    /// What alpha counts (TM-3).
+    /// Unit of alpha (TM-3).
     pub enum AlphaUnit {
-        /// Bytes for each acknowledgement beside Reno's segment²/cwnd: step 7 to the letter.
+        /// Bytes per acknowledgement, in addition to Reno's segment²/cwnd: step 7 literally.
         Bytes = "bytes",
-        /// Segments in a round trip in place of Reno's one, and at most as slow start: what alpha is
-        /// in H-TCP.
+        /// Segments per RTT instead of Reno's one segment, limited to the growth of slow start, as in
+        /// H-TCP.
         Segments = "segments",
     }
 }
 
 crate::choice! {
-    /// What throughput is (TM-9).
+    /// Definition of the throughput (TM-9).
     pub enum Throughput {
-        /// Bytes delivered since the last congestion event over the time since then, as in ns-3's
+        /// Bytes delivered since the last congestion event over the time since this event, as in ns-3's
         /// H-TCP.
         Epoch = "epoch",
-        /// Bytes delivered in the last full round trip over its length, as in the draft of H-TCP.
+        /// Bytes delivered in the last full RTT over its length, as in the draft of H-TCP.
         Round = "round",
-        /// Equation 2 to the letter: bytes that an acknowledgement delivers over the time since data
-        /// was sent before it, a millisecond at least.
+        /// Equation 2 literally: the newly delivered bytes of one acknowledgement, over the time since the
+        /// last transmission before it, which counts as at least 1 ms.
         Ack = "ack",
     }
 }
 
 crate::choice! {
-    /// How the rise of the throughput is held against its limit (TM-21).
+    /// Comparison of the rise of the throughput with its limit (TM-21).
     pub enum Threshold {
-        /// As a real number, with its sign: a fall passes.
+        /// As a signed real number: a decrease is within the limit.
         Real = "real",
-        /// As in ns-3's H-TCP, in unsigned whole numbers: passes what rises by less than the whole
-        /// throughput before, and nothing that falls or stays.
+        /// As in ns-3's H-TCP, in unsigned whole numbers: only an increase by less than the previous
+        /// throughput is within the limit; a decrease or an equal throughput is not.
         Integer = "integer",
     }
 }
 
 crate::choice! {
-    /// What beta is after a rise of the throughput beyond the limit (TM-5).
+    /// Beta after a rise of the throughput above the limit (TM-5).
     pub enum WhenRising {
-        /// What it was: step 4 goes on to step 6.
+        /// Unchanged: step 6 follows step 4.
         Keep = "keep",
         /// `beta_default`, as in H-TCP.
         Default = "default",
@@ -86,23 +86,23 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What a congestion event lets forget (TM-18).
+    /// RTT values that a congestion event resets (TM-18).
     pub enum RttReset {
-        /// Least and longest round trip, as in ns-3's H-TCP.
+        /// Minimum and maximum RTT, as in ns-3's H-TCP.
         Both = "both",
-        /// The longest one, as in the draft of H-TCP.
+        /// Maximum RTT, as in the draft of H-TCP.
         Max = "max",
-        /// Nothing.
+        /// No value.
         None = "none",
     }
 }
 
 crate::choice! {
-    /// Which round trips RTTmin and RTTmax are taken of (TM-18).
+    /// RTTs that RTTmin and RTTmax are computed from (TM-18).
     pub enum RoundTrip {
-        /// Those of the acknowledged segments.
+        /// RTT samples of the acknowledged segments.
         Sample = "sample",
-        /// The smoothed one after each acknowledgement, which ns-3 hands to its classes.
+        /// SRTT after each acknowledgement, which ns-3 passes to its classes.
         Smoothed = "smoothed",
     }
 }
@@ -110,17 +110,17 @@ crate::choice! {
 crate::choice! {
     /// Bounds of the back-off (TM-4).
     pub enum Backoff {
-        /// None: on a path whose longest round trip is less than 1.375 times the least one, a loss
-        /// opens the window.
+        /// No bounds: on a path whose maximum RTT is less than 1.375 times the minimum RTT, a loss
+        /// increases the window.
         Unclamped = "unclamped",
-        /// Beta between 0.5 and 0.8, the bounds of H-TCP, and a threshold of the flight at most.
+        /// Beta between 0.5 and 0.8, the bounds of H-TCP, and a threshold of at most the flight.
         Clamped = "clamped",
     }
 }
 
 crate::parameters! {
-    /// Parameters of TCP Modified. Steps are those of Hasan and Alisa 2023, section 3; "first case"
-    /// is an acknowledgement, "second case" a loss.
+    /// Parameters of TCP Modified. The steps refer to Hasan and Alisa 2023, section 3. "First case" is
+    /// an acknowledgement, "second case" a loss.
     pub struct Params {
         /// Time after a congestion event for which alpha is 1 (delta_L).
         low_speed: Span = Span::from_secs(1),
@@ -190,16 +190,16 @@ const TRACE: &[TraceField; 5] = &[
     TraceField { name: "max_rtt_ns", unit: "ns" },
 ];
 
-/// Nanoseconds in the unit in which round-trip times are kept, so that 274 s fit 32 bits.
+/// Nanoseconds per unit of the stored RTTs, so that 274 s fit 32 bits.
 const TICK: u64 = 1 << 6;
 
-/// Nanoseconds in the unit in which the age of a congestion event is kept: 4.9 hours fit 32 bits.
+/// Nanoseconds per unit of the age of a congestion event: 4.9 hours fit 32 bits.
 const AGE_TICK: u64 = 1 << 12;
 
-/// Rates are kept in bytes per 2^30 ns, about a second, so that 32 Gbit/s fit 32 bits.
+/// Rates are stored in bytes per 2^30 ns, about a second, so that 32 Gbit/s fit 32 bits.
 const RATE_BITS: u32 = 30;
 
-/// Shortest time that throughput is taken over.
+/// Minimum duration of a throughput measurement, nanoseconds.
 const SHORTEST: u64 = 1_000_000;
 
 /// Fractional bits of beta, which is below two.
@@ -208,40 +208,40 @@ const BETA_BITS: u32 = 15;
 /// Bounds of beta in H-TCP, with [`BETA_BITS`].
 const BETA_RANGE: (u16, u16) = (1 << 14, 26_214);
 
-/// Longest time since a congestion event that counts, in seconds with 16 fractional bits: 9 hours.
+/// Maximum time since a congestion event, in seconds with 16 fractional bits: 9 hours.
 const LONGEST: u64 = 1 << 31;
 
 /// Congestion avoidance of TCP Modified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct TcpModified {
-    /// The last congestion event, or the connection's beginning; idle time moves it on. Nanoseconds,
-    /// wrapping.
+    /// Time of the last congestion event or of the connection's start, moved forward by idle time.
+    /// Nanoseconds, wrapping.
     since: u64,
-    /// What throughput counts from: that event, the beginning of the round, or when data was last
-    /// sent. Nanoseconds, wrapping.
+    /// Start of the throughput measurement: the congestion event, the start of the round, or the last
+    /// transmission. Nanoseconds, wrapping.
     mark: u64,
-    /// [`Conn::delivered`] then; with [`Throughput::Ack`] the time of the last acknowledgement.
+    /// [`Conn::delivered`] at `mark`; with [`Throughput::Ack`] the time of the last acknowledgement.
     count: u64,
     /// Low half of the stream offset that ends the round, or of [`Conn::sent`] at the last
     /// acknowledgement.
     edge: u32,
-    /// Throughput as last measured, bytes per 2^[`RATE_BITS`] ns.
+    /// Last measured throughput, bytes per 2^[`RATE_BITS`] ns.
     rate: u32,
-    /// The same at the last congestion event, zero before the first.
+    /// `rate` at the last congestion event; zero before the first.
     last_rate: u32,
-    /// Least round-trip time that counts, [`TICK`]s; `u32::MAX` when none does.
+    /// Minimum RTT since the last reset, in [`TICK`]s; `u32::MAX` without a sample.
     min_rtt: u32,
-    /// Longest one, zero when none counts.
+    /// Maximum RTT since the last reset, in [`TICK`]s; zero without a sample.
     max_rtt: u32,
-    /// Alpha of the last acknowledgement in congestion avoidance, with [`FRACTION_BITS`] and up to
+    /// Alpha of the last acknowledgement in congestion avoidance, with [`FRACTION_BITS`], at most
     /// 65,535.
     alpha: u32,
-    /// How long before the last congestion event the one before was, [`AGE_TICK`]s.
+    /// Time between the last two congestion events, in [`AGE_TICK`]s.
     prior_age: u32,
-    /// Share of the flight, before its factor, that the last congestion event left: [`BETA_BITS`].
+    /// Share of the flight, without `flight_gain`, that the last congestion event left: [`BETA_BITS`].
     beta: u16,
-    /// The same before it.
+    /// `beta` before the last congestion event.
     prior_beta: u16,
 }
 
@@ -250,25 +250,25 @@ fn as_beta(r: Ratio) -> u16 {
     (r.0 >> 1).min(u64::from(u16::MAX)) as u16
 }
 
-/// Nanoseconds from `from` to `to`; a clock that goes back counts as none. The clock's origin and
+/// Nanoseconds from `from` to `to`; a clock that goes back counts as no time. The clock's origin and
 /// its wrapping cancel out.
 fn between(from: u64, to: u64) -> u64 {
     let time = to.wrapping_sub(from);
     if time > u64::MAX / 2 { 0 } else { time }
 }
 
-/// A round-trip time in [`TICK`]s.
+/// An RTT in [`TICK`]s.
 fn ticks(rtt: Span) -> u32 {
     (rtt.0 / TICK).min(u64::from(u32::MAX - 1)) as u32
 }
 
-/// So many bytes in so many nanoseconds, at least [`SHORTEST`].
+/// Rate of `bytes` bytes in `time` nanoseconds, which counts as at least [`SHORTEST`].
 fn rate(bytes: u64, time: u64) -> u32 {
     mul_div(bytes, 1 << RATE_BITS, time.max(SHORTEST)).min(u64::from(u32::MAX)) as u32
 }
 
 impl TcpModified {
-    /// The time from which throughput counts is now.
+    /// Starts a throughput measurement.
     fn begin_count(&mut self, c: &Conn) {
         (self.mark, self.count) = (c.now.0, c.delivered);
     }
@@ -283,20 +283,20 @@ impl TcpModified {
         rate(bytes, between(self.mark, c.now.0))
     }
 
-    /// First case, step 3.
+    /// First case, step 3: measures the throughput.
     fn measure(&mut self, p: &Params, c: &Conn, a: &Ack) {
         match p.throughput {
             Throughput::Epoch => self.rate = self.delivered_since_mark(c),
             Throughput::Round => {
-                // Half of the offsets lie behind; no window comes near that.
+                // An offset difference above 2^31 counts as negative; no window reaches that.
                 if ((c.una as u32).wrapping_sub(self.edge) as i32) > 0 {
                     self.rate = self.delivered_since_mark(c);
                     self.begin_round(c);
                 }
             }
             Throughput::Ack => {
-                // A sender sends in answer to acknowledgements: what went out since the last one
-                // went out with it.
+                // A sender transmits in response to acknowledgements, so data sent since the last
+                // acknowledgement was sent when that acknowledgement arrived.
                 if c.sent as u32 != self.edge {
                     (self.mark, self.edge) = (self.count, c.sent as u32);
                 }
@@ -318,7 +318,7 @@ impl TcpModified {
         const ONE: u64 = 1 << FRACTION_BITS;
         let d = self.difference(p, now);
         let fresh = ONE + p.alpha_slope.times(d) + p.alpha_curve.times((d * d) >> FRACTION_BITS);
-        // 2·(1 - beta), which a beta beyond one would make negative.
+        // 2·(1 - beta); a beta above one counts as one.
         let twice = 2 * (1_u64 << BETA_BITS).saturating_sub(u64::from(self.beta));
         let refine = |alpha| mul_div(alpha, twice, 1 << BETA_BITS);
         let alpha = match p.alpha_update {
@@ -330,20 +330,20 @@ impl TcpModified {
         alpha
     }
 
-    /// Second case, steps 3 and 4: whether beta adapts. Without a throughput at an earlier event it
-    /// does not (TM-6).
+    /// Second case, steps 3 and 4: true if beta adapts. It does not without the throughput of an
+    /// earlier event (TM-6).
     fn adapts(&self, p: &Params) -> bool {
         let (now, last) = (u64::from(self.rate), u64::from(self.last_rate));
         let rise = now.saturating_sub(last);
         last > 0
             && match p.threshold {
                 Threshold::Real => rise <= p.rise.times(last),
-                // The quotient is a whole number; only 0 is at most a third.
+                // The quotient is a whole number, and only 0 is at most a third.
                 Threshold::Integer => now > last && (rise / last) << 16 <= p.rise.0,
             }
     }
 
-    /// Second case, steps 3 to 5.
+    /// Second case, steps 3 to 5: returns the next beta.
     fn next_beta(&self, p: &Params) -> u16 {
         let measured = self.max_rtt > 0 && self.min_rtt <= self.max_rtt;
         let beta = if self.adapts(p) && measured {
@@ -361,7 +361,7 @@ impl TcpModified {
         }
     }
 
-    /// Second case, steps 6 and 7.
+    /// Second case, steps 6 and 7: returns the threshold.
     fn threshold(&self, p: &Params, c: &Conn) -> u64 {
         let keep = Ratio(mul(p.flight_gain.0, u64::from(self.beta)) >> BETA_BITS);
         let mss = u64::from(c.mss);

@@ -1,4 +1,4 @@
-//! Westwood+: Reno whose cut leaves what the path was measured to carry.
+//! Westwood+: Reno whose cut leaves the measured bandwidth-delay product.
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::window::Window;
@@ -10,21 +10,21 @@ use crate::params::Parameters;
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// How samples of the delivery rate are smoothed.
+    /// Smoothing of the delivery rate samples.
     pub enum Filter {
         /// `0.9·bw + 0.1·(sample + last sample)/2`, the discretised low-pass filter of the paper.
         Tustin = "tustin",
-        /// Two averages one after the other, each with weight 1/8 for what is new.
+        /// Two averages in series, each with weight 1/8 for a new value.
         Cascade = "cascade",
     }
 }
 
 crate::choice! {
-    /// When a loss sets the window to what the path carries.
+    /// Time at which a loss sets the window to the measured bandwidth-delay product.
     pub enum Moment {
-        /// When it is found.
+        /// At the detection of the loss.
         Loss = "loss",
-        /// When it is repaired; until then the threshold is Reno's.
+        /// At the end of the repair; until then the threshold is Reno's.
         Repair = "repair",
     }
 }
@@ -59,32 +59,33 @@ crate::parameters! {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Congestion avoidance of Reno with a bandwidth estimate. Rates are bytes per second, with a `clock` per period.
+/// Congestion avoidance of Reno with a bandwidth estimate. Rates are bytes per second; with a `clock`,
+/// bytes per period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Westwood {
-    /// When the sample being taken began.
+    /// Start of the present sample.
     since: Time,
-    /// Bytes delivered since then.
+    /// Bytes delivered since `since`.
     delivered: u64,
     /// Tustin: the last sample. Cascade: the output of the first average.
     stage: u64,
-    /// The estimate.
+    /// The bandwidth estimate.
     bandwidth: u64,
-    /// Whether there has been a sample.
+    /// True after the first sample.
     measured: bool,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "bandwidth_Bps", unit: "B/s" }];
 
 impl Westwood {
-    /// The estimate of what the path carries, bytes per second, with a `clock` bytes per period; zero
-    /// before the first sample.
+    /// The bandwidth estimate in bytes per second, or with a `clock` in bytes per period. Zero before
+    /// the first sample.
     pub fn bandwidth(&self) -> u64 {
         self.bandwidth
     }
 
-    /// What the path carries, bytes: at least two segments; `None` before the first sample.
+    /// Bandwidth-delay product in bytes, at least two segments; `None` before the first sample.
     fn pipe(&self, p: &Params, c: &Conn) -> Option<u64> {
         if !self.measured || !c.min_rtt.is_known() {
             return None;
@@ -98,7 +99,7 @@ impl Westwood {
         Some(pipe.max(2 * u64::from(c.mss)))
     }
 
-    /// With a `clock`: what an acknowledgement brings counts for the next sample.
+    /// With a `clock`: the acknowledgement that ends a sample counts in the next sample.
     fn observe_clocked(&mut self, p: &Params, c: &Conn, a: &Ack) {
         let rtt = if a.rtt.is_known() { a.rtt } else { c.srtt };
         let clock = divisor(p.clock.0);
@@ -127,7 +128,7 @@ impl Westwood {
                 self.bandwidth = toward(self.bandwidth, self.stage, 8);
             }
             Filter::Cascade => {
-                // Cut, where the kernel cuts.
+                // Cut to a whole number at the same points as in the kernel.
                 self.stage = mul(7, self.stage).saturating_add(rate) >> 3;
                 self.bandwidth = mul(7, self.bandwidth).saturating_add(self.stage) >> 3;
             }

@@ -1,5 +1,5 @@
-//! Copa (Arun and Balakrishnan, NSDI 2018): the rate goes towards 1/(δ·d_q) packets per second,
-//! where d_q is the queueing delay.
+//! Copa (Arun and Balakrishnan, NSDI 2018): moves the rate towards 1/(δ·d_q) packets per second, where
+//! d_q is the queueing delay.
 
 use crate::arithmetic::filter::{WindowedMax, WindowedMin};
 use crate::arithmetic::math::{mul, mul_div};
@@ -12,7 +12,7 @@ use crate::recovery::LossRecovery;
 use crate::setup::Setup;
 use crate::time::{Rate, Span, Time};
 
-/// Largest 1/δ, packets: beyond it the products of this file could not be told from infinity.
+/// Maximum 1/δ, packets. Above it, the products in this file would overflow.
 const MAX_INVERSE: Ratio = Ratio::of(1 << 24, 1);
 /// Rounds in one direction after which the velocity doubles.
 const STEADY_ROUNDS: u8 = 3;
@@ -54,17 +54,17 @@ pub struct Copa {
     min_rtt: WindowedMin,
     standing: WindowedMin,
     max_rtt: WindowedMax,
-    /// When the queue was last nearly empty.
+    /// Time at which the queue was last nearly empty.
     emptied: Time,
     /// 1/δ, packets.
     inverse: Ratio,
-    /// Stream offset at which the current round ends, and the window at its beginning.
+    /// Stream offset at which the current round ends, and the window at the round's start.
     round_end: u64,
     round_cwnd: u64,
     /// Window and 1/δ before the latest loss, for an undo.
     prior_cwnd: u64,
     prior_inverse: Ratio,
-    /// Steps of 1/δ packets per round trip.
+    /// Steps of 1/δ packets per RTT.
     velocity: u32,
     /// Rounds in the current direction.
     steady: u8,
@@ -111,12 +111,12 @@ const INFO: &Info = &Info {
 };
 
 impl Copa {
-    /// Whether it takes others to be filling the queue.
+    /// True if the flow assumes that other flows fill the queue.
     pub fn is_competitive(&self) -> bool {
         self.competitive
     }
 
-    /// The packets that the flow wants in the queue, 1/δ.
+    /// Number of packets that the flow aims to keep in the queue, 1/δ.
     pub fn inverse_delta(&self) -> Ratio {
         self.inverse
     }
@@ -140,7 +140,7 @@ impl Copa {
         self.standing.get().saturating_sub(self.min_rtt.get())
     }
 
-    /// Section 2.2: with nobody else, the queue is nearly empty once in five round trips.
+    /// Section 2.2: without competing flows, the queue is nearly empty at least once in five RTTs.
     fn judge_mode(&mut self, p: &Params, c: &Conn) {
         let range = self.max_rtt.get().saturating_sub(self.min_rtt.get());
         let delay = self.queueing_delay();
@@ -156,13 +156,13 @@ impl Copa {
         self.competitive = competitive;
     }
 
-    /// Whether the rate is at most the target: cwnd/RTTstanding ≤ 1/(δ·d_q).
+    /// True if the rate is at most the target: cwnd/RTTstanding ≤ 1/(δ·d_q).
     fn below_target(&self, c: &Conn) -> bool {
         let wanted = self.inverse.times(u64::from(c.mss));
         mul(self.window.cwnd(), self.queueing_delay()) <= mul(wanted, self.standing.get())
     }
 
-    /// Once per window: the velocity, and δ while competing.
+    /// Once per window: updates the velocity, and δ in competitive mode.
     fn on_round(&mut self, p: &Params, c: &Conn) {
         let rising = self.window.cwnd() > self.round_cwnd;
         if rising == self.rising {
@@ -188,20 +188,19 @@ impl Copa {
         self.round_cwnd = self.window.cwnd();
     }
 
-    /// A round trip changes the window by no more than itself: v/δ ≤ cwnd.
+    /// Maximum velocity: an RTT changes the window by at most the window, v/δ ≤ cwnd.
     fn max_velocity(&self, c: &Conn) -> u32 {
         let step = self.inverse.times(u64::from(c.mss)).max(1);
         (self.window.cwnd() / step).clamp(1, u64::from(u32::MAX)) as u32
     }
 
-    /// 1/δ never falls below the default mode's.
+    /// Sets 1/δ, with the default mode's value as its minimum.
     fn set_inverse(&mut self, p: &Params, inverse: Ratio) {
         self.inverse = inverse.min(MAX_INVERSE).max(p.inverse_delta);
     }
 
-    /// Moves the window by v/(δ·cwnd) packets for each one delivered, and at most doubles it: between
-    /// two rounds the window may fall below v/δ, and then an acknowledgement of many segments would make
-    /// it hundreds of times as large.
+    /// Moves the window by v/(δ·cwnd) packets per delivered packet, and at most doubles it. Without
+    /// this limit, an acknowledgement of many segments could multiply a window below v/δ by hundreds.
     fn step(&mut self, p: &Params, c: &Conn, delivered: u64) {
         let below = self.below_target(c);
         if self.slow_start && !below {
@@ -211,7 +210,7 @@ impl Copa {
             self.begin_round(c);
         }
         let per_round = mul(mul(u64::from(self.velocity), u64::from(c.mss)), self.inverse.0);
-        // In units of 1/65536 byte, as 1/δ is.
+        // In units of 1/65536 byte, as 1/δ.
         let moved = mul_div(delivered, per_round, self.window.cwnd().max(1));
         match (below, self.slow_start) {
             (true, _) if !c.cwnd_limited() => {}
@@ -231,7 +230,7 @@ impl Copa {
         self.prior_slow_start = self.slow_start;
     }
 
-    /// A loss: less appetite while competing.
+    /// Handles a loss: halves 1/δ in competitive mode.
     fn on_loss_episode(&mut self, p: &Params) {
         self.lossy_round = true;
         if self.competitive {
@@ -314,7 +313,7 @@ impl Controller for Copa {
         }
     }
 
-    /// Gives back the window and the appetite from before the loss.
+    /// Restores the window and 1/δ from before the loss.
     fn on_undo(&mut self, _p: &Setup<Params>, c: &Conn, _why: Undo) {
         self.window.set(c, self.window.cwnd().max(self.prior_cwnd));
         self.slow_start &= self.prior_slow_start;
@@ -323,7 +322,7 @@ impl Controller for Copa {
         }
     }
 
-    /// The queue has had time to empty.
+    /// Resets the time of the last empty queue: the queue has had time to drain.
     fn on_idle_restart(&mut self, p: &Setup<Params>, c: &Conn, _gap: Span, reset: bool) {
         self.emptied = c.now;
         if reset {

@@ -11,12 +11,11 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::recovery::LossRecovery;
 
 crate::choice! {
-    /// How exactly the cut knows how far a path falls behind the best.
+    /// Precision of the ratio of the best path's rate to this path's rate in the cut.
     pub enum Imbalance {
-        /// As a fraction: the paper, the draft.
+        /// A fraction: the paper, the draft.
         Exact = "exact",
-        /// As a whole number: out-of-tree Linux divides integers, so that up to twice the rate counts
-        /// as once.
+        /// A whole number: out-of-tree Linux divides integers, so that a ratio below two counts as one.
         Whole = "whole",
     }
 }
@@ -43,15 +42,15 @@ crate::parameters! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Balia {
-    /// By what growth divides, bytes; zero for a path that is alone.
+    /// Divisor of the growth, bytes; zero for a single path.
     linked: u64,
-    /// Share of the flight that a loss takes, 16 fractional bits: a half to three quarters.
+    /// Share of the flight that a loss removes, 16 fractional bits: a half to three quarters.
     cut_q: u32,
 }
 
-/// `1/2`, the cut of a path that is alone or the best.
+/// `1/2`, the cut of a single path or of the best path.
 const HALF: u64 = Ratio::ONE.0 / 2;
-/// `1.5/2`, the largest cut.
+/// `1.5/2`, the maximum cut.
 const LARGEST: u64 = Ratio::ONE.0 / 4 * 3;
 
 const TRACE: &[TraceField] =
@@ -83,8 +82,8 @@ impl CongestionAvoidance for Balia {
     }
 
     fn avoid(&mut self, _p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
-        // What is divided by is never less than the window that it was computed for; an undone
-        // timeout may have opened that since.
+        // The divisor was at least the window when it was computed. The undo of a timeout may have
+        // increased the window since then.
         w.add_q(additive(c, credit, self.linked.max(w.cwnd())));
     }
 

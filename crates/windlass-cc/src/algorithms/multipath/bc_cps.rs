@@ -1,5 +1,5 @@
-//! BC-CPS (Wei et al. 2021), as far as it is known: BBR on each path of a connection, slowed down
-//! together where they share a bottleneck.
+//! BC-CPS (Wei et al. 2021), from its public part: BBR on each path of a connection, with a lower rate
+//! on paths that share a bottleneck.
 
 use crate::algorithms::model::bbr::{self, Bbr};
 use crate::arithmetic::math::mul_div;
@@ -11,7 +11,7 @@ use crate::params::{Parameters, Ratio};
 use crate::setup::Setup;
 use crate::time::{Rate, Span};
 
-/// BBR version 1 and the share of its rate that the group leaves it.
+/// BBR version 1 and the share of its rate that the group allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct BcCps {
@@ -43,16 +43,16 @@ const INFO: &Info = &Info {
     trace: Bbr::INFO.trace,
 };
 
-/// Largest rate that counts, bytes per second: eight of them add up without overflow.
+/// Maximum rate, bytes per second: eight of them add up without overflow.
 const MAX_RATE: u64 = 1 << 60;
 
 impl BcCps {
-    /// Share of its rate at which the path paces unless it probes.
+    /// Share of its rate at which the path paces except while probing.
     pub fn share(&self) -> Ratio {
         self.share
     }
 
-    /// BBR as it runs on this path.
+    /// The state of BBR on this path.
     pub fn bbr(&self) -> &Bbr {
         &self.bbr
     }

@@ -1,4 +1,4 @@
-//! D-LIA: LIA whose cut depends on how far the window had come since the last one.
+//! D-LIA: LIA with a cut that depends on the growth of the window since the last loss.
 
 use crate::algorithms::multipath::lia::{self, Lia};
 use crate::arithmetic::math::{mul, mul_div};
@@ -38,13 +38,13 @@ crate::parameters! {
 #[repr(C)]
 pub struct DLia {
     lia: Lia,
-    /// What the last loss left, bytes.
+    /// Window that the last loss left, bytes.
     left: u64,
-    /// `left` before that.
+    /// `left` before the last loss.
     prior_left: u64,
     /// Share of the flight that the last loss left, 16 fractional bits.
     keep_q: u32,
-    /// `keep_q` before that.
+    /// `keep_q` before the last loss.
     prior_keep_q: u32,
 }
 
@@ -87,7 +87,7 @@ impl CongestionAvoidance for DLia {
         let grown = mul_div(self.left, Ratio::ONE.0, w.cwnd().max(1)).min(Ratio::ONE.0);
         let rest = Ratio::ONE.0.saturating_sub(p.weight.0);
         let mean = (p.weight.0 * grown + rest * u64::from(self.keep_q)) / Ratio::ONE.0;
-        // Not `clamp`, which panics where the bounds have changed places.
+        // Not `clamp`, which panics if the minimum exceeds the maximum.
         self.keep_q = mean.max(p.keep_min.0).min(p.keep_max.0) as u32;
         self.left = kept_flight(c, Ratio(u64::from(self.keep_q)));
         self.left

@@ -1,4 +1,4 @@
-//! LIA: the paths of a connection together open as one TCP on the best of them.
+//! LIA: all paths of a connection together grow as one TCP on the best path.
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
 use crate::arithmetic::window::Window;
@@ -11,22 +11,22 @@ use crate::params::{ParamKind, Parameters};
 use crate::recovery::LossRecovery;
 
 crate::choice! {
-    /// How the window opens.
+    /// Arithmetic of the growth.
     pub enum Form {
-        /// By RFC 6356's equation 1, in bytes with a fraction.
+        /// RFC 6356's equation 1, in bytes with a fraction.
         Equation = "equation",
-        /// By whole segments when enough of them are acknowledged, with the integers of RFC 6356
-        /// section 4.1 (MFVL's equations 15 and 16).
+        /// Whole segments after enough acknowledged segments, with the integers of RFC 6356 section 4.1
+        /// (MFVL's equations 15 and 16).
         Counted = "counted",
     }
 }
 
 crate::choice! {
-    /// When alpha is computed.
+    /// Time of the computation of alpha.
     pub enum Refresh {
-        /// With everything that the host tells of the paths.
+        /// At every report of the host on the paths.
         Always = "always",
-        /// Once per round trip of this path, and after each of its cuts.
+        /// Once per RTT of this path, and after each of its cuts.
         Round = "round",
     }
 }
@@ -59,28 +59,27 @@ pub const ALPHA_SCALE: u64 = 512;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Lia {
-    /// `cwnd_total/alpha`, the window by which growth divides, bytes. Zero for a path that is
-    /// alone.
+    /// `cwnd_total/alpha`, the divisor of the growth, bytes. Zero for a single path.
     linked: u64,
     /// [`Refresh::Round`]: stream offset beyond which data belongs to the next round.
     round_end: u64,
-    /// [`Form::Counted`]: segments acknowledged since the window last opened.
+    /// [`Form::Counted`]: segments acknowledged since the window last grew.
     counted: u32,
-    /// [`Refresh::Round`]: alpha is out of date.
+    /// [`Refresh::Round`]: true if alpha is out of date.
     due: bool,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "linked_B", unit: "B" }];
 
 impl Lia {
-    /// What an acknowledgement adds to the window, bytes with
+    /// Growth of the window for an acknowledgement, bytes with
     /// [`FRACTION_BITS`](crate::window::FRACTION_BITS) fractional bits (RFC 6356 equation 1).
     pub(crate) fn increase(&self, cap: bool, c: &Conn, credit: u64, w: &Window) -> u64 {
         let least = if cap || self.linked == 0 { w.cwnd() } else { 0 };
         additive(c, credit, self.linked.max(least))
     }
 
-    /// Takes what the host tells of the paths.
+    /// Takes the host's report on the paths.
     pub(crate) fn link(&mut self, p: &Params, c: &Conn, g: &Group, w: &Window) {
         if p.refresh == Refresh::Round && !self.due && c.una <= self.round_end {
             return;
@@ -93,8 +92,8 @@ impl Lia {
         };
     }
 
-    /// Equation 15: a segment once more than `max(alpha_scale·cwnd_total/alpha, cwnd)` are
-    /// acknowledged.
+    /// Equation 15: grows by a segment after more than `max(alpha_scale·cwnd_total/alpha, cwnd)`
+    /// acknowledged segments.
     fn count(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
         let mss = divisor(u64::from(c.mss));
         let segments = (credit / mss).clamp(1, u64::from(u32::MAX));
@@ -111,9 +110,9 @@ impl Lia {
     }
 }
 
-/// `alpha_scale·cwnd_total/alpha` in bytes, cut to whole segments, where `alpha` is equation 16 in integers:
-/// `alpha_scale·cwnd_total·cwnd_max/(Σ rtt_max·cwnd_i/rtt_i)²`, one at least. "max" names the path
-/// with the largest `cwnd/rtt²`.
+/// `alpha_scale·cwnd_total/alpha` in bytes, cut to whole segments. `alpha` is equation 16 in integers:
+/// `alpha_scale·cwnd_total·cwnd_max/(Σ rtt_max·cwnd_i/rtt_i)²`, with a minimum of one. "max" is the
+/// path with the largest `cwnd/rtt²`.
 fn counted_link(members: &Members) -> u64 {
     let rank = |path: &Member| members.per_squared(path.segments(), path.rtt);
     let best = members
@@ -124,7 +123,7 @@ fn counted_link(members: &Members) -> u64 {
     let pooled = members
         .all()
         .fold(0u64, |sum, path| sum.saturating_add(mul_div(best.rtt, cwnd(&path), path.rtt)));
-    // The best path's own term is its window, so that the sum is not zero.
+    // The best path's own term is its window, so the sum is not zero.
     let squared = mul(pooled, pooled);
     let alpha = mul_div(mul(ALPHA_SCALE, total), cwnd(&best), squared).max(1);
     mul(mul(ALPHA_SCALE, total) / divisor(alpha), members.own.mss)

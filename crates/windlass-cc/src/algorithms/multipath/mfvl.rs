@@ -1,4 +1,4 @@
-//! MFVL: MVegas, MFast or LIA on each path, as the connection decides.
+//! MFVL: MVegas, MFast or LIA on each path, chosen by the connection.
 
 use super::lia::{self, Lia};
 use crate::algorithms::delay::mfast::{self, MFast};
@@ -12,15 +12,15 @@ use crate::info::{Info, Requirements, TraceField, show};
 use crate::params::{Known, Param, Parameters};
 use crate::time::Span;
 
-/// Parameters of MFVL: those of its parts. The defaults are the paper as printed;
-/// [`repaired`](Params::repaired) has the others.
+/// Parameters of MFVL and its parts. The defaults are the paper as printed;
+/// [`repaired`](Params::repaired) has the repaired values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Params {
-    /// Those of MVegas, under names that begin with `mvegas_`.
+    /// Parameters of MVegas, with names that begin with `mvegas_`.
     pub mvegas: mvegas::Params,
-    /// Those of MFast, under names that begin with `mfast_`.
+    /// Parameters of MFast, with names that begin with `mfast_`.
     pub mfast: mfast::Params,
-    /// Those of the loop.
+    /// Parameters of the loop.
     pub cycle: CycleParams,
 }
 
@@ -33,8 +33,8 @@ impl Known for Params {
 }
 
 impl Params {
-    /// The set that mends what the paper prints, by its own text or the work that it cites: MF-4,
-    /// MF-6, MF-12, MF-13, MF-15, MF-17 and MF-19.
+    /// The values that correct errors in the printed paper, by its own text or by the work that it
+    /// cites: MF-4, MF-6, MF-12, MF-13, MF-15, MF-17 and MF-19.
     pub fn repaired() -> Params {
         Params {
             mvegas: mvegas::Params {
@@ -70,7 +70,7 @@ const MVEGAS_ENDS: usize = mvegas::Params::TABLE.len();
 const MFAST_ENDS: usize = MVEGAS_ENDS + mfast::Params::TABLE.len();
 const ALL: usize = MFAST_ENDS + CycleParams::TABLE.len();
 
-/// The tables of the parts, one after the other.
+/// The tables of the parts, in sequence.
 const fn table() -> [Param; ALL] {
     let mut table = [mvegas::Params::TABLE[0]; ALL];
     let mut place = 0;
@@ -107,7 +107,7 @@ impl Parameters for Params {
     }
 }
 
-/// Congestion avoidance of MFVL: what runs on a path.
+/// Congestion avoidance of MFVL: the algorithm of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mfvl {
     /// Mode [`MVEGAS`].
@@ -135,8 +135,8 @@ impl Mfvl {
         }
     }
 
-    /// Another mode: what it names begins as on a new connection, with the window as it is. A path
-    /// that stays coupled goes on, whoever the others are.
+    /// Switches the path to another mode. The new algorithm begins as on a new connection, with the
+    /// present window. Between two coupled modes, LIA keeps its state.
     fn switch(&mut self, p: &Params, c: &Conn, to: u8) {
         if let (Mfvl::Coupled { mode, .. }, COUPLED..) = (&mut *self, to) {
             *mode = to;
@@ -150,7 +150,7 @@ impl Mfvl {
     }
 }
 
-/// Calls a method of the growth that runs, with its parameters.
+/// Calls a method of the active algorithm, with its parameters.
 macro_rules! run {
     ($self:ident, $p:ident, $method:ident($($argument:expr),*)) => {
         match $self {

@@ -1,4 +1,4 @@
-//! MPFast, approximated: FAST on each path, which share the segments to be queued.
+//! MPFast, approximated: FAST on each path, with a shared number of segments to keep queued.
 
 use crate::algorithms::delay::fast::{self, Fast, Weight};
 use crate::arithmetic::window::Window;
@@ -37,7 +37,7 @@ crate::parameters! {
 #[repr(C)]
 pub struct MpFast {
     fast: Fast,
-    /// One's own part of the rate of all paths, 16 fractional bits.
+    /// This path's part of the rate of all paths, 16 fractional bits.
     share_q: u32,
 }
 
@@ -48,7 +48,7 @@ const TRACE: &[TraceField] = &[
 ];
 
 impl MpFast {
-    /// FAST's parameters with this path's part of the segments, rounded to the nearest.
+    /// FAST's parameters with this path's part of the segments, rounded to the nearest number.
     fn own(&self, p: &Params) -> fast::Params {
         let part = (p.total_alpha * u64::from(self.share_q) + Ratio::ONE.0 / 2) / Ratio::ONE.0;
         fast::Params {

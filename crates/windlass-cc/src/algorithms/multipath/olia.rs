@@ -1,4 +1,4 @@
-//! OLIA: linked increases that shift the window to the best paths.
+//! OLIA: linked increases that move traffic to the best paths.
 
 use crate::arithmetic::math::{divisor, mul};
 use crate::arithmetic::window::Window;
@@ -24,11 +24,11 @@ crate::parameters! {
     }
 }
 
-/// Where the second term moves the window.
+/// Direction in which the second term moves the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Shift {
-    /// Nowhere.
+    /// No change.
     Stay,
     /// Up: the path is among the best, and its window is not the largest.
     Up,
@@ -40,18 +40,18 @@ enum Shift {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Olia {
-    /// By what the first term divides, bytes; zero for a path that is alone.
+    /// Divisor of the first term, bytes; zero for a single path.
     linked: u64,
     /// Bytes acknowledged since the last loss.
     since: u64,
-    /// Bytes acknowledged between the two losses before.
+    /// Bytes acknowledged between the last two losses.
     between: u64,
     /// `between` before the last loss.
     prior: u64,
-    /// By what the second term divides beside the window.
+    /// Divisor of the second term, in addition to the window.
     parts: u8,
     shift: Shift,
-    /// The last loss ended a stretch without loss.
+    /// True if the last loss ended a period without loss.
     moved: bool,
 }
 
@@ -59,12 +59,12 @@ const TRACE: &[TraceField] =
     &[TraceField { name: "linked_B", unit: "B" }, TraceField { name: "loss_free_B", unit: "B" }];
 
 impl Olia {
-    /// `l_r`: the larger of the last two stretches without loss.
+    /// `l_r`: the larger of the last two periods without loss, bytes.
     fn loss_free(&self) -> u64 {
         self.since.max(self.between)
     }
 
-    /// The second term's sign and denominator for one's own path.
+    /// Sets the sign and the denominator of the second term for this path.
     fn weigh(&mut self, members: &Members) {
         let own = Member { disclosed: self.loss_free(), ..members.own };
         let quality = |path: &Member| members.per_squared(path.disclosed, path.rtt);

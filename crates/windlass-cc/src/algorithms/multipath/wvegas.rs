@@ -1,4 +1,5 @@
-//! wVegas: Vegas on each path, which share the segments to be queued by their rates.
+//! wVegas: Vegas on each path, with a shared number of segments to keep queued, divided by the paths'
+//! rates.
 
 use crate::algorithms::delay::vegas::Course;
 use crate::arithmetic::math::{divisor, mul, mul_div};
@@ -34,13 +35,14 @@ crate::parameters! {
 #[repr(C)]
 pub struct WVegas {
     round: Round,
-    /// Rate when the queue was last long enough, bytes per second; zero for not yet.
+    /// Rate at the last sufficient queue, bytes per second; zero before.
     rate: u64,
-    /// The same of all siblings together.
+    /// Sum of `rate` over all siblings, bytes per second.
     others: u64,
-    /// Least queueing delay since the queue was last drained, microseconds; zero without one.
+    /// Minimum queueing delay since the queue was last drained, microseconds; zero without a
+    /// measurement.
     least_delay: u32,
-    /// Segments to keep queued; the ranges of the parameters end far below the largest.
+    /// Segments to keep queued; the ranges of the parameters end far below the maximum.
     alpha: u16,
     course: Course,
 }
@@ -50,13 +52,13 @@ const TRACE: &[TraceField] = &[
     TraceField { name: "alpha_segments", unit: "1" },
 ];
 
-/// Samples without which a round says nothing.
+/// Minimum number of samples of a round with an estimate.
 const MIN_SAMPLES: u32 = 3;
-/// Largest rate, bytes per second: eight of them add up.
+/// Maximum rate, bytes per second: eight of them add up without overflow.
 const MAX_RATE: u64 = 1 << 56;
 
 impl WVegas {
-    /// The queue is long enough for the weights to be told: `alpha = total_alpha·x/Σx`.
+    /// Computes the weight, after the queue has reached alpha: `alpha = total_alpha·x/Σx`.
     fn weigh(&mut self, p: &Params, cwnd: u64, rtt: Span) {
         self.rate = mul_div(cwnd, 1_000_000_000, rtt.0.max(1)).clamp(1, MAX_RATE);
         let all = self.rate.saturating_add(self.others);
@@ -64,7 +66,7 @@ impl WVegas {
         self.alpha = part.max(p.initial_alpha).min(u64::from(u16::MAX)) as u16;
     }
 
-    /// A round has ended with this mean in congestion avoidance.
+    /// Adjusts the window at the end of a round of congestion avoidance with this mean RTT.
     fn adjust(&mut self, p: &Params, c: &Conn, w: &mut Window, rtt: Span) {
         let mss = divisor(u64::from(c.mss));
         let least = mul(2, mss.get());
@@ -86,7 +88,7 @@ impl WVegas {
         let delay = rtt.0.saturating_sub(c.min_rtt.0) / 1_000;
         let delay = delay.min(u64::from(u32::MAX)) as u32;
         if delay == 0 {
-            // Nothing is queued: there is nothing to drain, and twice nothing would always be reached.
+            // Without a queue there is nothing to drain, and twice zero would always be reached.
             self.least_delay = 0;
             return;
         }

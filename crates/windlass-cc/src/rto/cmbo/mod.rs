@@ -14,18 +14,18 @@ use crate::info::Info;
 use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
-/// Most round-trip times that are remembered.
+/// Maximum number of stored RTT samples.
 pub const MAX_SAMPLES: usize = 64;
 
 crate::choice! {
-    /// How equation 17, `RTO = Mi(R) - rt(R)`, is read (C3-15). `m` is the best mouse, `c` the best
-    /// cat, both after the last iteration.
+    /// Interpretation of equation 17, `RTO = Mi(R) - rt(R)` (C3-15). `m` is the best mouse and `c` the
+    /// best cat, both after the last iteration.
     pub enum Reading {
-        /// `srtt + |m - c|`: the difference is a margin on top of the average.
+        /// `srtt + |m - c|`: the difference is a margin above the average.
         Margin = "margin",
-        /// The best of both: the timeout that costs least.
+        /// The better of both: the timeout with the minimum cost.
         Best = "best",
-        /// `m - c` as it stands, at least the clock's granularity.
+        /// `m - c` literally, at least the clock's granularity.
         Literal = "literal",
     }
 }
@@ -36,8 +36,8 @@ crate::choice! {
     pub enum Solver {
         /// The Cat and Mouse Based Optimizer.
         Cmbo = "cmbo",
-        /// Sorted samples and one pass over them. It is as if the whole population had arrived at
-        /// the optimum: best mouse and best cat are the same.
+        /// Sorted samples and one pass over them. The result is as if the whole population had reached
+        /// the optimum: the best mouse and the best cat are equal.
         Exact = "exact",
     }
 }
@@ -46,7 +46,7 @@ crate::choice! {
     /// Range of the optimizer's search: from the minimum sample to the maximum, or from `min` to
     /// `max`.
     pub enum Bounds {
-        /// From the least sample to the largest, where the optimum always is.
+        /// From the minimum sample to the maximum; the optimum is always in this range.
         Samples = "samples",
         /// From `min` to `max`.
         Timer = "timer",
@@ -59,7 +59,7 @@ crate::parameters! {
         /// Timeout before the first sample.
         initial: Span = Span::from_secs(1), POSITIVE_TIME, "RFC 6298 section 2.1";
         /// Minimum timeout.
-        min: Span = Span::from_secs(1), TIME, "RFC 6298 rule 2.4 and NS-3 (C3-15: the paper has none)";
+        min: Span = Span::from_secs(1), TIME, "RFC 6298 rule 2.4 and NS-3 (C3-15: the paper has no minimum)";
         /// Maximum timeout, including back-off.
         max: Span = Span::from_secs(60), POSITIVE_TIME, "RFC 6298 section 2.5 (at least 60 s)";
         /// Clock granularity. It is the minimum variance term before enough samples, and the
@@ -87,7 +87,7 @@ crate::parameters! {
         order: Order = Order::Cmbo, Order::KIND, "Dehghani et al. 2021; equations 15 and 16 (C3-13)";
         /// Range of the optimizer's search: from the minimum sample to the maximum, or from `min`
         /// to `max`.
-        bounds: Bounds = Bounds::Samples, Bounds::KIND, "C3-14 (the paper has none)";
+        bounds: Bounds = Bounds::Samples, Bounds::KIND, "C3-14 (the paper has no bounds)";
         /// Members of the population.
         agents: u64 = 20, ParamKind::Count { min: 2, max: MAX_AGENTS as u64 }, "C3-16, n";
         /// Iterations of a search.
@@ -98,7 +98,7 @@ crate::parameters! {
     }
 }
 
-/// How many segments were sent, and how many of them once more.
+/// Numbers of sent and of retransmitted segments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 struct Sent {
@@ -106,7 +106,7 @@ struct Sent {
     again: u64,
 }
 
-/// CoCoA3+'s timer; times in nanoseconds where nothing else is said.
+/// CoCoA3+'s timer. Times are in nanoseconds unless stated otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Cmbo {
@@ -115,24 +115,24 @@ pub struct Cmbo {
     estimate: u64,
     /// Timeout with back-off.
     rto: u64,
-    /// The round trip ends when more than this is acknowledged, stream offset.
+    /// Stream offset; the round ends when data beyond it is acknowledged.
     round_end: u64,
     /// The smoothed RTT at the last search, [`u64::MAX`] before the first.
     searched: u64,
-    /// Counts of once and of before that: the share of losses is taken since the older.
+    /// Two earlier counts: the loss rate is computed since the older count.
     marks: [Sent; 2],
-    /// What the searches are seeded with.
+    /// Seed of the searches.
     seed: u32,
     /// Samples taken, up to [`MAX_SAMPLES`].
     taken: u16,
-    /// Where the next sample goes.
+    /// Index of the next sample.
     next: u16,
-    /// Round-trip times in ticks, the latest overwriting the oldest.
+    /// RTT samples in ticks; the latest replaces the oldest.
     samples: [u32; MAX_SAMPLES],
 }
 
 impl Cmbo {
-    /// Takes in a sample and what was sent by then.
+    /// Stores a sample and the present count of sent segments.
     fn remember(&mut self, p: &CmboParams, s: &RttSample) {
         let most = p.samples.min(MAX_SAMPLES as u64) as u16;
         let ticks = (s.rtt.0 >> TICK_BITS).min(u64::from(u32::MAX)) as u32;
@@ -146,14 +146,14 @@ impl Cmbo {
         if now.all.saturating_sub(once.all) >= u64::from(most) {
             self.marks = [once, now];
         } else if now.all < before.all {
-            self.marks = [now, now]; // the host counts anew
+            self.marks = [now, now]; // the host has reset its counts
         }
         self.smoothed.update(s.rtt, Ratio::of(1, 8), Ratio::of(1, 4));
     }
 
-    /// Share of segments that had to be sent again, of the last `samples` to twice as many, in
-    /// 65536ths: by the rule of succession, `(again + 1) / (all + 2)`, so that no loss lately does
-    /// not make waiting free.
+    /// Share of retransmitted segments in 65536ths, over the last N to 2·N segments, where N is
+    /// `samples`. It uses the rule of succession, `(again + 1) / (all + 2)`, so that waiting has a cost
+    /// even without a recent loss.
     fn loss(&self, s: &RttSample) -> u64 {
         let [since, _] = self.marks;
         let again = s.resent.saturating_sub(since.again).saturating_add(1);
@@ -161,7 +161,7 @@ impl Cmbo {
         mul_div(again, Ratio::ONE.0, all).min(Ratio::ONE.0)
     }
 
-    /// Whether a search is due: the round trip is over, or its length has changed.
+    /// True if a search is due: the round has ended, or the RTT has changed.
     fn is_due(&self, p: &CmboParams, s: &RttSample) -> bool {
         let moved = self.smoothed.srtt.abs_diff(self.searched);
         let first = self.searched == u64::MAX;
@@ -279,7 +279,7 @@ impl RtoEstimator for Cmbo {
         }
     }
 
-    /// The timeout as it is; the random number goes into the next search.
+    /// Returns the timeout without a spread; the random number changes the seed of the next search.
     fn arm(&mut self, p: &CmboParams, _now: crate::time::Time, entropy: u32) -> Span {
         self.seed ^= entropy;
         self.rto(p)

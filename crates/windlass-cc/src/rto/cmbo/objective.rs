@@ -1,18 +1,18 @@
-//! What a timeout costs, by the round trips and losses seen lately (C3-14), and where it costs least.
+//! Cost of a timeout, from recent RTT samples and losses (C3-14), and the timeout with the minimum
+//! cost.
 
 use super::MAX_SAMPLES;
 use crate::params::RATIO_BITS;
 
-/// Round-trip times and timeouts are counted in units of 2^`TICK_BITS` ns here, so that 32 bits
-/// reach to 18 minutes.
+/// RTT samples and timeouts are in units of 2^`TICK_BITS` ns here, so that 32 bits cover 18 minutes.
 pub const TICK_BITS: u32 = 8;
 
-/// Mean cost of a timeout `x`: `P(RTT > x) · spurious + loss · E[(x - RTT)+]`, the distribution of
-/// the round-trip time being that of the samples.
+/// Mean cost of a timeout `x`: `P(RTT > x) · spurious + loss · E[(x - RTT)+]`, with the samples as the
+/// distribution of the RTT.
 ///
-/// The first part is what expiring too early costs, the second the time lost by expiring late: the
-/// acknowledgement that is missing after a loss would have come earlier by `x - RTT`. All is
-/// multiplied by the number of samples and by 65536, so that it is a whole number below 2^56.
+/// The first part is the cost of a spurious timeout. The second part is the time lost by a late
+/// timeout: without the loss, the acknowledgement would have arrived `x - RTT` earlier. All values are
+/// multiplied by the number of samples and by 65536, so that the cost is a whole number below 2^56.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Objective<'a> {
     samples: &'a [u32],
@@ -21,15 +21,15 @@ pub struct Objective<'a> {
 }
 
 impl<'a> Objective<'a> {
-    /// Of these samples (at most [`MAX_SAMPLES`], in ticks), the cost of a spurious timeout in
-    /// ticks, and the share of lost segments in 65536ths.
+    /// Creates the objective from these samples (at most [`MAX_SAMPLES`], in ticks), the cost of a
+    /// spurious timeout in ticks, and the share of lost segments in 65536ths.
     pub fn new(samples: &'a [u32], spurious: u64, loss: u64) -> Objective<'a> {
         let spurious = spurious.min(u64::from(u32::MAX)) << RATIO_BITS;
         let samples = samples.get(..MAX_SAMPLES).unwrap_or(samples);
         Objective { samples, spurious, loss: loss.min(1 << RATIO_BITS) }
     }
 
-    /// Cost of a timeout of so many ticks, of which there are less than 2^32.
+    /// Cost of a timeout of `x` ticks; `x` is below 2^32.
     pub fn at(&self, x: u32) -> u64 {
         let (mut late, mut wait) = (0, 0);
         for sample in self.samples {
@@ -39,7 +39,7 @@ impl<'a> Objective<'a> {
         late * self.spurious + wait * self.loss
     }
 
-    /// The least sample and the largest; zeros without any.
+    /// Minimum and maximum sample; zeros without samples.
     pub fn range(&self) -> (u32, u32) {
         let Some(first) = self.samples.first() else { return (0, 0) };
         let mut range = (*first, *first);
@@ -49,10 +49,10 @@ impl<'a> Objective<'a> {
         range
     }
 
-    /// The cheapest timeout that is not below `lower`, the shortest of equals.
+    /// The cheapest timeout that is not below `lower`; if several have the same cost, the shortest.
     ///
-    /// The cost falls only where `x` reaches a sample and rises everywhere else, so that the least
-    /// is at a sample or at `lower`: sorted samples and one pass over them find it.
+    /// The cost decreases only at a sample and increases between samples. Therefore the minimum is at a
+    /// sample or at `lower`, and sorted samples and one pass over them find it.
     pub fn cheapest(&self, lower: u32) -> u32 {
         let mut sorted = [u32::MAX; MAX_SAMPLES];
         for (n, sample) in self.samples.iter().enumerate() {
@@ -67,7 +67,7 @@ impl<'a> Objective<'a> {
             if *sample <= lower {
                 continue;
             }
-            // Equal samples: the last of them counts all.
+            // Of equal samples, the last one includes all of them.
             let wait = below * u64::from(*sample) - sum;
             let here = (all - below) * self.spurious + wait * self.loss;
             if here < cost {
@@ -78,7 +78,7 @@ impl<'a> Objective<'a> {
     }
 }
 
-/// Inserts a sample into the `n` that are sorted already.
+/// Inserts a sample into the `n` sorted samples.
 fn insert(sorted: &mut [u32; MAX_SAMPLES], n: usize, sample: u32) {
     let mut at = n;
     while at > 0 {

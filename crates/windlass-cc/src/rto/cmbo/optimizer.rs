@@ -1,18 +1,18 @@
 //! The Cat and Mouse Based Optimizer (Dehghani, Hubálovský and Trojovský, Sensors 21:5214, 2021) in
 //! integers.
 //!
-//! A population is sorted by what it is worth; its better half are mice, the others cats. A cat
-//! jumps towards a random mouse, `c' = c + r·(m - I·c)`; a mouse towards a haven, which is where a
-//! random member of the population stands, or away from it if that is the worse place:
-//! `m' = m + r·(h - I·m)·sign(F_m - F_h)`. `I` is 1 or 2 for each jump and `r` uniform in [0, 1) for
-//! each coordinate. A jump that does not lead to a smaller value is not made.
+//! A population is sorted by the objective. Its better half are mice, the others cats. A cat jumps
+//! towards a random mouse, `c' = c + r·(m - I·c)`. A mouse jumps towards a haven, the position of a
+//! random member of the population, or away from it if the haven is worse: `m' = m + r·(h -
+//! I·m)·sign(F_m - F_h)`. `I` is 1 or 2 for each jump, and `r` is uniform in [0, 1) for each
+//! coordinate. A jump that does not reduce the value is rejected.
 //!
-//! With `I` = 2 a jump leads from `c` towards `m - c` beyond it: the origin of the coordinates is a
-//! special place, and minima near it are found more easily than others.
+//! With `I` = 2 a jump leads from `c` towards `m - c`. The origin of the coordinates is special: minima
+//! near it are found more easily than others.
 
-/// Most members of a population.
+/// Maximum number of members of a population.
 pub const MAX_AGENTS: usize = 20;
-/// Largest magnitude of a coordinate: three times as much, times a random number, fits 64 bits.
+/// Maximum magnitude of a coordinate: three times this value, times a random number, fits 64 bits.
 pub const LIMIT: i64 = 1 << 40;
 /// Bits of a random number between 0 and 1.
 const UNIFORM_BITS: u32 = 20;
@@ -21,36 +21,36 @@ crate::choice! {
     /// Group that moves first in an iteration: the cats, as in the published optimizer, or the
     /// mice, as in the paper's list of stages.
     pub enum Order {
-        /// Cats, as the optimizer was published.
+        /// Cats, as in the published optimizer.
         Cmbo = "cmbo",
-        /// Mice, as CoCoA3+ lists its stages: first the "missing acknowledgements", which are the
-        /// better half, then the "retransmitted packets" (C3-13).
+        /// Mice, as in the list of stages of CoCoA3+: first the "missing acknowledgements", which are
+        /// the better half, then the "retransmitted packets" (C3-13).
         Paper = "paper",
     }
 }
 
-/// What is searched, and how long.
+/// Settings of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Search<const M: usize> {
-    /// Members of the population, 2 to [`MAX_AGENTS`]; what is beyond counts as the nearest.
+    /// Members of the population, 2 to [`MAX_AGENTS`]; other values count as the nearest of these.
     pub agents: usize,
     /// Iterations, in each of which every member may jump once.
     pub iterations: u32,
     /// Group that moves first in an iteration: the cats, as in the published optimizer, or the
     /// mice, as in the paper's list of stages.
     pub order: Order,
-    /// Least coordinates, at least `-LIMIT`.
+    /// Minimum coordinates, at least `-LIMIT`.
     pub lower: [i64; M],
-    /// Largest coordinates, at most [`LIMIT`]; one below its least counts as that.
+    /// Maximum coordinates, at most [`LIMIT`]; a maximum below its minimum counts as the minimum.
     pub upper: [i64; M],
 }
 
 /// A member of the population.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Agent<const M: usize> {
-    /// Where it stands.
+    /// Position of the member.
     pub place: [i64; M],
-    /// The objective there.
+    /// Value of the objective at this position.
     pub value: u64,
 }
 
@@ -58,30 +58,30 @@ impl<const M: usize> Agent<M> {
     const NOWHERE: Agent<M> = Agent { place: [0; M], value: u64::MAX };
 }
 
-/// What a search comes to.
+/// Result of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found<const M: usize> {
-    /// The best of the mice after the last iteration.
+    /// The best mouse after the last iteration.
     pub mouse: Agent<M>,
-    /// The best of the cats after the last iteration.
+    /// The best cat after the last iteration.
     pub cat: Agent<M>,
 }
 
 impl<const M: usize> Found<M> {
-    /// The best of all: a mouse unless a cat has just jumped to a better place.
+    /// The best member: a mouse, unless a cat has just jumped to a better position.
     pub fn best(&self) -> &Agent<M> {
         if self.cat.value < self.mouse.value { &self.cat } else { &self.mouse }
     }
 }
 
-/// Random numbers: a Weyl sequence through the finaliser of MurmurHash3 (Appleby 2011), which takes
-/// 32-bit arithmetic only. Every seed will do.
+/// Random numbers: a Weyl sequence through the finaliser of MurmurHash3 (Appleby 2011), which needs
+/// only 32-bit arithmetic. Every seed is valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub struct Draws(u32);
 
 impl Draws {
-    /// The numbers that follow from a seed.
+    /// The sequence of a seed.
     pub const fn new(seed: u32) -> Draws {
         Draws(seed)
     }
@@ -104,16 +104,17 @@ impl Draws {
         ((self.next() as u64 * n as u64) >> 32) as usize
     }
 
-    /// `I = round(1 + rand)`: whether it is 2.
+    /// True if `I = round(1 + rand)` is 2.
     const fn doubles(&mut self) -> bool {
         self.next() >> 31 == 1
     }
 }
 
-/// Searches the least value of `objective` between the bounds: at most
-/// `agents · (iterations + 1)` evaluations and `agents · (M + iterations · (M + 2))` random numbers.
+/// Searches the minimum of `objective` between the bounds, with at most `agents · (iterations + 1)`
+/// evaluations and `agents · (M + iterations · (M + 2))` random numbers.
 ///
-/// The same seed gives the same search, and more iterations begin with those of fewer.
+/// The same seed gives the same search. The first iterations of a longer search are equal to a shorter
+/// search.
 pub fn minimise<const M: usize>(
     search: &Search<M>,
     seed: u32,
@@ -130,7 +131,7 @@ pub fn minimise<const M: usize>(
     let mut iteration = 0;
     while iteration < search.iterations {
         sort(&mut agents, n);
-        // Both groups jump once in an iteration; which begins is all that the order decides.
+        // Both groups jump once per iteration; the order decides only which group begins.
         let mut turn = 0;
         while turn < n {
             let at = match search.order {
@@ -149,7 +150,7 @@ pub fn minimise<const M: usize>(
     Found { mouse: best(&agents, 0, half), cat: best(&agents, half, n) }
 }
 
-/// A place anywhere between the bounds.
+/// A random position between the bounds.
 fn scattered<const M: usize>(search: &Search<M>, draws: &mut Draws) -> Agent<M> {
     let mut agent = Agent::NOWHERE;
     let bounds = search.lower.iter().zip(&search.upper);
@@ -161,15 +162,15 @@ fn scattered<const M: usize>(search: &Search<M>, draws: &mut Draws) -> Agent<M> 
     agent
 }
 
-/// Bounds that are in order and that the arithmetic can bear. (`clamp` can panic, and the compiler for
-/// BPF does not see that it cannot here.)
+/// Bounds in ascending order within the range of the arithmetic. (`clamp` can panic, and the compiler
+/// for BPF does not see that it cannot here.)
 #[allow(clippy::manual_clamp)]
 fn within(lower: i64, upper: i64) -> (i64, i64) {
     let lower = lower.max(-LIMIT).min(LIMIT);
     (lower, upper.min(LIMIT).max(lower))
 }
 
-/// The member at a place of the order jumps if that is to its advantage.
+/// Moves a member to its jump's end if that improves its value.
 #[inline(always)]
 fn jump<const M: usize>(
     search: &Search<M>,
@@ -206,8 +207,8 @@ fn jump<const M: usize>(
     }
 }
 
-/// Sorts the first `n`, the best first; equals keep their order. From the second time on they are
-/// nearly in order, and insertion takes little more than `n` comparisons.
+/// Sorts the first `n` members, the best first; equal members keep their order. After the first call
+/// they are nearly sorted, and insertion takes little more than `n` comparisons.
 fn sort<const M: usize>(agents: &mut [Agent<M>; MAX_AGENTS], n: usize) {
     let mut i = 1;
     while i < n {
@@ -224,7 +225,7 @@ fn sort<const M: usize>(agents: &mut [Agent<M>; MAX_AGENTS], n: usize) {
     }
 }
 
-/// The first of the best from `from` to before `to`.
+/// The first of the best members from `from` to before `to`.
 fn best<const M: usize>(agents: &[Agent<M>; MAX_AGENTS], from: usize, to: usize) -> Agent<M> {
     let mut best = Agent::NOWHERE;
     for agent in agents.iter().take(to).skip(from) {

@@ -33,7 +33,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.6.2; the first known round-trip time begins anew.
+    /// Section 5.6.2. The first known RTT sets the rate again.
     pub(super) fn set_pacing_rate_with_gain(&mut self, c: &Conn, gain: f64) {
         if !self.has_seen_rtt && c.srtt.is_known() {
             self.has_seen_rtt = true;

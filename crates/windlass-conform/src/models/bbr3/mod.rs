@@ -1,9 +1,9 @@
-//! BBR version 3 as draft-ietf-ccwg-bbr-06 has it, in its own words: functions and fields are named
-//! after its pseudocode. Bytes, nanoseconds, bytes per second.
+//! BBR version 3 of draft-ietf-ccwg-bbr-06. Functions and fields have the names of its pseudocode.
+//! Units are bytes, nanoseconds and bytes per second.
 //!
-//! Where the draft leaves a choice, `windlass algorithms bbr3` states the one made here too: the
-//! lost ranges that end Startup are acknowledgements that find losses; the state to restore is saved
-//! at the first loss of a recovery; ProbeRTT's application limit is kept here. A recovery's end comes
+//! If the draft leaves a choice, `windlass algorithms bbr3` also states the choice made here. The
+//! lost ranges that end Startup are acknowledgements that find losses. The state for an undo is saved
+//! at the first loss of a recovery. The application limit of ProbeRTT is kept here. A recovery ends
 //! after its acknowledgement, so the bounds are applied once more.
 
 mod control;
@@ -19,7 +19,7 @@ use terms::{AckPhase, INFINITY, State, now, smss};
 
 const LOSS_THRESH: f64 = 0.02;
 const BETA: f64 = 0.7;
-/// The undo state, and whether it is that of the recovery under way.
+/// The undo state. The flag is true if it belongs to the present recovery.
 #[derive(Clone, Copy)]
 struct Undo {
     state: Option<State>,
@@ -76,7 +76,7 @@ pub struct Bbr3 {
     probe_rtt_expired: bool,
     probe_rtt_done_stamp: Option<f64>,
     probe_rtt_round_done: bool,
-    /// What was sent with so much delivered was held back by ProbeRTT.
+    /// Range of delivered bytes. Segments that were sent within it were limited by ProbeRTT.
     held_back: Option<(u64, u64)>,
     idle_restart: bool,
     undo: Undo,
@@ -227,7 +227,7 @@ impl Bbr3 {
         self.inflight_shortterm = INFINITY;
     }
 
-    /// Sections 5.5.1 and 5.5.5: over the current cycle and the one before.
+    /// Sections 5.5.1 and 5.5.5: over the current and the previous cycle.
     fn update_max_bw(&mut self, c: &Conn, rs: &RateSample) {
         self.rounds.take(rs, c.delivered);
         self.rounds_since_probe_up += u32::from(self.rounds.begins);
@@ -237,7 +237,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.5.9. Volumes are whole bytes: at exactly the bandwidth an interval goes on.
+    /// Section 5.5.9. Volumes are whole bytes, so an interval at exactly the bandwidth continues.
     fn update_ack_aggregation(&mut self, c: &Conn, a: &Ack) {
         let since = |start: f64| (now(c) - start) * 1e-9;
         let expected = self.bw * since(self.extra_acked_interval_start);
@@ -373,7 +373,7 @@ impl Model for Bbr3 {
         Some(self.pacing_rate)
     }
 
-    /// A product of whole numbers by a gain with 16 fractional bits, and sums of some of them.
+    /// A product of whole numbers and a gain with 16 fractional bits, and sums of several products.
     fn tolerance(&self) -> f64 {
         4.0 + self.cwnd / 10_000.0
     }

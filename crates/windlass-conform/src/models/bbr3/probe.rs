@@ -130,7 +130,7 @@ impl Bbr3 {
         self.bw_probe_wait = (2.0 + f64::from(c.entropy / 65_536) / 65_536.0) * SECOND;
     }
 
-    /// Reno grows by a segment per round: bytes of the target are counted in segments.
+    /// Reno grows by a segment per round, so bytes of the target are counted in segments.
     fn is_time_to_probe_bw(&self, c: &Conn) -> bool {
         let reno_rounds = (self.target_inflight() / smss(c)).min(63.0);
         now(c) > self.cycle_stamp + self.bw_probe_wait
@@ -185,7 +185,7 @@ impl Bbr3 {
         }
     }
 
-    /// Whether it decided a state transition.
+    /// True if it made a state transition.
     fn adapt_long_term_model(&mut self, c: &Conn, a: &Ack) -> bool {
         let rs = &a.rate;
         if self.ack_phase == AckPhase::ProbeStarting && self.rounds.begins {

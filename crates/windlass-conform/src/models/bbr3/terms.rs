@@ -1,4 +1,4 @@
-//! The states of the draft and what its equations are written in.
+//! The states of the draft, and the terms of its equations.
 
 use windlass_cc::Conn;
 

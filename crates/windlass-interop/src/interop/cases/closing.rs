@@ -1,4 +1,4 @@
-//! Closing, resetting, and what comes after.
+//! Closing and resetting connections, and the states after that.
 
 use windlass_cc::{Span, Time};
 use windlass_tcp::Flags;
@@ -24,7 +24,7 @@ fn orderly() -> [Case; 4] {
     [
         Case::new(
             "half-close",
-            "after one end has closed the other may still send (RFC 9293 section 3.6)",
+            "after one end has closed, the other may still send (RFC 9293 section 3.6)",
             half_close(),
         ),
         Case::new(
@@ -35,7 +35,7 @@ fn orderly() -> [Case; 4] {
         .check(fins_cross),
         Case::new(
             "lost-last-ack",
-            "whoever is in TIME-WAIT acknowledges a FIN that comes again",
+            "an end in TIME-WAIT acknowledges a repeated FIN",
             Plan::transfer(BYTES).lose(Sender, Which::AckAfterFin(1, 1)),
         )
         .check(|trace, findings| {
@@ -44,7 +44,7 @@ fn orderly() -> [Case; 4] {
         }),
         Case::new(
             "time-wait-reuse",
-            "a SYN beyond the last connection ends TIME-WAIT and opens the next at once \
+            "a SYN beyond the last connection ends TIME-WAIT and opens the next connection at once \
              (RFC 6191, RFC 9293 section 3.10.7.4)",
             reuse(),
         )
@@ -77,17 +77,21 @@ fn simultaneous_close() -> Plan {
     )
 }
 
-/// Each FIN leaves before the other one has arrived.
+/// Checks that each FIN leaves before the other FIN has arrived.
 fn fins_cross(trace: &Trace, findings: &mut Findings) {
     for side in Side::BOTH {
         let sent = trace.sent(side).find(|(_, s)| s.flags.has(Flags::FIN));
         let other = trace.arrived(side.other()).find(|(_, s)| s.flags.has(Flags::FIN));
         let crosses = sent.zip(other).is_some_and(|((sent, _), (came, _))| sent < came);
-        findings.expect(crosses, format!("the {side}'s FIN before the other has come"), "it later");
+        findings.expect(
+            crosses,
+            format!("the {side}'s FIN before the arrival of the other"),
+            "a later FIN",
+        );
     }
 }
 
-/// The end that was opened to closes first and is in TIME-WAIT when the next connection comes.
+/// The passive opener closes first and is in TIME-WAIT when the next connection arrives.
 fn reuse() -> Plan {
     Plan::new(
         vec![
@@ -151,7 +155,7 @@ fn reset_came_from(trace: &Trace, side: Side, findings: &mut Findings) {
     findings.expect(others == 0, format!("no reset of the {}", side.other()), others);
 }
 
-/// Half-open connections in the sense of RFC 9293 section 3.5.1: one end has forgotten them.
+/// Half-open connections of RFC 9293 section 3.5.1: one end has lost its connection state.
 fn vanished() -> [Case; 2] {
     let receiver = Plan::new(
         vec![Connect, Send(BYTES), Pause(Span::from_millis(250)), Send(BYTES), Reset],

@@ -1,4 +1,4 @@
-//! Opening connections.
+//! Opening of connections.
 
 use windlass_cc::Span;
 use windlass_tcp::Flags;
@@ -17,7 +17,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![
         Case::new(
             "transfer",
-            "one end opens, sends 200 kB and closes: one SYN and one FIN from each end, nothing twice",
+            "one end opens, sends 200 kB and closes: one SYN and one FIN from each end, no retransmission",
             Plan::transfer(200_000),
         )
         .check(|trace, findings| {
@@ -31,7 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
         }),
         Case::new(
             "passive-sender",
-            "the end that was opened to sends the data",
+            "the passive opener sends the data",
             passive_sender(),
         ),
         Case::new(
@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         Case::new(
             "both-ways",
-            "both ends send 300 kB at the same time, acknowledgements riding on data",
+            "both ends send 300 kB at the same time, with acknowledgements on data",
             both_ways(300_000),
         ),
     ];
@@ -69,7 +69,7 @@ fn lost() -> [Case; 3] {
     [
         Case::new(
             "lost-syn",
-            "the SYN goes again after a second (RFC 6298 section 2)",
+            "the SYN is retransmitted after a second (RFC 6298 section 2)",
             Plan::transfer(BYTES).lose(Sender, Which::Syn(1, 1)),
         )
         .check(|trace, findings| again_after_a_second(trace, Sender, findings)),
@@ -80,7 +80,7 @@ fn lost() -> [Case; 3] {
         ),
         Case::new(
             "lost-handshake-ack",
-            "the SYN-ACK goes again until the last acknowledgement of the handshake has come",
+            "the SYN-ACK is retransmitted until the last acknowledgement of the handshake arrives",
             passive_sender().lose(Receiver, Which::Ack(1, 1)),
         )
         .check(|trace, findings| again_after_a_second(trace, Sender, findings)),
@@ -92,18 +92,18 @@ fn twice() -> [Case; 2] {
     [
         Case::new(
             "duplicate-syn",
-            "a SYN that comes once more is answered and forgotten",
+            "a duplicate SYN is answered and has no other effect",
             Plan::transfer(BYTES).fault(Sender, Which::Syn(1, 1), later),
         ),
         Case::new(
             "duplicate-syn-ack",
-            "a SYN-ACK that comes once more is acknowledged and forgotten",
+            "a duplicate SYN-ACK is acknowledged and has no other effect",
             Plan::transfer(BYTES).fault(Receiver, Which::Syn(1, 1), later),
         ),
     ]
 }
 
-/// Connections that do not come about.
+/// Connections that are not established.
 fn refused() -> [Case; 2] {
     let again = Plan::new(
         vec![
@@ -122,7 +122,7 @@ fn refused() -> [Case; 2] {
     [
         Case::new(
             "closed-port",
-            "a SYN to a port where nobody listens is reset (RFC 9293 section 3.10.7.1)",
+            "a SYN to a closed port is reset (RFC 9293 section 3.10.7.1)",
             Plan::new(vec![Connect, Reset], vec![]).with_resets(),
         )
         .check(|trace, findings| {
@@ -135,13 +135,13 @@ fn refused() -> [Case; 2] {
             let found: Vec<String> = resets.iter().map(|s| describe(s)).collect();
             findings.expect(
                 right,
-                "one RST, ACK with number 0 that acknowledges the SYN",
+                "one RST with ACK and number 0 that acknowledges the SYN",
                 found.join("; "),
             );
         }),
         Case::new(
             "half-open-reset",
-            "a reset in SYN-RECEIVED leads back to LISTEN, and the next connection is taken \
+            "a reset in SYN-RECEIVED leads back to LISTEN, and the next connection is accepted \
              (RFC 9293 section 3.10.7.4)",
             again.with_resets(),
         )
@@ -193,7 +193,7 @@ pub(super) fn request_response() -> Plan {
     )
 }
 
-/// Both ends send this number of bytes at the same time.
+/// A plan in which both ends send this number of bytes at the same time.
 pub(super) fn both_ways(bytes: u64) -> Plan {
     Plan::new(
         vec![Connect, Send(bytes), Received(bytes), Close, End, Over],

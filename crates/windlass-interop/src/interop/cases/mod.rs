@@ -10,7 +10,7 @@ mod windows;
 
 use super::plan::Case;
 
-/// All cases, in the order in which they are listed.
+/// Returns all cases, in the order of the list.
 pub fn cases() -> Vec<Case> {
     [
         handshake::cases(),
@@ -32,7 +32,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn cases_have_names_of_their_own_and_algorithms_that_exist() {
+    fn case_names_are_unique_and_their_algorithms_exist() {
         let cases = cases();
         let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());

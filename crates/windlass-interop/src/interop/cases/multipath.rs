@@ -45,13 +45,13 @@ fn transfers() -> Vec<Case> {
         .check(both_carry),
         Case::new(
             "mptcp-passive-sender",
-            "the end that was opened to sends the data over both paths",
+            "the passive opener sends the data over both paths",
             passive_sender().multipath(|_| {}),
         )
         .check(both_carry),
         Case::new(
             "mptcp-both-ways",
-            "two streams of 1 MB at once, data acknowledgements riding on mappings",
+            "two streams of 1 MB at once, with data acknowledgements on mappings",
             both_ways(1_000_000).multipath(|_| {}),
         )
         .check(both_carry),
@@ -62,7 +62,7 @@ fn transfers() -> Vec<Case> {
         ),
         Case::new(
             "mptcp-checksums",
-            "both ends ask for checksums of the data and find them right (RFC 8684 section 3.3.1)",
+            "both ends request checksums of the data, and all checksums are right (RFC 8684 section 3.3.1)",
             plan(|m| {
                 m.config.checksum = true;
                 m.kernel = KernelSocket::Checksums;
@@ -71,51 +71,51 @@ fn transfers() -> Vec<Case> {
         .check(both_carry),
         Case::new(
             "mptcp-redundant",
-            "what comes on both paths is handed on once",
+            "data that arrive on both paths are delivered once",
             plan(|m| m.config.scheduler = Scheduler::Redundant),
         ),
         Case::new(
             "mptcp-slow-reader",
-            "a reader that stops closes the connection's one window; it reads and the stream goes on",
+            "a stopped reader closes the window of the connection; after it reads, the stream continues",
             slow_reader().multipath(|m| m.config.receive_buffer = 200_000),
         ),
         Case::new(
             "mptcp-random-loss",
-            "every byte arrives through 2 % loss both ways on both paths",
+            "every byte arrives despite 2 % loss in both directions on both paths",
             lossy(plan(|_| {})),
         ),
         Case::new(
             "mptcp-random-loss-both-ways",
-            "so does every byte of two streams at once over both paths",
+            "every byte of two simultaneous streams arrives over both lossy paths",
             lossy(both_ways(500_000).multipath(|_| {})),
         ),
     ]
 }
 
-/// Paths that fall silent in the middle.
+/// Paths that deliver nothing from the middle of the run.
 fn deaths() -> Vec<Case> {
     let silent = |path| {
         let outage = Outage { path, from: ms(250), to: Time::NEVER };
         let mut plan = plan(|m| m.outages = vec![outage]);
         plan.patience = Time::from_secs(60);
-        // A subflow that nothing passes on is closed by no FIN.
+        // A subflow on a dead path is not closed by a FIN.
         plan.ends.iter_mut().for_each(|end| end.script.retain(|step| *step != Over));
         plan
     };
     vec![
         Case::new(
             "mptcp-second-path-dies",
-            "what the second path took with it goes on the first (RFC 8684 section 3.3.6)",
+            "data lost on the second path are retransmitted on the first (RFC 8684 section 3.3.6)",
             silent(1),
         ),
         Case::new(
             "mptcp-first-path-dies",
-            "the connection outlives the subflow that it began on",
+            "the connection survives the end of its first subflow",
             silent(0),
         ),
         Case::new(
             "mptcp-path-returns",
-            "a path that is silent for a second carries data again when it is back",
+            "a path that delivers nothing for a second carries data again afterwards",
             slow(plan(|m| m.outages = vec![Outage { path: 1, from: ms(250), to: ms(1_250) }])),
         )
         .check(|trace, findings| {
@@ -126,12 +126,12 @@ fn deaths() -> Vec<Case> {
                 on_second && data && p.fate == PacketFate::Delivered && p.time > after
             });
             let count = back.count();
-            findings.expect(count > 50, "more than 50 segments on the path that is back", count);
+            findings.expect(count > 50, "more than 50 segments on the restored path", count);
         }),
     ]
 }
 
-/// Handshakes of the second subflow that meet something.
+/// Handshakes of the second subflow with faults.
 fn handshakes() -> Vec<Case> {
     let with = |from, which, what| plan(|m| m.faults = vec![Fault { from, which, what }]);
     let later = What::Twice(Span::from_millis(5));
@@ -139,42 +139,42 @@ fn handshakes() -> Vec<Case> {
     vec![
         Case::new(
             "mptcp-lost-join",
-            "a join whose SYN is lost comes about a second later, and nothing waits for it",
+            "a join with a lost SYN completes about a second later, and the data do not wait for it",
             slow(with(Sender, Which::Syn(1, 1), What::Drop)),
         )
         .check(both_carry),
         Case::new(
             "mptcp-lost-join-ack",
-            "the third segment of a join goes again until the fourth has come (RFC 8684 section 3.2)",
+            "the third segment of a join is retransmitted until the fourth arrives (RFC 8684 section 3.2)",
             with(Sender, Which::Ack(1, 1), What::Drop),
         )
         .check(both_carry),
         Case::new(
             "mptcp-duplicate-join",
-            "a SYN of a join that comes twice makes one subflow",
+            "a duplicate SYN of a join creates one subflow",
             with(Sender, Which::Syn(1, 1), later),
         )
         .check(both_carry),
         Case::new(
             "mptcp-path-never-up",
-            "a path on which nothing ever passes leaves the connection on the other",
+            "if one path never delivers, the connection uses the other path",
             plan(|m| m.outages = vec![never(1)]),
         ),
     ]
 }
 
-/// One end has no Multipath TCP.
+/// One end does not support Multipath TCP.
 fn fallbacks() -> Vec<Case> {
     vec![
         Case::new(
             "mptcp-kernel-without",
-            "with a peer of plain TCP the connection is a plain one (RFC 8684 section 3.7)",
+            "with a plain TCP peer the connection is plain TCP (RFC 8684 section 3.7)",
             plan(|m| m.kernel = KernelSocket::Plain),
         )
         .check(plain),
         Case::new(
             "mptcp-ours-without",
-            "so it is where our server has Multipath TCP turned off",
+            "the connection is plain TCP if Windlass's server has Multipath TCP turned off",
             plan(|m| m.config.peer_capable = false),
         )
         .check(plain)
@@ -182,7 +182,7 @@ fn fallbacks() -> Vec<Case> {
     ]
 }
 
-/// Takes some seconds.
+/// A plan that takes some seconds.
 fn slow(mut plan: Plan) -> Plan {
     plan.rate_bps = 3_000_000;
     plan.patience = Time::from_secs(30);
@@ -219,7 +219,7 @@ fn slow_reader() -> Plan {
     plan
 }
 
-/// Payload of an end on each path, bytes.
+/// Returns an end's delivered payload on each path, bytes.
 fn carried(trace: &Trace, side: Side) -> [u64; 2] {
     let forward = side == Sender;
     let mut carried = [0; 2];
@@ -233,7 +233,7 @@ fn carried(trace: &Trace, side: Side) -> [u64; 2] {
     carried
 }
 
-/// The second subflow came up and each path carried a tenth of the data at least.
+/// Checks that the second subflow was established, and that each path carried at least a tenth of the data.
 fn both_carry(trace: &Trace, findings: &mut Findings) {
     let proofs = trace
         .packets
@@ -245,12 +245,12 @@ fn both_carry(trace: &Trace, findings: &mut Findings) {
     let least = carried.iter().sum::<u64>() / 10;
     findings.expect(
         carried.iter().all(|bytes| *bytes >= least),
-        "a tenth of the data on each path at least",
+        "at least a tenth of the data on each path",
         format!("{carried:?} bytes"),
     );
 }
 
-/// No option of Multipath TCP but in the client's SYN and what answers it.
+/// Checks that only the client's SYN and its answer have an option of Multipath TCP.
 fn plain(trace: &Trace, findings: &mut Findings) {
     let beyond = trace.packets.iter().filter(|p| {
         let syn = p.segment.is_some_and(|s| s.flags.has(Flags::SYN));

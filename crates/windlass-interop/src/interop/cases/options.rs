@@ -1,4 +1,4 @@
-//! Options: each agreed on, refused and not asked for, and what follows from it.
+//! Options: agreed, refused and not offered, with the effects.
 
 use windlass_tcp::{Flags, Options, StackConfig};
 
@@ -10,7 +10,7 @@ use super::super::trace::Trace;
 
 const BYTES: u64 = 100_000;
 
-/// An option as it is turned on and as it is seen.
+/// An option, with the way to turn it on and to detect it.
 #[derive(Clone, Copy)]
 struct Negotiated {
     name: &'static str,
@@ -54,7 +54,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The three ways in which an option is offered. A segment is lost, so that SACK has something to say.
+/// The three ways in which an option is offered. A segment is lost, so that SACK has an effect.
 fn negotiations(option: Negotiated) -> [Case; 3] {
     let Negotiated { name, origin, set, has } = option;
     let plan = move |sender, receiver| {
@@ -85,25 +85,27 @@ fn negotiations(option: Negotiated) -> [Case; 3] {
         .check(check(true, true)),
         Case::new(
             format!("{name}-refused"),
-            format!("{name} that the peer has not is not used"),
+            format!("{name} is not used if the peer does not support it"),
             plan(true, false),
         )
         .check(check(true, false)),
         Case::new(
             format!("{name}-unasked"),
-            format!("{name} that was not offered is not in the answer"),
+            format!("{name} is not in the answer if it was not offered"),
             plan(false, true),
         )
         .check(check(false, true)),
     ]
 }
 
-/// That an option is not used unless agreed on is a rule of every case; here: that it is if it is.
+/// Checks that an option is used if and only if it was agreed. For every case, a rule already forbids options
+/// that were not agreed.
 fn in_use(name: &str, agreed: bool, trace: &Trace, findings: &mut Findings) {
     let used = match name {
         "sack" => trace.sent(Receiver).any(|(_, s)| s.options.sack_count > 0),
         "ecn" => trace.data(Sender).iter().any(|s| s.segment.ecn.is_capable()),
-        // The windows of a connection without scaling are below 64 KiB, those of this one are not.
+        // The windows of a connection without scaling are below 64 KiB; the windows of this connection are
+        // not.
         "window-scale" => trace.offered(Receiver).window_scale.is_some_and(|shift| shift > 0),
         _ => trace.sent(Receiver).any(|(_, s)| s.len == 0 && s.options.timestamps.is_some()),
     };
@@ -117,7 +119,7 @@ fn none() -> Case {
         })
         .lose(Sender, Which::Byte(30_000, (1, 1)))
         .needless(None);
-    Case::new("no-options", "a connection without options but the segment size", plan).check(
+    Case::new("no-options", "a connection with the segment size as its only option", plan).check(
         |trace, findings| {
             for side in Side::BOTH {
                 let bare = Options { mss: Some(1460), ..Options::default() };
@@ -140,7 +142,7 @@ fn segment_size(side: Side, name: &str) -> Case {
     Case::new(
         name,
         format!(
-            "{MSS} bytes are announced by the {side}, and kept to, options included (RFC 6691)"
+            "the {side} announces an MSS of {MSS} bytes, and segments with options stay within it (RFC 6691)"
         ),
         plan,
     )
@@ -151,7 +153,7 @@ fn segment_size(side: Side, name: &str) -> Case {
             format!("an MSS of {MSS} from the {side}"),
             format!("{announced:?}"),
         );
-        // Timestamps take twelve bytes of it.
+        // Timestamps use twelve bytes of it.
         let largest = trace.data(Sender).iter().map(|s| s.segment.len).max().unwrap_or(0);
         findings.expect(
             largest == MSS - 12,

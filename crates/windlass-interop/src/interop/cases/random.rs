@@ -1,4 +1,4 @@
-//! Integrity whatever is lost, with several algorithms.
+//! Integrity under random losses, with several algorithms.
 
 use windlass_cc::Time;
 use windlass_sim::loss::LossModel;
@@ -9,9 +9,9 @@ use super::super::plan::{Case, Plan};
 use super::handshake::both_ways;
 use super::windows::closed;
 
-/// Algorithms that every kernel of interest offers: they are run in both directions.
+/// Algorithms that every kernel of interest offers; they are run in both directions.
 const EVERYWHERE: [&str; 3] = ["reno", "cubic", "bbr"];
-/// Others of ours, sending to the kernel.
+/// Other algorithms of Windlass, which send to the kernel.
 const OURS: [&str; 4] = ["newreno", "vegas", "westwood", "illinois"];
 
 pub(super) fn cases() -> Vec<Case> {
@@ -19,7 +19,8 @@ pub(super) fn cases() -> Vec<Case> {
         let mut plan = Plan::transfer(250_000).algorithm(algorithm).needless(None);
         plan.loss = [(); 2].map(|()| Some(LossModel::Drop { probability: 0.05 }));
         plan.patience = Time::from_secs(45);
-        let about = format!("every byte arrives through 5 % loss both ways, by {algorithm}");
+        let about =
+            format!("every byte arrives despite 5 % loss in both directions, with {algorithm}");
         Case::new(format!("random-loss-{algorithm}"), about, plan)
     };
     let mut cases = hardships();
@@ -29,7 +30,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The same losses where something else is hard too.
+/// Cases with the same losses and another difficulty.
 fn hardships() -> Vec<Case> {
     let lossy = |mut plan: Plan| {
         plan.loss = [(); 2].map(|()| Some(LossModel::Drop { probability: 0.05 }));
@@ -42,17 +43,17 @@ fn hardships() -> Vec<Case> {
     vec![
         Case::new(
             "random-loss-both-ways",
-            "so does every byte of two streams at once, SACK blocks riding on data",
+            "every byte of two simultaneous lossy streams arrives, with SACK blocks on data",
             lossy(both_ways(150_000)),
         ),
         Case::new(
             "random-loss-without-options",
-            "and without SACK, timestamps and scaling",
+            "every byte arrives despite loss, without SACK, timestamps and scaling",
             lossy(Plan::transfer(150_000).algorithm("newreno").stacks(bare)),
         ),
         Case::new(
             "random-loss-slow-reader",
-            "and with a window that closes and opens",
+            "every byte arrives despite loss, with a window that closes and reopens",
             lossy(closed(250_000)),
         ),
     ]

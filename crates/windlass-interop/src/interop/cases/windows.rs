@@ -15,7 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         Case::new(
             "zero-window",
-            "a reader that stops closes the window; probes go out; it reads and the stream goes on \
+            "a stopped reader closes the window; probes are sent until the reader continues \
              (RFC 9293 section 3.8.6.1)",
             closed(BYTES),
         )
@@ -35,12 +35,12 @@ pub(super) fn cases() -> Vec<Case> {
         }),
         Case::new(
             "lost-window-update",
-            "the news of an open window is lost: a probe finds it out (RFC 9293 section 3.8.6.1)",
+            "a probe detects the open window after its update was lost (RFC 9293 section 3.8.6.1)",
             closed(BYTES).lose(Receiver, Which::Reopening(1, 1)),
         ),
         Case::new(
             "large-window",
-            "scaled windows keep 50 Mbps full over a round trip of 100 ms (RFC 7323 section 2)",
+            "scaled windows keep 50 Mbps full over an RTT of 100 ms (RFC 7323 section 2)",
             large(),
         )
         .check(|trace, findings| {
@@ -49,7 +49,7 @@ pub(super) fn cases() -> Vec<Case> {
         }),
         Case::new(
             "ecn-marks",
-            "marks of a queue are echoed and answered, and nothing is lost (RFC 3168)",
+            "a queue's marks are echoed and answered, without losses (RFC 3168)",
             marked(),
         )
         .check(|trace, findings| {
@@ -69,7 +69,7 @@ fn echo(flags: Flags) -> bool {
     flags.has(Flags::ECE) && !flags.has(Flags::SYN)
 }
 
-/// The receiver reads nothing for a while.
+/// A plan in which the receiver reads nothing for a while.
 pub(super) fn closed(bytes: u64) -> Plan {
     let mut plan = Plan::transfer(bytes);
     plan.ends[1].script = vec![
@@ -83,7 +83,7 @@ pub(super) fn closed(bytes: u64) -> Plan {
         Close,
         Over,
     ];
-    // A tail loss probe goes where the last acknowledgement is delayed (RFC 8985 section 7.2).
+    // A tail loss probe is sent if the last acknowledgement is delayed (RFC 8985 section 7.2).
     plan.stack(Receiver, |stack| stack.receive_buffer = 64 << 10).needless(1)
 }
 

@@ -1,5 +1,5 @@
-//! Our end of Multipath TCP: a [`windlass_tcp::mptcp::Connection`] that sends and receives packets, bytes
-//! and all.
+//! Windlass's end of Multipath TCP: a [`windlass_tcp::mptcp::Connection`] that sends and receives complete
+//! packets.
 
 pub(super) mod rules;
 pub(super) mod streams;
@@ -18,28 +18,28 @@ use super::plan::{Multipath, Plan};
 use streams::Stream;
 use windlass_testbed::live::Error;
 
-/// What stands for a byte that has not come: the pattern, modulo 251, has no such byte.
+/// Marker of a byte that has not arrived. The pattern, modulo 251, does not contain this byte.
 const HOLE: u8 = 255;
-/// No stream of a case is so long, bytes: a mapping beyond is none of it.
+/// Upper limit of a stream's length, bytes. Mappings beyond it are ignored.
 const LONGEST: u64 = 1 << 26;
 
 /// A user-space Multipath TCP with one connection.
 pub(super) struct Ours {
     profile: MultipathProfile,
     connection: Connection,
-    /// As the connection's two ends have them.
+    /// Addresses of the connection's two ends.
     addresses: FlowAddresses,
     side: Side,
     client: bool,
-    /// Port of the peer's and attempt of ours, by path.
+    /// The peer's port and the own attempt, by path.
     ways: Vec<Way>,
     numbers: Numbers,
-    /// Whether mappings go with checksums.
+    /// True if mappings have checksums.
     checksums: bool,
-    /// What we and what the peer have told.
+    /// Data of the own stream and of the peer's stream.
     outbound: Stream,
     inbound: Stream,
-    /// What has arrived of the peer's stream.
+    /// Arrived bytes of the peer's stream.
     inbox: Vec<u8>,
     received: u64,
     wrong_at: Option<u64>,
@@ -48,9 +48,9 @@ pub(super) struct Ours {
 
 #[derive(Clone, Copy, Default)]
 struct Way {
-    /// The peer's address and port, once they are known.
+    /// The peer's address and port, when known.
     peer: Option<SocketAddrV4>,
-    /// The attempt that is alive, where we are the client.
+    /// The active attempt, if this end is the client.
     attempt: u16,
 }
 
@@ -79,7 +79,7 @@ impl Ours {
         })
     }
 
-    /// The path of a packet that has come; `None` if it is of no subflow that is alive.
+    /// Returns the path of an arrived packet; `None` if it does not belong to an active subflow.
     fn path_of(&mut self, packet: &Packet<'_>) -> Option<u8> {
         let (source, flags) = (packet.addresses.source, packet.segment.flags);
         for (path, way) in (0..).zip(&mut self.ways) {
@@ -99,7 +99,7 @@ impl Ours {
         None
     }
 
-    /// From here to the peer, for a segment that is to be sent.
+    /// Returns the addresses from this end to the peer, for a segment to send.
     fn way_to_peer(&mut self, out: &Outgoing) -> Addresses {
         let way = &mut self.ways[out.path];
         let attempt = if self.client { out.attempt } else { 0 };
@@ -112,8 +112,8 @@ impl Ours {
         }
     }
 
-    /// Puts payload where it belongs. What has come first stays, as in a stack that has already handed
-    /// it on.
+    /// Stores payload at its offset. Bytes that arrived first are kept, as in a stack that has already
+    /// delivered them.
     fn keep(&mut self, path: u8, segment: &Segment, option: Option<&MpOption>, payload: &[u8]) {
         self.inbound.learn(path, segment, option);
         for piece in self.inbound.pieces(path, segment) {
@@ -133,7 +133,7 @@ impl Ours {
         }
     }
 
-    /// What the connection hands over must have come in some packet, and be the pattern.
+    /// Reads from the connection. Every byte must have arrived in a packet, and equal the pattern.
     fn read(&mut self) {
         let n = self.connection.read(&self.profile, u64::MAX);
         let mut wanted = vec![0; n as usize];
@@ -163,7 +163,7 @@ impl Ours {
         let (checksums, ends) = (self.checksums, self.way_to_peer(out));
         let mut bytes = Vec::new();
         wire::emit_multipath(&segment, option.as_ref(), checksums, &ends, fill, &mut bytes)
-            .map_err(|_| Error::Defect("wire format of our endpoint"))?;
+            .map_err(|_| Error::Defect("wire format of the endpoint"))?;
         Ok(Passing { path, segment, option, bytes })
     }
 }
@@ -220,11 +220,11 @@ impl Host for Ours {
     }
 
     fn abort(&mut self) -> Result<(), Error> {
-        Err(Error::Defect("case that aborts our multipath connection, which cannot be done,"))
+        Err(Error::Defect("case that aborts the multipath connection, which is not supported,"))
     }
 
     fn vanish(&mut self) -> Result<(), Error> {
-        Err(Error::Defect("case that forgets our multipath connection, which cannot be done,"))
+        Err(Error::Defect("case that deletes the multipath connection, which is not supported,"))
     }
 
     fn set_reading(&mut self, on: bool) {

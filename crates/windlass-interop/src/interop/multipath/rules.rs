@@ -1,4 +1,4 @@
-//! Rules that hold for every connection of Multipath TCP, whoever sends (RFC 8684 section 3).
+//! Rules for every connection of Multipath TCP, in both directions (RFC 8684 section 3).
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use super::super::spans::Spans;
 use super::super::trace::{Trace, describe};
 use super::streams::{Piece, Stream};
 
-/// Holds a run to them.
+/// Checks a run against the rules.
 pub(in super::super) fn judge(trace: &Trace, findings: &mut Findings) {
     let mut book = Book { ends: Default::default(), told: HashSet::new(), findings };
     trace.packets.iter().for_each(|p| book.enter(p));
@@ -25,27 +25,27 @@ struct Book<'a> {
     findings: &'a mut Findings,
 }
 
-/// What an end has told and what it has heard.
+/// State of an end: the data that it has sent and received.
 #[derive(Default)]
 struct End {
     key: Option<u64>,
     stream: Stream,
-    /// Nonce and window shift of each path's last SYN.
+    /// Nonce and window shift of the last SYN on each path.
     paths: [OfPath; 2],
-    /// Whether its last SYN had MP_CAPABLE.
+    /// True if the last SYN had MP_CAPABLE.
     offers: bool,
-    /// Offset past the end of its stream, its DATA_FIN counted.
+    /// Offset after the end of the own stream, including the DATA_FIN.
     fin_at: Option<u64>,
-    /// What of the peer's stream has come here, its DATA_FIN counted.
+    /// Ranges of the peer's stream that have arrived, including the DATA_FIN.
     arrived: Spans,
-    /// Right edge of the window that it has heard of.
+    /// Right edge of the window that the peer has advertised to this end.
     edge: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct OfPath {
     nonce: u32,
-    /// Shift that it has offered, `None` for none.
+    /// Window shift that the end has offered, if any.
     shift: Option<u8>,
 }
 
@@ -106,7 +106,7 @@ impl Book<'_> {
         self.payload(from, path, s);
     }
 
-    /// Tokens and proofs (section 3.2).
+    /// Checks tokens and proofs (section 3.2).
     fn join(&mut self, from: Side, path: u8, option: &MpOption) {
         let place = usize::from(path);
         if let MpOption::JoinSyn { nonce, .. } | MpOption::JoinSynAck { nonce, .. } = option {
@@ -129,7 +129,8 @@ impl Book<'_> {
         self.rule("join", from, right, expected, || format!("{option:?}"));
     }
 
-    /// Data acknowledgements of what has come, and one end of the stream (sections 3.3.2 and 3.3.3).
+    /// Checks that data acknowledgements cover only arrived data, and that the stream has one end (sections
+    /// 3.3.2 and 3.3.3).
     fn dss(&mut self, from: Side, s: &Segment, dss: &Dss) {
         let [me, peer] = [from, from.other()].map(|side| &self.ends[side as usize]);
         let come = me.arrived.contiguous();
@@ -144,7 +145,7 @@ impl Book<'_> {
             "data ack",
             from,
             ack.is_none_or(|ack| ack <= come),
-            || format!("no data acknowledgement beyond offset {come}, all that has come"),
+            || format!("no data acknowledgement beyond offset {come}, the end of the arrived data"),
             told,
         );
         self.rule("data fin", from, one_end, || "one end of the stream".into(), told);
@@ -152,8 +153,8 @@ impl Book<'_> {
         me.fin_at = end.or(me.fin_at);
     }
 
-    /// Payload has a place, within the stream and within the window that the peer has told (section
-    /// 3.3.4). A closed window is probed with a byte.
+    /// Checks that payload has a mapping, and stays within the stream and within the window that the peer has
+    /// advertised (section 3.3.4). A probe of a closed window has one byte.
     fn payload(&mut self, from: Side, path: u8, s: &Segment) {
         let me = &mut self.ends[from as usize];
         if s.len == 0 || !me.stream.is_multipath() {
@@ -185,7 +186,7 @@ impl Book<'_> {
         let both = peer.paths[place].shift.and(me.paths[place].shift).is_some();
         let shift = peer.paths[place].shift.filter(|_| both && !s.flags.has(Flags::SYN));
         let window = u64::from(s.window) << shift.unwrap_or(0).min(14);
-        // Before any data acknowledgement the window begins at the stream's begin (section 3.3.4).
+        // Before any data acknowledgement the window starts at the start of the stream (section 3.3.4).
         let acked = match option {
             Some(MpOption::Dss(Dss { data_ack: Some(ack), .. })) => me.stream.offset(*ack),
             Some(MpOption::Capable { .. }) => Some(0),
@@ -200,7 +201,7 @@ impl Book<'_> {
     }
 }
 
-/// The place of a DATA_FIN.
+/// Returns the position of a DATA_FIN.
 fn end_of(from: &End, option: Option<&MpOption>) -> Option<(u64, u64)> {
     let Some(MpOption::Dss(Dss { mapping: Some(mapping), data_fin: true, .. })) = option else {
         return None;

@@ -1,14 +1,14 @@
-//! Where the payload of subflows belongs in the connection's stream.
+//! Positions of the subflows' payload in the connection's stream.
 
 use std::collections::BTreeMap;
 
 use windlass_tcp::mptcp::{Mapping, MpOption, keys};
 use windlass_tcp::{Flags, Segment, Seq};
 
-/// What one end has told of its stream.
+/// Data of one end's stream, from its segments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stream {
-    /// Data sequence number of its first byte.
+    /// Data sequence number of the first byte.
     pub first: Option<u64>,
     subflows: Vec<Subflow>,
 }
@@ -16,13 +16,13 @@ pub(crate) struct Stream {
 #[derive(Clone, Debug, Default)]
 struct Subflow {
     iss: Option<Seq>,
-    /// How far it has come, as an offset.
+    /// Highest offset so far, used to extend 32-bit numbers.
     near: u64,
-    /// Of each mapping, by its first offset and bytes of payload, the data sequence number.
+    /// Data sequence number of each mapping, by the mapping's first offset and payload length.
     mappings: BTreeMap<(u64, u64), u64>,
 }
 
-/// A run of payload: where it begins in the stream and in its segment, and how many bytes.
+/// A piece of payload: its start in the stream and in its segment, and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Piece {
     pub at: u64,
@@ -31,13 +31,13 @@ pub(crate) struct Piece {
 }
 
 impl Stream {
-    /// Whether the end has told its key: without, its connection is a plain one.
+    /// True if the end has sent its key. Otherwise its connection is plain TCP.
     pub fn is_multipath(&self) -> bool {
         self.first.is_some()
     }
 
-    /// A segment of this end, with all bits of its option's numbers. Returns whether its mapping agrees
-    /// with what was told before.
+    /// Processes a segment of this end, with the full numbers of its option. Returns true if its mapping
+    /// agrees with the earlier mappings.
     pub fn learn(&mut self, path: u8, s: &Segment, option: Option<&MpOption>) -> bool {
         if let Some(MpOption::Capable { sender_key: Some(key), .. }) = option {
             self.first = Some(keys::initial_data_seq(*key).wrapping_add(1));
@@ -49,7 +49,7 @@ impl Stream {
         option.and_then(mapped).is_none_or(|mapping| subflow.enter(mapping))
     }
 
-    /// The places of a segment's payload; a byte that no mapping tells of is in none.
+    /// Returns the positions of a segment's payload. Bytes without a mapping are not included.
     pub fn pieces(&mut self, path: u8, s: &Segment) -> Vec<Piece> {
         let first = self.first;
         let subflow = self.subflow(path);
@@ -59,7 +59,7 @@ impl Stream {
         let end = start + u64::from(s.len);
         subflow.near = subflow.near.max(end);
         let Some(first) = first else {
-            // A plain connection: the subflow's stream is the connection's.
+            // A plain connection: the subflow's stream is the connection's stream.
             let at = start.saturating_sub(1);
             return vec![Piece { at, from: 0, len: s.len as usize }];
         };
@@ -71,7 +71,7 @@ impl Stream {
         subflow.meeting(start, end).map(cut).collect()
     }
 
-    /// A data sequence number as an offset in the stream.
+    /// Converts a data sequence number to an offset in the stream.
     pub fn offset(&self, data_seq: u64) -> Option<u64> {
         self.first.map(|first| data_seq.wrapping_sub(first))
     }
@@ -86,7 +86,7 @@ impl Stream {
 }
 
 impl Subflow {
-    /// Mappings of some of these offsets: first offset, bytes, data sequence number.
+    /// Returns the mappings that overlap these offsets: first offset, bytes, data sequence number.
     fn meeting(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> {
         let longest = u64::from(u16::MAX);
         let near = self.mappings.range((start.saturating_sub(longest), 0)..(end, 0));
@@ -96,7 +96,7 @@ impl Subflow {
 
     fn enter(&mut self, mapping: Mapping) -> bool {
         let near = self.near.max(1);
-        // Offsets on the wire have 32 bits; no run here is that long.
+        // Offsets on the wire have 32 bits; no run here exceeds that length.
         let offset = Seq(mapping.subflow_offset).unwrap_near(Seq(0), near).unwrap_or_default();
         let (len, data_seq) = (u64::from(mapping.len), mapping.data_seq);
         if len == 0 {
@@ -109,7 +109,7 @@ impl Subflow {
     }
 }
 
-/// The mapping of an option as far as it is of payload.
+/// Returns the part of an option's mapping that covers payload, without the DATA_FIN.
 pub(crate) fn mapped(option: &MpOption) -> Option<Mapping> {
     let fin = matches!(option, MpOption::Dss(dss) if dss.data_fin);
     let mapping = option.mapping()?;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_is_where_its_mappings_say_also_if_they_came_with_other_segments() {
+    fn payload_follows_its_mappings_even_from_other_segments() {
         let mut stream = told();
         // The subflow wraps: its first byte has the sequence number 0.
         let first = Segment { len: 100, ..Segment::default() };
@@ -152,11 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_contradicts_another_is_told() {
+    fn contradicting_mapping_is_reported() {
         let mut stream = told();
         let data = Segment { len: 10, ..Segment::default() };
         assert!(stream.learn(0, &data, Some(&mapping(0, 1, 10))));
-        assert!(stream.learn(0, &data, Some(&mapping(5, 6, 10))), "the same in other pieces");
+        assert!(
+            stream.learn(0, &data, Some(&mapping(5, 6, 10))),
+            "the same mapping in other pieces"
+        );
         assert!(!stream.learn(0, &data, Some(&mapping(4, 6, 10))));
     }
 }

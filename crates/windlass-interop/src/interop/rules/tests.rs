@@ -1,4 +1,4 @@
-//! Each rule finds what breaks it, and nothing in a connection that keeps all of them.
+//! Each rule finds its violation, and no rule reports a connection without violations.
 
 use windlass_cc::Time;
 use windlass_tcp::{SackBlock, Timestamps};
@@ -9,7 +9,7 @@ use crate::interop::script::Step;
 
 const ISS: [Seq; 2] = [Seq(u32::MAX - 5), Seq(9_000)];
 
-/// A connection as it is told packet by packet; what is sent arrives.
+/// A connection, built packet by packet. Every sent packet arrives.
 struct Story(Vec<PacketEvent>);
 
 impl Story {
@@ -40,7 +40,7 @@ impl Story {
         self
     }
 
-    /// What is found amiss.
+    /// Returns the findings of the rules.
     fn findings(self, plan: &Plan) -> Vec<String> {
         let trace = Trace::of(self.0);
         let mut findings = Findings::default();
@@ -49,7 +49,7 @@ impl Story {
     }
 }
 
-/// A segment of an end by offsets, with a window of 10 and a shift of 3: 80 bytes.
+/// Creates a segment of an end by offsets, with a window of 10 and a shift of 3: 80 bytes.
 fn segment(from: Side, start: u64, len: u32, ack: u64, clock: u32, echo: u32) -> Segment {
     Segment {
         seq: ISS[from as usize].add(start),
@@ -74,7 +74,7 @@ fn syn(from: Side, ack: bool) -> Segment {
     s
 }
 
-/// Handshake, and two segments of data with a hole before them that is filled.
+/// A handshake, and two segments of data after a hole that is filled later.
 fn opened() -> Story {
     Story(Vec::new())
         .send(Side::Sender, syn(Side::Sender, false))
@@ -93,7 +93,7 @@ fn with_blocks(mut s: Segment, left: u64, right: u64) -> Segment {
 }
 
 #[test]
-fn a_connection_that_keeps_the_rules_is_left_in_peace() {
+fn connection_without_violations_has_no_findings() {
     let data = |start, len| segment(Side::Sender, start, len, 1, 3, 1);
     let ack = |ack, clock| segment(Side::Receiver, 1, 0, ack, clock, 3);
     let fin = |mut s: Segment| {
@@ -114,7 +114,7 @@ fn a_connection_that_keeps_the_rules_is_left_in_peace() {
 }
 
 #[test]
-fn each_rule_finds_its_breach() {
+fn each_rule_finds_its_violation() {
     let data = |start, len| segment(Side::Sender, start, len, 1, 3, 1);
     let ack = |ack| segment(Side::Receiver, 1, 0, ack, 3, 2);
     let changed = |mut s: Segment, change: fn(&mut Segment)| {
@@ -125,7 +125,7 @@ fn each_rule_finds_its_breach() {
         ("at most 50 bytes of options and payload", Side::Sender, data(1, 39)),
         ("nothing beyond the window's edge, offset 111", Side::Sender, data(91, 30)),
         ("no acknowledgement beyond offset 31", Side::Receiver, ack(32)),
-        ("SACK blocks of what has come", Side::Receiver, with_blocks(ack(31), 31, 40)),
+        ("SACK blocks of arrived data", Side::Receiver, with_blocks(ack(31), 31, 40)),
         ("a window that reaches offset", Side::Receiver, changed(ack(31), |s| s.window = 2)),
         (
             "timestamps exactly if agreed on",
@@ -163,7 +163,7 @@ fn each_rule_finds_its_breach() {
 }
 
 #[test]
-fn only_data_may_be_marked_and_only_by_the_network() {
+fn marks_are_allowed_only_on_data_and_only_from_the_network() {
     let with = |mut s: Segment, flags: Flags| {
         s.flags = s.flags.with(flags);
         s
@@ -185,7 +185,7 @@ fn only_data_may_be_marked_and_only_by_the_network() {
 }
 
 #[test]
-fn an_answer_may_not_offer_what_was_not_asked() {
+fn answer_must_not_contain_options_that_were_not_offered() {
     let mut bare = syn(Side::Sender, false);
     bare.options = Options { mss: Some(50), ..Options::default() };
     let story =
@@ -195,7 +195,7 @@ fn an_answer_may_not_offer_what_was_not_asked() {
 }
 
 #[test]
-fn applications_that_wait_read_wrong_bytes_or_fail_are_found() {
+fn waiting_failed_or_corrupted_applications_are_found() {
     let trace = |standing: Standing, waiting| Trace {
         standings: [standing, Standing::default()],
         waiting: [waiting, None],

@@ -1,5 +1,5 @@
-//! This machine's kernel as the stack under test: a socket in a network namespace of its own, whose
-//! only way out is a TUN device that the script holds.
+//! This machine's kernel as the stack under test: a socket in its own network namespace. The only exit of the
+//! namespace is a TUN device that the script uses.
 
 mod settings;
 mod socket;
@@ -30,14 +30,14 @@ use windlass_testbed::live::socket::{Purpose, Wanted};
 use windlass_testbed::live::sys::be_punctual;
 use windlass_testbed::live::tun::{self, Tun};
 
-/// Real-time priority of the thread that plays: the least.
+/// Real-time priority of the playing thread: the minimum.
 const PRIORITY: i32 = 1;
-/// A timer may be early by a tick, since its expiry is a whole number of ticks after a tick that has
-/// begun (4 ms at 250 Hz), and the clocks of TCP are whole milliseconds.
+/// A timer may be early by one tick (4 ms at 250 Hz). Its expiry is a whole number of ticks after a tick that
+/// has already begun. TCP's clocks are in whole milliseconds.
 const EARLY: Span = Span::from_millis(5);
-/// Late by a tick, and by what a loaded machine takes to wake a process.
+/// A timer may be late by one tick, plus the time that a loaded machine needs to wake a process.
 const LATE: Span = Span::from_millis(10);
-/// How long after a tick of the kernel's a script begins that is to begin so.
+/// Time between a tick of the kernel and the start of a script, for scripts that start at a tick.
 const BEHIND_TICK: Duration = Duration::from_micros(500);
 /// A timer of the kernel's wheel expires up to an eighth of its time late.
 const WHEEL: u64 = 8;
@@ -47,7 +47,7 @@ const WHEEL: u64 = 8;
 pub struct Kernel {
     application: Application,
     tun: Tun,
-    /// From the kernel to the script's peer.
+    /// Addresses from the kernel to the script's peer.
     addresses: Addresses,
     begin: Instant,
     /// The kernel's initial sequence number.
@@ -56,12 +56,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A namespace with nothing in it but the kernel's end, and the settings of a script. To be used
-    /// by the thread that makes it, which is asked to be punctual.
+    /// Creates a namespace that contains only the kernel's end, with the settings of a script. Use it in the
+    /// thread that creates it, because this thread gets a real-time priority.
     ///
     /// # Errors
     ///
-    /// Without root, where the kernel lacks something, or when it refuses a setting.
+    /// Returns an error without root, if the kernel misses a feature, or if it refuses a setting.
     pub fn new(settings: &Settings) -> Result<Kernel, Error> {
         be_punctual(PRIORITY);
         let ends = FlowAddresses::new(0, 0, 1);
@@ -95,8 +95,8 @@ impl Kernel {
         })
     }
 
-    /// Waits, and lets the script begin half a millisecond behind a whole multiple of `period` of the
-    /// machine's clock. What the script does at whole milliseconds then never falls on a tick.
+    /// Waits until the machine's clock is half a millisecond after a multiple of `period`, and starts the
+    /// script. Events of the script at whole milliseconds then never coincide with a tick.
     pub fn begin_at_multiple(&mut self, period: Duration) {
         let clock =
             || clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
@@ -107,7 +107,7 @@ impl Kernel {
         self.begin = Instant::now() - clock().saturating_sub(begin);
     }
 
-    /// The segment in a packet that the kernel sent, if it is one of this connection.
+    /// Returns the segment in a packet that the kernel sent, if it belongs to this connection.
     fn departure(&mut self, len: usize) -> Result<Option<Departure>, String> {
         let at = self.now();
         let packet = match wire::parse(&self.packet[..len]) {
@@ -129,7 +129,7 @@ impl Kernel {
         Ok(Some(Departure { at, segment, intact }))
     }
 
-    /// Waits for a packet until a time; returns whether that has come first.
+    /// Waits for a packet until a time. Returns true if the time is reached first.
     fn wait(&self, until: Time) -> Result<bool, String> {
         let left = until.since(self.now());
         if until <= self.now() {

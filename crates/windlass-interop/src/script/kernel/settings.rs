@@ -1,4 +1,4 @@
-//! A script's settings as the kernel's: those of a flow of the live testbed.
+//! Conversion of a script's settings to the kernel's settings of a flow of the live testbed.
 
 use windlass_cc::Time;
 use windlass_scenario::ReceiveWindow;
@@ -9,14 +9,14 @@ use windlass_testbed::live::Error;
 use windlass_testbed::live::algorithm::of_flow;
 use windlass_testbed::live::settings::{Settings as Told, Sysctl};
 
-/// What stands for the connection in errors.
+/// Name of the connection in errors.
 pub(super) const NAME: &str = "script";
 
-/// What the kernel is told, and its name of the algorithm.
+/// Returns the settings for the kernel, and the kernel's name of the algorithm.
 ///
 /// # Errors
 ///
-/// No kernel has such an algorithm.
+/// Returns an error if no kernel has such an algorithm.
 pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
     let flow = FlowConfig {
         name: NAME.into(),
@@ -30,8 +30,8 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
         pauses: Vec::new(),
     };
     let mut told = Told::new(&flow, ReceiveWindow::Pinned);
-    // The send buffer does not grow as data are acknowledged, but is there from the begin, so that each
-    // write is taken whole.
+    // The kernel normally enlarges the send buffer as data are acknowledged. Here it has its full size from
+    // the start, so that each write is accepted as a whole.
     let size = settings.stack.send_buffer;
     let value = format!("{} {size} {size}", size.min(4_096));
     told.sysctls.push(Sysctl { name: "tcp_wmem", value, recent: false });

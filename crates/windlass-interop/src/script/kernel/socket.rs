@@ -1,4 +1,4 @@
-//! The application of the kernel's end: its sockets, and what can be seen through them.
+//! The application of the kernel's end: its sockets, and the values that they show.
 
 use std::fs::File;
 use std::io::{self, ErrorKind as Io, Read, Seek, SeekFrom};
@@ -33,7 +33,7 @@ const STATES: [(u8, State); 12] = [
     (0x0b, State::Closing),
     (0x0c, State::SynReceived),
 ];
-/// Bytes that are looked for at once when counting what can be read.
+/// Maximum number of bytes to peek at when readable bytes are counted.
 const MOST_READABLE: usize = 1 << 22;
 
 /// Sockets of one end of a connection.
@@ -42,20 +42,20 @@ pub(super) struct Application {
     peer: SocketAddrV4,
     listener: Option<Socket>,
     connection: Option<Socket>,
-    /// The socket that the first action takes.
+    /// Socket for the first action.
     fresh: Option<Socket>,
     /// The namespace's table of connections.
     table: File,
-    /// The connection is still to be told to delay its acknowledgements from the beginning.
+    /// True until the connection is set to delay its acknowledgements from the start.
     slow_acks: bool,
     written: u32,
     read: u32,
-    /// The first error that the socket reported; the kernel tells it once.
+    /// First error of the socket. The kernel reports an error only once.
     error: ErrorKind,
 }
 
 impl Application {
-    /// An application with a socket that is bound and set up, in the calling thread's namespace.
+    /// Creates an application with a bound and configured socket, in the calling thread's namespace.
     pub(super) fn new(
         fresh: Socket,
         peer: SocketAddrV4,
@@ -97,14 +97,14 @@ impl Application {
         self.fresh.take().ok_or_else(|| io::Error::other("a script opens one connection"))
     }
 
-    /// A segment has been handed in: a connection may have come up.
+    /// Accepts a connection, if the delivered segment has opened one.
     pub(super) fn after_delivery(&mut self) -> io::Result<()> {
         if let Some(listener) = &self.listener {
             match listener.accept() {
                 Ok((socket, _)) => {
                     socket.set_nonblocking(true)?;
                     self.connection = Some(socket);
-                    // One connection is what a script is about.
+                    // A script has only one connection.
                     self.listener = None;
                 }
                 Err(e) if e.kind() == Io::WouldBlock => {}
@@ -114,7 +114,7 @@ impl Application {
         self.delay_acknowledgements()
     }
 
-    /// Ends the quick acknowledgements of a new connection (`TCP_QUICKACK`) where the script turns them off.
+    /// Ends the quick acknowledgements of a new connection (`TCP_QUICKACK`), if the script turns them off.
     fn delay_acknowledgements(&mut self) -> io::Result<()> {
         let Some(socket) = self.connection.as_ref().filter(|_| self.slow_acks) else {
             return Ok(());
@@ -127,7 +127,7 @@ impl Application {
     }
 
     fn connection(&self) -> Result<&Socket, String> {
-        self.connection.as_ref().ok_or_else(|| "there is no connection".to_owned())
+        self.connection.as_ref().ok_or_else(|| "no connection is open".to_owned())
     }
 
     pub(super) fn write(&mut self, len: usize) -> Result<(), String> {
@@ -140,7 +140,7 @@ impl Application {
                 self.written = self.written.wrapping_add(len as u32);
                 Ok(())
             }
-            Ok(n) => Err(format!("the kernel takes {n} bytes only, not {len}")),
+            Ok(n) => Err(format!("the kernel accepts only {n} bytes, not {len}")),
             Err(e) => Err(format!("the kernel refuses to take data: {}", self.latch(e))),
         }
     }
@@ -160,12 +160,16 @@ impl Application {
             }
         }
         if got < len {
-            return Err(format!("{got} bytes are there to be read, not {len}"));
+            return Err(format!("{got} bytes are readable, not {len}"));
         }
         let mut expected = vec![0; len];
         pattern(self.read.wrapping_add(1), &mut expected);
         self.read = self.read.wrapping_add(len as u32);
-        if bytes == expected { Ok(()) } else { Err("the data read are not those sent".to_owned()) }
+        if bytes == expected {
+            Ok(())
+        } else {
+            Err("the data read differ from the data sent".to_owned())
+        }
     }
 
     pub(super) fn shutdown(&mut self) -> io::Result<()> {
@@ -182,13 +186,13 @@ impl Application {
 
     pub(super) fn abort(&mut self) -> io::Result<()> {
         if let Some(socket) = &self.connection {
-            // Closing with data to linger for no time at all is a reset (socket(7), SO_LINGER).
+            // Closing with a linger time of zero sends a reset (socket(7), SO_LINGER).
             socket.set_linger(Some(Duration::ZERO))?;
         }
         self.close()
     }
 
-    /// Keeps an error, which the kernel tells once.
+    /// Stores an error, which the kernel reports only once.
     fn latch(&mut self, e: io::Error) -> io::Error {
         if self.error == ErrorKind::None {
             self.error = match e.raw_os_error() {
@@ -218,7 +222,8 @@ impl Application {
         Info::of(self.connection()?).map_err(|e| format!("TCP_INFO: {e}"))
     }
 
-    /// Bytes that can be read, 0 at the end of the stream, `None` if there is nothing yet.
+    /// Returns the number of readable bytes, 0 at the end of the stream, and `None` if no data have arrived
+    /// yet.
     fn peek(&mut self) -> Result<Option<usize>, String> {
         let mut buffer = vec![MaybeUninit::uninit(); MOST_READABLE];
         let peeked = self.connection()?.peek(&mut buffer);
@@ -243,8 +248,8 @@ impl Application {
         Ok(self.error)
     }
 
-    /// The connection's state by the namespace's table, which knows it also after the application has
-    /// closed; the listener's if there is no connection.
+    /// Returns the connection's state from the namespace's table, which contains it even after the
+    /// application has closed. Returns the listener's state if there is no connection yet.
     fn state(&mut self) -> Result<State, String> {
         let mut text = String::new();
         let read = self.table.seek(SeekFrom::Start(0));
@@ -263,7 +268,7 @@ impl Application {
     }
 }
 
-/// A row of /proc/net/tcp: whether it has a remote port, and its state.
+/// Parses a row of /proc/net/tcp. Returns the state, and true if the row has a remote port.
 fn row(line: &str) -> Option<(bool, u8)> {
     let mut words = line.split_whitespace().skip(2);
     let remote = words.next()?;

@@ -1,4 +1,4 @@
-//! A script's text, read line by line.
+//! Parsing a script's text line by line.
 
 mod segment;
 mod words;
@@ -16,20 +16,20 @@ use super::ast::{
 use super::error::{Problem, ScriptError};
 use super::settings::{Kind, SETTINGS, Settings, take_preset};
 
-/// Most bytes that are written or read at once: a send buffer of the stacks.
+/// Maximum number of bytes per write or read: the send buffer of the stacks.
 const MOST_BYTES: u64 = 4 << 20;
 const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
-/// What may stand where an event is to be.
+/// Description of the possible events of a line.
 const EVENTS: &str = "a line is \"< SEGMENT\", \"> SEGMENT\", \"= NAME VALUE\", quiet, listen, \
     connect, write N, read N, shutdown, close or abort";
 
 impl Script {
-    /// Reads a script; `file` is its name in errors and reports.
+    /// Parses a script; `file` is its name in errors and reports.
     ///
     /// # Errors
     ///
-    /// The text is not a script: the first thing wrong, with its place and what would be right.
+    /// Returns the first error in the text, with its place and its remedy.
     pub fn parse(text: &str, file: &str) -> Result<Script, ScriptError> {
         read(text, file).map_err(|problem| problem.in_file(file, text))
     }
@@ -51,7 +51,7 @@ struct Reader {
     title: Option<String>,
     sources: Vec<String>,
     settings: Settings,
-    /// Whether a setting was changed: a preset would undo it.
+    /// True if a setting was changed, because a preset would undo the change.
     changed: bool,
     differs: Option<Difference>,
     lines: Vec<Line>,
@@ -67,7 +67,7 @@ impl Reader {
             return Ok(());
         }
         if !self.lines.is_empty() {
-            let message = format!("\"{}\" stands behind the first event", first.text);
+            let message = format!("\"{}\" is after the first event", first.text);
             return Err(first.problem(message, "move it to the head of the script"));
         }
         words.next();
@@ -130,7 +130,7 @@ impl Reader {
             before = release_numbers(word.text);
             if before.is_none() {
                 return Err(word.problem(
-                    "this is no kernel's release",
+                    "this is not a kernel's release",
                     "write: differs linux before 6.18: reason",
                 ));
             }
@@ -152,12 +152,12 @@ impl Reader {
         if when.earliest != when.latest && !matches!(event, Event::Out(_)) {
             let place = when_word.unwrap_or(word);
             let help = "write one time; a range is for segments that are expected";
-            return Err(place.problem("what the script does has one time", help));
+            return Err(place.problem("an action has exactly one time", help));
         }
         Ok(Line { number, text: text.to_owned(), only, when, event })
     }
 
-    /// `linux:` or `sim:` in front of a line that is for one world only.
+    /// Parses `linux:` or `sim:` at the start of a line that applies only to one stack.
     fn only(&self, words: &mut Words<'_>) -> Result<Option<World>, Problem> {
         let Some(word) = words.peek().filter(|word| word.text.ends_with(':')) else {
             return Ok(None);
@@ -166,8 +166,8 @@ impl Reader {
         let world =
             named(Word { text: word.text.trim_end_matches(':'), ..word }, "world", &World::ALL)?;
         if self.differs.is_none() {
-            let help = "say why at the head of the script: differs linux: reason";
-            return Err(word.problem("a line is for one world only, and nothing says why", help));
+            let help = "give the reason at the head of the script: differs linux: reason";
+            return Err(word.problem("a line is for one world only, without a reason", help));
         }
         Ok(Some(world))
     }
@@ -180,7 +180,7 @@ impl Reader {
         })?;
         if self.sources.is_empty() {
             let help = "write at its head: source RFC 9293 section 3.5";
-            return Err(missing("the script names no source", help));
+            return Err(missing("the script has no source", help));
         }
         if self.lines.is_empty() {
             return Err(missing("nothing happens in the script", EVENTS));
@@ -213,7 +213,7 @@ fn algorithm(word: Word<'_>) -> Result<AnyParams, Problem> {
     })
 }
 
-/// The time of a line, if it begins with one.
+/// Parses the time of a line, if the line starts with a time.
 fn when<'a>(words: &mut Words<'a>) -> Result<(When, Option<Word<'a>>), Problem> {
     let now = When { relative: true, earliest: Span::ZERO, latest: Span::ZERO };
     let Some(word) = words.peek() else { return Ok((now, None)) };
@@ -226,7 +226,7 @@ fn when<'a>(words: &mut Words<'a>) -> Result<(When, Option<Word<'a>>), Problem> 
     let bare = Word { text: &word.text[skip..], start: word.start + skip };
     let Bounds { least, most } = times(bare)?;
     if most == u64::MAX {
-        return Err(word.problem("a time cannot be anything", "write one, such as +200ms"));
+        return Err(word.problem("a time cannot be `*`", "write one, such as +200ms"));
     }
     Ok((When { relative, earliest: Span(least), latest: Span(most) }, Some(word)))
 }
@@ -246,7 +246,7 @@ fn event(word: Word<'_>, mut words: Words<'_>) -> Result<Event, Problem> {
         "read" => Event::Act(Action::Read(bytes("how many bytes to read")?)),
         "quiet" => Event::Quiet,
         other => {
-            return Err(word.problem(format!("\"{other}\" is nothing that can happen"), EVENTS));
+            return Err(word.problem(format!("unknown event \"{other}\""), EVENTS));
         }
     };
     words.finish()?;

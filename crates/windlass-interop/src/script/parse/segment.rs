@@ -15,10 +15,10 @@ const CODEPOINTS: [(&str, Codepoint); 4] = [
     ("ect1", Codepoint::Ect1),
     ("ce", Codepoint::Ce),
 ];
-/// Most payload of a segment in an IPv4 packet.
+/// Maximum payload of a segment in an IPv4 packet.
 const MAX_LEN: u64 = 65_495;
 
-/// Letters of flags, as tcpdump writes them.
+/// Letters of the flags, as in tcpdump.
 pub(crate) const FLAGS: [(char, Flags); 7] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
@@ -29,7 +29,7 @@ pub(crate) const FLAGS: [(char, Flags); 7] = [
     ('W', Flags::CWR),
 ];
 
-/// A segment that arrives: every value is definite.
+/// Parses an arriving segment, in which every value is definite.
 pub(super) fn incoming(words: Words<'_>) -> Result<SegmentSpec, Problem> {
     let place = words.peek();
     let spec = segment(words)?;
@@ -41,7 +41,7 @@ pub(super) fn incoming(words: Words<'_>) -> Result<SegmentSpec, Problem> {
         return Err(word.problem("a segment that arrives has definite values", help));
     }
     if let (Some(word), TimestampsSpec::Given(Stamp::Named(_), _)) = (place, &o.timestamps) {
-        let help = "write a number, or * for the peer's clock; names are for what it echoes";
+        let help = "write a number, or * for the peer's clock; names are only for echoed values";
         return Err(word.problem("the peer's own timestamp has no name", help));
     }
     if let Some(word) = place.filter(|_| spec.flags.has(Flags::ACK) != spec.ack.is_some()) {
@@ -51,7 +51,7 @@ pub(super) fn incoming(words: Words<'_>) -> Result<SegmentSpec, Problem> {
     Ok(spec)
 }
 
-/// A segment that leaves.
+/// Parses a departure.
 pub(super) fn outgoing(words: Words<'_>) -> Result<SegmentSpec, Problem> {
     let place = words.peek();
     let spec = segment(words)?;
@@ -63,7 +63,7 @@ pub(super) fn outgoing(words: Words<'_>) -> Result<SegmentSpec, Problem> {
     };
     if let Some(word) = place.filter(|_| !knowable) {
         let help = "write * or a name for TSval, * or a number of the peer's clock for TSecr";
-        return Err(word.problem("nobody can know this timestamp", help));
+        return Err(word.problem("this timestamp is unpredictable", help));
     }
     Ok(spec)
 }
@@ -84,7 +84,7 @@ fn segment(mut words: Words<'_>) -> Result<SegmentSpec, Problem> {
     loop {
         if let Some(inside) = words.bracket()? {
             if bracketed {
-                return Err(inside.problem("the options stand here twice", "write them once"));
+                return Err(inside.problem("duplicate options", "write them once"));
             }
             bracketed = true;
             spec.options = options(inside)?;
@@ -98,12 +98,12 @@ fn segment(mut words: Words<'_>) -> Result<SegmentSpec, Problem> {
             "win" if spec.window.is_none() => {
                 spec.window = Some(bounds(words.expect("a number after win")?, 1 << 30)?);
             }
-            "ack" | "win" => return Err(word.problem("this stands here twice", "remove one")),
+            "ack" | "win" => return Err(word.problem("duplicate field", "remove one")),
             _ if spec.ecn.is_none() && CODEPOINTS.iter().any(|c| c.0 == word.text) => {
                 spec.ecn = Some(named(word, "codepoint", &CODEPOINTS)?);
             }
             other => {
-                return Err(word.problem(format!("\"{other}\" is no part of a segment"), HELP));
+                return Err(word.problem(format!("\"{other}\" is not a part of a segment"), HELP));
             }
         }
     }
@@ -118,14 +118,14 @@ fn flags(word: Word<'_>) -> Result<Flags, Problem> {
         let Some(flag) = FLAGS.iter().find(|flag| flag.0 == c).filter(|f| !all.has(f.1)) else {
             let help =
                 "flags are S, F, R, P, . for ACK, E for ECE and W for CWR, each once; - for none";
-            return Err(word.problem(format!("\"{}\" are no flags", word.text), help));
+            return Err(word.problem(format!("invalid flags \"{}\"", word.text), help));
         };
         all = all.with(flag.1);
     }
     Ok(all)
 }
 
-/// `SEQ`, `SEQ+LEN`, `*` or `*+LEN`.
+/// Parses `SEQ`, `SEQ+LEN`, `*` or `*+LEN`.
 fn position(word: Word<'_>) -> Result<(Option<i64>, u32), Problem> {
     let (seq, len) = word.text.split_once('+').unwrap_or((word.text, ""));
     let at = if seq == "*" { None } else { Some(offset(Word { text: seq, ..word })?) };
@@ -142,7 +142,7 @@ fn options(inside: Words<'_>) -> Result<OptionsSpec, Problem> {
     for mut part in inside.parts() {
         let name = part.expect("an option, such as mss 1460")?;
         if seen.contains(&name.text) {
-            return Err(name.problem("this option stands here twice", "remove one"));
+            return Err(name.problem("duplicate option", "remove one"));
         }
         seen.push(name.text);
         option(name, &mut part, &mut options)?;
@@ -173,7 +173,7 @@ fn option(name: Word<'_>, words: &mut Words<'_>, options: &mut OptionsSpec) -> R
     Ok(())
 }
 
-/// `*`, a number or a name.
+/// Parses `*`, a number or a name.
 fn stamp(word: Word<'_>) -> Result<Stamp, Problem> {
     if word.text == "*" {
         return Ok(Stamp::Any);
@@ -182,7 +182,7 @@ fn stamp(word: Word<'_>) -> Result<Stamp, Problem> {
         return Ok(Stamp::Named(word.text.to_owned()));
     }
     offset(word).map(Stamp::Number).map_err(|_| {
-        let message = format!("\"{}\" is no timestamp", word.text);
+        let message = format!("\"{}\" is not a timestamp", word.text);
         word.problem(message, "write a number, a name, or *")
     })
 }
@@ -191,7 +191,7 @@ fn blocks(name: Word<'_>, words: &mut Words<'_>) -> Result<Vec<(i64, i64)>, Prob
     let mut blocks = Vec::new();
     for word in words.by_ref() {
         let Some((left, right)) = word.text.split_once('-').filter(|b| !b.0.is_empty()) else {
-            let message = format!("\"{}\" is no SACK block", word.text);
+            let message = format!("\"{}\" is not a SACK block", word.text);
             return Err(word.problem(message, "write LEFT-RIGHT, such as 1001-2001"));
         };
         let right = Word { text: right, start: word.start + left.len() + 1 };

@@ -1,4 +1,4 @@
-//! Words of a line, and what single words can mean.
+//! Words of a line, and the values that single words can have.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use windlass_cc::Span;
 use crate::script::ast::Bounds;
 use crate::script::error::Problem;
 
-/// Longest time in a script: none waits for longer than a day.
+/// Maximum time in a script: one day.
 const LONGEST: Span = Span::from_secs(24 * 3600);
-/// Sequence numbers are within this number of bytes of the initial one.
+/// Maximum distance of a sequence number from the initial number, in bytes.
 const FARTHEST: i64 = 1 << 31;
 
 /// A word with its place in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
-    /// Byte of the file at which it begins.
+    /// Byte offset of its start in the file.
     pub(super) start: usize,
 }
 
@@ -30,11 +30,11 @@ impl Word<'_> {
     }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 #[derive(Clone, Debug)]
 pub(super) struct Words<'a> {
     text: &'a str,
-    /// Byte of the file at which `text` begins.
+    /// Byte offset of the start of `text` in the file.
     start: usize,
 }
 
@@ -64,19 +64,19 @@ impl<'a> Words<'a> {
         self.clone().next()
     }
 
-    /// The next word; `what` is to be there.
+    /// Returns the next word. At the end of the line, the error suggests `what`.
     pub(super) fn expect(&mut self, what: &str) -> Result<Word<'a>, Problem> {
         self.next().ok_or_else(|| {
             Problem::new(self.start..self.start, "the line ends here", format!("write {what}"))
         })
     }
 
-    /// All that is left, as one word.
+    /// Returns the rest of the line as one word.
     pub(super) fn rest(&mut self) -> Word<'a> {
         self.take(self.text.len())
     }
 
-    /// What stands between `<` and `>`, if that is next.
+    /// Returns the words between `<` and `>`, if a bracket is next.
     pub(super) fn bracket(&mut self) -> Result<Option<Words<'a>>, Problem> {
         if !self.text.starts_with('<') {
             return Ok(None);
@@ -90,12 +90,12 @@ impl<'a> Words<'a> {
         Ok(Some(inside))
     }
 
-    /// A problem with all that is left.
+    /// Creates a problem that covers the rest of the line.
     pub(super) fn problem(&self, message: &str, help: &str) -> Problem {
         Problem::new(self.start..self.start + self.text.len(), message, help)
     }
 
-    /// Splits at commas.
+    /// Splits the rest at commas.
     pub(super) fn parts(self) -> Vec<Words<'a>> {
         if self.text.is_empty() {
             return Vec::new();
@@ -111,14 +111,13 @@ impl<'a> Words<'a> {
             .collect()
     }
 
-    /// Nothing may be left.
+    /// Returns an error unless the line has ended.
     pub(super) fn finish(mut self) -> Result<(), Problem> {
         if self.text.is_empty() {
             return Ok(());
         }
         let rest = self.rest();
-        Err(rest
-            .problem(format!("nothing is expected where \"{}\" stands", rest.text), "remove it"))
+        Err(rest.problem(format!("unexpected \"{}\"", rest.text), "remove it"))
     }
 }
 
@@ -134,7 +133,7 @@ impl<'a> Iterator for Words<'a> {
     }
 }
 
-/// A whole number from `least` to `most`.
+/// Parses a whole number from `least` to `most`.
 pub(super) fn number(word: Word<'_>, least: u64, most: u64) -> Result<u64, Problem> {
     let digits = !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit());
     let value = word.text.parse().ok().filter(|n| digits && (least..=most).contains(n));
@@ -144,12 +143,12 @@ pub(super) fn number(word: Word<'_>, least: u64, most: u64) -> Result<u64, Probl
     })
 }
 
-/// A number, `LEAST..MOST`, or `*`.
+/// Parses a number, `LEAST..MOST`, or `*`.
 pub(super) fn bounds(word: Word<'_>, greatest: u64) -> Result<Bounds, Problem> {
     ranged(word, |part| number(part, 0, greatest))
 }
 
-/// A time, `EARLIEST..LATEST`, or `*`, in nanoseconds.
+/// Parses a time, `EARLIEST..LATEST`, or `*`, in nanoseconds.
 pub(super) fn times(word: Word<'_>) -> Result<Bounds, Problem> {
     ranged(word, |part| span(part).map(|span| span.0))
 }
@@ -173,7 +172,7 @@ fn ranged<'a>(
     Ok(bounds)
 }
 
-/// A time with its unit: `200ms`, `1.5s`, `40us`.
+/// Parses a time with its unit: `200ms`, `1.5s`, `40us`.
 pub(super) fn span(word: Word<'_>) -> Result<Span, Problem> {
     let help = "write a number and a unit, such as 200ms, 1.5s or 40us";
     let bad = || word.problem(format!("\"{}\" is not a time", word.text), help);
@@ -203,7 +202,7 @@ pub(super) fn span(word: Word<'_>) -> Result<Span, Problem> {
     Ok(Span(ns))
 }
 
-/// A sequence number relative to the initial one; it may lie before it.
+/// Parses a sequence number relative to the initial number. It may be negative.
 pub(super) fn offset(word: Word<'_>) -> Result<i64, Problem> {
     let plain = word.text.strip_prefix('-').unwrap_or(word.text);
     let digits = !plain.is_empty() && plain.bytes().all(|b| b.is_ascii_digit());
@@ -217,7 +216,7 @@ pub(super) fn offset(word: Word<'_>) -> Result<i64, Problem> {
     })
 }
 
-/// The value that a word names in a table, in any case.
+/// Returns the value that a word names in a table, regardless of case.
 pub(super) fn named<T: Copy>(
     word: Word<'_>,
     what: &str,

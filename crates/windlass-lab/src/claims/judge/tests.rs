@@ -12,7 +12,7 @@ fn records() -> Vec<RunRecord> {
         let s = seed as f64;
         all.push(run("e", "slow", seed, 20.0 + s));
         all.push(run("e", "fast", seed, 10.0 + s));
-        // Alternates about `fast`: no effect beyond chance.
+        // Alternates about `fast`, without a significant effect.
         all.push(run("e", "same", seed, 10.0 + s + if seed % 2 == 0 { 1.0 } else { -1.0 }));
         all.push(run("e", "hardly", seed, 10.1 + s));
         all.push(run("e", "stuck", seed, if seed < 5 { s } else { f64::INFINITY }));
@@ -26,7 +26,7 @@ fn records() -> Vec<RunRecord> {
     all
 }
 
-/// A run in which the seed moves nothing.
+/// A run that does not depend on the seed.
 fn equal(point: &str, seed: u64) -> RunRecord {
     RunRecord { seed, ..run("e", point, 1, 7.0) }
 }
@@ -71,7 +71,7 @@ fn order(point: &str, word: &str, other: &str) -> Judgement {
 }
 
 #[test]
-fn an_interval_inside_the_band_is_reproduced_one_apart_contradicted_one_across_undecided() {
+fn an_interval_inside_the_band_is_reproduced_outside_contradicted_across_an_edge_undecided() {
     let j = size("slow", 30.0, 9.0);
     assert_eq!((j.verdict, j.measured, j.n), (Verdict::Reproduced, Some(30.5), 20));
     assert_eq!(j.ci95, Some([26.0, 35.0]));
@@ -80,7 +80,7 @@ fn an_interval_inside_the_band_is_reproduced_one_apart_contradicted_one_across_u
         "Reproduced. Measured 30.5 s (90 % CI 26.0 to 35.0; 20 runs); the claim is 30 s ± 9."
     );
     assert_eq!(size("slow", 50.0, 9.0).verdict, Verdict::Contradicted);
-    // The median itself is inside; a noisier measurement is no reason to agree.
+    // The median is inside the band, but a wider interval must not make the verdict `reproduced`.
     let j = size("slow", 30.0, 2.0);
     assert_eq!(j.verdict, Verdict::Undecided);
     assert!(j.note.contains("runs would decide it"), "{}", j.note);
@@ -99,13 +99,13 @@ fn fewer_than_six_runs_decide_nothing_that_is_random() {
 }
 
 #[test]
-fn a_difference_with_runs_that_have_no_value_is_told_in_words() {
+fn the_note_describes_a_difference_with_missing_values_in_words() {
     let j = order("stuck", "greater_than", "fast");
-    assert!(j.note.contains("the measured difference is without bound"), "{}", j.note);
+    assert!(j.note.contains("the measured difference is infinite"), "{}", j.note);
 }
 
 #[test]
-fn runs_that_are_equal_in_everything_are_one_value_without_chance() {
+fn runs_with_equal_records_give_one_exact_value() {
     let j = size("fixed", 7.0, 0.0);
     assert_eq!((j.verdict, j.ci95, j.n), (Verdict::Reproduced, None, 20));
     assert_eq!(size("fixed", 7.1, 0.01).verdict, Verdict::Contradicted);
@@ -128,10 +128,10 @@ fn a_size_needs_its_direction_and_a_direction_alone_is_same_direction() {
 }
 
 #[test]
-fn an_effect_that_chance_may_have_made_is_undecided_and_one_too_small_is_none() {
+fn an_insignificant_effect_is_undecided_and_a_significant_small_effect_is_contradicted() {
     assert_eq!(order("same", "greater_than", "fast").verdict, Verdict::Undecided);
     assert_eq!(order("slow", "greater_than", "fast").verdict, Verdict::Reproduced);
-    // 0.1 s in each pair is beyond chance; a fiftieth of 20.5 s is 0.41 s.
+    // 0.1 s in each pair is significant. The smallest effect that matters is 2 % of 20.5 s, which is 0.41 s.
     let j = order("hardly", "greater_than", "fast");
     assert_eq!(j.verdict, Verdict::Contradicted);
     assert_eq!(
@@ -141,7 +141,7 @@ fn an_effect_that_chance_may_have_made_is_undecided_and_one_too_small_is_none() 
 }
 
 #[test]
-fn the_least_effect_is_the_claims_own_or_half_of_what_the_paper_found_if_that_is_less() {
+fn the_smallest_effect_that_matters_is_at_most_half_of_the_published_effect() {
     let body = |more: &str| {
         judged(&format!(
             "measure = {}\ndirection = {{ greater_than = {} }}\n{more}",
@@ -155,7 +155,7 @@ fn the_least_effect_is_the_claims_own_or_half_of_what_the_paper_found_if_that_is
 }
 
 #[test]
-fn a_trend_counts_the_pairs_that_rise_less_those_that_fall() {
+fn a_trend_is_the_share_of_rising_pairs_minus_the_share_of_falling_pairs() {
     let of = |points: [&str; 3]| {
         let all = points.map(metric).join(", ");
         judged(&format!(
@@ -181,7 +181,7 @@ fn pairs_by_seed_give_the_exact_difference() {
 }
 
 #[test]
-fn arithmetic_has_no_runs_and_a_slip_is_contradicted_with_the_right_value() {
+fn a_wrong_calculation_is_contradicted_with_the_recomputed_value_and_no_runs() {
     let slip = |paper: f64| {
         judged(&format!(
             "paper = {paper}\nmeasure = {{ model = 'eq' }}\n\
@@ -196,7 +196,7 @@ fn arithmetic_has_no_runs_and_a_slip_is_contradicted_with_the_right_value() {
 }
 
 #[test]
-fn a_corrected_value_is_what_counts_and_the_note_says_so() {
+fn the_measured_value_is_compared_with_the_corrected_value_and_the_note_gives_the_reason() {
     let j = judged(
         "paper = 13.0\ncompare_with = { value = 3.0, reason = 'less 10' }\n\
          measure = { trace = 'dup' }\ntolerance = { absolute = 0.0, reason = 'r' }\nnote = 'N.'",
@@ -209,7 +209,7 @@ fn a_corrected_value_is_what_counts_and_the_note_says_so() {
 }
 
 #[test]
-fn unfinished_runs_count_as_later_than_any() {
+fn unfinished_runs_count_as_later_than_all_finished_runs() {
     let j = order("stuck", "greater_than", "fast");
     assert_eq!((j.verdict, j.measured), (Verdict::Reproduced, None));
     assert!(serde_json::to_string(&j).unwrap().contains("\"measured\":null"));
@@ -217,7 +217,7 @@ fn unfinished_runs_count_as_later_than_any() {
     assert_eq!(size("stuck", 2.0, 2.0).verdict, Verdict::Contradicted);
 }
 
-/// The share of a radio that a run lacks is not left out: it counts as the worst there is.
+/// A missing value is not left out. It counts as the worst value.
 #[test]
 fn a_run_without_a_value_counts_as_the_worst() {
     let mut all = Vec::new();
@@ -233,7 +233,7 @@ fn a_run_without_a_value_counts_as_the_worst() {
 }
 
 #[test]
-fn nothing_against_nothing_is_a_tie() {
+fn two_sides_with_0_in_every_run_are_a_tie() {
     let drops =
         |point: &str| format!("{{ metric = {{ path = 'flow.f.rto_count', at = 'e/{point}' }} }}");
     for body in [
@@ -250,7 +250,7 @@ fn nothing_against_nothing_is_a_tie() {
             (Verdict::Undecided, "A tie: both are 0 in each of 20 runs.")
         );
     }
-    // Against a number it is an absence.
+    // Compared with a number, 0 in every run contradicts the claim.
     let body = format!(
         "measure = {}\ndirection = {{ greater_than = {{ constant = 0.0 }} }}",
         drops("slow")
@@ -258,7 +258,7 @@ fn nothing_against_nothing_is_a_tie() {
     assert_eq!(judged(&body).verdict, Verdict::Contradicted);
 }
 
-/// Equal packets are neither more nor less, and they are at most as much.
+/// Sides with equal packets are a tie for "less than 1 times", but satisfy "less than 1.05 times".
 #[test]
 fn identical_packets_are_a_tie_unless_equality_is_enough() {
     let ratio = format!("measure = {{ ratio = [{}, {}] }}", metric("fixed"), metric("copy"));
@@ -273,7 +273,7 @@ fn identical_packets_are_a_tie_unless_equality_is_enough() {
 }
 
 #[test]
-fn not_comparable_keeps_the_measured_value_beside_its_reason() {
+fn a_judgement_of_not_comparable_has_the_measured_value_and_the_reason() {
     let j = judged(&format!(
         "paper = 1.0\nmeasure = {}\nnot_comparable = 'Needs the testbed.'",
         metric("slow")
@@ -283,7 +283,7 @@ fn not_comparable_keeps_the_measured_value_beside_its_reason() {
 }
 
 #[test]
-fn missing_evidence_is_named_with_what_makes_it() {
+fn the_note_names_missing_evidence_and_the_command_for_missing_runs() {
     let cases = [
         (metric("p=later"), Verdict::NotRun, "e/p=later was not run; `windlass reproduce x` does."),
         (
@@ -296,11 +296,7 @@ fn missing_evidence_is_named_with_what_makes_it() {
             Verdict::NotComparable,
             "No run of e/slow has this metric.",
         ),
-        (
-            "{ model = 'eq99' }".to_owned(),
-            Verdict::NotComparable,
-            "There is no closed form `eq99`.",
-        ),
+        ("{ model = 'eq99' }".to_owned(), Verdict::NotComparable, "Closed form `eq99` not found."),
         ("{ trace = 'x' }".to_owned(), Verdict::NotComparable, "No traced run yields `x`."),
     ];
     for (measure, verdict, note) in cases {
@@ -311,10 +307,10 @@ fn missing_evidence_is_named_with_what_makes_it() {
     }
 }
 
-/// Ten runs that lie on one side: p is 2⁻¹⁰ for the median. Alone that is enough, beside a hundred statements that are
-/// still open it is not; claims of one statement do not make it harder.
+/// Ten runs on one side of the bound: p is 2⁻¹⁰ for the median. This decides a single statement. With a
+/// hundred other open statements it does not decide it. If the others are one statement, it does.
 #[test]
-fn what_is_decided_alone_may_not_be_among_many() {
+fn a_claim_that_is_decided_alone_may_be_undecided_in_a_large_family() {
     let records: Vec<RunRecord> =
         (1..=10).map(|seed| run("e", "p", seed, 10.0 + seed as f64)).collect();
     let claim = |id: usize, bound: f64, more: &str| {

@@ -4,14 +4,14 @@ use windlass_sim::StationResult;
 use windlass_sim::latency::{MessageResult, TransitResult};
 
 #[test]
-fn names_may_hold_the_punctuation_of_link_directions() {
+fn metric_path_accepts_the_name_of_a_link_direction() {
     let m = Metric::parse("link.cloud-client:cloud>client.drops").unwrap();
     assert_eq!((m.kind, m.name.as_str()), (Kind::Link, "cloud-client:cloud>client"));
     assert_eq!(m.field.name, "drops");
 }
 
 #[test]
-fn wrong_paths_say_what_would_be_right() {
+fn error_of_a_wrong_path_gives_valid_forms_or_fields() {
     for (path, expected) in [
         ("goodput", "must look like flow.NAME.FIELD"),
         ("node.a.goodput_bps", "must look like flow.NAME.FIELD"),
@@ -28,7 +28,7 @@ fn wrong_paths_say_what_would_be_right() {
 }
 
 #[test]
-fn jains_index_is_one_for_equals_and_one_in_n_for_a_winner_who_takes_all() {
+fn jains_index_is_1_for_equal_rates_and_1_over_n_for_a_single_nonzero_rate() {
     let index = |values: &[f64]| jain_index(values.iter().copied());
     assert_eq!(index(&[2.0, 2.0, 2.0]), Some(1.0));
     assert_eq!(index(&[3.0, 0.0, 0.0, 0.0]), Some(0.25));
@@ -52,7 +52,7 @@ fn metrics_of_the_whole_run_sum_over_its_flows() {
 }
 
 #[test]
-fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
+fn mean_delay_of_a_run_is_weighted_by_packets_and_late_fraction_by_messages() {
     let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
     let transit = |packets, mean_ms| TransitResult {
         packets,
@@ -71,7 +71,7 @@ fn delays_of_flows_count_by_their_packets_and_messages_by_their_number() {
 }
 
 #[test]
-fn percentiles_of_messages_are_those_of_all_flows_together() {
+fn message_percentiles_of_a_run_cover_all_flows() {
     let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
     let of = |run: &RunRecord, path: &str| Metric::parse(path).unwrap().of(run);
     assert_eq!(of(&run, "run.message_p99_ms"), None);
@@ -82,9 +82,9 @@ fn percentiles_of_messages_are_those_of_all_flows_together() {
     assert_eq!(of(&run, "run.messages_late"), Some(2.0));
 }
 
-/// The fixture's station spent 2 J of 20 J in the 90 s for which it was on.
+/// The fixture's station used 2 J of 20 J in the 90 s before it went off.
 #[test]
-fn the_first_battery_to_end_is_that_of_the_station_that_spends_its_own_fastest() {
+fn battery_life_of_a_run_is_the_minimum_over_its_stations() {
     let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
     let of = |run: &RunRecord, path: &str| Metric::parse(path).unwrap().of(run).unwrap();
     assert_eq!(of(&run, "run.battery_life_s"), 900.0);
@@ -96,20 +96,20 @@ fn the_first_battery_to_end_is_that_of_the_station_that_spends_its_own_fastest()
         died_s: None,
         ..first.clone()
     };
-    // 100 s at 50 mW, and a station on the mains, which nothing ends.
+    // A station with 50 mW over 100 s, and a station on mains power, without a battery.
     run.radios[0].stations.push(alive(15.0, 5.0));
     run.radios[0].stations.push(StationResult { battery_left_j: None, ..alive(0.0, 50.0) });
     assert_eq!((of(&run, "run.battery_life_s"), of(&run, "run.battery_left_j")), (400.0, 15.0));
     run.radios[0].stations.remove(0);
     assert_eq!(of(&run, "run.first_death_s"), f64::INFINITY);
-    // A battery that ran out lasted until then.
+    // An empty battery lasted until the station went off.
     run.radios[0].stations[0] = StationResult { died_s: Some(60.0), ..alive(0.0, 20.0) };
     assert_eq!((of(&run, "run.battery_life_s"), of(&run, "run.first_death_s")), (60.0, 60.0));
 }
 
-/// A numeric member added to the results must be nameable.
+/// A numeric field that is added to the results must have a metric.
 #[test]
-fn every_number_of_the_results_can_be_named() {
+fn every_number_of_the_results_is_a_metric() {
     let run = crate::claims::fixtures::run("e", "p", 1, 2.0);
     let flow = serde_json::to_value(&run.flows[0]).unwrap();
     let cell = serde_json::to_value(&run.radios[0]).unwrap();

@@ -54,7 +54,7 @@ const MISTAKES: &[[&str; 3]] = &[
     ["'largest'", "'largest.*'", "2:8: `name`: `*` stands for the names of `values`"],
     ["'window.*'", "'window'", "7:8: `name` needs one `*`"],
     ["'window.*'", "'*'\nis = 1", "7:8: `*` needs either `is` or `values`"],
-    ["trace = 't'", "trace = 'u'", "3:9: `trace`: there is no trace `u`"],
+    ["trace = 't'", "trace = 'u'", "3:9: `trace`: trace `u` not found"],
     ["trace = 't'", "trac = 't'", "3:1: unknown field `trac`, expected one of"],
     ["trace = 't'", "trac = 't'", "; did you mean `trace`?"],
     [

@@ -1,11 +1,11 @@
-//! Proportional fairness: equations 2 and 3 of Parween and Hussain's *Cross-Layer based TCP
-//! Performance Enhancement in IoT Networks*, which are the usual rule.
+//! Proportional fairness: equations 2 and 3 of Parween and Hussain's *Cross-Layer based TCP Performance
+//! Enhancement in IoT Networks*, which are the usual rule.
 
 /// Throughput averages of users that share a server slot by slot.
 ///
-/// In each slot the user is served for which `SR / ((W - 1)·T + given)` is largest: its rate of
-/// service over `W - 1` times its average throughput and what it was given in this slot already.
-/// With equal and constant rates this is a round robin.
+/// Each slot serves the user with the largest `SR / ((W - 1)·T + given)`. `SR` is the user's rate of service,
+/// `T` its average throughput, and `given` its service in this slot so far. With equal and constant rates,
+/// this is round robin.
 #[derive(Clone, Debug)]
 pub struct ProportionalFair {
     window: f64,
@@ -13,32 +13,30 @@ pub struct ProportionalFair {
 }
 
 impl ProportionalFair {
-    /// No users yet; averages are over a window of so many slots, at least two.
+    /// Returns a scheduler without users. Averages are over a window of `window` slots, at least two.
     pub fn new(window: u32) -> ProportionalFair {
         ProportionalFair { window: f64::from(window.max(2)), averages: Vec::new() }
     }
 
-    /// Adds a user that was never served and returns its number.
+    /// Adds a user that has not been served, and returns its number.
     pub fn add(&mut self) -> usize {
         self.averages.push(0.0);
         self.averages.len() - 1
     }
 
-    /// Average throughput of a user, in the unit of the rates that [`end_slot`](Self::end_slot) was
-    /// told.
+    /// Average throughput of a user, in the unit of the rates given to [`end_slot`](Self::end_slot).
     pub fn average(&self, user: usize) -> f64 {
         self.averages.get(user).copied().unwrap_or(0.0)
     }
 
-    /// What equation 2 takes the largest of, for a user that could be served at `rate` and has got
-    /// `given` in this slot already. Infinite for a user that never got anything; `rate` is above
-    /// zero.
+    /// Value that equation 2 maximises, for a user that could be served at `rate` and has received `given` in
+    /// this slot. Infinite for a user that has never been served; `rate` is above zero.
     pub fn priority(&self, user: usize, rate: f64, given: f64) -> f64 {
         rate / ((self.window - 1.0) * self.average(user) + given)
     }
 
-    /// A slot is over in which `served` had a throughput (equation 3). The averages of all others
-    /// fade.
+    /// Ends a slot in which `served` had this throughput (equation 3). The averages of all other users
+    /// decrease.
     pub fn end_slot(&mut self, served: usize, throughput: f64) {
         let share = 1.0 / self.window;
         for (user, average) in self.averages.iter_mut().enumerate() {
@@ -52,7 +50,7 @@ impl ProportionalFair {
 mod tests {
     use super::*;
 
-    /// Serves `slots` slots at constant rates; who was served.
+    /// Serves `slots` slots at constant rates. Returns the users that were served.
     fn served(window: u32, rates: &[f64], slots: usize) -> Vec<usize> {
         let mut fair = ProportionalFair::new(window);
         rates.iter().for_each(|_| {
@@ -69,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn two_slots_by_hand() {
+    fn priorities_and_averages_match_a_calculation_by_hand() {
         // W = 4; A can be served at 8, B at 2.
         let mut fair = ProportionalFair::new(4);
         let (a, b) = (fair.add(), fair.add());
@@ -80,19 +78,19 @@ mod tests {
         assert_eq!(fair.priority(b, 2.0, 0.0), f64::INFINITY);
         fair.end_slot(b, 2.0);
         assert_eq!((fair.average(a), fair.average(b)), (1.5, 0.5));
-        // 8/(3 · 1.5) = 2/(3 · 0.375) only once B has faded: 16/9 against 4/3.
+        // 8/(3 · 1.5) = 2/(3 · 0.375) only after B's average has decreased: 16/9 and 4/3.
         assert_eq!(fair.priority(a, 8.0, 0.0), 8.0 / 4.5);
         assert_eq!(fair.priority(b, 2.0, 0.0), 2.0 / 1.5);
-        // What A got in this slot counts against it: 8/(4.5 + 8) < 4/3.
+        // A's service in this slot reduces its priority: 8/(4.5 + 8) < 4/3.
         assert!(fair.priority(a, 8.0, 8.0) < fair.priority(b, 2.0, 0.0));
         fair.end_slot(a, 8.0);
         assert_eq!((fair.average(a), fair.average(b)), (3.125, 0.375));
-        // 8/9.375 against 2/1.125: B.
+        // 8/9.375 is less than 2/1.125, so B is served.
         assert!(fair.priority(b, 2.0, 0.0) > fair.priority(a, 8.0, 0.0));
     }
 
     #[test]
-    fn users_of_constant_rates_get_equal_numbers_of_slots_whatever_their_rates() {
+    fn users_of_constant_rates_get_equal_numbers_of_slots() {
         for (window, rates) in [
             (256, vec![1.0, 7.0]),
             (16, vec![3.0, 1.0]),
@@ -114,9 +112,9 @@ mod tests {
         assert_eq!(served(256, &[2.0; 3], 9), [0, 1, 2, 0, 1, 2, 0, 1, 2]);
     }
 
-    /// The rule's purpose: whose rate varies is served while it is high.
+    /// Purpose of the rule: a user with a varying rate is served while its rate is high.
     #[test]
-    fn a_user_whose_rate_comes_and_goes_is_served_when_it_is_high() {
+    fn a_user_with_varying_rate_is_served_while_it_is_high() {
         let mut fair = ProportionalFair::new(256);
         let (steady, varying) = (fair.add(), fair.add());
         let (mut high, mut low) = (0, 0);

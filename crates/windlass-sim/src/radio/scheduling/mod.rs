@@ -1,8 +1,11 @@
-//! Whose packet a station transmits next: first come, first served; proportionally fair; or by
-//! fitness and proportional fairness together (FPF, Parween and Hussain, equations 2 to 5).
+//! Choice of the packet that a station transmits next. There are three rules:
 //!
-//! The packet that is being tried is never put back: a choice is made when the one before is done
-//! with. A slot is the service of one packet, however long it takes.
+//! * first come, first served,
+//! * proportional fairness,
+//! * fitness with proportional fairness (FPF, Parween and Hussain, equations 2 to 5).
+//!
+//! A packet in transmission is never put back. The scheduler chooses when the previous packet is finished. A
+//! slot is the service of one packet, regardless of its duration.
 
 pub mod fair;
 
@@ -16,17 +19,17 @@ use crate::radio::queued::Queued;
 use fair::ProportionalFair;
 use fitness::{Attributes, Reading, add_fitness, normalise};
 
-/// The user of a packet that belongs to no flow. What is broadcast counts as nothing served, and so
-/// goes before everything else.
+/// User of a packet that belongs to no flow. Broadcasts count as slots without throughput, so this user
+/// precedes all others.
 pub const NOBODY: u32 = u32::MAX;
 
-/// Whose packets stand in a queue of their own.
+/// Traffic that forms one user of the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Users {
-    /// Each end of a flow.
+    /// Each end of a flow is a user.
     #[default]
     Flows,
-    /// Each node that sends.
+    /// Each sending node is a user.
     Sources,
 }
 
@@ -36,26 +39,26 @@ impl Users {
         [("flow", Users::Flows), ("source", Users::Sources)];
 }
 
-/// What a choice goes by.
+/// Rule that chooses the next packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Rule {
-    /// The order in which packets came.
+    /// Order of arrival.
     #[default]
     Fifo,
     /// Equation 2: proportional fairness.
     Pf,
-    /// Equations 2 to 5: what equation 2 says, normalised, and the fitness.
+    /// Equations 2 to 5: the normalised value of equation 2, and the fitness.
     Fpf(Reading),
 }
 
-/// How the stations of a radio choose.
+/// Scheduling of the stations of a radio.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Scheduling {
-    /// What by.
+    /// Rule of choice.
     pub rule: Rule,
-    /// Slots that the throughput of a user is averaged over (W of equation 3; C3-7). At least 2.
+    /// Number of slots over which the throughput of a user is averaged (W of equation 3; C3-7). At least 2.
     pub window: u32,
-    /// Between whom.
+    /// Definition of a user.
     pub users: Users,
 }
 
@@ -66,20 +69,20 @@ impl Default for Scheduling {
 }
 
 impl Scheduling {
-    /// The scheduler of one station, `None` for the order of arrival.
+    /// Returns the scheduler of one station; `None` for the order of arrival.
     pub fn scheduler(&self, rate_bps: u64) -> Option<Scheduler> {
         (self.rule != Rule::Fifo).then(|| Scheduler::new(*self, rate_bps))
     }
 }
 
-/// Rates of service are averaged over about so many packets of a user.
+/// Approximate number of packets of a user over which its rate of service is averaged.
 const RATE_WINDOW: f64 = 8.0;
 
-/// A user in the course of a run.
+/// State of a user during a run.
 #[derive(Clone, Copy, Debug)]
 struct User {
     id: u32,
-    /// Rate at which its packets get through while they are served, bits per second.
+    /// Rate of its packets while they are served, bits per second.
     service_rate: f64,
 }
 
@@ -87,10 +90,10 @@ struct User {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     scheduling: Scheduling,
-    /// Rate of service of a user of whom nothing is known, bits per second.
+    /// Initial rate of service of a user, bits per second.
     first_rate: f64,
     fair: ProportionalFair,
-    /// By their numbers in `fair`.
+    /// Users, by their numbers in `fair`.
     users: Vec<User>,
     waiting: Vec<Waiting>,
     attributes: Vec<Attributes>,
@@ -107,14 +110,14 @@ struct Waiting {
     since: Time,
     packets: u32,
     bytes: u64,
-    /// Bytes of its first packets that stand in a row.
+    /// Total size of its first packets that are consecutive in the queue, bytes.
     burst: u64,
-    /// Place after the last of them.
+    /// Place after the last of these packets.
     burst_end: usize,
 }
 
 impl Scheduler {
-    /// A scheduler that knows nobody, at a radio with this data rate.
+    /// Returns a scheduler without users, for a radio with this data rate.
     pub fn new(scheduling: Scheduling, rate_bps: u64) -> Scheduler {
         Scheduler {
             scheduling,
@@ -128,7 +131,7 @@ impl Scheduler {
         }
     }
 
-    /// The number of a user; one that is new gets the next.
+    /// Returns the number of a user. A new user gets the next number.
     fn number(&mut self, id: u32) -> usize {
         if let Some(known) = self.users.iter().position(|user| user.id == id) {
             return known;
@@ -137,7 +140,7 @@ impl Scheduler {
         self.fair.add()
     }
 
-    /// A packet is done with after so long: the slot is over.
+    /// Ends a slot: the service of a packet took `took`.
     pub fn on_served(&mut self, queued: &Queued, took: Span, delivered: bool) {
         let user = self.number(queued.user);
         let bits = if delivered { 8.0 * f64::from(queued.handle.size) } else { 0.0 };
@@ -147,7 +150,7 @@ impl Scheduler {
         *rate = (*rate + (throughput - *rate) / RATE_WINDOW).max(1.0);
     }
 
-    /// Place in the queue of the packet to be served next; the first of equals.
+    /// Returns the place in the queue of the packet to be served next; for equal scores, the first.
     pub fn choose(&mut self, now: Time, queue: &VecDeque<Queued>, room: u64) -> usize {
         self.look_at(queue);
         if self.waiting.len() < 2 {
@@ -167,7 +170,7 @@ impl Scheduler {
         self.waiting[(0..self.waiting.len()).fold(0, better)].first
     }
 
-    /// Who waits, in the order of their first packets.
+    /// Finds the users with waiting packets, in the order of their first packets.
     fn look_at(&mut self, queue: &VecDeque<Queued>) {
         self.waiting.clear();
         for (place, queued) in queue.iter().enumerate() {
@@ -195,8 +198,8 @@ impl Scheduler {
         }
     }
 
-    /// The attributes of those who wait (C3-5, C3-9). What a station cannot know of its users, the
-    /// energy that their sources have left, is the same for all and has no weight.
+    /// Computes the attributes of the waiting users (C3-5, C3-9). A station does not have the remaining
+    /// energy of the sources. This attribute is equal for all users and has no weight.
     fn describe(&mut self, now: Time, room: u64) {
         let room = room as f64;
         self.attributes.clear();
@@ -229,7 +232,8 @@ mod tests {
         Queued { handle, to: 1, since: Time::from_millis(since_ms), user, saved: 0 }
     }
 
-    /// Serves a queue that is refilled with a packet of the user just served; bytes by user.
+    /// Serves a queue that is refilled with a packet of the user just served. Returns the number of served
+    /// packets per user.
     fn serve(rule: Rule, users: &[(u32, u64)], slots: usize) -> Vec<usize> {
         let scheduling = Scheduling { rule, ..Scheduling::default() };
         let mut scheduler = scheduling.scheduler(1_000_000).expect("not first come, first served");
@@ -248,19 +252,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rule_there_is_no_scheduler() {
+    fn fifo_needs_no_scheduler() {
         assert!(Scheduling::default().scheduler(1).is_none());
     }
 
     #[test]
     fn proportional_fairness_gives_two_users_equal_numbers_of_slots() {
-        // The first sends large packets fast, the second small ones slowly.
+        // The first user sends large packets fast, the second sends small packets slowly.
         let served = serve(Rule::Pf, &[(1500, 1_000), (100, 3_000)], 10_000);
         assert!(served[0].abs_diff(5_000) <= 50, "{served:?}");
     }
 
-    /// Between two users equation 2 is worth 1 and a user that is better in rate, bandwidth and
-    /// completion time 3/4: fairness keeps the upper hand.
+    /// Between two users, equation 2 has the weight 1. An advantage in rate, bandwidth and completion time
+    /// has the weight 3/4, so fairness prevails.
     #[test]
     fn fitness_does_not_starve_the_slower_of_two_users() {
         for reading in [Reading::Literal, Reading::Repaired] {
@@ -270,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn where_fairness_is_undecided_fitness_decides() {
+    fn fitness_decides_if_fairness_is_equal() {
         let choose = |queue: &[Queued], reading| {
             let scheduling = Scheduling { rule: Rule::Fpf(reading), ..Scheduling::default() };
             let mut scheduler = scheduling.scheduler(1_000_000).unwrap();
@@ -279,8 +283,9 @@ mod tests {
         };
         let both = [Reading::Literal, Reading::Repaired];
         for reading in both {
-            // Nobody was served yet. A burst of three against one packet: the queue is worth 1/4 for
-            // it or against it; burst, completion time and buffer 3/4 against it.
+            // No user has been served yet. A burst of three packets competes with one packet. The attribute
+            // of the queue has the weight 1/4 for or against the burst. Burst, completion time and buffer
+            // have 3/4 against it.
             let burst = [
                 queued(2, 500, 900),
                 queued(2, 500, 900),
@@ -288,10 +293,10 @@ mod tests {
                 queued(1, 500, 900),
             ];
             assert_eq!(choose(&burst, reading), 3);
-            // Of equals but for their waits the shorter: equation 4 wants delay small. It is part of
-            // the completion time.
+            // If only the waiting times differ, the shorter one wins: equation 4 prefers a small delay, and
+            // the completion time includes it.
             assert_eq!(choose(&[queued(2, 500, 100), queued(1, 500, 900)], reading), 1);
-            // Of equals in everything the first.
+            // If all attributes are equal, the first packet wins.
             assert_eq!(choose(&[queued(2, 500, 900), queued(1, 500, 900)], reading), 0);
         }
     }
@@ -303,7 +308,7 @@ mod tests {
         let queue = VecDeque::from([queued(1, 500, 0), queued(2, 500, 0)]);
         assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 0);
         scheduler.on_served(&queue[0], Span::from_millis(1), false);
-        // Both have got nothing; the first of the queue is first.
+        // Neither user has been served, so the first packet of the queue is next.
         assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 0);
         scheduler.on_served(&queue[0], Span::from_millis(1), true);
         assert_eq!(scheduler.choose(Time::ZERO, &queue, 30), 1);

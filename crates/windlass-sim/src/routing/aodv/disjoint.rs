@@ -1,4 +1,4 @@
-//! Node-disjoint routes: which node takes part in which of two disjoint paths.
+//! Node-disjoint routes: nodes of each of two disjoint paths.
 
 use windlass_cc::Time;
 
@@ -9,13 +9,13 @@ use super::router::Router;
 use super::table::{Key, News};
 
 impl Router {
-    /// Whether this node is part of the other disjoint path between these ends.
+    /// True if this node is part of the other disjoint path between these ends.
     fn is_on_sibling(&mut self, now: Time, path_id: u32, ends: [u32; 2]) -> bool {
         let path_id = DisjointPath::sibling(path_id);
         ends.into_iter().any(|node| self.table.valid(now, Key { node, path_id }).is_some())
     }
 
-    /// Whether a request for a disjoint path may come this way.
+    /// True if this node accepts a request for a disjoint path.
     pub(super) fn takes_part(&mut self, now: Time, rq: &Request, from: u32) -> bool {
         let Some(constraint) = &rq.constraint else { return true };
         if rq.to.node != self.me {
@@ -26,7 +26,7 @@ impl Router {
         if constraint.avoid_direct && from == rq.origin {
             return false;
         }
-        // The originator may not know yet what the other disjoint path uses.
+        // The originator may not have the nodes of the other disjoint path yet.
         let other = Key { node: rq.origin, path_id: DisjointPath::sibling(rq.to.path_id) };
         self.table.valid(now, other).is_none_or(|route| {
             let direct = route.path.is_empty() && constraint.path.is_empty();
@@ -34,8 +34,8 @@ impl Router {
         })
     }
 
-    /// A reply for a disjoint path has come. Whether this node becomes part of the disjoint path: then it has the
-    /// way back to the originator, and the reply goes on.
+    /// Handles a reply for a disjoint path. Returns true if this node becomes part of the path. It then has
+    /// the route back to the originator and forwards the reply.
     pub(super) fn joins_path(
         &mut self,
         p: &AodvParams,

@@ -1,5 +1,5 @@
-//! Routers as part of a network: packets between stations that are not neighbours, messages on the
-//! air, packet conservation and results.
+//! Routers as part of a network: packets between stations that are not neighbours, messages on the air,
+//! packet conservation and results.
 
 use std::collections::VecDeque;
 
@@ -18,10 +18,10 @@ use crate::radio::scheduling::NOBODY;
 use crate::random::{Purpose, Stream};
 use crate::route::{RadioHop, Step};
 
-/// In a handle, in place of a position in the table of routes: the packet is a message, and its
-/// number a place among [`Messages`].
+/// Value of a handle's hop that marks a routing message. The handle's number is then an index in
+/// [`Messages`].
 pub(crate) const CONTROL: u32 = u32::MAX;
-/// Those in range hear a broadcast until this long after its end: 2800 km of flight.
+/// Time after the end of a broadcast until which stations may receive it: 2800 km of propagation.
 const LATEST: Span = Span::from_millis(10);
 
 /// Messages in stations and on the air.
@@ -29,9 +29,9 @@ const LATEST: Span = Span::from_millis(10);
 struct Messages {
     places: Vec<Message>,
     free: Vec<u32>,
-    /// Broadcasts that have been transmitted and are still being heard.
+    /// Transmitted broadcasts that may still arrive at stations.
     fading: VecDeque<(Time, u32)>,
-    /// In stations.
+    /// Number of messages in stations.
     inside: u64,
 }
 
@@ -50,7 +50,7 @@ impl Messages {
         self.places.len() as u32 - 1
     }
 
-    /// A message has left its station and nobody will ask for it any more.
+    /// A message has left its station and is no longer needed.
     fn remove(&mut self, id: u32) {
         self.inside -= 1;
         self.free.push(id);
@@ -69,16 +69,16 @@ pub(crate) struct Mesh {
     params: AodvParams,
     routers: Vec<Router>,
     messages: Messages,
-    /// Hops that each data packet has made, by its place among the network's packets.
+    /// Number of hops of each data packet, by its index among the network's packets.
     made: Vec<u8>,
     events: EventQueue,
-    /// When each router's earliest event is due.
+    /// Time of each router's earliest event.
     armed: Vec<Time>,
-    /// When the network's event for this mesh is due.
+    /// Time of the network's event for this mesh.
     event: Time,
     hops: Vec<u64>,
     control: Control,
-    /// Keys that data were sent to.
+    /// Destinations of data packets.
     wanted: Vec<Key>,
 }
 
@@ -100,7 +100,8 @@ impl Control {
 }
 
 impl Mesh {
-    /// The routers of a radio with so many stations; `index` is its place among the network's.
+    /// Returns the routers of a radio with `stations` stations; `index` is its index among the network's
+    /// radios.
     pub(crate) fn new(aodv: &Aodv, stations: usize, seed: u64, index: usize) -> Mesh {
         let router = |i: u32| {
             let entity = (index as u64) << 32 | u64::from(i);
@@ -120,43 +121,43 @@ impl Mesh {
         }
     }
 
-    /// Data packets that wait for routes.
+    /// Number of data packets that wait for routes.
     pub(crate) fn waiting(&self) -> u64 {
         self.routers.iter().map(Router::waiting).sum()
     }
 
-    /// Messages held by stations.
+    /// Number of messages in stations.
     pub(crate) fn control_inside(&self) -> u64 {
         self.messages.inside
     }
 
-    /// Messages that stations have dropped.
+    /// Number of messages that stations have dropped.
     pub(crate) fn control_dropped(&self) -> u64 {
         self.control.dropped()
     }
 
-    /// Data packets that routers have dropped.
+    /// Number of data packets that routers have dropped.
     pub(crate) fn dropped(&self) -> u64 {
         self.routers.iter().map(|r| r.counters.drops()).sum()
     }
 
-    /// Whether every message is accounted for.
+    /// True if every message is accounted for.
     pub(crate) fn conserves_packets(&self) -> bool {
         let c = &self.control;
         c.packets == c.done + c.dropped() + self.messages.inside
     }
 
-    /// The account of messages, for whoever finds it open.
+    /// Describes the account of messages, for the report of an imbalance.
     pub(crate) fn account(&self) -> String {
         format!("{:?}, {} inside", self.control, self.messages.inside)
     }
 
-    /// Hops of the valid route of a station, if there is one.
+    /// Hops of the valid route of a station, if any.
     pub(crate) fn route_hops(&self, now: Time, station: u32, key: Key) -> Option<u32> {
         self.routers[station as usize].table.peek(now, key).map(|r| r.hops)
     }
 
-    /// The next hop of the valid route of a station, if there is one.
+    /// Next hop of the valid route of a station, if any.
     pub(crate) fn next_of(&self, now: Time, station: u32, key: Key) -> Option<u32> {
         self.routers[station as usize].table.peek(now, key).map(|r| r.next)
     }
@@ -175,7 +176,7 @@ impl Mesh {
         }
     }
 
-    /// A station's router may have something to do earlier than before.
+    /// Schedules an event of a station's router, if it is earlier than the scheduled one.
     fn wake(&mut self, station: u32, now: Time) {
         let at = self.routers[station as usize].deadline();
         if at < self.armed[station as usize] {
@@ -185,7 +186,7 @@ impl Mesh {
         }
     }
 
-    /// The totals up to the end.
+    /// Totals up to `now`.
     pub(crate) fn result(&self, now: Time) -> RoutingResult {
         let mut c = Counters::default();
         for router in &self.routers {
@@ -244,16 +245,16 @@ impl Mesh {
     }
 }
 
-/// Where a data packet is, and where it has to get to.
+/// Source and destination of a data packet on the radio.
 #[derive(Clone, Copy)]
 struct Leg {
     from: u32,
     key: Key,
 }
 
-/// What is around the routers of a radio: the network, and the radio itself.
+/// Context of the routers of a radio: the network and the radio.
 pub(crate) struct Air<'a> {
-    /// The radio's number among the network's.
+    /// Index of the radio among the network's radios.
     pub(crate) number: u32,
     pub(crate) core: &'a mut Core,
     pub(crate) radio: &'a mut Radio,
@@ -263,14 +264,14 @@ pub(crate) struct Air<'a> {
 }
 
 impl Air<'_> {
-    /// A data packet is handed to a station for a neighbour.
+    /// Hands a data packet to a station for a neighbour.
     pub(crate) fn offer(&mut self, at: u32, to: u32, handle: PacketHandle) {
         let user = match self.users {
             [] => NOBODY,
             users => users[self.core.destination(handle) as usize ^ 1],
         };
         let saved = match self.radio.saved(false) {
-            // Whose packets are all alike need not look at this one.
+            // No packet can be shortened, so this packet need not be checked.
             0 => 0,
             spared if self.core.is_datagram(handle) => spared,
             _ => 0,
@@ -280,7 +281,7 @@ impl Air<'_> {
         }
     }
 
-    /// The stretch over the radio that a data packet is on.
+    /// Returns the hop over the radio that a data packet makes.
     fn leg(&self, handle: PacketHandle) -> Leg {
         match self.core.routes.at(handle.hop).plain().step() {
             Step::Radio(hop) => {
@@ -297,8 +298,8 @@ impl Air<'_> {
 }
 
 impl Mesh {
-    /// A data packet is at a station, `from` a neighbour or just arrived on the radio, and goes on
-    /// towards the end of its stretch.
+    /// Routes a data packet at a station towards its destination on the radio. `from` is the previous
+    /// station; `None` if the packet enters the radio here.
     pub(crate) fn route(
         &mut self,
         air: &mut Air,
@@ -308,7 +309,7 @@ impl Mesh {
     ) {
         let (leg, now) = (air.leg(handle), air.core.now);
         if air.is_off(at) {
-            air.offer(at, leg.key.node, handle); // which the station's account sees
+            air.offer(at, leg.key.node, handle); // counted in the station's account
             return;
         }
         let router = &mut self.routers[at as usize];
@@ -337,7 +338,8 @@ impl Mesh {
         self.arm(air.core, air.number);
     }
 
-    /// Something has happened on the radio. Returns the data packet that has crossed it and goes on.
+    /// Handles an outcome of the radio. Returns the data packet if it has crossed the radio and continues on
+    /// its route.
     pub(crate) fn on_outcome(&mut self, air: &mut Air, outcome: Outcome) -> Option<PacketHandle> {
         let now = air.core.now;
         match outcome {
@@ -380,7 +382,7 @@ impl Mesh {
         self.carry_out(air, at);
     }
 
-    /// A data packet has made a hop. Returns it if that was its last on this radio.
+    /// Handles the hop of a data packet. Returns the packet if it has reached its destination on this radio.
     fn on_hop(
         &mut self,
         air: &mut Air,
@@ -390,7 +392,7 @@ impl Mesh {
     ) -> Option<PacketHandle> {
         let (leg, now) = (air.leg(handle), air.core.now);
         self.routers[to as usize].alive(&self.params, now, from);
-        // Its acknowledgement is a sign of life too.
+        // The acknowledgement of the packet shows that the receiver is present too.
         self.routers[from as usize].alive(&self.params, now, to);
         let made = self.made(handle);
         *made += 1;
@@ -408,7 +410,7 @@ impl Mesh {
         None
     }
 
-    /// Does what a router wants done.
+    /// Carries out the actions of a router.
     fn carry_out(&mut self, air: &mut Air, station: u32) {
         let mut actions = std::mem::take(&mut self.routers[station as usize].actions);
         for action in actions.drain(..) {
@@ -418,7 +420,7 @@ impl Mesh {
                 Action::Drop { handle } => air.core.drop_on_radio(handle, Fate::NoRoute),
             }
         }
-        self.routers[station as usize].actions = actions; // its room is used again
+        self.routers[station as usize].actions = actions; // keeps the allocated memory
         self.wake(station, air.core.now);
         self.arm(air.core, air.number);
     }
@@ -440,7 +442,7 @@ impl Mesh {
         }
     }
 
-    /// The event of the routers, unless it is one that no longer counts: whether it was.
+    /// Handles the event of the routers. Returns false if the event is obsolete.
     pub(crate) fn on_event(&mut self, air: &mut Air) -> bool {
         let now = air.core.now;
         if self.event != now {
@@ -462,7 +464,7 @@ impl Mesh {
         true
     }
 
-    /// Sees that the network wakes the routers in time.
+    /// Schedules the network's event for the routers, if it is earlier than the scheduled one.
     pub(crate) fn arm(&mut self, core: &mut Core, number: u32) {
         if let Some((at, _)) = self.events.next().filter(|(at, _)| *at < self.event) {
             self.event = at;
@@ -470,7 +472,7 @@ impl Mesh {
         }
     }
 
-    /// At the start: routers that do something by themselves.
+    /// Schedules the first events of the routers.
     pub(crate) fn start(&mut self, core: &mut Core, number: u32) {
         for station in 0..self.routers.len() as u32 {
             self.wake(station, Time::ZERO);

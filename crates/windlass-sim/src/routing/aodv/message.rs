@@ -6,75 +6,75 @@ use windlass_tcp::wire::UDP_HEADER;
 
 use super::table::Key;
 
-/// Bytes of a listed node beyond the RFC's formats: its address.
+/// Size of an address in the lists of the extensions, bytes.
 const ADDRESS: u32 = 4;
 
 /// A route request (RREQ).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Who is looked for, and on which disjoint path.
+    /// Destination, with the disjoint path.
     pub to: Key,
     /// Last known sequence number of the destination; `None` is the U flag.
     pub to_seq: Option<u32>,
-    /// Who looks.
+    /// Originator.
     pub origin: u32,
-    /// Its sequence number.
+    /// Sequence number of the originator.
     pub origin_seq: u32,
-    /// Its number of this request.
+    /// Number of the request at its originator.
     pub id: u32,
-    /// Hops from the originator to whoever sends this copy.
+    /// Hops from the originator to the sender of this copy.
     pub hops: u32,
-    /// Hops that the copy may still make.
+    /// Remaining hops of this copy (time to live).
     pub ttl: u32,
     /// G flag.
     pub gratuitous: bool,
     /// D flag.
     pub destination_only: bool,
-    /// What a request for a disjoint path says beyond the RFC.
+    /// Extension for a request of a disjoint path.
     pub constraint: Option<Box<PathConstraint>>,
 }
 
-/// Extension of a [`Request`] for one of two node-disjoint disjoint paths: 4 bytes for each listed node.
+/// Extension of a [`Request`] for one of two node-disjoint paths: 4 bytes for each listed node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathConstraint {
-    /// Nodes of the other disjoint path, which do not take part.
+    /// Nodes of the other disjoint path, which ignore the request.
     pub avoid: Vec<u32>,
-    /// Whether the other disjoint path has no node between its ends: then the destination does not take
-    /// the request from its originator itself.
+    /// True if the other disjoint path has no node between its ends. The destination then ignores the request
+    /// if it receives it directly from its originator.
     pub avoid_direct: bool,
-    /// Nodes that the request has come through, the originator left out.
+    /// Nodes that the request has passed, without the originator.
     pub path: Vec<u32>,
 }
 
 /// A route reply (RREP).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reply {
-    /// Whom the route leads to, and on which disjoint path.
+    /// Destination of the route, with the disjoint path.
     pub to: Key,
-    /// Its sequence number.
+    /// Sequence number of the destination.
     pub seq: u32,
-    /// Who asked, and where the reply goes.
+    /// Originator of the request, to which the reply goes.
     pub origin: u32,
-    /// Hops from whoever sends this copy to the destination.
+    /// Hops from the sender of this copy to the destination.
     pub hops: u32,
-    /// How long the route is good for.
+    /// Lifetime of the route.
     pub lifetime: Span,
-    /// What a reply for a disjoint path says beyond the RFC.
+    /// Extension for a reply of a disjoint path.
     pub source_route: Option<Box<SourceRoute>>,
 }
 
-/// Extension of a [`Reply`] for a disjoint path, which goes back node by node as it says: 4 bytes for the
-/// number and 4 for each node.
+/// Extension of a [`Reply`] for a disjoint path. The reply passes the listed nodes in reverse order. Its size
+/// is 4 bytes for the sequence number and 4 for each node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SourceRoute {
-    /// Sequence number of the originator, for the way back to it.
+    /// Sequence number of the originator, for the route back to it.
     pub origin_seq: u32,
     /// The nodes between the originator and the destination, in this order.
     pub path: Vec<u32>,
 }
 
 impl SourceRoute {
-    /// The node before this one on the way from the originator.
+    /// Node before this one on the path from the originator.
     pub(super) fn before(&self, node: u32, origin: u32) -> u32 {
         let place = self.path.iter().position(|n| *n == node).unwrap_or(0);
         place.checked_sub(1).map_or(origin, |before| self.path[before])
@@ -88,22 +88,22 @@ pub enum Message {
     Request(Request),
     /// RREP.
     Reply(Reply),
-    /// HELLO: an RREP for its sender that goes one hop.
+    /// HELLO: an RREP for its sender that is transmitted over one hop.
     Hello {
         /// Sequence number of the sender.
         seq: u32,
     },
-    /// RERR: destinations that can no longer be reached through the sender, with their sequence
-    /// numbers; at most [`MAX_LOST`].
+    /// RERR: destinations that the sender can no longer reach, with their sequence numbers; at most
+    /// [`MAX_LOST`].
     Error(Vec<(Key, u32)>),
 }
 
-/// Most destinations in one RERR: its field has 8 bits.
+/// Maximum number of destinations in one RERR: its field has 8 bits.
 pub const MAX_LOST: usize = 255;
 
 impl Message {
-    /// Size as an IP packet, bytes: 20 of IP, 8 of UDP, and 24 (RREQ), 20 (RREP, HELLO) or 4 and 8
-    /// for each destination (RERR), sections 5.1 to 5.3.
+    /// Size of the IP packet in bytes: 20 for IP, 8 for UDP, and 24 (RREQ), 20 (RREP, HELLO) or 4 and 8 per
+    /// destination (RERR), sections 5.1 to 5.3.
     pub fn bytes(&self) -> u32 {
         let list = |nodes: &[u32]| ADDRESS * nodes.len() as u32;
         let message = match self {

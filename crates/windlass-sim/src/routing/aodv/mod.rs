@@ -1,18 +1,19 @@
 //! AODV, ad hoc on-demand distance vector routing (RFC 3561), between the stations of a radio.
 //!
-//! A packet that has to cross the radio finds its way station by station. Messages of the protocol
-//! are packets on the air like others: they wait in the same queues, collide and get lost.
+//! AODV finds the route of a packet that crosses the radio. AODV messages are ordinary packets on the air:
+//! they wait in the same queues, collide and can be lost.
 //!
-//! * [`params`] are the constants, [`message`] the messages, [`table`] the routes of a node;
-//!   [`Router`] is the protocol, without a clock and without a radio.
-//! * `mesh` joins routers to the radio and the network, [`results`] says what came of it.
+//! * [`params`] has the constants, [`message`] the messages and [`table`] the routes of a node. [`Router`] is
+//!   the protocol, without a clock and without a radio.
+//! * `mesh` connects routers to the radio and the network, and [`results`] has the totals.
 //!
-//! Beyond the RFC: two flows between the same nodes, or two subflows of a multipath connection, may ask
-//! for node-disjoint routes ([`DisjointPath`]).
-//! Of the RFC's options there are the expanding ring, gratuitous replies and HELLO; not local repair.
-//! Since all stations of a radio transmit with one power, hearing is mutual, and there is no use for
-//! RREP-ACK and the blacklist of one-way neighbours. Nobody reboots, so nobody has to wait for others
-//! to forget it.
+//! Windlass extends the RFC: two flows between the same nodes, or two subflows of a multipath connection, may
+//! request node-disjoint routes ([`DisjointPath`]).
+//!
+//! From the RFC's options, Windlass has the expanding ring, gratuitous replies and HELLO messages, but not
+//! local repair. All stations of a radio transmit with the same power, so that links are always
+//! bidirectional. RREP-ACK and the blacklist of unidirectional neighbours are therefore not needed. Stations
+//! never reboot, so the RFC's wait after a reboot is not needed either.
 
 mod disjoint;
 pub(crate) mod mesh;
@@ -34,19 +35,18 @@ pub use table::Key;
 /// AODV on a radio.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aodv {
-    /// Its constants.
+    /// Constants.
     pub params: AodvParams,
-    /// Pairs of flows, by their indices, between the same two stations that take node-disjoint
-    /// routes. Subflows do so where their connection says so
-    /// ([`Multipath::disjoint`](crate::config::Multipath::disjoint)).
+    /// Pairs of flows (by index) between the same two stations that take node-disjoint routes. Subflows take
+    /// disjoint routes if their connection has [`Multipath::disjoint`](crate::config::Multipath::disjoint).
     pub disjoint: Vec<[usize; 2]>,
 }
 
 impl Aodv {
-    /// As RFC 3561 has it, all flows sharing their routes.
+    /// AODV with the constants of RFC 3561. All flows share their routes.
     pub const RFC3561: Aodv = Aodv { params: AodvParams::RFC3561, disjoint: Vec::new() };
 
-    /// The disjoint path of a flow with a single connection, `None` for the shared route.
+    /// Disjoint path of a flow with a single connection; `None` for the shared route.
     pub(crate) fn path_of(&self, flow: usize) -> Option<u32> {
         let of_pair = |(group, pair): (usize, &[usize; 2])| {
             let member = pair.iter().position(|f| *f == flow)?;

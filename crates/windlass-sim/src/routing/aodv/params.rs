@@ -1,84 +1,85 @@
-//! Constants of AODV: RFC 3561 section 10, and what it leaves to the implementation.
+//! Constants of AODV: RFC 3561 section 10, and constants that the RFC leaves to the implementation.
 
 use windlass_cc::Span;
 
-/// How a node notices that a neighbour is gone.
+/// Method by which a node detects the loss of a neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detection {
-    /// The MAC gave a packet up (RFC 3561 section 6.10, "link layer notification").
+    /// The MAC gave up a packet (RFC 3561 section 6.10, "link layer notification").
     Feedback,
-    /// Its HELLO messages cease (section 6.9).
+    /// The neighbour's HELLO messages stop (section 6.9).
     Hello,
-    /// Either.
+    /// Both methods.
     Both,
 }
 
 impl Detection {
-    /// Every way with its name in scenarios.
+    /// Every method with its name in scenarios.
     pub const ALL: [(&'static str, Detection); 3] =
         [("feedback", Detection::Feedback), ("hello", Detection::Hello), ("both", Detection::Both)];
 
-    /// Whether HELLO messages are sent and missed.
+    /// True if nodes send HELLO messages and detect missing ones.
     pub fn by_hello(self) -> bool {
         self != Detection::Feedback
     }
 
-    /// Whether packets that the MAC gives up count.
+    /// True if nodes react to packets that the MAC gives up.
     pub fn by_feedback(self) -> bool {
         self != Detection::Hello
     }
 }
 
-/// Constants of AODV. Derived ones are functions.
+/// Constants of AODV. Derived constants are functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AodvParams {
-    /// ACTIVE_ROUTE_TIMEOUT: how long a route lives that nobody uses.
+    /// ACTIVE_ROUTE_TIMEOUT: lifetime of an unused route.
     pub active_route_timeout: Span,
-    /// MY_ROUTE_TIMEOUT: how long a route lives that its destination has just answered for.
+    /// MY_ROUTE_TIMEOUT: lifetime of a route after the reply of its destination.
     pub my_route_timeout: Span,
-    /// NET_DIAMETER: most hops between two nodes.
+    /// NET_DIAMETER: maximum number of hops between two nodes.
     pub net_diameter: u32,
-    /// NODE_TRAVERSAL_TIME: what a message is reckoned to take for a hop, queueing included.
+    /// NODE_TRAVERSAL_TIME: estimated time of a message for one hop, with queueing.
     pub node_traversal_time: Span,
-    /// RREQ_RETRIES: how often a request that has gone through the whole network is repeated.
+    /// RREQ_RETRIES: number of retries of a request through the whole network.
     pub rreq_retries: u32,
-    /// RREQ_RATELIMIT: requests that a node originates in a second at most.
+    /// RREQ_RATELIMIT: maximum number of requests that a node originates per second.
     pub rreq_rate_limit: u32,
-    /// RERR_RATELIMIT: errors that a node sends in a second at most.
+    /// RERR_RATELIMIT: maximum number of errors that a node sends per second.
     pub rerr_rate_limit: u32,
-    /// TTL_START: how far the first request of a discovery goes, hops.
+    /// TTL_START: range of the first request of a discovery, hops.
     pub ttl_start: u32,
-    /// TTL_INCREMENT: how much farther the next one.
+    /// TTL_INCREMENT: additional range of each further request, hops.
     pub ttl_increment: u32,
-    /// TTL_THRESHOLD: beyond this, requests go through the whole network.
+    /// TTL_THRESHOLD: range above which requests go through the whole network, hops.
     pub ttl_threshold: u32,
-    /// TIMEOUT_BUFFER: hops that the wait for a reply is longer than the way there and back.
+    /// TIMEOUT_BUFFER: hops added to the range in the calculation of the wait for a reply.
     pub timeout_buffer: u32,
     /// HELLO_INTERVAL.
     pub hello_interval: Span,
-    /// ALLOWED_HELLO_LOSS: so many intervals without a sign of life make a neighbour lost.
+    /// ALLOWED_HELLO_LOSS: number of HELLO intervals without a frame of a neighbour after which it counts as
+    /// lost.
     pub allowed_hello_loss: u32,
-    /// Whether every node sends HELLO messages; otherwise those on active routes (section 6.9).
+    /// True if every node sends HELLO messages; false if only nodes on active routes do (section 6.9).
     pub hello_always: bool,
-    /// How lost neighbours are noticed. The RFC leaves it open.
+    /// Detection of lost neighbours. The RFC leaves it open.
     pub detection: Detection,
-    /// The G flag: whoever answers for a destination tells that one of the route back (section
-    /// 6.6.3), which TCP needs at once.
+    /// The G flag: an intermediate node that answers a request also sends the destination the route back to
+    /// the originator (section 6.6.3). TCP needs this route at once.
     pub gratuitous: bool,
     /// The D flag: only the destination answers.
     pub destination_only: bool,
-    /// Data packets that a node keeps while it looks for routes; the oldest makes room. The RFC
-    /// says neither how many nor for how long; these are ns-3's.
+    /// Maximum number of data packets that a node keeps while it searches routes; a full buffer drops its oldest
+    /// packet. The RFC specifies neither the number nor the time; the defaults are ns-3's.
     pub buffer_packets: u32,
-    /// How long it keeps them.
+    /// Maximum time for which a node keeps a data packet.
     pub buffer_time: Span,
-    /// Each broadcast waits for a time drawn uniformly from zero up to this, so that neighbours who
-    /// repeat the same request do not collide (RFC 5148 section 5.1; the amount is ns-3's).
+    /// Maximum jitter of a broadcast. The jitter is drawn uniformly from zero up to this, so that neighbours
+    /// that repeat the same request do not collide (RFC 5148 section 5.1; the value is ns-3's).
     pub jitter: Span,
 }
 
 impl AodvParams {
-    /// RFC 3561 section 10.
+    /// Constants of RFC 3561 section 10.
     pub const RFC3561: AodvParams = AodvParams {
         active_route_timeout: Span::from_millis(3_000),
         my_route_timeout: Span::from_millis(6_000),
@@ -102,8 +103,8 @@ impl AodvParams {
         jitter: Span::from_millis(10),
     };
 
-    /// What ns-3 3.44 does by default: HELLO messages of every node beside the feedback of the MAC,
-    /// and `MyRouteTimeout` of 11.2 s.
+    /// Defaults of ns-3 3.44: every node sends HELLO messages, the MAC's feedback is used too, and
+    /// `MyRouteTimeout` is 11.2 s.
     pub const NS3: AodvParams = AodvParams {
         my_route_timeout: Span::from_millis(11_200),
         hello_always: true,
@@ -120,26 +121,26 @@ impl AodvParams {
         Span(2 * self.node_traversal_time.0 * u64::from(self.net_diameter))
     }
 
-    /// PATH_DISCOVERY_TIME: for so long the same request is not looked at again.
+    /// PATH_DISCOVERY_TIME: time for which copies of a request are ignored.
     pub fn path_discovery_time(&self) -> Span {
         Span(2 * self.net_traversal_time().0)
     }
 
-    /// RING_TRAVERSAL_TIME for a request that goes so many hops.
+    /// RING_TRAVERSAL_TIME of a request with a range of `ttl` hops.
     pub fn ring_traversal_time(&self, ttl: u32) -> Span {
         Span(2 * self.node_traversal_time.0 * u64::from(ttl + self.timeout_buffer))
     }
 
-    /// How long a neighbour lives after its last sign of life.
+    /// Time after the last frame of a neighbour at which it counts as lost.
     pub fn hello_life(&self) -> Span {
         Span(self.hello_interval.0 * u64::from(self.allowed_hello_loss))
     }
 
-    /// Whether this can be simulated.
+    /// Checks that these constants can be simulated.
     ///
     /// # Errors
     ///
-    /// What is wrong and what would be right.
+    /// Describes the fault and the valid values.
     pub fn check(&self) -> Result<(), String> {
         let times = [
             ("active_route_timeout", self.active_route_timeout),
@@ -180,9 +181,9 @@ impl AodvParams {
     }
 }
 
-/// Longest time that may be asked for.
+/// Maximum of the configurable times.
 const LONGEST: Span = Span::from_secs(3_600);
-/// Largest count that may be asked for.
+/// Maximum of the configurable counts.
 const MAX: u32 = 10_000;
 /// Hops after which a data packet is dropped: the recommended time to live of IP (RFC 1700).
 pub const DATA_TTL: u32 = 64;
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn derived_times_are_those_of_the_rfc() {
+    fn derived_times_follow_the_rfc() {
         let p = AodvParams::RFC3561;
         assert_eq!(p.net_traversal_time(), Span::from_millis(2_800));
         assert_eq!(p.path_discovery_time(), Span::from_millis(5_600));

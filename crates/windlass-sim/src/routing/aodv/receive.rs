@@ -1,4 +1,4 @@
-//! What a node does with the messages of others (RFC 3561 sections 6.5 to 6.7, 6.9 and 6.11).
+//! Processing of messages from other nodes (RFC 3561 sections 6.5 to 6.7, 6.9 and 6.11).
 
 use windlass_cc::{Span, Time};
 
@@ -8,7 +8,7 @@ use super::router::{Action, Router};
 use super::table::{Key, News, newer};
 
 impl Router {
-    /// A message has come from a neighbour.
+    /// Processes a message from a neighbour.
     pub fn receive(&mut self, p: &AodvParams, now: Time, from: u32, message: &Message) {
         self.alive(p, now, from);
         match message {
@@ -44,7 +44,7 @@ impl Router {
         let back = Key { node: rq.origin, path_id: rq.to.path_id };
         let hops = rq.hops + 1;
         let path = rq.constraint.as_ref().map_or(&[][..], |d| &d.path);
-        // A node becomes part of a disjoint path by the reply only.
+        // A node becomes part of a disjoint path only by the reply.
         if rq.constraint.is_none() || rq.to.node == self.me {
             // MinimalLifetime, section 6.5.
             let spent = 2 * u64::from(hops) * p.node_traversal_time.0;
@@ -73,7 +73,7 @@ impl Router {
             origin: rq.origin,
             hops: 0,
             lifetime: if rq.constraint.is_some() {
-                // What nobody uses any more must not keep the other disjoint path away for long.
+                // An unused route must not block the other disjoint path for long.
                 p.my_route_timeout.min(p.active_route_timeout)
             } else {
                 p.my_route_timeout
@@ -88,8 +88,8 @@ impl Router {
         self.send_reply(now, Key { node: rq.origin, path_id: 0 }, reply);
     }
 
-    /// A node that knows a fresh route answers in place of the destination (section 6.6.2). Returns
-    /// whether it did.
+    /// Answers in place of the destination if this node has a fresh route (section 6.6.2). Returns true if it
+    /// answered.
     fn answer_for(&mut self, now: Time, rq: &Request, back: Key) -> bool {
         if rq.destination_only {
             return false;
@@ -114,7 +114,7 @@ impl Router {
         self.table.add_precursor(now, back, onward);
         self.send_reply(now, back, reply);
         if rq.gratuitous {
-            // Section 6.6.3: as if the destination had asked for the originator.
+            // Section 6.6.3: the reply is the same as if the destination had requested the originator.
             let gratuitous = Reply {
                 to: back,
                 seq: rq.origin_seq,
@@ -140,7 +140,7 @@ impl Router {
 
     fn pass_on(&mut self, p: &AodvParams, now: Time, rq: &Request, hops: u32) {
         let mut rq = Request { hops, ttl: rq.ttl - 1, ..rq.clone() };
-        // The newest number that anybody on the way knows.
+        // Use the newest sequence number of the nodes on the path.
         if let Some(seq) = self.table.look(now, rq.to).map(|r| r.seq).filter(|seq| *seq != 0) {
             let old = rq.to_seq.is_none_or(|asked| newer(seq, asked));
             rq.to_seq = if old { Some(seq) } else { rq.to_seq };
@@ -167,8 +167,9 @@ impl Router {
         if rp.origin == self.me {
             return;
         }
-        // Section 6.7 passes on what has changed a route. Where only the destination answers, whoever
-        // asked would wait in vain if the route was known here already, and is told of that instead.
+        // Section 6.7 forwards a reply only if it changed a route. If only the destination answers and this
+        // node already has the route, the originator would receive no reply. In this case, the node forwards
+        // its own route.
         let asked_all = source_route.is_some() || p.destination_only;
         let Some(route) = self.table.valid(now, rp.to).filter(|r| r.seq_known) else { return };
         if !better && (!asked_all || newer(rp.seq, route.seq)) {

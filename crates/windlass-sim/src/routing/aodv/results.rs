@@ -1,10 +1,10 @@
-//! What came of routing.
+//! Results of routing.
 
 use serde::{Deserialize, Serialize};
 
 /// Totals of a router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[allow(missing_docs)] // documented where they are shown: [`RoutingResult`]
+#[allow(missing_docs)] // documented in [`RoutingResult`]
 pub struct Counters {
     pub rreq_originated: u64,
     pub rreq_forwarded: u64,
@@ -29,7 +29,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Data packets that this router has dropped.
+    /// Number of data packets that this router has dropped.
     pub fn drops(&self) -> u64 {
         self.drops_buffer_full
             + self.drops_buffer_time
@@ -88,15 +88,15 @@ impl Counters {
 /// Totals of the routing protocol of a radio, all stations together.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct RoutingResult {
-    /// Route requests originated (RREQ), repetitions included.
+    /// Route requests originated (RREQ), with retries.
     pub rreq_originated: u64,
-    /// Route requests passed on.
+    /// Route requests forwarded.
     pub rreq_forwarded: u64,
-    /// Route replies originated (RREP), gratuitous ones included.
+    /// Route replies originated (RREP), with gratuitous replies.
     pub rrep_originated: u64,
-    /// Of these: told the destination of the way back.
+    /// Part of `rrep_originated`: gratuitous replies, which give the destination the route back.
     pub rrep_gratuitous: u64,
-    /// Route replies passed on.
+    /// Route replies forwarded.
     pub rrep_forwarded: u64,
     /// Route errors sent (RERR).
     pub rerr_sent: u64,
@@ -104,65 +104,64 @@ pub struct RoutingResult {
     pub rerr_withheld: u64,
     /// HELLO messages sent.
     pub hello_sent: u64,
-    /// Messages of all kinds handed to stations for transmission; each is a packet there too.
+    /// Messages of all types handed to stations for transmission; the stations' packet totals include them.
     pub control_packets: u64,
-    /// Their IP bytes.
+    /// IP bytes of the messages in `control_packets`.
     pub control_bytes: u64,
-    /// Of the messages: dropped because a station's queue was full.
+    /// Messages dropped because a station's queue was full.
     pub control_drops_queue: u64,
-    /// Of the messages: given up at the retry limit.
+    /// Messages given up at the retry limit.
     pub control_drops_retry: u64,
-    /// Of the messages: lost in stations that went off.
+    /// Messages lost in stations that were switched off.
     pub control_drops_off: u64,
-    /// Searches for a route.
+    /// Route discoveries.
     pub discoveries: u64,
-    /// Of these: found one.
+    /// Discoveries that found a route.
     pub discoveries_succeeded: u64,
-    /// Of these: found none, and their packets were dropped.
+    /// Discoveries that found no route; their packets were dropped.
     pub discoveries_failed: u64,
-    /// Mean time from the first packet without a route to the route, of searches that found one,
-    /// milliseconds.
+    /// Mean time of successful discoveries, from the first packet without a route to the route, milliseconds.
     pub mean_discovery_ms: f64,
-    /// Neighbours that were lost while routes led through them.
+    /// Losses of neighbours that were the next hop of a route.
     pub link_breaks: u64,
     /// Data packets that waited for a route.
     pub buffered: u64,
-    /// Data packets that were waiting at the end.
+    /// Data packets that waited for a route at the end.
     pub buffered_at_end: u64,
-    /// Data packets dropped for want of room to wait.
+    /// Data packets dropped because the buffer of waiting packets was full.
     pub drops_buffer_full: u64,
     /// Data packets dropped because they had waited too long.
     pub drops_buffer_time: u64,
-    /// Data packets dropped because a search found no route.
+    /// Data packets dropped because a discovery found no route.
     pub drops_no_route: u64,
-    /// Data packets that waited for a route at a station that went off.
+    /// Data packets that waited for a route at a station that was switched off.
     pub drops_off: u64,
-    /// Data packets dropped on their way, at a station whose route was gone.
+    /// Data packets dropped on their way, at a station that no longer had a route.
     pub drops_on_way: u64,
     /// Data packets dropped after 64 hops.
     pub drops_ttl: u64,
     /// Data packets that crossed the radio.
     pub crossed: u64,
-    /// How many of them made 0, 1, 2 ... hops.
+    /// Number of these packets with 0, 1, 2 ... hops.
     pub hops: Vec<u64>,
-    /// Routes at the end to the stations that data were sent to, by station and destination.
+    /// Routes at the end to the destinations of data packets, by station and destination.
     pub routes: Vec<RouteResult>,
 }
 
 impl RoutingResult {
-    /// Mean hops of the data packets that crossed the radio; zero without any.
+    /// Mean number of hops of the data packets that crossed the radio; zero if none did.
     pub fn mean_hops(&self) -> f64 {
         let sum: u64 = self.hops.iter().enumerate().map(|(n, packets)| n as u64 * packets).sum();
         if self.crossed > 0 { sum as f64 / self.crossed as f64 } else { 0.0 }
     }
 }
 
-/// A valid route of a station at the end of a run. Stations are known by their index on the radio.
+/// A valid route of a station at the end of a run. Stations are given by their index on the radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RouteResult {
-    /// Whose route.
+    /// Station with the route.
     pub station: u32,
-    /// To whom.
+    /// Destination.
     pub to: u32,
     /// 0 for the shared route; otherwise the number of one of two disjoint paths: 1 and 2, 3 and 4 ...
     pub circuit: u32,

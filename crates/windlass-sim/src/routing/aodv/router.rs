@@ -1,5 +1,5 @@
-//! A node's AODV: what it does on its own account. What it does with messages of others is in
-//! `receive`.
+//! AODV of a node: discoveries, timers and loss of neighbours. The processing of messages from other nodes is
+//! in `receive`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,42 +13,42 @@ use crate::packet::PacketHandle;
 use crate::radio::BROADCAST;
 use crate::random::Stream;
 
-/// What a router wants done.
+/// An action that a router requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// A message is to go to a neighbour, or to all ([`BROADCAST`]).
+    /// Send a message to a neighbour, or to all neighbours ([`BROADCAST`]).
     Send {
-        /// To whom.
+        /// Receiver.
         to: u32,
-        /// What.
+        /// The message.
         message: Message,
     },
-    /// A data packet that waited has found its route.
+    /// Forward a data packet that waited for a route.
     Forward {
         /// The packet.
         handle: PacketHandle,
         /// The next node.
         next: u32,
     },
-    /// A data packet that waited is dropped.
+    /// Drop a data packet that waited for a route.
     Drop {
         /// The packet.
         handle: PacketHandle,
     },
 }
 
-/// A search for a route.
+/// A route discovery.
 #[derive(Clone, Debug)]
 pub(super) struct Discovery {
     key: Key,
     began: Time,
-    /// How far the last request went, hops.
+    /// Range of the last request, hops.
     ttl: u32,
     /// Requests that have gone through the whole network.
     tried: u32,
-    /// When the next step is due.
+    /// Time of the next step.
     deadline: Time,
-    /// Whether that is a request that the rate limit holds back.
+    /// True if the next step is a request that the rate limit delays.
     held: bool,
 }
 
@@ -60,8 +60,8 @@ struct Buffered {
     expires: Time,
 }
 
-/// The AODV of one node. It never sees a clock or a radio: what happens comes in with the time, what
-/// it wants goes out as [`Action`]s.
+/// AODV of one node. It has no clock and no radio: each event comes with its time, and the router returns
+/// [`Action`]s.
 #[derive(Clone, Debug)]
 pub struct Router {
     pub(super) me: u32,
@@ -69,31 +69,31 @@ pub struct Router {
     request_id: u32,
     /// Routes.
     pub table: Table,
-    /// Requests seen lately, by originator and number, in the order in which they are forgotten.
+    /// Recent requests, by originator and number, with the time until which copies are ignored.
     pub(super) seen: BTreeMap<(u32, u32), Time>,
     forget: VecDeque<(Time, (u32, u32))>,
     discoveries: Vec<Discovery>,
     buffer: VecDeque<Buffered>,
-    /// Messages that wait out their jitter.
+    /// Broadcasts that wait for the end of their jitter.
     outbox: Vec<(Time, Message)>,
-    /// Times of the last requests originated, and of the last errors.
+    /// Times of the last originated requests, and of the last errors.
     requests: VecDeque<Time>,
     errors: VecDeque<Time>,
     next_hello: Time,
     last_broadcast: Time,
-    /// When data last passed; `None` if it never did.
+    /// Time of the last data packet; `None` if there was no data packet.
     last_data: Option<Time>,
-    /// Neighbours whose HELLO was heard, and until when they count as there.
+    /// Neighbours that have sent a HELLO, with the time at which they count as lost.
     neighbours: BTreeMap<u32, Time>,
     pub(super) stream: Stream,
-    /// What it wants done, in order.
+    /// Requested actions, in order.
     pub actions: Vec<Action>,
     /// Totals.
     pub counters: Counters,
 }
 
 impl Router {
-    /// The router of station `me`, without any route.
+    /// Returns the router of station `me`, without any route.
     pub fn new(p: &AodvParams, me: u32, mut stream: Stream) -> Router {
         let next_hello = match p.detection.by_hello() {
             true => Time::ZERO + draw(&mut stream, p.hello_interval),
@@ -101,7 +101,7 @@ impl Router {
         };
         Router {
             me,
-            // Zero would say that none is known.
+            // Zero would mean an unknown number.
             seq: 1,
             request_id: 0,
             table: Table::default(),
@@ -122,24 +122,24 @@ impl Router {
         }
     }
 
-    /// Its station.
+    /// Index of its station.
     pub fn me(&self) -> u32 {
         self.me
     }
 
-    /// Own sequence number.
+    /// Its sequence number.
     pub fn sequence(&self) -> u32 {
         self.seq
     }
 
-    /// Data packets that wait here for routes.
+    /// Number of data packets that wait for routes at this node.
     pub fn waiting(&self) -> u64 {
         self.buffer.len() as u64
     }
 
-    /// Where a data packet goes next, `None` without a route. Using a route keeps it alive, and that
-    /// back to the packet's source too (RFC 3561 section 6.2). `from` is the neighbour that it came
-    /// from.
+    /// Returns the next hop of a data packet; `None` without a route. The use of a route extends its
+    /// lifetime, and the lifetime of the route back to the packet's source (RFC 3561 section 6.2). `from` is
+    /// the neighbour that sent the packet.
     pub fn next_hop(
         &mut self,
         p: &AodvParams,
@@ -161,7 +161,7 @@ impl Router {
         Some(next)
     }
 
-    /// A data packet of this node has no route: it waits, and a search begins unless one is under way.
+    /// Buffers a data packet of this node that has no route. Starts a discovery unless one is under way.
     pub fn seek(&mut self, p: &AodvParams, now: Time, key: Key, handle: PacketHandle) {
         self.counters.buffered += 1;
         if self.buffer.len() >= p.buffer_packets as usize
@@ -175,8 +175,8 @@ impl Router {
             return;
         }
         self.counters.discoveries += 1;
-        // Section 6.4: a destination that was known once is looked for a little farther away, whatever
-        // the threshold.
+        // Section 6.4: for a destination with an old route, the first request goes a little farther than this
+        // route, regardless of the threshold.
         let known = self.table.look(now, key).map_or(0, |r| r.hops);
         let first = if known > 0 { known + p.ttl_increment } else { p.ttl_start };
         let ttl = first.min(p.net_diameter);
@@ -191,9 +191,9 @@ impl Router {
         self.ask(p, now, self.discoveries.len() - 1);
     }
 
-    /// Sends the request of a discovery, or waits until the rate limit lets it.
+    /// Sends the request of a discovery, or delays it because of the rate limit.
     fn ask(&mut self, p: &AodvParams, now: Time, i: usize) {
-        // What the other disjoint path will use must be known first.
+        // The nodes of the other disjoint path must be known first.
         let key = self.discoveries[i].key;
         let sibling = Key { path_id: DisjointPath::sibling(key.path_id), ..key };
         if key.path_id != 0 && self.discoveries[..i].iter().any(|d| d.key == sibling) {
@@ -238,7 +238,7 @@ impl Router {
         self.broadcast(p, now, Message::Request(request));
     }
 
-    /// What the other disjoint path between the same ends uses now.
+    /// Nodes that the other disjoint path between the same ends uses now.
     fn constraint(&mut self, now: Time, key: Key) -> PathConstraint {
         let sibling = Key { path_id: DisjointPath::sibling(key.path_id), ..key };
         match self.table.valid(now, sibling) {
@@ -251,7 +251,7 @@ impl Router {
         }
     }
 
-    /// A request has been seen: until it is forgotten, copies are ignored. Returns whether it is new.
+    /// Records a request. Returns true if it is new; copies are ignored for a time.
     pub(super) fn saw(&mut self, p: &AodvParams, now: Time, id: (u32, u32)) -> bool {
         while let Some(&(at, old)) = self.forget.front().filter(|(at, _)| *at <= now) {
             self.forget.pop_front();
@@ -274,7 +274,7 @@ impl Router {
         self.outbox.push((at, message));
     }
 
-    /// Searches that have come to their end: their packets go.
+    /// Ends the discoveries that have found a route, and forwards their packets.
     pub(super) fn settle(&mut self, p: &AodvParams, now: Time) {
         let mut i = 0;
         while let Some(d) = self.discoveries.get(i) {
@@ -289,7 +289,7 @@ impl Router {
         }
     }
 
-    /// A discovery is over; one that waits for it goes on.
+    /// Removes a discovery that has ended. A discovery that waits for it may continue.
     fn end_discovery(&mut self, now: Time, i: usize) -> Discovery {
         let ended = self.discoveries.remove(i);
         let waiting = self.discoveries.iter_mut().filter(|d| d.deadline == Time::NEVER);
@@ -314,7 +314,7 @@ impl Router {
         of_key
     }
 
-    /// The MAC could not get a packet to a neighbour.
+    /// The MAC gave up a packet to a neighbour.
     pub fn link_failed(&mut self, p: &AodvParams, now: Time, neighbour: u32) {
         if p.detection.by_feedback() {
             self.lose(p, now, neighbour);
@@ -328,8 +328,8 @@ impl Router {
         self.report(p, now, lost);
     }
 
-    /// Tells those concerned of lost destinations (section 6.11): one neighbour by unicast, several
-    /// by broadcast.
+    /// Reports lost destinations to the precursors (section 6.11): by unicast to one precursor, by broadcast
+    /// to several.
     pub(super) fn report(&mut self, p: &AodvParams, now: Time, lost: Lost) {
         for gone in lost.told.chunks(MAX_LOST) {
             if next_allowed(&mut self.errors, p.rerr_rate_limit, now).is_some() {
@@ -345,29 +345,29 @@ impl Router {
         }
     }
 
-    /// A data packet has come from a neighbour who believes that this node knows the way, and it does
-    /// not.
+    /// A data packet has arrived from a neighbour, but this node has no route for it. Reports this to the
+    /// neighbour.
     pub fn refuse(&mut self, p: &AodvParams, now: Time, key: Key, from: u32) {
         let seq = self.table.void_seq(now, key);
         let lost = Lost { routes: 0, told: vec![(key, seq)], precursors: vec![from] };
         self.report(p, now, lost);
     }
 
-    /// A sign of life of a neighbour; one whose HELLO was heard before is there for longer.
+    /// A frame of a neighbour has arrived. If the neighbour has sent a HELLO before, its loss timer restarts.
     pub fn alive(&mut self, p: &AodvParams, now: Time, neighbour: u32) {
         if let Some(until) = self.neighbours.get_mut(&neighbour) {
             *until = now + p.hello_life();
         }
     }
 
-    /// A neighbour's HELLO was heard: from now on its silence counts.
+    /// A HELLO of a neighbour has arrived. From now on, the neighbour counts as lost if it is silent.
     pub(super) fn greet(&mut self, p: &AodvParams, now: Time, neighbour: u32) {
         if p.detection.by_hello() {
             self.neighbours.insert(neighbour, now + p.hello_life());
         }
     }
 
-    /// Its station has gone off for ever.
+    /// The station has been switched off permanently.
     pub fn switch_off(&mut self) {
         for b in self.buffer.drain(..) {
             self.counters.drops_off += 1;
@@ -379,7 +379,7 @@ impl Router {
         self.next_hello = Time::NEVER;
     }
 
-    /// When it must be looked after next.
+    /// Time of the router's next event.
     pub fn deadline(&self) -> Time {
         let outbox = self.outbox.iter().map(|(at, _)| *at);
         let searches = self.discoveries.iter().map(|d| d.deadline);
@@ -389,7 +389,7 @@ impl Router {
         all.fold(self.next_hello, Time::min)
     }
 
-    /// Does what is due.
+    /// Handles all events that are due.
     pub fn on_deadline(&mut self, p: &AodvParams, now: Time) {
         self.send_outbox(now);
         while let Some(b) = self.buffer.front().filter(|b| b.expires <= now) {
@@ -421,7 +421,7 @@ impl Router {
         }
     }
 
-    /// Searches whose time is up go farther, again, or to their end.
+    /// Continues the discoveries whose wait is over: a larger range, a retry, or the end.
     fn search_on(&mut self, p: &AodvParams, now: Time) {
         let mut i = 0;
         while let Some(d) = self.discoveries.get_mut(i) {
@@ -446,8 +446,8 @@ impl Router {
         }
     }
 
-    /// HELLO (section 6.9): from nodes that are part of an active route and have not broadcast
-    /// anything else within the interval.
+    /// Sends a HELLO (section 6.9) if this node is part of an active route and has broadcast no message
+    /// within the interval.
     fn greet_all(&mut self, p: &AodvParams, now: Time) {
         self.next_hello = now + p.hello_interval;
         let active = self.last_data.is_some_and(|at| now.since(at) < p.active_route_timeout);
@@ -461,12 +461,13 @@ impl Router {
     }
 }
 
-/// A time to live of the expanding ring: beyond the threshold it is the diameter (section 6.4).
+/// Range of a request in the expanding ring: above the threshold, it is the diameter (section 6.4).
 fn ring(p: &AodvParams, ttl: u32) -> u32 {
     if ttl > p.ttl_threshold { p.net_diameter } else { ttl.min(p.net_diameter) }
 }
 
-/// `None` if one more of `limit` a second may be sent now, which is noted; otherwise when it may.
+/// Returns `None` and records a message if the limit of `limit` per second allows it now. Otherwise returns
+/// the time at which it is allowed.
 fn next_allowed(sent: &mut VecDeque<Time>, limit: u32, now: Time) -> Option<Time> {
     const SECOND: Span = Span::from_secs(1);
     while sent.front().is_some_and(|at| *at + SECOND <= now) {
@@ -479,9 +480,9 @@ fn next_allowed(sent: &mut VecDeque<Time>, limit: u32, now: Time) -> Option<Time
     None
 }
 
-/// A time drawn uniformly from zero up to `most`.
+/// Draws a time uniformly from zero up to `most`.
 fn draw(stream: &mut Stream, most: Span) -> Span {
     let bits = stream.next_u64() >> 32;
-    // At most an hour: the product does not overflow 128 bits, nor the quotient 64.
+    // At most an hour, so that the product does not overflow 128 bits and the quotient does not overflow 64.
     Span(((u128::from(bits) * (u128::from(most.0) + 1)) >> 32) as u64)
 }

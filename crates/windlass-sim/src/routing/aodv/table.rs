@@ -1,57 +1,61 @@
 //! The routing table of a node.
 //!
-//! Where RFC 3561 can be read in several ways, of which some lead packets in circles (van Glabbeek,
-//! Höfner, Tan and Portmann, "Sequence numbers do not guarantee loop freedom: AODV can yield routing
-//! loops", MSWiM 2013), the one proven free of loops is taken (Fehnker et al., "A process algebra for
-//! wireless mesh networks used for modelling, verifying and analysing AODV", 2013): a route changes
-//! only for a newer sequence number, or the same one and fewer hops or no valid route; an entry never
-//! forgets its number; an error counts only if its number is newer than the route's. And entries are
-//! never deleted (the RFC's DELETE_PERIOD says when they may be): a number once known stays known.
+//! Some interpretations of RFC 3561 lead to routing loops (van Glabbeek, Höfner, Tan and Portmann, "Sequence
+//! numbers do not guarantee loop freedom: AODV can yield routing loops", MSWiM 2013). This table uses an
+//! interpretation that is proven to be free of loops (Fehnker et al., "A process algebra for wireless mesh
+//! networks used for modelling, verifying and analysing AODV", 2013):
+//!
+//! * A route changes only for a newer sequence number. For an equal number, it changes if the new route has
+//!   fewer hops, or if the old route is not valid.
+//! * An entry always keeps its sequence number.
+//! * An error is accepted only if its number is newer than the route's number.
+//! * Entries are never deleted, so that a known number is never lost. The RFC's DELETE_PERIOD states when
+//!   they may be deleted.
 
 use std::collections::BTreeMap;
 
 use windlass_cc::Time;
 
-/// What a route leads to.
+/// Destination of a route.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Key {
-    /// The destination, by its index among the radio's stations.
+    /// Index of the destination among the radio's stations.
     pub node: u32,
-    /// 0 for the route that everybody shares; others are those of [`super::DisjointPath`].
+    /// 0 for the route that all flows share; otherwise the number of a [`super::DisjointPath`].
     pub path_id: u32,
 }
 
 impl Key {
-    /// The shared route to a node.
+    /// Key of the shared route to a node.
     pub const fn shared(node: u32) -> Key {
         Key { node, path_id: 0 }
     }
 }
 
-/// Whether sequence number `a` is newer than `b`: compared as signed 32-bit integers (RFC 3561
-/// section 6.1), so that numbers may come round.
+/// True if sequence number `a` is newer than `b`. They are compared as signed 32-bit integers (RFC 3561
+/// section 6.1), so that numbers may wrap around.
 pub fn newer(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-/// A route, or what is left of one.
+/// A route, valid or not.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// Sequence number of the destination, 0 if none was ever known.
+    /// Sequence number of the destination; 0 if it was never known.
     pub seq: u32,
-    /// Whether the number came with this route, so that others may be told of it.
+    /// True if the number came with this route, so that this node may pass it on.
     pub seq_known: bool,
-    /// Whether it may be used until `expires`.
+    /// True if the route may be used until `expires`.
     pub valid: bool,
-    /// Hops to the destination; of a broken route what they were.
+    /// Hops to the destination; for a broken route, the former number.
     pub hops: u32,
-    /// The next one on the way.
+    /// Next node on the route.
     pub next: u32,
-    /// When it ceases to be valid unless it is used.
+    /// Time at which the route expires unless it is used.
     pub expires: Time,
-    /// Neighbours that were told of the route, and use it perhaps.
+    /// Neighbours to which this node has sent the route, and which may use it.
     pub precursors: Vec<u32>,
-    /// On a disjoint path: the nodes between its ends, known to these.
+    /// On a disjoint path: the nodes between its ends. Only the ends have this list.
     pub path: Vec<u32>,
 }
 
@@ -62,7 +66,7 @@ impl Route {
         }
     }
 
-    /// The route is gone; its number makes every older statement void.
+    /// Marks the route as broken. The new sequence number makes all older messages about it obsolete.
     fn invalidate(&mut self, seq: u32) {
         self.valid = false;
         self.seq = seq;
@@ -76,16 +80,16 @@ impl Route {
     }
 }
 
-/// What a message says of a route.
+/// Information about a route in a message.
 #[derive(Clone, Copy, Debug)]
 pub struct News {
     /// Sequence number of the destination.
     pub seq: u32,
-    /// Hops by way of `next`.
+    /// Hops of the route over `next`.
     pub hops: u32,
-    /// The neighbour who says so.
+    /// The neighbour that sent the message.
     pub next: u32,
-    /// Until when it is good.
+    /// Expiry time of the route.
     pub expires: Time,
 }
 
@@ -96,7 +100,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The entry for a destination, valid or not, after seeing whether it has expired.
+    /// Returns the entry for a destination, valid or not. An expired route becomes invalid first.
     pub fn look(&mut self, now: Time, key: Key) -> Option<&mut Route> {
         let route = self.routes.get_mut(&key)?;
         if route.valid && route.expires <= now {
@@ -107,22 +111,23 @@ impl Table {
         Some(route)
     }
 
-    /// The route to a destination, if there is one that may be used.
+    /// Returns the valid route to a destination, if any.
     pub fn valid(&mut self, now: Time, key: Key) -> Option<&mut Route> {
         self.look(now, key).filter(|route| route.valid)
     }
 
-    /// The same for whoever only looks, and leaves no trace of it.
+    /// Like [`Table::valid`], but without changing the table.
     pub fn peek(&self, now: Time, key: Key) -> Option<&Route> {
         self.routes.get(&key).filter(|route| route.valid && route.expires > now)
     }
 
-    /// All entries as they are; a valid one may have expired.
+    /// All entries. An entry marked as valid may have expired.
     pub fn entries(&self) -> impl Iterator<Item = (&Key, &Route)> {
         self.routes.iter()
     }
 
-    /// A neighbour has been heard: it is one hop away (RFC 3561 section 6.5). Its number stays.
+    /// A message of a neighbour has arrived: the neighbour is one hop away (RFC 3561 section 6.5). Its
+    /// sequence number does not change.
     pub fn hear(&mut self, now: Time, neighbour: u32, expires: Time) {
         let key = Key::shared(neighbour);
         self.look(now, key);
@@ -137,11 +142,11 @@ impl Table {
         route.expires = expires;
     }
 
-    /// Takes a route if it is better than what is known; whether it is.
+    /// Replaces a route if the new route is better. Returns true if it is.
     pub fn learn(&mut self, now: Time, key: Key, news: News, path: &[u32]) -> bool {
         let News { seq, hops, next, expires } = news;
         if let Some(route) = self.look(now, key) {
-            // A neighbour that was only heard is confirmed with its number.
+            // A neighbour's entry without a known number is confirmed by a message with its number.
             let confirms = !route.seq_known && (hops, next) == (route.hops, route.next);
             let better = newer(seq, route.seq)
                 || seq == route.seq && (!route.valid || hops < route.hops || confirms);
@@ -161,22 +166,22 @@ impl Table {
         true
     }
 
-    /// A valid route lives until `expires` at least.
+    /// Extends the lifetime of a valid route to at least `expires`.
     pub fn prolong(&mut self, now: Time, key: Key, expires: Time) {
         if let Some(route) = self.valid(now, key) {
             route.expires = route.expires.max(expires);
         }
     }
 
-    /// A neighbour is told of a route, or was on the way to one.
+    /// Adds a precursor: a neighbour that received a route, or that is on the path to such a neighbour.
     pub fn add_precursor(&mut self, now: Time, key: Key, neighbour: u32) {
         if let Some(route) = self.valid(now, key) {
             route.add_precursor(neighbour);
         }
     }
 
-    /// A neighbour is lost: what was reached through it, with the numbers that void those routes and
-    /// the neighbours who ought to know.
+    /// Invalidates all routes over a lost neighbour. Returns the routes with the sequence numbers that
+    /// invalidate them elsewhere, and the neighbours that need a notification.
     pub fn lose(&mut self, now: Time, neighbour: u32) -> Lost {
         let mut lost = Lost::default();
         for (key, route) in &mut self.routes {
@@ -188,7 +193,7 @@ impl Table {
         lost
     }
 
-    /// A neighbour no longer reaches these destinations.
+    /// Invalidates the routes to these destinations over a neighbour that no longer reaches them.
     pub fn lose_some(&mut self, now: Time, from: u32, gone: &[(Key, u32)]) -> Lost {
         let mut lost = Lost::default();
         for &(key, seq) in gone {
@@ -202,7 +207,7 @@ impl Table {
         lost
     }
 
-    /// The number that voids whatever others believe of a destination that this node cannot reach.
+    /// Sequence number that invalidates other nodes' routes to a destination that this node cannot reach.
     pub fn void_seq(&mut self, now: Time, key: Key) -> u32 {
         self.look(now, key).map_or(0, |route| route.seq)
     }
@@ -226,11 +231,11 @@ impl Route {
 /// Destinations that a node has just lost.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lost {
-    /// All of them.
+    /// Number of lost routes.
     pub routes: u32,
-    /// Those that others were told of, with the numbers that void them.
+    /// Lost routes that have precursors, with the sequence numbers that invalidate them.
     pub told: Vec<(Key, u32)>,
-    /// Whom they were told.
+    /// The precursors of these routes.
     pub precursors: Vec<u32>,
 }
 

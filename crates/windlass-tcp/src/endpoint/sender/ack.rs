@@ -1,7 +1,7 @@
-//! An acknowledgement's way, the same for every kind of loss recovery and with or without SACK:
-//! [parse](Sender::parse) → [deliver](Sender::deliver) → [measure](Endpoint::measure) → [judge](Sender::judge) →
-//! [detect](Endpoint::detect) → [control](Endpoint::tell_controller) → [rearm](Endpoint::rearm). What is learnt
-//! on the way goes on in one [`AckSummary`].
+//! The processing of an acknowledgement. It is the same for every kind of loss recovery, with and without
+//! SACK. The stages are [parse](Sender::parse) → [deliver](Sender::deliver) → [measure](Endpoint::measure) →
+//! [judge](Sender::judge) → [detect](Endpoint::detect) → [control](Endpoint::tell_controller) →
+//! [rearm](Endpoint::rearm). One [`AckSummary`] carries the results from stage to stage.
 
 use windlass_cc::{Ack, Flavour, Phase, RateSample, Span, Time, Undo, flags};
 
@@ -11,7 +11,7 @@ use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile};
 use crate::segment::{DEFAULT_MSS, Flags, Segment};
 
-/// Least payload of a full segment, bytes: of a packet of 68 without the header.
+/// Minimum payload of a full segment, bytes: an IP packet of 68 bytes without its header.
 const LEAST_SEGMENT: u64 = 48;
 
 impl Sender {
@@ -25,13 +25,13 @@ impl Sender {
             && self.flight_size() > 0
     }
 
-    /// Whether something may be learnt although nothing is outstanding: of what arrived twice.
+    /// True if an acknowledgement may report duplicates although no data are outstanding.
     #[inline]
     fn awaits_report(&self, s: &Segment) -> bool {
         self.selective && (s.options.sack_count > 0 || self.rack.probes())
     }
 
-    /// What the segment says, held against what is outstanding.
+    /// Compares the segment with the outstanding data.
     #[inline]
     fn parse(&self, ack: u64, duplicate: bool, s: &Segment) -> AckSummary {
         AckSummary {
@@ -57,12 +57,11 @@ impl Sender {
         }
     }
 
-    /// What it says of earlier decisions: of the reordering window, of a tail loss probe, and of the
-    /// last reduction.
+    /// Evaluates earlier decisions: the reordering window, a tail loss probe and the last reduction.
     #[inline]
     fn judge(&mut self, p: &Profile, a: AckSummary) -> AckSummary {
         if self.inflates() {
-            return a; // nothing is watched for
+            return a; // no detection in these recoveries
         }
         self.adapt_reordering_window(p, &a);
         let probe_repaired = self.judge_probe(&a);
@@ -72,8 +71,8 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// The acknowledgement and window of a segment that starts at offset `start`. Returns whether
-    /// the rest of the segment may be read.
+    /// Processes the acknowledgement and window of a segment that starts at offset `start`. Returns true if
+    /// the rest of the segment may be processed.
     #[inline(always)] // called in one place
     pub(in crate::endpoint) fn on_ack(
         &mut self,
@@ -84,13 +83,13 @@ impl Endpoint {
         s: &Segment,
     ) -> bool {
         if ack > self.send.max || ack + self.send.max_wnd < self.send.una {
-            // Of data never sent, or too old to be true (RFC 5961 section 5.2).
+            // It covers data that were never sent, or it is too old (RFC 5961 section 5.2).
             self.challenge(p, now);
             return false;
         }
         let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
         if ack == self.send.max && ack == self.send.una && !self.send.awaits_report(s) {
-            // Nothing is outstanding, as at an end that only receives.
+            // No data are outstanding, as at an end that only receives.
             self.update_window(p, start, ack, window);
             self.send.retries = 0;
             self.on_echo(p, now, 0, s);
@@ -116,7 +115,7 @@ impl Endpoint {
         self.rearm(p, now, &a);
     }
 
-    /// Linux fills at most half of the largest window of a peer with one segment (`tcp_bound_to_half_wnd`).
+    /// Limits a segment to half of the peer's largest window, as Linux does (`tcp_bound_to_half_wnd`).
     #[cold]
     pub(in crate::endpoint) fn limit_segment(&mut self, p: &Profile) {
         self.send.segment = self.agreed.mss;
@@ -127,7 +126,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 9293's window update rule: only newer segments move the window.
+    /// RFC 9293's window update rule: only newer segments change the window.
     fn update_window(&mut self, p: &Profile, start: u64, ack: u64, window: u64) {
         if ack < self.send.una || start < self.send.wl1 {
             return;
@@ -149,10 +148,10 @@ impl Endpoint {
         self.send.probe_now = false;
     }
 
-    /// An acknowledgement that delivers nothing and counts for nothing.
+    /// Processes an acknowledgement that delivers nothing and is not a duplicate.
     fn on_stale_ack(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
-        // But it may answer a probe, and a peer that answers with a closed window lives (RFC 1122
-        // section 4.2.2.17).
+        // It may respond to a probe. A peer that responds with a closed window is alive (RFC 1122 section
+        // 4.2.2.17).
         if a.ack == self.send.una && (self.send.nxt == self.send.una || self.send.wnd == 0) {
             self.send.retries = 0;
         }
@@ -165,7 +164,7 @@ impl Endpoint {
         }
     }
 
-    /// What it shows to be lost; nothing is if it shows that the last reduction was unfounded.
+    /// Detects losses, unless the acknowledgement shows that the last reduction was unnecessary.
     fn detect(&mut self, p: &Profile, now: Time, a: &AckSummary) {
         match a.spurious {
             Some(why) => self.undo(p, now, why),
@@ -174,8 +173,7 @@ impl Endpoint {
         }
     }
 
-    /// The controller is told, in the phase in which the acknowledgement arrived; then the phase
-    /// follows.
+    /// Notifies the controller in the phase in which the acknowledgement arrived, and then updates the phase.
     fn tell_controller(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
         self.tell_of_acknowledgement(p, now, a, s);
         self.follow_phase(p, now, a);
@@ -188,7 +186,7 @@ impl Endpoint {
     fn tell_of_acknowledgement(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
         let limits = self.usage_limits(p);
         let conn = self.conn(now, limits);
-        // `tcp_may_raise_cwnd`: where reordering is common, what is reported opens the window too.
+        // `tcp_may_raise_cwnd`: if reordering is common, SACK-reported data grow cwnd too.
         let raises = a.duplicate && self.send.rack.expects_reordering(p);
         let event = Ack {
             acked: if raises { a.delivered } else { a.counted },
@@ -208,10 +206,10 @@ impl Endpoint {
         self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
     }
 
-    /// Where recovery stands.
+    /// Updates the phase of recovery.
     fn follow_phase(&mut self, p: &Profile, now: Time, a: &AckSummary) {
         let linux = p.stack.rules == Flavour::Linux;
-        // `tcp_is_non_sack_preventing_reopen`: without SACK something beyond has to be acknowledged.
+        // `tcp_is_non_sack_preventing_reopen`: without SACK, data above `recover` must be acknowledged.
         let beyond = u64::from(linux && self.send.counts_duplicates() && a.spurious.is_none());
         let over = match self.send.phase {
             Phase::Open => false,
@@ -228,21 +226,22 @@ impl Endpoint {
                 self.send.scoreboard.forget_duplicates();
             }
         }
-        // What was sent since recovery began and lost is a loss of its own, though it has been sent
-        // again already (`tcp_time_to_recover` goes by what is lost, retransmitted or not).
+        // A loss of data sent since recovery began is a separate loss, even if these data are already
+        // retransmitted (`tcp_time_to_recover` counts lost segments, retransmitted or not).
         let forgiven = a.spurious.is_some_and(|why| !linux || why != Undo::Dsack);
         let lost_since = over && !forgiven && self.send.uses_rack(p);
         let open = over || matches!(self.send.phase, Phase::Open | Phase::Cwr);
-        // After a timeout a retransmission that is lost begins a recovery (`FLAG_LOST_RETRANS`).
+        // After a timeout, the loss of a retransmission begins a recovery (`FLAG_LOST_RETRANS`).
         let relapses = linux && self.send.phase == Phase::Loss && self.send.rack.lost_again;
         let again = lost_since && self.send.scoreboard.misses_lost()
             || open && self.send.scoreboard.pending() > 0
             || relapses;
-        // An algorithm that is told once per acknowledgement (`cong_control`) sees one recovery where another follows.
+        // An algorithm with one call per acknowledgement (`cong_control`) sees one recovery if another
+        // follows directly.
         let seamless = linux && again && self.send.samples && self.send.phase == Phase::Recovery;
         if over && !seamless {
             let flight = self.send.flight_size();
-            // An acknowledgement that ends one recovery and begins another opens no window between them.
+            // An acknowledgement that ends one recovery and begins another does not grow cwnd between them.
             let limits = if linux && again { 0 } else { flags::CWND_LIMITED };
             self.change_phase(p, now, Phase::Open, flight, Cause::RecoveryEnds, limits);
         }
@@ -251,7 +250,7 @@ impl Endpoint {
         }
     }
 
-    /// RFC 6298 rules 5.2 and 5.3, and the tail loss probe.
+    /// Restarts the timers: RFC 6298 rules 5.2 and 5.3, and the tail loss probe.
     fn rearm(&mut self, p: &Profile, now: Time, a: &AckSummary) {
         if self.send.una == self.send.max {
             self.timers.rto = Time::NEVER;
@@ -262,7 +261,7 @@ impl Endpoint {
             self.arm_rto(p, now);
         }
         if p.stack.rules == Flavour::Linux && !self.send.rack.deadline.is_never() {
-            self.send.rack.probe_deadline = Time::NEVER; // the timers are one
+            self.send.rack.probe_deadline = Time::NEVER; // both share one timer
         } else if self.send.selective {
             self.arm_probe(p, now, a.acked > 0);
         }

@@ -1,4 +1,4 @@
-//! What an acknowledgement delivers: entered on the scoreboard, and timed.
+//! Delivery of data by an acknowledgement: the updates of the scoreboard and the RTT samples.
 
 use windlass_cc::{Flavour, Phase, Span, Time};
 
@@ -10,8 +10,8 @@ use crate::segment::{MAX_SACK_BLOCKS, Segment};
 use crate::stack::LeastRtt;
 
 impl AckSummary {
-    /// A segment is delivered, `volume` of it for the first time, by the acknowledgement itself or by a report of what
-    /// is `beyond` a hole.
+    /// Adds a delivered segment; `volume` of it is delivered for the first time. `beyond` is true if a SACK
+    /// block reports it beyond a hole.
     fn take(&mut self, r: &Record, volume: u64, karn: bool, beyond: bool) {
         self.delivered += volume;
         let again = r.transmissions > 1;
@@ -34,7 +34,7 @@ impl AckSummary {
 }
 
 impl Sender {
-    /// Counts what has arrived, and duplicates; a segment has `mss` bytes.
+    /// Counts delivered data and duplicates; a segment has `mss` bytes.
     #[inline]
     pub(super) fn deliver(
         &mut self,
@@ -51,7 +51,7 @@ impl Sender {
         if a.acked > 0 {
             self.advance(p, now, &mut a, mss);
         } else if a.duplicate && self.counts_duplicates() {
-            // Some segment has arrived, nobody knows which (RFC 9937 section 6).
+            // An unknown segment has arrived (RFC 9937 section 6).
             a.delivered = self.scoreboard.add_duplicate(u64::from(mss));
             self.sampler.on_delivered(now, a.delivered, self.una, None);
         }
@@ -63,10 +63,10 @@ impl Sender {
             && a.acked > 0
             && (self.phase != Phase::Recovery || self.una >= self.recover)
         {
-            // `tcp_reset_reno_sack`: what duplicates stood for is acknowledged.
+            // `tcp_reset_reno_sack`: the segments that the duplicates represented are acknowledged.
             self.scoreboard.forget_duplicates();
         }
-        // RFC 6675 section 2: with SACK, a duplicate is one that reports something new.
+        // RFC 6675 section 2: with SACK, a duplicate is an acknowledgement that reports new data.
         a.duplicate = a.acked == 0 && (a.delivered > 0 || a.duplicate && self.inflates());
         if a.duplicate {
             self.dup_acks += 1;
@@ -75,7 +75,7 @@ impl Sender {
             }
         }
         if a.twice > 0 && linux {
-            // A needless retransmission has been delivered too (`tcp_dsack_seen`).
+            // An unnecessary retransmission has been delivered too (`tcp_dsack_seen`).
             let volume = u64::from(a.twice) * u64::from(mss);
             a.delivered += volume;
             self.sampler.on_delivered(now, volume, self.una, None);
@@ -83,7 +83,7 @@ impl Sender {
         a
     }
 
-    /// RFC 2018 and 2883: the blocks of an acknowledgement.
+    /// Processes the SACK blocks of an acknowledgement (RFC 2018 and 2883).
     fn read_blocks(&mut self, p: &Profile, now: Time, a: &mut AckSummary, s: &Segment, mss: u32) {
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         for (slot, block) in blocks.iter_mut().zip(s.options.sack_blocks()) {
@@ -103,7 +103,7 @@ impl Sender {
             self.take_duplicate(p, a, first, mss);
             blocks[0] = (0, 0);
         }
-        blocks.sort_unstable(); // what RACK takes the round trip of is the last one that is read
+        blocks.sort_unstable(); // RACK takes the RTT of the last segment that is processed
         let (min_rtt, unit) = (self.min_rtt, self.scoreboard.unit());
         let floor = a.ack.max(self.una);
         for (left, right) in blocks.iter().copied().filter(|b| b.0 < b.1 && b.0 >= floor) {
@@ -114,15 +114,17 @@ impl Sender {
                 };
                 a.take(record, volume, p.stack.karn, true);
                 self.sampler.on_delivered(now, volume, record.end(), sent);
-                // Above a hole the echo is that of the last segment below it (RFC 7323 section 4.3),
-                // older than whatever was retransmitted since: it says nothing of this one.
+                // Beyond a hole, the echo belongs to the last segment below the hole (RFC 7323 section 4.3).
+                // It is older than any later retransmission, and therefore has no information about this
+                // segment.
                 self.rack.on_delivered(now, record, min_rtt, |_| false);
             });
         }
         self.scoreboard.remember_blocks(blocks);
     }
 
-    /// The peer reports data that arrived twice. Linux believes no more of it than was retransmitted (`tcp_dsack_seen`).
+    /// Records duplicate data that the peer reports. Linux ignores more duplicates than retransmissions
+    /// (`tcp_dsack_seen`).
     fn take_duplicate(&mut self, p: &Profile, a: &mut AckSummary, block: (u64, u64), mss: u32) {
         let segments = (block.1 - block.0).div_ceil(u64::from(mss)).max(1) as u32;
         self.rack.duplicates = self.rack.duplicates.saturating_add(segments);
@@ -132,8 +134,8 @@ impl Sender {
         }
         (a.dsack, a.twice, a.explained) = (Some(block), segments, segments);
         if linux && block.1 > self.una {
-            // Of what is still outstanding the records tell what was sent again. If the original had arrived already it was
-            // late and not lost (`tcp_sacktag_one`).
+            // For outstanding data the records show the retransmissions. If the original had already arrived,
+            // it was late and not lost (`tcp_sacktag_one`).
             let record = self.scoreboard.get(self.scoreboard.place_of(block.0));
             let again = record.filter(|r| r.transmissions > 1);
             a.explained = u32::from(again.is_some());
@@ -143,11 +145,11 @@ impl Sender {
         }
     }
 
-    /// Everything below the acknowledgement has arrived.
+    /// Processes the cumulative acknowledgement: everything below it has arrived.
     #[inline]
     fn advance(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         if self.inflates() && !self.samples {
-            // Nobody asks which segments these were.
+            // The individual segments do not matter here.
             let (counted, delivered) = (&mut a.counted, &mut a.delivered);
             self.scoreboard.acknowledge(a.ack, |_, _, volume, fresh| {
                 *counted += volume;
@@ -166,7 +168,7 @@ impl Sender {
     fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         let (min_rtt, older) = (self.min_rtt, echo_is_older(a.echo));
         let selective = self.selective;
-        // Without SACK, duplicates may have counted part of it.
+        // Without SACK, duplicates may have counted a part of these data.
         let mut known = match self.counts_duplicates() {
             true => self
                 .scoreboard
@@ -190,7 +192,7 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// What the delivery shows of the round trip, which the timer gets.
+    /// Takes the RTT sample of the delivery and passes it to the timer.
     #[inline]
     pub(super) fn measure(&mut self, p: &Profile, now: Time, mut a: AckSummary) -> AckSummary {
         if a.acked > 0 || a.duplicate {
@@ -204,8 +206,8 @@ impl Endpoint {
         a
     }
 
-    /// The round trip that this acknowledgement shows. The timer gets the longest that can be read
-    /// from it, a delayed acknowledgement included; the controller, and the least RTT, the shortest.
+    /// The RTT sample of an acknowledgement. The timer receives the longest RTT of the acknowledged segments,
+    /// the delay of the acknowledgement included. The controller and the minimum RTT receive the shortest.
     fn round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
         if self.send.inflates() {
             return if a.acked > 0 { self.one_round_trip(p, now, a) } else { Span::NONE };
@@ -216,13 +218,14 @@ impl Endpoint {
                 self.feed_timer(p, now, una, now.since(at), again);
                 return Span::NONE;
             }
-            // The clock that the peer echoes tells the transmissions apart. While a hole lasts
-            // it echoes what came before the hole (RFC 7323 section 4.1's rule on RTTM).
+            // The echoed timestamps distinguish the transmissions. As long as a hole exists, the echo is from
+            // before the hole (RFC 7323 section 4.1's rule on RTTM).
             let rtt = if a.acked > 0 { self.timestamp_sample(p, now, a) } else { Span::NONE };
             if p.stack.least_rtt != LeastRtt::Data || !rtt.is_known() {
                 return Span::NONE;
             }
-            // Linux's controllers get it too (`tcp_ack_update_rtt`): through a long recovery there is no other.
+            // Linux's controllers receive it too (`tcp_ack_update_rtt`); a long recovery has no other
+            // samples.
             self.note_least_rtt(rtt);
             return rtt;
         };
@@ -233,8 +236,8 @@ impl Endpoint {
     }
 }
 
-/// Whether an acknowledgement's timestamp states that it answers a transmission before some moment
-/// (RFC 8985 section 6.2 step 2).
+/// A test: true if an acknowledgement's timestamp is older than a transmission at the given time (RFC 8985
+/// section 6.2 step 2).
 fn echo_is_older(echo: Option<u32>) -> impl Fn(Time) -> bool {
     move |sent| {
         let stamp = Endpoint::timestamp(sent);

@@ -1,5 +1,5 @@
-//! The sending half: an acknowledgement's way ([`ack`]), what is lost ([`detect`]) and how it is repaired
-//! ([`repair`]), reductions taken back ([`undo`]), what leaves ([`transmit`]) and when ([`pacing`],
+//! The sending half: processing of acknowledgements ([`ack`]), loss detection ([`detect`]) and repair
+//! ([`repair`]), undo of reductions ([`undo`]), transmission ([`transmit`]) and its times ([`pacing`],
 //! [`timing`]).
 
 mod ack;
@@ -33,32 +33,32 @@ pub(super) use timing::mix;
 /// The sending half of an endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
-    /// Its own initial sequence number.
+    /// This end's initial sequence number.
     pub(super) iss: Seq,
-    /// Everything below is acknowledged (SND.UNA).
+    /// Everything below this offset is acknowledged (SND.UNA).
     pub(super) una: u64,
     /// The next byte of new data (SND.NXT).
     pub(super) nxt: u64,
-    /// One past the highest byte ever sent: beyond `nxt` by a byte that probes a closed window.
+    /// One past the highest byte ever sent; one byte above `nxt` after a probe of a closed window.
     pub(super) max: u64,
     /// Peer's window in bytes, after scaling (SND.WND).
     pub(super) wnd: u64,
-    /// The largest that it has told.
+    /// The largest window that the peer has announced.
     pub(super) max_wnd: u64,
-    /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 would be
-    /// `una` or less, and no older acknowledgement gets as far as being compared.
+    /// Offset of the segment that last updated the window (RFC 9293's SND.WL1). SND.WL2 is not needed: it
+    /// would be at most `una`, and older acknowledgements are ignored before the comparison.
     pub(super) wl1: u64,
-    /// Loss recovery as negotiated.
+    /// Negotiated loss recovery.
     pub(super) recovery: LossRecovery,
-    /// Recovery goes by what the peer reports with SACK.
+    /// True if recovery uses the peer's SACK reports.
     pub(super) selective: bool,
-    /// The controller wants samples of the delivery rate.
+    /// True if the controller uses delivery-rate samples.
     pub(super) samples: bool,
     pub(super) phase: Phase,
     pub(super) scoreboard: Scoreboard,
     pub(super) sampler: RateSampler,
     pub(super) rack: Rack,
-    /// Room for what RACK finds, kept from one acknowledgement to the next.
+    /// Buffer for the segments that RACK finds, kept between acknowledgements.
     pub(super) late: Vec<u64>,
     pub(super) spurious: SpuriousDetector,
     pub(super) usage: Usage,
@@ -66,38 +66,38 @@ pub(super) struct Sender {
     pub(super) rto: AnyRto,
     pub(super) timed: Timed,
     pub(super) min_rtt: Span,
-    /// The least RTT as the controller is to see it.
+    /// The minimum RTT that the controller receives.
     pub(super) shown_rtt: Span,
-    /// The last round trip that data made, without a retransmission.
+    /// The last RTT sample of data without a retransmission.
     pub(super) last_rtt: Span,
     pub(super) last_sent: Time,
-    /// Recovery ends when everything below this is acknowledged.
+    /// Recovery ends when everything below this offset is acknowledged.
     pub(super) recover: u64,
     pub(super) dup_acks: u32,
-    /// Payload of a full segment: the MSS, or what of it the peer's window leaves.
+    /// Payload of a full segment: the MSS, or less if the peer's window limits it.
     pub(super) segment: u32,
     /// Volume sent, retransmissions included.
     pub(super) sent: u64,
     /// Segments retransmitted.
     pub(super) resent: u32,
-    /// End of the last segment that was sent shorter than a full one (`snd_sml`).
+    /// End of the last segment that was shorter than a full segment (`snd_sml`).
     pub(super) small: u64,
-    /// `nxt` when the first duplicate acknowledgement came: what limited transmit sent after it does
-    /// not count as flight (RFC 5681 section 3.2 step 2).
+    /// `nxt` at the first duplicate acknowledgement. Segments that limited transmit sent after it do not
+    /// count as flight (RFC 5681 section 3.2 step 2).
     pub(super) first_dup_nxt: u64,
-    /// Partial acknowledgements of this recovery.
+    /// Number of partial acknowledgements of this recovery.
     pub(super) partial_acks: u32,
-    /// The rescue retransmission of this recovery is spent.
+    /// True if the rescue retransmission of this recovery was sent.
     pub(super) rescued: bool,
-    /// The first segment that is lost goes whatever the windows say.
+    /// True if the first lost segment is sent regardless of the windows.
     pub(super) retransmit_first: bool,
-    /// Retransmissions and probes in a row that nothing has answered.
+    /// Consecutive retransmissions and probes without an acknowledgement.
     pub(super) retries: u32,
-    /// When the first of these was due.
+    /// Due time of the first of these retransmissions.
     pub(super) retries_since: Time,
-    /// A closed window is to be probed now.
+    /// True if a closed window must be probed now.
     pub(super) probe_now: bool,
-    /// Doublings of the time to the next probe.
+    /// Number of doublings of the time to the next probe.
     pub(super) persist_shift: u32,
 }
 
@@ -145,14 +145,14 @@ impl Sender {
         }
     }
 
-    /// Bytes in the network, as [`Endpoint::in_flight`](super::Endpoint::in_flight).
+    /// Bytes in the network, like [`Endpoint::in_flight`](super::Endpoint::in_flight).
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.scoreboard.pipe()
     }
 
-    /// Volume sent and not cumulatively acknowledged (RFC 5681's FlightSize); of a sender that has gone
-    /// back, what it has sent since.
+    /// Volume sent and not cumulatively acknowledged (RFC 5681's FlightSize). After going back, the volume
+    /// sent since then.
     pub(super) fn flight_size(&self) -> u64 {
         match self.inflates() {
             true => self.in_flight(),
@@ -160,33 +160,33 @@ impl Sender {
         }
     }
 
-    /// Whether the window grows by what duplicates stand for, which stays in the flight (RFC 5681
-    /// section 3.2 step 4). These make nothing of SACK.
+    /// True if cwnd is inflated by the data that duplicates represent, which stay in the flight (RFC 5681
+    /// section 3.2 step 4). These recoveries do not use SACK.
     pub(super) fn inflates(&self) -> bool {
         matches!(self.recovery, LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno)
     }
 
-    /// Whether a duplicate takes a segment out of the flight that nobody can name: proportional rate
-    /// reduction without SACK.
+    /// True if a duplicate removes an unknown segment from the flight: proportional rate reduction without
+    /// SACK.
     fn counts_duplicates(&self) -> bool {
         !self.selective && !self.inflates()
     }
 
-    /// Whether fast recovery is over at the first acknowledgement of new data (RFC 5681).
+    /// True if fast recovery ends at the first acknowledgement of new data (RFC 5681).
     fn ends_at_first_ack(&self) -> bool {
         self.recovery == LossRecovery::Reno
     }
 
-    /// Whether new data acknowledged set the retransmission timer again: in NewReno's recovery only the
-    /// first partial acknowledgement does (RFC 6582 section 3.2 step 3).
+    /// True if an acknowledgement of new data restarts the retransmission timer. In NewReno's recovery only
+    /// the first partial acknowledgement does (RFC 6582 section 3.2 step 3).
     fn restarts_timer(&self) -> bool {
         !(self.recovery == LossRecovery::NewReno
             && self.phase == Phase::Recovery
             && self.partial_acks > 1)
     }
 
-    /// Whether what was delivered had been sent before the first segment that is missing was last
-    /// sent: then nothing can have been heard of that yet (`tcp_clean_rtx_queue`).
+    /// True if delivered data had been sent before the last transmission of the first missing segment. Then
+    /// this transmission cannot have been acknowledged yet (`tcp_clean_rtx_queue`).
     fn predates_head(&self, a: &AckSummary) -> bool {
         let head = self.scoreboard.get(0).map(|r| r.last_sent);
         a.reported.zip(head).is_some_and(|((first, _), head)| first < head)

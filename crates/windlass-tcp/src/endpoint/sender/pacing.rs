@@ -1,4 +1,4 @@
-//! When the next segment may leave: pacing.
+//! Pacing: the time at which the next segment may be sent.
 
 use windlass_cc::pacer;
 use windlass_cc::{Flavour, Rate, Time, math};
@@ -12,7 +12,7 @@ const AVOIDANCE_PERCENT: u64 = 120;
 const NANOS: u64 = 1_000_000_000;
 
 impl Profile {
-    /// How the pacer behaves.
+    /// Parameters of the pacer.
     pub(in crate::endpoint) fn pacer_params(&self) -> pacer::Params {
         let options = if self.stack.timestamps { 12 } else { 0 };
         let segment = u64::from(self.mss().saturating_sub(options));
@@ -25,7 +25,7 @@ impl Profile {
 }
 
 impl Endpoint {
-    /// The rate to pace at, zero for none.
+    /// The pacing rate; zero without pacing.
     #[inline]
     pub fn pacing_rate(&self, p: &Profile) -> Rate {
         match p.stack.pacing {
@@ -36,7 +36,7 @@ impl Endpoint {
         }
     }
 
-    /// A window per round trip, and more while the window is to grow.
+    /// cwnd per SRTT, multiplied by Linux's factor for slow start or congestion avoidance.
     fn window_rate(&self) -> Rate {
         let srtt = self.srtt();
         if !srtt.is_known() || srtt.0 == 0 {
@@ -48,14 +48,14 @@ impl Endpoint {
         Rate(math::mul_div(math::mul(cwnd, percent), NANOS / 100, srtt.0).max(1))
     }
 
-    /// Whether a segment that could go has to wait for the pacer; the deadline says until when.
+    /// True if the next segment must wait for the pacer. The pacing timer is set to the end of the wait.
     pub(in crate::endpoint) fn must_wait(&mut self, p: &Profile, now: Time) -> bool {
         let waits = p.stack.pacing != Pacing::Off && !self.send.pacer.ready(now);
         self.timers.pace = if waits { self.send.pacer.next() } else { Time::NEVER };
         waits
     }
 
-    /// A segment with this number of bytes of payload leaves.
+    /// Notes that a segment with this number of payload bytes is sent.
     #[inline]
     pub(in crate::endpoint) fn pace(&mut self, p: &Profile, now: Time, bytes: u64) {
         let rate = self.pacing_rate(p);

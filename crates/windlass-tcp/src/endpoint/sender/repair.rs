@@ -1,9 +1,9 @@
-//! Repairing losses by the scoreboard: what goes next, and when recovery begins.
+//! Repair of losses with the scoreboard: the next segment to send, and the beginning of recovery.
 //!
-//! With SACK it is RFC 6675's NextSeg. Without, a loss is the first segment that is missing (NewReno,
-//! Reno), or everything after it too: going back N is to deem all of it lost (Tahoe, and whoever times
-//! out). The window is held against what is in the network; Tahoe, Reno and NewReno instead leave what
-//! duplicates stand for in the flight and [inflate](Endpoint::inflates) the window by it.
+//! With SACK this is RFC 6675's NextSeg. Without SACK, the loss is the first missing segment (NewReno, Reno),
+//! or everything after it too. Going back N marks all of it as lost (Tahoe, and every algorithm at a
+//! timeout). cwnd is compared with the data in the network. Tahoe, Reno and NewReno instead keep the data
+//! that duplicates represent in the flight, and [inflate](Sender::inflates) cwnd by them.
 
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
@@ -21,7 +21,8 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::{Flags, Segment};
 
 impl Endpoint {
-    /// The options are agreed on: which recovery runs. Without SACK, RFC 6675's is NewReno.
+    /// Selects the recovery when the options are negotiated. Without SACK, RFC 6675's recovery becomes
+    /// NewReno.
     pub(in crate::endpoint) fn choose_recovery(&mut self, p: &Profile, now: Time) {
         let wants = p.params.requirements();
         self.send.recovery = match p.stack.recovery.unwrap_or(wants.recovery) {
@@ -42,7 +43,7 @@ impl Endpoint {
         self.send.spurious = SpuriousDetector::default();
     }
 
-    /// The next segment with data: a probe, what is lost, what is new, what may be lost.
+    /// The next segment with data, in this order: a probe, lost data, new data, possibly lost data.
     #[inline]
     pub(super) fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.send.rack.probe_now
@@ -64,7 +65,8 @@ impl Endpoint {
         new
     }
 
-    /// There is nothing new that may go: what may be lost, or what F-RTO had held back for it.
+    /// The segment to send if no new data may be sent: possibly lost data, or retransmissions that F-RTO had
+    /// delayed.
     #[cold]
     fn poll_instead_of_new(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
         if self.send.spurious.prefers_new() && self.send.scoreboard.pending() > 0 {
@@ -73,14 +75,14 @@ impl Endpoint {
         self.poll_perhaps_lost(p, now)
     }
 
-    /// Something is lost: fast recovery begins, or for Tahoe slow start from the first segment missing.
+    /// Begins fast recovery or, for Tahoe, slow start from the first missing segment.
     pub(super) fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
         self.send.partial_acks = 0;
         let linux = p.stack.rules == Flavour::Linux;
         // Reno's recovery ends at the first new acknowledgement and may begin again at once.
         if !self.send.ends_at_first_ack() {
-            // Within the round trip of a mark it ends where that does (`tcp_init_cwnd_reduction`).
+            // During the response to a mark, it ends together with that response (`tcp_init_cwnd_reduction`).
             self.send.recover = match linux && self.send.phase == Phase::Cwr {
                 true => self.answered_to(),
                 false => self.send.max,
@@ -88,7 +90,7 @@ impl Endpoint {
         }
         self.send.rescued = false;
         self.send.scoreboard.set_high_rxt(self.send.una);
-        // What limited transmit sent is no part of the flight (RFC 5681 section 3.2 step 2).
+        // Segments sent by limited transmit do not count as flight (RFC 5681 section 3.2 step 2).
         let sent_to = if self.send.dup_acks > 0 { self.send.first_dup_nxt } else { self.send.nxt };
         let flight = sent_to.saturating_sub(self.send.una);
         if self.send.recovery == LossRecovery::Tahoe {
@@ -99,12 +101,12 @@ impl Endpoint {
             self.watch_for_spurious(p, now, false);
             self.send.rack.forget_probe();
         }
-        // Proportional rate reduction makes room for the first retransmission itself where there is to be any.
+        // Proportional rate reduction itself allows the first retransmission, if one is due.
         self.send.retransmit_first = !linux || self.send.recovery != LossRecovery::Prr;
         self.arm_rto(p, now);
     }
 
-    /// The record at a place is deemed lost, its last transmission too, and the controller told.
+    /// Marks the record at index `place` and its last transmission as lost, and notifies the controller.
     pub(super) fn lose(&mut self, p: &Profile, now: Time, place: usize, rule: LossRule) {
         let Some(record) = self.send.scoreboard.lose(place) else { return };
         let len = record.len;
@@ -115,7 +117,7 @@ impl Endpoint {
         self.tell_loss(p, now, place, len);
     }
 
-    /// The same of a record's first transmission.
+    /// Marks the first transmission of the record at index `place` as lost, and notifies the controller.
     pub(super) fn lose_original(&mut self, p: &Profile, now: Time, place: usize, rule: LossRule) {
         let Some(record) = self.send.scoreboard.lose_original(place) else { return };
         let len = record.len;
@@ -130,15 +132,15 @@ impl Endpoint {
         let Sender { sampler, scoreboard, .. } = &mut self.send;
         let loss = match scoreboard.sample(place) {
             Some(sent) => sampler.on_lost(sent, scoreboard.volume(len)),
-            // Who wants no samples is told no more than how much it was.
+            // A controller without rate samples receives only the volume.
             None => sampler.on_lost(&{ *sampler }.on_sent(now, 0, 0, 0), scoreboard.volume(len)),
         };
         let conn = self.conn(now, flags::CWND_LIMITED);
         self.cc.on_loss(&p.params, &conn, &loss);
     }
 
-    /// Goes back to the first segment missing: whatever the peer does not have is taken for lost, but where
-    /// losses are found by time what was sent too lately for that.
+    /// Goes back to the first missing segment: all segments that the peer does not have are deemed lost. If
+    /// losses are detected by time, segments that were sent too recently are excepted.
     pub(in crate::endpoint) fn go_back(&mut self, p: &Profile, now: Time, rule: LossRule) {
         self.send.dup_acks = 0;
         self.note_going_back(p);
@@ -154,33 +156,34 @@ impl Endpoint {
         self.send.scoreboard.set_high_rxt(self.send.una);
     }
 
-    /// Bytes that the congestion window leaves.
+    /// Bytes that cwnd allows in addition to the flight.
     #[inline]
     pub(super) fn congestion_room(&self, p: &Profile) -> u64 {
         let (mut cwnd, mut in_flight) = (self.control.cwnd, self.send.in_flight());
         let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
         if self.send.inflates() {
-            // Limited transmit (RFC 3042): one new segment for each of the first duplicates.
+            // Limited transmit (RFC 3042): one new segment per duplicate, for the first duplicates.
             if p.stack.limited_transmit && self.send.phase == Phase::Open {
                 let extra = self.send.dup_acks.min(p.stack.dupthresh.saturating_sub(1));
                 cwnd = cwnd.saturating_add(u64::from(extra) * u64::from(self.agreed.mss));
             }
         } else if open && !p.stack.limited_transmit {
-            // Before a loss is found, each delivered segment lets one more go only with it.
+            // Without limited transmit, a delivered segment allows no other segment before a loss is
+            // detected.
             in_flight = self.send.flight_size();
         }
         let room = cwnd.saturating_sub(in_flight);
-        // Where segments are counted there is room for a whole one or for none, however small it is.
+        // If segments are counted, there is space for a whole segment or for none, independent of its length.
         if room < u64::from(self.send.scoreboard.unit()) { 0 } else { room }
     }
 
-    /// NextSeg rule 1: the lowest segment that is lost and was not retransmitted. The first of a
-    /// recovery or after a timeout goes whatever the windows say.
+    /// NextSeg rule 1: the lowest segment that is lost and not retransmitted. The first retransmission of a
+    /// recovery or after a timeout is sent regardless of the windows.
     fn poll_lost(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
         let back =
             self.send.inflates() && self.send.phase == Phase::Loss && self.send.in_flight() == 0;
         if back && self.send.wnd == 0 && self.send.una < self.stream.end {
-            // The window closed over data that had been sent, and all of it is retransmitted.
+            // The peer's window closed over data that had been sent, and all of these data are retransmitted.
             return self.poll_probe(p, now, self.send.una, 0);
         }
         let place = self.send.scoreboard.next_pending()?;
@@ -202,11 +205,11 @@ impl Endpoint {
         Some(segment)
     }
 
-    /// NextSeg rules 3 and 4, when there is nothing else to send: a segment below what is delivered
-    /// that nobody called lost yet, then once per recovery the last one that is missing, so that a
+    /// NextSeg rules 3 and 4, if there is no other segment to send. By rule 3, it is a segment below delivered
+    /// data that is not deemed lost yet. Rule 4 sends, once per recovery, the last missing segment, so that a
     /// lost tail does not wait for the timer.
     fn poll_perhaps_lost(&mut self, p: &Profile, now: Time) -> Option<Segment> {
-        // RFC 8985 has its probe for the tail.
+        // RFC 8985 has a probe for the tail.
         let counting =
             self.send.phase == Phase::Recovery && self.send.selective && !self.send.uses_rack(p);
         if !counting || self.send.scoreboard.pending() > 0 {
@@ -237,15 +240,15 @@ impl Endpoint {
         s.seq.unwrap_near(self.send.iss, self.send.una).unwrap_or(0) + u64::from(s.seq_len())
     }
 
-    /// Bytes of sequence space that a segment from `start` on can take: its payload, and the FIN if that
-    /// follows at once.
+    /// Bytes of sequence space of a segment that starts at `start`: its payload, and the FIN if it follows
+    /// directly.
     fn sequence_limit(&self, start: u64) -> u32 {
         let end = start + self.payload_limit();
         let end = if end >= self.stream.end { self.stream.end + 1 } else { end };
         (end - start) as u32
     }
 
-    /// The record at a place is retransmitted.
+    /// Retransmits the record at index `place`.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
         let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
         let short = u64::from(self.send.scoreboard.get(place)?.len) < self.payload_limit();
@@ -275,7 +278,7 @@ impl Endpoint {
         self.note_retransmission(p, start, end);
         self.pace(p, now, len);
         self.send.last_sent = now;
-        // `tcp_xmit_retransmit_queue`: the first segment's time runs again.
+        // `tcp_xmit_retransmit_queue`: the timer of the first segment restarts.
         if self.timers.rto.is_never() || place == 0 && self.send.uses_rack(p) {
             self.arm_rto(p, now);
         }

@@ -1,55 +1,56 @@
-//! What an acknowledgement says, on its way through the stages.
+//! The summary of an acknowledgement that passes through the stages.
 
 use windlass_cc::{Span, Time, Undo};
 
-/// What one acknowledgement says, and what has been made of it so far.
+/// Contents of one acknowledgement, and the results of the stages so far.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct AckSummary {
     /// Everything below this offset is acknowledged.
     pub ack: u64,
-    /// Bytes that this acknowledges cumulatively and that were not before.
+    /// Bytes that the acknowledgement newly acknowledges cumulatively.
     pub acked: u64,
-    /// A duplicate: by RFC 5681's definition, with SACK by that of RFC 6675 section 2.
+    /// True if it is a duplicate by RFC 5681's definition; with SACK, by RFC 6675 section 2.
     pub duplicate: bool,
-    /// The timestamp that it echoes, where timestamps are in use.
+    /// The echoed timestamp, if timestamps are in use.
     pub echo: Option<u32>,
-    /// The same in the volume of the scoreboard, in which the controller counts.
+    /// Newly acknowledged volume of the scoreboard, in the controller's unit.
     pub counted: u64,
-    /// Bytes in flight before it.
+    /// Bytes in flight before the acknowledgement.
     pub prior_in_flight: u64,
-    /// Bytes deemed lost before it.
+    /// Bytes deemed lost before the acknowledgement.
     pub prior_lost: u64,
-    /// Volume delivered that had not been before.
+    /// Volume that is delivered for the first time.
     pub delivered: u64,
-    /// When the first and the last of the segments were sent that it acknowledges cumulatively, of those that a round
-    /// trip can be read from.
+    /// Sending times of the first and the last segment that it acknowledges cumulatively and that are valid
+    /// for an RTT sample.
     pub timed: Option<(Time, Time)>,
-    /// The same of the segments that it reports beyond a hole.
+    /// Sending times of the first and the last such segment that it reports beyond a hole.
     pub reported: Option<(Time, Time)>,
-    /// It acknowledges a segment cumulatively that was sent more than once.
+    /// True if it cumulatively acknowledges a segment that was sent more than once.
     pub covers_retransmission: bool,
-    /// The first that was sent more than once: when first, and how often again.
+    /// The first segment that was sent more than once: time of its first transmission, and number of its
+    /// retransmissions.
     pub repeated: Option<(Time, u32)>,
-    /// The lowest that was sent once only.
+    /// Start of the lowest delivered segment that was sent only once.
     pub first_time: Option<u64>,
-    /// Data that the peer reports to have received twice (RFC 2883).
+    /// Range that the peer reports as a duplicate (RFC 2883).
     pub dsack: Option<(u64, u64)>,
-    /// Segments that these data are.
+    /// Number of segments in this range.
     pub twice: u32,
-    /// Retransmissions among them, which the report explains.
+    /// Number of retransmissions among these segments, which the report explains.
     pub explained: u32,
-    /// The round trip as the controller is to see it, [`Span::NONE`] for none.
+    /// The RTT that the controller receives; [`Span::NONE`] without a sample.
     pub rtt: Span,
-    /// Why an earlier reduction was unfounded, if this shows it.
+    /// Proof that an earlier reduction was unnecessary, if the acknowledgement gives it.
     pub spurious: Option<Undo>,
-    /// A tail loss probe has repaired a loss.
+    /// True if a tail loss probe has repaired a loss.
     pub probe_repaired: bool,
 }
 
 impl AckSummary {
-    /// When the first and the last of the segments were sent that a round trip can be read from. Where an acknowledgement
-    /// covers what was retransmitted, only what it reports beyond a hole counts (RFC 6298 section 3): the rest
-    /// may have waited for the retransmission.
+    /// Sending times of the first and the last segment that are valid for an RTT sample. If an
+    /// acknowledgement covers a retransmission, only the segments that it reports beyond a hole count (RFC
+    /// 6298 section 3). The others may have waited for the retransmission.
     pub(super) fn times(&self, karn: bool) -> Option<(Time, Time)> {
         let below = self.timed.filter(|_| !(karn && self.covers_retransmission));
         match (below, self.reported) {
@@ -58,7 +59,7 @@ impl AckSummary {
         }
     }
 
-    /// Whether anything is delivered, acknowledged or counted by it.
+    /// True if the acknowledgement delivers or acknowledges data, or is a duplicate.
     pub(super) fn is_news(&self) -> bool {
         self.acked > 0 || self.duplicate || self.delivered > 0
     }

@@ -1,4 +1,4 @@
-//! What the retransmission timer is told, and how it is set.
+//! RTT samples for the retransmission timer, and the setting of the timer.
 
 use windlass_cc::{Flavour, RttSample, Span, Time};
 
@@ -7,25 +7,26 @@ use crate::endpoint::{Endpoint, Profile};
 use crate::segment::Segment;
 use crate::stack::LeastRtt;
 
-/// Least time to which the timer is ever set.
+/// Minimum duration of the timer.
 const LEAST_TIMEOUT: Span = Span::from_micros(1);
 
-/// The one segment per round trip that Tahoe, Reno and NewReno time, and before them the SYN.
+/// The one segment per RTT that Tahoe, Reno and NewReno time, and before the handshake the SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::endpoint) struct Timed {
-    /// One past the last byte of the segment being timed.
+    /// One past the last byte of the timed segment.
     end: u64,
-    /// When it was sent, [`Time::NEVER`] while none is timed.
+    /// Time at which it was sent; [`Time::NEVER`] if no segment is timed.
     at: Time,
-    /// Retransmissions of it.
+    /// Number of its retransmissions.
     retransmits: u32,
 }
 
 impl Timed {
-    /// Nothing is timed.
+    /// No segment is timed.
     pub(in crate::endpoint) const NONE: Timed = Timed { end: 0, at: Time::NEVER, retransmits: 0 };
 
-    /// A segment that ends at this offset is sent for the first time: it is timed if none is.
+    /// Times a segment that ends at this offset and is sent for the first time, unless another segment is
+    /// timed.
     pub(in crate::endpoint) fn watch(&mut self, now: Time, end: u64) {
         if self.at.is_never() {
             *self = Timed { end, at: now, retransmits: 0 };
@@ -38,33 +39,33 @@ impl Timed {
 }
 
 impl Endpoint {
-    /// Takes no round-trip sample of what is being timed any more, since Karn's rule forbids it.
+    /// Stops the timing of the current segment, because Karn's rule forbids the sample.
     fn stop_timing(&mut self, p: &Profile) {
         if p.stack.karn {
             self.send.timed.stop();
         }
     }
 
-    /// Whether the timer has a use for the time from the first transmission of a segment that was
-    /// retransmitted. Timestamps tell the transmissions apart, so that nothing is ambiguous then.
+    /// True if the timer uses the time from the first transmission of a retransmitted segment. Timestamps
+    /// distinguish the transmissions, so that such a sample is not needed then.
     pub(super) fn times_retransmissions(&self, p: &Profile) -> bool {
         p.stack.rto.wants_ambiguous() && !self.agreed.timestamps
     }
 
-    /// The bytes from `start` to `end` are retransmitted.
+    /// Notes that the bytes from `start` to `end` are retransmitted.
     pub(super) fn note_retransmission(&mut self, p: &Profile, start: u64, end: u64) {
         let timed = start < self.send.timed.end && self.send.timed.end <= end;
         if timed {
             self.send.timed.retransmits = self.send.timed.retransmits.saturating_add(1);
         }
-        // What follows the timed segment does not delay its acknowledgement; a hole before it does.
+        // Data after the timed segment do not delay its acknowledgement, but a hole before it does.
         let beyond = start >= self.send.timed.end;
         if !((timed || beyond) && self.times_retransmissions(p)) {
             self.stop_timing(p);
         }
     }
 
-    /// Everything unacknowledged will be retransmitted, the first segment at once.
+    /// Notes that all unacknowledged data will be retransmitted, the first segment at once.
     pub(super) fn note_going_back(&mut self, p: &Profile) {
         let first = self.send.timed.end <= self.send.una + u64::from(self.agreed.mss);
         if !(first && self.times_retransmissions(p)) {
@@ -72,8 +73,8 @@ impl Endpoint {
         }
     }
 
-    /// The RTT that an acknowledgement of new data shows where one segment is timed per round trip, if
-    /// Karn's rule lets one be read from it.
+    /// RTT sample of an acknowledgement of new data, if one segment per RTT is timed and Karn's rule permits
+    /// the sample.
     pub(super) fn one_round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
         if !self.send.timed.at.is_never() {
             if a.ack < self.send.timed.end {
@@ -83,13 +84,13 @@ impl Endpoint {
             self.send.timed.stop();
             return self.take_exact_sample(p, now, a.ack, sample, self.send.timed.retransmits);
         }
-        // Timestamps tell a retransmission from the original, but only to a millisecond: they serve
-        // the timer where no exact time could be kept, and nobody who looks for the least RTT.
+        // Timestamps distinguish a retransmission from the original, but with a resolution of a millisecond.
+        // They serve the timer if there is no exact time. They do not update the minimum RTT.
         self.timestamp_sample(p, now, a);
         Span::NONE
     }
 
-    /// The timer gets the RTT by the clock that the peer echoes, a millisecond at least. Returns it.
+    /// Passes the RTT by the echoed timestamp to the timer, at least one millisecond. Returns the RTT.
     pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
         let Some(echo) = a.echo.filter(|_| self.agreed.timestamps) else { return Span::NONE };
         let ms = Endpoint::timestamp(now).wrapping_sub(echo);
@@ -101,14 +102,14 @@ impl Endpoint {
         rtt
     }
 
-    /// The timestamp clock: milliseconds, from one. Zero, which occurs once in 49 days, costs its
-    /// peer's echo its sample.
+    /// The timestamp clock: milliseconds, starting at 1. The value zero occurs once in 49 days, and its echo
+    /// gives no sample.
     pub(in crate::endpoint) fn timestamp(now: Time) -> u32 {
         ((now.0 / 1_000_000) as u32).wrapping_add(1)
     }
 
-    /// The timed segment is acknowledged after `rtt`, `ack` being the new SND.UNA: the timer learns
-    /// of it. Returns what everybody else may believe.
+    /// Passes the RTT sample of the timed segment to the timer; `ack` is the new SND.UNA. Returns the sample
+    /// for the other users, or [`Span::NONE`] if Karn's rule forbids it.
     pub(super) fn take_exact_sample(
         &mut self,
         p: &Profile,
@@ -130,11 +131,11 @@ impl Endpoint {
         self.send.shown_rtt = self.send.shown_rtt.min(rtt);
     }
 
-    /// The timer gets every round trip that is measured. RFC 7323 appendix G would have its gains scaled
-    /// by the samples of a round trip, so that its memory did not become shorter than one as the window
-    /// grows; RFC 6298's gains are as they are, and so do BSD, Linux and ns-3 use them, which the
-    /// presets stand for. Tahoe, Reno and NewReno time one segment per round trip anyhow. A timer that
-    /// wants the scaling has `una` and `next_id` of each sample for it.
+    /// Passes every RTT sample to the timer. RFC 7323 appendix G would scale the gains by the number of
+    /// samples per RTT, so that the timer's memory does not become shorter than an RTT as cwnd grows. The
+    /// gains here are RFC 6298's without scaling, as in BSD, Linux and ns-3, which the presets represent.
+    /// Tahoe, Reno and NewReno time one segment per RTT. A timer with scaling can use `una` and `next_id` of
+    /// each sample.
     pub(super) fn feed_timer(
         &mut self,
         p: &Profile,
@@ -147,14 +148,14 @@ impl Endpoint {
         let next_id = self.send.max;
         let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
         self.send.rto.on_sample(&p.stack.rto, &sample);
-        // Offset 0 is the SYN's, 1 the first byte's.
+        // Offset 0 is the SYN's, offset 1 is the first byte's.
         if retransmits == 0 && ack > 1 {
             self.send.last_rtt = rtt;
         }
     }
 
-    /// The SYN is acknowledged: the first sample, if it may be taken.
-    /// Timestamps tell which SYN was answered (`tcp_ack_update_rtt`).
+    /// Takes the first RTT sample when the SYN is acknowledged, if it is permitted. Timestamps identify the
+    /// acknowledged SYN (`tcp_ack_update_rtt`).
     pub(in crate::endpoint) fn sample_handshake(&mut self, p: &Profile, now: Time, s: &Segment) {
         let retransmits = if self.syn_retransmitted { self.send.retries.max(1) } else { 0 };
         let ambiguous = p.stack.karn && retransmits > 0;
@@ -171,7 +172,7 @@ impl Endpoint {
             self.take_exact_sample(p, now, 1, now.since(self.send.timed.at), retransmits);
         }
         self.send.timed.stop();
-        // Linux shows the round trips of data alone to all but BBR, which takes what TCP has.
+        // In Linux only BBR receives TCP's minimum RTT; all others receive the samples of data alone.
         if p.stack.least_rtt == LeastRtt::Data && !p.params.requirements().rate_samples {
             self.send.shown_rtt = Span::NONE;
         }
@@ -179,12 +180,13 @@ impl Endpoint {
 
     pub(in crate::endpoint) fn arm_rto(&mut self, p: &Profile, now: Time) {
         let entropy = self.entropy();
-        // A timeout of nothing would be due for ever.
+        // A timeout of zero would always be due.
         let after = self.send.rto.arm(&p.stack.rto, now, entropy).max(LEAST_TIMEOUT);
         self.timers.rto = Endpoint::expiry(p, now, after);
     }
 
-    /// Time until the timeout counted from the last sending of the first segment outstanding (`tcp_rto_delta_us`).
+    /// Time until the timeout, counted from the last transmission of the first outstanding segment
+    /// (`tcp_rto_delta_us`).
     pub(in crate::endpoint) fn rto_of_head(&self, p: &Profile, now: Time) -> Span {
         let rto = self.rto(p);
         match self.send.scoreboard.get(0) {
@@ -193,7 +195,7 @@ impl Endpoint {
         }
     }
 
-    /// The timer takes the place of another that was pending (`tcp_rearm_rto`).
+    /// Sets the retransmission timer in place of another pending timer (`tcp_rearm_rto`).
     pub(in crate::endpoint) fn arm_rto_of_head(&mut self, p: &Profile, now: Time) {
         if !self.send.scoreboard.is_empty() {
             let after = self.rto_of_head(p, now).max(LEAST_TIMEOUT);
@@ -201,15 +203,15 @@ impl Endpoint {
         }
     }
 
-    /// The next number of the endpoint's own sequence (SplitMix64, Steele et al. 2014), which begins
-    /// with the initial sequence number.
+    /// The next number of the endpoint's own random sequence (SplitMix64, Steele et al. 2014). The seed is
+    /// the initial sequence number.
     pub(in crate::endpoint) fn entropy(&mut self) -> u32 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.random)
     }
 }
 
-/// SplitMix64's output function, its upper half.
+/// Upper half of SplitMix64's output function.
 pub(in crate::endpoint) fn mix(state: u64) -> u32 {
     let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,4 +1,4 @@
-//! Segments out.
+//! Transmission of segments.
 
 use windlass_cc::setup::Counting;
 use windlass_cc::{Flavour, Span, Time, flags};
@@ -8,11 +8,11 @@ use crate::endpoint::{Endpoint, Profile, State};
 use crate::segment::{Codepoint, Flags, MAX_SACK_BLOCKS, Options, SackBlock, Segment, Timestamps};
 use crate::stack::Lies;
 
-/// After so many halvings no window is above the initial one.
+/// After this number of halvings every cwnd is at most the initial cwnd.
 const MAX_HALVINGS: u64 = 32;
 
 impl Endpoint {
-    /// The next segment to send now, `None` when there is nothing more to say.
+    /// The next segment to send now; `None` if there is no segment to send.
     #[inline]
     pub fn poll_transmit(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         match self.state {
@@ -47,19 +47,19 @@ impl Endpoint {
         Some(self.acknowledgement(p, now))
     }
 
-    /// A segment that does nothing but acknowledge.
+    /// A pure acknowledgement.
     pub(in crate::endpoint) fn acknowledgement(&mut self, p: &Profile, now: Time) -> Segment {
         self.finish(p, now, self.empty_segment_start(), 0, Flags::ACK)
     }
 
-    /// Where a segment without payload stands. While data is retransmitted it must not fall back with
-    /// `snd_nxt`: the peer would take it for old, and answer. But a peer with a closed window
-    /// wants nothing from beyond it, and there the probe's byte may be.
+    /// Offset of a segment without payload. During retransmissions it does not move back with `snd_nxt`,
+    /// because the peer would treat the segment as old and respond to it. If the peer's window is closed, the
+    /// offset must not be beyond the window, where the probe's byte may be.
     pub(in crate::endpoint) fn empty_segment_start(&self) -> u64 {
         if self.send.nxt == self.send.una { self.send.una } else { self.send.max }
     }
 
-    /// Most payload that a segment can have with the SACK blocks that are due (RFC 6691).
+    /// Maximum payload of a segment with the SACK blocks that are due (RFC 6691).
     #[inline]
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
@@ -68,7 +68,7 @@ impl Endpoint {
         }
     }
 
-    /// SACK blocks that a segment with payload reports: they may take half of it.
+    /// Number of SACK blocks in a segment with payload. They may take half of the segment.
     #[inline]
     fn sack_blocks_beside_data(&self) -> usize {
         let blocks = self.recv.ranges.len() + usize::from(self.recv.dsack.is_some());
@@ -83,7 +83,7 @@ impl Endpoint {
     #[inline]
     pub(in crate::endpoint) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.send.nxt > self.stream.end {
-            return None; // the FIN is out
+            return None; // the FIN was sent
         }
         let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
         let available = buffered.saturating_sub(self.send.nxt);
@@ -95,7 +95,7 @@ impl Endpoint {
         let limit = self.payload_limit();
         let usable = self.usable_window(p);
         let len = available.min(usable).min(limit);
-        // A FIN takes one of sequence space, which both windows have to leave (RFC 9293 section 3.8.6).
+        // A FIN takes one unit of sequence space, which both windows must allow (RFC 9293 section 3.8.6).
         let fin = fin && len == available && usable > len;
         if len == 0 && !fin || !self.worth_sending(p, len, available, limit, fin) {
             self.note_usage(p, available);
@@ -111,12 +111,12 @@ impl Endpoint {
         Some(self.send(p, now, len, fin))
     }
 
-    /// Whether the FIN follows what is buffered, and was not sent yet.
+    /// True if the FIN follows the buffered data and was not sent yet.
     pub(super) fn awaits_fin(&self, buffered: u64) -> bool {
         self.stream.fin_queued && buffered == self.stream.end && self.send.nxt <= buffered
     }
 
-    /// Bytes that congestion and receive window leave beyond `snd_nxt`.
+    /// Bytes beyond `snd_nxt` that cwnd and the receive window allow.
     #[inline]
     pub(in crate::endpoint) fn usable_window(&self, p: &Profile) -> u64 {
         let window = self.send.wnd.min(self.flight_limit(p));
@@ -124,27 +124,27 @@ impl Endpoint {
         self.congestion_room(p).min(offered)
     }
 
-    /// Bytes that the stack lets be in flight, whatever the windows say.
+    /// Bytes that the stack allows in flight, regardless of the windows.
     #[inline]
     fn flight_limit(&self, p: &Profile) -> u64 {
         u64::from(p.stack.flight_limit.max(1)) * u64::from(self.agreed.mss)
     }
 
-    /// Silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and 4.2.3.4); `limit` is the
-    /// payload of a full segment.
+    /// True if a segment is large enough: silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and
+    /// 4.2.3.4). `limit` is the payload of a full segment.
     fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
         let idle = self.send.nxt == self.send.una;
-        // Minshall's rule: only a small segment that is not acknowledged holds another back (`tcp_nagle_check`).
+        // Minshall's rule: only an unacknowledged small segment delays another (`tcp_nagle_check`).
         let free = p.stack.rules == Flavour::Linux && self.send.small <= self.send.una;
         len == limit
             || (len == available && (!p.stack.nagle || idle || fin || free || self.layer.on))
             || (len > 0 && len * 2 >= self.send.max_wnd)
-            // A byte that has probed the window waits for nothing.
+            // A byte that has probed the window is not delayed.
             || (len > 0 && self.send.nxt < self.send.max)
     }
 
-    /// Nothing may go although data waits from `at` on: with nothing in flight only a timer can end that.
-    /// `len` is what the windows would let through.
+    /// Returns a probe, or sets its timer. Data wait from `at` on but must not be sent, and without data in
+    /// flight only a timer can end this state. `len` is the number of bytes that the windows allow.
     pub(super) fn poll_probe(
         &mut self,
         p: &Profile,
@@ -161,29 +161,29 @@ impl Endpoint {
                 let wait = first.0.saturating_mul(1 << self.send.persist_shift);
                 let wait = Span(wait.min(p.stack.rto.max().0));
                 self.timers.persist = Endpoint::expiry(p, now, wait);
-                // The window closed over data that had been sent: probes take the timer's place.
+                // The window closed over data that had been sent. Probes replace the retransmission timer.
                 self.timers.rto = Time::NEVER;
             }
             return None;
         }
         if len > 0 {
-            // The window is open, if only a little: RFC 1122's override timeout.
+            // The window is open, but small: RFC 1122's override timeout.
             return Some(self.send(p, now, len, false));
         }
         self.send.persist_shift = (self.send.persist_shift + 1).min(16);
         self.stats.window_probes += 1;
         let linux = p.stack.rules == Flavour::Linux && !self.layer.on;
         if linux || at >= self.stream.end {
-            // `tcp_xmit_probe_skb`: an old sequence number, which the peer has to answer as well.
+            // `tcp_xmit_probe_skb`: an old sequence number, to which the peer must respond as well.
             return Some(self.finish(p, now, self.send.una - 1, 0, Flags::ACK));
         }
-        // The probe's byte does not count as in flight: a closed window will not take it.
+        // The probe's byte does not count as in flight, because a closed window does not accept it.
         self.count_data(1, at < self.send.max);
         self.send.max = self.send.max.max(at + 1);
         Some(self.finish(p, now, at, 1, Flags::ACK.with(Flags::PSH)))
     }
 
-    /// A segment at `snd_nxt`: new data, but for a byte that may have probed the window.
+    /// Sends a segment at `snd_nxt`: new data, or a byte that may have probed the window.
     #[inline]
     pub(in crate::endpoint) fn send(
         &mut self,
@@ -193,8 +193,9 @@ impl Endpoint {
         fin: bool,
     ) -> Segment {
         let again = self.send.nxt < self.send.max;
-        // Where delivery rates are sampled it is known whether there was nothing to send (Linux's `CA_EVENT_TX_START` of BBR,
-        // draft-ietf-ccwg-bbr section 5.4.1): a paced sender may have nothing in flight and a full buffer.
+        // With delivery-rate samples, the sampler shows whether data were available (Linux's
+        // `CA_EVENT_TX_START` of BBR, draft-ietf-ccwg-bbr section 5.4.1). A paced sender may have no data in
+        // flight and a full buffer.
         let paced = self.send.samples && !self.send.sampler.is_app_limited();
         if !again && self.send.nxt == self.send.una && !paced {
             self.restart_after_idle(p, now);
@@ -257,7 +258,7 @@ impl Endpoint {
         let conn = self.conn(now, flags::APP_LIMITED);
         self.cc.on_idle_restart(&params, &conn, gap, reset);
         if reset && p.stack.window_counting == Counting::Segments {
-            // `tcp_cwnd_restart` halves the window for each timeout that has passed.
+            // `tcp_cwnd_restart` halves cwnd for each timeout that has passed.
             let halvings = gap.0.div_ceil(rto.0.max(1)).saturating_sub(1);
             for _ in 1..halvings.min(MAX_HALVINGS) {
                 self.cc.on_idle_restart(&params, &conn, Span::ZERO, true);
@@ -279,9 +280,9 @@ impl Endpoint {
         Timestamps { value: Endpoint::timestamp(now), echo: self.recv.ts_recent }
     }
 
-    /// Puts acknowledgement, window and options into a segment, which settles every debt of
-    /// acknowledgement.
-    #[inline(always)] // as often as anything is sent, and a segment is worth no copy
+    /// Puts acknowledgement, window and options into a segment, and resets the state of pending
+    /// acknowledgements.
+    #[inline(always)] // called per segment; avoids a copy of the segment
     pub(in crate::endpoint) fn finish(
         &mut self,
         p: &Profile,
@@ -318,7 +319,7 @@ impl Endpoint {
         }
     }
 
-    /// What came twice first (RFC 2883), then what is held, the latest first.
+    /// Adds the SACK blocks: first the duplicate (RFC 2883), then the held ranges, most recent first.
     fn report_ranges(&mut self, options: &mut Options, blocks: usize) {
         let twice = self.recv.dsack.take();
         for (start, end) in twice.into_iter().chain(self.recv.ranges.recent_first()).take(blocks) {

@@ -1,4 +1,4 @@
-//! Reductions of the window that turn out to be unfounded: RFC 5682, 3522 and 3708.
+//! Undo of unnecessary reductions of cwnd: RFC 5682, 3522 and 3708.
 
 use windlass_cc::{Flavour, Phase, Time, Undo, flags};
 
@@ -7,69 +7,69 @@ use super::summary::AckSummary;
 use crate::decision::Cause;
 use crate::endpoint::{Endpoint, Profile};
 
-/// The spurious-retransmission detector: what would show that the last reduction was unfounded.
+/// The spurious-retransmission detector: state that can show that the last reduction was unnecessary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::endpoint) struct SpuriousDetector {
-    /// F-RTO watches: nothing but the first segment was retransmitted since a timeout, at which
-    /// everything below this had been sent.
+    /// F-RTO is active: only the first segment was retransmitted since a timeout. Everything below this
+    /// offset had been sent at the timeout.
     frto: Option<u64>,
-    /// New data go out in place of retransmissions (RFC 5682 section 3.1 step 2b).
+    /// True if new data are sent instead of retransmissions (RFC 5682 section 3.1 step 2b).
     prefer_new: bool,
-    /// Timestamp from which on retransmissions were sent; by RFC 3522 until the first acknowledgement of new data, in
-    /// Linux as long as the reduction can be taken back (`retrans_stamp`).
+    /// Timestamp of the first retransmission. It is valid until the first acknowledgement of new data by RFC
+    /// 3522, and in Linux as long as the reduction can be undone (`retrans_stamp`).
     stamp: Option<u32>,
-    /// The last acknowledgement answers an original while retransmissions are under way: nothing is looked for or sent
-    /// again until the next one.
+    /// The last acknowledgement is for an original while retransmissions are in flight. Until the next
+    /// acknowledgement, no losses are detected and no data are retransmitted.
     hold: bool,
-    /// SND.UNA at the reduction, while duplicates are counted against it.
+    /// SND.UNA at the reduction, while duplicates are counted.
     since: Option<u64>,
-    /// Retransmissions since then that no duplicate was reported for.
+    /// Retransmissions since the reduction for which no duplicate was reported.
     unexplained: u32,
 }
 
 impl SpuriousDetector {
-    /// Whether new data go out in place of retransmissions.
+    /// True if new data are sent instead of retransmissions.
     pub(in crate::endpoint) fn prefers_new(&self) -> bool {
         self.prefer_new || self.hold
     }
 
-    /// Whether losses are neither looked for nor repaired until the next acknowledgement.
+    /// True if losses are neither detected nor repaired until the next acknowledgement.
     pub(in crate::endpoint) fn holds(&self) -> bool {
         self.hold
     }
 
-    /// The timer expired while the window was reduced for a mark, which nothing takes back: F-RTO alone judges, everything
-    /// below `sent` having been sent (`tcp_enter_loss`).
+    /// The timer expired during a reduction for a mark, which cannot be undone. Only F-RTO is active.
+    /// Everything below `sent` had been sent (`tcp_enter_loss`).
     pub(in crate::endpoint) fn judge_timeout_alone(&mut self, p: &Profile, sent: u64) {
         *self = SpuriousDetector::default();
         self.frto = p.stack.frto.then_some(sent);
     }
 
-    /// A segment was retransmitted.
+    /// Notes a retransmission.
     pub(super) fn note_resent(&mut self) {
         self.unexplained = self.unexplained.saturating_add(1);
     }
 
-    /// The same data timed out once more, everything below `sent` having been sent: F-RTO judges again, and what else is
-    /// watched for goes back to the first time.
+    /// The same data timed out once more, when everything below `sent` had been sent. F-RTO starts again. The
+    /// other detectors keep their state from the first timeout.
     pub(in crate::endpoint) fn judge_again(&mut self, p: &Profile, sent: u64) {
         self.frto = p.stack.frto.then_some(sent);
         self.prefer_new = false;
     }
 
-    /// The window was reduced for another reason, which nothing shows to be unfounded; what shows that
-    /// an earlier reduction was must not take this one back (`tcp_enter_cwr`).
+    /// cwnd was reduced for a reason that is always valid. The detector is reset, so that proof about an
+    /// earlier reduction does not undo this reduction (`tcp_enter_cwr`).
     pub(in crate::endpoint) fn forget(&mut self) {
         *self = SpuriousDetector::default();
     }
 }
 
 impl Sender {
-    /// What an acknowledgement shows, before it is counted.
+    /// Proof in an acknowledgement, before it is counted, that the last reduction was unnecessary.
     pub(super) fn find_spurious(&mut self, p: &Profile, a: &AckSummary) -> Option<Undo> {
         self.spurious.hold = false;
         if a.acked > 0 && self.answers_original(a) {
-            // `tcp_try_undo_partial`: with retransmissions under way only new data go on.
+            // `tcp_try_undo_partial`: with retransmissions in flight only new data are sent.
             self.spurious.hold = p.stack.rules == Flavour::Linux
                 && self.phase == Phase::Recovery
                 && self.una < self.recover
@@ -79,7 +79,7 @@ impl Sender {
             }
         }
         if a.acked > 0 && p.stack.rules != Flavour::Linux {
-            self.spurious.stamp = None; // RFC 3522 section 3.2: the first acknowledgement decides
+            self.spurious.stamp = None; // RFC 3522 section 3.2: only the first acknowledgement counts
         }
         if self.judge_timeout(a) {
             return Some(Undo::Frto);
@@ -96,17 +96,18 @@ impl Sender {
         None
     }
 
-    /// Whether its timestamp was sent before anything was retransmitted (RFC 3522).
+    /// True if the echoed timestamp is older than the first retransmission (RFC 3522).
     fn answers_original(&self, a: &AckSummary) -> bool {
         let repairing = matches!(self.phase, Phase::Recovery | Phase::Loss);
         let stamps = self.spurious.stamp.zip(a.echo);
         repairing && stamps.is_some_and(|(stamp, echo)| (echo.wrapping_sub(stamp) as i32) < 0)
     }
 
-    /// RFC 5682 section 3.1, as in Linux (`tcp_process_loss`): an acknowledgement of data that were sent before the
-    /// timeout and not since shows that it was spurious, be it the first after the timeout (RFC 4138 appendix B; RFC 5682
-    /// asks for the second). If the first advances over what was retransmitted alone, new data go out in place of
-    /// retransmissions, to see what comes next.
+    /// RFC 5682 section 3.1, as in Linux (`tcp_process_loss`). An acknowledgement of data that were sent
+    /// before the timeout and not since shows that the timeout was spurious. The first acknowledgement after
+    /// the timeout suffices (RFC 4138 appendix B; RFC 5682 requires the second). If the first acknowledgement
+    /// covers only retransmitted data, new data are sent instead of retransmissions, and the next
+    /// acknowledgement decides.
     fn judge_timeout(&mut self, a: &AckSummary) -> bool {
         let Some(sent) = self.spurious.frto.filter(|_| self.phase == Phase::Loss) else {
             return false;
@@ -115,7 +116,7 @@ impl Sender {
             return true;
         }
         if self.spurious.prefer_new {
-            self.spurious.frto = None; // the loss was real, or nobody can tell
+            self.spurious.frto = None; // the loss was real, or the result is unknown
         }
         self.spurious.prefer_new = !self.spurious.prefer_new && a.acked > 0 && self.una < sent;
         false
@@ -123,13 +124,13 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// The window was reduced because something seemed lost; `judges` states that the timer did it and
-    /// that F-RTO has a say.
+    /// Starts the detector after a reduction for a supposed loss. `judges` is true if the retransmission
+    /// timer caused the reduction and F-RTO may be used.
     pub(in crate::endpoint) fn watch_for_spurious(&mut self, p: &Profile, now: Time, judges: bool) {
         if self.send.inflates() {
             return;
         }
-        // An acknowledgement may answer what an earlier reduction retransmitted.
+        // An acknowledgement may be for a retransmission of an earlier reduction.
         let since = self.send.scoreboard.oldest_retransmission().unwrap_or(now);
         self.send.spurious = SpuriousDetector {
             frto: (judges && p.stack.frto).then_some(self.send.max),
@@ -137,7 +138,7 @@ impl Endpoint {
             stamp: (p.stack.eifel && self.agreed.timestamps).then(|| Endpoint::timestamp(since)),
             hold: false,
             since: (p.stack.dsack_undo && self.send.selective).then_some(self.send.una),
-            // `tcp_init_undo`: what is under way may be reported to have come twice as well.
+            // `tcp_init_undo`: the receiver may also report retransmissions in flight as duplicates.
             unexplained: match p.stack.rules {
                 Flavour::Linux => self.send.scoreboard.retransmissions(),
                 _ => 0,
@@ -145,10 +146,11 @@ impl Endpoint {
         };
     }
 
-    /// The reduction is taken back, and nothing is taken for lost.
+    /// Undoes the reduction, and removes all loss marks.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
         self.send.spurious.forget();
-        // Reported duplicates say nothing of what has not been retransmitted (`tcp_undo_cwnd_reduction`).
+        // Reported duplicates give no information about data that were not retransmitted
+        // (`tcp_undo_cwnd_reduction`).
         if p.stack.rules != Flavour::Linux || why != Undo::Dsack {
             self.send.scoreboard.forgive();
         }
@@ -162,7 +164,7 @@ impl Endpoint {
         }
         self.note(p, now, Cause::Undo(why), self.send.phase, conn.flight_size);
         self.stats.undone += 1;
-        // Recovery is over as soon as the acknowledgement has been counted.
+        // Recovery ends when the acknowledgement has been counted.
         self.send.recover = self.send.recover.min(self.send.una);
     }
 }

@@ -1,27 +1,27 @@
-//! How much of the window was used: what RFC 7661 asks before it may grow.
+//! Use of cwnd: the condition of RFC 7661 for its growth.
 
 use windlass_cc::{Flavour, flags};
 
 use crate::endpoint::{Endpoint, Profile};
 
-/// How much of the window was used within the last one.
+/// Use of cwnd within the last window of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::endpoint) struct Usage {
-    /// Stream offset whose acknowledgement ends the window that is being judged.
+    /// Stream offset whose acknowledgement ends the current window.
     end: u64,
-    /// Largest flight in it, bytes.
+    /// Largest flight in this window, bytes.
     most: u64,
-    /// The congestion window was full at some moment of it.
+    /// True if cwnd was full at any time in this window.
     full: bool,
-    /// The receive window stopped the sender last.
+    /// True if the receive window stopped the sender last.
     receiver: bool,
     /// SND.NXT when the sender stopped last.
     seen: u64,
 }
 
 impl Endpoint {
-    /// Nothing more goes out now, with this number of bytes left to send: what was it that stopped us? The
-    /// answer for a window is that for its fullest moment (RFC 7661 section 4.3, as in Linux).
+    /// Notes the limit that stopped the sender, with this number of bytes left to send. The result of a
+    /// window is the limit at its largest flight (RFC 7661 section 4.3, as in Linux).
     pub(super) fn note_usage(&mut self, p: &Profile, available: u64) {
         let available = self.layer.backlog(available);
         let (cwnd, mss) = (self.control.cwnd, u64::from(self.agreed.mss));
@@ -30,13 +30,13 @@ impl Endpoint {
         let used = self.send.flight_size();
         let usage = &mut self.send.usage;
         let sent = self.send.nxt > std::mem::replace(&mut usage.seen, self.send.nxt);
-        // Linux looks when it sends, and when the window holds something back (`tcp_write_xmit`).
+        // Linux checks this when it sends, and when cwnd holds data back (`tcp_write_xmit`).
         let looks = p.stack.rules != Flavour::Linux || sent || available > 0 && full;
         if looks && (self.send.una >= usage.end || full || (!usage.full && used > usage.most)) {
             let receiver = used + mss > self.send.wnd;
             *usage = Usage { end: self.send.nxt, most: used, full, receiver, ..*usage };
         }
-        // Samples and nothing else tell of it.
+        // Only delivery-rate samples contain this information.
         if self.send.samples
             && available < mss
             && in_flight < cwnd
@@ -46,8 +46,8 @@ impl Endpoint {
         }
     }
 
-    /// What limited the sender within the last window, as the controller is to see it. In slow
-    /// start half a window suffices, since the window doubles before the flight can.
+    /// The limit of the sender in the last window, for the controller. In slow start half a window suffices,
+    /// because cwnd doubles before the flight can.
     pub(super) fn usage_limits(&self, p: &Profile) -> u32 {
         let cwnd = self.control.cwnd;
         let slow_start = cwnd < self.control.ssthresh && cwnd < 2 * self.send.usage.most;

@@ -1,4 +1,4 @@
-//! The application's side of a connection, and what can be seen of it.
+//! The application's interface of a connection, and its visible state.
 
 use windlass_cc::{CrossLayer, Time};
 
@@ -6,8 +6,8 @@ use super::{Connection, MultipathProfile, MultipathStats, Role};
 use crate::endpoint::{Endpoint, Failure, State, Stats};
 
 impl Connection {
-    /// Active open of a client: the next [`poll_transmit`](Connection::poll_transmit) yields a SYN.
-    /// Does nothing for the second time, or to a server.
+    /// Active open of a client: the next [`poll_transmit`](Connection::poll_transmit) returns a SYN. A second
+    /// call, and a call on a server, have no effect.
     pub fn connect(&mut self) {
         if self.role == Role::Client && !self.started {
             self.started = true;
@@ -20,7 +20,7 @@ impl Connection {
         self.started |= self.role == Role::Server;
     }
 
-    /// Offers `bytes` more to send. After [`close`](Connection::close) nothing is taken.
+    /// Offers `bytes` more bytes to send. After [`close`](Connection::close) the call has no effect.
     pub fn offer(&mut self, bytes: u64) {
         if self.fallback && !self.sender.closed {
             self.subflows[self.initial].endpoint.offer(bytes);
@@ -28,7 +28,7 @@ impl Connection {
         self.sender.offer(bytes);
     }
 
-    /// No more data will be offered: a DATA_FIN follows what has been. The peer may go on sending.
+    /// Closes the sending direction. A DATA_FIN follows the offered data. The peer may continue to send.
     pub fn close(&mut self) {
         if !self.started {
             return;
@@ -42,12 +42,12 @@ impl Connection {
         self.sender.closed = true;
     }
 
-    /// Whether no subflow is up or coming up.
+    /// True if no subflow is established and no handshake is in progress.
     fn is_idle(&self) -> bool {
         self.subflows.iter().all(|s| s.endpoint.state() == State::Closed)
     }
 
-    /// Bytes that have arrived in order and not been read.
+    /// Bytes that have arrived in order and have not been read.
     pub fn readable(&self) -> u64 {
         match self.fallback {
             true => self.subflows[self.initial].endpoint.readable(),
@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Reads up to `max` bytes; a window update may follow.
+    /// Reads up to `max` bytes. A window update may follow.
     pub fn read(&mut self, p: &MultipathProfile, max: u64) -> u64 {
         if self.fallback {
             return self.subflows[self.initial].endpoint.read(p.path(self.initial), max);
@@ -73,7 +73,7 @@ impl Connection {
         n
     }
 
-    /// Whether the peer has closed its side and everything before that has been read.
+    /// True if the peer has closed its side and all its data have been read.
     pub fn at_end(&self) -> bool {
         match self.fallback {
             true => self.subflows[self.initial].endpoint.at_end(),
@@ -81,7 +81,7 @@ impl Connection {
         }
     }
 
-    /// Whether all offered data has been acknowledged, at data level.
+    /// True if all offered data have been acknowledged at data level.
     pub fn all_acknowledged(&self) -> bool {
         match self.fallback {
             true => self.subflows[self.initial].endpoint.all_acknowledged(),
@@ -89,19 +89,19 @@ impl Connection {
         }
     }
 
-    /// Whether the first handshake has completed at some time.
+    /// True if the first handshake has completed at any time.
     pub fn was_established(&self) -> bool {
         self.established
     }
 
-    /// Whether nothing is left to do: both directions are closed and all subflows gone, or the
+    /// True if nothing is left to do: both directions are closed and all subflows have ended, or the
     /// connection has failed.
     pub fn is_closed(&self) -> bool {
         let over = self.closing || self.fallback || !self.started || self.failure.is_some();
         over && self.is_idle()
     }
 
-    /// Why the connection failed, if it did.
+    /// Cause of the failure, if the connection failed.
     pub fn failure(&self) -> Option<Failure> {
         match self.fallback {
             true => self.subflows[self.initial].endpoint.failure(),
@@ -125,35 +125,35 @@ impl Connection {
         }
     }
 
-    /// Bytes in the receive buffer that wait for earlier ones of any subflow, gaps within a
-    /// subflow included.
+    /// Bytes in the receive buffer that wait for earlier bytes of any subflow, including gaps within a
+    /// subflow.
     pub fn out_of_order(&self) -> u64 {
         self.receiver.waiting() + self.out_of_order_on_subflows()
     }
 
-    /// Of them, those that wait for earlier bytes of their own subflow.
+    /// Bytes in the receive buffer that wait for earlier bytes of the same subflow.
     pub fn out_of_order_on_subflows(&self) -> u64 {
         self.subflows.iter().map(|s| s.endpoint.out_of_order()).sum()
     }
 
-    /// Bytes of the stream, repetitions and probes included, that were given to the present subflow
-    /// of a path and that it has not seen acknowledged.
+    /// Bytes of the stream that the current subflow of a path has received to send and that are not
+    /// acknowledged on it, including repetitions and probes.
     pub fn outstanding(&self, path: usize) -> u64 {
         let acked = self.subflows[path].endpoint.acknowledged_to();
         self.subflows[path].sent.iter().map(|p| p.end() - p.start.max(acked).min(p.end())).sum()
     }
 
-    /// The subflow on a path, as it is or was last.
+    /// The current or last subflow of a path.
     pub fn subflow(&self, path: usize) -> &Endpoint {
         &self.subflows[path].endpoint
     }
 
-    /// From now on the endpoints of all paths keep a journal each.
+    /// Starts a journal in the endpoint of each path.
     pub fn keep_journals(&mut self) {
         self.subflows.iter_mut().for_each(|s| s.endpoint.keep_journal());
     }
 
-    /// Whether the path has a subflow that carries data, and has not been taken out of use.
+    /// True if the path has a subflow that carries data and is not suspended.
     pub fn in_use(&self, path: usize) -> bool {
         self.subflows[path].is_usable() || (self.fallback && path == self.initial)
     }
@@ -163,7 +163,7 @@ impl Connection {
         self.subflows.len()
     }
 
-    /// Counters of all subflows that a path has had, together.
+    /// Sum of the counters of all subflows that a path has had.
     pub fn path_stats(&self, path: usize) -> Stats {
         self.subflows[path].total()
     }
@@ -173,15 +173,14 @@ impl Connection {
         &self.stats
     }
 
-    /// Whether the connection is a plain one, since an end or a box on the way does not speak
+    /// True if the connection is a plain TCP connection, because an end or a middlebox does not support
     /// Multipath TCP.
     pub fn fallen_back(&self) -> bool {
         self.fallback
     }
 
-    /// What the sending node's lower layers know of its station and the way, for the controller of a
-    /// path that [wants](windlass_cc::Requirements::cross_layer) it: to be told as
-    /// [`Endpoint::on_cross_layer`] is.
+    /// Passes the state of the sending node's lower layers to the controller of a path that
+    /// [needs](windlass_cc::Requirements::cross_layer) it. Call it like [`Endpoint::on_cross_layer`].
     pub fn on_cross_layer(
         &mut self,
         p: &MultipathProfile,
@@ -192,15 +191,15 @@ impl Connection {
         self.subflows[path].endpoint.on_cross_layer(p.path(path), now, layers);
     }
 
-    /// What they know of a path, for a scheduler that
-    /// [wants](super::super::Scheduler::wants_layers) it: the queue, rate and failures are those of
-    /// packets for the path's next hop alone, and without a route there are no hops. To be told
-    /// before each segment or deadline that is handled with it.
+    /// Passes the lower layers' state of a path to a scheduler that
+    /// [needs](super::super::Scheduler::wants_layers) it. The queue, rate and failures refer only to packets
+    /// for the path's next hop. Without a route the number of hops is zero. Call this before the segment or
+    /// deadline to which the state belongs.
     pub fn tell_scheduler(&mut self, path: usize, layers: &CrossLayer) {
         self.subflows[path].layers = Some(*layers);
     }
 
-    /// What the connection's coordinator decided for a path.
+    /// Mode that the connection's coordinator selected for a path.
     pub fn mode(&self, path: usize) -> u8 {
         self.coupling.mode(path)
     }

@@ -1,4 +1,4 @@
-//! Which piece of the stream goes on which path next.
+//! Assignment of the stream's next piece to a path.
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Phase, Time};
@@ -8,13 +8,14 @@ use crate::mptcp::scheduler::{Assignment, Backlog, PathState};
 use crate::mptcp::sender::{Demand, Reinjection};
 use crate::mptcp::subflow::Subflow;
 
-/// A segment that holds up the window is retransmitted on a path that is so many times faster than the
-/// one that carries it, or if that one's window is down to so many segments.
+/// A segment that blocks the receive window is retransmitted on another path in two cases. That path's RTT is
+/// shorter by the factor `MUCH_FASTER`, or the cwnd of the segment's own path has at most `SMALL_WINDOW`
+/// segments.
 const MUCH_FASTER: u64 = 4;
 const SMALL_WINDOW: u64 = 4;
 
 impl Connection {
-    /// Gives a path the next piece of the stream, if there is one to send now; returns the path.
+    /// Assigns the next piece of the stream to a path, if a piece can be sent now. Returns the path.
     pub(super) fn assign(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         if !self.established || self.closing {
             return None;
@@ -35,7 +36,7 @@ impl Connection {
             return Some(a.path);
         }
         for state in states.paths() {
-            // A path with room that the scheduler leaves alone has nothing to send.
+            // A path with space that the scheduler does not choose has nothing to send.
             self.subflows[state.path].waiting = state.room == 0 || demand.window_limited;
         }
         if demand.window_limited {
@@ -77,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// The paths that may carry new data, as the scheduler sees them.
+    /// State of the paths that may carry new data, for the scheduler.
     fn path_states(&mut self, p: &MultipathProfile, now: Time, b: &Backlog) -> States {
         let mut states = States::default();
         for path in 0..self.subflows.len() {
@@ -93,7 +94,7 @@ impl Connection {
             let Subflow { endpoint, sent, .. } = &mut self.subflows[path];
             let room =
                 if want > 0 && worthwhile { endpoint.room(p.path(path), now, want) } else { 0 };
-            // Nothing is known of a path whose SYN was sent twice, until data has gone round.
+            // The RTT of a path whose SYN was retransmitted is unknown until data are acknowledged.
             let srtt = endpoint.srtt();
             let known = srtt.is_known() && srtt.0 > 0;
             let queued = sent.span();
@@ -116,8 +117,8 @@ impl Connection {
         states
     }
 
-    /// The usable path with the lowest round-trip time that takes a piece of up to `len` bytes at
-    /// once, not counting `without` (a bit each), and how much it takes.
+    /// The usable path with the lowest SRTT that takes a piece of up to `len` bytes at once, and the number
+    /// of bytes that it takes. `without` has a bit for each excluded path.
     fn path_with_room(
         &mut self,
         p: &MultipathProfile,
@@ -139,13 +140,13 @@ impl Connection {
         best.map(|((_, path), room)| (path, room))
     }
 
-    /// The paths that may carry data, a bit each.
+    /// The paths that may carry data, as a bit mask.
     pub(super) fn usable_paths(&self) -> u8 {
         let usable = self.subflows.iter().enumerate().filter(|(_, s)| s.is_usable());
         usable.fold(0, |mask, (path, _)| mask | 1 << path)
     }
 
-    /// What goes once more goes before all else.
+    /// Assigns reinjected data, which have priority over all other data.
     fn assign_reinjection(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         if !self.sender.has_reinjections() {
             return None;
@@ -158,7 +159,7 @@ impl Connection {
             if let Some((path, room)) = self.path_with_room(p, now, len, without) {
                 break (place, again, path, room);
             }
-            mask &= again.carried; // what is left for others than those that are full
+            mask &= again.carried; // excludes the paths without space
         };
         self.give(path, again.start, room);
         self.sender.reinjected(place, again.start, room);
@@ -168,9 +169,9 @@ impl Connection {
         Some(path)
     }
 
-    /// The receive window keeps data back. If a path has room, what holds the window up can go on
-    /// it, and the path that holds it up can be slowed (Raiciu et al. 2012, sections 4.1 and 4.2);
-    /// a closed window is probed.
+    /// Responds to a full receive window. If a path has space, the data that block the window are
+    /// retransmitted on it, and the path that blocks the window can be slowed (Raiciu et al. 2012, sections
+    /// 4.1 and 4.2). A closed window is probed.
     fn answer_blocking(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         let mss = u64::from(self.subflows[self.initial].endpoint.mss());
         let (path, _) = self.path_with_room(p, now, mss, 0)?;
@@ -217,7 +218,7 @@ impl Connection {
         self.assign_reinjection(p, now)
     }
 
-    /// A byte that the peer has had is retransmitted, since what it answers tells its window.
+    /// Retransmits a byte that the peer has received, so that the response gives the peer's window.
     fn probe_window(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         let (path, _) = self.path_with_room(p, now, 1, 0)?;
         self.sender.probe_now = false;
@@ -227,7 +228,7 @@ impl Connection {
     }
 }
 
-/// States of the usable paths, without a heap.
+/// States of the usable paths, without heap allocation.
 #[derive(Default)]
 struct States {
     count: usize,

@@ -1,5 +1,5 @@
-//! Handshakes: MP_CAPABLE on the first subflow, MP_JOIN on the others, and what happens where they
-//! fail (RFC 8684 sections 3.1, 3.2 and 3.7).
+//! Handshakes: MP_CAPABLE on the first subflow, MP_JOIN on the others, and the reactions to failures (RFC
+//! 8684 sections 3.1, 3.2 and 3.7).
 
 use windlass_cc::{Span, Time};
 
@@ -11,22 +11,22 @@ use crate::mptcp::subflow::Stage;
 use crate::segment::{Flags, Segment};
 use crate::seq::Seq;
 
-/// Timeouts of a SYN after which the next path is tried.
+/// Number of SYN timeouts after which the next path is tried.
 const SYN_TIMEOUTS: u64 = 2;
 
-/// What is to be done with a segment.
+/// The result of the check of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    /// It belongs to the subflow.
+    /// The segment belongs to the subflow.
     Take,
-    /// It is to be ignored.
+    /// The segment must be ignored.
     Drop,
-    /// It shows that the subflow cannot be part of the connection.
+    /// The subflow cannot be part of the connection.
     Abort,
 }
 
 impl Connection {
-    /// Begins the connection on a path that has a fresh endpoint.
+    /// Begins the connection on a path that has a new endpoint.
     pub(super) fn open_on(&mut self, path: usize) {
         self.initial = path;
         let subflow = &mut self.subflows[path];
@@ -36,13 +36,13 @@ impl Connection {
         subflow.endpoint.connect();
     }
 
-    /// A new endpoint for another attempt on a path.
+    /// Creates a new endpoint for another attempt on a path.
     fn renew(&mut self, p: &MultipathProfile, path: usize, stage: Stage) {
         let iss = Seq(self.draw() as u32);
         self.subflows[path].renew(p.path(path), iss, stage);
     }
 
-    /// The first handshake has failed on a path.
+    /// Processes the failure of the first handshake on a path.
     pub(super) fn opening_failed(&mut self, p: &MultipathProfile, path: usize) {
         if self.role == Role::Server || self.established {
             return;
@@ -54,8 +54,8 @@ impl Connection {
         }
     }
 
-    /// Goes on to the next path with the first handshake, if there is another. A path gets as many
-    /// SYNs in all as a plain connection sends.
+    /// Tries the first handshake on the next path. Returns false if there is no further path. A path gets at
+    /// most as many SYNs as a plain connection sends.
     fn open_on_next(&mut self, p: &MultipathProfile) -> bool {
         let count = self.subflows.len();
         let most = u64::from(p.path(0).stack.max_syn_retries);
@@ -63,14 +63,14 @@ impl Connection {
         let fresh = |path: &usize| self.subflows[*path].total().rto_count <= most;
         let Some(next) = next.into_iter().find(fresh) else { return false };
         let old = self.initial;
-        // What still comes there is answered with a reset, so that the server forgets it.
+        // Later segments there are answered with a reset, so that the server drops its state.
         self.renew(p, old, Stage::Idle);
         self.renew(p, next, Stage::Idle);
         self.open_on(next);
         true
     }
 
-    /// A SYN goes unanswered: another path may do better.
+    /// Tries another path after unanswered SYNs.
     pub(super) fn reconsider_opening(&mut self, p: &MultipathProfile) {
         let endpoint = &self.subflows[self.initial].endpoint;
         let waiting = self.role == Role::Client && endpoint.state() == State::SynSent;
@@ -79,7 +79,7 @@ impl Connection {
         }
     }
 
-    /// Whether a segment may go to the endpoint of its path, as far as handshakes are concerned.
+    /// Checks a segment for the handshakes, before the endpoint of its path processes it.
     pub(super) fn judge(
         &mut self,
         p: &MultipathProfile,
@@ -95,7 +95,7 @@ impl Connection {
             return self.judge_syn(p, path, s, o);
         }
         match (self.subflows[path].stage, self.role) {
-            (Stage::Idle, _) => Verdict::Take, // a reset is the answer
+            (Stage::Idle, _) => Verdict::Take, // the endpoint responds with a reset
             (Stage::Opening, Role::Client) => self.judge_answer(path, s, o),
             (Stage::Opening, Role::Server) => self.judge_third_ack(path, s, o),
             (Stage::Joining, Role::Client) => self.judge_join_answer(path, s, o),
@@ -104,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// A server gets a SYN.
+    /// Checks a SYN that arrives at a server.
     fn judge_syn(
         &mut self,
         p: &MultipathProfile,
@@ -115,12 +115,12 @@ impl Connection {
         let subflow = &self.subflows[path];
         let pending = matches!(subflow.stage, Stage::Opening | Stage::Joining);
         if pending && subflow.endpoint.peer_start() == s.seq {
-            return Verdict::Take; // once more
+            return Verdict::Take; // a repetition
         }
         match o {
             Some(MpOption::JoinSyn { token, nonce, .. }) => {
                 if subflow.nonces_seen.contains(nonce) {
-                    // An old duplicate, or one to which the endpoint has its answer.
+                    // An old duplicate, or a repetition to which the endpoint responds again.
                     return if subflow.nonces_seen.last() == Some(nonce) {
                         Verdict::Take
                     } else {
@@ -153,7 +153,8 @@ impl Connection {
         }
     }
 
-    /// A server gets a valid SYN of a new subflow; one that was there before is over for the client.
+    /// Accepts a valid SYN of a new subflow at a server. For the client, an earlier subflow of this path has
+    /// ended.
     fn answer_join(&mut self, p: &MultipathProfile, path: usize, nonce: u32) {
         if self.subflows[path].stage == Stage::Ready {
             self.stats.lost_subflows += 1;
@@ -171,10 +172,10 @@ impl Connection {
         subflow.endpoint.listen();
     }
 
-    /// A client gets the answer to its MP_CAPABLE, or to its SYN alone.
+    /// Checks the response to the client's SYN, with or without MP_CAPABLE.
     fn judge_answer(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
         if !self.subflows[path].endpoint.is_answer(s) {
-            return Verdict::Take; // the endpoint knows what to do
+            return Verdict::Take; // the endpoint handles it
         }
         match o {
             Some(MpOption::Capable { sender_key: Some(key), .. }) => {
@@ -191,8 +192,8 @@ impl Connection {
         self.peer_start = initial_data_seq(key);
     }
 
-    /// A server gets the third segment of the first handshake. As long as it does not know the
-    /// peer's key it can make nothing of any other.
+    /// Checks the third segment of the first handshake at a server. Without the peer's key, the server cannot
+    /// use any other segment.
     fn judge_third_ack(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
         if !self.subflows[path].endpoint.is_layered() {
             return Verdict::Take;
@@ -206,7 +207,7 @@ impl Connection {
             }
             Some(_) => Verdict::Drop,
             None if s.flags.has(Flags::ACK) => {
-                // A box on the way has removed the option (RFC 8684 section 3.7).
+                // A middlebox has removed the option (RFC 8684 section 3.7).
                 self.subflows[path].endpoint.set_layered(false);
                 Verdict::Take
             }
@@ -236,7 +237,7 @@ impl Connection {
         if self.subflows[path].confirmed {
             return Verdict::Take;
         }
-        // Anything else is data that has overtaken it, which comes again.
+        // Another segment has data that overtook the third segment. The data will be retransmitted.
         let Some(MpOption::JoinAck { hmac }) = o else { return Verdict::Drop };
         if *hmac != join_ack_hmac(self.peer_credentials(path), self.own_credentials(path)) {
             return Verdict::Abort;
@@ -245,10 +246,10 @@ impl Connection {
         Verdict::Take
     }
 
-    /// A segment of an established subflow.
+    /// Checks a segment of an established subflow.
     fn judge_ready(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
         if s.flags.has(Flags::SYN) {
-            return Verdict::Take; // challenged, or the answer to ours once more
+            return Verdict::Take; // challenged, or the repeated response to this end's SYN
         }
         if self.role == Role::Client && o.is_none() && s.flags.has(Flags::ACK) {
             let subflow = &self.subflows[path];
@@ -261,7 +262,7 @@ impl Connection {
         self.judge_place(path, s, o)
     }
 
-    /// A path on which there is no third segment to wait for, or whose was the right one.
+    /// Advances the handshake of a path whose endpoint is established.
     pub(super) fn follow_handshake(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let subflow = &self.subflows[path];
         if !subflow.endpoint.was_established() {
@@ -289,7 +290,7 @@ impl Connection {
         if !self.subflows[path].endpoint.is_layered() && !self.fallback {
             self.fall_back(path);
         }
-        // A server that was asked on several paths goes on with one of them.
+        // A server that received SYNs on several paths continues with one path.
         for other in (0..self.subflows.len()).filter(|i| *i != path) {
             if self.subflows[other].stage == Stage::Opening {
                 self.renew(p, other, Stage::Idle);
@@ -302,14 +303,14 @@ impl Connection {
         let subflow = &mut self.subflows[path];
         subflow.stage = Stage::Ready;
         if self.role == Role::Server {
-            // The client may not send data before this (RFC 8684 section 3.2).
+            // The client must not send data before this acknowledgement (RFC 8684 section 3.2).
             subflow.endpoint.acknowledge_now();
         } else {
             subflow.confirm_at = now + subflow.endpoint.rto(p.path(path));
         }
     }
 
-    /// The client joins every path on which it is time to.
+    /// Starts the joins of a client on every path whose retry time is reached.
     pub(super) fn join_paths(&mut self, p: &MultipathProfile, now: Time) {
         if self.role == Role::Server || !self.confirmed || self.failure.is_some() {
             return;
@@ -329,7 +330,7 @@ impl Connection {
         }
     }
 
-    /// A segment of the peer's has shown that it accepts the join.
+    /// Notes that the peer has accepted the join.
     pub(super) fn confirm_join(&mut self, path: usize) {
         let subflow = &mut self.subflows[path];
         if !subflow.confirmed && subflow.stage == Stage::Ready {
@@ -339,7 +340,7 @@ impl Connection {
         }
     }
 
-    /// The third segment of a join is retransmitted, until it is answered.
+    /// Retransmits the third segment of a join until the peer responds.
     pub(super) fn repeat_third_ack(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let subflow = &mut self.subflows[path];
         if now < subflow.confirm_at {
@@ -356,8 +357,8 @@ impl Connection {
         subflow.endpoint.acknowledge_now();
     }
 
-    /// The connection goes on as a plain one on this path (RFC 8684 section 3.7). Offsets of stream
-    /// and subflow are the same, as nothing was sent elsewhere.
+    /// Continues as a plain connection on this path (RFC 8684 section 3.7). The offsets of the stream and of
+    /// the subflow are equal, because no data were sent on other paths.
     pub(super) fn fall_back(&mut self, path: usize) {
         self.fallback = true;
         self.initial = path;
@@ -373,7 +374,7 @@ impl Connection {
         self.sender.next = self.sender.end;
     }
 
-    /// The option of a SYN, of the answer to one, or of the third segment of a handshake.
+    /// The option of a SYN or SYN-ACK.
     pub(super) fn handshake_option(&self, path: usize, flags: Flags) -> Option<MpOption> {
         let subflow = &self.subflows[path];
         let answer = flags.has(Flags::ACK);
@@ -400,7 +401,7 @@ impl Connection {
         }
     }
 
-    /// The proof that the third segment of a join carries.
+    /// The proof in the third segment of a join.
     pub(super) fn join_proof(&self, path: usize) -> MpOption {
         let hmac = join_ack_hmac(self.own_credentials(path), self.peer_credentials(path));
         MpOption::JoinAck { hmac }

@@ -1,4 +1,4 @@
-//! Segments in: what their options say of the connection's streams.
+//! Processing of received segments and of their options.
 
 use windlass_cc::Time;
 
@@ -10,7 +10,7 @@ use crate::mptcp::subflow::{DssMapping, Stage};
 use crate::segment::{Flags, Segment};
 
 impl Connection {
-    /// A segment arrived on a path, with this option of Multipath TCP.
+    /// Processes a segment that arrived on a path, with its option of Multipath TCP.
     pub fn on_segment(
         &mut self,
         p: &MultipathProfile,
@@ -45,7 +45,7 @@ impl Connection {
             self.coupling.share(p, now, &mut self.subflows);
             return;
         }
-        // The segment that ends a plain handshake may bring data, which nobody maps.
+        // The segment that ends a plain handshake may have data without a mapping.
         if self.subflows[path].endpoint.is_layered() {
             self.read_third_ack(path, s, option);
             self.take_arrived(path);
@@ -67,15 +67,15 @@ impl Connection {
                 let piece = DssMapping { start: 1, data: 1, len: u64::from(*len), repeated: false };
                 self.subflows[path].arrived.insert(piece);
             }
-            // The peer gives up the whole connection (RFC 8684 section 3.5).
+            // The peer aborts the whole connection (RFC 8684 section 3.5).
             Some(MpOption::FastClose { key }) if *key == self.key => self.fail(Failure::Reset),
             Some(MpOption::JoinAck { .. }) => self.subflows[path].endpoint.acknowledge_now(),
             _ => {}
         }
     }
 
-    /// The window in the third segment of the first handshake, which the endpoint had to read
-    /// first to know its scale.
+    /// Reads the window in the third segment of the first handshake. The endpoint must process the segment
+    /// first, because the scale is unknown before.
     fn read_third_ack(&mut self, path: usize, s: &Segment, option: Option<&MpOption>) {
         let third = matches!(option, Some(MpOption::Capable { receiver_key: Some(_), .. }));
         let subflow = &self.subflows[path];
@@ -84,7 +84,7 @@ impl Connection {
         }
     }
 
-    /// A data sequence signal.
+    /// Processes a data sequence signal.
     fn read_signal(&mut self, path: usize, s: &Segment, dss: &Dss) {
         let subflow = &mut self.subflows[path];
         if let Some(ack) = dss.data_ack {
@@ -104,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// Whether it is known where in the stream the payload of a segment belongs.
+    /// Checks that the position of a segment's payload in the stream is known.
     pub(super) fn judge_place(
         &mut self,
         path: usize,
@@ -117,7 +117,7 @@ impl Connection {
         }
         match o {
             Some(MpOption::Dss(Dss { mapping: Some(mapping), .. })) => {
-                // Otherwise it is of an earlier subflow of this path, or wrong.
+                // Otherwise the mapping is from an earlier subflow of this path, or invalid.
                 let known = start_of(mapping, subflow, s).is_some();
                 if known { Verdict::Take } else { Verdict::Drop }
             }
@@ -126,13 +126,13 @@ impl Connection {
                 let start = subflow.endpoint.offset_of(s, true).unwrap_or(0);
                 let old = start + u64::from(s.len) <= subflow.taken;
                 let known = old || subflow.arrived.at(start.max(subflow.taken)).is_some();
-                // The stream could not go on without these bytes of the subflow.
+                // The stream could not continue without these bytes of the subflow.
                 if known { Verdict::Take } else { Verdict::Abort }
             }
         }
     }
 
-    /// What the subflow has in order goes to its place in the stream.
+    /// Moves the subflow's in-order data to their positions in the stream.
     fn take_arrived(&mut self, path: usize) {
         let subflow = &mut self.subflows[path];
         let to = subflow.endpoint.take_arrived();
@@ -141,7 +141,7 @@ impl Connection {
         }
         while subflow.taken < to {
             let Some(piece) = subflow.arrived.at(subflow.taken) else {
-                // Bytes that nothing is known of: the subflow cannot be used any more.
+                // Bytes without a mapping: the subflow is not usable any more.
                 subflow.taken = to;
                 subflow.endpoint.abort();
                 return;

@@ -22,19 +22,19 @@ use crate::endpoint::{Failure, State};
 use crate::segment::Segment;
 use crate::seq::Seq;
 
-/// How long a connection without any subflow waits for a new one.
+/// Time that a connection without any subflow waits for a new subflow.
 const ORPHAN_LIFE: Span = Span::from_secs(600);
 
-/// A segment that leaves on a path.
+/// A segment that is sent on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outgoing {
     /// The path.
     pub path: usize,
-    /// Which attempt on the path it belongs to, from 0: each is a subflow with a port of its own.
+    /// Number of the attempt on the path, from 0. Each attempt is a subflow with its own port.
     pub attempt: u16,
     /// The segment.
     pub segment: Segment,
-    /// The option of Multipath TCP that it carries.
+    /// The segment's option of Multipath TCP.
     pub option: Option<MpOption>,
 }
 
@@ -45,40 +45,40 @@ impl Outgoing {
     }
 }
 
-/// Which end it is.
+/// The role of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
     /// Opens the connection and all its subflows.
     Client,
-    /// Waits for them.
+    /// Waits for the connection and its subflows.
     Server,
 }
 
 /// One end of a multipath connection, without input or output.
 ///
-/// It is driven as an [`Endpoint`](crate::Endpoint) is, only that segments come and go on a path.
-/// The client opens the connection on path 0, or on the next if that does not answer, and joins the
-/// other paths once the peer has confirmed that it speaks Multipath TCP. A path that does not come up or
-/// goes down is tried again with back-off and never stops the others.
+/// It is driven like an [`Endpoint`](crate::Endpoint), but each segment belongs to a path. The client opens
+/// the connection on path 0, or on the next path if path 0 does not respond. It joins the other paths when
+/// the peer has confirmed that it supports Multipath TCP. A path that fails, or cannot be established, is
+/// retried with backoff. It never stops the other paths.
 #[derive(Clone, Debug)]
 pub struct Connection {
     role: Role,
-    /// The application has opened it.
+    /// True if the application has opened the connection.
     started: bool,
     subflows: Vec<Subflow>,
-    /// The path on which it was opened.
+    /// The path of the first handshake.
     initial: usize,
     key: u64,
     peer_key: u64,
-    /// Both first data sequence numbers and our token, which are hashes of the keys.
+    /// Both first data sequence numbers and this end's token. They are hashes of the keys.
     own_start: u64,
     peer_start: u64,
     token: u32,
     random: u64,
     established: bool,
-    /// The peer has sent a data sequence signal: no box on the way removes them.
+    /// True if the peer has sent a data sequence signal: no middlebox removes these signals.
     confirmed: bool,
-    /// The client's third segment goes before its first data, which may get lost.
+    /// The client's third segment is sent before its first data, and may be lost.
     third_ack_now: bool,
     fallback: bool,
     failure: Option<Failure>,
@@ -86,25 +86,25 @@ pub struct Connection {
     receiver: Receiver,
     scheduling: Scheduling,
     coupling: Coupling,
-    /// Both streams have ended, and so do the subflows.
+    /// True if both streams have ended, so that the subflows close.
     closing: bool,
-    /// A DATA_FIN is to go again.
+    /// True if the DATA_FIN must be retransmitted.
     fin_now: bool,
-    /// Path on which data arrived last.
+    /// Path of the last data that arrived.
     last_path: usize,
-    /// When the connection fails for want of a subflow.
+    /// Time at which the connection fails, because it has no subflow.
     orphaned_at: Time,
     stats: MultipathStats,
 }
 
 impl Connection {
-    /// The end that opens the connection. Keys, random numbers and sequence numbers are drawn from
-    /// the seed; the two ends must have different ones.
+    /// The end that opens the connection. The seed determines keys, random numbers and sequence numbers. The
+    /// two ends must have different seeds.
     pub fn client(p: &MultipathProfile, seed: u64) -> Connection {
         Connection::new(p, seed, Role::Client)
     }
 
-    /// The end that waits for it.
+    /// The end that waits for the connection.
     pub fn server(p: &MultipathProfile, seed: u64) -> Connection {
         Connection::new(p, seed, Role::Server)
     }
@@ -142,12 +142,12 @@ impl Connection {
         }
     }
 
-    /// The next number of the connection's own sequence (SplitMix64, Steele et al. 2014).
+    /// The next number of the connection's own random sequence (SplitMix64, Steele et al. 2014).
     fn draw(&mut self) -> u64 {
         draw(&mut self.random)
     }
 
-    /// Brings everything up to date after something has happened on a path.
+    /// Updates the state after an event on a path.
     fn refresh(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         self.follow_handshake(p, now, path);
         let subflow = &mut self.subflows[path];
@@ -161,7 +161,7 @@ impl Connection {
         if over {
             self.end_subflow(p, now, path);
         } else if subflow.stage == Stage::Ready && subflow.endpoint.has_peers_fin() {
-            // The peer sends no more here, and neither do we.
+            // The peer sends no more data on this subflow, and this end stops too.
             if subflow.endpoint.carries_data() && !self.closing {
                 self.give_to_others(path, 0);
                 self.scheduling.on_path_gone(path);
@@ -171,7 +171,7 @@ impl Connection {
         self.settle(p, now);
     }
 
-    /// What the connection as a whole makes of what has happened.
+    /// Updates the state of the whole connection after an event.
     fn settle(&mut self, p: &MultipathProfile, now: Time) {
         if self.fallback || self.failure.is_some() {
             return;
@@ -188,7 +188,7 @@ impl Connection {
         self.coupling.share(p, now, &mut self.subflows);
     }
 
-    /// Both streams have ended: so do the subflows, and whatever was about to become one.
+    /// Closes the subflows after the end of both streams, and aborts handshakes.
     fn close_subflows(&mut self) {
         self.orphaned_at = Time::NEVER;
         for subflow in &mut self.subflows {
@@ -201,7 +201,7 @@ impl Connection {
         }
     }
 
-    /// The subflow on a path, or the attempt to have one, has ended.
+    /// Processes the end of a subflow, or of an attempt to establish a subflow.
     fn end_subflow(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let stage = std::mem::replace(&mut self.subflows[path].stage, Stage::Idle);
         match stage {
@@ -210,7 +210,7 @@ impl Connection {
                 return;
             }
             Stage::Ready if self.role == Role::Client && !self.confirmed => {
-                // Nothing shows yet that the peer would accept another subflow.
+                // The peer may not accept another subflow.
                 let why = self.subflows[path].endpoint.failure().unwrap_or(Failure::Reset);
                 self.fail(why);
                 return;
@@ -234,15 +234,15 @@ impl Connection {
         }
     }
 
-    /// What a path carries and the peer does not have goes on others too; `carried` are paths that
-    /// need not take it, a bit each.
+    /// Reinjects the unacknowledged data of a path on other paths; `carried` has a bit for each path that
+    /// need not take them.
     fn give_to_others(&mut self, path: usize, carried: u8) {
         if self.scheduling.is_redundant() {
-            return; // they carry it anyhow
+            return; // they carry all data
         }
         let una = self.sender.una;
         for piece in self.subflows[path].sent.iter_mut() {
-            // A probe of the window is no part of the stream that waits.
+            // A probe of the window is not part of the waiting stream.
             if piece.repeated || piece.data_end() <= una {
                 continue;
             }
@@ -252,7 +252,7 @@ impl Connection {
         }
     }
 
-    /// Gives a part of the stream to a path.
+    /// Assigns a part of the stream to a path.
     fn give(&mut self, path: usize, data: u64, len: u64) {
         let subflow = &mut self.subflows[path];
         let start = subflow.endpoint.given_to();
@@ -260,7 +260,7 @@ impl Connection {
         subflow.endpoint.offer(len);
     }
 
-    /// The connection cannot go on; every subflow is reset.
+    /// Ends the connection with a failure and resets every subflow.
     fn fail(&mut self, why: Failure) {
         self.failure.get_or_insert(why);
         self.orphaned_at = Time::NEVER;
@@ -272,7 +272,7 @@ impl Connection {
         }
     }
 
-    /// The path for what is to be said once: the fastest of those in use, or any that lives.
+    /// The path for a single signal: the fastest path in use, or any live path.
     fn path_for_signals(&self) -> Option<usize> {
         let live = || self.subflows.iter().enumerate().filter(|(_, s)| s.is_live() && s.confirmed);
         let fastest = |(path, s): &(usize, &Subflow)| (s.endpoint.srtt(), *path);

@@ -1,4 +1,4 @@
-//! Segments out, with what they say of the connection's streams.
+//! Transmission of segments with their options.
 
 use windlass_cc::{Span, Time};
 
@@ -6,11 +6,11 @@ use super::{Connection, MultipathProfile, Outgoing, Role};
 use crate::mptcp::option::{Dss, Mapping, MpOption};
 use crate::segment::{Flags, Segment};
 
-/// Most bytes of options in a TCP header.
+/// Maximum length of the options in a TCP header, bytes.
 const MAX_OPTIONS: u32 = 40;
 
 impl Connection {
-    /// The next segment to send now, `None` when there is nothing more to say.
+    /// The next segment to send now; `None` if there is no segment to send.
     pub fn poll_transmit(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {
         if self.fallback {
             return self.poll_plain(p, now);
@@ -53,7 +53,7 @@ impl Connection {
         None
     }
 
-    /// The subflows learn the window of the connection.
+    /// Passes the window of the connection to the subflows.
     fn instruct(&mut self) {
         for subflow in &mut self.subflows {
             let endpoint = &mut subflow.endpoint;
@@ -78,7 +78,7 @@ impl Connection {
         Some(Outgoing { path, attempt, segment, option })
     }
 
-    /// The option that a segment carries.
+    /// The option of a segment.
     fn option_for(&mut self, path: usize, s: &Segment, fin: bool) -> Option<MpOption> {
         if s.flags.has(Flags::RST) {
             return None;
@@ -116,7 +116,7 @@ impl Connection {
         Some(MpOption::Dss(Dss { data_ack, mapping, data_fin: fin && s.len == 0 }))
     }
 
-    /// Makes a segment and its option go together.
+    /// Adapts a segment to its option.
     fn fit(&mut self, path: usize, s: &mut Segment, option: Option<&MpOption>) {
         let room = MAX_OPTIONS - option.map_or(0, MpOption::wire_len);
         while s.options.wire_len() > room && s.options.sack_count > 0 {
@@ -126,7 +126,7 @@ impl Connection {
         if s.flags.has(Flags::SYN) || s.flags.has(Flags::RST) {
             return;
         }
-        // To the subflow each piece is all there is; the stream may go on.
+        // A subflow has only its current piece, but the stream may continue.
         let ends = s.len > 0 && self.sender.next == self.sender.end;
         if !ends {
             s.flags = Flags(s.flags.0 & !Flags::PSH.0);
@@ -136,7 +136,7 @@ impl Connection {
             .note_offer(self.receiver.window(u64::from(endpoint.mss()), endpoint.most_window()));
     }
 
-    /// The end of the stream, told by itself: no payload waits for it, and none is left to go with.
+    /// Sends the end of the stream in a separate segment, when no payload is left to carry it.
     fn poll_fin(&mut self, p: &MultipathProfile, now: Time) -> Option<Outgoing> {
         let due = self.fin_now || self.sender.fin_tries == 0;
         if !self.established || !due || !self.sender.may_end() {
@@ -153,9 +153,9 @@ impl Connection {
         self.poll_subflow(p, now, path, true)
     }
 
-    /// The path on which the end of the stream goes: the best of those whose timer is quiet, and each
-    /// time that it is retransmitted another one, since a subflow that has only received does not show that
-    /// it is dead.
+    /// The path for the end of the stream: the best path without unanswered retransmissions. Each
+    /// retransmission uses another path, because a subflow that has only received cannot show that it has
+    /// failed.
     fn path_for_fin(&self) -> Option<usize> {
         let best = self.path_for_signals()?;
         let count = self.subflows.len();

@@ -1,4 +1,4 @@
-//! Deadlines, and what is done about subflows that do not answer.
+//! Deadlines, and the reactions to subflows that do not respond.
 
 use windlass_cc::{Span, Time};
 
@@ -8,15 +8,14 @@ use crate::mptcp::sender::Reinjection;
 use crate::mptcp::subflow::{Stage, Subflow};
 
 impl Connection {
-    /// When [`on_deadline`](Connection::on_deadline) must be called, [`Time::NEVER`] for not at
-    /// all.
+    /// Time of the next call of [`on_deadline`](Connection::on_deadline); [`Time::NEVER`] if no timer is set.
     pub fn deadline(&self) -> Time {
         let subflows = self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Time::NEVER);
         if !self.established || self.failure.is_some() {
             return subflows;
         }
-        // Nothing is to be decided about paths that carry no data; when they do again, whatever happens
-        // first lets the coordinator act.
+        // The coordinator has nothing to decide for paths that carry no data. When they carry data again, the
+        // first event calls the coordinator.
         let carries = self.is_sending() && self.subflows.iter().any(|s| s.endpoint.carries_data());
         let decision = if carries { self.coupling.deadline() } else { Time::NEVER };
         if self.fallback {
@@ -25,12 +24,12 @@ impl Connection {
         subflows.min(decision).min(self.sender.deadline()).min(self.orphaned_at)
     }
 
-    /// Whether data waits to be sent or to be acknowledged.
+    /// True if data wait to be sent or to be acknowledged.
     fn is_sending(&self) -> bool {
         self.failure.is_none() && !self.all_acknowledged()
     }
 
-    /// A deadline has come: timers that are due act. Calling it early does nothing.
+    /// Processes the timers that are due. An early call has no effect.
     pub fn on_deadline(&mut self, p: &MultipathProfile, now: Time) {
         for path in 0..self.subflows.len() {
             if self.subflows[path].endpoint.deadline() <= now {
@@ -68,8 +67,8 @@ impl Connection {
         self.refresh(p, now, path);
     }
 
-    /// A subflow has timed out: what it carries goes on others too, and after some timeouts in a row
-    /// it gets nothing new.
+    /// Processes a timeout of a subflow. Its data are reinjected on other subflows. After some consecutive
+    /// timeouts it gets no new data.
     fn on_timeout(&mut self, p: &MultipathProfile, path: usize) {
         self.give_to_others(path, 1 << path);
         let subflow = &mut self.subflows[path];
@@ -81,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// The timers of the connection's own stream.
+    /// Processes the timers of the connection's own stream.
     fn on_stream_deadline(&mut self, now: Time) {
         if self.sender.fin_at <= now {
             self.sender.fin_at = Time::NEVER;
@@ -99,7 +98,7 @@ impl Connection {
         }
         if self.orphaned_at <= now {
             self.orphaned_at = Time::NEVER;
-            // If both streams have arrived, only the peer's last word is missing.
+            // If both streams have arrived, only the peer's last acknowledgement is missing.
             if self.receiver.has_ended() && self.sender.all_acknowledged() {
                 self.closing = true;
             } else {
@@ -108,16 +107,16 @@ impl Connection {
         }
     }
 
-    /// What every subflow has delivered, and the peer has not acknowledged, was lost above them:
-    /// the peer had no room for it, or its subflow ended.
+    /// Processes a timeout at data level. Data that a subflow has delivered, but the peer has not
+    /// acknowledged, were lost above the subflow: the peer had no buffer for them, or its subflow ended.
     fn on_data_timeout(&mut self) {
         let una = self.sender.una;
         let carried = self.subflows.iter().any(|s| s.is_live() && s.sent.holding(una).is_some());
         if carried || self.scheduling.plans(una) {
             return;
         }
-        // What every path that is left has carried stays in the list until it is acknowledged, and
-        // nobody takes it: then this is lost above them too.
+        // Data that every remaining path has carried stay in the list until they are acknowledged, but no
+        // path takes them. If only such data wait, the current data are lost above the subflows too.
         let usable = self.usable_paths();
         if usable == 0 || self.sender.has_reinjections_for(usable) {
             return;
@@ -127,7 +126,7 @@ impl Connection {
         self.sender.reinject(Reinjection { start: una, end, carried: 0, opportunistic: false });
     }
 
-    /// Sees that the stream goes on.
+    /// Sets the timer that checks the progress of the stream.
     pub(super) fn watch_progress(&mut self, p: &MultipathProfile, now: Time) {
         if !self.sender.is_outstanding() {
             self.sender.data_rto_at = Time::NEVER;
@@ -140,7 +139,7 @@ impl Connection {
         }
     }
 
-    /// A connection without any subflow lives on for some time: the paths are tried again.
+    /// Sets the time limit of a connection without any subflow. The paths are retried until then.
     pub(super) fn watch_orphan(&mut self, now: Time) {
         if self.subflows.iter().any(Subflow::is_live) {
             self.orphaned_at = Time::NEVER;

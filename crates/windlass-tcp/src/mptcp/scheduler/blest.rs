@@ -17,9 +17,9 @@ const WITHOUT_BLOCKING: u64 = 10;
 pub(super) struct Blest {
     /// Correction of the estimate, thousandths.
     lambda: u64,
-    /// When it was last adapted.
+    /// Time of its last adaptation.
     adapted: Time,
-    /// The receive window has kept data back since.
+    /// True if the receive window has limited the sender since then.
     blocked: bool,
 }
 
@@ -34,7 +34,7 @@ impl Blest {
         self.blocked = true;
     }
 
-    /// Once per round trip of the fastest path: λ rises after blocking and falls without.
+    /// Adapts λ once per RTT of the fastest path: λ rises after blocking, and falls without blocking.
     fn adapt(&mut self, now: Time, fast: &PathState) {
         if now.since(self.adapted) < fast.srtt {
             return;
@@ -48,8 +48,8 @@ impl Blest {
         self.lambda = lambda.clamp(LEAST_LAMBDA, MOST_LAMBDA);
     }
 
-    /// The fastest path if it has room; otherwise the best of the others, unless what it would
-    /// occupy of the window until it is delivered is what the fast path can use in that time.
+    /// The fastest path if it has space, otherwise the best of the other paths. It waits if the segment on
+    /// the slow path would occupy the part of the window that the fast path can use until its delivery.
     pub(super) fn choose<'a>(
         &mut self,
         paths: &'a [PathState],
@@ -68,11 +68,10 @@ impl Blest {
     }
 }
 
-/// X of the paper, bytes: what the fast path sends within a round trip of the slow one, its window
-/// growing by a segment per round trip: `MSS·(CWND_F + (rtts − 1)/2)·rtts` with
-/// `rtts = RTT_S/RTT_F`.
+/// X of the paper, bytes: the data that the fast path sends within one RTT of the slow path, if its cwnd
+/// grows by one segment per RTT. The formula is `MSS·(CWND_F + (rtts − 1)/2)·rtts` with `rtts = RTT_S/RTT_F`.
 fn fast_bytes(fast: &PathState, slow: &PathState) -> u64 {
-    // In thousandths; beyond a million there is nothing to tell apart.
+    // In thousandths; ratios above a million are not distinguished.
     let rtts = u128::from(slow.srtt.0) * 1000 / u128::from(fast.srtt.0.max(1));
     let rtts = rtts.min(1_000_000_000);
     let growth = u128::from(fast.mss) * rtts.saturating_sub(1000) / 2000;

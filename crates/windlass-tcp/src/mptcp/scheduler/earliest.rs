@@ -1,6 +1,6 @@
-//! Earliest arrival: each segment goes on the path on which it is predicted to arrive first. A path
-//! that has room and is slow gets data from further ahead, the data before it being planned for
-//! the faster ones, so that all arrives in order.
+//! Earliest arrival: each segment is sent on the path with the earliest predicted arrival. A slow path that
+//! has space gets data from further ahead. The data before it are planned for faster paths, so that all data
+//! arrive in order.
 
 use std::collections::VecDeque;
 
@@ -8,51 +8,51 @@ use windlass_cc::group::MAX_PATHS;
 
 use super::path::{Assignment, Backlog, PathState};
 
-/// What is planned for each path, ranges of the stream in order.
+/// The data planned for each path: ranges of the stream in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     paths: [VecDeque<(u64, u64)>; MAX_PATHS],
-    /// Ranges whose path is gone: they are planned again before all others.
+    /// Ranges whose path is gone. They are planned again before all others.
     loose: VecDeque<(u64, u64)>,
-    /// Everything below is planned, or loose.
+    /// Everything below this offset is planned or in `loose`.
     to: u64,
 }
 
 impl Plan {
-    /// What a path would carry next: the first range planned for it, or else one that no path is
-    /// to carry yet.
+    /// The next range of a path: the first range planned for it, or the first range that is not planned for
+    /// any path.
     pub(super) fn next_for(&self, path: usize, b: &Backlog) -> Option<(u64, u64)> {
         self.front(path, b).or_else(|| first_beyond(b.una, &self.loose))
     }
 
-    /// The first range planned for a path, what is acknowledged meanwhile left out.
+    /// The first range planned for a path, without acknowledged data.
     fn front(&self, path: usize, b: &Backlog) -> Option<(u64, u64)> {
         first_beyond(b.una, &self.paths[path])
     }
 
-    /// Bytes planned for a path, what is acknowledged meanwhile left out.
+    /// Bytes planned for a path, without acknowledged data.
     pub(super) fn bytes(&self, path: usize, una: u64) -> u64 {
         self.paths[path].iter().map(|r| r.1.saturating_sub(r.0.max(una))).sum()
     }
 
-    /// Whether ranges wait for a path.
+    /// True if no range waits for a path.
     pub(super) fn is_empty(&self) -> bool {
         self.loose.is_empty() && self.paths.iter().all(VecDeque::is_empty)
     }
 
-    /// Whether an offset waits for a path.
+    /// True if an offset waits for a path.
     pub(super) fn holds(&self, offset: u64) -> bool {
         let all = self.paths.iter().flatten().chain(&self.loose);
         all.into_iter().any(|r| r.0 <= offset && offset < r.1)
     }
 
-    /// A path is gone, and what was planned for it goes elsewhere.
+    /// Withdraws the ranges planned for a path that is gone.
     pub(super) fn withdraw(&mut self, path: usize) {
         let ranges = std::mem::take(&mut self.paths[path]);
         self.loose.extend(ranges);
     }
 
-    /// The next `len` bytes or less that no path is to carry yet.
+    /// The next range of at most `len` bytes that is not planned for any path.
     pub(super) fn unplanned(&mut self, len: u64, b: &Backlog) -> Option<(u64, u64)> {
         if let Some(front) = self.loose.front_mut() {
             let range = (front.0, front.1.min(front.0 + len));
@@ -64,7 +64,7 @@ impl Plan {
         }
         self.to = self.to.max(b.next);
         let left = b.limit.saturating_sub(self.to);
-        // A window that lets a part of a segment go will soon let all of it go.
+        // A window that allows a part of a segment will soon allow the whole segment.
         let cut = b.limit < b.next + b.unsent && left < len;
         if left == 0 || cut && self.to > b.una {
             return None;
@@ -74,7 +74,7 @@ impl Plan {
         Some(range)
     }
 
-    /// A piece is with its path.
+    /// Notes that a piece is assigned to its path.
     pub(super) fn take(&mut self, a: &Assignment) {
         let ranges = &mut self.paths[a.path];
         while let Some(front) = ranges.front_mut() {
@@ -86,7 +86,7 @@ impl Plan {
         }
     }
 
-    /// Plans ahead until a path that has room has something to send.
+    /// Plans data until a path that has space has data to send.
     pub(super) fn next(&mut self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
         loop {
             if let Some(found) = self.ready(paths, b) {
@@ -101,7 +101,7 @@ impl Plan {
         }
     }
 
-    /// As much of `len` bytes as can be planned in whole segments, or to the end of what waits.
+    /// The part of `len` bytes that can be planned in whole segments, or up to the end of the waiting data.
     pub(super) fn whole(&self, len: u64, mss: u64, b: &Backlog) -> u64 {
         let to = self.to.max(b.next);
         let left = b.limit.saturating_sub(to);
@@ -109,7 +109,7 @@ impl Plan {
         if len <= left || all { len } else { (left - left % mss.max(1)).max(mss) }
     }
 
-    /// What is planned for a path that has room, if there is one.
+    /// The first planned piece of a path that has space.
     pub(super) fn ready(&self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
         let piece = |p: &PathState| {
             let (start, end) = self.front(p.path, b)?;
@@ -125,9 +125,8 @@ impl Plan {
         ranges.insert(place, range);
     }
 
-    /// Predicted time to the arrival of one more segment, nanoseconds: what exceeds the window has
-    /// to wait for acknowledgements, which come at a window per round trip, and then half a
-    /// round trip.
+    /// Predicted time to the arrival of one more segment, nanoseconds. Data above cwnd wait for
+    /// acknowledgements, which release one cwnd per RTT. Half an RTT for the delivery is added.
     fn arrival(&self, p: &PathState, una: u64) -> u128 {
         let ahead = p.in_flight + self.bytes(p.path, una) + p.mss;
         let excess = u128::from(ahead.saturating_sub(p.cwnd));
@@ -145,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_acknowledged_is_nothing_that_a_path_has_to_carry() {
+    fn planned_bytes_exclude_acknowledged_data() {
         let mut plan = Plan::default();
         plan.paths[0].extend([(1, 1001), (2001, 3001)]);
         assert_eq!(plan.bytes(0, 1), 2000);

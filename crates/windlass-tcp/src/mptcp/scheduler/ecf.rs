@@ -6,14 +6,14 @@ use super::path::{Backlog, PathState, fastest, lowest_rtt};
 /// State of ECF.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Ecf {
-    /// The last decision was to wait; the next one to do so is easier by β = 1/4.
+    /// True if the last decision was to wait. The next decision to wait is then easier by β = 1/4.
     waiting: bool,
 }
 
 impl Ecf {
-    /// The fastest path if it has room; otherwise the best of the others, unless the fast one,
-    /// after a round trip of waiting, would have sent all that waits sooner than the slow one
-    /// delivers a segment.
+    /// The fastest path if it has space, otherwise the best of the other paths. It waits if the fast path
+    /// would finish first: after one RTT of waiting, the fast path would have sent all waiting data before
+    /// the slow path delivers one segment.
     pub(super) fn choose<'a>(
         &mut self,
         paths: &'a [PathState],
@@ -25,7 +25,7 @@ impl Ecf {
         }
         let slow = lowest_rtt(paths)?;
         let wide = u128::from;
-        // All times in nanoseconds, multiplied by the window by which the paper divides.
+        // All times in nanoseconds, multiplied by the cwnd by which the paper divides.
         let delta = wide(fast.rttvar.0.max(slow.rttvar.0));
         let (rtt_f, rtt_s) = (wide(fast.srtt.0), wide(slow.srtt.0));
         let (cwnd_f, cwnd_s) = (wide(fast.cwnd.max(1)), wide(slow.cwnd.max(1)));

@@ -1,15 +1,15 @@
-//! Ranking of subflows and choice of a path from what the lower layers know (Parween and Hussain,
+//! Ranking of subflows and choice of a path from the state of the lower layers (Parween and Hussain,
 //! *Cross-Layer based TCP Performance Enhancement in IoT Networks*, section III-A).
 //!
-//! The paper orders subflows by equation 4's fitness (equation 5), and then selects the optimal path by
-//! "congestion rate, transmission delay, and high throughput", without a formula for either. Read here
-//! as one score of two parts, each the mean of what should be large less the mean of what should be
-//! small, every attribute scaled to 0 … 1 over the paths: the fitness with the attributes of a subflow
-//! (C3-8, C3-9), and throughput against congestion and delay. A segment goes on the best path that has
-//! room.
+//! The paper orders subflows by the fitness of equation 4 (equation 5). Then it selects the optimal path by
+//! "congestion rate, transmission delay, and high throughput", without a formula for either step. Windlass
+//! interprets this as one score of two parts. Each part is the mean of the attributes that should be large
+//! minus the mean of the attributes that should be small. Every attribute is scaled to 0 … 1 over the paths.
+//! The first part is the fitness with the attributes of a subflow (C3-8, C3-9). The second part is throughput
+//! against congestion and delay. A segment is sent on the best path that has space.
 //!
-//! What is known of a path that is not used grows old, and a route that nobody uses expires: beyond the
-//! paper, such a path gets a segment now and then, so that there is something to choose from.
+//! The information about an unused path becomes outdated, and an unused route expires. Beyond the paper, such
+//! a path gets a segment from time to time, so that its state stays known.
 
 use windlass_cc::group::MAX_PATHS;
 use windlass_cc::{Span, Time};
@@ -17,46 +17,46 @@ use windlass_cc::{Span, Time};
 use super::path::PathState;
 use crate::fitness::{Attributes, Reading, add_fitness, normalise};
 
-/// A path is looked at this often at most, if something was sent on it.
+/// Minimum time between two observations of a path on which data were sent.
 const INTERVAL: Span = Span::from_millis(100);
-/// Weight of the newest look in means.
+/// Weight of the newest observation in means.
 const WEIGHT: f64 = 0.25;
-/// A path that carries nothing is tried after this long, well before AODV forgets its route (3 s) ...
+/// A path that carries no data is probed after this time, well before AODV deletes its route (3 s).
 const PROBE_TIME: Span = Span::from_millis(500);
-/// ... and with one segment of so many at most.
+/// At most one segment in this number of segments is such a probe.
 const PROBE_SEGMENTS: u32 = 16;
-/// One, of the shares of a snapshot.
+/// The value 1 in the scale of a snapshot's shares.
 const WHOLE: f64 = 65_536.0;
 
-/// Memory of the scheduler.
+/// State of the scheduler.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fpf {
     paths: [Seen; MAX_PATHS],
     /// Time of the last choice.
     now: Time,
-    /// Segments since one was chosen for a path that carried nothing.
+    /// Number of segments since the last probe of a path that carried no data.
     since_probe: u32,
     attributes: Vec<Attributes>,
     scores: Vec<f64>,
     scratch: Vec<f64>,
 }
 
-/// What was seen of a path.
+/// Observations of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     looked: Time,
-    /// When it was last given a segment.
+    /// Time of the last segment assigned to it.
     used: Time,
     segments: u64,
     retransmits: u64,
-    /// Share of retransmissions lately.
+    /// Recent share of retransmissions.
     again: f64,
-    /// Mean round-trip time of data, seconds; 0 before there was any.
+    /// Mean RTT of data, seconds; 0 before the first sample.
     delay: f64,
 }
 
 impl Seen {
-    /// Takes in what was sent since the last look.
+    /// Updates the means with the segments sent since the last observation.
     fn look(&mut self, now: Time, p: &PathState) {
         let sent = p.segments.saturating_sub(self.segments);
         if sent == 0 || now.since(self.looked) < INTERVAL {
@@ -75,9 +75,9 @@ impl Seen {
 }
 
 impl Fpf {
-    /// The best path that has room, the first of equals. With a reading of equation 4 the fitness counts
-    /// too. A path without a route is tried now and then, for which its station looks for one, but
-    /// counts only while no other has one.
+    /// The best path that has space; the first path if several are equal. With an interpretation of equation
+    /// 4 the score includes the fitness. A path without a route is probed from time to time, so that its
+    /// station searches for a route. Otherwise it is chosen only if no path has a route.
     pub(super) fn choose<'a>(
         &mut self,
         paths: &'a [PathState],
@@ -99,7 +99,7 @@ impl Fpf {
             .map(|(p, _)| p)
     }
 
-    /// A path has got a segment.
+    /// Notes that a path has received a segment.
     pub(super) fn on_assigned(&mut self, path: usize) {
         let seen = &mut self.paths[path];
         let probe = self.now.since(seen.used) >= PROBE_TIME;
@@ -107,12 +107,12 @@ impl Fpf {
         self.since_probe = if probe { 0 } else { self.since_probe.saturating_add(1) };
     }
 
-    /// Whether nothing has been sent on a path for a while, and nothing is under way.
+    /// True if no data were sent on a path for a while, and no data are in flight.
     fn is_idle(&self, p: &PathState) -> bool {
         p.in_flight == 0 && self.now.since(self.paths[p.path].used) >= PROBE_TIME
     }
 
-    /// Works out the score of each path.
+    /// Computes the score of each path.
     fn rank(&mut self, paths: &[PathState], now: Time, reading: Option<Reading>) {
         for p in paths {
             self.paths[p.path].look(now, p);
@@ -142,18 +142,18 @@ impl Fpf {
     }
 }
 
-/// Whether packets have a way: a path of which nothing is known has one.
+/// True if the path has a route. A path without information counts as having a route.
 fn has_route(p: &PathState) -> bool {
     p.layers.is_none_or(|layers| layers.hops > 0)
 }
 
-/// What the path carries: a window per round trip, bytes per second (C3-5).
+/// Throughput of the path: cwnd per RTT, bytes per second (C3-5).
 fn rate(p: &PathState, seen: &Seen) -> f64 {
     p.cwnd as f64 / delay(p, seen)
 }
 
-/// Mean round-trip time of data, seconds (C3-4). Where none has gone round yet it is that of the empty
-/// route (equation 6), which the handshake's is not: it may have waited for the route to be found.
+/// Mean RTT of data, seconds (C3-4). Before the first sample it is the RTT of the empty route (equation 6).
+/// The handshake's RTT is not used, because it may include the search for the route.
 fn delay(p: &PathState, seen: &Seen) -> f64 {
     let base = p.layers.map(|layers| layers.base_rtt).filter(|rtt| rtt.is_known() && rtt.0 > 0);
     match seen.delay > 0.0 {
@@ -166,8 +166,8 @@ fn seconds(span: Span) -> f64 {
     span.0.max(1) as f64 * 1e-9
 }
 
-/// Share of failures: of attempts to reach the next hop, and of segments on the whole way, as far as
-/// they had to be retransmitted.
+/// Share of failures: of attempts to reach the next hop, and of segments on the whole route, measured by
+/// their retransmissions.
 fn congestion(p: &PathState, seen: &Seen) -> f64 {
     let failed = p.layers.map_or(0.0, |l| f64::from(l.failure_share) / WHOLE);
     1.0 - (1.0 - failed) * (1.0 - seen.again)

@@ -1,44 +1,44 @@
-//! Least linger: the scheduler of Linux since 5.19 (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`),
-//! and the send buffers that it works within.
+//! The least-linger scheduler of Linux since 5.19 (`mptcp_subflow_get_send` in `net/mptcp/protocol.c`), and
+//! the send buffers that limit it.
 //!
-//! Data does not wait for room in a path's window. It is put into the paths' send queues ahead of it, 64 KB
-//! at a time: each burst goes to the path whose queue would be sent soonest at the rate at which the
-//! path sends. Nothing more is put anywhere while that path's queue is full.
+//! Data do not wait for space in a path's cwnd. They are put into the paths' send queues in advance, 64 KB at
+//! a time. Each burst is assigned to the path whose queue would be empty first at the path's sending rate. If
+//! that path's queue is full, no path receives data.
 //!
-//! A path's queue grows with its window. The connection's own buffer is as large as those of its paths
-//! together, and what is in it stays until it is acknowledged at data level. So a burst on a slow path
-//! soon stops the fast one, too, until it has arrived: this, not a window, is what limits a connection
-//! over unequal paths.
+//! A path's queue grows with its cwnd. The connection's own buffer is the sum of its paths' buffers, and data
+//! stay in it until they are acknowledged at data level. A burst on a slow path therefore soon stops the fast
+//! path, too, until the burst has arrived. This effect, and not a window, limits a connection over unequal
+//! paths.
 
 use windlass_cc::group::MAX_PATHS;
 
 use super::earliest::Plan;
 use super::path::{Assignment, Backlog, PathState};
 
-/// Bytes of a burst (`MPTCP_SEND_BURST_SIZE`: 64 KB less the headers).
+/// Bytes of a burst (`MPTCP_SEND_BURST_SIZE`: 64 KB minus the headers).
 const BURST: u64 = (1 << 16) - 40 - 20 - 40;
-/// Bytes of send buffer for each segment of the window: twice what a segment that fills its memory takes
-/// (`tcp_sndbuf_expand`; 4352 with an MSS of 1460).
+/// Bytes of send buffer per segment of cwnd: twice the memory of a full segment (`tcp_sndbuf_expand`; 4352
+/// with an MSS of 1460).
 const ROOM: u64 = 2 * 4352;
-/// Segments that the smallest window counts for (`TCP_INIT_CWND`).
+/// Minimum cwnd for the size of the buffer, segments (`TCP_INIT_CWND`).
 const LEAST_WINDOW: u64 = 10;
-/// What a segment in a queue takes besides its payload, bytes: the `sk_buff` and its header.
+/// Memory of a queued segment in addition to its payload, bytes: the `sk_buff` and its header.
 const OVERHEAD: u64 = 930;
 
-/// What the scheduler keeps of a path.
+/// The scheduler's state of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// Mean sending rate, bytes per second; 0 before anything is known.
+    /// Mean sending rate, bytes per second; 0 if unknown.
     rate: u64,
-    /// Size of the send buffer, bytes: it only grows.
+    /// Size of the send buffer, bytes. It never shrinks.
     buffer: u64,
 }
 
-/// The scheduler's memory.
+/// The scheduler's state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Linger {
     lanes: [Lane; MAX_PATHS],
-    /// The path that gets the present burst, and what is left of it.
+    /// The path of the current burst, and the remaining bytes of the burst.
     path: usize,
     left: u64,
     /// Offset up to which the application has filled the connection's buffer.
@@ -46,7 +46,7 @@ pub(super) struct Linger {
 }
 
 impl Linger {
-    /// Puts into the queues what they take, and returns the next piece that can be sent.
+    /// Fills the queues, and returns the next piece that can be sent.
     pub(super) fn next(
         &mut self,
         plan: &mut Plan,
@@ -70,8 +70,8 @@ impl Linger {
         plan.ready(paths, b)
     }
 
-    /// Lets the application write, which it is asked to when a third of the buffer is free
-    /// (`sk_stream_is_writeable`); returns how far it has.
+    /// Lets the application write if a third of the buffer is free (`sk_stream_is_writeable`). Returns the
+    /// offset up to which it has written.
     fn write(&mut self, una: u64) -> u64 {
         let buffer: u64 = self.lanes.iter().map(|lane| lane.buffer).sum();
         let used = self.written.saturating_sub(una);
@@ -81,7 +81,7 @@ impl Linger {
         self.written
     }
 
-    /// Begins a burst, unless the path that it would go to has no memory for it.
+    /// Begins a burst, unless the chosen path has no memory for it.
     fn choose<'a>(
         &mut self,
         plan: &Plan,
@@ -110,14 +110,14 @@ impl Linger {
         Some(best)
     }
 
-    /// A path is gone.
+    /// Removes the state of a path that is gone.
     pub(super) fn forget(&mut self, path: usize) {
         self.lanes[path] = Lane::default();
         self.left = if self.path == path { 0 } else { self.left };
     }
 }
 
-/// What a path sends, bytes per second: twice its window a round trip in slow start and 1.2 times it
+/// Sending rate of a path, bytes per second: twice cwnd per RTT in slow start and 1.2 times cwnd per RTT
 /// later (`tcp_update_pacing_rate`).
 fn rate(p: &PathState) -> u64 {
     let percent = if p.cwnd < p.ssthresh / 2 { 200 } else { 120 };
@@ -164,12 +164,12 @@ mod tests {
         let paths = [path(0, 10, 0), path(1, 100, 0)];
         let a = linger.next(&mut plan, &paths, &backlog(1)).unwrap();
         assert_eq!((a.path, a.start, a.len), (0, 1, MSS));
-        // Two windows of ten segments make a buffer of 174 080 bytes: a burst for the fast path, one
-        // for the slow one, whose empty queue lingers for no time, and what is left for the fast one,
-        // which has no memory for more.
+        // Two cwnds of ten segments give a buffer of 174 080 bytes: one burst for the fast path, and one for
+        // the slow path, whose empty queue needs no time. The rest is for the fast path, which has no memory
+        // for more.
         let burst = BURST.next_multiple_of(MSS);
         assert_eq!([plan.bytes(0, 1), plan.bytes(1, 1)], [burst, burst]);
-        // The application writes again when a third of it is acknowledged.
+        // The application writes again if a third of the buffer is acknowledged.
         assert_eq!((linger.write(50_000), linger.write(60_000)), (174_081, 234_080));
     }
 

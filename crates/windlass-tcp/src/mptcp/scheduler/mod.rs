@@ -1,4 +1,4 @@
-//! On which path the next data goes.
+//! Schedulers: the selection of the path of the next data.
 
 mod blest;
 mod earliest;
@@ -13,13 +13,13 @@ use super::config::Scheduler;
 
 pub use path::{Assignment, Backlog, PathState, lowest_rtt};
 
-/// A scheduler with its memory.
+/// A scheduler with its state.
 #[derive(Clone, Debug)]
 pub struct Scheduling {
     kind: Scheduler,
-    /// Round robin: the path that comes next.
+    /// Round robin: the next path.
     turn: usize,
-    /// Redundant: what each path carries next.
+    /// Redundant: the next offset of each path.
     cursors: [u64; MAX_PATHS],
     ecf: ecf::Ecf,
     blest: blest::Blest,
@@ -29,7 +29,7 @@ pub struct Scheduling {
 }
 
 impl Scheduling {
-    /// A scheduler that has sent nothing.
+    /// A scheduler at the beginning of a connection.
     pub fn new(kind: Scheduler) -> Scheduling {
         Scheduling {
             kind,
@@ -43,13 +43,12 @@ impl Scheduling {
         }
     }
 
-    /// Whether every path carries everything anyhow.
+    /// True if every path carries all data.
     pub fn is_redundant(&self) -> bool {
         self.kind == Scheduler::Redundant
     }
 
-    /// What a path would carry next: offset of the first byte, and where the piece ends at the
-    /// latest.
+    /// The next piece of a path: offset of its first byte, and the maximum offset of its end.
     pub fn piece_for(&self, path: usize, b: &Backlog) -> (u64, u64) {
         match self.kind {
             Scheduler::Redundant => (self.cursors[path].max(b.una), b.limit),
@@ -60,7 +59,7 @@ impl Scheduling {
         }
     }
 
-    /// Whether the size of what a path would carry next is settled: it does not grow by waiting.
+    /// True if the size of a path's next piece is final: it does not grow by waiting.
     pub fn is_settled(&self, path: usize, b: &Backlog) -> bool {
         match self.kind {
             Scheduler::Redundant => self.piece_for(path, b).0 < b.next,
@@ -69,8 +68,8 @@ impl Scheduling {
         }
     }
 
-    /// The next piece and its path. `paths` are all that may carry new data, whether they have room
-    /// or not; `None` to wait, for data or for a better path.
+    /// The next piece and its path. `paths` has all paths that may carry new data, with or without space.
+    /// `None` means to wait for data or for a better path.
     pub fn next(&mut self, paths: &[PathState], b: &Backlog) -> Option<Assignment> {
         let path = match self.kind {
             Scheduler::LowestRtt => lowest_rtt(paths)?,
@@ -88,7 +87,7 @@ impl Scheduling {
         (len > 0).then_some(Assignment { path: path.path, start, len })
     }
 
-    /// A piece is with its path.
+    /// Notes that a piece is assigned to its path.
     pub fn on_assigned(&mut self, a: &Assignment) {
         match self.kind {
             Scheduler::RoundRobin => self.turn = a.path + 1,
@@ -99,24 +98,25 @@ impl Scheduling {
         }
     }
 
-    /// The receive window keeps data back although a path has room.
+    /// Notes that the receive window limits the sender although a path has space.
     pub fn on_blocked(&mut self) {
         self.blest.on_blocked();
     }
 
-    /// A path has lost its subflow or is out of use: what was planned for it goes to others.
+    /// Notes that a path has lost its subflow or is out of use. Data planned for it are planned for other
+    /// paths.
     pub fn on_path_gone(&mut self, path: usize) {
         self.cursors[path] = 1;
         self.plan.withdraw(path);
         self.linger.forget(path);
     }
 
-    /// Whether a byte that some path got past is still to be assigned.
+    /// True if a byte below the highest assigned offset is not assigned yet.
     pub fn plans(&self, offset: u64) -> bool {
         self.plan.holds(offset)
     }
 
-    /// Whether pieces may wait that lie below what some path has got already.
+    /// True if pieces may wait that are below data already assigned to a path.
     pub fn has_earlier_pieces(&self) -> bool {
         self.is_redundant() || !self.plan.is_empty()
     }

@@ -1,17 +1,17 @@
-//! What a scheduler decides about: paths, data, and which data go where.
+//! Input and output of a scheduler: paths, data, and assignments.
 
 use windlass_cc::{CrossLayer, Span, Time};
 
-/// A path as a scheduler sees it.
+/// The state of a path for a scheduler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathState {
-    /// Which path it is.
+    /// Number of the path.
     pub path: usize,
-    /// Smoothed round-trip time.
+    /// Smoothed RTT (SRTT).
     pub srtt: Span,
-    /// Mean deviation of the round-trip time.
+    /// Mean deviation of the RTT.
     pub rttvar: Span,
-    /// The last round trip that data made; [`Span::NONE`] before there was one.
+    /// The last RTT sample of data; [`Span::NONE`] before the first.
     pub rtt: Span,
     /// Congestion window, bytes.
     pub cwnd: u64,
@@ -19,33 +19,33 @@ pub struct PathState {
     pub ssthresh: u64,
     /// Bytes in the network.
     pub in_flight: u64,
-    /// Bytes that the path has got and that are not acknowledged on it.
+    /// Bytes assigned to the path and not acknowledged on it.
     pub queued: u64,
     /// Largest payload of a segment, bytes.
     pub mss: u64,
-    /// Payload of a segment that would leave at once, bytes; 0 if the path has to wait.
+    /// Payload of a segment that would be sent at once, bytes; 0 if the path must wait.
     pub room: u64,
     /// Data segments sent so far, retransmissions included.
     pub segments: u64,
-    /// Of them, retransmissions.
+    /// Retransmissions among these segments.
     pub retransmits: u64,
-    /// What the sending node's lower layers know of the path; `None` unless the scheduler
-    /// [wants](crate::mptcp::Scheduler::wants_layers) it and has been told.
+    /// The lower layers' state of the path; `None` unless the scheduler
+    /// [needs](crate::mptcp::Scheduler::wants_layers) it and has received it.
     pub layers: Option<CrossLayer>,
 }
 
-/// What is to be sent.
+/// The data to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backlog {
-    /// The moment.
+    /// The current time.
     pub now: Time,
-    /// Offset of the first byte that no path has got.
+    /// Offset of the first byte that is not assigned to a path.
     pub next: u64,
-    /// Offset up to which the receive window and the send buffer let data go.
+    /// Offset up to which the receive window and the send buffer allow data.
     pub limit: u64,
     /// Everything below this offset is acknowledged.
     pub una: u64,
-    /// Bytes that wait for a path, whether the windows let them go or not.
+    /// Bytes that wait for a path, including bytes that the windows do not allow.
     pub unsent: u64,
     /// Window of the connection, bytes from `una` on.
     pub window: u64,
@@ -58,16 +58,16 @@ pub struct Assignment {
     pub path: usize,
     /// Offset of the first byte.
     pub start: u64,
-    /// Bytes; no more than the path has room for.
+    /// Number of bytes; at most the path's space.
     pub len: u64,
 }
 
-/// The path with the lowest round-trip time of those that have room.
+/// The path with the lowest SRTT among the paths that have space.
 pub fn lowest_rtt(paths: &[PathState]) -> Option<&PathState> {
     paths.iter().filter(|p| p.room > 0).min_by_key(|p| (p.srtt, p.path))
 }
 
-/// The path with the lowest round-trip time of all.
+/// The path with the lowest SRTT.
 pub fn fastest(paths: &[PathState]) -> Option<&PathState> {
     paths.iter().min_by_key(|p| (p.srtt, p.path))
 }

@@ -1,13 +1,13 @@
-//! What `tcp_htcp.c` makes of it: whole numbers, of segments, of ticks of the kernel's clock, and of
-//! segments a second. [`Htcp`]'s fields hold other things than in the draft:
+//! H-TCP with the arithmetic of `tcp_htcp.c`: whole numbers of segments, of ticks of the kernel's
+//! clock, and of segments per second. Some fields of [`Htcp`] have a different meaning here:
 //!
 //! | field | here |
 //! | --- | --- |
-//! | `round_delivered` | low half of SND.UNA when the measurement began (`packetcount` counts from it) |
-//! | `round_rate`, `rate` | `Bi` and `maxB`, segments a second |
-//! | `cut` | `old_maxB` but for the lowest bit, which is `modeswitch` |
+//! | `round_delivered` | low half of SND.UNA at the start of the measurement (origin of `packetcount`) |
+//! | `round_rate`, `rate` | `Bi` and `maxB`, segments per second |
+//! | `cut` | `old_maxB` in all bits except the lowest, which is `modeswitch` |
 //! | `factor` | growth before the factor of the back-off; `alpha` is `2·factor·(1 - beta)` |
-//! | `counted` | segments acknowledged since the window last opened (`snd_cwnd_cnt`) |
+//! | `counted` | segments acknowledged since the window last grew (`snd_cwnd_cnt`) |
 
 use super::{Htcp, Params, TICK};
 use crate::arithmetic::math::{divisor, mul};
@@ -18,32 +18,32 @@ use crate::time::Span;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Round trips after a loss in which the throughput is taken as it is.
+/// RTTs after a loss in which the throughput is not smoothed.
 const FRESH_ROUNDS: u64 = 3;
 
-/// The most that RTTmax rises by in one sample: `msecs_to_jiffies(20)`.
+/// Maximum rise of RTTmax per sample: `msecs_to_jiffies(20)`.
 const MAX_RTT_STEP: u64 = 20_000_000;
 
-/// Least round trip with which the back-off adapts: `msecs_to_jiffies(10)`.
+/// Minimum RTT above which the back-off adapts: `msecs_to_jiffies(10)`.
 const ADAPTABLE: u64 = 10_000_000;
 
 /// Fractional bits of the kernel's `alpha` and `beta`.
 const SHIFT: u32 = 7;
 
-/// Whole ticks in a time of whole ticks.
+/// Number of ticks in a time that is a whole number of ticks.
 fn ticks(p: &Params, ns: u64) -> u64 {
     ns / divisor(p.clock.0)
 }
 
-/// Ticks that the kernel's clock counts from a moment until now: the nearest number, as where in a
-/// tick the moment fell is nobody's choice. A clock that goes back counts as no time.
+/// Ticks of the kernel's clock from a moment until now, rounded to the nearest number because the phase
+/// of the moment within a tick is arbitrary. A clock that goes back counts as no time.
 fn ticks_since(p: &Params, c: &Conn, moment: u64) -> u64 {
     let ns = c.now.0.wrapping_sub(moment);
     let tick = divisor(p.clock.0);
     if ns > u64::MAX / 2 { 0 } else { (ns + tick.get() / 2) / tick }
 }
 
-/// Whole ticks that a span takes, rounded up (`usecs_to_jiffies`), again in nanoseconds.
+/// A span rounded up to whole ticks (`usecs_to_jiffies`), in nanoseconds.
 fn rounded(p: &Params, span: Span) -> u64 {
     let tick = divisor(p.clock.0);
     mul(span.0.saturating_add(tick.get() - 1) / tick, tick.get())
@@ -91,7 +91,7 @@ impl Htcp {
         self.round_delivered = c.una as u32;
     }
 
-    /// So many segments a second, after rounds of so many ticks.
+    /// Takes a throughput of `rate` segments per second; `round` is the minimum RTT in ticks.
     fn take_rate(&mut self, p: &Params, c: &Conn, rate: u32, round: u64) {
         if ticks_since(p, c, self.since) / divisor(round) <= FRESH_ROUNDS {
             (self.round_rate, self.rate) = (rate, rate);
@@ -105,7 +105,7 @@ impl Htcp {
     pub(super) fn update_growth(&mut self, p: &Params, c: &Conn) {
         let hz = divisor(SECOND / divisor(p.clock.0));
         let beyond = ticks_since(p, c, self.since).saturating_sub(ticks(p, p.low_speed.0));
-        // Nine hours, when growth is long beyond any window.
+        // Limit of nine hours: the growth then exceeds any window.
         let beyond = beyond.min(1 << 23);
         let square = (beyond / 2) * (beyond / 2) / hz;
         let mut factor = 1 + (10 * beyond + square) / hz;
@@ -122,9 +122,9 @@ impl Htcp {
         2 * u64::from(self.factor) * ((1 << SHIFT) - u64::from(self.keep >> (16 - SHIFT)))
     }
 
-    /// `htcp_cong_avoid` for an acknowledgement that counts for so many bytes.
+    /// `htcp_cong_avoid` for an acknowledgement that counts `credit` bytes.
     pub(super) fn count(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
-        // What can be counted no further is enough for any window.
+        // At the limit of the count, the growth is always due.
         let full = self.counted == u16::MAX;
         if full || (u64::from(self.counted) * self.growth()) >> SHIFT >= segments(c, w) {
             w.add(c.mss.into());
@@ -136,8 +136,8 @@ impl Htcp {
         }
     }
 
-    /// `htcp_param_update`: the share that a loss leaves, and the growth after it, which goes by the
-    /// time since the loss before.
+    /// `htcp_param_update`: sets the share that a loss leaves, and the growth after it, which depends
+    /// on the time since the previous loss.
     pub(super) fn update(&mut self, p: &Params, c: &Conn) {
         let least = least_rtt(p, c);
         self.keep = self.update_backoff(p, least);
@@ -145,18 +145,19 @@ impl Htcp {
         self.counted = 0;
         let (least, longest) = (least / TICK, u64::from(self.max_rtt));
         if least > 0 && longest > least {
-            // In ticks, as the rest.
+            // In ticks, as the other times.
             let above = ticks(p, (longest - least) * TICK) * 95 / 100;
             let faded = least + mul(above, p.clock.0) / TICK;
             self.max_rtt = faded.min(u64::from(u32::MAX)) as u32;
         }
     }
 
-    /// `htcp_beta_update`: two losses in a row at a steady throughput make it adapt.
+    /// `htcp_beta_update`: the back-off adapts after two consecutive losses at a steady throughput.
     fn update_backoff(&mut self, p: &Params, least: u64) -> u16 {
         let (old, confirmed) = (self.cut >> 1, self.cut & 1 == 1);
         let change = self.rate.abs_diff(old);
-        // A share is cut to 16 fractional bits: it may be one more of the last.
+        // The share is cut to 16 fractional bits, so the true value may be larger by one unit in the
+        // last bit.
         let tolerated = mul(p.throughput_change.0 + 1, old.into());
         let steady = u64::from(change) << 16 <= tolerated;
         self.cut = (self.rate << 1) | u32::from(steady);
@@ -169,7 +170,7 @@ impl Htcp {
     }
 }
 
-/// A share with [`SHIFT`] fractional bits, as one with 16.
+/// Cuts a share to [`SHIFT`] fractional bits; the result has 16.
 fn whole(share: Ratio) -> u16 {
     let bits = (share.0 >> (16 - SHIFT)).min((1 << SHIFT) - 1) as u16;
     bits << (16 - SHIFT)

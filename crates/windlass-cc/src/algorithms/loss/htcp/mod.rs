@@ -1,4 +1,4 @@
-//! H-TCP: growth by the time since the last loss.
+//! H-TCP: growth that depends on the time since the last loss.
 
 mod linux;
 
@@ -12,15 +12,16 @@ use crate::params::{ParamKind, Parameters, Ratio};
 use crate::time::Span;
 
 crate::choice! {
-    /// Whose H-TCP.
+    /// Implementation of H-TCP.
     pub enum Variant {
-        /// The draft's: the throughput of the round before a loss; RTTmax since the last loss; time
-        /// since the cut; growth of a segment at least.
+        /// The draft: the throughput is measured over the round before a loss, RTTmax since the last
+        /// loss, and the time since the cut. Growth is at least one segment.
         Draft = "draft",
-        /// Linux's: the highest smoothed throughput since the last loss, and two steady losses in a
-        /// row before the back-off adapts; an RTTmax that fades by a twentieth a loss; time since the
-        /// end of recovery; growth in whole segments before the factor of the back-off, no least one
-        /// after it, and looked at when the window opens; all times in whole ticks.
+        /// Linux. The throughput is the highest smoothed value since the last loss, and the back-off
+        /// adapts after two consecutive losses at a steady throughput. RTTmax decays by a twentieth of
+        /// its excess per loss. The time starts at the end of recovery. Growth is in whole segments
+        /// before the factor of the back-off, without a minimum after it, and is updated when the
+        /// window grows. All times are in whole ticks.
         Linux = "linux",
     }
 }
@@ -73,42 +74,44 @@ const TRACE: &[TraceField; 2] = &[
     TraceField { name: "max_rtt_ns", unit: "ns" },
 ];
 
-/// Nanoseconds in the unit in which round-trip times are kept, so that 274 s fit 32 bits.
+/// Nanoseconds per unit of the stored RTTs, so that 274 s fit 32 bits.
 const TICK: u64 = 1 << 6;
 
-/// Rates are kept in bytes per 2^28 ns, about a quarter of a second, so that 128 Gbit/s fit 32 bits.
+/// Rates are stored in bytes per 2^28 ns, about a quarter of a second, so that 128 Gbit/s fit 32 bits.
 const RATE_BITS: u32 = 28;
 
-/// Longest time since a loss that counts, in seconds with 16 fractional bits: 9 hours, when growth
-/// is long beyond any window.
+/// Maximum time since a loss, in seconds with 16 fractional bits: 9 hours, at which the growth exceeds
+/// any window.
 const LONGEST: u64 = 1 << 31;
 
-/// Congestion avoidance of H-TCP. In variant linux some fields hold other things: `linux.rs` says which.
+/// Congestion avoidance of H-TCP. In variant linux some fields have a different meaning, which
+/// `linux.rs` lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Htcp {
-    /// When the window was last cut, or the connection began; idle time moves it on. Nanoseconds,
+    /// Time of the last cut or of the connection's start, moved forward by idle time. Nanoseconds,
     /// wrapping.
     since: u64,
-    /// The same before the last cut.
+    /// `since` before the last cut.
     prior_since: u64,
-    /// When the round began, nanoseconds.
+    /// Start of the round, nanoseconds.
     round_start: u64,
     /// Low half of the stream offset beyond which data belongs to the next round.
     round_end: u32,
-    /// Low half of [`Conn::delivered`] when the round began.
+    /// Low half of [`Conn::delivered`] at the start of the round.
     round_delivered: u32,
-    /// Longest round-trip time since the last cut, [`TICK`]s.
+    /// Maximum RTT since the last cut, in [`TICK`]s.
     max_rtt: u32,
-    /// Throughput of the last full round in bytes per 2^[`RATE_BITS`] ns; zero before the first.
+    /// Throughput of the last full round in bytes per 2^[`RATE_BITS`] ns; zero before the end of the
+    /// first.
     round_rate: u32,
-    /// What stands for the time since the last cut: the same.
+    /// Throughput that represents the time since the last cut, in the unit of `round_rate`.
     rate: u32,
-    /// The same at the last cut, but for its lowest bit.
+    /// `rate` at the last cut, except its lowest bit.
     cut: u32,
     /// Share of the window that the last cut left, 16 fractional bits.
     keep: u16,
-    /// The same before the last cut.
+    /// `keep` before the last cut.
     prior_keep: u16,
     /// See [`linux`].
     factor: u16,
@@ -136,26 +139,26 @@ impl Htcp {
         (bytes > 0 && time > 0).then(|| rate().clamp(1, u64::from(u32::MAX)) as u32)
     }
 
-    /// Time since the last cut in seconds, 16 fractional bits. Origin and wrapping of the clock
-    /// cancel out; a clock that goes back counts as no time.
+    /// Time since the last cut minus `beyond`, in seconds with 16 fractional bits. The clock's origin
+    /// and its wrapping cancel out; a clock that goes back counts as no time.
     fn elapsed(&self, c: &Conn, beyond: Span) -> u64 {
         let elapsed = c.now.0.wrapping_sub(self.since);
         let elapsed = if elapsed > u64::MAX / 2 { 0 } else { elapsed };
         mul_div(elapsed.saturating_sub(beyond.0), 1 << 16, 1_000_000_000).min(LONGEST)
     }
 
-    /// Growth per round trip in segments, 16 fractional bits.
+    /// Growth per RTT in segments, 16 fractional bits.
     fn alpha(&self, p: &Params, c: &Conn) -> u64 {
         const ONE: u64 = 1 << FRACTION_BITS;
         let t = self.elapsed(c, p.low_speed);
         // 1 + 10·t + (t/2)², at most 2^45.
         let alpha = ONE + 10 * t + ((t * t) >> 18);
         let alpha = Htcp::scaled(p, c, alpha);
-        // 2·(1 - keep)·alpha: a loss then costs as much as growth gained.
+        // 2·(1 - keep)·alpha compensates for the share that a loss removes.
         ((alpha * (ONE - u64::from(self.keep))) >> 15).max(ONE)
     }
 
-    /// Growth times the least round trip over 100 ms, if that is asked for.
+    /// Growth times the minimum RTT over 100 ms, if `rtt_scaling` is on.
     fn scaled(p: &Params, c: &Conn, alpha: u64) -> u64 {
         const ONE: u64 = 1 << FRACTION_BITS;
         if !p.rtt_scaling || !c.min_rtt.is_known() {
@@ -165,7 +168,7 @@ impl Htcp {
         ((alpha * scale) >> FRACTION_BITS).max(ONE)
     }
 
-    /// The share that a loss leaves of the window now.
+    /// The share of the window that a loss leaves now.
     fn backoff(&mut self, p: &Params, c: &Conn) -> u16 {
         let steady = self.throughput_is_steady(p);
         self.cut = self.rate & !1;
@@ -176,8 +179,8 @@ impl Htcp {
         share(Ratio(ratio.clamp(p.keep_min.0, p.keep_max.0.max(p.keep_min.0))))
     }
 
-    /// Whether both throughputs are known and the last one is within the tolerated change of that
-    /// at the last cut.
+    /// True if both throughputs are known and the present one is within the tolerated change of the
+    /// throughput at the last cut.
     fn throughput_is_steady(&self, p: &Params) -> bool {
         let cut_rate = self.cut & !1;
         let change = self.rate.abs_diff(cut_rate);
@@ -253,7 +256,7 @@ impl CongestionAvoidance for Htcp {
             let rtt = (a.rtt.0 / TICK).min(u64::from(u32::MAX)) as u32;
             self.max_rtt = self.max_rtt.max(rtt);
         }
-        // A round is far shorter than the 2 GiB that half an offset tells apart.
+        // A round is far shorter than 2 GiB, the range that half an offset can distinguish.
         let beyond = (c.una as u32).wrapping_sub(self.round_end) as i32;
         if beyond > 0 {
             if let Some(rate) = self.throughput(c) {
@@ -268,7 +271,7 @@ impl CongestionAvoidance for Htcp {
             self.count(p, c, credit, w);
             return;
         }
-        // Never faster than slow start.
+        // At most the growth of slow start.
         w.add_per_window(c, credit, self.alpha(p, c).min(w.segments_q(c)));
     }
 

@@ -1,14 +1,14 @@
-//! Acknowledgement aggregation (Linux): links and receivers that acknowledge in bursts need room in
-//! the window for what is sent between two of them.
+//! Acknowledgement aggregation (Linux): on links and with receivers that acknowledge in bursts, the
+//! window needs room for the data sent between two bursts.
 
 use crate::event::Conn;
 use crate::time::{Rate, Time};
 
-/// Volume after which an epoch ends in any case, bytes.
+/// Maximum number of bytes per epoch.
 const LONGEST_EPOCH: u64 = 1 << 30;
 
-/// How much more is acknowledged than the bandwidth explains: the maximum over the current and the
-/// previous few rounds.
+/// Excess of the acknowledged bytes over the bytes that the bandwidth explains: the maximum over the
+/// current and the previous few rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub(super) struct Aggregation {
@@ -31,12 +31,12 @@ impl Aggregation {
         self.acked = 0;
     }
 
-    /// Most bytes acknowledged beyond what was expected.
+    /// Maximum number of bytes acknowledged in excess of the expected bytes.
     pub(super) fn max(&self) -> u64 {
         self.current.max(self.previous)
     }
 
-    /// A round has ended; `window` of them are remembered.
+    /// Ends a round; each maximum covers `window` rounds.
     pub(super) fn on_round(&mut self, window: u64) {
         self.rounds = self.rounds.saturating_add(1);
         if u64::from(self.rounds) >= window {
@@ -46,7 +46,7 @@ impl Aggregation {
         }
     }
 
-    /// So many bytes were delivered; what they amount to is cut to `limit`.
+    /// Counts `delivered` bytes; their excess is limited to `limit`.
     pub(super) fn on_acked(&mut self, c: &Conn, bw: Rate, delivered: u64, limit: u64) {
         let mut expected = bw.volume(c.now.since(self.epoch));
         if self.acked <= expected || self.acked.saturating_add(delivered) >= LONGEST_EPOCH {

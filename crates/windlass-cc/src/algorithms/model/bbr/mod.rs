@@ -28,17 +28,17 @@ use aggregation::Aggregation;
 use params::PROBE;
 use policer::Policer;
 
-/// What the flow is doing.
+/// State of the state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Mode {
     /// Doubling the rate each round to find the bandwidth.
     Startup,
-    /// Emptying the queue that Startup filled.
+    /// Draining the queue that Startup filled.
     Drain,
     /// Cycling the pacing gain.
     ProbeBw,
-    /// Nearly nothing in flight, to see the round-trip propagation time.
+    /// Minimum flight, to measure the round-trip propagation time.
     ProbeRtt,
 }
 
@@ -52,19 +52,20 @@ pub struct Bbr {
     aggregation: Aggregation,
     policer: Policer,
     cwnd: u64,
-    /// The window before recovery or ProbeRTT cut it.
+    /// Window before recovery or ProbeRTT reduced it.
     prior_cwnd: u64,
     pacing: Rate,
     min_rtt: Span,
     min_rtt_stamp: Time,
-    /// When ProbeRTT may end; never while the flight is still too large.
+    /// End of ProbeRTT; never while the flight is still too large.
     probe_rtt_done: Time,
-    /// What was sent while so much was delivered is limited by ProbeRTT, as if by the application.
+    /// Range of [`Conn::delivered`] in which ProbeRTT limited the sender. Samples of this data count as
+    /// limited by the application.
     limited_from: u64,
     limited_until: u64,
-    /// Begin of the current phase of the gain cycle.
+    /// Start of the current phase of the gain cycle.
     cycle_stamp: Time,
-    /// Bandwidth by which growth is judged in Startup.
+    /// Reference bandwidth for the growth in Startup.
     full_bw: Rate,
     pacing_gain: Ratio,
     cwnd_gain: Ratio,
@@ -76,7 +77,7 @@ pub struct Bbr {
     cycle: u8,
     full_bw_rounds: u8,
     full_bw_reached: bool,
-    /// First round of recovery: what leaves is what arrives.
+    /// First round of recovery: each delivered byte allows one byte to be sent.
     conserving: bool,
     idle_restart: bool,
     probe_rtt_round_done: bool,
@@ -121,17 +122,17 @@ const INFO: &Info = &Info {
 };
 
 impl Bbr {
-    /// What the flow is doing.
+    /// Returns the mode.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Whether the flow sends more than it believes in, to see what arrives.
+    /// True if the flow sends above its estimate to test for more bandwidth.
     pub fn is_probing(&self) -> bool {
         self.mode == Mode::Startup || self.mode == Mode::ProbeBw && self.cycle == PROBE
     }
 
-    /// Estimate of the bandwidth available to the flow: a policer's rate if there is one.
+    /// Estimate of the bandwidth available to the flow; with a detected policer, the policer's rate.
     pub fn bandwidth(&self) -> Rate {
         self.policer.rate().unwrap_or(self.max_bw())
     }
@@ -141,8 +142,8 @@ impl Bbr {
         Rate(self.max_bw.get())
     }
 
-    /// Sets the factors on the bandwidth, at which segments leave, and on the bandwidth-delay
-    /// product, which bounds the flight.
+    /// Sets the pacing gain, the factor on the bandwidth, and the window gain, the factor on the
+    /// bandwidth-delay product.
     fn update_gains(&mut self, p: &Params) {
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (p.startup_gain, p.startup_gain),
@@ -153,14 +154,14 @@ impl Bbr {
         };
     }
 
-    /// Whether a sample says less than the network could do: the application, or ProbeRTT, held the
-    /// sender back.
+    /// True if a sample may be below the bandwidth because the application or ProbeRTT limited the
+    /// sender.
     fn is_limited(&self, sample: &RateSample) -> bool {
         sample.app_limited
             || (self.limited_from..=self.limited_until).contains(&sample.prior_delivered)
     }
 
-    /// The window that is neither recovery's nor ProbeRTT's.
+    /// Saves the window, without the reduction of recovery or ProbeRTT.
     fn save_cwnd(&mut self, phase: Phase) {
         let cut = matches!(phase, Phase::Recovery | Phase::Loss) || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
@@ -249,16 +250,17 @@ impl Controller for Bbr {
         }
     }
 
-    /// Linux's `undo_cwnd`: the search for the full pipe and for policers begins anew. The window
-    /// comes back with the phase.
+    /// Linux's `undo_cwnd`: restarts the search for the full pipe and for policers. The change of the
+    /// phase restores the window.
     fn on_undo(&mut self, _p: &Setup<Params>, c: &Conn, _why: Undo) {
         self.full_bw = Rate(0);
         self.full_bw_rounds = 0;
         self.policer = Policer::new(c);
     }
 
-    /// Paces at the estimated bandwidth, no faster: there is nothing to probe for (section "Sharing
-    /// the network", Linux's `CA_EVENT_TX_START`). The stack's fallback of the window does not apply.
+    /// Paces at the estimated bandwidth, because there is nothing to probe for (section "Sharing the
+    /// network", Linux's `CA_EVENT_TX_START`). The stack's reduction of the window after idle time does
+    /// not apply.
     fn on_idle_restart(&mut self, p: &Setup<Params>, c: &Conn, _gap: Span, _reset: bool) {
         self.idle_restart = true;
         self.aggregation.restart(c);

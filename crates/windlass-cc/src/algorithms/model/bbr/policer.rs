@@ -1,6 +1,6 @@
-//! Long-term sampling (Linux): a token-bucket policer lets bursts pass and then drops what exceeds
-//! its rate, which the maximum filter takes for the bandwidth. Two intervals in a row with heavy loss
-//! and the same rate give a policer away.
+//! Long-term sampling (Linux). A token-bucket policer passes bursts and then drops data above its rate.
+//! The maximum filter would take the burst rate for the bandwidth. Two consecutive intervals with heavy
+//! loss and the same rate reveal a policer.
 
 use super::Params;
 use crate::arithmetic::math::mul;
@@ -12,9 +12,10 @@ use crate::time::{Rate, Span, Time};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub(super) struct Policer {
-    /// Rate of the last interval with heavy loss, zero if there was none; in use, the policer's rate.
+    /// Rate of the last interval with heavy loss, zero before the first; when in use, the policer's
+    /// rate.
     bw: Rate,
-    /// When and at which counts the interval began.
+    /// Start of the interval: its time and counts.
     begin: Time,
     delivered: u64,
     lost: u64,
@@ -37,7 +38,7 @@ impl Policer {
         }
     }
 
-    /// The rate of the policer that was found.
+    /// The rate of the detected policer.
     pub(super) fn rate(&self) -> Option<Rate> {
         self.in_use.then_some(self.bw)
     }
@@ -46,16 +47,16 @@ impl Policer {
         *self = Policer { bw: self.bw, sampling: self.sampling, ..Policer::new(c) };
     }
 
-    /// A round in which the policer's rate is kept to: whether it was the last.
+    /// Counts a round in which the policer's rate is used. Returns true if it was the last.
     pub(super) fn expires(&mut self, p: &Params) -> bool {
         self.rounds = self.rounds.saturating_add(1);
         u64::from(self.rounds) >= p.policer_hold
     }
 
-    /// An acknowledgement while no policer is known; `lossy` with new losses, `limited` by the
+    /// Takes an acknowledgement while no policer is detected; `lossy` with new losses, `limited` by the
     /// application.
     pub(super) fn sample(&mut self, p: &Params, c: &Conn, lossy: bool, limited: bool, round: bool) {
-        // The bucket's tokens must be gone before the rate is the policer's.
+        // The bucket's tokens must be used up before the rate is the policer's.
         if !self.sampling {
             if !lossy {
                 return;
@@ -75,7 +76,7 @@ impl Policer {
         if rounds > mul(4, p.policer_rounds) {
             *self = Policer::new(c);
         } else if lossy {
-            // The interval ends with a loss too, where the tokens are gone again.
+            // The interval also ends with a loss, at which the tokens are used up again.
             self.end_interval(p, c);
         }
     }

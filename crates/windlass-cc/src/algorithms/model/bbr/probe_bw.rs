@@ -1,4 +1,4 @@
-//! ProbeBW: the cycle of pacing gains that looks for more bandwidth and shares what there is.
+//! ProbeBW: the cycle of pacing gains that probes for more bandwidth and shares it with other flows.
 
 use super::params::PHASES;
 use super::policer::Policer;
@@ -7,16 +7,17 @@ use crate::event::{Ack, Conn};
 use crate::params::Ratio;
 
 impl Bbr {
-    /// Begins with any phase but the yielding one, so that flows do not probe in step.
+    /// Begins with a random phase except the phase with the low gain, so that flows do not probe in
+    /// step.
     pub(super) fn enter_probe_bw(&mut self, c: &Conn) {
         self.mode = Mode::ProbeBw;
-        // One of seven, uniformly.
+        // Uniform over seven phases.
         let drawn = ((u64::from(c.entropy) * u64::from(PHASES - 1)) >> 32) as u8;
         self.cycle = (PHASES - drawn) % PHASES;
         self.cycle_stamp = c.now;
     }
 
-    /// Moves to the next phase when its time has come.
+    /// Moves to the next phase if the present phase is over.
     pub(super) fn update_cycle(&mut self, p: &Params, c: &Conn, a: &Ack) {
         if self.mode == Mode::ProbeBw && self.phase_is_over(p, c, a) {
             self.cycle = (self.cycle + 1) % PHASES;
@@ -24,8 +25,8 @@ impl Bbr {
         }
     }
 
-    /// A phase lasts a round-trip propagation time. Probing goes on until the flight has grown as far
-    /// as it should, unless that loses segments; yielding ends as soon as the queue is gone.
+    /// A phase lasts a round-trip propagation time. Probing continues until the flight has reached its
+    /// target or a segment is lost. The phase with the low gain ends as soon as the queue is empty.
     fn phase_is_over(&self, p: &Params, c: &Conn, a: &Ack) -> bool {
         let full_length = c.now.since(self.cycle_stamp) > self.min_rtt;
         let flight = a.prior_in_flight;
@@ -41,7 +42,7 @@ impl Bbr {
         }
     }
 
-    /// Looks for a policer, or counts the rounds for which one is kept to.
+    /// Searches for a policer, or counts the rounds in which its rate is used.
     pub(super) fn sample_policer(
         &mut self,
         p: &Params,

@@ -5,14 +5,14 @@ use crate::event::{Ack, Conn};
 use crate::time::Time;
 
 impl Bbr {
-    /// Keeps the least round-trip time, and when it has grown old empties the queue to see it again.
+    /// Keeps the minimum RTT. After it expires, drains the queue to measure it again.
     pub(super) fn update_min_rtt(&mut self, p: &Params, c: &Conn, a: &Ack) {
         let expired = c.now.since(self.min_rtt_stamp) > p.min_rtt_window;
         if a.rtt.is_known() && (a.rtt < self.min_rtt || expired) {
             self.min_rtt = a.rtt;
             self.min_rtt_stamp = c.now;
         }
-        // A silence has emptied the queue already.
+        // An idle period has already drained the queue.
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(c.phase);
@@ -27,9 +27,9 @@ impl Bbr {
         }
     }
 
-    /// ProbeRTT holds the small flight for its time and at least a round.
+    /// Keeps the small flight for the minimum time and at least a round.
     fn hold_probe_rtt(&mut self, p: &Params, c: &Conn) {
-        // The low rate of ProbeRTT says nothing of the path.
+        // The low rate of ProbeRTT is no measure of the path.
         self.limited_until = c.delivered.saturating_add(c.in_flight);
         if self.probe_rtt_done.is_never() {
             if c.in_flight <= super::window::min_cwnd(p, c) {

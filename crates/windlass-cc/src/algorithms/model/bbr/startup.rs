@@ -6,8 +6,8 @@ use crate::params::Ratio;
 use crate::time::Rate;
 
 impl Bbr {
-    /// Takes a delivery-rate sample. One limited by the application counts only if it shows more
-    /// than is known.
+    /// Takes a delivery-rate sample. A sample limited by the application counts only if it exceeds the
+    /// estimate.
     pub(super) fn update_bandwidth(&mut self, p: &Params, c: &Conn, a: &Ack) {
         if !a.rate.is_valid() {
             self.rounds.no_sample();
@@ -23,7 +23,7 @@ impl Bbr {
         }
     }
 
-    /// Once a round: has the bandwidth stopped to grow?
+    /// Tests once per round if the bandwidth has stopped growing.
     pub(super) fn check_full_pipe(&mut self, p: &Params, a: &Ack) {
         if self.full_bw_reached || !self.rounds.started() || self.is_limited(&a.rate) {
             return;
@@ -37,7 +37,8 @@ impl Bbr {
         self.full_bw_reached = u64::from(self.full_bw_rounds) >= p.full_bw_rounds;
     }
 
-    /// From Startup to Drain when the pipe is full, from Drain to ProbeBW when the queue is empty.
+    /// Moves from Startup to Drain when the pipe is full, and from Drain to ProbeBW when the queue is
+    /// empty.
     pub(super) fn check_drain(&mut self, p: &Params, c: &Conn) {
         if self.mode == Mode::Startup && self.full_bw_reached {
             self.mode = Mode::Drain;

@@ -11,7 +11,7 @@ use crate::time::{Rate, Span};
 
 /// Bandwidth below which an aggregate may be a single segment (Linux: 1.2 Mbit/s).
 const SLOW: Rate = Rate(150_000);
-/// Largest aggregate, bytes.
+/// Maximum aggregate, bytes.
 const MAX_QUANTUM: u64 = 65_536;
 
 fn segment(c: &Conn) -> u64 {
@@ -24,14 +24,14 @@ pub(super) fn min_cwnd(p: &Params, c: &Conn) -> u64 {
 }
 
 impl Bbr {
-    /// Before there is an estimate: the initial window in a round trip, or in 1 ms.
+    /// Pacing rate before the first estimate: the initial window per RTT, or per 1 ms.
     pub(super) fn init_pacing(&mut self, p: &Params, c: &Conn) {
         self.has_seen_rtt = c.srtt.is_known();
         let rtt = if self.has_seen_rtt { c.srtt.max(Span(1)) } else { Span::from_millis(1) };
         self.pacing = paced(p, Rate::of(self.cwnd, rtt), p.startup_gain);
     }
 
-    /// Paces at the estimate. Until the pipe was full the rate only grows.
+    /// Paces at the estimate. Before the pipe is full, the rate does not decrease.
     pub(super) fn set_pacing(&mut self, p: &Params, c: &Conn, gain: Ratio) {
         if !self.has_seen_rtt && c.srtt.is_known() {
             self.init_pacing(p, c);
@@ -42,12 +42,12 @@ impl Bbr {
         }
     }
 
-    /// Flight that the path takes at the estimated bandwidth times `gain`.
+    /// Flight that fills the path at the estimated bandwidth times `gain`.
     pub(super) fn target_flight(&self, p: &Params, c: &Conn, gain: Ratio) -> u64 {
         self.target_flight_at(p, c, self.max_bw(), gain)
     }
 
-    /// The same at another bandwidth.
+    /// Flight that fills the path at the bandwidth `bw` times `gain`.
     pub(super) fn target_flight_at(&self, p: &Params, c: &Conn, bw: Rate, gain: Ratio) -> u64 {
         self.with_budget(p, c, self.bdp(bw, gain).unwrap_or(self.cwnd))
     }
@@ -59,8 +59,9 @@ impl Bbr {
         known.then(|| gain.times(bw.volume(self.min_rtt)).saturating_add(1))
     }
 
-    /// Room for what the hosts gather at both ends, an even number of segments for receivers that
-    /// acknowledge every other one, and two more to get above a small product when probing.
+    /// Adds room for the aggregates of both hosts, rounds to an even number of segments for receivers
+    /// that acknowledge every second segment, and adds two more segments while probing, for a small
+    /// product.
     fn with_budget(&self, p: &Params, c: &Conn, flight: u64) -> u64 {
         let pair = 2 * segment(c);
         let gathered = flight.min(MAX_WINDOW) + 3 * self.quantum(p, c);
@@ -69,25 +70,26 @@ impl Bbr {
         if probing { even + pair } else { even }
     }
 
-    /// What the sending host gathers before it sends: Linux's `bbr_tso_segs_goal`.
+    /// Aggregate of the sending host, bytes: Linux's `bbr_tso_segs_goal`.
     pub(super) fn quantum(&self, p: &Params, c: &Conn) -> u64 {
         let least = if self.pacing < SLOW { segment(c) } else { 2 * segment(c) };
         let gathered = self.pacing.volume(p.quantum_time).min(MAX_QUANTUM);
         (gathered - gathered % segment(c)).max(least)
     }
 
-    /// Window that the model asks for.
+    /// Target window of the model.
     fn target_cwnd(&self, p: &Setup<Params>, c: &Conn) -> u64 {
         let bdp = self.bdp(self.bandwidth(), self.cwnd_gain).unwrap_or(p.initial_window);
         self.with_budget(&p.own, c, bdp.saturating_add(self.aggregation_allowance(&p.own)))
     }
 
-    /// Moves the window towards its target by what was delivered.
+    /// Moves the window towards its target by the delivered bytes.
     pub(super) fn set_cwnd(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack) {
         let delivered = a.delivered.min(MAX_WINDOW);
         if delivered > 0 {
-            // Losses release nothing: an acknowledgement sends at most twice what it delivers. The
-            // losses that begin a recovery are left to `enter_recovery`, which saves the window.
+            // Lost segments do not allow new ones: an acknowledgement releases at most twice the bytes
+            // that it delivers. For the losses that begin a recovery, `enter_recovery` saves and sets
+            // the window.
             if matches!(c.phase, Phase::Recovery | Phase::Loss) {
                 self.cwnd = self.cwnd.saturating_sub(a.lost).max(segment(c));
             }
@@ -117,8 +119,8 @@ impl Bbr {
         }
     }
 
-    /// The first round of recovery sends what arrives: what is in flight and what the
-    /// acknowledgement that found the loss has delivered.
+    /// Limits the first round of recovery to packet conservation: the window is the flight plus the
+    /// bytes that the acknowledgement with the loss has delivered.
     pub(super) fn enter_recovery(&mut self, c: &Conn, from: Phase) {
         self.save_cwnd(from);
         self.conserving = true;
@@ -127,7 +129,7 @@ impl Bbr {
         self.cwnd = c.in_flight.saturating_add(delivered).min(MAX_WINDOW);
     }
 
-    /// The window from before, as far as the model still wants it.
+    /// Restores the window before recovery, up to the target of the model.
     pub(super) fn leave_recovery(&mut self, p: &Setup<Params>, c: &Conn) {
         self.conserving = false;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
@@ -137,7 +139,8 @@ impl Bbr {
         self.bound(&p.own, c);
     }
 
-    /// One segment may leave; the search for the full pipe begins anew; a policer may be at work.
+    /// Reduces the window to the flight plus one segment, restarts the search for the full pipe, and
+    /// samples for a policer.
     pub(super) fn after_timeout(&mut self, p: &Params, c: &Conn, from: Phase) {
         if from != Phase::Loss {
             self.save_cwnd(from);
@@ -148,14 +151,14 @@ impl Bbr {
     }
 }
 
-/// The pacing rate for a bandwidth; never zero, which would mean no pacing.
+/// Returns the pacing rate for a bandwidth. It is never zero, which would mean no pacing.
 fn paced(p: &Params, bw: Rate, gain: Ratio) -> Rate {
     let margin = Ratio(Ratio::ONE.0.saturating_sub(p.pacing_margin.0));
     Rate(margin.times(gain.times(bw.0)).max(1))
 }
 
 impl Bbr {
-    /// Takes an acknowledgement into the measurement of aggregation.
+    /// Adds an acknowledgement to the measurement of aggregation.
     pub(super) fn update_aggregation(&mut self, p: &Params, c: &Conn, a: &Ack) {
         if p.extra_acked_time.0 == 0 || a.delivered == 0 || !a.rate.is_valid() {
             return;
@@ -166,7 +169,7 @@ impl Bbr {
         self.aggregation.on_acked(c, self.bandwidth(), a.delivered, self.cwnd);
     }
 
-    /// Bytes by which the window grows for aggregation.
+    /// Increase of the window for aggregation, bytes.
     pub(super) fn aggregation_allowance(&self, p: &Params) -> u64 {
         if !self.full_bw_reached {
             return 0;

@@ -1,8 +1,8 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-06).
 //!
-//! One file per concern: what loss and delivery say of the path (`model`), Startup and Drain
-//! (`startup`), the four phases of ProbeBW (`probe_bw`), ProbeRTT (`probe_rtt`), the window with
-//! the pacing rate (`window`) and taking back what a spurious loss did (`undo`).
+//! One file per concern: the model of the path from loss and delivery (`model`), Startup and Drain
+//! (`startup`), the four phases of ProbeBW (`probe_bw`), and ProbeRTT (`probe_rtt`). The other files have the
+//! window with the pacing rate (`window`), and the undo of a spurious loss (`undo`).
 
 mod model;
 mod params;
@@ -28,22 +28,23 @@ use crate::time::{Rate, Span, Time};
 use params::is_too_high;
 use state::{Saved, UNBOUNDED};
 
-/// State of BBRv3. Bounds are [`u64::MAX`] when there is none.
+/// State of BBRv3. An unset bound is [`u64::MAX`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Bbr3 {
     rounds: DeliveredRounds,
     max_bw: TwoSlotMax,
-    /// Maximum of the bytes acknowledged beyond what the bandwidth explains, over rounds.
+    /// Maximum over rounds of the bytes acknowledged in excess of the bytes that the bandwidth
+    /// explains.
     extra_acked: WindowedMax,
     extra_acked_begin: Time,
     extra_acked_delivered: u64,
     saved: Saved,
     cwnd: u64,
-    /// The window before recovery or ProbeRTT cut it.
+    /// Window before recovery or ProbeRTT reduced it.
     prior_cwnd: u64,
     pacing: Rate,
-    /// The lesser of the maximum bandwidth and the short-term bound.
+    /// Minimum of the maximum bandwidth and the short-term bound.
     bw: Rate,
     bw_shortterm: u64,
     inflight_shortterm: u64,
@@ -57,17 +58,18 @@ pub struct Bbr3 {
     min_rtt_stamp: Time,
     probe_rtt_min: Span,
     probe_rtt_stamp: Time,
-    /// When ProbeRTT may end; never while the flight is still too large.
+    /// End of ProbeRTT; never while the flight is still too large.
     probe_rtt_done: Time,
-    /// What was sent while so much was delivered is limited by ProbeRTT, as if by the application.
+    /// Range of [`Conn::delivered`] in which ProbeRTT limited the sender. Samples of this data count as
+    /// limited by the application.
     limited_from: u64,
     limited_until: u64,
     full_bw: Rate,
     pacing_gain: Ratio,
-    /// Begin of the wait for the next probe, and its length.
+    /// Start of the wait for the next probe, and its length.
     cycle_stamp: Time,
     probe_wait: Span,
-    /// Bytes acknowledged at the longterm bound, and how many raise it by a segment.
+    /// Bytes acknowledged at the long-term bound, and the number of bytes that raises it by a segment.
     up_acked: u64,
     up_acked_per_segment: u64,
     /// Bytes delivered when the connection began.
@@ -78,15 +80,16 @@ pub struct Bbr3 {
     full_bw_count: u8,
     lossy_acks: u8,
     up_rounds: u8,
-    /// A cycle of probing has ended: what was delivered before it is forgotten with the next sample.
+    /// True if a cycle of probing has ended; the next sample then discards the older bandwidth maximum.
     cycle_ended: bool,
     full_bw_now: bool,
     full_bw_reached: bool,
     loss_in_round: bool,
     loss_round_start: bool,
-    /// Samples are those of a probe that may have sent too much, until one has.
+    /// True if samples belong to a probe that may exceed the path's capacity; false after a sample with
+    /// too much loss.
     probe_samples: bool,
-    /// The last samples of a probe are still to come.
+    /// True if the last samples of a probe are still outstanding.
     probe_stopping: bool,
     probe_too_high: bool,
     probe_precautionary: bool,
@@ -134,20 +137,20 @@ const INFO: &Info = &Info {
     trace: TRACE,
 };
 
-/// What one acknowledgement says, computed once.
+/// Values computed once per acknowledgement.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// It delivered data whose sending is known.
+    /// True if the acknowledgement delivered data whose sending time is known.
     known: bool,
-    /// Delivery rate, zero if it cannot be told.
+    /// Delivery rate, zero if unknown.
     rate: u64,
     limited: bool,
-    /// Too much of what was in flight is lost.
+    /// True if too large a part of the flight is lost.
     too_high: bool,
 }
 
 impl Bbr3 {
-    /// What the flow is doing.
+    /// Returns the state.
     pub fn state(&self) -> State {
         self.state
     }
@@ -157,7 +160,7 @@ impl Bbr3 {
         self.bw
     }
 
-    /// Bound of the flight that probing has learnt, bytes.
+    /// Long-term bound of the flight, learned by probing, bytes.
     pub fn inflight_longterm(&self) -> Option<u64> {
         (self.inflight_longterm != UNBOUNDED).then_some(self.inflight_longterm)
     }

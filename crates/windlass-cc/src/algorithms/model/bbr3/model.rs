@@ -1,4 +1,4 @@
-//! What delivery and loss say of the path (draft-ietf-ccwg-bbr-06 section 5.5).
+//! Model of the path from delivery and loss (draft-ietf-ccwg-bbr-06 section 5.5).
 
 use super::params::is_too_high;
 use super::state::UNBOUNDED;
@@ -9,8 +9,8 @@ use crate::params::Ratio;
 use crate::setup::Setup;
 use crate::time::Rate;
 
-/// Section 5.5.10.2: the flight at which losses crossed the threshold. What was lost before this
-/// segment may have crossed it already; then it is the flight before it.
+/// Section 5.5.10.2: returns the flight at which the losses exceeded the threshold. If the losses
+/// before this segment already exceed it, this is the flight before the segment.
 pub(super) fn inflight_at_loss(p: &Params, l: &Loss) -> u64 {
     let before = l.tx_in_flight.saturating_sub(l.bytes);
     let lost_before = l.lost_since_sent.saturating_sub(l.bytes);
@@ -48,7 +48,8 @@ impl Bbr3 {
         }
     }
 
-    /// Once a round with losses, while not probing: towards what is being delivered.
+    /// Once per round with losses, except while probing: lowers the short-term bounds towards the
+    /// delivered values.
     fn adapt_lower_bounds(&mut self, p: &Params) {
         if self.state.is_probing() || !self.loss_in_round {
             return;
@@ -86,7 +87,7 @@ impl Bbr3 {
         self.bw = Rate(self.max_bw.get().min(self.bw_shortterm));
     }
 
-    /// Section 5.5.9: acknowledgements that come faster than the bandwidth explains.
+    /// Section 5.5.9: measures acknowledgements that arrive faster than the bandwidth explains.
     pub(super) fn update_aggregation(&mut self, p: &Params, c: &Conn, a: &Ack) {
         let mut expected = self.bw.volume(c.now.since(self.extra_acked_begin));
         if self.extra_acked_delivered <= expected {
@@ -113,7 +114,7 @@ impl Bbr3 {
         }
     }
 
-    /// A probe has put more in flight than the path takes; answered once per probe.
+    /// Handles a probe that exceeds the path's capacity; at most one response per probe.
     fn too_much_in_flight(&mut self, p: &Setup<Params>, c: &Conn, flight: u64, limited: bool) {
         self.probe_too_high = true;
         self.probe_samples = false;

@@ -10,7 +10,7 @@ const FRACTION: ParamKind = ParamKind::Ratio { min: Ratio(0), max: Ratio::of(99,
 const TIME: ParamKind = ParamKind::Time { min: Span::from_millis(1), max: Span::from_secs(86_400) };
 
 crate::parameters! {
-    /// Parameters of BBRv3. Sections are those of draft-ietf-ccwg-bbr-06.
+    /// Parameters of BBRv3. The sections refer to draft-ietf-ccwg-bbr-06.
     pub struct Params {
         /// Pacing gain of Startup.
         startup_pacing_gain: Ratio = Ratio::of(277, 100), GAIN,
@@ -88,13 +88,13 @@ crate::parameters! {
     }
 }
 
-/// Whether the stack's recovery works without SACK, and sees one loss a round at most.
+/// True if the stack's recovery works without SACK, so that it detects at most one loss per round.
 pub(super) fn is_blind(p: &Setup<Params>) -> bool {
     matches!(p.recovery, Some(LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno))
 }
 
-/// Section 5.5.10.2: more is lost than [`Params::loss_threshold`] of what was in flight; without SACK,
-/// anything at all.
+/// Section 5.5.10.2: true if the lost bytes exceed [`Params::loss_threshold`] of the flight. Without
+/// SACK, any loss is too high.
 pub(super) fn is_too_high(p: &Setup<Params>, lost: u64, tx_in_flight: u64) -> bool {
     lost > p.own.loss_threshold.times(tx_in_flight) || (lost > 0 && is_blind(p))
 }

@@ -8,7 +8,7 @@ use crate::params::Ratio;
 use crate::setup::Setup;
 use crate::time::{Rate, Span};
 
-/// The longterm bound grows by at most 2^30 segments in a round.
+/// Limit of the growth of the long-term bound: 2^30 segments per round.
 const MAX_UP_ROUNDS: u8 = 30;
 
 impl Bbr3 {
@@ -40,7 +40,7 @@ impl Bbr3 {
         self.raise_slope(c);
     }
 
-    /// Section 5.3.3.8.3: two to three seconds, and 62 or 63 rounds.
+    /// Section 5.3.3.8.3: selects a wait of two to three seconds, and of 62 or 63 rounds.
     fn pick_probe_wait(&mut self, p: &Params, c: &Conn) {
         self.rounds_since_probe = c.entropy & 1;
         // The upper bits as a fraction of the spread.
@@ -73,7 +73,7 @@ impl Bbr3 {
 
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, p: &Setup<Params>, c: &Conn) -> bool {
-        // At a segment per round, Reno regains a window's worth of segments in as many rounds.
+        // With a segment per round, Reno regains a window of segments in as many rounds.
         let rounds = u64::from(self.rounds_since_probe);
         let regained = mul(rounds, u64::from(c.mss.max(1)));
         c.now.since(self.cycle_stamp) > self.probe_wait
@@ -87,7 +87,8 @@ impl Bbr3 {
             && c.in_flight <= self.inflight(p, c, max_bw, Ratio::ONE)
     }
 
-    /// `IsTimeToGoDown`: a probe ends with the pipe full, and one after a lossy one at the bound.
+    /// `IsTimeToGoDown`: a probe ends when the pipe is full; after a probe with loss, the next probe
+    /// ends at the bound.
     fn check_probe(&mut self, p: &Setup<Params>, c: &Conn, s: Sample) {
         if self.probe_too_high && c.in_flight >= self.inflight_longterm {
             self.probe_precautionary = true;
@@ -102,7 +103,7 @@ impl Bbr3 {
         self.start_down(&p.own, c);
     }
 
-    /// The longterm bound less what is left to others.
+    /// The long-term bound minus the headroom for other flows.
     pub(super) fn inflight_with_headroom(&self, p: &Params, c: &Conn) -> u64 {
         if self.inflight_longterm == UNBOUNDED {
             return UNBOUNDED;
@@ -111,7 +112,7 @@ impl Bbr3 {
         self.inflight_longterm.saturating_sub(headroom).max(super::window::min_cwnd(p, c))
     }
 
-    /// `RaiseInflightLongtermSlope`: twice as fast each round.
+    /// `RaiseInflightLongtermSlope`: doubles the growth in each round.
     fn raise_slope(&mut self, c: &Conn) {
         let growth = self.up_rounds.min(MAX_UP_ROUNDS);
         self.up_rounds = growth + 1;
@@ -134,7 +135,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdaptLongTermModel`: whether it has changed the state.
+    /// `AdaptLongTermModel`: returns true if it has changed the state.
     fn adapt_long_term(&mut self, c: &Conn, a: &Ack, s: Sample) -> bool {
         if self.probe_stopping && self.rounds.started() {
             self.probe_samples = false;

@@ -6,8 +6,8 @@ use crate::setup::Setup;
 use crate::time::Time;
 
 impl Bbr3 {
-    /// `UpdateMinRTT`: two filters of different length. Whether the shorter one's estimate was too old
-    /// (`BBR.probe_rtt_expired`).
+    /// `UpdateMinRTT`: updates two filters of different length. Returns true if the estimate of the
+    /// shorter filter had expired (`BBR.probe_rtt_expired`).
     pub(super) fn update_min_rtt(&mut self, p: &Params, c: &Conn, a: &Ack) -> bool {
         let probe_rtt_expired = c.now.since(self.probe_rtt_stamp) > p.probe_rtt_interval;
         if a.rtt.is_known() && (a.rtt < self.probe_rtt_min || probe_rtt_expired) {
@@ -40,9 +40,9 @@ impl Bbr3 {
         }
     }
 
-    /// `HandleProbeRTT`: its time and at least a round with the small flight.
+    /// `HandleProbeRTT`: keeps the small flight for the minimum time and at least a round.
     fn hold_probe_rtt(&mut self, p: &Setup<Params>, c: &Conn) {
-        // The low rate of ProbeRTT says nothing of the path.
+        // The low rate of ProbeRTT is no measure of the path.
         self.limited_until = c.delivered.saturating_add(c.in_flight);
         if self.probe_rtt_done.is_never() {
             if c.in_flight <= self.probe_rtt_cwnd(p, c) {
@@ -60,7 +60,7 @@ impl Bbr3 {
         }
     }
 
-    /// Leaves ProbeRTT if its time has passed. The queue is gone, so ProbeBW begins by cruising.
+    /// Leaves ProbeRTT if its time has passed. The queue is empty, so ProbeBW begins with CRUISE.
     pub(super) fn check_probe_rtt_done(&mut self, p: &Params, c: &Conn) {
         if self.probe_rtt_done.is_never() || c.now <= self.probe_rtt_done {
             return;

@@ -7,18 +7,19 @@ use crate::params::Ratio;
 use crate::setup::Setup;
 use crate::time::Rate;
 
-/// Rounds after which Drain ends in any case.
+/// Maximum number of rounds of Drain.
 const DRAIN_ROUNDS: u32 = 3;
 
 impl Bbr3 {
-    /// A search for a plateau of the delivery rate begins with this rate.
+    /// Starts a search for a plateau of the delivery rate, with `rate` as its reference.
     pub(super) fn reset_full_bw(&mut self, rate: u64) {
         self.full_bw = Rate(rate);
         self.full_bw_count = 0;
         self.full_bw_now = false;
     }
 
-    /// Section 5.3.1.2: three rounds that bring less than a quarter more.
+    /// Section 5.3.1.2: the path counts as full after three rounds with a growth of less than a
+    /// quarter.
     pub(super) fn check_full_bw(&mut self, p: &Params, s: Sample) {
         if self.full_bw_now || !self.rounds.started() || s.limited {
             return;
@@ -32,7 +33,7 @@ impl Bbr3 {
         self.full_bw_reached |= self.full_bw_now;
     }
 
-    /// From Startup to Drain at a plateau or at heavy loss.
+    /// Moves from Startup to Drain at a plateau or at heavy loss.
     pub(super) fn check_startup(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack, s: Sample) {
         self.check_high_loss(p, c, a, s);
         if self.state == State::Startup && self.full_bw_reached {
@@ -41,7 +42,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.3.1.3: at the end of a full round of recovery with many losses.
+    /// Section 5.3.1.3: tests for many losses at the end of a full round of recovery.
     fn check_high_loss(&mut self, p: &Setup<Params>, c: &Conn, a: &Ack, s: Sample) {
         if self.full_bw_reached {
             return;
@@ -59,7 +60,8 @@ impl Bbr3 {
         }
     }
 
-    /// From Drain to ProbeBW when the flight is down to one product, or after three rounds.
+    /// Moves from Drain to ProbeBW when the flight is down to one bandwidth-delay product, or after
+    /// three rounds.
     pub(super) fn check_drain(&mut self, p: &Setup<Params>, c: &Conn) {
         if self.state != State::Drain {
             return;

@@ -1,25 +1,25 @@
-//! What BBRv3 is doing, and what undoing a loss restores.
+//! States of BBRv3, and the values that the undo of a loss restores.
 
 /// No bound.
 pub(super) const UNBOUNDED: u64 = u64::MAX;
 
-/// What the flow is doing.
+/// State of the state machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum State {
     /// Doubling the rate each round to find the bandwidth.
     Startup,
-    /// Emptying the queue that Startup filled.
+    /// Draining the queue that Startup filled.
     Drain,
-    /// ProbeBW_DOWN: slower than the bandwidth, until queue and headroom are free.
+    /// ProbeBW_DOWN: sending below the bandwidth until queue and headroom are free.
     Down,
-    /// ProbeBW_CRUISE: at the bandwidth, answering each loss.
+    /// ProbeBW_CRUISE: sending at the bandwidth, with a response to each loss.
     Cruise,
-    /// ProbeBW_REFILL: at the bandwidth for a round, without the short-term bounds.
+    /// ProbeBW_REFILL: sending at the bandwidth for a round, without the short-term bounds.
     Refill,
-    /// ProbeBW_UP: faster, to find more.
+    /// ProbeBW_UP: sending above the bandwidth, to probe for more.
     Up,
-    /// Little in flight, to see the round-trip propagation time.
+    /// Small flight, to measure the round-trip propagation time.
     ProbeRtt,
 }
 
@@ -28,13 +28,13 @@ impl State {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// Accelerating: loss is expected and does not set short-term bounds.
+    /// True if the state is accelerating: loss is expected and does not set short-term bounds.
     pub(super) fn is_probing(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 }
 
-/// The model before the losses of the current recovery. Zero bounds restore nothing.
+/// Model before the losses of the current recovery. Zero bounds restore no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub(super) struct Saved {
@@ -43,6 +43,6 @@ pub(super) struct Saved {
     pub(super) inflight_longterm: u64,
     /// The accelerating state that the losses ended.
     pub(super) probing: Option<State>,
-    /// It belongs to the current recovery.
+    /// True if the values belong to the current recovery.
     pub(super) current: bool,
 }

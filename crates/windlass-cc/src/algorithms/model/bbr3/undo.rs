@@ -1,11 +1,11 @@
-//! Taking back what a spurious loss did (draft-ietf-ccwg-bbr-06 section 5.5.11).
+//! Undo of the response to a spurious loss (draft-ietf-ccwg-bbr-06 section 5.5.11).
 
 use super::Bbr3;
 use super::state::{Saved, State};
 use crate::event::{Conn, Phase};
 
 impl Bbr3 {
-    /// `SaveCwnd`: the window that is neither recovery's nor ProbeRTT's.
+    /// `SaveCwnd`: saves the window, without the reduction of recovery or ProbeRTT.
     pub(super) fn save_cwnd(&mut self, phase: Phase) {
         let cut = matches!(phase, Phase::Recovery | Phase::Loss) || self.state == State::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
@@ -24,8 +24,7 @@ impl Bbr3 {
         }
     }
 
-    /// Recovery is over: the next loss saves the state anew. What is saved stays for an undo that comes
-    /// late.
+    /// Ends a recovery: the next loss saves the state again. The saved values remain for a late undo.
     pub(super) fn recovery_is_over(&mut self) {
         self.saved.current = false;
     }

@@ -9,9 +9,9 @@ use crate::params::Ratio;
 use crate::setup::Setup;
 use crate::time::{Rate, Span};
 
-/// Largest aggregate, bytes.
+/// Maximum aggregate, bytes.
 const MAX_QUANTUM: u64 = 65_536;
-/// Aggregates for which the window has room (section 5.5.8.1).
+/// Number of aggregates for which the window has room (section 5.5.8.1).
 const QUANTA: u64 = 3;
 
 fn segment(c: &Conn) -> u64 {
@@ -43,7 +43,7 @@ impl Bbr3 {
         }
     }
 
-    /// `InitPacingRate`: the initial window in a round trip, or in 1 ms.
+    /// `InitPacingRate`: the initial window per RTT, or per 1 ms.
     pub(super) fn init_pacing(&mut self, p: &Setup<Params>, c: &Conn) {
         self.has_seen_rtt = c.srtt.is_known();
         let rtt = if self.has_seen_rtt { c.srtt.max(Span(1)) } else { Span::from_millis(1) };
@@ -51,7 +51,7 @@ impl Bbr3 {
         self.pacing = Rate(p.own.startup_pacing_gain.times(Rate::of(window, rtt).0).max(1));
     }
 
-    /// `SetPacingRateWithGain`; never zero, which would mean no pacing.
+    /// `SetPacingRateWithGain`; the rate is never zero, which would mean no pacing.
     pub(super) fn set_pacing(&mut self, p: &Setup<Params>, c: &Conn, gain: Ratio) {
         if !self.has_seen_rtt && c.srtt.is_known() {
             self.init_pacing(p, c);
@@ -73,7 +73,7 @@ impl Bbr3 {
         if self.min_rtt.is_known() { gain.times(bw.volume(self.min_rtt)) } else { p.initial_window }
     }
 
-    /// `TargetInflight`: the estimated product, unless congestion has cut the window.
+    /// `TargetInflight`: the estimated bandwidth-delay product, or the window if it is smaller.
     pub(super) fn target_inflight(&self, p: &Setup<Params>) -> u64 {
         self.bdp(p, Ratio::ONE).min(self.cwnd)
     }
@@ -127,15 +127,15 @@ impl Bbr3 {
         self.cwnd = self.cwnd.min(bound);
     }
 
-    /// `OnEnterRTO`: one segment may leave.
+    /// `OnEnterRTO`: allows one segment.
     pub(super) fn after_timeout(&mut self, c: &Conn, from: Phase) {
         self.save_cwnd(from);
         self.save_once();
         self.cwnd = c.in_flight.saturating_add(segment(c)).min(MAX_WINDOW);
     }
 
-    /// The window from before, as far as the model still allows it: `SetCwnd` follows in the draft,
-    /// where recovery ends before the acknowledgement that ends it is accounted for.
+    /// Restores the window before recovery, up to the limit of the model. In the draft, recovery ends
+    /// before the acknowledgement that ends it is processed, and `SetCwnd` follows.
     pub(super) fn leave_recovery(&mut self, p: &Setup<Params>, c: &Conn) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         if self.full_bw_reached {

@@ -1,4 +1,4 @@
-//! Each rule finds what breaks it, and nothing in a connection that keeps all of them.
+//! Each rule finds its violation, and no rule reports a connection without violations.
 
 use windlass_cc::Time;
 use windlass_sim::results::PathPacket;
@@ -10,7 +10,7 @@ use super::*;
 const KEYS: [u64; 2] = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];
 const NONCES: [u32; 2] = [17, 19];
 
-/// A connection as it is told packet by packet; what is sent arrives.
+/// A connection, built packet by packet. Every sent packet arrives.
 struct Story(Vec<PacketEvent>);
 
 fn first(side: Side) -> u64 {
@@ -27,7 +27,7 @@ fn data(from: Side, at: u64, len: u16, subflow_offset: u32) -> Dss {
 }
 
 impl Story {
-    /// A connection that has been opened by the sender.
+    /// A connection that the sender has opened.
     fn begun() -> Story {
         let options = Options { window_scale: Some(0), ..Options::default() };
         let syn = Segment { flags: Flags::SYN, options, window: 5_000, ..Segment::default() };
@@ -65,7 +65,7 @@ impl Story {
         self
     }
 
-    /// A data segment on the first path with the byte after the SYN at `offset` 1.
+    /// Adds a data segment on the first path. `offset` 1 is the byte after the SYN.
     fn data(self, offset: u32, len: u32, dss: Dss) -> Story {
         let s = Segment { seq: Seq(offset), len, flags: Flags::ACK, ..Segment::default() };
         self.send(Side::Sender, 0, s, MpOption::Dss(dss))
@@ -105,7 +105,7 @@ impl Story {
         findings.0.iter().map(ToString::to_string).collect()
     }
 
-    /// One finding, which says this.
+    /// Checks that there is exactly one finding, with this text.
     fn breaks(self, what: &str) {
         let findings = self.findings();
         assert!(findings.len() == 1 && findings[0].contains(what), "{what}: {findings:?}");
@@ -113,7 +113,7 @@ impl Story {
 }
 
 #[test]
-fn nothing_is_amiss_in_a_connection_of_two_paths_that_ends() {
+fn complete_connection_of_two_paths_has_no_findings() {
     let [ours, theirs] = [Side::Sender, Side::Receiver].map(credentials);
     let fin = Dss { data_fin: true, ..data(Side::Sender, 200, 1, 0) };
     let end = Segment { seq: Seq(201), flags: Flags::ACK, ..Segment::default() };
@@ -132,7 +132,7 @@ fn nothing_is_amiss_in_a_connection_of_two_paths_that_ends() {
 }
 
 #[test]
-fn a_wrong_token_or_proof_is_found() {
+fn wrong_token_or_proof_is_found() {
     let [ours, theirs] = [Side::Sender, Side::Receiver].map(credentials);
     let token = keys::token(theirs.key);
     let answer = keys::join_syn_ack_hmac(theirs, ours);
@@ -147,7 +147,7 @@ fn a_wrong_token_or_proof_is_found() {
 }
 
 #[test]
-fn a_wrong_echo_and_an_answer_that_was_not_asked_for_are_found() {
+fn wrong_echo_and_unrequested_answer_are_found() {
     let third = Segment { seq: Seq(1), flags: Flags::ACK, ..Segment::default() };
     let capable =
         |sender_key, receiver_key| MpOption::Capable { sender_key, receiver_key, data_len: None };
@@ -160,7 +160,7 @@ fn a_wrong_echo_and_an_answer_that_was_not_asked_for_are_found() {
 }
 
 #[test]
-fn payload_without_a_place_beyond_the_window_or_the_end_is_found() {
+fn payload_without_a_mapping_or_beyond_window_or_end_is_found() {
     let begun = || Story::begun().data(1, 100, data(Side::Sender, 0, 100, 1));
     begun().data(101, 50, Dss::default()).breaks("payload with a mapping");
     begun()
@@ -176,7 +176,7 @@ fn payload_without_a_place_beyond_the_window_or_the_end_is_found() {
 }
 
 #[test]
-fn an_acknowledgement_of_what_has_not_come_is_found() {
+fn acknowledgement_beyond_the_arrived_data_is_found() {
     let story = Story::begun().data(1, 100, data(Side::Sender, 0, 100, 1));
     story.ack(101, 5_000).breaks("no data acknowledgement beyond offset 100");
 }

@@ -1,4 +1,4 @@
-//! What is lost: by counting what arrived after it, or by time.
+//! Loss detection, by counting the data that arrived after the loss, or by time.
 
 mod rack;
 
@@ -12,8 +12,8 @@ use crate::endpoint::{Endpoint, Profile};
 pub(in crate::endpoint) use rack::Rack;
 
 impl Sender {
-    /// New data were acknowledged in recovery: whether that is a partial acknowledgement, and the hole that
-    /// it shows not retransmitted yet.
+    /// Processes an acknowledgement of new data in recovery. Returns true if it is a partial acknowledgement
+    /// that shows a hole not retransmitted yet.
     fn misses_next_hole(&mut self) -> bool {
         if self.ends_at_first_ack() || self.una >= self.recover {
             return false;
@@ -25,7 +25,8 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// An acknowledgement has been counted, and has `advanced` or not.
+    /// Detects losses after an acknowledgement has been counted. `advanced` is true if it acknowledged new
+    /// data.
     pub(super) fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
         if !p.stack.fast_retransmit {
             return;
@@ -43,8 +44,8 @@ impl Endpoint {
             }
             return;
         }
-        // RFC 6582 section 3.2 steps 2 and 3: duplicates up to `recover` may be echoes of what an
-        // earlier recovery sent twice; a partial acknowledgement shows the next hole.
+        // RFC 6582 section 3.2 steps 2 and 3: duplicates up to `recover` may result from retransmissions of
+        // an earlier recovery. A partial acknowledgement shows the next hole.
         let (lost, rule) = match self.send.phase {
             Phase::Open | Phase::Cwr => {
                 (enough && self.send.una > self.send.recover, LossRule::Duplicates)

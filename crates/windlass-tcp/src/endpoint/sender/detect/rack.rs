@@ -1,4 +1,4 @@
-//! Losses found by time: RFC 8985, RACK and its tail loss probe.
+//! Loss detection by time: RFC 8985, RACK and its tail loss probe.
 
 use windlass_cc::{Ack, Flavour, Phase, Span, Time, flags};
 
@@ -10,11 +10,12 @@ use crate::scoreboard::Record;
 use crate::segment::Segment;
 use crate::stack::LossDetection;
 
-/// RFC 8985 section 6.2 step 4: recoveries without a duplicate report that end a wider window.
+/// RFC 8985 section 6.2 step 4: number of recoveries without a reported duplicate after which a wider
+/// reordering window ends.
 const PERSIST: u32 = 16;
-/// Section 7.2: what a peer may delay the acknowledgement of a lone segment.
+/// Section 7.2: maximum delay of a peer's acknowledgement of a single segment.
 const MAX_ACK_DELAY: Span = Span::from_millis(200);
-/// The same: time of a probe before any round trip is known.
+/// Section 7.2: time of a probe before the first RTT sample.
 const PROBE_WITHOUT_RTT: Span = Span::from_secs(1);
 
 /// Linux's `TCP_TIMEOUT_MIN_US`.
@@ -22,38 +23,38 @@ const TIMER_SLACK: Span = Span::from_millis(2);
 /// Linux's `tcp_max_reordering`, segments.
 const MAX_REORDERING: u64 = 300;
 
-/// What RACK knows of a connection (RFC 8985 section 5.3).
+/// State of RACK of a connection (RFC 8985 section 5.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::endpoint) struct Rack {
-    /// When the segment was sent that was sent last of those delivered, and where it ends.
+    /// The delivered segment that was sent last: its sending time, and the offset of its end.
     sent: Time,
     end: u64,
-    /// Round trip of the segment that was delivered last.
+    /// RTT of the segment that was delivered last.
     rtt: Span,
     /// Highest offset delivered.
     fack: u64,
-    /// The same before the acknowledgement that is being read.
+    /// `fack` before the current acknowledgement.
     fack_before: u64,
     reordering_seen: bool,
-    /// Lowest offset that the acknowledgement being read delivers out of order.
+    /// Lowest offset that the current acknowledgement delivers out of order.
     reordered_from: u64,
-    /// Segments by which one has overtaken another at most, zero as long as none has (`tp->reordering`).
+    /// Maximum reordering so far, segments; zero without reordering (`tp->reordering`).
     reordering: u32,
-    /// Segments that the peer has reported to have come twice (`dsack_dups`).
+    /// Number of segments that the peer has reported as duplicates (`dsack_dups`).
     pub(in crate::endpoint) duplicates: u32,
-    /// The acknowledgement being read shows that a retransmission is lost.
+    /// True if the current acknowledgement shows that a retransmission is lost.
     pub(in crate::endpoint) lost_again: bool,
-    /// Quarters of the least RTT that reordering is given.
+    /// Size of the reordering window, quarters of the minimum RTT.
     window_mult: u32,
     window_persist: u32,
-    /// End of the round trip in which duplicates were last reported.
+    /// End of the RTT in which duplicates were last reported.
     dsack_round: Option<u64>,
-    /// When a segment will be late.
+    /// Time at which a segment will be late.
     pub(in crate::endpoint) deadline: Time,
-    /// When a probe will be due.
+    /// Time at which a probe will be due.
     pub(in crate::endpoint) probe_deadline: Time,
     pub(in crate::endpoint) probe_now: bool,
-    /// A probe is out: everything sent ended there, and whether the probe was a retransmission.
+    /// The probe in flight: the end of all data sent, and true if the probe was a retransmission.
     probe: Option<(u64, bool)>,
 }
 
@@ -82,39 +83,40 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Nothing is waited for any more.
+    /// Stops the timers.
     pub(in crate::endpoint) fn stop(&mut self) {
         self.deadline = Time::NEVER;
         self.probe_deadline = Time::NEVER;
         self.probe_now = false;
     }
 
-    /// Section 7.1: once recovery has begun, no probe is judged.
+    /// Section 7.1: removes the probe, because recovery has begun.
     pub(in crate::endpoint) fn forget_probe(&mut self) {
         self.probe = None;
         self.probe_deadline = Time::NEVER;
         self.probe_now = false;
     }
 
-    /// Whether a probe is out that is not judged yet.
+    /// True if a probe is in flight whose result is not known yet.
     pub(in crate::endpoint) fn probes(&self) -> bool {
         self.probe.is_some()
     }
 
-    /// An acknowledgement is about to be read.
+    /// Prepares for the next acknowledgement.
     pub(in crate::endpoint) fn begin_acknowledgement(&mut self) {
         self.fack_before = self.fack;
         self.reordered_from = u64::MAX;
         self.lost_again = false;
     }
 
-    /// A segment from `start` on was overtaken and not lost.
+    /// Notes that the segment at `start` was reordered and not lost.
     pub(in crate::endpoint) fn note_reordering(&mut self, start: u64) {
         self.reordering_seen = true;
         self.reordered_from = self.reordered_from.min(start);
     }
 
-    /// All that an acknowledgement delivers is known: how far it came out of order (`tcp_check_sack_reordering`).
+    /// Measures the reordering after all deliveries of an acknowledgement are processed
+    /// (`tcp_check_sack_reordering`).
     pub(in crate::endpoint) fn measure_reordering(&mut self, una: u64, mss: u32) {
         let highest = self.fack.max(una);
         if self.reordered_from < highest {
@@ -123,14 +125,14 @@ impl Rack {
         }
     }
 
-    /// A timeout shows that less was out of order than it seemed (`tcp_enter_loss`).
+    /// Lowers the reordering estimate after a timeout (`tcp_enter_loss`).
     pub(in crate::endpoint) fn expect_less_reordering(&mut self, dupthresh: u32) {
         self.reordering = self.reordering.min(dupthresh);
     }
 
-    /// Section 6.2 steps 2 and 3: a segment is delivered. `echo_is_older` states that the timestamp
-    /// of the acknowledgement belongs to an earlier transmission. What one acknowledgement brings has
-    /// no order: late is what is below the highest that was delivered before it.
+    /// Section 6.2 steps 2 and 3: processes a delivered segment. `echo_is_older` is true if the timestamp of
+    /// the acknowledgement belongs to an earlier transmission. The segments of one acknowledgement have no
+    /// order. A segment is reordered if it is below the highest offset delivered before this acknowledgement.
     pub(in crate::endpoint) fn on_delivered(
         &mut self,
         now: Time,
@@ -156,8 +158,8 @@ impl Rack {
 }
 
 impl Rack {
-    /// Whether more reordering than by `dupthresh` segments has been seen, so that data beyond a hole open the window
-    /// as well (`tcp_may_raise_cwnd`).
+    /// True if the reordering exceeded `dupthresh` segments, so that data beyond a hole grow cwnd as well
+    /// (`tcp_may_raise_cwnd`).
     pub(in crate::endpoint) fn expects_reordering(&self, p: &Profile) -> bool {
         self.reordering > p.stack.dupthresh && p.stack.rules == Flavour::Linux
     }
@@ -168,8 +170,9 @@ impl Sender {
         self.selective && p.stack.loss_detection == LossDetection::Rack
     }
 
-    /// The same step: duplicates that the peer reports widen the window, once per round trip. Linux ignores those of a
-    /// tail loss probe, and all before reordering is seen (`tcp_dsack_seen`).
+    /// Section 6.2 step 4: duplicates that the peer reports widen the reordering window, once per RTT. Linux
+    /// ignores duplicates of a tail loss probe, and all duplicates before the first reordering
+    /// (`tcp_dsack_seen`).
     pub(in crate::endpoint) fn adapt_reordering_window(&mut self, p: &Profile, a: &AckSummary) {
         if self.rack.dsack_round.is_some_and(|round| self.una >= round) {
             self.rack.dsack_round = None;
@@ -185,7 +188,7 @@ impl Sender {
         }
     }
 
-    /// A recovery has ended.
+    /// Narrows the reordering window after enough recoveries.
     pub(in crate::endpoint) fn relax_reordering_window(&mut self) {
         self.rack.window_persist = self.rack.window_persist.saturating_sub(1);
         if self.rack.window_persist == 0 {
@@ -193,16 +196,16 @@ impl Sender {
         }
     }
 
-    /// Section 6.3: whether the record at a place was sent so lately that a timeout does not take it
-    /// for lost. As in Linux (`tcp_timeout_mark_lost`) no reordering is allowed for, where the RFC adds
-    /// its window.
+    /// Section 6.3: true if the record at index `place` was sent so recently that a timeout does not mark it
+    /// as lost. As in Linux (`tcp_timeout_mark_lost`), there is no allowance for reordering. The RFC adds its
+    /// reordering window.
     pub(in crate::endpoint) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
         self.uses_rack(p)
             && self.scoreboard.get(place).is_some_and(|r| r.last_sent + self.rack.rtt > now)
     }
 
-    /// Section 7.4: whether the probe has repaired a loss that nobody would have noticed, which asks for a
-    /// smaller window.
+    /// Section 7.4: returns true if the probe has repaired a loss that was not detected otherwise. Such a
+    /// loss requires a reduction of cwnd.
     pub(in crate::endpoint) fn judge_probe(&mut self, a: &AckSummary) -> bool {
         let Some((end, again)) = self.rack.probe.filter(|probe| a.ack >= probe.0) else {
             return false;
@@ -213,13 +216,13 @@ impl Sender {
             self.rack.probe = None;
             return true;
         } else if a.acked == 0 && a.delivered == 0 && a.dsack.is_none() {
-            self.rack.probe = None; // both arrived
+            self.rack.probe = None; // original and probe arrived
         }
         false
     }
 }
 
-/// When the timer expires that is set now for a segment that will be late at this time.
+/// Expiry of a timer that is set at `now` for a segment that will be late at `late_at`.
 fn late_timer(p: &Profile, now: Time, late_at: Time) -> Time {
     match p.stack.wheel_tick.0 {
         0 => late_at,
@@ -228,9 +231,9 @@ fn late_timer(p: &Profile, now: Time, late_at: Time) -> Time {
 }
 
 impl Endpoint {
-    /// Section 6.2 step 4: how much later than others a segment may come.
+    /// Section 6.2 step 4: permitted lateness of a segment.
     fn reordering_window(&self, p: &Profile) -> Span {
-        // An acknowledgement of all that recovery was for is judged outside of it.
+        // The acknowledgement that covers all data of the recovery is judged outside of the recovery.
         let repairing = matches!(self.send.phase, Phase::Recovery | Phase::Loss)
             && self.send.una < self.send.recover;
         let many = u64::from(p.stack.dupthresh) * u64::from(self.agreed.mss);
@@ -243,8 +246,8 @@ impl Endpoint {
         Span(if srtt.is_known() { window.min(srtt.0) } else { window })
     }
 
-    /// Section 6.2 step 5: what was sent before the segment delivered last, and is late, is lost.
-    /// A timer looks again at what is not late yet.
+    /// Section 6.2 step 5: marks late segments as lost. These were sent before the segment delivered last. A
+    /// timer checks the remaining segments later.
     pub(in crate::endpoint) fn find_late(&mut self, p: &Profile, now: Time) {
         self.send.rack.deadline = Time::NEVER;
         let newest = (self.send.rack.sent, self.send.rack.end);
@@ -253,8 +256,8 @@ impl Endpoint {
         }
     }
 
-    /// Of what was sent before `newest`, what was sent longer ago than is allowed is lost; for the last of the others
-    /// there is a timer.
+    /// Marks the segments sent before `newest` as lost if they were sent longer ago than allowed. Sets a
+    /// timer for the last of the others.
     fn lose_late(&mut self, p: &Profile, now: Time, newest: (Time, u64)) {
         let allowed = self.send.rack.rtt + self.reordering_window(p);
         let late = now.0.checked_sub(allowed.0).map(Time);
@@ -270,7 +273,7 @@ impl Endpoint {
         self.send.rack.deadline = latest.map_or(Time::NEVER, timer);
     }
 
-    /// The timer of a late segment.
+    /// Processes the timer of a late segment.
     pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
         let prior_in_flight = self.send.in_flight();
         let lost_before = self.send.sampler.lost();
@@ -282,8 +285,9 @@ impl Endpoint {
             Phase::Loss => linux && lost > 0,
             Phase::Recovery => false,
         };
-        // What is lost has left the pipe, but nothing was delivered in its place: without being told so, the window would
-        // let all of it go again at once. Linux tells so only where a recovery begins (`tcp_rack_reo_timeout`).
+        // Lost data have left the pipe, but no data were delivered instead. Without this event, cwnd would
+        // allow all of them at once. Linux passes the event only if a recovery begins
+        // (`tcp_rack_reo_timeout`).
         if if linux { enters } else { self.send.phase == Phase::Recovery } {
             let conn = self.conn(now, flags::CWND_LIMITED);
             let event = Ack { lost, prior_in_flight, ..Ack::default() };
@@ -299,9 +303,8 @@ impl Endpoint {
         }
     }
 
-    /// Section 7.2: a probe is due two round trips after the last segment, unless the
-    /// retransmission timer comes first. It takes that timer's place. `advanced` states that the timer has just started
-    /// again.
+    /// Section 7.2: sets the probe's timer to two RTTs after the last segment, or to the retransmission
+    /// timeout if that is earlier. `advanced` is true if the retransmission timer has just restarted.
     pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time, advanced: bool) {
         self.send.rack.probe_deadline = Time::NEVER;
         let linux = p.stack.rules == Flavour::Linux;
@@ -331,13 +334,13 @@ impl Endpoint {
             self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
             return;
         }
-        // The timers are one: a probe takes the place of the timer for late segments.
+        // Both share one timer: a probe replaces the timer for late segments.
         self.send.rack.deadline = Time::NEVER;
         let limit = if advanced { self.rto(p) } else { self.rto_of_head(p, now) };
         self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit).max(Span(1)));
     }
 
-    /// Section 7.3: the probe's timer. The retransmission timer starts again.
+    /// Section 7.3: processes the probe's timer. The retransmission timer restarts.
     pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
         self.send.rack.probe_deadline = Time::NEVER;
         self.send.rack.probe_now = true;
@@ -345,7 +348,7 @@ impl Endpoint {
         self.arm_rto(p, now);
     }
 
-    /// The probe: new data if there are any and the peer has room, else the last segment again.
+    /// The probe: new data if there are any and the peer's window allows them, otherwise the last segment.
     pub(in crate::endpoint) fn poll_tail_probe(
         &mut self,
         p: &Profile,
@@ -376,7 +379,7 @@ impl Endpoint {
         Some(segment)
     }
 
-    /// A loss that a probe has repaired counts like any other.
+    /// Reduces cwnd for a loss that a probe has repaired, as for any other loss.
     pub(in crate::endpoint) fn answer_repaired_loss(&mut self, p: &Profile, now: Time) {
         if self.send.phase != Phase::Open {
             return;

@@ -1,4 +1,4 @@
-//! Arguments of `twin`.
+//! Arguments of `replay`.
 
 use std::path::PathBuf;
 
@@ -8,24 +8,25 @@ use windlass_lab::run::World;
 /// Examples.
 pub const HELP: &str = "\
 Examples:
-  windlass kernel build cubic && windlass twin cubic
-  windlass twin cubic --network lossy --on linux
-  windlass twin cubic bbr --write replays.csv                  add a row per network to a file
-  windlass twin cubic --on ns3                                 Windlass's CUBIC in ns-3's sockets
-  windlass twin --recorded my-host.jsonl                       recordings of your own host
+  windlass kernel build cubic && windlass replay cubic
+  windlass replay cubic --network lossy --on linux
+  windlass replay cubic bbr --write replays.csv                  add a row per network to a file
+  windlass replay cubic --on ns3                                 Windlass's CUBIC in ns-3's sockets
+  windlass replay --recorded my-host.jsonl                       recordings of another host
 
 The exit code is 1 if an answer differs or an event was not recorded.";
 
-/// Arguments of `twin`.
+/// Arguments of `replay`.
 #[derive(Args)]
-pub struct Twin {
+pub struct Replay {
     /// Algorithms [default: all that a kernel accepts].
     #[arg(value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
-    /// Check on this kernel. linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual time, and need
-    /// QEMU. linux is this machine's kernel, in real time, and needs root. ns3 runs Windlass's
-    /// algorithms in ns-3's sockets; WINDLASS_NS3_PROGRAM names a program with them.
-    #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
+    /// Check on this backend. The kernels linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual
+    /// time, and need QEMU. The kernel of linux is this machine's, in real time, and needs root.
+    /// With ns3, Windlass's algorithms run in ns-3's sockets. WINDLASS_NS3_PROGRAM names a program
+    /// with them.
+    #[arg(long, value_name = "BACKEND", default_value = "linux-vt=6.12")]
     pub on: World,
     /// Run only this network (may be repeated): clean, shallow, deep, lossy, bursty or narrow. A
     /// coupled algorithm has two paths, and the networks alike, unlike, lossy and shared.

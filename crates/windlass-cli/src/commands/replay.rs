@@ -1,4 +1,4 @@
-//! `windlass twin`.
+//! `windlass replay`.
 
 mod file;
 mod words;
@@ -15,11 +15,11 @@ use windlass_testbed::twin::{self, Twins, facts};
 
 use words::{answers, cells, fact, figures, host, is_coupled, numbered, parting};
 
-use crate::args::Twin;
+use crate::args::Replay;
 use crate::output::{Chatter, Failure, print, width};
 
 /// Replays hosts on the native core, and prints the differences between host and simulator.
-pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Replay, chatter: &Chatter) -> Result<(), Failure> {
     let mut differing = Vec::new();
     if args.recorded.is_empty() {
         let algorithms = algorithms(args)?;
@@ -49,7 +49,7 @@ pub fn run(args: &Twin, chatter: &Chatter) -> Result<(), Failure> {
 }
 
 /// The algorithms of the command line, or all that a kernel accepts.
-fn algorithms(args: &Twin) -> Result<Vec<AnyParams>, Failure> {
+fn algorithms(args: &Replay) -> Result<Vec<AnyParams>, Failure> {
     let known = object::algorithms();
     let named: Vec<&str> = args.algorithms.iter().map(String::as_str).collect();
     let ids = match args.on {
@@ -63,7 +63,7 @@ fn algorithms(args: &Twin) -> Result<Vec<AnyParams>, Failure> {
 }
 
 /// Prints the table of one algorithm, writes the files of `--events` and `--write`, and returns a line per network with unequal answers.
-fn show(args: &Twin, twins: &Twins) -> Result<Vec<String>, Failure> {
+fn show(args: &Replay, twins: &Twins) -> Result<Vec<String>, Failure> {
     let id = twins.algorithm;
     print(&text::table_within(&table(twins), width()))?;
     if !is_coupled(twins) {
@@ -116,7 +116,7 @@ fn table(twins: &Twins) -> Table {
     });
     Table {
         id: "twins".to_owned(),
-        caption: format!("{} in {} and its native twin", twins.algorithm, host(twins)),
+        caption: format!("{} in {} and in the simulator", twins.algorithm, host(twins)),
         columns: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         ..Table::default()
