@@ -1,5 +1,6 @@
 """What the benchmarks share: building our program, reading what programs print, tables in pages, and how a script ends."""
 
+import csv
 import json
 import re
 import shutil
@@ -51,6 +52,14 @@ def markdown(head, *rows):
     """A table whose first column is text and whose others are numbers."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def put_csv(path, rows):
+    """Writes rows, which are dictionaries with equal keys, into a file."""
+    with open(path, "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def put(page, marks, text):

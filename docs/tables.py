@@ -74,6 +74,76 @@ def replay_hosts() -> str:
     return table(["host stack", "runs", "events", "unequal answers", "difference, median", "95th percentile"], rows)
 
 
+def data(name: str, **only: str) -> list[dict]:
+    """The rows of a data file in docs/src that have these values."""
+    with open(SRC / name, newline="") as file:
+        return [row for row in csv.DictReader(file) if all(row[column] == value for column, value in only.items())]
+
+
+def wifi(name: str) -> str:
+    """Differences of goodput by standard, traffic and use of the channel; the files are from bench/ns3/wifi.py."""
+    groups = collections.defaultdict(list)
+    for row in data(f"trust/{name}"):
+        standard, traffic, way, cell = row["cell"].split(" ", 3)
+        label = f"802.11{standard.replace('-', ', ')} Mbps, {traffic.upper()} {way.replace('both', 'up and down')}"
+        label += "".join(f", {use}" for use in ("A-MPDU", "Minstrel") if use in cell)
+        groups[label].append((float(row["difference_percent"]), f"{row['difference_percent']} ± {row['interval_percent']}", cell))
+    rows = []
+    for label, found in groups.items():
+        largest = max(found, key=lambda cell: abs(cell[0]))
+        rows.append([label, len(found), f"{statistics.median(abs(cell[0]) for cell in found):.1f}", *largest[1:]])
+    return table(["cells", "number", "median (%)", "largest (%)", "cell with the largest"], rows)
+
+
+def mesh() -> str:
+    """Delivery and route requests of both simulators; the file is from bench/ns3/mesh.py."""
+    cell = lambda row, key, unit, form: " ± ".join(f"{float(row[name]) * unit:{form}}" for name in (key, f"{key}_interval") if row[name])
+    columns = [(f"{side}_{name}", *form) for name, *form in (("delivered", 100, ".1f"), ("rreq", 1, ",.0f")) for side in ("ns3", "windlass")]
+    rows = [[row["case"], *(cell(row, *column) for column in columns)] for row in data("trust/mesh.csv")]
+    return table(["case", "delivered, ns-3 (%)", "Windlass (%)", "requests, ns-3", "Windlass"], rows)
+
+
+def assessed() -> str:
+    """A sign for the grade of each algorithm and family; the file is from docs/assess-all."""
+    grades = {(row["algorithm"], row["family"]): GRADES.get(row["grade"], "–") for row in data("trust/assessed.csv")}
+    algorithms, families = (list(dict.fromkeys(key[part] for key in grades)) for part in (0, 1))
+    return table(["", *families], [[f"`{a}`", *(grades[a, f] for f in families)] for a in algorithms]).replace("---:", ":---:")
+
+
+def assessed_families() -> str:
+    """Number of algorithms by grade for each family."""
+    groups = collections.defaultdict(collections.Counter)
+    for row in data("trust/assessed.csv"):
+        groups[row["family"], row["title"], row["section"]][row["grade"]] += 1
+    rows = [[f"`{f}`: {title}", section, *(count[grade] for grade in GRADES)] for (f, title, section), count in groups.items()]
+    return table(["family", "section", *(f"{sign} {grade}" for grade, sign in GRADES.items())], rows)
+
+
+def stacks_lossy() -> str:
+    """Time of an upload by sender and loss; the file is from homes/stacks/check."""
+    found = collections.defaultdict(dict)
+    for row in data("guides/other-stacks-lossy.csv"):
+        found[row["sender"]][row["loss_percent"]] = f"{row['median_s']} ({row['low_s']} to {row['high_s']})"
+    losses = list(next(iter(found.values())))
+    return table(["sender", *(f"{loss} % loss" for loss in losses)], [[sender, *cells.values()] for sender, cells in found.items()])
+
+
+def stacks_scripts() -> str:
+    """Scripts that each stack passes, by their source; sources of fewer than four scripts together."""
+    rows = data("guides/other-stacks-scripts.csv")
+    origin = {row["script"]: " ".join(row["source"].split()[: 1 if row["source"].startswith("Linux") else 2]).rstrip(",") for row in rows}
+    size = collections.Counter(origin.values())
+    names = [*sorted((name for name in size if size[name] > 3), key=lambda name: -size[name]), "other RFCs", "all"]
+    total, passed = collections.Counter(), collections.Counter()
+    stacks = list(dict.fromkeys(f"{row['stack']}, {row['variant']}" for row in rows))
+    for row in rows:
+        stack = f"{row['stack']}, {row['variant']}"
+        for name in (origin[row["script"]] if size[origin[row["script"]]] > 3 else "other RFCs", "all"):
+            total[name] += stack == stacks[0]
+            passed[name, stack] += not row["first_difference"]
+    return table(["source", "scripts", *stacks], [[name, total[name], *(passed[name, stack] for stack in stacks)] for name in names])
+
+
 def evidence(name: str, paper: str) -> list[dict]:
     """The rows of a paper in a file that tests/verdicts/evidence has written."""
     with open(SRC / "studies/evidence" / name, newline="") as file:
@@ -101,23 +171,17 @@ def verdicts() -> str:
     return table(["paper", "measured statements", *VERDICTS], rows)
 
 
-def rows(name: str, **only: str) -> list[dict]:
-    """The rows of a data file that have these values."""
-    with open(SRC / name, newline="") as file:
-        return [row for row in csv.DictReader(file) if all(row[column] == value for column, value in only.items())]
-
-
 def calibration() -> str:
     """The rows of both kernels that show the accuracy of emulated links."""
     shown = ["one-way delay, median", "one-way delay, 99th percentile", "one-way delay, maximum", "rate", "emulator's lateness, 99th percentile"]
-    picked = [row for row in rows("inside/calibration.csv") if row["quantity"] in shown]
+    picked = [row for row in data("inside/calibration.csv") if row["quantity"] in shown]
     cells = [[("live" if row["kernel"].startswith("6.18") else "virtual time") + ": " + row["quantity"], *list(row.values())[2:]] for row in picked]
     return table(["", *list(picked[0])[2:]], cells)
 
 
 def pivot(name: str, row: str, across: str, values: list[str], **only: str) -> str:
     """One line for each value of the column `row`, with the columns `values` for each value of the column `across`."""
-    found = rows(name, **only)
+    found = data(name, **only)
     lines, columns = (list(dict.fromkeys(each[key] for each in found)) for key in (row, across))
     cell = {(each[row], each[across], value): each[value] for each in found for value in values}
     heads = [f"{column}: {value}" for value in values for column in columns]
@@ -126,18 +190,26 @@ def pivot(name: str, row: str, across: str, values: list[str], **only: str) -> s
 
 def coap_meter() -> str:
     """The rows with packet losses: plain 802.15.4 with a competing upload."""
-    found = [list(row.values())[2:] for row in rows("studies/coap-meter.csv", **{"radio": "802.15.4", "competing flow": "upload"})]
+    found = [list(row.values())[2:] for row in data("studies/coap-meter.csv", **{"radio": "802.15.4", "competing flow": "upload"})]
     return table(["protocol and timer", "median delay, ms", "95th percentile", "late, %", "energy, mJ/B", "radio time"], found)
 
 
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
+GRADES = {"pass": "✓", "concern": "!", "fail": "✗", "undecided": "?"}
 TABLES = {
     "verdicts": verdicts,
     **{f"abstract-{paper}": functools.partial(abstract, paper) for paper in PAPERS},
     "replay-hosts": replay_hosts,
     "replays": lambda: replay_table(False),
     "replays-coupled": lambda: replay_table(True),
+    "wifi": lambda: wifi("wifi.csv"),
+    "wifi-used": lambda: wifi("wifi-used.csv"),
+    "mesh": mesh,
+    "assessed": assessed,
+    "assessed-families": assessed_families,
+    "stacks-lossy": stacks_lossy,
+    "stacks-scripts": stacks_scripts,
     "calibration": calibration,
     "timers-closed-loop": lambda: pivot("studies/timers-closed-loop.csv", "timer", "network", ["goodput, kbit/s", "timeouts per minute"]),
     "timers-replay": lambda: pivot("studies/timers-replay.csv", "timer", "network", ["spurious, % of segments", "off the optimum, %"]),

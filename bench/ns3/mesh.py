@@ -21,15 +21,15 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import BENCHMARKS, RADIO_PAGE, STUDENT, aligned
-from program import ended, put
+from differences import BENCHMARKS, STUDENT, TRUST, aligned
+from program import ended, put, put_csv
 from runs import Kept, Stream
 
 # Raised when mesh.cc or a case changes what ns-3 simulates.
 NS3_VERSION = 3
 NS3_RESULTS = setup.CACHE / "mesh-ns3.jsonl"
 WINDLASS_RESULTS = setup.CACHE / "mesh-windlass.jsonl"
-MARKS = ("<!-- mesh: written by bench/ns3/mesh.py --write -->", "<!-- /mesh -->")
+DATA = TRUST / "mesh.csv"
 SPACING_M, RANGE_M, SENSE_M = 150, 180, 396
 QUEUE = 30
 RATE_BPS = 6_000_000  # 802.11g, for every frame: the same error model for all of them in ns-3
@@ -197,8 +197,18 @@ def rows(runs, ns3, ours):
     return lines
 
 
-def write_page(lines):
-    put(RADIO_PAGE, MARKS, table(lines))
+# The columns of the file, each for both simulators and with its interval.
+COLUMNS = ("mbps", "delivered", "hops", "rreq", "rrep", "rerr", "given_up")
+
+
+def record(line):
+    """A row of the file; docs/tables.py makes the page's summary of it."""
+    names = [f"{side}_{column}" for column in COLUMNS for side in ("ns3", "windlass")]
+    found = {"case": line[0]}
+    for name, text in zip(names, line[1:], strict=True):
+        mean, _, half = text.partition(" ± ")
+        found |= {name: f"{float(mean):.10g}", f"{name}_interval": f"{float(half):.10g}" if half else ""}
+    return found
 
 
 def table(lines):
@@ -282,7 +292,7 @@ def parse_arguments():
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3-radio.md, that of --speed into docs/src/trust/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="write docs/src/trust/mesh.csv, or with --speed the table of docs/src/trust/benchmarks.md")
     return parser.parse_args()
 
 
@@ -297,7 +307,7 @@ def compare_all(arguments):
     else:
         print(aligned(lines))
     if arguments.write:
-        write_page(lines)
+        put_csv(DATA, [record(line) for line in lines[1:]])
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import compare
 import setup
-from differences import RADIO_PAGE, STUDENT, aligned, jain
-from program import ended, put
+from differences import STUDENT, TRUST, aligned, jain
+from program import ended, put_csv
 from runs import Kept, Stream
 from wifi_cells import grid, ns3_line, scenario, used_grid
 
@@ -29,8 +29,7 @@ from wifi_cells import grid, ns3_line, scenario, used_grid
 NS3_VERSION = 1
 NS3_RESULTS = setup.CACHE / "wifi-ns3.jsonl"
 WINDLASS_RESULTS = setup.CACHE / "wifi-windlass.jsonl"
-USED_MARKS = ("<!-- wifi-used: written by bench/ns3/wifi.py --used --write -->", "<!-- /wifi-used -->")
-MARKS = ("<!-- wifi: written by bench/ns3/wifi.py --write -->", "<!-- /wifi -->")
+USED_DATA, DATA = TRUST / "wifi-used.csv", TRUST / "wifi.csv"
 # Beyond this a difference is explained on the page.
 GOAL = 0.10
 # With fewer an interval says nothing.
@@ -134,11 +133,16 @@ def summary(found):
     return f"{len(found)} cells: median difference {statistics.median(distances):.1%}, {beyond} beyond {GOAL:.0%}"
 
 
-def write_page(found, marks):
-    head, *lines = cells_of_table(found)
-    table = [head, ("---", *["---:"] * (len(head) - 1)), *lines]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-    put(RADIO_PAGE, marks, f"{text}\n\n{summary(found)}.")
+def record(one):
+    """A row of the file; docs/tables.py makes the page's summary of it."""
+    percent = lambda key, form=".1f": "" if one[key] is None else f"{100 * one[key]:{form}}"
+    return {
+        "cell": one["cell"], "runs": one["runs"],
+        "ns3_mbps": f"{one['ns3_mbps']:.3f}", "windlass_mbps": f"{one['windlass_mbps']:.3f}",
+        "difference_percent": percent("difference", "+.1f"), "interval_percent": percent("interval"),
+        "ns3_failed_percent": percent("ns3_failed"), "windlass_failed_percent": percent("windlass_failed"),
+        "ns3_jain": f"{one['ns3_fairness']:.2f}", "windlass_jain": f"{one['windlass_fairness']:.2f}",
+    }
 
 
 def parse_arguments():
@@ -150,12 +154,12 @@ def parse_arguments():
     parser.add_argument("--windlass", metavar="PROGRAM", help="this program, instead of building one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs of Windlass at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON document, not a table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/src/trust/validation-ns3-radio.md")
+    parser.add_argument("--write", action="store_true", help="write docs/src/trust/wifi.csv, or with --used wifi-used.csv")
     return parser.parse_args()
 
 
 def compare_cells(arguments):
-    cells, marks = (used_grid, USED_MARKS) if arguments.used else (grid, MARKS)
+    cells, path = (used_grid, USED_DATA) if arguments.used else (grid, DATA)
     runs, ns3, ours = measure(cells(arguments.quick), arguments)
     if arguments.ns3_only:
         return
@@ -164,7 +168,7 @@ def compare_cells(arguments):
         raise compare.Failed("ns-3 has no results yet; run without --kept")
     print(json.dumps(found, indent=2) if arguments.json else f"{aligned(cells_of_table(found))}\n{summary(found)}")
     if arguments.write:
-        write_page(found, marks)
+        put_csv(path, list(map(record, found)))
 
 
 if __name__ == "__main__":

@@ -126,37 +126,35 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     done.map_err(|_| said.lock().expect("one thread").clone())
 }
 
-/// The scripts as a table in Markdown. It has the scripts that the stack does not pass in both ways, each with its
-/// first difference.
-pub fn table(all: &[Judged], contestant: &Contestant) -> String {
-    let passed =
-        [0, 1].map(|way| all.iter().filter(|j| matches!(j.outcomes[way], Outcome::Passes)).count());
-    let [first, second] = contestant.ways;
-    let mut out = format!(
-        "The stack passes {} of {} scripts {first} and {} {second}. The others, each with its first difference:\n\n\
-         | script | source | {first} | {second} |\n| --- | --- | --- | --- |\n",
-        passed[0],
-        all.len(),
-        passed[1],
-    );
-    for Judged { name, source, outcomes } in all {
-        let [with, without] = outcomes.each_ref().map(told);
-        if with != PASSES || without != PASSES {
-            let without = if with == without { "the same" } else { &without };
-            let _ = writeln!(out, "| {name} | {source} | {with} | {without} |");
+/// First line of the CSV file.
+pub const HEAD: &str = "stack,variant,script,source,first_difference\n";
+
+/// A line of CSV for each script and variant. Without a first difference the stack passes the script.
+pub fn csv(stack: &str, all: &[Judged], contestant: &Contestant) -> String {
+    let mut out = String::new();
+    for (way, variant) in contestant.ways.iter().enumerate() {
+        for Judged { name, source, outcomes } in all {
+            let fields = [stack, variant, name, source, &told(&outcomes[way])];
+            let _ = writeln!(out, "{}", fields.map(quoted).join(","));
         }
     }
     out
 }
 
-const PASSES: &str = "passes";
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
 
 fn told(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Passes => PASSES.to_owned(),
+        Outcome::Passes => String::new(),
         Outcome::Panics(why) => why.clone(),
         Outcome::Differs(m) => {
-            let came = m.came.replace('|', "\\|");
+            let came = &m.came;
             match m.expected.split('#').next().unwrap_or_default().trim() {
                 "" => format!("line {}: {came}", m.line),
                 line => format!("line {}, `{line}`: {came}", m.line),

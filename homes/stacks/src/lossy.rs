@@ -39,8 +39,8 @@ const SENDERS: [(&str, Sender); 7] = [
     ("smoltcp, CUBIC", Sender::Smoltcp(CongestionControl::Cubic)),
     ("lwIP, its default segments and buffers", Sender::Lwip(&[])),
     ("lwIP, 1460 B segments and 64 kB buffers", Sender::Lwip(lwip::LARGE)),
-    ("Windlass, `rfc`, NewReno", Sender::Ours("rfc", "newreno")),
-    ("Windlass, `linux`, CUBIC", Sender::Ours("linux", "cubic")),
+    ("Windlass, rfc, NewReno", Sender::Ours("rfc", "newreno")),
+    ("Windlass, linux, CUBIC", Sender::Ours("linux", "cubic")),
 ];
 
 /// The network and its one flow: `lossy.toml` with this sender and this loss, percent.
@@ -91,33 +91,31 @@ fn upload(sender: Sender, loss: &str, seed: u64) -> Result<Upload, String> {
     Ok(Upload { seconds: flow.completion_s, packets: flow.packets_sent })
 }
 
-/// The time of each sender at each loss rate, as a table in Markdown.
+/// The time of each sender at each loss, as CSV.
 ///
 /// # Errors
 ///
 /// A stack is not available.
-pub fn table(seeds: u64) -> Result<String, String> {
-    let heads = LOSSES.map(|loss| format!("{loss} %")).join(" | ");
-    let mut out = format!("| sender | {heads} |\n|{}\n", " --- |".repeat(LOSSES.len() + 1));
+pub fn csv(seeds: u64) -> Result<String, String> {
+    let mut out = "sender,loss_percent,median_s,low_s,high_s,packets\n".to_owned();
     for (name, sender) in SENDERS {
-        let cells: Result<Vec<String>, String> = LOSSES
-            .iter()
-            .map(|loss| (1..=seeds).map(|seed| upload(sender, loss, seed)).collect())
-            .map(|all: Result<Vec<Upload>, String>| Ok(cell(&all?)))
-            .collect();
-        let _ = writeln!(out, "| {name} | {} |", cells?.join(" | "));
+        for loss in LOSSES {
+            let all: Result<Vec<Upload>, String> =
+                (1..=seeds).map(|seed| upload(sender, loss, seed)).collect();
+            let _ = writeln!(out, "\"{name}\",{loss},{}", cells(&all?));
+        }
     }
-    // A kernel's runs take minutes, so their results are stored.
-    out.push_str(include_str!("../linux.md"));
+    // The runs of a kernel take minutes, and are stored.
+    out.push_str(include_str!("../linux.csv"));
     Ok(out)
 }
 
-/// The median time with its 95 % interval, and the mean number of packets that the device sent. A transfer without an
-/// end counts as infinite.
-fn cell(all: &[Upload]) -> String {
+/// The median time with its 95 % interval, and the mean number of packets that the device sent. A transfer that never
+/// ends counts as endless.
+fn cells(all: &[Upload]) -> String {
     let seconds: Vec<f64> = all.iter().map(|u| u.seconds.unwrap_or(f64::INFINITY)).collect();
     let summary = Summary::of(&seconds).expect("runs");
     let packets = all.iter().map(|u| u.packets).sum::<u64>() as f64 / all.len() as f64;
     let [low, high] = summary.ci95_median.unwrap_or([summary.median; 2]);
-    format!("{:.1} s [{low:.1}, {high:.1}], {packets:.0} packets", summary.median)
+    format!("{:.1},{low:.1},{high:.1},{packets:.0}", summary.median)
 }

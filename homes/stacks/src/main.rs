@@ -1,4 +1,4 @@
-//! `windlass-stacks`: other stacks at the ends of flows, and the tables of their page.
+//! `windlass-stacks`: other stacks at the ends of flows, and the data of the page about them.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,9 +14,9 @@ fn main() -> ExitCode {
     let done = match words.next().as_deref() {
         _ if std::env::args().any(|word| word == "--help") => Ok(format!("{USAGE}\n")),
         Some("run") => Arguments::read(words).and_then(|a| command::run(&a)),
-        Some("tables") => tables(),
+        Some("tables") => words.next().ok_or("tables: name a folder".to_owned()).and_then(tables),
         _ => Err(format!(
-            "{USAGE}\n\nwindlass-stacks tables: those of docs/src/guides/other-stacks.md"
+            "{USAGE}\n\nwindlass-stacks tables FOLDER: writes the data of docs/src/guides/other-stacks.md"
         )),
     };
     match done {
@@ -31,16 +31,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// The generated tables of the page.
-fn tables() -> Result<String, String> {
+/// Writes the data of the page into a folder.
+fn tables(out: String) -> Result<String, String> {
+    let write = |name: &str, text: &str| {
+        let path = Path::new(&out).join(name);
+        std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))
+    };
+    write("other-stacks-lossy.csv", &lossy::csv(SEEDS)?)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
-    let mut out = format!("### Over lossy links\n\n{}\n", lossy::table(SEEDS)?);
+    let mut scripts = judged::HEAD.to_owned();
     for (name, contestant) in [("smoltcp", &judged::SMOLTCP), ("lwIP", &judged::LWIP)] {
-        let all = judged::all(&folder, contestant)?;
-        out.push_str(&format!(
-            "### {name} under the scripts\n\n{}\n",
-            judged::table(&all, contestant)
-        ));
+        scripts.push_str(&judged::csv(name, &judged::all(&folder, contestant)?, contestant));
     }
-    Ok(out)
+    write("other-stacks-scripts.csv", &scripts)?;
+    Ok(String::new())
 }
