@@ -14,7 +14,7 @@ crate::choice! {
     pub enum Multiplicative {
         /// All times with an averaged queueing delay below `mi_threshold`: the NS-2 module.
         Always = "always",
-        /// Only slow start, which ends at `mi_threshold`, as in [`Fast`](super::fast::Fast).
+        /// Only slow start, which ends at `mi_threshold`, as in [`Fast`].
         Start = "start",
     }
 }
