@@ -71,8 +71,8 @@ TcpWindlass::GetTypeId()
                           MakeStringAccessor(&TcpWindlass::m_settings),
                           MakeStringChecker())
             .AddAttribute("Recording",
-                          "What the name of a file begins with into which each connection writes all that its algorithm "
-                          "hears and answers, for `windlass twin --recorded`: NODE-NUMBER.jsonl follows. Empty: none.",
+                          "Begin of the names of the files in which each connection writes all events and answers of its "
+                          "algorithm, for `windlass replay --recorded`; NODE-NUMBER.jsonl follows. Empty: no files.",
                           StringValue(""),
                           MakeStringAccessor(&TcpWindlass::m_recording),
                           MakeStringChecker());
