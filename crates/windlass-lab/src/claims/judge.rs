@@ -123,6 +123,7 @@ impl<'a> Case<'a> {
             in_readings: Vec::new(),
             sides: Vec::new(),
             open,
+            needs: self.asked.as_ref().map_or(String::new(), |asked| asked.needs(claim)),
             note: reasons.iter().filter(|r| !r.is_empty()).cloned().collect::<Vec<_>>().join(" "),
         }
     }
@@ -203,18 +204,23 @@ impl Asked {
         let Some((effect, asked)) = self.effect.as_ref().zip(self.question.effect.as_ref()) else {
             return String::new();
         };
+        let measured = self.shown(&asked.0, effect.sign, claim, terms);
+        let what = if effect.baseline == 0.0 { "measured" } else { "the measured difference is" };
+        format!("The claim needs {}; {what} {measured}.", self.needs(claim))
+    }
+
+    /// The difference that the claimed direction needs; empty without a direction.
+    fn needs(&self, claim: &Claim) -> String {
+        let Some(effect) = &self.effect else { return String::new() };
         let (unit, least, baseline) = (unit(claim), number(effect.least), number(effect.baseline));
-        let needs = match (effect.least > 0.0, effect.baseline == 0.0) {
+        match (effect.least > 0.0, effect.baseline == 0.0) {
             (true, true) if effect.sign > 0.0 => format!("+{least}{unit} or more"),
             (true, true) => format!("−{least}{unit} or less"),
             (true, false) => {
                 format!("at least {least}{unit} {} than {baseline}{unit}", effect.words)
             }
             (false, _) => format!("{} than {baseline}{unit}", effect.words),
-        };
-        let measured = self.shown(&asked.0, effect.sign, claim, terms);
-        let what = if effect.baseline == 0.0 { "measured" } else { "the measured difference is" };
-        format!("The claim needs {needs}; {what} {measured}.")
+        }
     }
 
     /// A quantity with its unit, interval and number of runs. `sign` restores the sign of the values.

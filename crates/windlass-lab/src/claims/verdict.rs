@@ -179,6 +179,9 @@ pub struct Judgement {
     /// For an undecided claim: the number of runs that would decide it, or the reason why no number does.
     #[serde(skip)]
     pub open: String,
+    /// The difference that the claimed direction needs, such as `at least 0.41 s more than 20.5 s`; empty without one.
+    #[serde(skip)]
+    pub needs: String,
     /// The reason for the verdict, and remarks.
     pub note: String,
 }
@@ -397,6 +400,7 @@ mod tests {
             in_readings: Vec::new(),
             sides: Vec::new(),
             open: String::new(),
+            needs: String::new(),
             note,
         }
     }

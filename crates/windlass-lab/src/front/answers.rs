@@ -35,9 +35,11 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
             let lines = vec![format!("Not tested: {reason}")];
             return Answer { says, lines, badge: Verdict::NotComparable.badge() };
         }
-        let parts: Vec<&Judgement> = (asked.judgements.iter())
+        let mut parts: Vec<&Judgement> = (asked.judgements.iter())
             .filter(|j| sentence.is_tested_by(&j.id, &j.statement))
             .collect();
+        // The first of several tests with the same verdict is shown.
+        parts.sort_by_key(|j| sentence.place_of(&j.id, &j.statement));
         let whole = Statement::of(parts);
         let places = |j: &&Judgement| {
             let claim = asked.claims.iter().find(|c| c.id == j.id);
@@ -57,37 +59,51 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
     Ok(all.iter().map(answer).collect())
 }
 
-/// The measured value of a single test, or the number of tests by verdict and the weakest test.
+/// The result of a single test, or the number of tests by verdict and the result of the deciding test.
 fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
     let part = deciding(whole);
-    let value = match found(part) {
-        none if none.is_empty() => String::new(),
-        value => {
-            let claim = claims.iter().find(|c| c.id == part.id);
-            let printed = published(part, claim);
-            let printed =
-                if printed.is_empty() { printed } else { format!("; published {printed}") };
-            format!("{value}{printed}")
-        }
-    };
+    let result = result(part, claims.iter().find(|c| c.id == part.id));
     let all = statements(whole.claims.iter().copied());
-    match (all.len(), value.as_str()) {
+    match (all.len(), result.as_str()) {
         (1, "") => String::new(),
-        (1, value) => format!("Measured: {}: {value}.", part.quantity),
-        (n, value) => {
+        (1, result) => format!("Measured: {result}"),
+        (n, result) => {
             let count = |verdict: &Verdict| all.iter().filter(|s| s.verdict == *verdict).count();
             let counts: Vec<String> = (Verdict::ALL.iter())
                 .filter(|v| count(v) > 0)
                 .map(|v| format!("{} {}", count(v), v.badge().name))
                 .collect();
-            let weakest = if value.is_empty() {
-                String::new()
-            } else {
-                format!(" The weakest: {}: {value}.", part.quantity)
+            let deciding = match result {
+                "" => String::new(),
+                result => format!(" The deciding test: {result}"),
             };
-            format!("{n} tests: {}.{weakest}", counts.join(", "))
+            format!("{n} tests: {}.{deciding}", counts.join(", "))
         }
     }
+}
+
+/// The measured and the published value of a test, the paper's expectation, and the difference that it needs. A test
+/// without a measured value has the reason of its verdict instead; a test without a run has no result.
+fn result(part: &Judgement, claim: Option<&Claim>) -> String {
+    let value = match found(part) {
+        none if none.is_empty()
+            && matches!(part.verdict, Verdict::NotRun | Verdict::NotComparable) =>
+        {
+            return String::new();
+        }
+        none if none.is_empty() => return format!("{}: {}", part.quantity, part.note),
+        value => value,
+    };
+    let printed = published(part, claim);
+    let printed = if printed.is_empty() { printed } else { format!("; published {printed}") };
+    if part.needs.is_empty() {
+        return format!("{}: {value}{printed}.", part.quantity);
+    }
+    // The expectation follows the measured quantity after a colon.
+    let (quantity, expected) = part.quantity.split_once(": ").unwrap_or((&part.quantity, ""));
+    let expected =
+        if expected.is_empty() { String::new() } else { format!(" The paper: {expected}.") };
+    format!("{quantity}: {value}{printed}.{expected} The claim needs {}.", part.needs)
 }
 
 /// Number of interpretations of the paper in which the statement holds.

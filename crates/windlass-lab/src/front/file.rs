@@ -36,7 +36,12 @@ struct Sentences {
 impl Sentence {
     /// True if the claim tests it.
     pub fn is_tested_by(&self, id: &str, statement: &str) -> bool {
-        self.tests.iter().any(|pattern| names(pattern.get_ref(), id, statement))
+        self.place_of(id, statement).is_some()
+    }
+
+    /// The place in `tests` of the first pattern that names a claim.
+    pub fn place_of(&self, id: &str, statement: &str) -> Option<usize> {
+        self.tests.iter().position(|pattern| names(pattern.get_ref(), id, statement))
     }
 }
 

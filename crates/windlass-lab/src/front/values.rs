@@ -11,7 +11,13 @@ pub(super) fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
     let weakest = |j: &&Judgement| {
         (j.verdict.weakness(), std::cmp::Reverse(j.readings.map_or(0, |share| share.fails)))
     };
-    own().find(decides).or_else(|| own().min_by_key(weakest)).unwrap_or(statement.claims[0])
+    // A statement of several kinds may have the verdict of a part of another kind.
+    let any = || statement.claims.iter().copied().find(decides);
+    own()
+        .find(decides)
+        .or_else(any)
+        .or_else(|| own().min_by_key(weakest))
+        .unwrap_or(statement.claims[0])
 }
 
 /// Format of values of a unit: the divisor (a power of ten, for rates) and the unit after the number.
@@ -51,6 +57,9 @@ pub(super) fn published(j: &Judgement, claim: Option<&Claim>) -> String {
     if let Some(tolerance) = claim.and_then(|c| c.tolerance.as_ref()) {
         let target = corrected.map_or(paper, |c| c.value);
         text += &format!(" ± {}", number(tolerance.about(target) / written.by));
+    }
+    if let Some(corrected) = corrected {
+        text += &format!(" ({})", corrected.reason.trim_end_matches('.'));
     }
     text
 }

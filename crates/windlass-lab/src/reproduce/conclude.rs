@@ -112,8 +112,10 @@ impl Reproduction<'_> {
                 self.spent.ceil()
             ),
         };
+        let pairs = "\n\nA change, a difference and a ratio are computed for each seed. Their median can differ from the \
+                     result of the medians of both sides.";
         let warnings: String = warnings.iter().map(|w| format!("\n\n{w}")).collect();
-        format!("{}{budget}{warnings}", self.paper.summary)
+        format!("{}{budget}{pairs}{warnings}", self.paper.summary)
     }
 
     /// A warning if the paper has several interpretations and only one was run.
