@@ -371,7 +371,13 @@ impl<'p> Survey<'p> {
                 scenario_hash: hash,
                 world: World::Sim,
             };
-            tasks.extend((1..=(*seeds).min(most)).map(|seed| Task { seed, ..task.clone() }));
+            let wanted = (*seeds).min(most);
+            // An answer that does not change this scenario has all runs of the headline. With fewer runs, the same
+            // scenario could be decided in the headline and open here.
+            let more = (wanted + 1..=most)
+                .take_while(|seed| self.main.has(&Task { seed: *seed, ..task.clone() }.key()));
+            let last = more.last().unwrap_or(wanted);
+            tasks.extend((1..=last).map(|seed| Task { seed, ..task.clone() }));
         }
         Ok(tasks)
     }
