@@ -225,6 +225,39 @@ fn traced_runs_have_the_same_number_as_plain_runs_and_are_kept() {
 }
 
 #[test]
+fn an_answer_that_leaves_a_scenario_unchanged_has_the_headlines_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let only =
+        READINGS.replace("set = { \"link.wire", "experiments = ['one']\nset = { \"link.wire");
+    paper(dir.path(), &only);
+    let folder = dir.path().join("tiny");
+    let write = |file: &str, text: String| std::fs::write(folder.join(file), text).unwrap();
+    let two = EXPERIMENTS.replace("'one'", "'two'");
+    write("experiments.toml", format!("{EXPERIMENTS}{two}").replace("seeds = 12", "seeds = 20"));
+    let other = claims().replace("one/all", "two/all").replace("id = '", "id = 'other.");
+    write("claims.toml", format!("{}{other}", claims()));
+    let paper = Paper::read(&folder).unwrap();
+    let (out, runner) = (dir.path().join("out"), Runner::new(1));
+    let options = Options {
+        budget: None,
+        seeds: Some(20),
+        on: Vec::new(),
+        shard: None,
+        out: out.clone(),
+        command: String::new(),
+    };
+    Reproduction::prepare(&paper, &options).unwrap().work(&runner, |_| ()).unwrap();
+    let outcome = survey(&paper, &out, WHOLE);
+    let runs = |claim: &str| {
+        let at = outcome.claims.iter().position(|c| c.id == claim).unwrap();
+        outcome.readings.iter().map(|r| r.seen[at].n).collect::<Vec<_>>()
+    };
+    // The headline, another rate of `one` alone, another queue of both, and both answers.
+    assert_eq!(runs("real"), [20, 12, 12, 12]);
+    assert_eq!(runs("other.real"), [20, 20, 12, 12]);
+}
+
+#[test]
 fn a_small_budget_runs_the_headline_and_counts_the_rest() {
     let dir = tempfile::tempdir().unwrap();
     let outcome = survey(&paper(dir.path(), READINGS), dir.path(), Budget { events: Some(1) });
