@@ -62,20 +62,18 @@ impl Verdict {
 
     /// The verdict on a claim after several interpretations of a paper. The headline interpretation is the first.
     ///
-    /// * The verdict depends on the interpretation if two interpretations decide the claim in different ways.
-    /// * It is undecided if more interpretations are open than decided. An interval outside a narrow
+    /// * The verdict is undecided if more interpretations are open than decided. An interval outside a narrow
     ///   tolerance needs fewer runs than an interval inside, so that the decided interpretations alone would
     ///   favour *contradicted*.
+    /// * It depends on the interpretation if two interpretations decide the claim in different ways.
     /// * Otherwise it is the headline's verdict. Interpretations that cannot judge the claim do not count.
     pub(crate) fn over_readings(all: &[Verdict]) -> Verdict {
         let decided: Vec<Verdict> = all.iter().copied().filter(|v| v.is_decided()).collect();
         let open = all.iter().filter(|v| **v == Verdict::Undecided).count();
-        match (decided.first(), all.first()) {
-            (Some(first), _) if decided.iter().any(|v| v != first) => Verdict::DependsOnReading,
-            (_, Some(headline)) if headline.is_decided() && open > decided.len() => {
-                Verdict::Undecided
-            }
-            (_, headline) => headline.copied().unwrap_or(Verdict::Undecided),
+        match decided.first() {
+            Some(_) if open > decided.len() => Verdict::Undecided,
+            Some(first) if decided.iter().any(|v| v != first) => Verdict::DependsOnReading,
+            _ => all.first().copied().unwrap_or(Verdict::Undecided),
         }
     }
 
@@ -443,6 +441,10 @@ mod tests {
         assert_eq!(statements(&both[..1])[0].verdict, DependsOnReading);
         // A claim that other interpretations reproduce is still undecided if the headline's is.
         assert_eq!(Verdict::over_readings(&[Undecided, Reproduced]), Undecided);
+        // Two that decide differently do not outweigh three open ones.
+        let two = [Undecided, Reproduced, Contradicted, Undecided, Undecided];
+        assert_eq!(Verdict::over_readings(&two), Undecided);
+        assert_eq!(Verdict::over_readings(&two[..4]), DependsOnReading);
     }
 
     #[test]
