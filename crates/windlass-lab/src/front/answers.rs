@@ -66,7 +66,7 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
     let all = statements(whole.claims.iter().copied());
     match (all.len(), result.as_str()) {
         (1, "") => String::new(),
-        (1, result) => format!("Measured: {result}"),
+        (1, result) => result.to_owned(),
         (n, result) => {
             let count = |verdict: &Verdict| all.iter().filter(|s| s.verdict == *verdict).count();
             let counts: Vec<String> = (Verdict::ALL.iter())
@@ -82,7 +82,7 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
     }
 }
 
-/// The measured and the published value of a test, the paper's expectation, and the difference that it needs. A test
+/// The quantity of a test with the paper's expectation, its measured and published value, and the difference that it needs. A test
 /// without a measured value has the reason of its verdict instead; a test without a run has no result.
 fn result(part: &Judgement, claim: Option<&Claim>) -> String {
     let value = match found(part) {
@@ -96,14 +96,11 @@ fn result(part: &Judgement, claim: Option<&Claim>) -> String {
     };
     let printed = published(part, claim);
     let printed = if printed.is_empty() { printed } else { format!("; published {printed}") };
-    if part.needs.is_empty() {
-        return format!("{}: {value}{printed}.", part.quantity);
-    }
-    // The expectation follows the measured quantity after a colon.
-    let (quantity, expected) = part.quantity.split_once(": ").unwrap_or((&part.quantity, ""));
-    let expected =
-        if expected.is_empty() { String::new() } else { format!(" The paper: {expected}.") };
-    format!("{quantity}: {value}{printed}.{expected} The claim needs {}.", part.needs)
+    let needs = match part.needs.as_str() {
+        "" => String::new(),
+        needs => format!(" The claim needs {needs}."),
+    };
+    format!("{}. Measured {value}{printed}.{needs}", part.quantity)
 }
 
 /// Number of interpretations of the paper in which the statement holds.
