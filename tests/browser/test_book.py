@@ -39,8 +39,9 @@ def setUpModule():
 
 
 def pages():
+    """The pages of the book. play.html is the laboratory, which the second build of the book embeds."""
     every = BOOK.rglob("*.html")
-    return sorted(page for page in every if page.name not in ("print.html", "404.html", "toc.html"))
+    return sorted(page for page in every if page.name not in ("print.html", "404.html", "toc.html", "play.html"))
 
 
 def width(pixels):
