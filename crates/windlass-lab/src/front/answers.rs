@@ -133,6 +133,9 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
                 format!("The answer to {} decides: {}", axis.id, axis.question)
             })
         }
+        Verdict::Undecided if part.open.is_empty() && part.readings.is_some() => {
+            "More interpretations are open than decided.".to_owned()
+        }
         Verdict::Undecided => part.open.clone(),
         _ => String::new(),
     }
