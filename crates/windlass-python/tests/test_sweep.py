@@ -157,7 +157,7 @@ def test_a_job_of_another_version_is_refused(sweep):
     with pytest.raises(wl.InputError, match="not a job"):
         wl.work_on("{}")
     job = sweep._open(None).jobs()[0]
-    with pytest.raises(wl.InputError, match="same version has to be everywhere"):
+    with pytest.raises(wl.InputError, match="use the same version everywhere"):
         wl.work_on(job.replace(wl.__version__, "0.0.0"))
 
 
