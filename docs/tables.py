@@ -29,11 +29,16 @@ def table(head: list[str], rows: list[list[object]]) -> str:
     return "\n".join([line(head), "| --- |" + " ---: |" * (len(head) - 1), *map(line, rows)])
 
 
+def data(name: str, **only: str) -> list[dict]:
+    """The rows of a data file in docs/src that have these values."""
+    with open(SRC / name, newline="") as file:
+        return [row for row in csv.DictReader(file) if all(row[column] == value for column, value in only.items())]
+
+
 def replays(coupled: bool) -> dict[tuple[str, str], list[dict]]:
     """The runs of the replay check by algorithm and host. Networks with two paths are runs of coupled algorithms."""
     found = collections.defaultdict(list)
-    with open(SRC / "trust/replays.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = data("trust/replays.csv")
     two_paths = {row["algorithm"] for row in rows if row["network"] in ("alike", "unlike", "shared")}
     for row in rows:
         if (row["algorithm"] in two_paths) == coupled:
@@ -72,12 +77,6 @@ def replay_hosts() -> str:
             p95 = sizes[min(len(sizes) - 1, int(0.95 * len(sizes)))]
             rows.append([host + (", coupled" if coupled else ""), len(runs), f"{events:,}", unequal, f"{statistics.median(sizes):.1f} %", f"{p95:.1f} %"])
     return table(["host stack", "runs", "events", "unequal answers", "difference, median", "95th percentile"], rows)
-
-
-def data(name: str, **only: str) -> list[dict]:
-    """The rows of a data file in docs/src that have these values."""
-    with open(SRC / name, newline="") as file:
-        return [row for row in csv.DictReader(file) if all(row[column] == value for column, value in only.items())]
 
 
 def wifi(name: str) -> str:
@@ -144,16 +143,10 @@ def stacks_scripts() -> str:
     return table(["source", "scripts", *stacks], [[name, total[name], *(passed[name, stack] for stack in stacks)] for name in names])
 
 
-def evidence(name: str, paper: str) -> list[dict]:
-    """The rows of a paper in a file that tests/verdicts/evidence has written."""
-    with open(SRC / "studies/evidence" / name, newline="") as file:
-        return [row for row in csv.DictReader(file) if row["paper"] == paper]
-
-
 def abstract(paper: str) -> str:
-    """The claims of an abstract with their verdicts, and the runs behind them."""
-    rows = [[row["claim"].replace("|", "\\|"), row["verdict"], row["evidence"].replace("|", "\\|")] for row in evidence("abstract.csv", paper)]
-    made = evidence("papers.csv", paper)[0]
+    """The claims of an abstract with their verdicts, and the runs behind them; the files are from tests/verdicts/evidence."""
+    rows = [[row["claim"].replace("|", "\\|"), row["verdict"], row["evidence"].replace("|", "\\|")] for row in data("studies/evidence/abstract.csv", paper=paper)]
+    made = data("studies/evidence/papers.csv", paper=paper)[0]
     commands = ", ".join(f"`{command}`" for command in made["commands"].split("; "))
     readings = ""
     if made["interpretations"] != "0":
@@ -166,7 +159,7 @@ def verdicts() -> str:
     """Statements of each paper by final verdict."""
     rows = []
     for paper in PAPERS:
-        by = collections.Counter(row["verdict"] for row in evidence("statements.csv", paper) if row["basis"] == "measured")
+        by = collections.Counter(row["verdict"] for row in data("studies/evidence/statements.csv", paper=paper, basis="measured"))
         rows.append([f"`{paper}`", by.total(), *(by[verdict] or "" for verdict in VERDICTS)])
     return table(["paper", "measured statements", *VERDICTS], rows)
 

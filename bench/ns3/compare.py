@@ -161,7 +161,7 @@ def table(summaries):
 
 def page_table(summaries):
     """The same for the page on benchmarks."""
-    head = ["case", "packet-hops, ours and ns-3's", "million hops per CPU-second, ours", "ns-3", "ratio", "goodput, ours and ns-3's (Mbps)"]
+    head = ["case", "packet-hops, Windlass and ns-3", "million hops per CPU-second, Windlass", "ns-3", "ratio", "goodput, Windlass and ns-3 (Mbps)"]
     rows = []
     for case in summaries:
         ours, theirs, ratio = case["windlass"], case["ns3"], case["ratio"]

@@ -266,7 +266,7 @@ def speed_rows(result):
     head = ("grid-aodv", "packets delivered", "hops of these", "packet-hops", "packet-hops per CPU-second")
     row = lambda name, label: (label, *(f"{result[name][key]:,.0f}" for key in
                                ("delivered", "delivered_hops", "packet_hops", "hops_per_cpu_s")))
-    return [head, row("ns3", "ns-3"), row("windlass", "ours")]
+    return [head, row("ns3", "ns-3"), row("windlass", "Windlass")]
 
 
 def speed_notes(result):
@@ -280,7 +280,7 @@ def speed_notes(result):
     for key, words in names.items():
         difference = result["windlass"][key] / result["ns3"][key] - 1
         if abs(difference) > SAME_WORK:
-            notes.append(f"Not the same work: of {words} ours has {difference:+.0%}.")
+            notes.append(f"Not the same work: Windlass has {difference:+.0%} of {words}.")
     return [*notes, compare.BUILD_NOTE]
 
 
