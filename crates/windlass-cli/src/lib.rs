@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+#[cfg(test)]
+mod book_test;
 mod commands;
 mod located;
 mod output;

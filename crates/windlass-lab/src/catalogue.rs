@@ -139,7 +139,11 @@ impl Entry {
         let mut facts = Vec::new();
         if let Entry::Algorithm(p) = self {
             facts.extend(wants(&p.requirements()));
-            facts.extend(state(p).map(|text| ("State", text)));
+            facts.extend(sizes(p).map(|(alone, any)| {
+                let any =
+                    any.map_or(String::new(), |n| format!(", or {n} bytes with any slow start"));
+                ("State", format!("{alone} bytes{any}"))
+            }));
         }
         facts.push(("Citation key", self.info().citation.to_owned()));
         facts.push(self.usage());
@@ -179,30 +183,25 @@ pub fn differences(id: &str, flavour: Flavour) -> Vec<Difference> {
     .collect()
 }
 
-/// Bytes of state: with standard slow start, and with space for any slow start.
-fn state(params: &AnyParams) -> Option<String> {
+/// Bytes of state with the usual slow start, and with space for any slow start if it can be chosen.
+fn sizes(params: &AnyParams) -> Option<(usize, Option<usize>)> {
     let place = ALGORITHMS.iter().position(|info| info.id == params.info().id)?;
-    let (alone, chosen) = (fixed::STATE_BYTES.get(place)?, STATE_BYTES.get(place)?);
-    Some(match params.requirements().slow_start {
-        Some(_) => {
-            format!("{alone} bytes, or {chosen} bytes with any slow start")
-        }
-        None => format!("{alone} bytes"),
-    })
+    let (alone, any) = (fixed::STATE_BYTES.get(place)?, STATE_BYTES.get(place)?);
+    Some((*alone, params.requirements().slow_start.map(|_| *any)))
 }
 
-const USUAL_ECN: &str = "classic, one reduction per RTT (RFC 3168)";
+fn recovery_word(wants: &Requirements) -> &'static str {
+    LossRecovery::ALL.iter().find(|(_, style)| *style == wants.recovery).map_or("", |s| s.0)
+}
 
 fn wants(wants: &Requirements) -> Vec<(&'static str, String)> {
-    let style =
-        LossRecovery::ALL.iter().find(|(_, style)| *style == wants.recovery).map_or("", |s| s.0);
     let ecn = match wants.ecn {
         Ecn::None => "none: its packets are not ECN-capable",
-        Ecn::Classic => USUAL_ECN,
+        Ecn::Classic => "classic, one reduction per RTT (RFC 3168)",
         Ecn::Exact => "exact, byte for byte (RFC 8257)",
     };
     let mut facts = vec![
-        ("Loss recovery", style.to_owned()),
+        ("Loss recovery", recovery_word(wants).to_owned()),
         ("Slow start", wants.slow_start.unwrap_or("its own").to_owned()),
         ("ECN", ecn.to_owned()),
     ];
@@ -290,42 +289,96 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     lines(text, width).iter().map(|line| format!("{indent}{line}\n")).collect()
 }
 
-/// All entries in Markdown, a section each, for `docs/src/reference/algorithms.md`.
+/// All entries in Markdown for `docs/src/reference/algorithms.md`: a table of facts, then a section each.
 pub fn markdown() -> String {
-    let mut out = String::new();
+    let mut out = facts_table();
     let mut kind = "";
+    let mut seen = Vec::new();
     for entry in entries() {
         if entry.kind() != kind {
             kind = entry.kind();
-            let _ =
-                writeln!(out, "{}## {}s", if out.is_empty() { "" } else { "\n" }, capital(kind));
+            let _ = writeln!(out, "\n## {}s", capital(kind));
         }
-        out.push_str(&section(&entry));
+        out.push_str(&section(&entry, &mut seen));
     }
     out
 }
 
-fn section(entry: &Entry) -> String {
-    let info = entry.info();
-    let mut out = format!("\n### `{}`: {}\n\n", info.id, cell(info.name));
-    let _ = writeln!(out, "{}.\n", cell(info.origin).trim_end_matches('.'));
-    let _ = writeln!(out, "{}\n", cell(info.description));
-    // The page's head has the keys, which are the same for all, and the usual response to ECN.
-    let facts = entry
-        .facts()
-        .into_iter()
-        .filter(|(label, text)| !matches!(*label, "In a flow" | "In a stack") && text != USUAL_ECN);
-    let facts = facts.map(|(label, text)| format!("{label}: {}.", cell(&text)));
-    let _ = writeln!(out, "{}", facts.collect::<Vec<_>>().join(" "));
-    if !info.params.is_empty() {
-        out.push_str(
-            "\n| parameter | default | meaning, range and source |\n| --- | --- | --- |\n",
+/// The facts of each algorithm that have few values, as one table in place of a sentence per section.
+fn facts_table() -> String {
+    let mut out = String::from(
+        "| algorithm | loss recovery | slow start | ECN | delivery rate | state, bytes |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for entry in entries() {
+        let Entry::Algorithm(params) = entry else { continue };
+        let info = entry.info();
+        let wants = params.requirements();
+        let sizes = sizes(&params).map(|(alone, any)| match any {
+            Some(any) => format!("{alone} ({any})"),
+            None => alone.to_string(),
+        });
+        let _ = writeln!(
+            out,
+            "| [`{}`](#{}) | {} | {} | {} | {} | {} |",
+            info.id,
+            anchor(info),
+            recovery_word(&wants),
+            wants.slow_start.unwrap_or("its own"),
+            match wants.ecn {
+                Ecn::None => "none",
+                Ecn::Classic => "classic",
+                Ecn::Exact => "exact",
+            },
+            if wants.rate_samples { "yes" } else { "" },
+            sizes.unwrap_or_default(),
         );
     }
-    for (place, param) in info.params.iter().enumerate() {
-        out.push_str(&row(param, entry.default_of(place)));
+    out
+}
+
+/// The place that the heading of a section makes on the page.
+fn anchor(info: &Info) -> String {
+    let text = format!("{}: {}", info.id, info.name).to_lowercase().replace(' ', "-");
+    text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+}
+
+/// A section. A row that an earlier section has, as in `seen`, is a reference to that section.
+fn section(entry: &Entry, seen: &mut Vec<(&'static str, String)>) -> String {
+    let info = entry.info();
+    let mut out = format!("\n### `{}`: {}\n\n", info.id, cell(info.name));
+    let _ = writeln!(out, "{}. `{}`\n", cell(info.origin).trim_end_matches('.'), info.citation);
+    let _ = writeln!(out, "{}", cell(info.description));
+    let rows = info.params.iter().enumerate().map(|(place, p)| row(p, entry.default_of(place)));
+    let mut same: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut head = "\n| parameter | default | meaning, range and source |\n| --- | --- | --- |\n";
+    for (param, row) in info.params.iter().zip(rows) {
+        let Some((first, _)) = seen.iter().find(|(_, earlier)| *earlier == row) else {
+            out.push_str(std::mem::take(&mut head));
+            out.push_str(&row);
+            seen.push((info.id, row));
+            continue;
+        };
+        match same.iter_mut().find(|(id, _)| id == first) {
+            Some((_, names)) => names.push(param.name),
+            None => same.push((first, vec![param.name])),
+        }
     }
+    for (id, names) in same {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(out, "\nAs for `{id}`: {}.", names.join(", "));
+    }
+    out.push_str(&flavour_table(entry));
+    if !info.trace.is_empty() {
+        let fields = info.trace.iter().map(|f| format!("`{}` ({})", f.name, cell(f.unit)));
+        let _ = writeln!(out, "\nTrace fields: {}.", fields.collect::<Vec<_>>().join(", "));
+    }
+    out
+}
+
+fn flavour_table(entry: &Entry) -> String {
     let flavours = entry.flavours();
+    let mut out = String::new();
     if !flavours.is_empty() {
         let words = Flavour::WORDS.iter().map(|word| format!("`{word}` | ")).collect::<String>();
         let _ = writeln!(out, "\n| difference | {words}reason |");
@@ -336,10 +389,6 @@ fn section(entry: &Entry) -> String {
         let why: Vec<String> = one.why.iter().map(|why| cell(why)).collect();
         let values: String = values.collect();
         let _ = writeln!(out, "| `{}` | {values}{} |", one.key, why.join("; "));
-    }
-    if !info.trace.is_empty() {
-        let fields = info.trace.iter().map(|f| format!("`{}` ({})", f.name, cell(f.unit)));
-        let _ = writeln!(out, "\nTrace fields: {}.", fields.collect::<Vec<_>>().join(", "));
     }
     out
 }
