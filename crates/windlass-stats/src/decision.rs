@@ -38,7 +38,7 @@ pub fn least_runs(alpha: f64) -> usize {
 }
 
 /// Maximum number of runs that [`Question::runs_wanted`] proposes.
-const MAX_RUNS: u64 = 10_000;
+pub const MAX_RUNS: u64 = 10_000;
 
 /// The statistic that is estimated from the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

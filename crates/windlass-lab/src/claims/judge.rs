@@ -5,7 +5,7 @@ use super::value::Missing;
 use super::{Basis, Claim, Direction, Evidence, Judgement, Statistic, Value, Verdict};
 use crate::report::numbers::{number, rounded, together};
 use crate::stats::Summary;
-use crate::stats::decision::{ALPHA, Decision, Location, Question, Runs, Sample};
+use crate::stats::decision::{ALPHA, Decision, Location, MAX_RUNS, Question, Runs, Sample};
 use crate::stats::multiple::holm;
 use std::collections::BTreeMap;
 
@@ -254,7 +254,9 @@ impl Asked {
         };
         let wanted = match self.question.runs_wanted(terms.level) {
             Some(wanted) if wanted > self.runs => format!("About {wanted} runs would decide it."),
-            _ => "It is too close to the edge for any number of runs to decide it.".to_owned(),
+            _ => format!(
+                "The estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."
+            ),
         };
         format!("{alone}{wanted}")
     }

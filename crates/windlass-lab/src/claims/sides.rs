@@ -80,7 +80,7 @@ fn labels(side: &Quantity) -> BTreeSet<String> {
                     Metric::parse(&at.path).ok().filter(|m| !m.name.is_empty()).map(|m| m.name),
                 );
             }
-            Quantity::Trace(name) => of.extend([name.clone()]),
+            Quantity::Trace(name) => of.extend(parts(name)),
             _ => return,
         }
         common = Some(match common.take() {
@@ -89,6 +89,26 @@ fn labels(side: &Quantity) -> BTreeSet<String> {
         });
     });
     common.unwrap_or_default()
+}
+
+/// The parts of a measure's name, such as `cwnd_max.p = 0.1%`. A point between digits belongs to a number.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let letters: Vec<char> = name.chars().collect();
+    for (i, letter) in letters.iter().enumerate() {
+        let digit = |i: usize| letters.get(i).is_some_and(char::is_ascii_digit);
+        match letter {
+            '.' if !(i > 0 && digit(i - 1) && digit(i + 1)) => parts.push(String::new()),
+            _ => parts.last_mut().expect("a part").push(*letter),
+        }
+    }
+    parts
+}
+
+#[test]
+fn the_name_of_a_side_has_the_parts_that_the_other_side_lacks() {
+    assert_eq!(parts("cwnd_max.p = 0.1%"), ["cwnd_max", "p = 0.1%"]);
+    assert_eq!(parts("fig14.icc-tcp.largest"), ["fig14", "icc-tcp", "largest"]);
 }
 
 /// True if two runs have the same packets; the names of their algorithms may differ.
