@@ -59,6 +59,11 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.window.cwnd()
     }
 
+    /// The window and its threshold, for a host that changes them between events.
+    pub fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
         if !self.avoidance.starts_plainly() {
             self.slow_start.observe(&p.slow_start, c, a, &mut self.window);

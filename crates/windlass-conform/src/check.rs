@@ -161,19 +161,28 @@ pub(crate) fn walk(
 
 /// Checks a text; `path` is for messages.
 pub fn check_text(path: &Path, text: &str) -> Result<Outcome, CheckError> {
-    let mut play = None;
-    let Header { case, .. } = walk(path, text, |params, c, step| {
-        let play = play.get_or_insert_with(|| Play::new(path, params, c));
-        play.step(c, &step);
-    })?;
-    let play = play.ok_or_else(|| empty(path))?;
-    Ok(Outcome {
-        algorithm: play.params.info().id.to_owned(),
-        case,
-        answers: play.answers,
-        worst: play.worst,
-        failure: play.failure,
+    let mut state = None;
+    check_answers(path, text, |params, c, event| {
+        let state = state.get_or_insert_with(|| AnyController::init(params, c));
+        if let Some(event) = event {
+            state.apply(params, c, event);
+        }
+        state.control(params, c)
     })
+}
+
+/// Checks the answers of any implementation of the algorithm. `answer` gets the parameters, the connection and the
+/// event, which is missing for the new connection.
+pub fn check_answers(
+    path: &Path,
+    text: &str,
+    mut answer: impl FnMut(&AnyParams, &Conn, Option<&Event>) -> Control,
+) -> Result<Outcome, CheckError> {
+    let mut play = Play { path, answers: 0, worst: 0.0, failure: None };
+    let Header { case, algorithm, .. } = walk(path, text, |params, c, step| {
+        play.step(&step, answer(params, c, step.event.as_ref()));
+    })?;
+    Ok(Outcome { algorithm, case, answers: play.answers, worst: play.worst, failure: play.failure })
 }
 
 /// The message without the place, because for a single line only the column is known.
@@ -187,25 +196,14 @@ fn json_error(e: &serde_json::Error) -> String {
 
 struct Play<'a> {
     path: &'a Path,
-    params: AnyParams,
-    state: AnyController,
     answers: usize,
     worst: f64,
     failure: Option<Mismatch>,
 }
 
-impl<'a> Play<'a> {
-    fn new(path: &'a Path, params: &AnyParams, c: &Conn) -> Play<'a> {
-        let state = AnyController::init(params, c);
-        Play { path, params: *params, state, answers: 0, worst: 0.0, failure: None }
-    }
-
-    fn step(&mut self, c: &Conn, step: &Step) {
-        if let Some(event) = &step.event {
-            self.state.apply(&self.params, c, event);
-        }
+impl Play<'_> {
+    fn step(&mut self, step: &Step, Control { cwnd, ssthresh, pacing }: Control) {
         let (line, e) = (step.number, &step.expect);
-        let Control { cwnd, ssthresh, pacing } = self.state.control(&self.params, c);
         self.answers += 1;
         self.one(line, "cwnd", Some(e.cwnd), cwnd, e.tolerance);
         self.one(line, "ssthresh", e.ssthresh, ssthresh, e.tolerance);

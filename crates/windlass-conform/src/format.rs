@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
-use windlass_cc::{Ack, AnyParams, Conn, Event, Loss, RateSample, Setup, Span, Time, Undo, flags};
+use windlass_cc::{Ack, AnyParams, Conn, Event, Loss, RateSample, Setup, Span, Time};
 
 use super::parameters::{read_slow_start, read_table};
 use super::paths::{BelowLine, PathLine, group};
-use super::words::{PHASES, known, meaning, word};
+use super::words::{LIMITS, PHASES, UNDOS, known, meaning, word};
 
 /// The value of [`Header::format`].
 pub const FORMAT: &str = "windlass-conformance";
@@ -200,11 +200,6 @@ pub struct RateLine {
     pub tx_in_flight: u64,
     pub app_limited: bool,
 }
-
-const UNDOS: [(&str, Undo); 3] =
-    [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
-const LIMITS: [(&str, u32); 3] =
-    [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
 
 fn need<T>(value: Option<T>, event: &str, key: &str) -> Result<T, String> {
     value.ok_or_else(|| format!("the event `{event}` lacks `{key}`"))

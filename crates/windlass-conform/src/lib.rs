@@ -23,7 +23,7 @@ pub mod paths;
 pub mod recording;
 pub mod script;
 pub mod subjects;
-mod words;
+pub mod words;
 
 pub use check::{CheckError, Mismatch, Outcome, check_file};
 pub use generate::{File, generate};

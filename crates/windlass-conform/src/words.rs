@@ -1,13 +1,20 @@
 //! Words of the file format for values.
 
-use windlass_cc::{Phase, Span};
+use windlass_cc::{Phase, Span, Undo, flags};
 
-pub(crate) const PHASES: [(&str, Phase); 4] = [
+/// Phases of loss recovery.
+pub const PHASES: [(&str, Phase); 4] = [
     ("open", Phase::Open),
     ("recovery", Phase::Recovery),
     ("loss", Phase::Loss),
     ("cwr", Phase::Cwr),
 ];
+/// Evidence that a reduction was unfounded.
+pub const UNDOS: [(&str, Undo); 3] =
+    [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
+/// Limits of the sender, bits of [`Conn::flags`](windlass_cc::Conn::flags).
+pub const LIMITS: [(&str, u32); 3] =
+    [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
 
 pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
     words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()

@@ -1,19 +1,24 @@
 //! Algorithms that are Python classes, run in the simulator.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::intern;
 use pyo3::prelude::*;
-use serde_json::json;
-use windlass_cc::{AnyParams, Conn, Control, Event, Rate};
-use windlass_conform::format::{ConnLine, Expect, Line, SetupLine};
+use pyo3::types::{PyDict, PyString};
+use windlass_cc::{AnyParams, Conn, Control, Event, Rate, Setup};
+use windlass_conform::check::check_answers;
+use windlass_conform::format::{ConnLine, Expect, Line};
 use windlass_conform::parameters::write_params;
-use windlass_lab::run::{Controllers, RunRecord};
-use windlass_lab::scenario::FlowSpec;
+use windlass_lab::run::{Backend, Controllers, Ran, RunError, RunRecord, Simulator, World};
+use windlass_lab::scenario::{FlowSpec, Scenario};
 use windlass_tcp::CongestionControl;
 
-use crate::errors::failed;
+use crate::errors::{failed, input};
+use crate::facts;
 
 /// Name and class by the key of a flow: its name, or its algorithm.
 type Named = BTreeMap<String, (String, Py<PyAny>)>;
@@ -45,8 +50,14 @@ impl Classes {
         Arc::new(Classes { of, key, raised: Mutex::default(), stop })
     }
 
+    /// The simulator with the classes.
+    pub fn simulator(self: &Arc<Classes>) -> impl Backend + use<> {
+        let simulator = Simulator::until(self.stop.clone());
+        Attached(simulator.with_controllers(self.controllers()))
+    }
+
     /// The function that gives the simulator the algorithm of a flow.
-    pub fn controllers(self: &Arc<Classes>) -> Arc<Controllers> {
+    fn controllers(self: &Arc<Classes>) -> Arc<Controllers> {
         let classes = self.clone();
         Arc::new(move |flow: &FlowSpec| {
             let (_, class) = classes.of.get(&(classes.key)(flow))?;
@@ -54,8 +65,7 @@ impl Classes {
             Some(Box::new(Seat {
                 classes: classes.clone(),
                 class: Arc::new(class),
-                told: None,
-                before: None,
+                made: None,
                 control: Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) },
             }))
         })
@@ -89,15 +99,27 @@ impl Classes {
     }
 }
 
-/// One connection of a class. Events are passed as lines of the conformance vectors' format, so that a class
-/// receives the same data from the simulator and from the vectors.
+/// A simulator whose thread is known to Python for a whole run. Otherwise each event would make and drop Python's
+/// state of the thread, which takes ten times as long as the event.
+struct Attached(Simulator);
+
+impl Backend for Attached {
+    fn world(&self) -> World {
+        self.0.world()
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        Python::attach(|py| py.detach(|| self.0.run(scenario, seed)))
+    }
+}
+
+/// One connection of a class. A clone shares the object.
 #[derive(Clone)]
 struct Seat {
     classes: Arc<Classes>,
     class: Arc<Py<PyAny>>,
-    /// The `_Seat` of `_controllers.py`, after the connection has begun.
-    told: Option<Arc<Py<PyAny>>>,
-    before: Option<Conn>,
+    /// The object of the class, after the connection has begun.
+    made: Option<Arc<Py<PyAny>>>,
     control: Control,
 }
 
@@ -107,25 +129,10 @@ impl std::fmt::Debug for Seat {
     }
 }
 
-const NO_ANSWER: Expect =
-    Expect { cwnd: 0.0, ssthresh: None, pacing: None, tolerance: 0.0, pacing_tolerance: None };
-
 impl Seat {
-    /// The changes of the connection since the last event.
-    fn news(&mut self, conn: &Conn) -> ConnLine {
-        ConnLine::of(conn, self.before.replace(*conn).as_ref())
-    }
-
-    fn take(&mut self, answer: PyResult<(f64, Option<f64>, Option<f64>)>) {
+    fn take(&mut self, answer: PyResult<Control>) {
         match answer {
-            // Numbers outside the range saturate.
-            Ok((cwnd, ssthresh, pacing)) => {
-                self.control = Control {
-                    cwnd: cwnd as u64,
-                    ssthresh: ssthresh.map_or(u64::MAX, |bytes| bytes as u64),
-                    pacing: Rate(pacing.map_or(0, |rate| rate as u64)),
-                }
-            }
+            Ok(control) => self.control = control,
             Err(e) => self.classes.fail(e),
         }
     }
@@ -133,29 +140,22 @@ impl Seat {
 
 impl CongestionControl for Seat {
     fn begin(&mut self, params: &AnyParams, conn: &Conn) {
-        let text = json!({
-            "params": write_params(params).0,
-            "setup": SetupLine::of(params),
-            "conn": self.news(conn),
-        })
-        .to_string();
-        let answer = Python::attach(|py| {
-            let seat = py.import("windlass._controllers")?.getattr("_Seat")?;
-            let seat = seat.call1((self.class.bind(py), text))?;
-            let answer = seat.call_method0("answer")?.extract();
-            self.told = Some(Arc::new(seat.unbind()));
-            answer
+        let begun = Python::attach(|py| {
+            let made = begin(self.class.bind(py), params, conn)?;
+            let answer = answer(&made, conn)?;
+            self.made = Some(Arc::new(made.unbind()));
+            Ok(answer)
         });
-        self.take(answer);
+        self.take(begun);
     }
 
     fn on_event(&mut self, conn: &Conn, event: &Event) {
-        let Some(seat) = self.told.clone() else { return };
-        let line = Line::of(event, true, self.news(conn), NO_ANSWER);
-        let answer =
-            serde_json::to_string(&line).map_err(|e| failed(&e.to_string())).and_then(|text| {
-                Python::attach(|py| seat.call_method1(py, "tell", (text,))?.extract(py))
-            });
+        let Some(made) = self.made.clone() else { return };
+        let answer = Python::attach(|py| {
+            let made = made.bind(py);
+            tell(made, conn, event)?;
+            answer(made, conn)
+        });
         self.take(answer);
     }
 
@@ -166,4 +166,112 @@ impl CongestionControl for Seat {
     fn boxed(&self) -> Box<dyn CongestionControl> {
         Box::new(self.clone())
     }
+}
+
+/// An object of a class for a new connection.
+fn begin<'py>(
+    class: &Bound<'py, PyAny>,
+    params: &AnyParams,
+    conn: &Conn,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let own = serde_json::Value::Object(write_params(params).0);
+    let recovery = params.common().recovery.unwrap_or(params.requirements().recovery);
+    let setup = Setup { recovery: Some(recovery), ..params.common() };
+    class.call1((from_json(py, &own)?, facts::Setup(setup), facts::Conn(*conn)))
+}
+
+fn from_json<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
+}
+
+/// Passes an event to an object of a class.
+fn tell(made: &Bound<'_, PyAny>, conn: &Conn, event: &Event) -> PyResult<()> {
+    let py = made.py();
+    let c = facts::Conn(*conn);
+    match event {
+        Event::Ack(a) => made.call_method1(intern!(py, "on_ack"), (c, facts::Ack(*a)))?,
+        Event::Phase { from, to } => {
+            let words = (c, facts::phase(*from), facts::phase(*to));
+            made.call_method1(intern!(py, "on_phase"), words)?
+        }
+        Event::Loss(l) => made.call_method1(intern!(py, "on_loss"), (c, facts::Loss(*l)))?,
+        Event::Undo(why) => made.call_method1(intern!(py, "on_undo"), (c, facts::undo(*why)))?,
+        Event::IdleRestart { gap, reset } => {
+            made.call_method1(intern!(py, "on_idle"), (c, gap.0, *reset))?
+        }
+        Event::Mss(old) => made.call_method1(intern!(py, "on_mss"), (c, *old))?,
+        // Rare events have the names of the vectors' format.
+        Event::Group(_) | Event::CrossLayer(_) => {
+            let line = Line::of(event, true, ConnLine::of(conn, None), NO_ANSWER);
+            let line = serde_json::to_value(line).map_err(|e| failed(&e.to_string()))?;
+            let line = from_json(py, &line)?.cast_into::<PyDict>()?;
+            let event = py.import("types")?.getattr("SimpleNamespace")?.call((), Some(&line))?;
+            made.call_method1(intern!(py, "on_other"), (c, event))?
+        }
+    };
+    Ok(())
+}
+
+const NO_ANSWER: Expect =
+    Expect { cwnd: 0.0, ssthresh: None, pacing: None, tolerance: 0.0, pacing_tolerance: None };
+
+/// The values that the host reads after an event. Values outside the range saturate.
+fn answer(made: &Bound<'_, PyAny>, conn: &Conn) -> PyResult<Control> {
+    let py = made.py();
+    let read = |name: &Bound<'_, PyString>, least: f64| -> PyResult<Option<f64>> {
+        let value: Option<f64> = made.getattr(name)?.extract()?;
+        match value {
+            Some(value) if value.is_nan() || value < least => Err(input(&format!(
+                "{}.{name} is {} at {} s; cwnd must be at least one byte, and a threshold or rate must not be \
+                 negative",
+                made.get_type().name()?,
+                if value.is_nan() { "nan".to_owned() } else { value.to_string() },
+                conn.now.0 as f64 / 1e9
+            ))),
+            value => Ok(value),
+        }
+    };
+    let Some(cwnd) = read(intern!(py, "cwnd"), 1.0)? else {
+        return Err(input(&format!("{}.cwnd is None", made.get_type().name()?)));
+    };
+    Ok(Control {
+        cwnd: cwnd as u64,
+        ssthresh: read(intern!(py, "ssthresh"), 0.0)?.map_or(u64::MAX, |bytes| bytes as u64),
+        pacing: Rate(read(intern!(py, "pacing"), 0.0)?.map_or(0, |rate| rate as u64)),
+    })
+}
+
+/// The first answer of a class that differs from a vector: line, quantity, expected and given value.
+///
+/// # Errors
+///
+/// The file is not a vector, or the class raises an exception.
+#[pyfunction]
+pub fn conform(
+    class: &Bound<'_, PyAny>,
+    file: PathBuf,
+) -> PyResult<Option<(usize, &'static str, f64, f64)>> {
+    let text = fs::read_to_string(&file)
+        .map_err(|e| input(&format!("{} cannot be read: {e}", file.display())))?;
+    let mut made = None;
+    let mut raised = None;
+    let outcome = check_answers(&file, &text, |params, c, event| {
+        let answer = (|| {
+            let made = match (&made, event) {
+                (Some(made), _) => made,
+                (None, _) => made.insert(begin(class, params, c)?),
+            };
+            event.map_or(Ok(()), |event| tell(made, c, event))?;
+            answer(made, c)
+        })();
+        answer.unwrap_or_else(|e| {
+            raised.get_or_insert(e);
+            Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) }
+        })
+    });
+    let outcome = outcome
+        .map_err(|e| input(&format!("{e}; the file is not a conformance vector of version 1")))?;
+    raised.map_or(Ok(()), Err)?;
+    Ok(outcome.failure.map(|f| (f.line, f.what, f.expected, f.got)))
 }

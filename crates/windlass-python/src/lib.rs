@@ -7,6 +7,8 @@ mod algorithms;
 mod compare;
 mod controllers;
 mod errors;
+mod facts;
+mod frame;
 mod reproduce;
 mod results;
 mod scenario;
@@ -25,6 +27,12 @@ mod _native {
     use crate::algorithms::algorithms;
     #[pymodule_export]
     use crate::compare::compare;
+    #[pymodule_export]
+    use crate::controllers::conform;
+    #[pymodule_export]
+    use crate::facts::{Ack, Conn, Loss, RateSample, Setup};
+    #[pymodule_export]
+    use crate::frame::Window;
     #[pymodule_export]
     use crate::reproduce::{assess, papers, reproduce};
     #[pymodule_export]

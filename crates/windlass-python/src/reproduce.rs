@@ -9,7 +9,7 @@ use windlass_lab::claims::{Judgement, headline};
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{Options, ReproduceError, Reproduction};
 use windlass_lab::run::store::{Column, Format, Table as Plain, Values};
-use windlass_lab::run::{Failed, RunError, Runner, Simulator, World};
+use windlass_lab::run::{Failed, RunError, Runner, World};
 use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::Duration;
 
@@ -115,10 +115,7 @@ pub fn assess(
         let runner = match &classes {
             None => Runner::until(watch.stop(), jobs),
             // Python runs one simulation at a time, regardless of `jobs`.
-            Some(classes) => {
-                let simulator = Simulator::until(watch.stop());
-                Runner::on(simulator.with_controllers(classes.controllers()), watch.stop(), 1)
-            }
+            Some(classes) => Runner::on(classes.simulator(), watch.stop(), 1),
         };
         let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
         watch.expect(work.total() - work.finished());

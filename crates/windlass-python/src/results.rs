@@ -12,7 +12,7 @@ use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
 use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, axes};
-use windlass_lab::run::{Failed, RunRecord, Runner, Simulator, Task, World};
+use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
 use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
 use windlass_lab::{hindsight, overview, run_page};
@@ -218,8 +218,7 @@ fn in_memory(
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
         let classes = Classes::of_flows(classes, watch.stop());
-        let simulator = Simulator::until(watch.stop()).with_controllers(classes.controllers());
-        let runner = Runner::on(simulator, watch.stop(), jobs);
+        let runner = Runner::on(classes.simulator(), watch.stop(), jobs);
         let mut memory = Memory::default();
         let record = |task: &Task, ran: &_| Ok(classes.named(task.record(ran)));
         let failed = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());

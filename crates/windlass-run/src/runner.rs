@@ -33,7 +33,7 @@ impl Runner {
     }
 
     /// A runner with this simulator, which must stop with `stop` too.
-    pub fn on(simulator: Simulator, stop: Arc<AtomicBool>, jobs: usize) -> Runner {
+    pub fn on(simulator: impl Backend + 'static, stop: Arc<AtomicBool>, jobs: usize) -> Runner {
         Runner { backends: vec![Box::new(simulator)], jobs, stop: Some(stop) }
     }
 

@@ -15,6 +15,7 @@ from ._compare import Comparison, compare
 from ._controllers import Controller, WindowController, conform
 from ._errors import Error, InputError, RunError
 from ._native import VERSION as __version__
+from ._native import Ack, Conn, Loss, RateSample, Setup
 from ._page import Page
 from ._papers import Assessment, Reproduction, assess, papers, reproduce
 from ._results import Results, load, run
@@ -23,16 +24,21 @@ from ._sweep import Sweep, SweepResults, work_on
 from ._table import Table, algorithms
 
 __all__ = [
+    "Ack",
     "Assessment",
     "Comparison",
+    "Conn",
     "Controller",
     "Error",
     "InputError",
+    "Loss",
     "Page",
+    "RateSample",
     "Reproduction",
     "Results",
     "RunError",
     "Scenario",
+    "Setup",
     "Sweep",
     "SweepResults",
     "Table",
