@@ -120,7 +120,11 @@ fn show(assessed: &Assessed, chatter: &Chatter) -> Result<(), Failure> {
     print(&format!("{}\n\n", page.title))?;
     print(&text::tables(&page.sections, width()))?;
     let tally: Vec<String> = page.verdicts.iter().map(|(b, n)| format!("{n} {}", b.name)).collect();
-    print(&format!("{} families: {}\n", assessed.scorecard.families.len(), tally.join(", ")))?;
+    let families = match assessed.scorecard.families.len() {
+        1 => "1 family".to_owned(),
+        n => format!("{n} families"),
+    };
+    print(&format!("{families}: {}\n", tally.join(", ")))?;
     assessed.files.as_ref().map_err(|e| Failure::work(e.to_string()))?;
     let dir = assessed.dir.display();
     chatter.say(format!(
