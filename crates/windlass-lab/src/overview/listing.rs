@@ -68,7 +68,7 @@ fn entries(firsts: Vec<Vec<String>>, longest: usize) -> Vec<Entry> {
 }
 
 /// A name with a placeholder for each number.
-pub(super) fn masked(name: &str) -> String {
+pub(crate) fn masked(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
         match c.is_ascii_digit() {

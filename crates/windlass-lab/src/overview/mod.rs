@@ -9,6 +9,7 @@ use crate::report::text;
 use crate::run::RunRecord;
 use crate::run::fields::Kind;
 use crate::scenario::Scenario;
+pub(crate) use listing::masked;
 use listing::{NOTHING, Scale, Shown, Told, cell, listing, tells_of_many};
 use windlass_sim::MultipathResult;
 
@@ -32,7 +33,7 @@ pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String 
         scenario.duration.as_nanos() as f64 / 1e9,
         place(records)
     );
-    let tables = all(scenario, &Told { records, longest: LONGEST });
+    let tables = all(scenario, &Told { records, longest: MANY });
     let shown = |table| text::table_within(table, width);
     out.push_str(&tables.iter().map(shown).collect::<Vec<_>>().join("\n"));
     if tables.iter().any(tells_of_many) {
@@ -43,13 +44,22 @@ pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String 
     out
 }
 
-/// The tables of flows, links, stations and cells, with a row for each. A table without rows is left out.
-pub fn tables(scenario: &Scenario, records: &[RunRecord]) -> Vec<Table> {
-    all(scenario, &Told { records, longest: usize::MAX })
+/// The tables of flows, links, stations and cells for a page, and a note if some rows stand for many. Each part has a row,
+/// unless there are more than [`MANY`] flows. A table without rows is left out.
+pub fn page_tables(
+    scenario: &Scenario,
+    records: &[RunRecord],
+) -> (Vec<Table>, Option<&'static str>) {
+    let longest = if scenario.flows.len() > MANY { MANY } else { usize::MAX };
+    let tables = all(scenario, &Told { records, longest });
+    let note = tables.iter().any(tells_of_many).then_some(
+        "A name with * combines several rows; summary.parquet and links.parquet have each row.",
+    );
+    (tables, note)
 }
 
-/// Maximum number of rows of a table in a terminal.
-const LONGEST: usize = 24;
+/// Maximum number of rows of a table in a terminal, and of flows that a page shows one by one.
+pub const MANY: usize = 24;
 
 fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     let mut all = vec![flows(scenario, told)];
@@ -325,7 +335,7 @@ algorithm = "reno"
             world: World::Sim,
         };
         let record = task.record(&Runner::new(1).run(&task).expect("a run"));
-        let tables = tables(&scenario, &[record]);
+        let (tables, _) = page_tables(&scenario, &[record]);
         for caption in ["Messages", "Exchanges of CoAP"] {
             let table = tables.iter().find(|t| t.caption == caption).expect(caption);
             let cells: Vec<&str> = table.rows.iter().map(|row| row.cells[0].as_str()).collect();

@@ -4,6 +4,7 @@ use windlass_cc::Time;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::{Decided, Series, Timeline};
 
+use super::fleet;
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 use crate::report::numbers::rate_unit;
 use crate::why::Case;
@@ -18,11 +19,16 @@ fn seconds(time: Time) -> f64 {
     time.as_nanos() as f64 / 1e9
 }
 
-fn point(x: f64, y: f64) -> ChartPoint {
+pub(super) fn point(x: f64, y: f64) -> ChartPoint {
     ChartPoint { x, y, ..ChartPoint::default() }
 }
 
-fn chart(id: &str, caption: &str, label: &str, series: Vec<ChartSeries>) -> Option<Chart> {
+pub(super) fn chart(
+    id: &str,
+    caption: &str,
+    label: &str,
+    series: Vec<ChartSeries>,
+) -> Option<Chart> {
     let some = series.iter().any(|s| !s.points.is_empty());
     some.then(|| Chart {
         id: id.to_owned(),
@@ -107,7 +113,8 @@ fn rates(case: &Case) -> Vec<ChartSeries> {
     const TOGETHER: usize = 10;
     let Some(timeline) = &case.result.timeline else { return Vec::new() };
     let span = timeline.bin.0 as f64 / 1e9 * TOGETHER as f64;
-    let flows = timeline.flows.iter().zip(&case.scenario.flows).take(DRAWN);
+    let chosen = fleet::drawn(case);
+    let flows = chosen.iter().map(|i| (&timeline.flows[*i], &case.scenario.flows[*i]));
     let one =
         |(flow, spec): (&windlass_sim::FlowTimeline, &crate::scenario::FlowSpec)| ChartSeries {
             name: spec.name.clone(),

@@ -5,6 +5,7 @@
 
 mod bands;
 mod curves;
+mod fleet;
 mod ladder;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use curves::DRAWN;
 use ladder::story_id;
 
 use windlass_cc::{Phase, Span};
-use windlass_sim::Decided;
+use windlass_sim::{Decided, FlowResult};
 use windlass_tcp::Cause;
 
 use crate::overview;
@@ -55,7 +56,7 @@ pub fn report(
     };
     let case = noted(scenario, first.seed, apart)?;
     let (summary, mut sections) = drawn_and_explained(&case, WITH_PACKETS)?;
-    if let Some(Section { blocks, .. }) = sections.get_mut(1) {
+    if let Some(Section { blocks, .. }) = sections.iter_mut().find(|s| s.id == "why") {
         blocks.push(Block::Command {
             about: Some(
                 "To explain a reduction by its time, in the folder of this page:".to_owned(),
@@ -138,7 +139,8 @@ fn drawn_and_explained(
     let reductions = case.reductions();
     let shown = told(&reductions);
     let packets = ladder::exchanges(case, &shown[..shown.len().min(with_packets)])?;
-    let mut sections = vec![over_time(case, &reductions, &shown)];
+    let mut sections: Vec<Section> = fleet::section(case).into_iter().collect();
+    sections.push(over_time(case, &reductions, &shown));
     sections.extend(why(case, &reductions, &shown, packets));
     Ok((summary(case, &reductions), sections))
 }
@@ -146,19 +148,10 @@ fn drawn_and_explained(
 /// Summary of the run, in three sentences.
 fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
     let seconds = case.result.end.as_nanos() as f64 / 1e9;
-    let flows: Vec<String> = (case.result.flows.iter().take(DRAWN))
-        .map(|f| {
-            let (rate, unit) = rate_unit(std::iter::once(f.goodput_bps));
-            format!(
-                "{} ({}) had a goodput of {} {unit}",
-                f.name,
-                f.algorithm,
-                number((f.goodput_bps / rate * 100.0).round() / 100.0)
-            )
-        })
-        .collect();
-    let more = case.result.flows.len().saturating_sub(DRAWN);
-    let more = if more > 0 { format!(", and {more} more flows") } else { String::new() };
+    let flows = match fleet::is_fleet(case) {
+        true => fleet::summary(case).join("; "),
+        false => few(case),
+    };
     let of =
         |kind: fn(&Cause) -> bool| reductions.iter().filter(|r| kind(&r.decision.cause)).count();
     let losses = of(|c| matches!(c, Cause::Losses | Cause::RepairedByProbe));
@@ -175,15 +168,31 @@ fn summary(case: &Case, reductions: &[Reduction<'_>]) -> String {
         false => format!("{}.\n\n", text.trim_end_matches('.')),
     };
     format!(
-        "{about}In {seconds} s {}{more}. cwnd was reduced {losses} times after losses, {timeouts} times after timeouts and {marks} \
-         times after congestion marks; {unfounded} of these reductions were spurious. The network dropped {dropped} packets.",
-        flows.join("; ")
+        "{about}In {seconds} s: {flows}. cwnd was reduced {losses} times after losses, {timeouts} times after timeouts and {marks} \
+         times after congestion marks; {unfounded} of these reductions were spurious. The network dropped {dropped} packets."
     )
+}
+
+/// Goodput of each of the first flows.
+fn few(case: &Case) -> String {
+    let one = |f: &FlowResult| {
+        let (rate, unit) = rate_unit(std::iter::once(f.goodput_bps));
+        let goodput = number((f.goodput_bps / rate * 100.0).round() / 100.0);
+        format!("{} ({}) had a goodput of {goodput} {unit}", f.name, f.algorithm)
+    };
+    let flows: Vec<String> = case.result.flows.iter().take(DRAWN).map(one).collect();
+    let more = match case.result.flows.len().saturating_sub(DRAWN) {
+        0 => String::new(),
+        more => format!(", and {more} more flows"),
+    };
+    format!("{}{more}", flows.join("; "))
 }
 
 /// The senders that are drawn.
 fn drawn(case: &Case) -> impl Iterator<Item = &Decided> {
-    case.decisions().senders.iter().take(DRAWN)
+    let flows = fleet::drawn(case);
+    let ours = move |sender: &&Decided| flows.contains(&(sender.flow as usize));
+    case.decisions().senders.iter().filter(ours).take(DRAWN)
 }
 
 /// The explained reductions, in order of time. Timeouts and spurious reductions are selected first, and then
@@ -346,8 +355,9 @@ fn places(scenario: &Scenario, record: &RunRecord) -> Option<Section> {
 fn totals(scenario: &Scenario, records: &[RunRecord], made: Option<Block>) -> Section {
     let table =
         |(n, table): (usize, Table)| Block::Table(Table { id: format!("totals-{n}"), ..table });
-    let tables = overview::tables(scenario, records).into_iter().enumerate();
-    let mut blocks: Vec<Block> = tables.map(table).collect();
+    let (tables, note) = overview::page_tables(scenario, records);
+    let mut blocks: Vec<Block> = tables.into_iter().enumerate().map(table).collect();
+    blocks.extend(note.map(|text| Block::Text { text: text.to_owned() }));
     blocks.extend(made);
     Section { id: "totals".into(), title: "Totals".into(), blocks }
 }
