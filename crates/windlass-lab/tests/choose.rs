@@ -26,6 +26,7 @@ fn choice(text: &str, algorithms: &[&str], measure: Measure, spread: Spread, see
     let request = Request {
         scenario: Scenario::from_str(text, "s.toml").expect("a scenario"),
         algorithms: algorithms.iter().map(|a| (*a).to_owned()).collect(),
+        settings: Vec::new(),
         flows: Vec::new(),
         seeds,
         baseline: None,
@@ -116,6 +117,7 @@ fn too_few_networks_invalid_factors_and_missing_measures_are_errors() {
     let request = || Request {
         scenario: Scenario::from_str(DOWNLOAD, "s.toml").expect("a scenario"),
         algorithms: vec!["reno".to_owned(), "cubic".to_owned()],
+        settings: Vec::new(),
         flows: Vec::new(),
         seeds: 3,
         baseline: None,
@@ -195,4 +197,51 @@ fn candidates_for_coap_are_its_timers_and_a_timer_that_fits_the_rtt() {
     let once = Scenario::from_str(&once, "s.toml").expect("a scenario");
     let error = candidates(&once, &Device::default()).expect_err("no timer").to_string();
     assert!(error.contains("no confirmable CoAP flow") && !error.contains("--flows"), "{error}");
+}
+
+/// A SYN over a path with an RTT of 1.5 s: an initial timeout of 1 s sends it twice, which costs bytes and no time.
+#[test]
+fn settings_are_compared_one_at_a_time_and_bytes_count_both_directions() {
+    let meter = r#"
+        duration = "60s"
+        [[link]]
+        between = ["meter", "server"]
+        rate = "60kbps"
+        delay = "750ms"
+        [[flow]]
+        from = "meter"
+        to = "server"
+        algorithm = "newreno"
+        traffic = { kind = "bulk", bytes = "400B" }
+    "#;
+    let named = ["stack.rto.initial=4s".to_owned(), "stack.initial_window=4mss".to_owned()];
+    let changed = windlass_lab::sweep::settings(meter, &named).expect("settings");
+    let labels: Vec<&str> = changed.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["initial=4s", "initial_window=4mss"]);
+    let with = |set: &[(String, String)]| Scenario::with_overrides(meter, "meter.toml", set);
+    let mut settings = vec![("as given".to_owned(), with(&[]).expect("a scenario"))];
+    settings.extend(changed.iter().map(|(l, set)| (l.clone(), with(set).expect("a scenario"))));
+    let request = Request {
+        scenario: settings[0].1.clone(),
+        algorithms: Vec::new(),
+        settings,
+        flows: Vec::new(),
+        seeds: 6,
+        baseline: None,
+        jitter: None,
+        measure: Measure::Bytes,
+        harm: false,
+        world: World::Sim,
+    };
+    let spread = Spread { rate: 1.0, delay: 1.0, loss: 1.0 };
+    let choice = Choice::new(request.question().expect("a question"), spread, Vec::new());
+    let advice = advice(&choice.expect("a choice"));
+    assert_eq!(advice.algorithm, "initial=4s");
+    assert!(advice.sentences[0].starts_with("Set initial=4s: "), "{:?}", advice.sentences);
+    let bytes = &advice.findings.rankings[0];
+    let of = |i: usize| bytes.entries.iter().find(|e| e.algorithm == i).and_then(|e| e.mean);
+    let [given, late] = [0, 1].map(|i| of(i).expect("a mean"));
+    // The second SYN of 60 bytes, and the packets that both ends send because of it.
+    assert!((0.06..0.4).contains(&(given - late)), "{given} kB, {late} kB");
+    assert!(late > 0.4 + 5.0 * 0.04, "400 B, and the headers of both directions: {late} kB");
 }

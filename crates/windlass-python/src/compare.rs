@@ -45,6 +45,7 @@ pub fn compare(
     let request = Request {
         scenario: (*scenario.read).clone(),
         algorithms,
+        settings: Vec::new(),
         flows,
         seeds,
         baseline,

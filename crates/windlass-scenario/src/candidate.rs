@@ -2,6 +2,7 @@
 
 use windlass_cc::{AnyParams, Flavour, rto};
 
+use crate::Scenario;
 use crate::error::ScenarioError;
 use crate::fields::Field;
 use crate::params;
@@ -19,6 +20,8 @@ pub struct Candidate {
     pub kernel: Option<String>,
     /// The retransmission timer of a candidate for CoAP flows, which have no congestion control.
     pub timer: Option<rto::AnyParams>,
+    /// The whole scenario of a candidate that is another setting, such as another initial timeout.
+    pub setting: Option<Box<Scenario>>,
 }
 
 /// Key that names the slow start instead of a parameter.
@@ -50,7 +53,7 @@ impl Candidate {
             Some(_) => AnyParams::default(),
             None => read(label, Flavour::Rfc).map_err(wrong)?,
         };
-        Ok(Candidate { label: label.to_owned(), controller, kernel, timer: None })
+        Ok(Candidate { label: label.to_owned(), controller, kernel, timer: None, setting: None })
     }
 
     /// Reads the retransmission timer of a flow of CoAP in the same form: `cocoa`, `coap:initial=15s`.
@@ -69,7 +72,19 @@ impl Candidate {
         let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
         let timer = read_timer(label).map_err(wrong)?;
         let controller = AnyParams::default();
-        Ok(Candidate { label: label.to_owned(), controller, kernel: None, timer: Some(timer) })
+        Ok(Candidate {
+            label: label.to_owned(),
+            controller,
+            kernel: None,
+            timer: Some(timer),
+            setting: None,
+        })
+    }
+
+    /// A setting of the scenario, with the algorithms that the scenario names.
+    pub fn setting(label: String, scenario: Scenario) -> Candidate {
+        let setting = Some(Box::new(scenario));
+        Candidate { label, controller: AnyParams::default(), kernel: None, timer: None, setting }
     }
 
     /// The parameters from the text, with the defaults of a stack of this implementation.

@@ -13,6 +13,7 @@ pub(super) const HELP: &str = "\
 Examples:
   windlass choose --rate 250kbps --rtt 80ms --loss 2% --transfer 100kB
   windlass choose scenarios/lossy-download.toml --aim delay
+  windlass choose scenarios/meter-storm.toml --vary stack.rto.initial=2s,4s --vary stack.initial_window=1mss,4mss
   windlass choose --rate 250kbps --rtt 80ms --transfer 20kB --memory 104B --flash 8kB
   windlass choose --rate 10Mbps --rtt 40ms --aim goodput --algorithms cubic,bbr --uncertain loss=1
   windlass choose --rate 2Mbps --rtt 60ms --loss 1% --transfer 100kB --on linux-vt --algorithms cubic,bbr,linux:nv
@@ -45,7 +46,7 @@ pub struct Choose {
     #[arg(long, value_name = "SIZE")]
     pub flash: Option<Bytes>,
     /// Set the aim: completion, goodput, delay (in queues), latency (of messages), late (messages),
-    /// exchange (of CoAP), energy or fairness. The default depends on the flows: completion with
+    /// exchange (of CoAP), energy, bytes (on the first link) or fairness. The default depends on the flows: completion with
     /// finite transfers, late with message deadlines, exchange if all flows are CoAP flows,
     /// otherwise goodput.
     #[arg(long, value_name = "AIM", value_parser = super::known::one_of(&AIMS))]
@@ -55,6 +56,11 @@ pub struct Choose {
     /// algorithm of this name, and needs --on.
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
+    /// Compare settings of the scenario instead of algorithms: the scenario as given, and with each
+    /// of these values, one change at a time. Can be repeated:
+    /// `--vary stack.rto.initial=1s,4s --vary stack.preset="uip"`.
+    #[arg(long, value_name = "KEY=VALUE,…", conflicts_with_all = ["algorithms", "memory", "flash"], requires = "file")]
+    pub vary: Vec<String>,
     /// Set the factors of uncertainty, such as rate=2,loss=1. The factor 1 means known exactly, and
     /// 2 means from half to twice. Keys without a factor have 1.5, and loss has 2.
     #[arg(long, value_name = "KEY=FACTOR,…", default_value = "rate=1.5", value_parser = spread)]
@@ -82,7 +88,7 @@ pub struct Choose {
 }
 
 /// Aims of users, with the measure of each.
-const AIMS: [(&str, Measure); 8] = [
+const AIMS: [(&str, Measure); 9] = [
     ("completion", Measure::Completion),
     ("goodput", Measure::Goodput),
     ("delay", Measure::QueueingDelay),
@@ -90,6 +96,7 @@ const AIMS: [(&str, Measure); 8] = [
     ("late", Measure::Late),
     ("exchange", Measure::Exchange),
     ("energy", Measure::BatteryLife),
+    ("bytes", Measure::Bytes),
     ("fairness", Measure::Jain),
 ];
 

@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 
-use windlass_lab::choose::{Choice, Device, candidates, text};
+use windlass_lab::choose::{AS_GIVEN, Choice, Device, candidates, text};
 use windlass_lab::compare::{Measure, Request};
 use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, World};
 use windlass_lab::scenario::{Scenario, Traffic};
+use windlass_lab::sweep;
 use windlass_lab::units::{BitRate, Bytes};
 
 use super::making::{Making, ready, runner};
@@ -48,7 +49,9 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     };
     let bytes = |size: Option<Bytes>| size.map(|size| size.0);
     let device = Device { memory: bytes(args.memory), flash: bytes(args.flash) };
+    let settings = settings(args, &scenario)?;
     let (algorithms, left_out) = match args.algorithms.as_slice() {
+        _ if !settings.is_empty() => (Vec::new(), Vec::new()),
         [] if args.on != World::Sim => {
             let world = args.on;
             return Err(Failure::input(format!(
@@ -65,6 +68,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     let request = Request {
         scenario: scenario.clone(),
         algorithms,
+        settings,
         flows: Vec::new(),
         seeds: args.seeds.into(),
         baseline: None,
@@ -96,6 +100,22 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         false => print(&text(&advice, &choice.left_out))?,
     }
     outcome
+}
+
+/// The scenario as given and with each setting of `--vary`, by their labels; empty without the option.
+fn settings(args: &Choose, given: &Scenario) -> Result<Vec<(String, Scenario)>, Failure> {
+    let (Some(file), false) = (&args.file, args.vary.is_empty()) else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let named = sweep::settings(&text, &args.vary)
+        .map_err(|wrong| Failure::input(format!("--vary {wrong}")))?;
+    let mut all = vec![(AS_GIVEN.to_owned(), given.clone())];
+    for (label, changes) in named {
+        if all.iter().any(|(known, _)| *known == label) {
+            return Err(Failure::input(format!("--vary: `{label}` is listed twice")));
+        }
+        all.push((label, super::run::load_with(file, &args.set, &changes)?));
+    }
+    Ok(all)
 }
 
 /// The measure to optimise. The scenario must support this measure.

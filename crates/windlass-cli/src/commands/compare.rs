@@ -53,6 +53,7 @@ fn question(args: &Compare) -> Result<Question, Failure> {
     let request = Request {
         scenario,
         algorithms: args.algorithms.clone(),
+        settings: Vec::new(),
         flows: args.flows.clone(),
         seeds: args.seeds.into(),
         baseline: args.baseline.clone(),

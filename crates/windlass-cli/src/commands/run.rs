@@ -60,8 +60,17 @@ fn scenario(args: &Run) -> Result<Scenario, Failure> {
 
 /// Reads a scenario file, with the values changed by `--set`.
 pub fn load(file: &Path, sets: &[String]) -> Result<Scenario, Failure> {
+    load_with(file, sets, &[])
+}
+
+/// As [`load`], with further changes of keys.
+pub fn load_with(
+    file: &Path,
+    sets: &[String],
+    more: &[(String, String)],
+) -> Result<Scenario, Failure> {
     let located = |e| Failure::located([e]);
-    let overrides = overrides(sets)?;
+    let overrides = [&overrides(sets)?, more].concat();
     // Errors in the file alone are reported first.
     Scenario::from_file(file).map_err(located)?;
     let text = std::fs::read_to_string(file).unwrap_or_default();

@@ -19,10 +19,15 @@ pub(super) fn sentences(
     findings: &Findings,
 ) -> [String; 3] {
     let timers = question.flows.have_timers(&question.scenario);
+    let settings = question.candidates.iter().any(|c| c.setting.is_some());
     let (n, networks) = (ranking.entries.len(), question.seeds);
     let name = ranking.measure.name();
     let mean = ranking.entries.first().and_then(|e| e.mean).map_or_else(String::new, number);
-    let subject = if timers { "timer" } else { "algorithm" };
+    let subject = match (settings, timers) {
+        (true, _) => "setting",
+        (false, true) => "timer",
+        (false, false) => "algorithm",
+    };
     let elsewhere = difference(ranking, findings);
     let scope = if elsewhere.is_some() { format!("for {name} ") } else { String::new() };
     let does = format!(
@@ -37,8 +42,12 @@ pub(super) fn sentences(
             number(most.1),
             findings.algorithms[b]
         ),
+        None if settings => "No setting changed the result of a run.".to_owned(),
         None => why(question, timers),
     };
+    if settings {
+        return [does, why, "Try other settings by `--vary`.".to_owned()];
+    }
     [does, why, instead(question, findings, timers)]
 }
 
@@ -130,7 +139,7 @@ fn instead(question: &Question, findings: &Findings, timers: bool) -> String {
             ". The settings that matter: `initial` of the timer (`rto`), `max_retransmit` and `nstart`."
         }
         false => {
-            ". The settings that matter: the timer and its initial timeout (`stack.rto`), the initial window (`stack.initial_window`), and a connection that stays open."
+            ". The settings that matter: the timer and its initial timeout (`stack.rto`), the initial window (`stack.initial_window`), and a connection that stays open. `--vary` compares settings, such as `--vary stack.initial_window=2mss,10mss`."
         }
     };
     out

@@ -30,6 +30,9 @@ pub use spread::{Property, Spread};
 /// Minimum number of networks for advice.
 pub const LEAST_NETWORKS: u64 = 6;
 
+/// Label of the scenario without another setting.
+pub const AS_GIVEN: &str = "as given";
+
 /// A question about the best candidate, and the uncertainty of the network.
 #[derive(Clone, Debug)]
 pub struct Choice {
@@ -204,12 +207,18 @@ impl Choice {
     }
 
     fn what(&self, ranking: &Ranking, best: &Entry) -> String {
-        let label = &self.question.candidates[best.algorithm].label;
+        let candidate = &self.question.candidates[best.algorithm];
+        let label = &candidate.label;
         let (n, of) = (self.question.seeds, ranking.entries.len());
         let mean = shown(best.mean.unwrap_or(f64::NAN), best.ci95);
         let name = ranking.measure.name();
+        let verb = match candidate.setting {
+            Some(_) if label == AS_GIVEN => "Leave the scenario",
+            Some(_) => "Set",
+            None => "Run",
+        };
         format!(
-            "Run {label}: its mean {name} over {n} networks is {mean}, the best of {of} candidates."
+            "{verb} {label}: its mean {name} over {n} networks is {mean}, the best of {of} candidates."
         )
     }
 

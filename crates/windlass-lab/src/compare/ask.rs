@@ -15,6 +15,8 @@ pub struct Request {
     /// The algorithms, as [`Candidate::parse`] reads them. For CoAP flows these are timers, as [`Candidate::timer`]
     /// reads them.
     pub algorithms: Vec<String>,
+    /// Settings of the scenario to compare instead of algorithms, by their labels.
+    pub settings: Vec<(String, Scenario)>,
     /// Names of the flows that run them; empty for all flows that can.
     pub flows: Vec<String>,
     /// Replications.
@@ -57,6 +59,14 @@ impl Request {
 
     /// The algorithms, or the timers of CoAP flows.
     fn candidates(&self, timers: bool) -> Result<Vec<Candidate>, Error> {
+        if !self.settings.is_empty() {
+            return Ok(self
+                .settings
+                .iter()
+                .cloned()
+                .map(|(l, s)| Candidate::setting(l, s))
+                .collect());
+        }
         if timers && self.world != World::Sim {
             return Err(Error::Input(format!(
                 "the compared flows are CoAP flows, whose timers only the backend `sim` has, not `{}`",

@@ -209,9 +209,16 @@ impl Cast {
 
     /// The scenario with this assignment.
     pub(super) fn scenario(self, question: &Question) -> Scenario {
-        let mut scenario = question.scenario.clone();
+        let setting = match self {
+            Cast::All(a) => question.candidates[a].setting.as_deref(),
+            _ => None,
+        };
+        let mut scenario = setting.unwrap_or(&question.scenario).clone();
         // Hundreds of runs only need totals, so that recording is off.
         scenario.record = Default::default();
+        if setting.is_some() {
+            return scenario;
+        }
         let mut flows = question.flows.indices().to_vec();
         if let (Cast::Mix(..), [only]) = (self, &flows[..]) {
             scenario.flows.push(twin(&scenario, *only));

@@ -35,6 +35,9 @@ pub enum Measure {
     /// Mean over the flows of the 95th percentile of the time of a CoAP exchange; infinite if it falls among failed
     /// exchanges.
     Exchange,
+    /// Bytes that the first links of the flows carried in both directions, with headers, retransmissions and
+    /// acknowledgements.
+    Bytes,
     /// Life of the first battery to run empty, at the mean power of the run.
     BatteryLife,
     /// Mean over the flows of the RTT: the RTT without queues plus the queueing delay.
@@ -46,7 +49,7 @@ pub const HARMED: &[Measure] = &[Measure::Goodput, Measure::RoundTrip, Measure::
 
 impl Measure {
     /// Every measure of the ranking with its name on the command line.
-    pub const ALL: [(&'static str, Measure); 10] = [
+    pub const ALL: [(&'static str, Measure); 11] = [
         ("goodput", Measure::Goodput),
         ("queueing-delay", Measure::QueueingDelay),
         ("loss", Measure::Loss),
@@ -56,6 +59,7 @@ impl Measure {
         ("late", Measure::Late),
         ("latency", Measure::Latency),
         ("exchange", Measure::Exchange),
+        ("bytes", Measure::Bytes),
         ("battery-life", Measure::BatteryLife),
     ];
 
@@ -71,6 +75,7 @@ impl Measure {
             Measure::Late => "late messages (%)",
             Measure::Latency => "message latency, 99 % (ms)",
             Measure::Exchange => "CoAP exchange, 95 % (ms)",
+            Measure::Bytes => "bytes on the first link (kB)",
             Measure::BatteryLife => "battery life (h)",
             Measure::RoundTrip => "RTT (ms)",
         }
@@ -88,6 +93,7 @@ impl Measure {
             Measure::Late => "late_percent",
             Measure::Latency => "message_p99_ms",
             Measure::Exchange => "exchange_p95_ms",
+            Measure::Bytes => "first_link_kb",
             Measure::BatteryLife => "battery_life_h",
             Measure::RoundTrip => "round_trip_ms",
         }
@@ -141,6 +147,16 @@ impl Measure {
                 let coap = p.flow(run)?.coap.as_deref()?;
                 coap.time(coap.p95_ms)
             }),
+            Measure::Bytes => {
+                let mut links: Vec<usize> =
+                    paths.iter().map(|p| p.first_link()).collect::<Option<_>>()?;
+                links.sort_unstable();
+                links.dedup();
+                // The two directions of a link have adjacent numbers.
+                let both = links.iter().flat_map(|d| [*d, d ^ 1]);
+                let bytes: Option<u64> = both.map(|d| Some(run.links.get(d)?.bytes)).sum();
+                bytes.map(|bytes| bytes as f64 / 1e3)
+            }
             Measure::BatteryLife => whole("battery_life_s").map(|s| s / 3600.0),
         }
     }
@@ -157,6 +173,16 @@ pub(super) struct Path {
     queues: Vec<Queue>,
     /// True if the flow has a last byte.
     is_finite: bool,
+}
+
+impl Path {
+    /// The even direction of the first link; `None` if the path begins in a radio cell.
+    fn first_link(&self) -> Option<usize> {
+        match self.queues.first()? {
+            Queue::Link(d) => Some(d & !1),
+            Queue::Station { .. } => None,
+        }
+    }
 }
 
 /// A queue in which a packet may wait.

@@ -170,6 +170,28 @@ impl Items {
     }
 }
 
+/// Settings to compare one at a time, each an axis such as `stack.rto.initial=1s,4s`: a label for each value, such as
+/// `initial=4s`, and the changes to the scenario's file.
+///
+/// # Errors
+///
+/// A message that states the fault and the remedy.
+pub fn settings(text: &str, axes: &[String]) -> Result<Vec<Setting>, String> {
+    let items = Items::of(text);
+    let mut all = Vec::new();
+    for text in axes {
+        let axis = parse(text)
+            .and_then(|axis| items.spelt_out(axis))
+            .map_err(|wrong| format!("{text}: {wrong}"))?;
+        let of = |v: AxisValue| (format!("{}={}", axis.name, v.label), v.set.into_iter().collect());
+        all.extend(axis.values.into_iter().map(of));
+    }
+    Ok(all)
+}
+
+/// The label of a setting, and its changes to a scenario's file.
+pub type Setting = (String, Vec<(String, String)>);
+
 /// Parses an axis, `KEY=VALUE,VALUE,...`. A name may precede it: `NAME:KEY=...`. Several keys joined by `+` change
 /// together, and so do the parts of their values: `a+b=1+10,2+20`. A value with one part applies to all keys.
 ///

@@ -25,8 +25,8 @@ mod work;
 use std::io::Write;
 use std::path::PathBuf;
 
-pub use axes::spelt_out;
 pub(crate) use axes::spelt_out_for;
+pub use axes::{Setting, settings, spelt_out};
 pub use job::{Job, Made};
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};
