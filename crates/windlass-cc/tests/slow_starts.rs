@@ -7,7 +7,9 @@ use windlass_cc::slow_start::{
     VegasStartParams, VegasVariant,
 };
 use windlass_cc::window::{MAX_WINDOW, Window};
-use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Rate, Setup, Span, Time};
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, Parameters, Phase, Rate, Setup, Span, Time,
+};
 
 pub(crate) const MSS: u64 = 1000;
 pub(crate) const MS: u64 = 1_000_000;
@@ -443,4 +445,12 @@ proptest! {
 fn states_are_small() {
     assert!(size_of::<HyStart>() <= 32);
     assert!(size_of::<AnySlowStart>() <= 64, "{}", size_of::<AnySlowStart>());
+}
+
+#[test]
+fn hystart_pp_has_a_divisor_of_at_least_2() {
+    // RFC 9406 section 4.3: a divisor of 1 would be standard slow start.
+    let param = HyStartPlusPlusParams::TABLE.iter().find(|p| p.name == "css_growth_divisor");
+    let kind = param.expect("the parameter").kind;
+    assert!(!kind.admits(1) && kind.admits(2));
 }

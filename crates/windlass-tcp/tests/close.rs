@@ -415,3 +415,34 @@ fn time_wait_gives_way_to_a_syn_from_beyond_the_old_connection() {
         assert_eq!(with.e.gives_way_to(&syn(seq, timestamp)), expected, "{seq} {timestamp:?}");
     }
 }
+
+#[test]
+fn reset_of_an_abort_carries_timestamps() {
+    let mut s = Script::new(plain_with(|stack| stack.timestamps = true));
+    s.run(
+        "0 connect
+         0 > S 0
+         100 < S. 0 ack 1 mss 1000 ts 700 1
+         100 > . 1 ack 1
+         200 abort
+         200 > R. 1 ack 1 ts 201 700",
+    );
+}
+
+#[test]
+fn reset_is_taken_at_a_closed_window() {
+    let mut s = Script::connected(plain_with(|s| s.receive_buffer = 2000));
+    s.run(
+        "150 < . 1+1000 ack 1
+         150 > . 1 ack 1001 win 1000
+         160 < . 1001+1000 ack 1
+         160 > . 1 ack 2001 win 0
+         170 < R 2001
+         170 = failure Reset",
+    );
+}
+
+#[test]
+fn reset_with_data_is_taken() {
+    Script::connected(plain()).run("150 < R 1+10\n 150 = failure Reset");
+}

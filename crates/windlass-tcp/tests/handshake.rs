@@ -2,7 +2,7 @@
 
 use crate::script::{Script, plain, plain_with};
 use windlass_cc::Time;
-use windlass_tcp::{Endpoint, Flags, Preset, Profile, Segment, Seq};
+use windlass_tcp::{Endpoint, Flags, InitialWindow, Preset, Profile, Segment, Seq};
 
 #[test]
 fn an_active_open_takes_a_sample_from_the_handshake() {
@@ -294,4 +294,38 @@ fn data_directly_after_the_syn_ack_fits_the_window_of_the_syn() {
     let data = Segment { seq: Seq(1), ack, flags: Flags::ACK, len: 500, ..Segment::default() };
     e.on_segment(&p, Time::from_millis(9), &data);
     assert_eq!(e.readable(), 500);
+}
+
+#[test]
+fn window_scale_outside_a_syn_is_ignored() {
+    Script::new(plain_with(|s| s.window_scaling = true)).run(
+        "0 listen
+         0 < S 0 mss 1000 ws 1
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 1000 ws 5
+         9 offer 9000
+         9 > . 1+1000
+         9 > . 1001+1000                 # 1000 << 1
+         19 < . 1 ack 2001 win 1000 ws 5
+         19 > . 2001+1000
+         19 > . 3001+1000",
+    );
+}
+
+#[test]
+fn shift_above_14_counts_as_14() {
+    let p = plain_with(|s| {
+        s.window_scaling = true;
+        s.initial_window = InitialWindow::Segments(40);
+    });
+    let mut s = Script::new(p);
+    s.run(
+        "0 listen
+         0 < S 0 mss 1000 ws 15
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 1",
+    );
+    s.e.offer(40_000);
+    let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(9)));
+    assert_eq!(sent.count(), 16, "16384 bytes are 16 whole segments");
 }

@@ -372,3 +372,71 @@ fn recoveries_after_a_timeout_narrow_the_reordering_window_too() {
         s.run(&format!("+1 < . 1 ack {}", at + 2000));
     }
 }
+
+#[test]
+fn reordering_window_is_at_most_the_srtt() {
+    // Seven RTTs with a reported duplicate would make it eight quarters of the minimum RTT.
+    let mut s = Script::connected_with_sack(rack());
+    for round in 0..7 {
+        let (at, next) = (100 + 100 * round, 1000 * round + 1);
+        s.run(&format!(
+            "{at} offer 1000
+             {at} > . {next}+1000
+             {} < . 1 ack {} sack 1-{next}",
+            at + 100,
+            next + 1000,
+        ));
+    }
+    s.run(
+        "900 offer 3000
+         900 > . 7001+1000
+         900 > . 8001+1000
+         900 > . 9001+1000
+         1000 < . 1 ack 7001 sack 8001-9001
+         1000 = deadline_ms 1100         # 900 + RTT 100 + SRTT 100
+         1050 < . 1 ack 10001",
+    );
+}
+
+#[test]
+fn next_probe_needs_a_new_rtt_sample() {
+    // Section 7.3. The original and the probe arrive, so that no probe is in flight, but Karn's rule forbids
+    // a sample of them. The next lost segment waits for the timer. The last one is probed again.
+    ten_out(with_probe(), 10_000).run(
+        "200 < . 1 ack 9001
+         600 > . 9001+1000
+         610 < . 1 ack 10001
+         700 < . 1 ack 10001 sack 9001-10001
+         700 offer 1000
+         700 > . 10001+1000
+         1700 > . 10001+1000
+         1700 = phase Loss
+         1800 < . 1 ack 11001
+         1800 offer 1000
+         1800 > . 11001+1000
+         1900 < . 1 ack 12001
+         1900 offer 1000
+         1900 > . 12001+1000
+         2300 > . 12001+1000
+         2300 = phase Open
+         2400 < . 1 ack 13001",
+    );
+}
+
+#[test]
+fn timestamps_that_were_not_negotiated_are_ignored() {
+    // Their echo is older than the retransmission. The retransmission that arrives shows nevertheless that
+    // the segments sent before it are lost.
+    ten_out(rack(), 10_000).run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         300 < . 1 ack 4001 ts 5 1
+         300 > . 4001+1000
+         300 > . 5001+1000
+         300 > . 6001+1000
+         300 > . 7001+1000
+         300 > . 8001+1000
+         300 = phase Recovery
+         400 < . 1 ack 10001",
+    );
+}

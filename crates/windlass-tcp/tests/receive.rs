@@ -1,9 +1,9 @@
 //! Acknowledging and the offered window: RFC 1122 section 4.2.3, RFC 5681 section 4.2, RFC 2018,
 //! RFC 7323.
 
-use crate::script::{Script, plain, plain_with};
-use windlass_cc::Span;
+use crate::script::{PEER_ISS, Script, plain, plain_with, segment};
 use windlass_cc::setup::{Counting, Setup};
+use windlass_cc::{Span, Time};
 use windlass_tcp::stack::Lies;
 use windlass_tcp::{Preset, Profile};
 
@@ -400,5 +400,30 @@ fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
          100 > . 1 ack 1449 win 2099           # 44 segments and two, in units of 32
          101 < . 1449+1448 ack 1 ts 102 92
          101 > . 1 ack 2897 win 2161",
+    );
+}
+
+#[test]
+fn segments_that_arrive_together_get_one_acknowledgement() {
+    let mut s = Script::connected(plain());
+    let now = Time::from_millis(150);
+    for text in [". 1+1000 ack 1", ". 1001+1000 ack 1", ". 3001+1000 ack 1"] {
+        s.e.on_segment(&s.p, now, &segment(text));
+    }
+    let sent: Vec<_> = std::iter::from_fn(|| s.e.poll_transmit(&s.p, now)).collect();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].ack, PEER_ISS.add(2001));
+}
+
+#[test]
+fn echo_without_ack_is_ignored() {
+    with_timestamps().run(
+        "100 offer 988
+         100 > . 1+988 ack 1
+         150 < F 1 ts 700 1
+         150 = state Established
+         150 = srtt_ms 40
+         150 = received 0
+         200 < . 1 ack 989 ts 700 101",
     );
 }

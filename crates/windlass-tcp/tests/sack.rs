@@ -338,3 +338,17 @@ fn full_last_segment_is_retransmitted_together_with_its_fin() {
         );
     }
 }
+
+#[test]
+fn a_duplicate_without_new_reports_sends_nothing() {
+    let mut p = with(LossRecovery::Sack);
+    p.stack.limited_transmit = true;
+    Script::connected_with_sack(p).run(&ten(20_000)).run(
+        "200 < . 1 ack 1 sack 1001-2001
+         200 > . 10001+1000
+         201 < . 1 ack 1 sack 1001-2001
+         202 < . 1 ack 1
+         203 < . 1 ack 1 sack 1001-2001
+         203 = phase Open",
+    );
+}

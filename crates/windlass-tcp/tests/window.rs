@@ -1,6 +1,8 @@
 //! Flow control of the sending side: RFC 9293 section 3.8.6, RFC 1122 section 4.2.3.
 
 use crate::script::{Script, plain, plain_with};
+use windlass_cc::Time;
+use windlass_tcp::{Flags, InitialWindow};
 
 #[test]
 fn the_receive_window_limits_the_sender() {
@@ -214,4 +216,26 @@ fn ack_of_unsent_data_is_answered_and_its_payload_is_dropped() {
          50 < . 1+10 ack 601              # an ordinary old acknowledgement
          50 > . 1201 ack 11",
     );
+}
+
+#[test]
+fn initial_window_of_rfc_5681_depends_on_the_segment_size() {
+    for (mss, segments) in [(1000, 4), (1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
+        let mut p = plain_with(|s| s.initial_window = InitialWindow::Rfc5681);
+        p.mtu = mss + 40;
+        let mut s = Script::new(p);
+        s.run(&format!("0 connect\n 0 > S 0\n 100 < S. 0 ack 1 mss {mss}\n 100 > . 1 ack 1"));
+        s.e.offer(20_000);
+        let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(100)));
+        assert_eq!(sent.map(|s| s.len).collect::<Vec<_>>(), vec![mss; segments]);
+    }
+}
+
+#[test]
+fn last_buffered_segment_is_pushed() {
+    let mut s = Script::connected(plain());
+    s.e.offer(2500);
+    let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(100)));
+    let pushed: Vec<_> = sent.map(|s| (s.len, s.flags.has(Flags::PSH))).collect();
+    assert_eq!(pushed, [(1000, false), (1000, false), (500, true)]);
 }

@@ -26,7 +26,7 @@ crate::parameters! {
         n_rtt_sample: u64 = 8, ParamKind::Count { min: 1, max: 255 },
             "RFC 9406 section 4.3, N_RTT_SAMPLE";
         /// Factor by which conservative slow start is slower.
-        css_growth_divisor: u64 = 4, ParamKind::Count { min: 1, max: 1_000 },
+        css_growth_divisor: u64 = 4, ParamKind::Count { min: 2, max: 1_000 },
             "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR";
         /// Rounds of conservative slow start before slow start ends.
         css_rounds: u64 = 5, ParamKind::Count { min: 1, max: 255 },

@@ -103,7 +103,10 @@ impl Endpoint {
 
     #[inline(never)]
     fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
-        let a = self.send.parse(ack, duplicate, s);
+        let mut a = self.send.parse(ack, duplicate, s);
+        if !self.agreed.timestamps {
+            a.echo = None; // RFC 7323 section 3.2
+        }
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
         let a = self.send.judge(p, a);

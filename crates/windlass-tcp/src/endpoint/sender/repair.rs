@@ -39,7 +39,7 @@ impl Endpoint {
         self.send.scoreboard = Scoreboard::new(wants.rate_samples, unit);
         self.send.sampler = RateSampler::new(now);
         self.send.usage = Usage::default();
-        self.send.rack = Rack::default();
+        self.send.rack = Rack::new(self.send.rto.srtt().is_known());
         self.send.spurious = SpuriousDetector::default();
     }
 

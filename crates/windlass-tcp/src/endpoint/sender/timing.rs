@@ -148,6 +148,7 @@ impl Endpoint {
         let next_id = self.send.max;
         let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
         self.send.rto.on_sample(&p.stack.rto, &sample);
+        self.send.rack.sampled |= retransmits == 0;
         // Offset 0 is the SYN's, offset 1 is the first byte's.
         if retransmits == 0 && ack > 1 {
             self.send.last_rtt = rtt;

@@ -56,6 +56,8 @@ pub(in crate::endpoint) struct Rack {
     pub(in crate::endpoint) probe_now: bool,
     /// The probe in flight: the end of all data sent, and true if the probe was a retransmission.
     probe: Option<(u64, bool)>,
+    /// True if an RTT sample has been taken since the last probe.
+    pub(in crate::endpoint) sampled: bool,
 }
 
 impl Default for Rack {
@@ -78,11 +80,17 @@ impl Default for Rack {
             probe_deadline: Time::NEVER,
             probe_now: false,
             probe: None,
+            sampled: false,
         }
     }
 }
 
 impl Rack {
+    /// State of a new connection; `sampled` is true if the handshake gave an RTT sample.
+    pub(in crate::endpoint) fn new(sampled: bool) -> Rack {
+        Rack { sampled, ..Rack::default() }
+    }
+
     /// Stops the timers.
     pub(in crate::endpoint) fn stop(&mut self) {
         self.deadline = Time::NEVER;
@@ -316,6 +324,8 @@ impl Endpoint {
         let may = p.stack.tlp
             && clear
             && self.send.rack.probe.is_none()
+            // Section 7.3: Linux has no such condition.
+            && (linux || self.send.rack.sampled)
             && !self.send.scoreboard.is_empty()
             && !self.timers.rto.is_never();
         if !may {
@@ -375,6 +385,7 @@ impl Endpoint {
             self.resend(p, now, last)?
         };
         self.send.rack.probe = Some((self.send.max, !fresh));
+        self.send.rack.sampled = false;
         self.send.rack.probe_deadline = Time::NEVER;
         Some(segment)
     }
