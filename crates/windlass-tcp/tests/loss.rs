@@ -457,3 +457,21 @@ fn small_segments_are_merged_in_retransmissions_after_a_timeout() {
          1300 = retransmits 3",
     );
 }
+
+#[test]
+fn further_duplicates_in_recovery_send_new_data() {
+    let flight: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
+    Script::connected(plain()).run(&format!("100 offer 20000\n{flight}")).run(
+        "200 < . 1 ack 1
+         201 < . 1 ack 1
+         202 < . 1 ack 1
+         202 > . 1+1000
+         203 < . 1 ack 1
+         204 < . 1 ack 1
+         204 = cwnd 10000
+         205 < . 1 ack 1
+         205 > . 10001+1000
+         206 < . 1 ack 1
+         206 > . 11001+1000",
+    );
+}

@@ -352,3 +352,20 @@ fn a_duplicate_without_new_reports_sends_nothing() {
          203 = phase Open",
     );
 }
+
+#[test]
+fn receiver_that_reneges_gets_the_data_again() {
+    // The peer discards the data that it has reported. The first outstanding segment shows it: reported, but
+    // not acknowledged. RFC 2018 section 8.
+    ten_out(with(LossRecovery::Sack)).run(
+        "200 < . 1 ack 1 sack 1001-3001
+         1100 > . 1+1000
+         1200 < . 1 ack 1001
+         1200 > . 3001+1000
+         1200 > . 4001+1000
+         3200 > . 1001+1000
+         3300 < . 1 ack 2001
+         3300 > . 2001+1000
+         3300 > . 3001+1000",
+    );
+}
