@@ -19,6 +19,7 @@ fn assert_complete(net: &Net) {
     assert!(client.c.all_acknowledged() && server.c.at_end());
 }
 
+// RFC 8684-3.1-17, 8684-3.7-1
 #[test]
 fn server_without_multipath_tcp_gets_a_plain_connection() {
     let able = multipath(MultipathConfig::default(), 2);
@@ -35,6 +36,7 @@ fn server_without_multipath_tcp_gets_a_plain_connection() {
     assert_eq!(net.ends[0].c.subflow(0).mss(), 1448);
 }
 
+// RFC 8684-3.1-6, 8684-3.1-7, 8684-3.1-18, 8684-3.1-19
 #[test]
 fn middlebox_that_removes_options_causes_a_plain_connection() {
     for strips in [Strip::Syn, Strip::SynAck, Strip::ClientData] {
@@ -48,6 +50,7 @@ fn middlebox_that_removes_options_causes_a_plain_connection() {
     }
 }
 
+// RFC 8684-3.7-4, 8684-3.7-9
 #[test]
 fn data_offered_before_a_late_fallback_arrives() {
     // The client falls back at the response to the first flight.
@@ -60,6 +63,7 @@ fn data_offered_before_a_late_fallback_arrives() {
     assert_eq!((net.ends[0].read, net.ends[1].read), (SIZE, SIZE));
 }
 
+// RFC 8684-3.2-5, 8684-3.2-6, 8684-3.2-7
 #[test]
 fn a_join_without_the_keys_is_refused() {
     fn wrong_answer(_: usize, out: &mut windlass_tcp::mptcp::Outgoing) {
@@ -136,6 +140,7 @@ fn connection_with_only_silent_paths_fails_like_a_plain_connection() {
     }
 }
 
+// RFC 8684-3.3.6-1
 #[test]
 fn failed_path_is_suspended_and_returns_to_use() {
     let mut paths = two_paths();

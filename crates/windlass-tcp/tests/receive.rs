@@ -11,6 +11,7 @@ fn delaying(segments: u32) -> Script {
     Script::connected(plain_with(|s| s.delayed_ack_segments = segments))
 }
 
+// RFC 5681-4.2-2, 5681-4.2-3, 5681-4.2-5
 #[test]
 fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
     delaying(2).run(
@@ -85,6 +86,7 @@ fn segment_counting_ignores_partial_segment_acks() {
     assert!((10_900..=11_000).contains(&opened[1]), "a segment in a round trip: {opened:?}");
 }
 
+// RFC 5681-3.2-1, 5681-3.2-2, 5681-4.2-4, 9293-3.10.7.4-SHLD-31
 #[test]
 fn gaps_their_filling_and_duplicates_are_acknowledged_at_once() {
     delaying(2).run(
@@ -133,6 +135,7 @@ fn ack_of_a_segment_at_a_closed_window_is_processed() {
     );
 }
 
+// RFC 7323-2.4-2, 7323-2.4-3
 #[test]
 fn ack_at_the_right_edge_of_the_window_is_processed() {
     // The peer filled the window of this end and lost its first segment. Its acknowledgements have the
@@ -149,6 +152,7 @@ fn ack_at_the_right_edge_of_the_window_is_processed() {
     );
 }
 
+// RFC 9293-3.8.6-SHLD-14, 9293-3.8.6.2.2-MUST-39
 #[test]
 fn window_advances_in_sufficiently_large_steps() {
     Script::connected(plain()).run(
@@ -174,6 +178,7 @@ fn window_advances_in_sufficiently_large_steps() {
     );
 }
 
+// RFC 9293-3.8.6.2.2-MUST-39
 #[test]
 fn small_buffer_advances_by_half() {
     let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1200));
@@ -289,6 +294,7 @@ fn with_timestamps() -> Script {
     s
 }
 
+// RFC 7323-3.2-2, 7323-3.2-4, 7323-4.3-1, 7323-4.3-2, 7323-4.3-3, 7323-5.3-3, 7323-5.4-1
 #[test]
 fn a_delayed_acknowledgement_echoes_its_first_segment() {
     with_timestamps().run(
@@ -302,6 +308,7 @@ fn a_delayed_acknowledgement_echoes_its_first_segment() {
     );
 }
 
+// RFC 7323-3.2-8, 7323-5.2-1, 7323-5.2-4, 7323-5.3-1
 #[test]
 fn a_timestamp_from_the_past_marks_an_old_duplicate() {
     with_timestamps().run(
@@ -315,6 +322,7 @@ fn a_timestamp_from_the_past_marks_an_old_duplicate() {
     );
 }
 
+// RFC 7323-5.5-1
 #[test]
 fn a_timestamp_is_forgotten_after_24_days() {
     // 2 147 483 649 ms later the peer's clock seems to have gone backwards.
@@ -403,6 +411,7 @@ fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
     );
 }
 
+// RFC 9293-3.10.7.4-MUST-58, 9293-3.10.7.4-MUST-59
 #[test]
 fn segments_that_arrive_together_get_one_acknowledgement() {
     let mut s = Script::connected(plain());
@@ -415,6 +424,7 @@ fn segments_that_arrive_together_get_one_acknowledgement() {
     assert_eq!(sent[0].ack, PEER_ISS.add(2001));
 }
 
+// RFC 7323-3.2-3
 #[test]
 fn echo_without_ack_is_ignored() {
     with_timestamps().run(
