@@ -21,6 +21,9 @@ import subprocess
 import sys
 
 SRC = pathlib.Path(__file__).resolve().parent / "src"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SRC.parents[1] / "requirements"))
+import ledger  # noqa: E402 (a folder of its own)
 
 
 def table(head: list[str], rows: list[list[object]]) -> str:
@@ -187,6 +190,28 @@ def coap_meter() -> str:
     return table(["protocol and timer", "median delay, ms", "95th percentile", "late, %", "energy, mJ/B", "radio time"], found)
 
 
+def requirements_summary() -> str:
+    """Number of requirements of each RFC by status."""
+    known, places = ledger.rfcs()[0], ledger.scan()[0]
+    count = [(f"[RFC {rfc.number}](#rfc-{rfc.number})", rfc.title, ledger.counts(rfc, places)) for rfc in known]
+    count.append(("all", "", sum((numbers for *_, numbers in count), collections.Counter())))
+    rows = [[name, title, *(numbers[key] for key in ("all", "implemented", "tested", "deliberate", "open"))] for name, title, numbers in count]
+    return table(["RFC", "title", "requirements", "with code", "with a test", "deliberately not", "open"], rows).replace("| ---: |", "| --- |", 1)
+
+
+def requirements() -> str:
+    """A section for each RFC, with a line for each requirement."""
+    known, places = ledger.rfcs()[0], ledger.scan()[0]
+    short = lambda path: re.sub(r"^crates/windlass-|^conformance/|(?<=/)src/", "", path)
+    where = lambda r, test: "<br>".join(dict.fromkeys(f"`{short(p.path)}`" + (f" `{p.name}`" if p.path.endswith(".rs") else "") for p in places if p.id == r.id and p.test == test))
+    remark = {"deliberate": "Deliberately not: ", "open": "Open: ", "implemented": ""}
+    sections = []
+    for rfc in known:
+        rows = [[r.id.removeprefix(f"{rfc.number}-"), r.level, r.says, where(r, False), where(r, True), remark[r.status] * bool(r.remark) + r.remark] for r in rfc.requirements]
+        sections.append(f"## RFC {rfc.number}\n\n{rfc.title}.\n\n" + table(["section and number", "level", "requirement", "code", "test", "exception"], rows).replace("---:", "---"))
+    return "\n\n".join(sections)
+
+
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
 GRADES = {"pass": "✓", "concern": "!", "fail": "✗", "undecided": "?"}
@@ -210,6 +235,8 @@ TABLES = {
     "low-power-ward": lambda: pivot("studies/low-power-ward.csv", "algorithm and timer", "radio", ["late alarms, %", "timeouts"]),
     "low-power-meter": lambda: pivot("studies/low-power-meter.csv", "algorithm and timer", "radio", ["late messages, %", "upload, kbit/s"]),
     "coap-meter": coap_meter,
+    "requirements-summary": requirements_summary,
+    "requirements": requirements,
 }
 
 

@@ -132,17 +132,20 @@ pub trait CongestionAvoidance: Copy {
 }
 
 /// RFC 5681 equation 4 with another factor: `max(keep · FlightSize, 2·SMSS)`.
+// RFC 9438-4.6-4
 pub fn kept_flight(c: &Conn, keep: Ratio) -> u64 {
     keep.times(c.flight_size).max(2 * u64::from(c.mss))
 }
 
 /// RFC 5681 equation 4: `max(FlightSize/2, 2·SMSS)`.
+// RFC 5681-3.1-13
 pub fn half_flight(c: &Conn) -> u64 {
     (c.flight_size / 2).max(2 * u64::from(c.mss))
 }
 
 /// RFC 5681 equation 3, `mss²/cwnd` with [`FRACTION_BITS`](crate::window::FRACTION_BITS) fractional
 /// bits: the part of one segment per RTT for an acknowledgement that counts `credit` bytes.
+// RFC 5681-3.1-9
 pub fn additive(c: &Conn, credit: u64, cwnd: u64) -> u64 {
     let mss = u64::from(c.mss);
     quotient(mss, credit.max(mss), cwnd)

@@ -64,6 +64,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         &mut self.window
     }
 
+    // RFC 5681-3.1-1, 9293-3.8.2-MUST-19
     fn on_new_ack(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn, a: &Ack) {
         if !self.avoidance.starts_plainly() {
             self.slow_start.observe(&p.slow_start, c, a, &mut self.window);
@@ -88,6 +89,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         // One is the usual value, and needs no multiplication.
         let most = if limit == 1 { mss } else { mul(limit.into(), mss).min(MAX_WINDOW) };
         let mut credit = news.min(most);
+        // RFC 9438-4.10-1
         if self.window.in_slow_start() {
             // A credit above one segment increases the window at most to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
@@ -159,6 +161,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     }
 
     /// Begins fast recovery; `ssthresh` is already set.
+    // RFC 9937-6.1-2
     fn enter_recovery(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.recovery {
@@ -194,6 +197,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     }
 
     /// Ends fast recovery, or a spread cut.
+    // RFC 5681-4.3-4
     fn leave_recovery(&mut self, c: &Conn) {
         self.prr.leave(c, mul(self.news.into(), c.mss.into()));
         self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
@@ -228,6 +232,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
 
     /// Reduces the window: sets the threshold and the window at the start of the repair, and begins a
     /// new epoch.
+    // RFC 5681-3.1-7
     fn reduce(
         &mut self,
         p: &Setup<G::Params, S::Params>,
@@ -270,6 +275,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     }
 
     /// Sets the window after a timeout (RFC 5681 section 3.1; in Linux `tcp_enter_loss`).
+    // RFC 5681-3.1-15
     fn restart_window(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         let spared = if p.counting == Counting::Segments { c.in_flight } else { 0 };
         self.window.set(c, spared.saturating_add(c.mss.into()));
@@ -312,6 +318,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         mul(cwnd >> 1, mss).max(least)
     }
 
+    // RFC 9406-4.2-8
     fn begin_epoch(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
         self.slow_start.restart(&p.slow_start, c);
         self.avoidance.restart(&p.own, c, &mut self.window);
@@ -381,6 +388,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
             (Phase::Open | Phase::Recovery | Phase::Cwr, Phase::Loss) => {
                 self.reduce(p, c, from, CongestionEvent::Timeout);
             }
+            // RFC 5681-3.1-14
             (Phase::Loss, Phase::Loss) => {
                 self.restart_window(p, c);
                 self.begin_epoch(p, c);
@@ -432,6 +440,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
     }
 
     /// Sets the restart window of RFC 5681 section 4.1.
+    // RFC 5681-4.1-1
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
             let before = self.cwnd();
@@ -449,6 +458,7 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
     }
 
     /// Keeps the window and the threshold in segments.
+    // RFC 5681-3.1-5
     fn on_mss(&mut self, p: &Self::Params, c: &Conn, old: u32) {
         let ssthresh = resized(c, old, self.window.ssthresh());
         self.window.set(c, resized(c, old, self.cwnd()));

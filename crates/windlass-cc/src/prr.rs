@@ -25,6 +25,7 @@ impl Prr {
 
     /// Takes an acknowledgement outside recovery. It may begin a recovery, and then its delivered bytes
     /// belong to the recovery (RFC 9937 section 6).
+    // RFC 9937-6.1-3
     pub fn observe(&mut self, c: &Conn, a: &Ack) {
         *self = Prr {
             recover_fs: clamp(a.prior_in_flight),
@@ -49,6 +50,7 @@ impl Prr {
     /// 9937 section 6 counts the bytes delivered in recovery). Linux counts one segment in this case
     /// (`tcp_rack_reo_timeout`). It also compares the delivered bytes with the window before the cut
     /// instead of RecoverFS (`tcp_cwnd_reduction`).
+    // RFC 9937-6.1-1
     pub fn enter(
         &mut self,
         c: &Conn,
@@ -80,10 +82,12 @@ impl Prr {
         if a.delivered == 0 && (a.lost == 0 || counting == Counting::Segments) {
             return cwnd;
         }
+        // RFC 9937-6.2-4
         let safe = a.acked > 0 && a.lost == 0;
         let allowed = self.allowed(c, clamp(a.delivered), ssthresh, safe, counting);
         // Two transmissions are always allowed: the first of a recovery, and one if all other data is
         // lost, which keeps the acknowledgements coming.
+        // RFC 9937-6.2-7
         let must_send = c.sent as u32 == self.sent || c.in_flight == 0;
         beyond(c, allowed, must_send)
     }
@@ -98,10 +102,12 @@ impl Prr {
         counting: Counting,
     ) -> u32 {
         let prr_delivered = (c.delivered as u32).wrapping_sub(self.delivered);
+        // RFC 9937-6.3-1
         let prr_out = (c.sent as u32).wrapping_sub(self.sent);
         if c.in_flight > ssthresh {
             let fs = divisor(self.recover_fs.into());
             // Rounded up: the dividend is increased by the divisor minus one.
+            // RFC 9937-6.2-5
             let share = div(mul(prr_delivered.into(), ssthresh).saturating_add(fs.get() - 1), fs);
             let mss = divisor(c.mss.into());
             let share = match counting {
@@ -110,6 +116,7 @@ impl Prr {
             };
             return clamp(share).saturating_sub(prr_out);
         }
+        // RFC 9937-6.2-6
         let limit = prr_delivered.saturating_sub(prr_out).max(delivered);
         let limit = limit.saturating_add(if safe { c.mss } else { 0 });
         limit.min(clamp(ssthresh - c.in_flight))
@@ -118,6 +125,7 @@ impl Prr {
 
 /// The window that allows `allowed` bytes more than the flight, at least a segment if the sender
 /// `must_send`.
+// RFC 9937-6.2-8
 #[inline(never)]
 fn beyond(c: &Conn, allowed: u32, must_send: bool) -> u64 {
     let allowed = if must_send && allowed == 0 { c.mss } else { allowed };

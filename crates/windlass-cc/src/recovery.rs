@@ -36,16 +36,19 @@ impl LossRecovery {
 
     /// Window at the start of fast recovery; `ssthresh` is already set. With fast recovery, three
     /// segments that have left the network are added (RFC 5681 section 3.2 step 3).
+    // RFC 5681-3.2-9
     pub fn enter(self, c: &Conn, ssthresh: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
             LossRecovery::Tahoe => mss,
             LossRecovery::Reno | LossRecovery::NewReno => ssthresh.saturating_add(mul(3, mss)),
+            // RFC 5681-4.3-3
             LossRecovery::Sack | LossRecovery::Prr => ssthresh,
         }
     }
 
     /// Window after another duplicate: one more segment has left the network (step 4).
+    // RFC 5681-3.2-10
     pub fn duplicate(self, c: &Conn, cwnd: u64) -> u64 {
         match self {
             LossRecovery::Tahoe | LossRecovery::Sack | LossRecovery::Prr => cwnd,
@@ -71,10 +74,12 @@ impl LossRecovery {
 
     /// Window at the end of fast recovery. Reno deflates it (RFC 5681 section 3.2 step 6). NewReno
     /// avoids a burst, by `min(ssthresh, max(FlightSize, SMSS) + SMSS)` (RFC 6582 section 3.2 step 3).
+    // RFC 5681-3.2-12
     pub fn exit(self, c: &Conn, ssthresh: u64) -> u64 {
         let mss = u64::from(c.mss);
         match self {
             LossRecovery::Tahoe => mss,
+            // RFC 9937-6.4-1
             LossRecovery::Reno | LossRecovery::Sack | LossRecovery::Prr => ssthresh,
             LossRecovery::NewReno => ssthresh.min(c.in_flight.max(mss).saturating_add(mss)),
         }

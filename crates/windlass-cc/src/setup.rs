@@ -119,6 +119,7 @@ impl<P, S> Setup<P, S> {
     pub const fn of(own: P, slow_start: S) -> Setup<P, S> {
         Setup {
             initial_window: 14_600,
+            // RFC 5681-3.1-6
             initial_ssthresh: MAX_WINDOW,
             recovery: None,
             ack_limit: 1,

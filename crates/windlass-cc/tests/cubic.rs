@@ -187,6 +187,7 @@ fn traced(flow: &Flow<Cubic, CubicModel>, name: &str) -> u64 {
     found.expect("a field of CUBIC")
 }
 
+// RFC 9438-4.2-2, 9438-4.3-2, 9438-4.3-3, 9438-4.4-1, 9438-4.5-1, 9438-4.6-1
 #[test]
 fn trajectories_follow_rfc_9438() {
     follows::<Cubic, _>(Params::default, rfc, 16.0, 1e-4);
@@ -198,6 +199,7 @@ fn trajectories_follow_with_the_constants_of_linux_2_6() {
     follows::<Cubic, _>(Params::linux_2_6, model, 16.0, 1e-4);
 }
 
+// RFC 9438-4.7-2
 #[test]
 fn trajectories_follow_without_friendliness_and_fast_convergence() {
     let own = || Params { friendliness: false, fast_convergence: false, ..Params::default() };
@@ -205,6 +207,7 @@ fn trajectories_follow_without_friendliness_and_fast_convergence() {
     follows::<Cubic, _>(own, model, 16.0, 1e-4);
 }
 
+// RFC 9438-4.2-2
 #[test]
 fn after_a_loss_the_window_is_back_at_the_maximum_after_k_seconds() {
     let mut flow = cubic(1_000, 1_000);
@@ -240,6 +243,7 @@ fn growth_does_not_depend_on_the_round_trip_time() {
     assert!((short - 1_083.0).abs() < 8.0 && (long - 1_083.0).abs() < 8.0, "{short} {long}");
 }
 
+// RFC 9438-5.1-1
 #[test]
 fn the_average_window_under_periodic_loss_follows_equation_6() {
     // Deterministic loss of one in 1/p packets; RFC 9438 table 1 has 1054 at p = 1e-5, 0.1 s.
@@ -264,6 +268,7 @@ fn the_average_window_under_periodic_loss_follows_equation_6() {
     assert!((average / 1_054.0 - 1.0).abs() < 0.03, "{average}");
 }
 
+// RFC 9438-4.3-1
 #[test]
 fn a_small_window_grows_at_least_as_reno_would() {
     // RTT 10 ms, 20 segments: the cubic takes seconds for the growth of Reno in 20 rounds.
@@ -291,6 +296,7 @@ fn a_small_window_grows_at_least_as_reno_would() {
     assert!((gained - 1.0).abs() < 0.05, "{gained}");
 }
 
+// RFC 9438-4.7-1
 #[test]
 fn a_second_loss_below_the_maximum_lowers_it_further() {
     let mut flow = cubic(100, 100);
@@ -304,6 +310,7 @@ fn a_second_loss_below_the_maximum_lowers_it_further() {
     assert!((w_max - 59.5).abs() < 0.03, "{w_max}");
 }
 
+// RFC 9438-4.8-1, 9438-4.8-2
 #[test]
 fn after_a_timeout_the_first_stage_begins_at_its_own_window() {
     let mut flow = cubic(100, 100);
@@ -318,6 +325,7 @@ fn after_a_timeout_the_first_stage_begins_at_its_own_window() {
     assert!((69.9..71.5).contains(&w_max), "{w_max}");
 }
 
+// RFC 9438-4.10-1
 #[test]
 fn the_same_after_slow_start_without_a_loss() {
     let mut flow = cubic(10, 40);
@@ -328,6 +336,7 @@ fn the_same_after_slow_start_without_a_loss() {
     flow.assert_close(1.0, 1e-5);
 }
 
+// RFC 9438-4.9.2-1
 #[test]
 fn undo_brings_back_everything_that_the_cut_changed() {
     let mut flow = cubic(500, 500);
@@ -354,6 +363,7 @@ fn undo_brings_back_everything_that_the_cut_changed() {
     assert!(flow.segments() > 481.0, "it has grown meanwhile: {}", flow.segments());
 }
 
+// RFC 9438-4.9.2-1
 #[test]
 fn an_undo_long_after_the_window_has_grown_past_the_cut_changes_nothing() {
     use windlass_cc::{Controller, Undo};
@@ -370,6 +380,7 @@ fn an_undo_long_after_the_window_has_grown_past_the_cut_changes_nothing() {
     assert_eq!(["w_max_q6", "k_ns", "w_est"].map(|name| traced(&flow, name)), fields);
 }
 
+// RFC 9438-4.2-1
 #[test]
 fn idle_time_does_not_make_the_window_jump() {
     let mut flow = cubic(500, 500);
@@ -406,6 +417,7 @@ fn the_restart_window_after_an_idle_time_is_not_left_at_once() {
     }
 }
 
+// RFC 9438-4.2-1
 #[test]
 fn time_in_which_the_application_limits_the_sender_does_not_count() {
     let mut flow = cubic(500, 500);
@@ -442,6 +454,7 @@ fn weeks_between_two_acknowledgements_increase_the_window_by_at_most_half() {
     }
 }
 
+// RFC 9438-4.2-3
 #[test]
 fn the_target_is_at_most_half_a_window_ahead() {
     let mut dice = Dice::new(7);
@@ -469,6 +482,7 @@ fn a_mark_is_a_cut_with_its_own_share() {
     assert!(flow.ours.cwnd().abs_diff(70_000) <= 2);
 }
 
+// RFC 9438-4.6-4
 #[test]
 fn the_threshold_is_at_least_two_segments() {
     let mut flow = cubic(2, 2);
@@ -482,6 +496,7 @@ fn the_default_slow_start_is_hystart() {
     assert_eq!(p.common().slow_start.info().id, "hystart");
 }
 
+// RFC 9438-4.6-2, 9438-5.1-1
 #[test]
 fn defaults_follow_the_rfc_and_the_ranges_admit_linux_values() {
     let p = Params::default();

@@ -53,6 +53,7 @@ fn close(ours: Span, model_s: f64, bound_ns: f64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
+    // RFC 6298-1-1, 6298-2.2-1, 6298-2.3-1, 6298-2.3-2, 6298-2.3-3
     #[test]
     fn the_timer_follows_rfc_6298_within_56_nanoseconds(
         samples in prop::collection::vec(1_000..100_000_000_000u64, 1..200),
@@ -86,6 +87,7 @@ proptest! {
         }
     }
 
+    // RFC 5681-3.1-8
     #[test]
     fn slow_start_adds_the_acknowledged_bytes_up_to_one_segment(
         mss in 1..9_000u32, segments in 1..50u64, acks in prop::collection::vec(1..30_000u64, 0..50),
@@ -101,6 +103,7 @@ proptest! {
         }
     }
 
+    // RFC 5681-3.1-10
     #[test]
     fn growth_per_acknowledgement_follows_equation_3(
         mss in 100..9_000u32, segments in 2..1_000u64, acks in 1..2_000usize,
@@ -120,6 +123,7 @@ proptest! {
         prop_assert!((ours - model).abs() <= bound, "{ours} {model} {bound}");
     }
 
+    // RFC 5681-3.1-11
     #[test]
     fn growth_by_bytes_is_one_segment_per_window_however_it_is_acknowledged(
         mss in 100..9_000u32, segments in 2..200u64, acks in prop::collection::vec(1..20_000u64, 1..500),
@@ -140,6 +144,7 @@ proptest! {
         prop_assert!((ours - model).abs() <= bound, "{ours} {model} {bound}");
     }
 
+    // RFC 5681-3.2-9, 5681-3.2-10, 5681-3.2-12
     #[test]
     fn a_loss_halves_the_flight_and_recovery_inflates_as_rfc_5681_says(
         mss in 1..9_000u32, in_flight in 0..10_000_000u64, duplicates in 0..100u64,
@@ -215,6 +220,7 @@ fn growth_once_per_round_trip_gives_table_9_of_reno_ber() {
     assert_table_9(windows);
 }
 
+// RFC 5681-3.1-9
 /// Equation 17 per acknowledgement needs about three RTTs for the growth of Table 9 in fourteen
 /// (RB-12).
 #[test]
@@ -234,6 +240,7 @@ fn growth_per_acknowledgement_is_about_one_segment_per_round_trip() {
     }
 }
 
+// RFC 6298-5.5-1
 #[test]
 fn an_expiry_doubles_the_timeout_up_to_the_maximum() {
     let p = Rfc6298Params { max: Span::from_secs(64), ..Default::default() };
@@ -248,6 +255,7 @@ fn an_expiry_doubles_the_timeout_up_to_the_maximum() {
     assert_eq!(timeouts, [2, 4, 8, 16, 32, 64, 64, 64]);
 }
 
+// RFC 6298-4-1
 #[test]
 fn the_granularity_is_the_minimum_margin() {
     let granularity = Span::from_millis(500);

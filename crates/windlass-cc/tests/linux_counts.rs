@@ -90,6 +90,7 @@ impl<G: CongestionAvoidance> Flow<G> {
     }
 }
 
+// RFC 9937-6.2-7
 /// `tcp_rack_reo_timeout` reduces by one segment. The data delivered by the last acknowledgement has
 /// already allowed another segment, by limited transmit.
 #[test]

@@ -55,6 +55,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
+    // RFC 9937-6.1-1, 9937-6.1-2, 9937-6.1-3, 9937-6.2-4, 9937-6.2-5, 9937-6.2-6, 9937-6.2-7
+    // RFC 9937-6.2-8, 9937-6.3-1
     #[test]
     fn the_window_in_recovery_follows_rfc_9937(
         flight in 4..200u64,

@@ -7,7 +7,9 @@ use windlass_cc::slow_start::{
     VegasStartParams, VegasVariant,
 };
 use windlass_cc::window::{MAX_WINDOW, Window};
-use windlass_cc::{Ack, AnyController, AnyParams, Conn, Phase, Rate, Setup, Span, Time};
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, Parameters, Phase, Rate, Setup, Span, Time,
+};
 
 pub(crate) const MSS: u64 = 1000;
 pub(crate) const MS: u64 = 1_000_000;
@@ -200,6 +202,7 @@ fn flights(round_trips: &[f64]) -> (Option<usize>, Vec<f64>) {
     (None, windows)
 }
 
+// RFC 9406-4.2-3, 9406-4.2-5, 9406-4.2-7
 #[test]
 fn hystart_pp_slows_down_at_a_delay_and_leaves_after_five_rounds() {
     // 45.5 ms exceeds 40 + 40/8.
@@ -212,6 +215,7 @@ fn hystart_pp_slows_down_at_a_delay_and_leaves_after_five_rounds() {
     assert_eq!(flights(&[40.0; 6]).0, None);
 }
 
+// RFC 9406-4.2-6
 #[test]
 fn hystart_pp_resumes_when_the_delay_goes() {
     let (left, windows) = flights(&[40.0, 45.5, 42.0, 42.0, 42.0, 42.0, 42.0]);
@@ -221,6 +225,7 @@ fn hystart_pp_resumes_when_the_delay_goes() {
 }
 
 proptest! {
+    // RFC 9406-4.2-1, 9406-4.3-1, 9406-4.3-2
     #[test]
     fn hystart_pp_follows_rfc_9406(
         round_trips in prop::collection::vec((160u32..280).prop_map(|q| f64::from(q) / 4.0), 1..9),
@@ -234,6 +239,7 @@ proptest! {
     }
 }
 
+// RFC 9406-4.2-4
 #[test]
 fn hystart_pp_asks_for_at_least_4_and_at_most_16_ms() {
     for (last, current, slows) in
@@ -246,6 +252,7 @@ fn hystart_pp_asks_for_at_least_4_and_at_most_16_ms() {
     }
 }
 
+// RFC 9406-4.2-2, 9406-4.3-4
 #[test]
 fn hystart_pp_counts_eight_segments_of_one_acknowledgement() {
     let mut sender = hystart_pp();
@@ -253,6 +260,7 @@ fn hystart_pp_counts_eight_segments_of_one_acknowledgement() {
     assert_eq!(sender.cwnd(), 18.0);
 }
 
+// RFC 9406-4.2-8
 #[test]
 fn hystart_pp_watches_the_initial_slow_start_only() {
     let mut sender = hystart_pp();
@@ -443,4 +451,13 @@ proptest! {
 fn states_are_small() {
     assert!(size_of::<HyStart>() <= 32);
     assert!(size_of::<AnySlowStart>() <= 64, "{}", size_of::<AnySlowStart>());
+}
+
+// RFC 9406-4.3-3
+#[test]
+fn hystart_pp_has_a_divisor_of_at_least_2() {
+    // RFC 9406 section 4.3: a divisor of 1 would be standard slow start.
+    let param = HyStartPlusPlusParams::TABLE.iter().find(|p| p.name == "css_growth_divisor");
+    let kind = param.expect("the parameter").kind;
+    assert!(!kind.admits(1) && kind.admits(2));
 }

@@ -46,6 +46,7 @@ impl Record {
     }
 
     /// Copies of it in the network (RFC 6675 section 4, SetPipe): none, one or two.
+    // RFC 6675-4-3
     fn copies(&self) -> u64 {
         if self.sacked { 0 } else { u64::from(!self.lost) + u64::from(self.resent) }
     }
@@ -64,6 +65,7 @@ impl Record {
 /// Records of a sender. Volumes are bytes of sequence space. If segments are counted as in Linux
 /// (`packets_out`), each segment has a fixed volume instead, independent of its length. A part of a segment
 /// has no volume then.
+// RFC 6675-4-1
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     /// Volume of each segment, bytes; zero if the volume is the segment's length.
@@ -172,6 +174,7 @@ impl Scoreboard {
     }
 
     /// Adds the record of a segment that was sent above all others.
+    // RFC 8985-4-2
     #[inline]
     pub fn push(&mut self, start: u64, len: u32, sent: SentRecord, again: bool) {
         let end = start + u64::from(len);
@@ -218,6 +221,7 @@ impl Scoreboard {
 
     /// Removes all data below `una`, which is acknowledged. Calls `delivered` for each record that has a
     /// volume, with its sample, its volume and the part of the volume that was not delivered before.
+    // RFC 6675-4-2
     pub fn acknowledge(
         &mut self,
         una: u64,
@@ -309,6 +313,7 @@ impl Scoreboard {
 
     /// Counts a duplicate acknowledgement without SACK: one more segment has left the network, but not the
     /// missing segment. Returns the added volume.
+    // RFC 9937-6.2-3
     pub fn add_duplicate(&mut self, segment: u64) -> u64 {
         let missing = self.records.front().map_or(0, |r| self.volume(r.len));
         let most = self.outstanding().saturating_sub(missing);
@@ -320,6 +325,7 @@ impl Scoreboard {
     /// Counts an acknowledgement of new data without SACK. It covers the segments that the duplicates
     /// represented, and the segment that was missing. Returns the bytes that had been counted as delivered
     /// already.
+    // RFC 9937-6.2-2
     pub fn settle_duplicates(&mut self, acked: u64, segment: u64) -> u64 {
         let settled = self.duplicates.min(acked.saturating_sub(segment.min(acked)));
         self.duplicates -= settled;
@@ -396,6 +402,7 @@ impl Scoreboard {
 
     /// Discards all SACK information if the receiver has reneged (RFC 2018 section 8). A receiver has reneged
     /// if it reported the first outstanding segment but does not acknowledge it.
+    // RFC 6675-5.1-5
     pub fn forget_reneged(&mut self) {
         if !self.records.front().is_some_and(|r| r.sacked) {
             return;
@@ -424,6 +431,7 @@ impl Scoreboard {
     }
 
     /// Index of the highest record that the receiver does not have.
+    // RFC 6675-4-7
     pub fn last_missing(&self) -> Option<usize> {
         self.records.iter().rposition(|r| !r.sacked)
     }

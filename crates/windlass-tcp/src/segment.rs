@@ -152,6 +152,7 @@ pub struct Segment {
     /// Payload, bytes.
     pub len: u32,
     /// Window field of the header, before scaling.
+    // RFC 9293-3.1-MUST-1
     pub window: u16,
     /// Header flags.
     pub flags: Flags,

@@ -225,6 +225,7 @@ fn read_sends_a_window_update_even_if_a_fin_waits_behind_a_gap() {
     );
 }
 
+// RFC 9293-3.6-MUST-12, 9293-3.10.7.4-2
 #[test]
 fn only_a_reset_that_matches_exactly_resets() {
     connected().run(
@@ -240,11 +241,13 @@ fn only_a_reset_that_matches_exactly_resets() {
     );
 }
 
+// RFC 9293-3.10.7.4-1
 #[test]
 fn a_reset_from_before_the_stream_began_is_not_answered() {
     connected().run("200 < R 4294967295\n 201 < . 4294967295 ack 1\n 201 > . 1 ack 1");
 }
 
+// RFC 9293-3.10.7.4-4
 #[test]
 fn a_syn_in_a_connection_is_challenged() {
     connected().run(
@@ -315,6 +318,7 @@ fn abort_sends_nothing_if_the_peer_expects_nothing() {
     );
 }
 
+// RFC 9293-3.6.1-MUST-13
 #[test]
 fn time_wait_lasts_as_configured() {
     let mut s = Script::connected(plain_with(|s| s.time_wait = Span::from_secs(1)));
@@ -330,6 +334,7 @@ fn time_wait_lasts_as_configured() {
     );
 }
 
+// RFC 9293-3.6.1-SHLD-3
 #[test]
 fn data_that_will_not_be_read_is_answered_with_a_reset() {
     // The data arrive after both directions were closed.
@@ -366,6 +371,7 @@ fn data_that_will_not_be_read_is_answered_with_a_reset() {
     );
 }
 
+// RFC 9293-3.6.1-SHLD-4
 /// RFC 6191 section 2.
 #[test]
 fn time_wait_gives_way_to_a_syn_from_beyond_the_old_connection() {
@@ -414,4 +420,38 @@ fn time_wait_gives_way_to_a_syn_from_beyond_the_old_connection() {
     ] {
         assert_eq!(with.e.gives_way_to(&syn(seq, timestamp)), expected, "{seq} {timestamp:?}");
     }
+}
+
+// RFC 7323-3.2-5, 7323-5.2-3
+#[test]
+fn reset_of_an_abort_carries_timestamps() {
+    let mut s = Script::new(plain_with(|stack| stack.timestamps = true));
+    s.run(
+        "0 connect
+         0 > S 0
+         100 < S. 0 ack 1 mss 1000 ts 700 1
+         100 > . 1 ack 1
+         200 abort
+         200 > R. 1 ack 1 ts 201 700",
+    );
+}
+
+// RFC 9293-3.4-MUST-66
+#[test]
+fn reset_is_taken_at_a_closed_window() {
+    let mut s = Script::connected(plain_with(|s| s.receive_buffer = 2000));
+    s.run(
+        "150 < . 1+1000 ack 1
+         150 > . 1 ack 1001 win 1000
+         160 < . 1001+1000 ack 1
+         160 > . 1 ack 2001 win 0
+         170 < R 2001
+         170 = failure Reset",
+    );
+}
+
+// RFC 9293-3.5.3-SHLD-2
+#[test]
+fn reset_with_data_is_taken() {
+    Script::connected(plain()).run("150 < R 1+10\n 150 = failure Reset");
 }

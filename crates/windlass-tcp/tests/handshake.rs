@@ -2,8 +2,9 @@
 
 use crate::script::{Script, plain, plain_with};
 use windlass_cc::Time;
-use windlass_tcp::{Endpoint, Flags, Preset, Profile, Segment, Seq};
+use windlass_tcp::{Endpoint, Flags, InitialWindow, Preset, Profile, Segment, Seq};
 
+// RFC 6298-2.4-1
 #[test]
 fn an_active_open_takes_a_sample_from_the_handshake() {
     Script::connected(plain()).run(
@@ -29,6 +30,7 @@ fn a_passive_open_answers_and_is_established_by_the_last_acknowledgement() {
     );
 }
 
+// RFC 7323-2.2-2, 7323-2.3-2, 7323-2.3-5, 7323-3.2-1, 7323-3.2-6, 9293-3.1-REC-1, 9293-3.2-MUST-65
 #[test]
 fn the_options_of_both_sides_are_negotiated() {
     let p = plain_with(|s| {
@@ -63,6 +65,7 @@ fn the_options_of_both_sides_are_negotiated() {
     );
 }
 
+// RFC 7323-2.2-1
 #[test]
 fn a_scale_of_zero_is_answered_too() {
     Script::new(plain_with(|s| s.window_scaling = true)).run(
@@ -72,6 +75,7 @@ fn a_scale_of_zero_is_answered_too() {
     );
 }
 
+// RFC 9293-3.7.1-MUST-15
 #[test]
 fn a_missing_mss_option_means_536() {
     Script::new(plain()).run(
@@ -85,6 +89,7 @@ fn a_missing_mss_option_means_536() {
     );
 }
 
+// RFC 5681-3.1-4, 6298-2.1-1, 6298-5.7-1
 #[test]
 fn lost_syn_is_repeated_with_backoff_and_reduces_the_initial_window() {
     Script::new(plain()).run(
@@ -111,6 +116,7 @@ fn the_riverbed_preset_waits_three_seconds_for_the_syn() {
     );
 }
 
+// RFC 9293-3.8.3-MUST-22
 #[test]
 fn an_unanswered_attempt_fails_after_its_last_retry() {
     Script::new(plain_with(|s| s.max_syn_retries = 2)).run(
@@ -194,6 +200,7 @@ fn lost_third_ack_is_repeated_after_a_repeated_syn_ack() {
     );
 }
 
+// RFC 9293-3.5-MUST-10
 #[test]
 fn simultaneous_open_ends_established_on_both_sides() {
     Script::new(plain()).run(
@@ -225,6 +232,7 @@ fn syn_ack_for_another_syn_is_reset_and_the_attempt_continues() {
     );
 }
 
+// RFC 9293-3.5-MUST-11
 #[test]
 fn a_listener_survives_an_old_duplicate_syn() {
     Script::new(plain()).run(
@@ -256,6 +264,7 @@ fn a_wrong_acknowledgement_in_the_handshake_is_reset() {
     );
 }
 
+// RFC 9293-3.10.7.3-1
 #[test]
 fn a_refused_attempt_fails_and_only_a_right_refusal_counts() {
     Script::new(plain()).run(
@@ -270,6 +279,7 @@ fn a_refused_attempt_fails_and_only_a_right_refusal_counts() {
     );
 }
 
+// RFC 9293-3.10.7.1-1
 #[test]
 fn closed_endpoint_resets_all_segments_except_resets() {
     Script::new(plain()).run(
@@ -281,6 +291,7 @@ fn closed_endpoint_resets_all_segments_except_resets() {
     );
 }
 
+// RFC 7323-2.2-4
 #[test]
 fn data_directly_after_the_syn_ack_fits_the_window_of_the_syn() {
     let p = plain();
@@ -294,4 +305,40 @@ fn data_directly_after_the_syn_ack_fits_the_window_of_the_syn() {
     let data = Segment { seq: Seq(1), ack, flags: Flags::ACK, len: 500, ..Segment::default() };
     e.on_segment(&p, Time::from_millis(9), &data);
     assert_eq!(e.readable(), 500);
+}
+
+// RFC 7323-2.2-3
+#[test]
+fn window_scale_outside_a_syn_is_ignored() {
+    Script::new(plain_with(|s| s.window_scaling = true)).run(
+        "0 listen
+         0 < S 0 mss 1000 ws 1
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 1000 ws 5
+         9 offer 9000
+         9 > . 1+1000
+         9 > . 1001+1000                 # 1000 << 1
+         19 < . 1 ack 2001 win 1000 ws 5
+         19 > . 2001+1000
+         19 > . 3001+1000",
+    );
+}
+
+// RFC 7323-2.3-6
+#[test]
+fn shift_above_14_counts_as_14() {
+    let p = plain_with(|s| {
+        s.window_scaling = true;
+        s.initial_window = InitialWindow::Segments(40);
+    });
+    let mut s = Script::new(p);
+    s.run(
+        "0 listen
+         0 < S 0 mss 1000 ws 15
+         0 > S. 0 ack 1
+         9 < . 1 ack 1 win 1",
+    );
+    s.e.offer(40_000);
+    let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(9)));
+    assert_eq!(sent.count(), 16, "16384 bytes are 16 whole segments");
 }

@@ -100,6 +100,7 @@ proptest! {
         cases: 2_000, failure_persistence: None, ..Default::default()
     })]
 
+    // RFC 6675-4-1, 6675-4-3, 6675-5-9, 9937-6.2-3
     #[test]
     fn no_segment_breaks_an_endpoint(
         preset in 0..PRESETS.len(),

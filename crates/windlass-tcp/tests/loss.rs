@@ -46,6 +46,7 @@ const EIGHT_DUPLICATES: &str = "
     207 < . 1 ack 1
     207 = cwnd 13000";
 
+// RFC 5681-3.2-3, 5681-3.2-7, 5681-3.2-9
 #[test]
 fn the_third_duplicate_and_no_other_triggers_fast_retransmit() {
     ten_segments(plain()).run(EIGHT_DUPLICATES).run(
@@ -94,6 +95,7 @@ fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
     );
 }
 
+// RFC 6675-5-2
 #[test]
 fn only_duplicates_as_defined_in_rfc_5681_count() {
     ten_segments(plain()).run(
@@ -148,6 +150,7 @@ fn newreno_repairs_one_hole_per_partial_acknowledgement() {
     );
 }
 
+// RFC 6298-5.3-1
 #[test]
 fn newreno_restarts_its_timer_at_the_first_partial_acknowledgement_only() {
     ten_segments(recovery("newreno")).run(EIGHT_DUPLICATES).run(
@@ -216,6 +219,7 @@ fn a_stack_may_run_another_recovery_than_the_algorithm_names() {
     );
 }
 
+// RFC 5681-3.1-13, 5681-3.1-14, 6298-5.2-1
 #[test]
 fn a_timeout_goes_back_backs_off_and_halves_once() {
     ten_segments(plain()).run(
@@ -243,6 +247,7 @@ fn a_timeout_goes_back_backs_off_and_halves_once() {
     );
 }
 
+// RFC 9293-3.8.3-MUST-20, 9293-3.8.3-MUST-21, 9293-3.8.3-SHLD-11
 #[test]
 fn backoff_stops_at_the_maximum_timeout_and_fails_after_the_last_retry() {
     let p = plain_with(|s| {
@@ -286,6 +291,7 @@ fn a_timeout_of_other_data_is_another_loss() {
     );
 }
 
+// RFC 5681-3-1
 #[test]
 fn retransmissions_are_full_segments_if_cwnd_has_a_fraction() {
     ten_segments(plain()).run(
@@ -304,6 +310,7 @@ fn retransmissions_are_full_segments_if_cwnd_has_a_fraction() {
     );
 }
 
+// RFC 6675-5.1-3
 #[test]
 fn duplicates_after_a_timeout_do_not_start_fast_retransmit() {
     for algorithm in ["tahoe", "reno", "newreno"] {
@@ -373,6 +380,7 @@ fn without_karn_the_sample_starts_at_the_first_transmission() {
     );
 }
 
+// RFC 5681-3.2-5, 5681-3.2-8
 #[test]
 fn limited_transmit_sends_two_new_segments_that_do_not_count_as_flight() {
     let mut s = ten_segments(plain_with(|s| s.limited_transmit = true));
@@ -389,6 +397,7 @@ fn limited_transmit_sends_two_new_segments_that_do_not_count_as_flight() {
     );
 }
 
+// RFC 5681-3.2-4
 #[test]
 fn limited_transmit_respects_the_receive_window() {
     let mut s = ten_segments(plain_with(|s| s.limited_transmit = true));
@@ -400,6 +409,7 @@ fn limited_transmit_respects_the_receive_window() {
     );
 }
 
+// RFC 9438-4.6-3
 #[test]
 fn validated_cwnd_grows_only_while_it_limits_the_sender() {
     let grown = |validate| {
@@ -411,6 +421,7 @@ fn validated_cwnd_grows_only_while_it_limits_the_sender() {
     assert_eq!(grown(false), 11_000);
 }
 
+// RFC 5681-4.1-1
 #[test]
 fn idle_time_restores_the_restart_window() {
     let p = plain_with(|s| {
@@ -439,6 +450,7 @@ fn idle_time_restores_the_restart_window() {
     );
 }
 
+// RFC 9293-3.9.1.2-SHLD-27
 #[test]
 fn small_segments_are_merged_in_retransmissions_after_a_timeout() {
     // Going back N repacketises sent data (RFC 1122 section 4.2.2.15), but adds no new data.
@@ -455,5 +467,24 @@ fn small_segments_are_merged_in_retransmissions_after_a_timeout() {
          1300 < . 1 ack 2401
          1300 = phase Open
          1300 = retransmits 3",
+    );
+}
+
+// RFC 5681-3.2-11
+#[test]
+fn further_duplicates_in_recovery_send_new_data() {
+    let flight: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
+    Script::connected(plain()).run(&format!("100 offer 20000\n{flight}")).run(
+        "200 < . 1 ack 1
+         201 < . 1 ack 1
+         202 < . 1 ack 1
+         202 > . 1+1000
+         203 < . 1 ack 1
+         204 < . 1 ack 1
+         204 = cwnd 10000
+         205 < . 1 ack 1
+         205 > . 10001+1000
+         206 < . 1 ack 1
+         206 > . 11001+1000",
     );
 }

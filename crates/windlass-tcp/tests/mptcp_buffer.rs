@@ -47,6 +47,7 @@ fn opportunistic_retransmission_and_penalties_recover_a_part_of_the_throughput()
     assert!(net.ends[0].c.stats().penalties > 0);
 }
 
+// RFC 8684-3.3.2-2, 8684-3.3.4-1
 #[test]
 fn waiting_data_fits_the_buffer_and_all_subflows_share_one_window() {
     for buffer in [3_000, 20_000, 100_000] {

@@ -3,6 +3,7 @@
 use crate::multinet::{Net, Path, multipath};
 use windlass_tcp::mptcp::MultipathConfig;
 
+// RFC 8684-3.3.3-3
 /// The receiver has sent only acknowledgements, and cannot know which of its subflows has failed.
 #[test]
 fn both_ends_of_the_stream_use_the_remaining_path() {

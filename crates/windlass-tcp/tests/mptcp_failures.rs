@@ -2,9 +2,9 @@
 
 use crate::multinet::{App, Net, Path, Strip, multipath, profile};
 use windlass_cc::Span;
-use windlass_tcp::mptcp::{MpOption, MultipathConfig, MultipathProfile};
+use windlass_tcp::mptcp::{MpOption, MultipathConfig, MultipathProfile, Outgoing};
 use windlass_tcp::stack::RFC;
-use windlass_tcp::{Failure, StackConfig};
+use windlass_tcp::{Failure, Flags, StackConfig};
 
 const SIZE: u64 = 200_000;
 
@@ -19,6 +19,7 @@ fn assert_complete(net: &Net) {
     assert!(client.c.all_acknowledged() && server.c.at_end());
 }
 
+// RFC 8684-3.1-17, 8684-3.7-1
 #[test]
 fn server_without_multipath_tcp_gets_a_plain_connection() {
     let able = multipath(MultipathConfig::default(), 2);
@@ -35,6 +36,7 @@ fn server_without_multipath_tcp_gets_a_plain_connection() {
     assert_eq!(net.ends[0].c.subflow(0).mss(), 1448);
 }
 
+// RFC 8684-3.1-6, 8684-3.1-7, 8684-3.1-18, 8684-3.1-19
 #[test]
 fn middlebox_that_removes_options_causes_a_plain_connection() {
     for strips in [Strip::Syn, Strip::SynAck, Strip::ClientData] {
@@ -48,6 +50,7 @@ fn middlebox_that_removes_options_causes_a_plain_connection() {
     }
 }
 
+// RFC 8684-3.7-4, 8684-3.7-9
 #[test]
 fn data_offered_before_a_late_fallback_arrives() {
     // The client falls back at the response to the first flight.
@@ -60,6 +63,7 @@ fn data_offered_before_a_late_fallback_arrives() {
     assert_eq!((net.ends[0].read, net.ends[1].read), (SIZE, SIZE));
 }
 
+// RFC 8684-3.2-5, 8684-3.2-6, 8684-3.2-7
 #[test]
 fn a_join_without_the_keys_is_refused() {
     fn wrong_answer(_: usize, out: &mut windlass_tcp::mptcp::Outgoing) {
@@ -136,6 +140,7 @@ fn connection_with_only_silent_paths_fails_like_a_plain_connection() {
     }
 }
 
+// RFC 8684-3.3.6-1
 #[test]
 fn failed_path_is_suspended_and_returns_to_use() {
     let mut paths = two_paths();
@@ -246,4 +251,55 @@ fn window_is_probed_if_its_update_is_lost() {
     assert!(net.ends[0].c.stats().probe_bytes > 0);
     assert_eq!(net.ends[1].c.stats().duplicate_bytes, net.ends[0].c.stats().probe_bytes);
     assert!(net.now > windlass_cc::Time::ZERO + Span::from_secs(6));
+}
+
+// RFC 8684-3.3.1-6, 8684-3.7-5
+#[test]
+fn subflow_whose_data_lose_their_mappings_is_reset_and_the_others_carry_on() {
+    let p = multipath(MultipathConfig::default(), 2);
+    let mut net = Net::transfer(p, SIZE, two_paths(), 6);
+    net.keep_log = true;
+    net.tamper = |from, out| {
+        if from == 0 && out.path == 1 && out.segment.len > 0 {
+            out.option = None;
+        }
+    };
+    net.run_to_close(40_000);
+    assert_complete(&net);
+    let reset = |out: &Outgoing| out.path == 1 && out.segment.flags.has(Flags::RST);
+    assert!(net.log.iter().any(|(_, from, out)| *from == 1 && reset(out)), "{}", net.describe());
+}
+
+// RFC 8684-3.3.2-4
+#[test]
+fn segments_without_data_acknowledgement_are_accepted() {
+    // Only the second path's segments have it, also for the data of the first path.
+    let p = multipath(MultipathConfig::default(), 2);
+    let mut net = Net::transfer(p, SIZE, two_paths(), 7);
+    net.tamper = |from, out| {
+        if let (1, 0, Some(MpOption::Dss(dss))) = (from, out.path, &mut out.option) {
+            dss.data_ack = None;
+        }
+    };
+    net.run_to_close(40_000);
+    assert_complete(&net);
+    assert!(net.ends[0].c.path_stats(0).data_bytes > 0);
+}
+
+// RFC 8684-3.5-2
+#[test]
+fn fast_close_ends_the_connection_only_with_the_right_key() {
+    let p = multipath(MultipathConfig::default(), 2);
+    let mut net = Net::transfer(p, SIZE, two_paths(), 8);
+    net.keep_log = true;
+    net.run_until(50);
+    let third = net.log.iter().find_map(|(_, _, out)| match out.option {
+        Some(MpOption::Capable { receiver_key: Some(key), .. }) => Some((key, *out)),
+        _ => None,
+    });
+    let (key, like) = third.expect("the third segment of the handshake");
+    for (key, failure) in [(key ^ 1, None), (key, Some(Failure::Reset))] {
+        net.inject(1, &Outgoing { option: Some(MpOption::FastClose { key }), ..like });
+        assert_eq!(net.ends[1].c.failure(), failure);
+    }
 }

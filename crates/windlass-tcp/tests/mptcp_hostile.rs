@@ -110,6 +110,7 @@ proptest! {
         cases: 400, failure_persistence: None, max_shrink_iters: 2_000, ..Default::default()
     })]
 
+    // RFC 8684-3.3.1-11, 8684-3.3.4-2
     #[test]
     fn forged_segments_do_no_more_than_end_the_connection(
         scheduler in prop::sample::select(Scheduler::ALL.map(|s| s.1).to_vec()),

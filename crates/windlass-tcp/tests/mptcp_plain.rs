@@ -40,6 +40,7 @@ fn data(
     sent
 }
 
+// RFC 8684-3.1-5, 8684-3.7-2
 #[test]
 fn one_path_behaves_as_a_plain_connection() {
     for (name, stack) in [("rfc", RFC), ("ns3", NS3), ("riverbed", RIVERBED)] {

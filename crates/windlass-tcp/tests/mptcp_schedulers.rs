@@ -60,6 +60,7 @@ fn round_robin_takes_the_paths_in_turn_and_skips_full_paths() {
     assert_eq!(turns, [0, 1, 2, 0, 2, 0, 1]);
 }
 
+// RFC 8684-3.3.1-2
 #[test]
 fn redundant_gives_every_path_the_whole_stream() {
     let mut s = Scheduling::new(Scheduler::Redundant);

@@ -10,6 +10,7 @@ use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Scheduler};
 use windlass_tcp::stack::{LossDetection, PRESETS};
 use windlass_tcp::{Profile, StackConfig};
 
+// RFC 8684-3.2-3
 #[test]
 fn two_clean_paths_share_a_transfer() {
     // Long enough for the scheduler that fills send buffers in advance: it fills the first path's buffer
@@ -163,6 +164,7 @@ proptest! {
         cases: 400, failure_persistence: None, max_shrink_iters: 600, ..Default::default()
     })]
 
+    // RFC 8684-3.2-4, 8684-3.3.3-2, 8684-3.3.3-3
     /// Losses, reordering, duplicates, and paths that fail and return.
     #[test]
     fn every_byte_arrives_once_and_both_ends_close(s in situation(150)) {
@@ -183,6 +185,7 @@ proptest! {
         cases: 300, failure_persistence: None, max_shrink_iters: 300, ..Default::default()
     })]
 
+    // RFC 8684-3.3.2-3, 8684-4-1
     /// Subflows fail early and are replaced, and the connection outlives them.
     #[test]
     fn streams_survive_the_end_of_their_subflows(s in situation(100), retries in 1u32..5) {

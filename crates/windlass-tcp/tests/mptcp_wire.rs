@@ -43,6 +43,7 @@ fn dss(data_ack: Option<u64>, mapping: Option<Mapping>, data_fin: bool) -> MpOpt
 const MAPPING: Mapping =
     Mapping { data_seq: 0x1112_1314_1516_1718, subflow_offset: 0x2122_2324, len: 100 };
 
+// RFC 8684-3.1-1, 8684-3.1-5, 8684-3.1-11
 #[test]
 fn mp_capable_has_the_bytes_of_figure_4() {
     let a = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
@@ -59,6 +60,7 @@ fn mp_capable_has_the_bytes_of_figure_4() {
     assert_eq!(summed[..22], [&[30, 24, 0x01, 0x81], &a[..], &b[..], &[1, 2]].concat());
 }
 
+// RFC 8684-3.2-2, 8684-3.2-3
 #[test]
 fn mp_join_has_the_bytes_of_figures_5_to_7() {
     let syn =
@@ -79,6 +81,7 @@ fn mp_join_has_the_bytes_of_figures_5_to_7() {
     assert_eq!(option_bytes(&MpOption::JoinAck { hmac }, false), expected);
 }
 
+// RFC 8684-3.3-1, 8684-3.3.1-7, 8684-3.3.1-9, 8684-3.3.3-1
 #[test]
 fn dss_has_the_bytes_of_figure_9() {
     let ack = [0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78];
@@ -110,6 +113,7 @@ fn the_other_options_have_the_bytes_of_sections_3_3_8_to_3_7() {
     assert_eq!(option_bytes(&reset, false), [30, 4, 0x81, 3]);
 }
 
+// RFC 8684-3.1-16
 /// The expected checksums were computed in Python from the definition in RFC 1071.
 #[test]
 fn checksums_cover_numbers_and_payload() {
@@ -177,6 +181,7 @@ fn options_that_contradict_themselves_are_refused() {
     }
 }
 
+// RFC 8684-3.1-2, 8684-3.1-9, 8684-3.1-12
 #[test]
 fn options_undefined_in_version_1_are_skipped_and_the_others_are_read() {
     for foreign in [
@@ -225,6 +230,7 @@ fn data_ack_without_mapping_has_lower_priority_than_another_option() {
     assert!(data(read(&[&removed, &mapping])) && data(read(&[&mapping, &removed])));
 }
 
+// RFC 8684-3.3.1-8, 8684-3.3.2-1
 #[test]
 fn numbers_with_32_bits_are_completed_from_earlier_numbers() {
     let read = |raw: &[u8]| wire::parse(&with_raw_options(raw)).unwrap().multipath.unwrap();

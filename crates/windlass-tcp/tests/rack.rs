@@ -33,6 +33,7 @@ fn ten_out(p: Profile, offered: u64) -> Script {
     s
 }
 
+// RFC 8985-3.3.2-2, 8985-6.2-6, 8985-6.2-7
 #[test]
 fn segment_late_by_a_quarter_of_the_min_rtt_is_lost() {
     // One segment delivered out of order is not proof: the minimum RTT is 100 ms, and a quarter of it is 25
@@ -68,6 +69,7 @@ fn stack_with_ticks_checks_again_after_whole_ticks_and_two_milliseconds() {
     }
 }
 
+// RFC 8985-3.3.2-1
 #[test]
 fn three_segments_delivered_above_a_hole_end_the_wait() {
     // Section 6.2 step 4: without reordering so far, DupThresh segments end the wait.
@@ -81,6 +83,7 @@ fn three_segments_delivered_above_a_hole_end_the_wait() {
     );
 }
 
+// RFC 8985-9.2-1
 #[test]
 fn late_segment_is_not_retransmitted() {
     // Delivered 20 ms after its successor: reordering, and no loss by time.
@@ -99,6 +102,7 @@ fn late_segment_is_not_retransmitted() {
     );
 }
 
+// RFC 8985-9.2-1
 #[test]
 fn counting_treats_the_same_lateness_as_a_loss() {
     let mut p = rack();
@@ -110,6 +114,7 @@ fn counting_treats_the_same_lateness_as_a_loss() {
     );
 }
 
+// RFC 8985-6.2-2
 #[test]
 fn a_lost_retransmission_is_found_and_repaired_without_the_timer() {
     let mut s = ten_out(rack(), 20_000);
@@ -162,6 +167,7 @@ fn retransmission_reported_above_a_hole_shows_an_earlier_lost_retransmission() {
     ));
 }
 
+// RFC 8985-7.2-2
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips() {
     // The SRTT is 100 ms. The last three of ten segments are lost.
@@ -179,6 +185,7 @@ fn a_lost_tail_is_probed_after_two_round_trips() {
     );
 }
 
+// RFC 8985-7.2-4
 #[test]
 fn single_segment_is_probed_after_the_max_ack_delay() {
     let mut s = Script::connected_with_sack(with_probe());
@@ -190,6 +197,7 @@ fn single_segment_is_probed_after_the_max_ack_delay() {
     );
 }
 
+// RFC 8985-7.3-4, 8985-7.3-7
 #[test]
 fn a_probe_sends_new_data_if_there_are_any() {
     ten_out(with_probe(), 20_000).run(
@@ -199,6 +207,7 @@ fn a_probe_sends_new_data_if_there_are_any() {
     );
 }
 
+// RFC 8985-7.4.2-1, 8985-7.4.2-2
 #[test]
 fn loss_repaired_by_the_probe_reduces_cwnd_once() {
     // The last segment was lost and the probe replaced it. More data show that only one copy arrived.
@@ -214,6 +223,7 @@ fn loss_repaired_by_the_probe_reduces_cwnd_once() {
     );
 }
 
+// RFC 5681-3.1-6, 8985-7.4.2-1
 #[test]
 fn duplicate_probe_does_not_reduce_cwnd() {
     ten_out(with_probe(), 10_000).run(
@@ -228,6 +238,7 @@ fn duplicate_probe_does_not_reduce_cwnd() {
     );
 }
 
+// RFC 6675-5-8, 8985-9.3-1
 #[test]
 fn loss_during_recovery_begins_another_recovery() {
     // The first and the last of ten segments are lost, and the eleventh, which recovery sent. The latter two
@@ -257,6 +268,7 @@ fn loss_during_recovery_begins_another_recovery() {
     );
 }
 
+// RFC 8985-6.2-4
 #[test]
 fn ack_of_much_data_at_once_is_not_reordering() {
     // In order up to 4001, a hole, and more above it, all in one report: segments below the report are not
@@ -268,6 +280,7 @@ fn ack_of_much_data_at_once_is_not_reordering() {
     );
 }
 
+// RFC 8985-6.3-1
 #[test]
 fn timeout_marks_late_segments_as_lost_but_not_recent_segments() {
     // Section 6.3 (`tcp_timeout_mark_lost`).
@@ -319,6 +332,7 @@ fn cwnd_in_whole_segments_allows_one_segment_beyond_the_spared_segments() {
     );
 }
 
+// RFC 8985-4-2, 8985-6.2-3
 #[test]
 fn rack_rtt_is_the_rtt_of_the_last_delivered_segment() {
     // Section 6.2 step 2 (`tcp_rack_advance`): also of a segment sent before other delivered segments.
@@ -331,6 +345,7 @@ fn rack_rtt_is_the_rtt_of_the_last_delivered_segment() {
     );
 }
 
+// RFC 8985-3.3.2-3, 8985-4-3, 8985-6.2-5
 #[test]
 fn recoveries_after_a_timeout_narrow_the_reordering_window_too() {
     // Section 6.2 step 4: sixteen fast or timeout recoveries without a duplicate report.
@@ -371,4 +386,75 @@ fn recoveries_after_a_timeout_narrow_the_reordering_window_too() {
         ));
         s.run(&format!("+1 < . 1 ack {}", at + 2000));
     }
+}
+
+// RFC 8985-3.3.2-4
+#[test]
+fn reordering_window_is_at_most_the_srtt() {
+    // Seven RTTs with a reported duplicate would make it eight quarters of the minimum RTT.
+    let mut s = Script::connected_with_sack(rack());
+    for round in 0..7 {
+        let (at, next) = (100 + 100 * round, 1000 * round + 1);
+        s.run(&format!(
+            "{at} offer 1000
+             {at} > . {next}+1000
+             {} < . 1 ack {} sack 1-{next}",
+            at + 100,
+            next + 1000,
+        ));
+    }
+    s.run(
+        "900 offer 3000
+         900 > . 7001+1000
+         900 > . 8001+1000
+         900 > . 9001+1000
+         1000 < . 1 ack 7001 sack 8001-9001
+         1000 = deadline_ms 1100         # 900 + RTT 100 + SRTT 100
+         1050 < . 1 ack 10001",
+    );
+}
+
+// RFC 8985-7.3-2, 8985-7.3-3
+#[test]
+fn next_probe_needs_a_new_rtt_sample() {
+    // Section 7.3. The original and the probe arrive, so that no probe is in flight, but Karn's rule forbids
+    // a sample of them. The next lost segment waits for the timer. The last one is probed again.
+    ten_out(with_probe(), 10_000).run(
+        "200 < . 1 ack 9001
+         600 > . 9001+1000
+         610 < . 1 ack 10001
+         700 < . 1 ack 10001 sack 9001-10001
+         700 offer 1000
+         700 > . 10001+1000
+         1700 > . 10001+1000
+         1700 = phase Loss
+         1800 < . 1 ack 11001
+         1800 offer 1000
+         1800 > . 11001+1000
+         1900 < . 1 ack 12001
+         1900 offer 1000
+         1900 > . 12001+1000
+         2300 > . 12001+1000
+         2300 = phase Open
+         2400 < . 1 ack 13001",
+    );
+}
+
+// RFC 7323-3.2-9, 8985-6.2-2
+#[test]
+fn timestamps_that_were_not_negotiated_are_ignored() {
+    // Their echo is older than the retransmission. The retransmission that arrives shows nevertheless that
+    // the segments sent before it are lost.
+    ten_out(rack(), 10_000).run(
+        "200 < . 1 ack 1 sack 1001-4001
+         200 > . 1+1000
+         300 < . 1 ack 4001 ts 5 1
+         300 > . 4001+1000
+         300 > . 5001+1000
+         300 > . 6001+1000
+         300 > . 7001+1000
+         300 > . 8001+1000
+         300 = phase Recovery
+         400 < . 1 ack 10001",
+    );
 }

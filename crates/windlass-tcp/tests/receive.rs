@@ -1,9 +1,9 @@
 //! Acknowledging and the offered window: RFC 1122 section 4.2.3, RFC 5681 section 4.2, RFC 2018,
 //! RFC 7323.
 
-use crate::script::{Script, plain, plain_with};
-use windlass_cc::Span;
+use crate::script::{PEER_ISS, Script, plain, plain_with, segment};
 use windlass_cc::setup::{Counting, Setup};
+use windlass_cc::{Span, Time};
 use windlass_tcp::stack::Lies;
 use windlass_tcp::{Preset, Profile};
 
@@ -11,6 +11,7 @@ fn delaying(segments: u32) -> Script {
     Script::connected(plain_with(|s| s.delayed_ack_segments = segments))
 }
 
+// RFC 5681-4.2-2, 5681-4.2-3, 5681-4.2-5
 #[test]
 fn every_second_segment_is_acknowledged_at_once_and_a_single_one_after_the_delay() {
     delaying(2).run(
@@ -85,6 +86,7 @@ fn segment_counting_ignores_partial_segment_acks() {
     assert!((10_900..=11_000).contains(&opened[1]), "a segment in a round trip: {opened:?}");
 }
 
+// RFC 5681-3.2-1, 5681-3.2-2, 5681-4.2-4, 9293-3.10.7.4-SHLD-31
 #[test]
 fn gaps_their_filling_and_duplicates_are_acknowledged_at_once() {
     delaying(2).run(
@@ -133,6 +135,7 @@ fn ack_of_a_segment_at_a_closed_window_is_processed() {
     );
 }
 
+// RFC 7323-2.4-2, 7323-2.4-3
 #[test]
 fn ack_at_the_right_edge_of_the_window_is_processed() {
     // The peer filled the window of this end and lost its first segment. Its acknowledgements have the
@@ -149,6 +152,7 @@ fn ack_at_the_right_edge_of_the_window_is_processed() {
     );
 }
 
+// RFC 9293-3.8.6-SHLD-14, 9293-3.8.6.2.2-MUST-39
 #[test]
 fn window_advances_in_sufficiently_large_steps() {
     Script::connected(plain()).run(
@@ -174,6 +178,7 @@ fn window_advances_in_sufficiently_large_steps() {
     );
 }
 
+// RFC 9293-3.8.6.2.2-MUST-39
 #[test]
 fn small_buffer_advances_by_half() {
     let mut s = Script::connected(plain_with(|s| s.receive_buffer = 1200));
@@ -289,6 +294,7 @@ fn with_timestamps() -> Script {
     s
 }
 
+// RFC 7323-3.2-2, 7323-3.2-4, 7323-4.3-1, 7323-4.3-2, 7323-4.3-3, 7323-5.3-3, 7323-5.4-1
 #[test]
 fn a_delayed_acknowledgement_echoes_its_first_segment() {
     with_timestamps().run(
@@ -302,6 +308,7 @@ fn a_delayed_acknowledgement_echoes_its_first_segment() {
     );
 }
 
+// RFC 7323-3.2-8, 7323-5.2-1, 7323-5.2-4, 7323-5.3-1
 #[test]
 fn a_timestamp_from_the_past_marks_an_old_duplicate() {
     with_timestamps().run(
@@ -315,6 +322,7 @@ fn a_timestamp_from_the_past_marks_an_old_duplicate() {
     );
 }
 
+// RFC 7323-5.5-1
 #[test]
 fn a_timestamp_is_forgotten_after_24_days() {
     // 2 147 483 649 ms later the peer's clock seems to have gone backwards.
@@ -400,5 +408,32 @@ fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
          100 > . 1 ack 1449 win 2099           # 44 segments and two, in units of 32
          101 < . 1449+1448 ack 1 ts 102 92
          101 > . 1 ack 2897 win 2161",
+    );
+}
+
+// RFC 9293-3.10.7.4-MUST-58, 9293-3.10.7.4-MUST-59
+#[test]
+fn segments_that_arrive_together_get_one_acknowledgement() {
+    let mut s = Script::connected(plain());
+    let now = Time::from_millis(150);
+    for text in [". 1+1000 ack 1", ". 1001+1000 ack 1", ". 3001+1000 ack 1"] {
+        s.e.on_segment(&s.p, now, &segment(text));
+    }
+    let sent: Vec<_> = std::iter::from_fn(|| s.e.poll_transmit(&s.p, now)).collect();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].ack, PEER_ISS.add(2001));
+}
+
+// RFC 7323-3.2-3
+#[test]
+fn echo_without_ack_is_ignored() {
+    with_timestamps().run(
+        "100 offer 988
+         100 > . 1+988 ack 1
+         150 < F 1 ts 700 1
+         150 = state Established
+         150 = srtt_ms 40
+         150 = received 0
+         200 < . 1 ack 989 ts 700 101",
     );
 }

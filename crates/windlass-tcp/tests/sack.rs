@@ -26,6 +26,7 @@ fn ten_out(p: Profile) -> Script {
     s
 }
 
+// RFC 5681-4.3-2, 6675-5-6
 #[test]
 fn loss_reduces_from_the_flight_or_from_cwnd() {
     // Six segments in flight, a cwnd of ten. With the larger cwnd there is space for the rescue
@@ -47,6 +48,7 @@ fn loss_reduces_from_the_flight_or_from_cwnd() {
     }
 }
 
+// RFC 5681-4.3-3, 6675-4-3, 6675-4-4, 6675-4-5, 6675-5-7, 6675-5-10
 #[test]
 fn two_losses_in_a_window_are_repaired_within_an_rtt() {
     // The first and the third segment are lost.
@@ -82,6 +84,7 @@ fn two_losses_in_a_window_are_repaired_within_an_rtt() {
     );
 }
 
+// RFC 6675-5-4
 #[test]
 fn three_separate_ranges_prove_a_loss_regardless_of_their_size() {
     // Segments of 100 bytes: three are far less than two full segments.
@@ -103,6 +106,7 @@ fn three_separate_ranges_prove_a_loss_regardless_of_their_size() {
     );
 }
 
+// RFC 6675-5-4, 6675-5-5
 #[test]
 fn as_many_bytes_as_two_segments_do_not_prove_a_loss_and_one_more_does() {
     // "more than (DupThresh - 1) * SMSS bytes"
@@ -115,6 +119,7 @@ fn as_many_bytes_as_two_segments_do_not_prove_a_loss_and_one_more_does() {
     );
 }
 
+// RFC 6675-4-6, 6675-4-7, 6675-4-8
 #[test]
 fn possibly_lost_segment_is_retransmitted_if_there_is_no_other_data() {
     // Rule 3: no new data to send, and a hole below delivered data that is not deemed lost yet.
@@ -137,6 +142,7 @@ fn possibly_lost_segment_is_retransmitted_if_there_is_no_other_data() {
     );
 }
 
+// RFC 6675-5.1-2
 #[test]
 fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
     let mut s = ten_out(with(LossRecovery::Sack));
@@ -164,6 +170,7 @@ fn a_lost_retransmission_waits_for_the_timer_when_losses_are_counted() {
     );
 }
 
+// RFC 6675-5.1-1
 #[test]
 fn after_a_timeout_only_missing_data_is_retransmitted() {
     ten_out(with(LossRecovery::Sack)).run(
@@ -217,6 +224,7 @@ fn report_of_duplicates_does_not_prove_a_loss() {
     );
 }
 
+// RFC 8985-4-1
 #[test]
 fn without_sack_rfc_6675_recovery_is_newreno() {
     let mut p = with(LossRecovery::Sack);
@@ -235,6 +243,7 @@ fn without_sack_rfc_6675_recovery_is_newreno() {
     );
 }
 
+// RFC 8985-9.3-2, 9937-6.1-1, 9937-6.2-1, 9937-6.2-5
 #[test]
 fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
     // RFC 9937 with ssthresh at half of RecoverFS: 10000 bytes were in flight and not delivered.
@@ -263,6 +272,7 @@ fn proportional_reduction_follows_rfc_9937_down_to_ssthresh() {
     );
 }
 
+// RFC 9937-6.2-2
 #[test]
 fn without_sack_a_duplicate_removes_a_segment_from_the_flight() {
     let mut p = with(LossRecovery::Prr);
@@ -282,6 +292,7 @@ fn without_sack_a_duplicate_removes_a_segment_from_the_flight() {
     );
 }
 
+// RFC 6675-4-6, 6675-5-11
 #[test]
 fn segment_retransmitted_by_rule_3_is_not_retransmitted_again_after_its_loss_is_detected() {
     // RFC 6675 section 4: rule 1 of NextSeg sends data above HighRxt. The detected loss is the original; the
@@ -308,6 +319,7 @@ fn segment_retransmitted_by_rule_3_is_not_retransmitted_again_after_its_loss_is_
     );
 }
 
+// RFC 6675-5.1-3
 #[test]
 fn segment_retransmitted_after_a_timeout_is_not_retransmitted_again_by_counting() {
     // Reports of data sent before the timeout show the loss of the originals, which is known.
@@ -337,4 +349,37 @@ fn full_last_segment_is_retransmitted_together_with_its_fin() {
              1300 < . 1 ack 2002",
         );
     }
+}
+
+// RFC 5681-3.2-6
+#[test]
+fn a_duplicate_without_new_reports_sends_nothing() {
+    let mut p = with(LossRecovery::Sack);
+    p.stack.limited_transmit = true;
+    Script::connected_with_sack(p).run(&ten(20_000)).run(
+        "200 < . 1 ack 1 sack 1001-2001
+         200 > . 10001+1000
+         201 < . 1 ack 1 sack 1001-2001
+         202 < . 1 ack 1
+         203 < . 1 ack 1 sack 1001-2001
+         203 = phase Open",
+    );
+}
+
+// RFC 6675-4-2, 6675-5.1-5
+#[test]
+fn receiver_that_reneges_gets_the_data_again() {
+    // The peer discards the data that it has reported. The first outstanding segment shows it: reported, but
+    // not acknowledged. RFC 2018 section 8.
+    ten_out(with(LossRecovery::Sack)).run(
+        "200 < . 1 ack 1 sack 1001-3001
+         1100 > . 1+1000
+         1200 < . 1 ack 1001
+         1200 > . 3001+1000
+         1200 > . 4001+1000
+         3200 > . 1001+1000
+         3300 < . 1 ack 2001
+         3300 > . 2001+1000
+         3300 > . 3001+1000",
+    );
 }

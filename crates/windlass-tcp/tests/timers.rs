@@ -64,6 +64,7 @@ fn third_retransmission_ends_the_samples_of_cocoa_plus_but_not_its_backoff() {
     );
 }
 
+// RFC 6298-3-1
 #[test]
 fn standard_timer_ignores_a_retransmitted_segment() {
     let p = Rfc6298Params::default();

@@ -1,7 +1,10 @@
 //! Flow control of the sending side: RFC 9293 section 3.8.6, RFC 1122 section 4.2.3.
 
 use crate::script::{Script, plain, plain_with};
+use windlass_cc::Time;
+use windlass_tcp::{Flags, InitialWindow};
 
+// RFC 5681-2-1, 7323-2.4-4
 #[test]
 fn the_receive_window_limits_the_sender() {
     Script::connected(plain()).run(
@@ -34,6 +37,7 @@ fn only_newer_segments_move_the_window() {
     );
 }
 
+// RFC 9293-3.7.4-SHLD-7
 #[test]
 fn nagle_holds_a_small_segment_while_data_are_in_flight() {
     Script::connected(plain_with(|s| s.nagle = true)).run(
@@ -51,6 +55,7 @@ fn nagle_holds_a_small_segment_while_data_are_in_flight() {
     Script::connected(plain()).run("100 offer 300\n 100 > . 1+300\n 110 offer 5\n 110 > . 301+5");
 }
 
+// RFC 9293-3.9.1.2-MUST-60
 #[test]
 fn send_buffer_limits_unacknowledged_data() {
     Script::connected(plain_with(|s| s.send_buffer = 2000)).run(
@@ -64,6 +69,7 @@ fn send_buffer_limits_unacknowledged_data() {
     );
 }
 
+// RFC 9293-3.8.6.1-MUST-36, 9293-3.8.6.1-SHLD-29, 9293-3.8.6.1-SHLD-30
 #[test]
 fn a_closed_window_is_probed_with_back_off_until_it_opens() {
     Script::connected(plain()).run(
@@ -115,6 +121,7 @@ fn accepted_probe_resets_the_probe_interval() {
     );
 }
 
+// RFC 9293-3.8.6.1-MUST-37
 #[test]
 fn answered_probes_continue_and_unanswered_probes_end() {
     let p = plain_with(|s| s.max_data_retries = 2);
@@ -139,6 +146,7 @@ fn answered_probes_continue_and_unanswered_probes_end() {
     );
 }
 
+// RFC 9293-3.8.6-MUST-34, 9293-3.8.6-SHLD-16, 9293-3.8.6-SHLD-17, 9293-3.8.6-MUST-35
 #[test]
 fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
     Script::connected(plain_with(|s| s.max_data_retries = 2)).run(
@@ -160,6 +168,7 @@ fn a_window_that_closes_over_data_in_flight_ends_retransmission_in_probes() {
     );
 }
 
+// RFC 9293-3.8.6.2.1-MUST-38
 #[test]
 fn window_below_a_segment_is_used_after_the_override_timeout() {
     Script::connected(plain()).run(
@@ -173,6 +182,7 @@ fn window_below_a_segment_is_used_after_the_override_timeout() {
     );
 }
 
+// RFC 9293-3.8.6.2.1-MUST-38
 #[test]
 fn segment_of_half_the_largest_window_is_sent() {
     Script::new(plain()).run(
@@ -189,6 +199,7 @@ fn segment_of_half_the_largest_window_is_sent() {
     );
 }
 
+// RFC 9293-3.10.7.4-5
 #[test]
 fn ack_of_unsent_data_is_answered_and_its_payload_is_dropped() {
     Script::connected(plain()).run(
@@ -214,4 +225,28 @@ fn ack_of_unsent_data_is_answered_and_its_payload_is_dropped() {
          50 < . 1+10 ack 601              # an ordinary old acknowledgement
          50 > . 1201 ack 11",
     );
+}
+
+// RFC 5681-3.1-2
+#[test]
+fn initial_window_of_rfc_5681_depends_on_the_segment_size() {
+    for (mss, segments) in [(1000, 4), (1095, 4), (1096, 3), (2190, 3), (2191, 2)] {
+        let mut p = plain_with(|s| s.initial_window = InitialWindow::Rfc5681);
+        p.mtu = mss + 40;
+        let mut s = Script::new(p);
+        s.run(&format!("0 connect\n 0 > S 0\n 100 < S. 0 ack 1 mss {mss}\n 100 > . 1 ack 1"));
+        s.e.offer(20_000);
+        let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(100)));
+        assert_eq!(sent.map(|s| s.len).collect::<Vec<_>>(), vec![mss; segments]);
+    }
+}
+
+// RFC 9293-3.9.1.2-MUST-61
+#[test]
+fn last_buffered_segment_is_pushed() {
+    let mut s = Script::connected(plain());
+    s.e.offer(2500);
+    let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(100)));
+    let pushed: Vec<_> = sent.map(|s| (s.len, s.flags.has(Flags::PSH))).collect();
+    assert_eq!(pushed, [(1000, false), (1000, false), (500, true)]);
 }

@@ -68,6 +68,7 @@ fn combinations() -> Vec<Options> {
     all
 }
 
+// RFC 9293-3.1-MUST-69
 #[test]
 fn every_combination_of_options_has_its_stated_length_and_comes_back() {
     let mut fitting = 0;
@@ -90,6 +91,7 @@ fn every_combination_of_options_has_its_stated_length_and_comes_back() {
     assert_eq!(fitting, 64 - 4);
 }
 
+// RFC 9293-3.1-MUST-4
 #[test]
 fn a_syn_has_its_options_in_the_expected_bytes() {
     let options = Options {
@@ -115,6 +117,7 @@ fn three_sack_blocks_with_timestamps_fill_36_bytes() {
     assert_eq!(emit(&Segment { options, ..Segment::default() }).len(), 40 + 36);
 }
 
+// RFC 9293-3.1-MUST-2
 #[test]
 fn another_implementation_accepts_the_packet() {
     let segment = Segment {
@@ -208,6 +211,7 @@ fn first_three_of_four_sack_blocks_are_kept() {
     assert_eq!(options.sack_blocks(), [block(1, 2), block(3, 4), block(5, 6)]);
 }
 
+// RFC 9293-3.1-MUST-4, 9293-3.1-MUST-6, 9293-3.1-MUST-68
 #[test]
 fn unknown_options_are_skipped_and_options_after_the_end_are_not_read() {
     let raw = [254, 6, 1, 2, 3, 4, 1, 2, 4, 2, 24, 0, 3, 3, 9, 0];
@@ -216,6 +220,7 @@ fn unknown_options_are_skipped_and_options_after_the_end_are_not_read() {
     assert_eq!(options, Options { mss: Some(536), ..Options::default() });
 }
 
+// RFC 9293-3.1-MUST-7
 #[test]
 fn options_with_wrong_lengths_are_refused() {
     let cases: [(&[u8], u8); 11] = [
@@ -271,6 +276,7 @@ fn packets_without_a_complete_tcp_segment_are_rejected_with_the_reason() {
     assert_eq!(parse(other), Err(WireError::IpChecksum));
 }
 
+// RFC 9293-3.9.2-MUST-50
 #[test]
 fn ip_options_are_stepped_over() {
     let segment = Segment { len: 4, flags: Flags::ACK, ..Segment::default() };

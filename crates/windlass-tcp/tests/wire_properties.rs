@@ -70,6 +70,7 @@ fn packet_around(options: &[u8], payload: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
+    // RFC 9293-3.1-MUST-1, 9293-3.1-MUST-5
     #[test]
     fn parse_inverts_emit(segment in any_segment(3000), ends in any_addresses()) {
         let mut bytes = vec![0xee; 5];
@@ -90,6 +91,7 @@ proptest! {
         let _ = wire::parse(&bytes);
     }
 
+    // RFC 9293-3.1-MUST-7, 9293-3.2-MUST-64
     #[test]
     fn arbitrary_options_are_read_or_refused_and_can_be_written_again(
         raw in proptest::collection::vec(any::<u8>(), 0..=40),
@@ -110,6 +112,7 @@ proptest! {
         }
     }
 
+    // RFC 9293-3.1-MUST-3
     #[test]
     fn any_single_flipped_bit_is_refused(segment in any_segment(60), ends in any_addresses()) {
         let mut bytes = Vec::new();

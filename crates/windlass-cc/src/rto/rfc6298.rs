@@ -19,6 +19,7 @@ crate::parameters! {
         /// Clock granularity, which is the minimum variance term.
         granularity: Span = Span::from_millis(1), TIME, "RFC 6298 section 2.3, G";
         /// Gain of the smoothed RTT.
+        // RFC 6298-2.3-2
         alpha: Ratio = Ratio::of(1, 8), GAIN, "RFC 6298 section 2.3, alpha";
         /// Gain of the deviation.
         beta: Ratio = Ratio::of(1, 4), GAIN, "RFC 6298 section 2.3, beta";
@@ -53,23 +54,28 @@ impl RtoEstimator for Rfc6298 {
         trace: &[],
     };
 
+    // RFC 6298-2.1-1
     fn init(p: &Rfc6298Params) -> Rfc6298 {
         Rfc6298 { smoothed: Smoothed::NONE, rto: p.initial.0.min(p.max.0) }
     }
 
+    // RFC 6298-2.3-3, 6298-2.4-1, 9293-3.8.1-MUST-18
     fn on_sample(&mut self, p: &Rfc6298Params, s: &RttSample) {
         if !s.rtt.is_known() {
             return;
         }
         self.smoothed.update(s.rtt, p.alpha, p.beta);
+        // RFC 6298-4-1
         let margin = mul(self.smoothed.rttvar, p.k).max(p.granularity.0);
         self.rto = self.smoothed.srtt.saturating_add(margin).max(p.min.0).min(p.max.0);
     }
 
+    // RFC 6298-5.5-1, 9293-3.8.2-MUST-19
     fn on_timeout(&mut self, p: &Rfc6298Params) {
         self.rto = mul(self.rto, p.backoff.max(1)).min(p.max.0);
     }
 
+    // RFC 6298-5.7-1
     fn after_lost_syn(&mut self, p: &Rfc6298Params) {
         if p.initial < AFTER_LOST_SYN && !self.smoothed.is_known() {
             self.rto = AFTER_LOST_SYN.0.min(p.max.0);

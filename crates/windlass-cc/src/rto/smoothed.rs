@@ -35,10 +35,12 @@ impl Smoothed {
     pub(super) fn update(&mut self, rtt: Span, alpha: Ratio, beta: Ratio) {
         let r = rtt.0.min(MAX_SAMPLE);
         if !self.is_known() {
+            // RFC 6298-2.2-1
             *self = Smoothed { srtt: r, rttvar: r / 2 };
             return;
         }
         // The deviation uses the old srtt (section 2.3).
+        // RFC 6298-2.3-1
         let error = self.srtt.abs_diff(r);
         self.rttvar = self.rttvar - gain(self.rttvar, beta) + gain(error, beta);
         self.srtt = self.srtt - gain(self.srtt, alpha) + gain(r, alpha);

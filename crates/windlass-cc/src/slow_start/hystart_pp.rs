@@ -16,6 +16,7 @@ crate::parameters! {
     /// Parameters of HyStart++.
     pub struct HyStartPlusPlusParams {
         /// Minimum increase of the RTT that counts.
+        // RFC 9406-4.3-1
         min_rtt_thresh: Span = Span::from_millis(4), TIME, "RFC 9406 section 4.3, MIN_RTT_THRESH";
         /// Maximum of the required increase.
         max_rtt_thresh: Span = Span::from_millis(16), TIME, "RFC 9406 section 4.3, MAX_RTT_THRESH";
@@ -26,13 +27,15 @@ crate::parameters! {
         n_rtt_sample: u64 = 8, ParamKind::Count { min: 1, max: 255 },
             "RFC 9406 section 4.3, N_RTT_SAMPLE";
         /// Factor by which conservative slow start is slower.
-        css_growth_divisor: u64 = 4, ParamKind::Count { min: 1, max: 1_000 },
+        // RFC 9406-4.3-3
+        css_growth_divisor: u64 = 4, ParamKind::Count { min: 2, max: 1_000 },
             "RFC 9406 section 4.3, CSS_GROWTH_DIVISOR";
         /// Rounds of conservative slow start before slow start ends.
         css_rounds: u64 = 5, ParamKind::Count { min: 1, max: 255 },
             "RFC 9406 section 4.3, CSS_ROUNDS";
         /// Maximum number of segments that one acknowledgement counts, instead of the stack's
         /// limit; a paced sender may have no limit.
+        // RFC 9406-4.3-4
         limit: u64 = 8, ParamKind::Segments { min: 1, max: MAX_WINDOW },
             "RFC 9406 section 4.3, L";
     }
@@ -81,17 +84,21 @@ impl HyStartPlusPlus {
 
     /// Tests the samples of the round so far.
     fn judge(&mut self, p: &HyStartPlusPlusParams) {
+        // RFC 9406-4.3-2
         if u64::from(self.samples) < p.n_rtt_sample || self.current_min == UNKNOWN {
             return;
         }
         if self.in_css() {
+            // RFC 9406-4.2-6
             if self.current_min < self.baseline {
                 self.baseline = UNKNOWN; // the delay has decreased: it was jitter
             }
         } else if self.last_min != UNKNOWN {
             let last = mul(u64::from(self.last_min), TICK);
             let most = (last / p.min_rtt_divisor.max(1)).min(p.max_rtt_thresh.0);
+            // RFC 9406-4.2-4
             let thresh = ticks(Span(most.max(p.min_rtt_thresh.0)));
+            // RFC 9406-4.2-3
             if self.current_min >= self.last_min.saturating_add(thresh) {
                 self.baseline = self.current_min;
                 self.css_rounds = 0;
@@ -99,6 +106,7 @@ impl HyStartPlusPlus {
         }
     }
 
+    // RFC 9406-4.2-1
     fn begin_round(&mut self, c: &Conn) {
         self.window_end = c.next_id;
         self.last_min = self.current_min;
@@ -160,15 +168,18 @@ impl SlowStart for HyStartPlusPlus {
             self.css_rounds = self.css_rounds.saturating_add(1);
             if u64::from(self.css_rounds) >= p.css_rounds {
                 self.baseline = UNKNOWN;
+                // RFC 9406-4.2-7
                 w.set_ssthresh(w.cwnd());
             }
         }
     }
 
     fn grow(&mut self, p: &HyStartPlusPlusParams, c: &Conn, a: &Ack, _: u64, w: &mut Window) {
+        // RFC 9406-4.2-2
         let limit = mul(p.limit, u64::from(c.mss)).min(MAX_WINDOW);
         let divisor =
             if self.in_css() && self.is_initial(w) { p.css_growth_divisor.max(1) } else { 1 };
+        // RFC 9406-4.2-5
         w.add_q((a.acked.min(limit) << FRACTION_BITS) / divisor);
     }
 

@@ -37,6 +37,7 @@ impl SlowStart for Standard {
         Standard
     }
 
+    // RFC 5681-3.1-8
     #[inline]
     fn grow(&mut self, _p: &StandardParams, _c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
         w.add(credit);

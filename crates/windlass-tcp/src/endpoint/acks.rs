@@ -146,13 +146,16 @@ impl Endpoint {
 
     /// Decides between an immediate and a delayed acknowledgement after a segment's data are processed.
     /// `beyond` is true if the data arrived beyond a hole.
+    // RFC 5681-4.2-1, 9293-3.8.6.3-SHLD-18
     pub(super) fn acknowledge_data(&mut self, p: &Profile, now: Time, beyond: bool) {
         if p.stack.quick_acks {
             self.recv.acks.due = true;
             return self.acknowledge_as_linux(p, now);
         }
+        // RFC 5681-3.2-1, 5681-4.2-4
         if beyond {
             self.report_hole(p, now);
+        // RFC 5681-4.2-2, 9293-3.8.6.3-SHLD-19
         } else if self.recv.unacked_segments >= p.stack.delayed_ack_segments {
             self.recv.ack_now = true;
         } else if self.timers.delack.is_never() && !self.recv.ack_now {

@@ -67,6 +67,7 @@ impl Endpoint {
     /// Closes both directions. Like [`close`](Endpoint::close), but the application reads no more data. If
     /// data wait to be read, or arrive later, the peer receives a reset, because these data are lost (RFC
     /// 9293 section 3.6.1, SHLD-3).
+    // RFC 9293-3.6.1-SHLD-3
     pub fn close_both(&mut self) {
         if self.state == State::SynSent {
             return self.shut(); // RFC 9293 section 3.10.4: a later response is refused
@@ -106,6 +107,7 @@ impl Endpoint {
     }
 
     /// True if the peer has closed its side and all its data have been read.
+    // RFC 9293-3.6-MUST-12
     pub fn at_end(&self) -> bool {
         self.recv.fin_received() && self.readable() == 0
     }
@@ -121,6 +123,7 @@ impl Endpoint {
     }
 
     /// Cause of the failure, if the connection failed.
+    // RFC 9293-3.6-MUST-12
     pub fn failure(&self) -> Option<Failure> {
         self.failure
     }

@@ -36,6 +36,7 @@ impl Endpoint {
     }
 
     /// Reads the ECN flags of the peer's SYN or SYN-ACK (RFC 3168 section 6.1.1).
+    // RFC 9293-3.8.2-SHLD-8
     pub(super) fn agree_on_ecn(&mut self, p: &Profile, s: &Segment) {
         let both = s.flags.has(Flags::ECE) && s.flags.has(Flags::CWR);
         let one = s.flags.has(Flags::ECE) && !s.flags.has(Flags::CWR);

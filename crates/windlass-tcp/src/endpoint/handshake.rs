@@ -41,6 +41,7 @@ impl Negotiated {
 }
 
 impl Endpoint {
+    // RFC 9293-3.10.7.1-1
     pub(super) fn on_segment_closed(&mut self, s: &Segment) {
         if !s.flags.has(Flags::RST) {
             self.refuse(s);
@@ -63,6 +64,7 @@ impl Endpoint {
         let acks_syn =
             s.flags.has(Flags::ACK) && s.ack == self.send.iss.add(1) && self.send.max == 1;
         if s.flags.has(Flags::RST) {
+            // RFC 9293-3.10.7.3-1
             if acks_syn {
                 self.fail(Failure::Reset);
             }
@@ -86,6 +88,7 @@ impl Endpoint {
                 return;
             }
         } else {
+            // RFC 9293-3.5-MUST-10
             // Simultaneous open: this end's SYN is retransmitted, now with an acknowledgement.
             self.state = State::SynReceived;
             self.send.nxt = 0;
@@ -121,6 +124,7 @@ impl Endpoint {
 
     /// Processes a reset in SYN-RECEIVED: returns to LISTEN if the endpoint came from there (RFC 9293 section
     /// 3.10.7.4).
+    // RFC 9293-3.5-MUST-11
     pub(super) fn on_handshake_reset(&mut self, p: &Profile) {
         if !self.passive {
             self.fail(Failure::Reset);
@@ -138,12 +142,14 @@ impl Endpoint {
     }
 
     /// Reads the peer's sequence number and options from its SYN.
+    // RFC 7323-2.2-3
     fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.recv.irs = s.seq;
         self.recv.nxt = 1;
         self.recv.adv = self.first_edge(p);
         self.recv.last_ack_sent = 1;
         let o = &s.options;
+        // RFC 7323-3.2-6
         self.agreed.timestamps = p.stack.timestamps && o.timestamps.is_some();
         self.agreed.sack = p.stack.sack && o.sack_permitted;
         self.agree_on_ecn(p, s);
@@ -152,20 +158,26 @@ impl Endpoint {
             self.recv.ts_recent_at = now;
         }
         if let (true, Some(shift)) = (p.stack.window_scaling, o.window_scale) {
+            // RFC 7323-2.2-2
             self.agreed.scaling = true;
+            // RFC 7323-2.3-3, 7323-2.3-6
             self.agreed.snd_scale = shift.min(14);
             self.agreed.rcv_scale = Endpoint::scale_for(p.stack.receive_buffer);
         }
+        // RFC 9293-3.7.1-MUST-14, 9293-3.7.1-MUST-15
         let peer = o.mss.map_or(DEFAULT_MSS, u32::from);
         let options = if self.agreed.timestamps { 12 } else { 0 } + self.layer.option_room();
+        // RFC 9293-3.7.1-MUST-16
         self.agreed.mss = p.mss().min(peer).saturating_sub(options).max(1);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
+        // RFC 7323-2.2-4
         self.send.wnd = self.limiting_window(u64::from(s.window));
         self.send.max_wnd = self.send.wnd;
         self.send.wl1 = 0;
     }
 
     /// Smallest shift with which 16 bits can describe the buffer.
+    // RFC 7323-2.3-2
     fn scale_for(buffer: u64) -> u8 {
         (0u8..14).find(|shift| buffer >> shift <= 0xffff).unwrap_or(14)
     }
@@ -191,6 +203,7 @@ impl Endpoint {
             self.send.rto.after_lost_syn(&p.stack.rto);
         }
         if again > p.stack.spared_syns {
+            // RFC 5681-3.1-4
             let one_segment = u64::from(self.agreed.mss); // RFC 5681 section 3.1
             params.set_common(&Setup { initial_window: one_segment, ..params.common() });
         }
@@ -201,6 +214,7 @@ impl Endpoint {
             params.set_common(&common);
         }
         let conn = self.conn(now, flags::CWND_LIMITED);
+        // RFC 5681-3.1-3
         self.cc.begin(&params, &conn);
         self.control = self.cc.control(&p.params, &conn);
         self.use_approval(initial);
@@ -239,12 +253,15 @@ impl Endpoint {
             s.ack = self.recv.irs.add(self.recv.nxt);
         }
         // A SYN-ACK has only options that the peer offered too.
+        // RFC 9293-3.2-MUST-65, 9293-3.7.1-MUST-14, 9293-3.7.1-SHLD-5
         s.options.mss = Some(p.mss().min(65_535) as u16);
         if if answer { self.agreed.scaling } else { p.stack.window_scaling } {
+            // RFC 7323-2.2-1, 7323-2.3-1
             s.options.window_scale = Some(Endpoint::scale_for(p.stack.receive_buffer));
         }
         s.options.sack_permitted = if answer { self.agreed.sack } else { p.stack.sack };
         if if answer { self.agreed.timestamps } else { p.stack.timestamps } {
+            // RFC 7323-3.2-1
             s.options.timestamps = Some(self.stamp(now));
         }
         if self.send.max == 0 {
@@ -269,6 +286,7 @@ impl Endpoint {
     }
 
     /// Prepares a reset that ends this connection at the peer.
+    // RFC 7323-5.2-3
     pub(super) fn reset_peer(&mut self) {
         let seq = self.send.iss.add(self.empty_segment_start());
         let ack = Some(self.recv.irs.add(self.recv.nxt));
@@ -277,6 +295,7 @@ impl Endpoint {
 
     fn send_reset(&mut self, now: Time, reset: Reset) -> Segment {
         self.stats.segments_sent += 1;
+        // RFC 7323-3.2-5
         let timestamps = reset.stamped.then(|| self.stamp(now));
         Segment {
             options: Options { timestamps, ..Options::default() },

@@ -34,6 +34,7 @@ impl Endpoint {
     /// 6191 section 2). The SYN's timestamp or sequence number must be above all that the peer has sent. Then
     /// no segment of the old connection can be mistaken for a segment of the new connection. The owner of the
     /// endpoint replaces it by an endpoint in LISTEN.
+    // RFC 9293-3.6.1-SHLD-4
     pub fn gives_way_to(&self, s: &Segment) -> bool {
         let opens = s.flags.has(Flags::SYN)
             && !s.flags.has(Flags::ACK)
@@ -52,6 +53,7 @@ impl Endpoint {
         opens && (later == Ordering::Greater || (later == Ordering::Equal && beyond))
     }
 
+    // RFC 7323-5.3-3
     #[inline(always)] // called in one place
     fn on_segment_synchronised(&mut self, p: &Profile, now: Time, s: &Segment) {
         // A segment from before the stream's start is unacceptable.
@@ -60,17 +62,21 @@ impl Endpoint {
             self.on_unacceptable(p, now, start, s);
             return;
         };
+        // RFC 7323-5.2-4
         if s.flags.has(Flags::RST) {
             self.on_reset(p, now, start);
             return;
         }
+        // RFC 7323-3.2-9
         if self.agreed.timestamps && !self.passes_timestamps(p, now, start, s) {
             return;
         }
         if s.flags.has(Flags::SYN) {
+            // RFC 9293-3.10.7.4-4
             self.challenge(p, now); // RFC 5961 section 4.2
             return;
         }
+        // RFC 7323-3.2-3
         if !s.flags.has(Flags::ACK)
             || (self.state == State::SynReceived && !self.on_handshake_ack(p, now, s))
         {
@@ -86,6 +92,7 @@ impl Endpoint {
         if self.agreed.timestamps {
             self.take_timestamp(now, start, s);
         }
+        // RFC 9293-3.6.1-SHLD-3
         if self.stream.shut_read && s.len > 0 && start + u64::from(s.len) > self.recv.nxt {
             self.refuse(s);
             self.fail(Failure::Aborted);
@@ -102,6 +109,7 @@ impl Endpoint {
     /// RFC 9293 section 3.10.7.4: the response to an unacceptable segment is an acknowledgement, except for a
     /// reset. A repeated SYN-ACK means that this end's ACK was lost. A repeated FIN in TIME-WAIT means that
     /// the last ACK was lost.
+    // RFC 9293-3.10.7.4-1
     fn on_unacceptable(&mut self, p: &Profile, now: Time, start: Option<u64>, s: &Segment) {
         self.answer_unacceptable(p, now, start, s);
         if self.state == State::TimeWait && s.flags.has(Flags::FIN) {
@@ -145,10 +153,12 @@ impl Endpoint {
 
     /// RFC 5961 section 3.2: only an exact match resets the connection; other resets are challenged. In Linux
     /// the end of the highest reported range matches too (`tcp_validate_incoming`).
+    // RFC 9293-3.5.3-SHLD-2, 9293-3.10.7.4-2
     fn on_reset(&mut self, p: &Profile, now: Time, start: u64) {
         let reported = p.stack.rules == Flavour::Linux
             && self.agreed.sack
             && self.recv.ranges.highest_reported() == Some(start);
+        // RFC 9293-3.10.7.4-3
         if start != self.recv.nxt && !reported {
             self.challenge(p, now);
             return;
@@ -165,6 +175,7 @@ impl Endpoint {
 
     /// RFC 7323 sections 3.2 and 5: a segment without a timestamp is dropped. A segment with an older
     /// timestamp is an old duplicate and is answered. Returns true if processing may continue.
+    // RFC 7323-3.2-7, 7323-3.2-8
     fn passes_timestamps(&mut self, p: &Profile, now: Time, start: u64, s: &Segment) -> bool {
         let Some(t) = s.options.timestamps else { return false };
         let behind = self.recv.ts_recent.wrapping_sub(t.value) as i32;
@@ -174,6 +185,7 @@ impl Endpoint {
         if !old || linux && self.is_disordered_ack(p, start, behind, s) {
             return true;
         }
+        // RFC 7323-5.3-1
         self.answer_unacceptable(p, now, Some(start), s);
         false
     }
@@ -190,9 +202,12 @@ impl Endpoint {
     }
 
     /// RFC 7323 section 4.3: stores the timestamp to echo, from a segment with an acceptable acknowledgement.
+    // RFC 7323-4.3-1, 7323-4.3-2, 7323-4.3-3
     fn take_timestamp(&mut self, now: Time, start: u64, s: &Segment) {
         let Some(t) = s.options.timestamps else { return };
+        // RFC 7323-5.2-1
         let newer = (t.value.wrapping_sub(self.recv.ts_recent) as i32) >= 0;
+        // RFC 7323-5.5-1
         let aged = now.since(self.recv.ts_recent_at) >= TIMESTAMP_LIFE;
         if start <= self.recv.last_ack_sent && (newer || aged) {
             self.recv.ts_recent = t.value;
@@ -210,6 +225,7 @@ impl Endpoint {
             return start + u64::from(s.seq_len()) >= self.recv.last_ack_sent
                 && (start < right || start == right && s.len == 0 || start == self.recv.nxt);
         }
+        // RFC 9293-3.4-MUST-66
         if s.seq_len() == 0 {
             return (self.recv.nxt..=right).contains(&start);
         }

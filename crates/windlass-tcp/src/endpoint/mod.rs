@@ -130,6 +130,7 @@ impl Endpoint {
     }
 
     /// Like [`set_phase`](Endpoint::set_phase), with the limits of the sender.
+    // RFC 5681-4.3-2
     fn change_phase(
         &mut self,
         p: &Profile,

@@ -48,6 +48,7 @@ impl Profile {
     }
 
     /// Largest payload of a segment without options, bytes.
+    // RFC 9293-3.7.1-MUST-67
     pub fn mss(&self) -> u32 {
         let path =
             self.mtu.saturating_sub(crate::segment::IPV4_HEADER + crate::segment::TCP_HEADER);

@@ -113,6 +113,7 @@ impl Endpoint {
                 // (`tcp_sack_compress_send_ack`).
                 self.recv.flushed = Some(self.acknowledgement(p, now));
             }
+            // RFC 9293-3.10.7.4-SHLD-31
             self.recv.ranges.insert(start, end);
         } else {
             self.take_in_order(p, now, end, duplicate, s);
@@ -136,6 +137,7 @@ impl Endpoint {
         self.recv.nxt = self.recv.ranges.advance(self.recv.nxt.max(end));
         // RFC 5681 section 4.2: acknowledge at once if a gap is filled, completely or in part. Linux requires
         // the whole gap.
+        // RFC 5681-3.2-2
         let filled = had_gap && (!p.stack.quick_acks || self.recv.ranges.is_empty());
         self.recv.ack_now |= duplicate || filled;
         if s.len > 0 && !duplicate {
@@ -155,6 +157,7 @@ impl Endpoint {
     }
 
     /// Advances the receive window to its current maximum. Returns the header field.
+    // RFC 7323-2.3-5
     #[inline]
     pub(super) fn advance_window(&mut self, p: &Profile) -> u64 {
         let (field, edge) = if self.layer.on {
@@ -163,14 +166,17 @@ impl Endpoint {
             let field = (self.window_edge(p) - self.recv.nxt) >> self.agreed.rcv_scale;
             (field, self.recv.nxt + (field << self.agreed.rcv_scale))
         };
+        // RFC 7323-2.4-2, 7323-2.4-3
         self.recv.adv = self.recv.adv.max(edge);
         field
     }
 
     /// Right edge of the window to advertise. It never moves back (RFC 9293 section 3.8.6), and advances only
     /// by at least a segment or half the buffer.
+    // RFC 9293-3.8.6-SHLD-14
     pub(super) fn window_edge(&self, p: &Profile) -> u64 {
         let edge = self.recv.nxt + self.receive_room(p);
+        // RFC 9293-3.8.6.2.2-MUST-39
         let step = u64::from(self.agreed.mss).min(p.stack.receive_buffer / 2);
         // A FIN takes sequence space but no buffer, so it may exceed the edge by one.
         let least = self.recv.adv.max(self.recv.nxt);

@@ -128,6 +128,7 @@ impl Endpoint {
 
     /// Counts one more transmission without an acknowledgement. Above `limit` the connection fails (RFC 1122
     /// section 4.2.3.5). Returns true if it failed.
+    // RFC 9293-3.8.3-MUST-20
     fn give_up_after(&mut self, limit: u32, why: Failure) -> bool {
         self.send.retries += 1;
         if self.send.retries <= limit {
@@ -157,11 +158,13 @@ impl Endpoint {
     }
 
     /// Processes an expiry of the retransmission timer (RFC 6298 rules 5.4 to 5.6).
+    // RFC 6298-5.6-1
     fn on_retransmission_timeout(&mut self, p: &Profile, now: Time) {
         self.stats.rto_count += 1;
         let handshake = matches!(self.state, State::SynSent | State::SynReceived);
         let gone = if handshake {
             let linear = if self.passive { 0 } else { p.stack.syn_linear_timeouts };
+            // RFC 9293-3.8.3-MUST-22
             self.give_up_after(p.stack.max_syn_retries + linear, Failure::ConnectTimeout)
         } else if p.stack.rules == Flavour::Linux {
             self.give_up_in_time(p, now)
@@ -199,8 +202,10 @@ impl Endpoint {
             {
                 self.send.rack.expect_less_reordering(p.stack.dupthresh);
             }
+            // RFC 6675-5.1-2
             self.send.recover = self.send.max;
             let before = self.send.phase;
+            // RFC 6675-5.1-1
             self.go_back(p, now, LossRule::Timeout);
             self.set_phase(p, now, Phase::Loss, flight, why);
             match before {
@@ -210,12 +215,14 @@ impl Endpoint {
                 Phase::Recovery if linux => {}
                 _ => self.watch_for_spurious(p, now, judges),
             }
+            // RFC 6298-5.4-1
             self.send.retransmit_first = true;
         }
         self.arm_rto(p, now);
     }
 
     /// Enters TIME-WAIT, or restarts its full time.
+    // RFC 9293-3.6.1-MUST-13
     pub(super) fn start_time_wait(&mut self, p: &Profile, now: Time) {
         self.state = State::TimeWait;
         self.timers.time_wait = now + p.stack.time_wait.max(Span(1));

@@ -117,6 +117,7 @@ impl MpOption {
             MpOption::JoinSynAck { .. } => 16,
             MpOption::JoinAck { .. } => 24,
             MpOption::Dss(dss) => {
+                // RFC 8684-3.3.2-1
                 let ack = if dss.data_ack.is_some() { 8 } else { 0 };
                 4 + ack + if dss.mapping.is_some() { 14 } else { 0 }
             }
@@ -196,6 +197,7 @@ pub(crate) fn encode(option: &MpOption, checksums: bool) -> Result<Encoded, Impo
         MpOption::Capable { sender_key, receiver_key, data_len } => {
             return encode_capable(sender_key, receiver_key, data_len, checksums);
         }
+        // RFC 8684-3.2-2
         MpOption::JoinSyn { backup, address, token, nonce } => {
             let mut out = Encoded::new(MP_JOIN, backup.into(), address);
             out.push(&token.to_be_bytes()).push(&nonce.to_be_bytes());
@@ -242,6 +244,7 @@ fn with_number(subtype: u8, number: u64) -> Encoded {
     out
 }
 
+// RFC 8684-3.1-1
 fn encode_capable(
     sender_key: Option<u64>,
     receiver_key: Option<u64>,
@@ -256,6 +259,7 @@ fn encode_capable(
     if !sensible {
         return Err(Impossible::Keys);
     }
+    // RFC 8684-3.1-11
     let demand = if checksums { CHECKSUM_REQUIRED } else { 0 };
     let mut out = Encoded::new(MP_CAPABLE, VERSION, demand | HMAC_SHA256);
     for key in sender_key.into_iter().chain(receiver_key) {
@@ -270,11 +274,13 @@ fn encode_capable(
     Ok(out.finish())
 }
 
+// RFC 8684-3.3-1
 fn encode_dss(dss: &Dss, checksums: bool) -> Result<Encoded, Impossible> {
     if dss.data_fin && dss.mapping.is_none() {
         return Err(Impossible::DataFin);
     }
     let ack = if dss.data_ack.is_some() { HAS_ACK | LONG_ACK } else { 0 };
+    // RFC 8684-3.3.1-9
     let mapping = if dss.mapping.is_some() { HAS_MAPPING | LONG_SEQ } else { 0 };
     let fin = if dss.data_fin { DATA_FIN } else { 0 };
     let mut out = Encoded::new(DSS, 0, ack | mapping | fin);
@@ -298,6 +304,7 @@ pub(crate) fn decode(value: &[u8]) -> Option<Signal> {
     let low = first & 15;
     let backup = low & 1 != 0;
     let option = match (first >> 4, rest) {
+        // RFC 8684-3.1-2
         (MP_CAPABLE, [flags, keys @ ..]) if low == VERSION => return decode_capable(*flags, keys),
         (MP_JOIN, [address, rest @ ..]) => decode_join(backup, *address, rest)?,
         (DSS, [flags, rest @ ..]) => return decode_dss(*flags, rest),
@@ -334,6 +341,7 @@ pub(crate) fn rank(option: &MpOption) -> u8 {
 }
 
 fn decode_capable(flags: u8, rest: &[u8]) -> Option<Signal> {
+    // RFC 8684-3.1-9, 8684-3.1-12
     if flags & EXTENSIBILITY != 0 || flags & HMAC_SHA256 == 0 {
         return None;
     }
@@ -421,6 +429,7 @@ impl Signal {
     }
 
     /// True if the option requests checksums on all mappings of the connection, or has a checksum.
+    // RFC 8684-3.1-16
     pub fn demands_checksums(&self) -> bool {
         self.checksum != Checksum::None
     }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// The token with which MP_JOIN identifies the connection of this key's owner: the most significant 32 bits
 /// of the key's SHA-256 (section 3.2).
+// RFC 8684-3.1-13
 pub fn token(key: u64) -> u32 {
     let hash = hash(key);
     u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
@@ -17,6 +18,7 @@ pub fn token(key: u64) -> u32 {
 /// The initial data sequence number of this key's owner: the least significant 64 bits of the key's SHA-256
 /// (section 3.1). MP_CAPABLE occupies this number, like a SYN. The first octet of the stream therefore has
 /// the next number.
+// RFC 8684-3.1-14
 pub fn initial_data_seq(key: u64) -> u64 {
     last_eight(&hash(key))
 }
@@ -68,6 +70,7 @@ fn hmac(own_key: u64, peer_key: u64, message: &[u8]) -> [u8; 32] {
 }
 
 fn hash(key: u64) -> [u8; 32] {
+    // RFC 8684-3.1-15
     Sha256::digest(key.to_be_bytes()).into()
 }
 
@@ -90,6 +93,7 @@ mod tests {
 
     // The expected values below were computed with the `hashlib` and `hmac` of Python 3.11.
 
+    // RFC 8684-3.1-13, 8684-3.1-14, 8684-3.1-15
     #[test]
     fn token_and_initial_number_are_the_two_ends_of_the_keys_sha_256() {
         // 55c53f5d490297900cefa825d0c8e8e9532ee8a118abe7d8570762cd38be9818

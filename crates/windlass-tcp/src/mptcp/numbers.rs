@@ -21,6 +21,7 @@ impl Numbers {
     }
 
     /// Notes a received option, and returns it with all bits of its numbers.
+    // RFC 8684-3.3.1-8
     pub fn complete(&mut self, signal: &Signal) -> MpOption {
         let mut option = signal.option;
         if let MpOption::Dss(dss) = &mut option {
@@ -57,6 +58,7 @@ fn advance(at: &mut u64, to: u64) {
 }
 
 /// The number with this lower half that is nearest to `near`.
+// RFC 8684-3.3.1-10
 fn nearest(low: u32, near: u64) -> u64 {
     let ahead = low.wrapping_sub(near as u32) as i32;
     near.wrapping_add_signed(ahead.into())
@@ -66,6 +68,7 @@ fn nearest(low: u32, near: u64) -> u64 {
 mod tests {
     use super::*;
 
+    // RFC 8684-3.3.1-10
     #[test]
     fn the_nearest_number_is_found_on_both_sides_of_a_wrap() {
         let near = 0x0000_0007_ffff_fff0;

@@ -101,6 +101,7 @@ pub struct Dss {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Mapping {
     /// Data sequence number of the first octet.
+    // RFC 8684-3.3.1-7
     pub data_seq: u64,
     /// Offset of the first octet from the subflow's initial sequence number; 0 for a DATA_FIN
     /// without payload.

@@ -43,7 +43,9 @@ impl Receiver {
 
     /// Takes the bytes `start..end`. Bytes beyond the buffer are dropped; a correct peer does not send any.
     /// Returns the number of bytes that had arrived before.
+    // RFC 8684-3.3.1-2
     pub(super) fn take(&mut self, start: u64, end: u64) -> u64 {
+        // RFC 8684-3.3.4-2
         let end = end.min(self.limit()).min(self.end.unwrap_or(u64::MAX));
         if start >= end {
             return 0;
@@ -100,6 +102,7 @@ impl Receiver {
 
     /// The window to announce, bytes from the acknowledgement on, at most `most`. Its right edge advances
     /// only by sufficiently large steps, as RFC 1122 section 4.2.3.3 requires.
+    // RFC 8684-3.3.4-1
     pub(super) fn window(&self, mss: u64, most: u64) -> u64 {
         let edge = (self.next + most).min(self.limit());
         let step = mss.min(self.buffer / 2).max(1);

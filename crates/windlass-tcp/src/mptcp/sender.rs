@@ -89,6 +89,7 @@ impl Sender {
 
     /// Extends the peer's window to `from + window`. The edge never moves back, because subflows overtake
     /// each other (RFC 8684 section 3.3.5: the largest edge counts).
+    // RFC 8684-3.3.5-1
     pub(super) fn open_window(&mut self, from: u64, window: u64) {
         self.most_window = self.most_window.max(window);
         let edge = from + window;
@@ -105,6 +106,7 @@ impl Sender {
     }
 
     /// Processes a data acknowledgement. Returns true if it is valid and acknowledges new data.
+    // RFC 8684-3.3.2-3, 8684-4-1
     pub(super) fn on_data_ack(&mut self, ack: u64, window: u64) -> bool {
         if ack > self.highest() || ack < self.una {
             return false;

@@ -48,6 +48,7 @@ pub(super) struct DssMappings(VecDeque<DssMapping>);
 
 impl DssMappings {
     /// Adds a piece above all others.
+    // RFC 8684-3.3.1-1
     pub(super) fn push(&mut self, piece: DssMapping) {
         self.0.push_back(piece);
     }

@@ -23,6 +23,7 @@ impl Scoreboard {
         let (len, end) = self.records.get(place).map(|r| (r.len, r.end()))?;
         let volume = self.volume(len);
         let sent = sent(pipe, volume);
+        // RFC 8985-4-2
         let last_sent = self.moment(sent.sent_time, end);
         let record = &mut self.records[place];
         self.pipe -= volume * record.copies();

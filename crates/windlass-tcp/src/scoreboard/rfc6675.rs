@@ -7,6 +7,7 @@ impl Scoreboard {
     /// RFC 6675 section 4, IsLost: records with `dupthresh` separate ranges, or more than `dupthresh − 1`
     /// segments, delivered above them. Returns the range of indices of the records that are newly lost. Some
     /// records in the range may be delivered.
+    // RFC 6675-4-1
     pub fn lost_by_count(&mut self, dupthresh: u32, segment: u32) -> std::ops::Range<usize> {
         let most = u64::from(dupthresh.saturating_sub(1)) * u64::from(segment);
         let (mut bytes, mut ranges, mut inside) = (0, 0, false);
@@ -37,6 +38,7 @@ impl Scoreboard {
 
     /// RFC 6675 section 4, rule 3 of NextSeg: the lowest record above the retransmitted data and below the
     /// delivered data, lost or not.
+    // RFC 6675-4-6
     pub fn next_by_rule_3(&self) -> Option<usize> {
         let first = self.place_of(self.high_rxt);
         let record = |r: &Record| !r.sacked && !r.resent;

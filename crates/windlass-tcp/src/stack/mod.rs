@@ -28,6 +28,7 @@ impl InitialWindow {
         match self {
             InitialWindow::Segments(n) => u64::from(n) * mss,
             InitialWindow::Bytes(n) => n,
+            // RFC 5681-3.1-2
             InitialWindow::Rfc5681 if mss > 2190 => 2 * mss,
             InitialWindow::Rfc5681 if mss > 1095 => 3 * mss,
             InitialWindow::Rfc5681 => 4 * mss,
@@ -173,6 +174,7 @@ pub struct StackConfig {
     /// The part of an acknowledgement that grows the cwnd of these algorithms.
     pub growth_credit: Credit,
     /// Nagle's algorithm (RFC 1122 section 4.2.3.4).
+    // RFC 9293-3.7.4-MUST-17
     pub nagle: bool,
     /// Full segments per delayed acknowledgement; 1 turns delaying off (RFC 1122: 2).
     pub delayed_ack_segments: u32,
@@ -258,6 +260,7 @@ pub struct StackConfig {
     /// Consecutive retransmissions of the same data, or unanswered probes, before the connection fails (RFC
     /// 1122's R2). By Linux's rules the limit is a time: the duration of this number of retransmissions from
     /// a timeout of 200 ms (`tcp_retries2`).
+    // RFC 9293-3.8.3-MUST-21
     pub max_data_retries: u32,
     /// Time in TIME-WAIT (RFC 9293: twice the maximum segment lifetime).
     pub time_wait: Span,

@@ -82,6 +82,7 @@ pub const RFC: StackConfig = StackConfig {
     growth_credit: Credit::Acked,
     nagle: true,
     delayed_ack_segments: 2,
+    // RFC 5681-4.2-3, 9293-3.8.6.3-MUST-40
     delayed_ack_timeout: Span::from_millis(200),
     lies: Lies::None,
     fast_retransmit: true,
@@ -104,6 +105,7 @@ pub const RFC: StackConfig = StackConfig {
     idle_restart: true,
     karn: true,
     least_rtt: LeastRtt::Any,
+    // RFC 6298-1-1
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
         initial: Span::from_secs(1),
         min: Span::from_secs(1),
@@ -120,6 +122,7 @@ pub const RFC: StackConfig = StackConfig {
     max_syn_retries: 6,
     syn_linear_timeouts: 0,
     spared_syns: 0,
+    // RFC 9293-3.8.3-SHLD-11
     max_data_retries: 15,
     time_wait: Span::from_secs(60),
 };
@@ -218,6 +221,7 @@ pub const LINUX: StackConfig = StackConfig {
     dsack_undo: true,
     // tcp_ecn = 2: only if the peer requests ECN. A peer with the same value never does.
     ecn: false,
+    // RFC 8985-9.3-2
     recovery: Some(LossRecovery::Prr),
     // tcp_reno_ssthresh and all other algorithms reduce snd_cwnd.
     loss_cut: LossCut::Window,

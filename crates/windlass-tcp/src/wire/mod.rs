@@ -151,6 +151,7 @@ impl Shell {
 
 /// Encodes a segment with its encoded options. `sum` is a mapping that needs a checksum, and the position of
 /// the checksum in the options.
+// RFC 9293-3.1-MUST-2
 fn emit_packet(
     segment: &Segment,
     options: &OptionBytes,
@@ -160,6 +161,7 @@ fn emit_packet(
     fill_payload: impl FnOnce(&mut [u8]),
     out: &mut Vec<u8>,
 ) -> Result<(), EmitError> {
+    // RFC 8684-3.3.1-4
     let mut tcp = TcpHeader::new(
         addresses.source.port(),
         addresses.destination.port(),
@@ -236,6 +238,7 @@ pub fn emit_datagram(
 /// # Errors
 ///
 /// The bytes are not a complete, valid TCP segment in an unfragmented IPv4 packet.
+// RFC 9293-3.1-MUST-3
 pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
     let (ip, body) = split_ip(bytes)?;
     if pseudo_header(&ip.to_header(), body.len() as u16).add_slice(body).ones_complement() != 0 {
@@ -263,6 +266,7 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
 }
 
 /// The option of Quick-Start among the options of an IP header. Stops at the first invalid option.
+// RFC 9293-3.9.2-MUST-50
 fn ip_quick_start(mut bytes: &[u8]) -> Option<quick_start::QuickOption> {
     while let [kind, rest @ ..] = bytes {
         match *kind {

@@ -54,6 +54,7 @@ impl OptionBytes {
 /// byte of padding) are multiples of four. The lengths of SACK-permitted, timestamps and SACK are two more
 /// than a multiple of four. Two of them together are a multiple of four. An odd number of them needs two
 /// bytes of padding, which are in front, as in RFC 7323 appendix A.
+// RFC 9293-3.1-MUST-69
 pub(super) fn encode_options(options: &Options) -> Result<OptionBytes, EmitError> {
     if usize::from(options.sack_count) > MAX_SACK_BLOCKS {
         return Err(EmitError::TooManySackBlocks(options.sack_count));
@@ -135,6 +136,7 @@ pub(super) struct Decoded {
     pub(super) quick_start: Option<QuickOption>,
 }
 
+// RFC 9293-3.1-MUST-4, 9293-3.1-MUST-5, 9293-3.2-MUST-64
 pub(super) fn decode_options(mut bytes: &[u8]) -> Result<Decoded, WireError> {
     let Decoded { mut options, mut multipath, mut quick_start } = Decoded::default();
     while let [kind, rest @ ..] = bytes {
@@ -142,7 +144,9 @@ pub(super) fn decode_options(mut bytes: &[u8]) -> Result<Decoded, WireError> {
             END_OF_OPTIONS => break,
             NO_OPERATION => bytes = rest,
             kind => {
+                // RFC 9293-3.1-MUST-68
                 let len = rest.first().map_or(0, |&len| usize::from(len));
+                // RFC 9293-3.1-MUST-7
                 if len < 2 || len > bytes.len() {
                     return Err(WireError::OptionLength(kind));
                 }
@@ -181,6 +185,7 @@ fn decode_option(kind: u8, value: &[u8], options: &mut Options) -> Result<(), Wi
         (MSS | WINDOW_SCALE | SACK_PERMITTED | TIMESTAMPS | SACK, _) => {
             return Err(WireError::OptionLength(kind));
         }
+        // RFC 9293-3.1-MUST-6
         _ => {}
     }
     Ok(())

@@ -13,10 +13,12 @@ crate::parameters! {
     /// Parameters of CUBIC.
     pub struct Params {
         /// C, the steepness of the curve, segments per cubed second.
+        // RFC 9438-5.1-1
         c: Ratio = Ratio::of(4, 10),
             ParamKind::Ratio { min: Ratio::of(1, 1000), max: Ratio(STEEPEST) },
             "RFC 9438 section 5.1";
         /// Share of the window that a loss leaves (beta_cubic).
+        // RFC 9438-4.6-2
         keep: Ratio = Ratio::of(7, 10),
             ParamKind::Ratio { min: Ratio::of(1, 10), max: Ratio::of(99, 100) },
             "RFC 9438 section 4.6";
@@ -26,6 +28,7 @@ crate::parameters! {
             "RFC 9438 section 4.6; RFC 8511 section 3.1";
         /// Set a lower target when a loss occurs below the last maximum, because another flow may
         /// need the capacity.
+        // RFC 9438-4.7-2
         fast_convergence: bool = true,
             ParamKind::Flag,
             "RFC 9438 section 4.7";
@@ -205,6 +208,7 @@ impl Cubic {
         self.clock = Clock::Running;
     }
 
+    // RFC 9438-4.8-2
     #[cold]
     #[inline(never)]
     fn begin_epoch(&mut self, p: &Params, c: &Conn, w: &Window) {
@@ -223,6 +227,7 @@ impl Cubic {
     /// W_cubic at `elapsed` nanoseconds, segments with [`FRACTION_BITS`] fractional bits (RFC 9438
     /// figure 1). The error is at most a thousandth of a segment plus 1/100,000 of the distance from
     /// W_max. Below 2^60.
+    // RFC 9438-4.2-2
     fn segments_after(&self, p: &Params, elapsed: u64) -> u64 {
         let t = ticks(elapsed);
         let d = u64::from(t.abs_diff(self.k));
@@ -278,7 +283,9 @@ impl Cubic {
 
     /// RFC 9438 figure 4: Reno's window grows by alpha segments per RTT, and by one segment per RTT
     /// above the window before the last cut.
+    // RFC 9438-4.3-2
     fn grow_w_est(&mut self, p: &Params, c: &Conn, acked: u64, cwnd: u64) {
+        // RFC 9438-4.3-3
         let alpha = if p.reno_beyond && reaches(c, self.w_est_q, self.cwnd_prior) {
             Ratio::ONE.0
         } else {
@@ -355,6 +362,7 @@ impl CongestionAvoidance for Cubic {
             self.clock = Clock::Unset;
         } else if self.clock == Clock::Running && !c.cwnd_limited() {
             self.epoch = self.elapsed(c);
+            // RFC 9438-4.2-1
             self.clock = Clock::Stopped;
         }
     }
@@ -371,6 +379,7 @@ impl CongestionAvoidance for Cubic {
         self.grow_w_est(p, c, a.acked, cwnd);
         let elapsed = self.elapsed(c);
         let counted = credit.max(u64::from(c.mss));
+        // RFC 9438-4.3-1
         if p.friendliness && self.w_cubic_q(p, c, elapsed) < self.w_est_q {
             // At most the growth of slow start.
             w.add_q(excess(self.w_est_q, cwnd_q).min(counted << FRACTION_BITS));
@@ -378,10 +387,13 @@ impl CongestionAvoidance for Cubic {
         }
         let ahead = self.ahead_q(p, c);
         // The target is between the window and one and a half times it.
+        // RFC 9438-4.2-3
         let gap_q = excess(ahead, cwnd_q).min(cwnd_q / 2);
+        // RFC 9438-4.4-1, 9438-4.5-1
         w.add_q(mul_div(gap_q, counted, cwnd));
     }
 
+    // RFC 9438-4.6-1
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         self.prior_epoch = self.epoch;
         self.prior_clock = self.clock;
@@ -391,8 +403,10 @@ impl CongestionAvoidance for Cubic {
         self.prior_w_est = segments(c, self.w_est_q);
         let keep = if why == CongestionEvent::Ecn { p.keep_ecn } else { p.keep };
         let cwnd = segments(c, w.cwnd_q());
+        // RFC 9438-4.8-1
         self.w_max = if why == CongestionEvent::Timeout {
             0
+        // RFC 9438-4.7-1
         } else if cwnd < self.w_max && p.fast_convergence {
             let raised = Ratio(Ratio::ONE.0 + keep.0).times(u64::from(cwnd)) / 2;
             raised.min(u64::from(u32::MAX)) as u32
@@ -412,6 +426,7 @@ impl CongestionAvoidance for Cubic {
     /// RFC 9438 section 4.9.2: restores the state unless the window now exceeds the window before the
     /// cut.
     fn undo(&mut self, _p: &Params, c: &Conn, w: &Window) {
+        // RFC 9438-4.9.2-1
         if segments(c, w.cwnd_q()) > self.cwnd_prior {
             return;
         }
@@ -423,6 +438,7 @@ impl CongestionAvoidance for Cubic {
         self.w_est_q = bytes_q(c, self.prior_w_est).min(w.cwnd_q());
     }
 
+    // RFC 9438-4.2-1
     fn idle(&mut self, _p: &Params, _c: &Conn, gap: Span) {
         if self.clock == Clock::Running {
             self.epoch = self.epoch.wrapping_add(gap.0);

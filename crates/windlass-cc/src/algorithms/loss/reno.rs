@@ -65,11 +65,13 @@ impl<V: Variant> CongestionAvoidance for RenoAvoidance<V> {
         RenoAvoidance { round_end: c.next_id, variant: PhantomData }
     }
 
+    // RFC 5681-3.1-10
     fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
         let mss = u64::from(c.mss);
         let cwnd = w.cwnd();
         match p.increase {
             Increase::PerAck => w.add_q(additive(c, credit, cwnd)),
+            // RFC 5681-3.1-11
             Increase::PerByte => w.add_q(quotient(mss, a.acked.min(cwnd), cwnd)),
             Increase::PerRtt => {
                 if c.una > self.round_end {

@@ -82,11 +82,13 @@ impl Endpoint {
         start: u64,
         s: &Segment,
     ) -> bool {
+        // RFC 9293-3.10.7.4-5
         if ack > self.send.max || ack + self.send.max_wnd < self.send.una {
             // It covers data that were never sent, or it is too old (RFC 5961 section 5.2).
             self.challenge(p, now);
             return false;
         }
+        // RFC 7323-2.3-4
         let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
         if ack == self.send.max && ack == self.send.una && !self.send.awaits_report(s) {
             // No data are outstanding, as at an end that only receives.
@@ -101,9 +103,14 @@ impl Endpoint {
         true
     }
 
+    // RFC 6675-5-9
     #[inline(never)]
     fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
-        let a = self.send.parse(ack, duplicate, s);
+        let mut a = self.send.parse(ack, duplicate, s);
+        // RFC 7323-3.2-9
+        if !self.agreed.timestamps {
+            a.echo = None; // RFC 7323 section 3.2
+        }
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
         let a = self.send.judge(p, a);
@@ -127,6 +134,7 @@ impl Endpoint {
     }
 
     /// RFC 9293's window update rule: only newer segments change the window.
+    // RFC 7323-2.4-1, 9293-3.8.6-MUST-34
     fn update_window(&mut self, p: &Profile, start: u64, ack: u64, window: u64) {
         if ack < self.send.una || start < self.send.wl1 {
             return;
@@ -149,6 +157,7 @@ impl Endpoint {
     }
 
     /// Processes an acknowledgement that delivers nothing and is not a duplicate.
+    // RFC 9293-3.8.6-SHLD-17, 9293-3.8.6.1-MUST-37
     fn on_stale_ack(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
         // It may respond to a probe. A peer that responds with a closed window is alive (RFC 1122 section
         // 4.2.2.17).
@@ -211,6 +220,7 @@ impl Endpoint {
         let linux = p.stack.rules == Flavour::Linux;
         // `tcp_is_non_sack_preventing_reopen`: without SACK, data above `recover` must be acknowledged.
         let beyond = u64::from(linux && self.send.counts_duplicates() && a.spurious.is_none());
+        // RFC 6675-5-7
         let over = match self.send.phase {
             Phase::Open => false,
             Phase::Cwr => self.echo_is_answered(),
@@ -222,6 +232,7 @@ impl Endpoint {
             if matches!(self.send.phase, Phase::Recovery | Phase::Loss) {
                 self.send.relax_reordering_window();
             }
+            // RFC 6675-5-8
             if !self.send.selective {
                 self.send.scoreboard.forget_duplicates();
             }
@@ -230,6 +241,7 @@ impl Endpoint {
         // retransmitted (`tcp_time_to_recover` counts lost segments, retransmitted or not).
         let forgiven = a.spurious.is_some_and(|why| !linux || why != Undo::Dsack);
         let lost_since = over && !forgiven && self.send.uses_rack(p);
+        // RFC 6675-5.1-3
         let open = over || matches!(self.send.phase, Phase::Open | Phase::Cwr);
         // After a timeout, the loss of a retransmission begins a recovery (`FLAG_LOST_RETRANS`).
         let relapses = linux && self.send.phase == Phase::Loss && self.send.rack.lost_again;
@@ -251,6 +263,7 @@ impl Endpoint {
     }
 
     /// Restarts the timers: RFC 6298 rules 5.2 and 5.3, and the tail loss probe.
+    // RFC 6298-5.2-1
     fn rearm(&mut self, p: &Profile, now: Time, a: &AckSummary) {
         if self.send.una == self.send.max {
             self.timers.rto = Time::NEVER;
@@ -263,6 +276,7 @@ impl Endpoint {
         if p.stack.rules == Flavour::Linux && !self.send.rack.deadline.is_never() {
             self.send.rack.probe_deadline = Time::NEVER; // both share one timer
         } else if self.send.selective {
+            // RFC 8985-7.2-1
             self.arm_probe(p, now, a.acked > 0);
         }
     }

@@ -51,6 +51,7 @@ impl Sender {
         if a.acked > 0 {
             self.advance(p, now, &mut a, mss);
         } else if a.duplicate && self.counts_duplicates() {
+            // RFC 9937-6.2-2
             // An unknown segment has arrived (RFC 9937 section 6).
             a.delivered = self.scoreboard.add_duplicate(u64::from(mss));
             self.sampler.on_delivered(now, a.delivered, self.una, None);
@@ -67,6 +68,7 @@ impl Sender {
             self.scoreboard.forget_duplicates();
         }
         // RFC 6675 section 2: with SACK, a duplicate is an acknowledgement that reports new data.
+        // RFC 5681-3.2-6
         a.duplicate = a.acked == 0 && (a.delivered > 0 || a.duplicate && self.inflates());
         if a.duplicate {
             self.dup_acks += 1;
@@ -84,6 +86,7 @@ impl Sender {
     }
 
     /// Processes the SACK blocks of an acknowledgement (RFC 2018 and 2883).
+    // RFC 6675-5-1
     fn read_blocks(&mut self, p: &Profile, now: Time, a: &mut AckSummary, s: &Segment, mss: u32) {
         let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
         for (slot, block) in blocks.iter_mut().zip(s.options.sack_blocks()) {
@@ -112,6 +115,7 @@ impl Sender {
                     0 => u64::from(record.len),
                     unit => u64::from(unit),
                 };
+                // RFC 9937-6.2-1
                 a.take(record, volume, p.stack.karn, true);
                 self.sampler.on_delivered(now, volume, record.end(), sent);
                 // Beyond a hole, the echo belongs to the last segment below the hole (RFC 7323 section 4.3).
@@ -162,9 +166,11 @@ impl Sender {
         self.una = a.ack;
         self.nxt = self.nxt.max(a.ack);
         self.retries = 0;
+        // RFC 6675-5-2
         self.dup_acks = 0;
     }
 
+    // RFC 9937-6.2-1
     fn advance_by_segment(&mut self, p: &Profile, now: Time, a: &mut AckSummary, mss: u32) {
         let (min_rtt, older) = (self.min_rtt, echo_is_older(a.echo));
         let selective = self.selective;
@@ -208,6 +214,7 @@ impl Endpoint {
 
     /// The RTT sample of an acknowledgement. The timer receives the longest RTT of the acknowledged segments,
     /// the delay of the acknowledgement included. The controller and the minimum RTT receive the shortest.
+    // RFC 7323-4.1-2
     fn round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
         if self.send.inflates() {
             return if a.acked > 0 { self.one_round_trip(p, now, a) } else { Span::NONE };

@@ -42,6 +42,7 @@ pub(super) struct Sender {
     /// One past the highest byte ever sent; one byte above `nxt` after a probe of a closed window.
     pub(super) max: u64,
     /// Peer's window in bytes, after scaling (SND.WND).
+    // RFC 9293-3.1-REC-1
     pub(super) wnd: u64,
     /// The largest window that the peer has announced.
     pub(super) max_wnd: u64,
@@ -179,6 +180,7 @@ impl Sender {
 
     /// True if an acknowledgement of new data restarts the retransmission timer. In NewReno's recovery only
     /// the first partial acknowledgement does (RFC 6582 section 3.2 step 3).
+    // RFC 6298-5.3-1
     fn restarts_timer(&self) -> bool {
         !(self.recovery == LossRecovery::NewReno
             && self.phase == Phase::Recovery

@@ -23,6 +23,7 @@ use crate::segment::{Flags, Segment};
 impl Endpoint {
     /// Selects the recovery when the options are negotiated. Without SACK, RFC 6675's recovery becomes
     /// NewReno.
+    // RFC 5681-4.3-1
     pub(in crate::endpoint) fn choose_recovery(&mut self, p: &Profile, now: Time) {
         let wants = p.params.requirements();
         self.send.recovery = match p.stack.recovery.unwrap_or(wants.recovery) {
@@ -39,11 +40,12 @@ impl Endpoint {
         self.send.scoreboard = Scoreboard::new(wants.rate_samples, unit);
         self.send.sampler = RateSampler::new(now);
         self.send.usage = Usage::default();
-        self.send.rack = Rack::default();
+        self.send.rack = Rack::new(self.send.rto.srtt().is_known());
         self.send.spurious = SpuriousDetector::default();
     }
 
     /// The next segment with data, in this order: a probe, lost data, new data, possibly lost data.
+    // RFC 5681-3.2-11
     #[inline]
     pub(super) fn poll_data(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.send.rack.probe_now
@@ -58,6 +60,7 @@ impl Endpoint {
         {
             return Some(lost);
         }
+        // RFC 6675-4-5
         let new = self.poll_new(p, now);
         if new.is_none() && self.send.phase != Phase::Open && !self.send.spurious.holds() {
             return self.poll_instead_of_new(p, now, first);
@@ -76,6 +79,7 @@ impl Endpoint {
     }
 
     /// Begins fast recovery or, for Tahoe, slow start from the first missing segment.
+    // RFC 5681-3.2-7, 6675-5-6
     pub(super) fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
         self.send.partial_acks = 0;
@@ -91,6 +95,7 @@ impl Endpoint {
         self.send.rescued = false;
         self.send.scoreboard.set_high_rxt(self.send.una);
         // Segments sent by limited transmit do not count as flight (RFC 5681 section 3.2 step 2).
+        // RFC 5681-3.2-8
         let sent_to = if self.send.dup_acks > 0 { self.send.first_dup_nxt } else { self.send.nxt };
         let flight = sent_to.saturating_sub(self.send.una);
         if self.send.recovery == LossRecovery::Tahoe {
@@ -157,12 +162,14 @@ impl Endpoint {
     }
 
     /// Bytes that cwnd allows in addition to the flight.
+    // RFC 5681-3-1, 6675-5-5
     #[inline]
     pub(super) fn congestion_room(&self, p: &Profile) -> u64 {
         let (mut cwnd, mut in_flight) = (self.control.cwnd, self.send.in_flight());
         let open = matches!(self.send.phase, Phase::Open | Phase::Cwr);
         if self.send.inflates() {
             // Limited transmit (RFC 3042): one new segment per duplicate, for the first duplicates.
+            // RFC 5681-3.2-4, 5681-3.2-5
             if p.stack.limited_transmit && self.send.phase == Phase::Open {
                 let extra = self.send.dup_acks.min(p.stack.dupthresh.saturating_sub(1));
                 cwnd = cwnd.saturating_add(u64::from(extra) * u64::from(self.agreed.mss));
@@ -179,11 +186,13 @@ impl Endpoint {
 
     /// NextSeg rule 1: the lowest segment that is lost and not retransmitted. The first retransmission of a
     /// recovery or after a timeout is sent regardless of the windows.
+    // RFC 6675-4-4
     fn poll_lost(&mut self, p: &Profile, now: Time, first: bool) -> Option<Segment> {
         let back =
             self.send.inflates() && self.send.phase == Phase::Loss && self.send.in_flight() == 0;
         if back && self.send.wnd == 0 && self.send.una < self.stream.end {
             // The peer's window closed over data that had been sent, and all of these data are retransmitted.
+            // RFC 9293-3.8.6-MUST-35
             return self.poll_probe(p, now, self.send.una, 0);
         }
         let place = self.send.scoreboard.next_pending()?;
@@ -193,14 +202,18 @@ impl Endpoint {
         }
         let record = self.send.scoreboard.get(place)?;
         let len = u64::from(record.len).min(self.payload_limit());
+        // RFC 9293-3.8.6-SHLD-16
         let offered = place == 0 || record.end() <= self.send.una + self.send.wnd;
+        // RFC 6675-5-10
         let room = self.congestion_room(p) >= len || self.send.in_flight() == 0;
+        // RFC 8985-9.3-1
         if !first && (!offered || !room || self.must_wait(p, now)) {
             return None;
         }
         let segment = self.resend(p, now, place)?;
         self.send
             .scoreboard
+            // RFC 6675-5-11
             .set_high_rxt(self.offset_after(&segment).max(self.send.scoreboard.high_rxt()));
         Some(segment)
     }
@@ -208,6 +221,7 @@ impl Endpoint {
     /// NextSeg rules 3 and 4, if there is no other segment to send. By rule 3, it is a segment below delivered
     /// data that is not deemed lost yet. Rule 4 sends, once per recovery, the last missing segment, so that a
     /// lost tail does not wait for the timer.
+    // RFC 6675-4-7, 6675-4-9
     fn poll_perhaps_lost(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         // RFC 8985 has a probe for the tail.
         let counting =
@@ -232,6 +246,7 @@ impl Endpoint {
         if self.send.rescued || record.resent || self.must_wait(p, now) {
             return None;
         }
+        // RFC 6675-4-8
         self.send.rescued = true;
         self.resend(p, now, place)
     }

@@ -51,6 +51,7 @@ impl AckSummary {
     /// Sending times of the first and the last segment that are valid for an RTT sample. If an
     /// acknowledgement covers a retransmission, only the segments that it reports beyond a hole count (RFC
     /// 6298 section 3). The others may have waited for the retransmission.
+    // RFC 6298-3-1
     pub(super) fn times(&self, karn: bool) -> Option<(Time, Time)> {
         let below = self.timed.filter(|_| !(karn && self.covers_retransmission));
         match (below, self.reported) {

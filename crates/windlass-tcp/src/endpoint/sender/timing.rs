@@ -27,6 +27,7 @@ impl Timed {
 
     /// Times a segment that ends at this offset and is sent for the first time, unless another segment is
     /// timed.
+    // RFC 6298-3-2
     pub(in crate::endpoint) fn watch(&mut self, now: Time, end: u64) {
         if self.at.is_never() {
             *self = Timed { end, at: now, retransmits: 0 };
@@ -53,6 +54,7 @@ impl Endpoint {
     }
 
     /// Notes that the bytes from `start` to `end` are retransmitted.
+    // RFC 6298-3-1
     pub(super) fn note_retransmission(&mut self, p: &Profile, start: u64, end: u64) {
         let timed = start < self.send.timed.end && self.send.timed.end <= end;
         if timed {
@@ -104,6 +106,7 @@ impl Endpoint {
 
     /// The timestamp clock: milliseconds, starting at 1. The value zero occurs once in 49 days, and its echo
     /// gives no sample.
+    // RFC 7323-4.1-1, 7323-5.4-1
     pub(in crate::endpoint) fn timestamp(now: Time) -> u32 {
         ((now.0 / 1_000_000) as u32).wrapping_add(1)
     }
@@ -148,6 +151,7 @@ impl Endpoint {
         let next_id = self.send.max;
         let sample = RttSample { rtt, retransmits, now, una: ack, next_id, sent, resent };
         self.send.rto.on_sample(&p.stack.rto, &sample);
+        self.send.rack.sampled |= retransmits == 0;
         // Offset 0 is the SYN's, offset 1 is the first byte's.
         if retransmits == 0 && ack > 1 {
             self.send.last_rtt = rtt;
@@ -178,6 +182,7 @@ impl Endpoint {
         }
     }
 
+    // RFC 6298-5-1
     pub(in crate::endpoint) fn arm_rto(&mut self, p: &Profile, now: Time) {
         let entropy = self.entropy();
         // A timeout of zero would always be due.

@@ -34,6 +34,7 @@ impl Endpoint {
         }
     }
 
+    // RFC 5681-4.2-5, 9293-3.10.7.4-MUST-58, 9293-3.10.7.4-MUST-59
     #[inline]
     fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if !self.recv.ack_now {
@@ -80,6 +81,7 @@ impl Endpoint {
     }
 
     /// The next segment at `snd_nxt`, or a probe of a closed window.
+    // RFC 9293-3.9.1.2-MUST-60
     #[inline]
     pub(in crate::endpoint) fn poll_new(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if self.send.nxt > self.stream.end {
@@ -94,6 +96,7 @@ impl Endpoint {
         }
         let limit = self.payload_limit();
         let usable = self.usable_window(p);
+        // RFC 9293-3.9.1.2-SHLD-27
         let len = available.min(usable).min(limit);
         // A FIN takes one unit of sequence space, which both windows must allow (RFC 9293 section 3.8.6).
         let fin = fin && len == available && usable > len;
@@ -117,6 +120,7 @@ impl Endpoint {
     }
 
     /// Bytes beyond `snd_nxt` that cwnd and the receive window allow.
+    // RFC 5681-2-1, 7323-2.4-4, 9293-3.8.6-SHLD-15
     #[inline]
     pub(in crate::endpoint) fn usable_window(&self, p: &Profile) -> u64 {
         let window = self.send.wnd.min(self.flight_limit(p));
@@ -132,6 +136,7 @@ impl Endpoint {
 
     /// True if a segment is large enough: silly-window avoidance and Nagle (RFC 1122 sections 4.2.3.3 and
     /// 4.2.3.4). `limit` is the payload of a full segment.
+    // RFC 9293-3.7.4-SHLD-7, 9293-3.8.6.2.1-MUST-38, 9293-3.9.1.2-SHLD-28
     fn worth_sending(&self, p: &Profile, len: u64, available: u64, limit: u64, fin: bool) -> bool {
         let idle = self.send.nxt == self.send.una;
         // Minshall's rule: only an unacknowledged small segment delays another (`tcp_nagle_check`).
@@ -145,6 +150,7 @@ impl Endpoint {
 
     /// Returns a probe, or sets its timer. Data wait from `at` on but must not be sent, and without data in
     /// flight only a timer can end this state. `len` is the number of bytes that the windows allow.
+    // RFC 9293-3.8.6.1-MUST-36
     pub(super) fn poll_probe(
         &mut self,
         p: &Profile,
@@ -154,10 +160,12 @@ impl Endpoint {
     ) -> Option<Segment> {
         if !std::mem::take(&mut self.send.probe_now) {
             if self.timers.persist.is_never() {
+                // RFC 9293-3.8.6.1-SHLD-29
                 let first = match p.stack.persist_timeout {
                     Span::ZERO => self.rto(p),
                     fixed => fixed,
                 };
+                // RFC 9293-3.8.6.1-SHLD-30
                 let wait = first.0.saturating_mul(1 << self.send.persist_shift);
                 let wait = Span(wait.min(p.stack.rto.max().0));
                 self.timers.persist = Endpoint::expiry(p, now, wait);
@@ -224,11 +232,13 @@ impl Endpoint {
         }
         self.send.max = self.send.max.max(self.send.nxt);
         self.send.last_sent = now;
+        // RFC 6298-5.1-1
         if self.timers.rto.is_never() {
             self.arm_rto(p, now);
         }
         let mut flags = Flags::ACK;
         if start + len == self.stream.end && len > 0 {
+            // RFC 9293-3.9.1.2-MUST-61
             flags = flags.with(Flags::PSH);
         }
         if fin {
@@ -236,6 +246,7 @@ impl Endpoint {
         }
         let new_data = len > 0 && !again;
         if self.send.selective {
+            // RFC 8985-7.2-1
             self.arm_probe(p, now, false);
         }
         let flags = flags.with(self.ecn_news(new_data));
@@ -247,6 +258,7 @@ impl Endpoint {
     }
 
     /// RFC 5681 section 4.1.
+    // RFC 5681-4.1-1
     fn restart_after_idle(&mut self, p: &Profile, now: Time) {
         if self.send.last_sent == Time::ZERO {
             return;
@@ -276,6 +288,7 @@ impl Endpoint {
         }
     }
 
+    // RFC 7323-3.2-2
     pub(in crate::endpoint) fn stamp(&self, now: Time) -> Timestamps {
         Timestamps { value: Endpoint::timestamp(now), echo: self.recv.ts_recent }
     }
@@ -299,6 +312,7 @@ impl Endpoint {
         self.recv.last_ack_sent = self.recv.nxt;
         self.stats.segments_sent += 1;
         let mut options = Options::default();
+        // RFC 7323-3.2-4
         if self.agreed.timestamps {
             options.timestamps = Some(self.stamp(now));
         }

@@ -48,6 +48,7 @@ impl Endpoint {
 
     /// The limit of the sender in the last window, for the controller. In slow start half a window suffices,
     /// because cwnd doubles before the flight can.
+    // RFC 9438-4.6-3
     pub(super) fn usage_limits(&self, p: &Profile) -> u32 {
         let cwnd = self.control.cwnd;
         let slow_start = cwnd < self.control.ssthresh && cwnd < 2 * self.send.usage.most;

@@ -127,6 +127,7 @@ impl Connection {
                         Verdict::Drop
                     };
                 }
+                // RFC 8684-3.2-5
                 let known = self.established && *token == self.token && !self.closing;
                 if !known {
                     return if subflow.stage == Stage::Idle {
@@ -146,6 +147,7 @@ impl Connection {
                 let capable = matches!(o, Some(MpOption::Capable { .. }));
                 self.renew(p, path, Stage::Opening);
                 let endpoint = &mut self.subflows[path].endpoint;
+                // RFC 8684-3.1-18
                 endpoint.set_layered(capable && p.config().peer_capable);
                 endpoint.listen();
                 Verdict::Take
@@ -182,6 +184,7 @@ impl Connection {
                 self.meet_peer(*key);
                 self.sender.open_window(1, u64::from(s.window));
             }
+            // RFC 8684-3.1-17
             _ => self.fall_back(path),
         }
         Verdict::Take
@@ -194,6 +197,7 @@ impl Connection {
 
     /// Checks the third segment of the first handshake at a server. Without the peer's key, the server cannot
     /// use any other segment.
+    // RFC 8684-3.1-6
     fn judge_third_ack(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
         if !self.subflows[path].endpoint.is_layered() {
             return Verdict::Take;
@@ -207,6 +211,7 @@ impl Connection {
             }
             Some(_) => Verdict::Drop,
             None if s.flags.has(Flags::ACK) => {
+                // RFC 8684-3.1-19
                 // A middlebox has removed the option (RFC 8684 section 3.7).
                 self.subflows[path].endpoint.set_layered(false);
                 Verdict::Take
@@ -223,6 +228,7 @@ impl Connection {
         Credentials { key: self.peer_key, nonce: self.subflows[path].peer_nonce }
     }
 
+    // RFC 8684-3.2-7
     fn judge_join_answer(&mut self, path: usize, s: &Segment, o: Option<&MpOption>) -> Verdict {
         if !self.subflows[path].endpoint.is_answer(s) {
             return Verdict::Take;
@@ -230,9 +236,11 @@ impl Connection {
         let Some(MpOption::JoinSynAck { hmac, nonce, .. }) = o else { return Verdict::Abort };
         self.subflows[path].peer_nonce = *nonce;
         let expected = join_syn_ack_hmac(self.peer_credentials(path), self.own_credentials(path));
+        // RFC 8684-3.2-6
         if *hmac == expected { Verdict::Take } else { Verdict::Abort }
     }
 
+    // RFC 8684-3.2-6
     fn judge_join_third_ack(&mut self, path: usize, o: Option<&MpOption>) -> Verdict {
         if self.subflows[path].confirmed {
             return Verdict::Take;
@@ -254,6 +262,7 @@ impl Connection {
         if self.role == Role::Client && o.is_none() && s.flags.has(Flags::ACK) {
             let subflow = &self.subflows[path];
             let plain = subflow.sent.iter().all(|p| p.data == p.start) && self.stats.joins == 0;
+            // RFC 8684-3.7-4
             if path == self.initial && !self.confirmed && plain {
                 self.fall_back(path);
                 return Verdict::Take;
@@ -304,6 +313,7 @@ impl Connection {
         subflow.stage = Stage::Ready;
         if self.role == Role::Server {
             // The client must not send data before this acknowledgement (RFC 8684 section 3.2).
+            // RFC 8684-3.2-4
             subflow.endpoint.acknowledge_now();
         } else {
             subflow.confirm_at = now + subflow.endpoint.rto(p.path(path));
@@ -311,6 +321,7 @@ impl Connection {
     }
 
     /// Starts the joins of a client on every path whose retry time is reached.
+    // RFC 8684-3.1-7
     pub(super) fn join_paths(&mut self, p: &MultipathProfile, now: Time) {
         if self.role == Role::Server || !self.confirmed || self.failure.is_some() {
             return;
@@ -341,6 +352,7 @@ impl Connection {
     }
 
     /// Retransmits the third segment of a join until the peer responds.
+    // RFC 8684-3.2-4
     pub(super) fn repeat_third_ack(&mut self, p: &MultipathProfile, now: Time, path: usize) {
         let subflow = &mut self.subflows[path];
         if now < subflow.confirm_at {
@@ -359,6 +371,7 @@ impl Connection {
 
     /// Continues as a plain connection on this path (RFC 8684 section 3.7). The offsets of the stream and of
     /// the subflow are equal, because no data were sent on other paths.
+    // RFC 8684-3.7-1
     pub(super) fn fall_back(&mut self, path: usize) {
         self.fallback = true;
         self.initial = path;
@@ -385,6 +398,7 @@ impl Connection {
                 receiver_key: None,
                 data_len: None,
             }),
+            // RFC 8684-3.2-3
             Stage::Joining if answer => Some(MpOption::JoinSynAck {
                 backup: false,
                 address: path as u8,

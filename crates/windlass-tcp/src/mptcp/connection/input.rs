@@ -22,6 +22,7 @@ impl Connection {
         if path >= self.subflows.len() {
             return;
         }
+        // RFC 8684-3.7-9
         if !self.fallback {
             match self.judge(p, path, s, option) {
                 Verdict::Drop => return,
@@ -68,6 +69,7 @@ impl Connection {
                 self.subflows[path].arrived.insert(piece);
             }
             // The peer aborts the whole connection (RFC 8684 section 3.5).
+            // RFC 8684-3.5-2
             Some(MpOption::FastClose { key }) if *key == self.key => self.fail(Failure::Reset),
             Some(MpOption::JoinAck { .. }) => self.subflows[path].endpoint.acknowledge_now(),
             _ => {}
@@ -85,8 +87,10 @@ impl Connection {
     }
 
     /// Processes a data sequence signal.
+    // RFC 8684-3.3.2-4
     fn read_signal(&mut self, path: usize, s: &Segment, dss: &Dss) {
         let subflow = &mut self.subflows[path];
+        // RFC 8684-3.3.2-2
         if let Some(ack) = dss.data_ack {
             let window = subflow.endpoint.window_told(s);
             self.sender.on_data_ack(ack.wrapping_sub(self.own_start), window);
@@ -105,6 +109,7 @@ impl Connection {
     }
 
     /// Checks that the position of a segment's payload in the stream is known.
+    // RFC 8684-3.3.1-5
     pub(super) fn judge_place(
         &mut self,
         path: usize,
@@ -127,6 +132,7 @@ impl Connection {
                 let old = start + u64::from(s.len) <= subflow.taken;
                 let known = old || subflow.arrived.at(start.max(subflow.taken)).is_some();
                 // The stream could not continue without these bytes of the subflow.
+                // RFC 8684-3.7-5
                 if known { Verdict::Take } else { Verdict::Abort }
             }
         }
@@ -141,6 +147,7 @@ impl Connection {
         }
         while subflow.taken < to {
             let Some(piece) = subflow.arrived.at(subflow.taken) else {
+                // RFC 8684-3.3.1-6
                 // Bytes without a mapping: the subflow is not usable any more.
                 subflow.taken = to;
                 subflow.endpoint.abort();
@@ -159,6 +166,7 @@ impl Connection {
 }
 
 /// Offset in the subflow at which a mapping begins, if it covers the payload of its segment.
+// RFC 8684-3.3.1-11
 fn start_of(
     mapping: &Mapping,
     subflow: &crate::mptcp::subflow::Subflow,

@@ -152,6 +152,7 @@ impl Connection {
         self.follow_handshake(p, now, path);
         let subflow = &mut self.subflows[path];
         self.coupling.report(now, path, subflow);
+        // RFC 8684-3.3.2-3
         subflow.sent.forget_below(subflow.endpoint.acknowledged_to());
         if subflow.suspended && subflow.endpoint.unanswered() == 0 {
             subflow.suspended = false;
@@ -176,6 +177,7 @@ impl Connection {
         if self.fallback || self.failure.is_some() {
             return;
         }
+        // RFC 8684-3.3.3-2
         if !self.closing && self.sender.fin_is_acknowledged() && self.receiver.has_ended() {
             self.closing = true;
         }
@@ -189,6 +191,7 @@ impl Connection {
     }
 
     /// Closes the subflows after the end of both streams, and aborts handshakes.
+    // RFC 8684-3.3.3-3
     fn close_subflows(&mut self) {
         self.orphaned_at = Time::NEVER;
         for subflow in &mut self.subflows {
@@ -236,6 +239,7 @@ impl Connection {
 
     /// Reinjects the unacknowledged data of a path on other paths; `carried` has a bit for each path that
     /// need not take them.
+    // RFC 8684-3.3.6-1
     fn give_to_others(&mut self, path: usize, carried: u8) {
         if self.scheduling.is_redundant() {
             return; // they carry all data

@@ -79,6 +79,7 @@ impl Connection {
     }
 
     /// The option of a segment.
+    // RFC 8684-3-2
     fn option_for(&mut self, path: usize, s: &Segment, fin: bool) -> Option<MpOption> {
         if s.flags.has(Flags::RST) {
             return None;
@@ -93,6 +94,7 @@ impl Connection {
             return Some(self.join_proof(path));
         }
         if client && !self.confirmed && path == self.initial && !fin && (s.len == 0 || start == 1) {
+            // RFC 8684-3.1-5
             return Some(MpOption::Capable {
                 sender_key: Some(self.key),
                 receiver_key: Some(self.peer_key),
@@ -101,8 +103,10 @@ impl Connection {
         }
         let data_ack = Some(self.peer_start.wrapping_add(self.receiver.acknowledgement()));
         let mapping = match s.len {
+            // RFC 8684-3.3.3-1
             0 if fin => Some((self.sender.end, 0, 1)),
             0 => None,
+            // RFC 8684-3.7-2
             len => subflow
                 .sent
                 .at(start)

@@ -27,15 +27,18 @@ impl Sender {
 impl Endpoint {
     /// Detects losses after an acknowledgement has been counted. `advanced` is true if it acknowledged new
     /// data.
+    // RFC 5681-3.2-3
     pub(super) fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
         if !p.stack.fast_retransmit {
             return;
         }
+        // RFC 8985-9.2-1
         if self.send.uses_rack(p) {
             return self.find_late(p, now);
         }
         let enough = self.send.dup_acks >= p.stack.dupthresh;
         if self.send.selective {
+            // RFC 6675-5-4
             for place in self.send.scoreboard.lost_by_count(p.stack.dupthresh, self.agreed.mss) {
                 self.lose_original(p, now, place, LossRule::Count);
             }

@@ -56,6 +56,8 @@ pub(in crate::endpoint) struct Rack {
     pub(in crate::endpoint) probe_now: bool,
     /// The probe in flight: the end of all data sent, and true if the probe was a retransmission.
     probe: Option<(u64, bool)>,
+    /// True if an RTT sample has been taken since the last probe.
+    pub(in crate::endpoint) sampled: bool,
 }
 
 impl Default for Rack {
@@ -78,11 +80,17 @@ impl Default for Rack {
             probe_deadline: Time::NEVER,
             probe_now: false,
             probe: None,
+            sampled: false,
         }
     }
 }
 
 impl Rack {
+    /// State of a new connection; `sampled` is true if the handshake gave an RTT sample.
+    pub(in crate::endpoint) fn new(sampled: bool) -> Rack {
+        Rack { sampled, ..Rack::default() }
+    }
+
     /// Stops the timers.
     pub(in crate::endpoint) fn stop(&mut self) {
         self.deadline = Time::NEVER;
@@ -141,16 +149,19 @@ impl Rack {
         echo_is_older: impl Fn(Time) -> bool,
     ) {
         let again = r.transmissions > 1;
+        // RFC 8985-6.2-4
         if r.end() <= self.fack_before && !again {
             self.note_reordering(r.start);
         }
         self.fack = self.fack.max(r.end());
         let rtt = now.since(r.last_sent);
+        // RFC 8985-6.2-2
         let other = again && (echo_is_older(r.last_sent) || (min_rtt.is_known() && rtt < min_rtt));
         if other {
             return;
         }
         self.rtt = rtt;
+        // RFC 8985-6.2-3
         if (r.last_sent, r.end()) > (self.sent, self.end) {
             (self.sent, self.end) = (r.last_sent, r.end());
         }
@@ -166,6 +177,7 @@ impl Rack {
 }
 
 impl Sender {
+    // RFC 8985-4-1
     pub(in crate::endpoint) fn uses_rack(&self, p: &Profile) -> bool {
         self.selective && p.stack.loss_detection == LossDetection::Rack
     }
@@ -173,6 +185,7 @@ impl Sender {
     /// Section 6.2 step 4: duplicates that the peer reports widen the reordering window, once per RTT. Linux
     /// ignores duplicates of a tail loss probe, and all duplicates before the first reordering
     /// (`tcp_dsack_seen`).
+    // RFC 8985-3.3.2-3, 8985-4-3
     pub(in crate::endpoint) fn adapt_reordering_window(&mut self, p: &Profile, a: &AckSummary) {
         if self.rack.dsack_round.is_some_and(|round| self.una >= round) {
             self.rack.dsack_round = None;
@@ -189,6 +202,7 @@ impl Sender {
     }
 
     /// Narrows the reordering window after enough recoveries.
+    // RFC 8985-6.2-5
     pub(in crate::endpoint) fn relax_reordering_window(&mut self) {
         self.rack.window_persist = self.rack.window_persist.saturating_sub(1);
         if self.rack.window_persist == 0 {
@@ -199,6 +213,7 @@ impl Sender {
     /// Section 6.3: true if the record at index `place` was sent so recently that a timeout does not mark it
     /// as lost. As in Linux (`tcp_timeout_mark_lost`), there is no allowance for reordering. The RFC adds its
     /// reordering window.
+    // RFC 8985-6.3-1
     pub(in crate::endpoint) fn is_recent(&self, p: &Profile, now: Time, place: usize) -> bool {
         self.uses_rack(p)
             && self.scoreboard.get(place).is_some_and(|r| r.last_sent + self.rack.rtt > now)
@@ -206,6 +221,7 @@ impl Sender {
 
     /// Section 7.4: returns true if the probe has repaired a loss that was not detected otherwise. Such a
     /// loss requires a reduction of cwnd.
+    // RFC 8985-7.4.2-1
     pub(in crate::endpoint) fn judge_probe(&mut self, a: &AckSummary) -> bool {
         let Some((end, again)) = self.rack.probe.filter(|probe| a.ack >= probe.0) else {
             return false;
@@ -237,12 +253,15 @@ impl Endpoint {
         let repairing = matches!(self.send.phase, Phase::Recovery | Phase::Loss)
             && self.send.una < self.send.recover;
         let many = u64::from(p.stack.dupthresh) * u64::from(self.agreed.mss);
+        // RFC 8985-3.3.2-1
         if !self.send.rack.reordering_seen && (repairing || self.send.scoreboard.sacked() >= many) {
             return Span::ZERO;
         }
         let least = if self.send.min_rtt.is_known() { self.send.min_rtt.0 } else { 0 };
+        // RFC 8985-3.3.2-2
         let window = (least / 4).saturating_mul(u64::from(self.send.rack.window_mult));
         let srtt = self.srtt();
+        // RFC 8985-3.3.2-4
         Span(if srtt.is_known() { window.min(srtt.0) } else { window })
     }
 
@@ -258,6 +277,7 @@ impl Endpoint {
 
     /// Marks the segments sent before `newest` as lost if they were sent longer ago than allowed. Sets a
     /// timer for the last of the others.
+    // RFC 8985-6.2-6
     fn lose_late(&mut self, p: &Profile, now: Time, newest: (Time, u64)) {
         let allowed = self.send.rack.rtt + self.reordering_window(p);
         let late = now.0.checked_sub(allowed.0).map(Time);
@@ -274,6 +294,7 @@ impl Endpoint {
     }
 
     /// Processes the timer of a late segment.
+    // RFC 8985-6.2-7
     pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
         let prior_in_flight = self.send.in_flight();
         let lost_before = self.send.sampler.lost();
@@ -305,9 +326,11 @@ impl Endpoint {
 
     /// Section 7.2: sets the probe's timer to two RTTs after the last segment, or to the retransmission
     /// timeout if that is earlier. `advanced` is true if the retransmission timer has just restarted.
+    // RFC 8985-7.2-4
     pub(in crate::endpoint) fn arm_probe(&mut self, p: &Profile, now: Time, advanced: bool) {
         self.send.rack.probe_deadline = Time::NEVER;
         let linux = p.stack.rules == Flavour::Linux;
+        // RFC 8985-7.2-2
         let clear = match self.send.phase {
             Phase::Open => self.send.scoreboard.sacked() == 0,
             Phase::Cwr => linux || self.send.scoreboard.sacked() == 0,
@@ -315,15 +338,21 @@ impl Endpoint {
         };
         let may = p.stack.tlp
             && clear
+            // RFC 8985-7.3-1
             && self.send.rack.probe.is_none()
+            // Section 7.3: Linux has no such condition.
+            // RFC 8985-7.3-2
+            && (linux || self.send.rack.sampled)
             && !self.send.scoreboard.is_empty()
             && !self.timers.rto.is_never();
+        // RFC 8985-7.3-3
         if !may {
             return;
         }
         let srtt = self.srtt();
         let lone = self.send.scoreboard.len() == 1;
         let after = match srtt.is_known() {
+            // RFC 8985-7.2-3
             false => PROBE_WITHOUT_RTT,
             true if lone => srtt + srtt + MAX_ACK_DELAY,
             // `tcp_schedule_loss_probe`
@@ -341,6 +370,7 @@ impl Endpoint {
     }
 
     /// Section 7.3: processes the probe's timer. The retransmission timer restarts.
+    // RFC 8985-7.3-7
     pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
         self.send.rack.probe_deadline = Time::NEVER;
         self.send.rack.probe_now = true;
@@ -349,6 +379,7 @@ impl Endpoint {
     }
 
     /// The probe: new data if there are any and the peer's window allows them, otherwise the last segment.
+    // RFC 8985-7.3-6
     pub(in crate::endpoint) fn poll_tail_probe(
         &mut self,
         p: &Profile,
@@ -367,19 +398,23 @@ impl Endpoint {
             false => 0,
         };
         let fin = len == available && offered > len && self.awaits_fin(buffered);
+        // RFC 8985-7.3-4
         let fresh = len > 0 || fin;
         let segment = if fresh {
             self.send(p, now, len, fin)
         } else {
+            // RFC 8985-7.3-5
             let last = self.send.scoreboard.len() - 1;
             self.resend(p, now, last)?
         };
         self.send.rack.probe = Some((self.send.max, !fresh));
+        self.send.rack.sampled = false;
         self.send.rack.probe_deadline = Time::NEVER;
         Some(segment)
     }
 
     /// Reduces cwnd for a loss that a probe has repaired, as for any other loss.
+    // RFC 8985-7.4.2-2
     pub(in crate::endpoint) fn answer_repaired_loss(&mut self, p: &Profile, now: Time) {
         if self.send.phase != Phase::Open {
             return;
