@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use windlass_lab::scenario::units::Duration;
+use windlass_lab::why::Which;
 
 /// Text after the options in the help.
 pub(super) const HELP: &str = "\
@@ -12,6 +13,7 @@ Examples:
   windlass explain download                                  every reduction, one per line
   windlass explain download --flow download --at 12.3s       the reduction nearest to that time, in sentences
   windlass explain scenarios/dumbbell.toml --at 5s           a scenario without an earlier run
+  windlass explain scenarios/telemetry-alarms.toml --flow alarms --message worst
   windlass explain download --json | jq '.[].lost[].fate'
   windlass explain download --qlog download.sqlog            every decision, for qlog tools
   windlass explain download --qvis download.sqlog            also every packet, for qvis
@@ -30,6 +32,10 @@ pub struct Explain {
     /// Describe in sentences the reduction nearest to this simulated time, such as 12.3s.
     #[arg(long, value_name = "TIME")]
     pub at: Option<Duration>,
+    /// Explain why a message was late: its packets in order of time, and the longest wait. N is the
+    /// number of a message of the flow, from 1; `worst` is the one with the largest latency.
+    #[arg(long, value_name = "N", conflicts_with_all = ["at", "json", "qlog", "qvis", "ns2"])]
+    pub message: Option<Which>,
     /// Explain the run with this seed, instead of the smallest seed.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

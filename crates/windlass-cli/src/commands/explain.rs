@@ -6,7 +6,7 @@ use windlass_cc::Time;
 use windlass_lab::report::model::{Row, Table};
 use windlass_lab::report::text;
 use windlass_lab::why::{
-    Case, Choice, Explained, Reduction, brief, find, in_force, ns2, qlog, qvis, sentences,
+    Case, Choice, Explained, Reduction, brief, find, in_force, message, ns2, qlog, qvis, sentences,
 };
 use windlass_sim::{Decided, PacketEvent};
 
@@ -18,6 +18,11 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
     let choice = Choice { point: args.point.clone(), seed: args.seed };
     let case = find(&args.result, &choice).map_err(Failure::of)?;
     let senders = of_flow(&case, args.flow.as_deref())?;
+    if let Some(which) = args.message {
+        let flow = flow_with_messages(&case, args.flow.as_deref())?;
+        let story = message(&case, &packets(&case)?, flow, which).map_err(Failure::input)?;
+        return print(&story);
+    }
     if let Some(file) = &args.qlog {
         return written(file, &qlog(&case, &senders));
     }
@@ -62,6 +67,23 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
 fn written(file: &Path, text: &str) -> Result<(), Failure> {
     write_new(file, text)?;
     print(&format!("{} is written: {} records\n", file.display(), text.lines().count()))
+}
+
+/// The named flow, or the only flow with messages.
+fn flow_with_messages(case: &Case, name: Option<&str>) -> Result<usize, Failure> {
+    let flows = &case.scenario.flows;
+    let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).collect();
+    if let Some(name) = name {
+        let at = known.iter().position(|k| *k == name);
+        return at.ok_or_else(|| Failure::unknown("flow", name, &known));
+    }
+    let tells = |i: &usize| case.result.flows[*i].messages.is_some();
+    let with: Vec<usize> = (0..flows.len()).filter(tells).collect();
+    match with[..] {
+        [one] => Ok(one),
+        [] => Err(Failure::input("no flow has messages with a deadline; --flow names a flow")),
+        _ => Err(Failure::input("several flows have messages; --flow names one")),
+    }
 }
 
 /// The packets that flows put on links.

@@ -5,6 +5,7 @@
 //! decisions, and must give the same totals. The record does not change the run ([`windlass_sim::evidence`]).
 
 mod found;
+mod message;
 mod ns2;
 mod qlog;
 mod qvis;
@@ -23,6 +24,7 @@ use crate::run::{RunError, simulate_as};
 use crate::scenario::Scenario;
 
 pub use found::{Explained, FilledBy, Packet};
+pub use message::{Which, message};
 pub use ns2::ns2;
 pub use qlog::qlog;
 pub use qvis::qvis;

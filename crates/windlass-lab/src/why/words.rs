@@ -12,12 +12,12 @@ use super::{Case, Reduction};
 const NAMED: usize = 3;
 
 /// A time in seconds, with microseconds.
-fn at(time: Time) -> String {
+pub(super) fn at(time: Time) -> String {
     format!("{:.6} s", time.as_nanos() as f64 / 1e9)
 }
 
 /// A number of bytes with thousands separators.
-fn bytes(n: u64) -> String {
+pub(super) fn bytes(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -35,7 +35,7 @@ fn segments(n: u64, mss: u32) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-fn plural(n: usize, one: &str, many: &str) -> String {
+pub(super) fn plural(n: usize, one: &str, many: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
