@@ -204,21 +204,33 @@ pub(super) struct TwoWays {
     pub(super) course: [Course; 2],
 }
 
-/// Reads the directions of a link.
-pub(super) fn read(fields: &Fields) -> Result<TwoWays, Problem> {
+/// Rates of both directions and delay that a link has without these keys.
+pub(super) type Usual = ([u64; 2], Span);
+
+/// Reads the directions of a link. `usual` has the defaults of a radio.
+pub(super) fn read(fields: &Fields, usual: Option<Usual>) -> Result<TwoWays, Problem> {
+    let (rates_bps, delay) = usual.unwrap_or_default();
     let nothing = DirectionSpec {
-        rate_bps: 0,
-        delay: Span::ZERO,
+        rate_bps: rates_bps[0],
+        delay,
         queue: queue::Queue::DEFAULT.limit,
         discipline: queue::Queue::DEFAULT.discipline,
     };
-    fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
+    if usual.is_none() {
+        fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
+    }
     let (forward, there) = direction(fields, nothing, Course::default())?;
-    let Some(field) = fields.field("back") else {
-        return Ok(TwoWays { course: [there.clone(), there], back: None, forward });
+    let mut back = forward.clone();
+    if usual.is_some() && fields.field("rate").is_none() {
+        back.rate_bps = rates_bps[1];
+    }
+    let (back, here) = match fields.field("back") {
+        None => (back, there.clone()),
+        Some(field) => {
+            let fields = Fields::open(field.node, "`back`", BACK.names)?;
+            direction(&fields, back, there.clone())?
+        }
     };
-    let fields = Fields::open(field.node, "`back`", BACK.names)?;
-    let (back, here) = direction(&fields, forward.clone(), there.clone())?;
     let back = (back != forward).then(|| Box::new(back));
     Ok(TwoWays { course: [there, here], back, forward })
 }

@@ -64,6 +64,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("### `jitter`, `reorder` and `acks`", &["jitter", "reorder", "acks"]),
         ("### `back`", &["back"]),
         ("### `quick_start`", &["quick_start"]),
+        ("### `radio`", &["radio", "radio_power", "cellular", "class-a"]),
         ("### `queue`", &["limit", "red", "codel", "fq-codel", "pie", "threshold", "policer"]),
         ("### `loss`", &["direction", "drop", "ber", "gilbert-elliott", "bursts", "list"]),
         ("## `[[wifi]]`", &["wifi", "air", "station", "consumption", "log-distance", "disc"]),

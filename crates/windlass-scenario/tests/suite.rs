@@ -7,6 +7,7 @@ mod draw;
 mod errors;
 mod errors_of_overrides;
 mod files;
+mod link_radio;
 mod outlook;
 mod properties;
 mod sleep;

@@ -308,7 +308,10 @@ fn steps(core: &Core, around: Surroundings, config: &Config, host: usize, mtu: u
         route::Step::Queue(queue) => Some(over_link(around.queues[queue as usize].link)),
         route::Step::Radio(hop) => Some(over_radio(hop)),
         // The time on a line is included in the link's time.
-        route::Step::Host(_) | route::Step::Line(_) | route::Step::WithOption(_) => None,
+        route::Step::Host(_)
+        | route::Step::Line(_)
+        | route::Step::Gate(_)
+        | route::Step::WithOption(_) => None,
     });
     hops.collect()
 }

@@ -386,6 +386,8 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
         quick_start,
         back,
         course,
+        // Refused for all backends before.
+        radio: _,
     } = link;
     if !down.is_empty() {
         return Err(invalid("link", name, "on ns-3 links are always up".to_owned()));
