@@ -30,7 +30,7 @@ section! {
     /// The keys that links share with the parts of a topology.
     LINE, "line":
     rate rates(), "rate, more than zero, or rates from given times on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`, or a trace: [`rate`](#rate)", "the radio's; required without a `radio`";
-    delay delays(), "propagation delay of one direction, at most 73 years; or delays from given times on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "the radio's; `\"0s\"` without a `radio`";
+    delay delays(), "propagation delay of one direction, at most 73 years; or delays from given times on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`, or a trace: [`delay`](#delay)", "the radio's; `\"0s\"` without a `radio`";
     queue queues(), "maximum length, without the packet in transmission, or a table: [`queue`](#queue)", "`\"100pkt\"`";
     bdp_rtt Of(Time), "RTT that converts `bdp` to bytes", "the largest base RTT of the flows that cross the link";
     mtu Of(Size), "largest IP packet, `68B` to `65535B`", "`\"1500B\"`; for LoRaWAN the largest that the spreading factor allows";
@@ -86,9 +86,9 @@ fn read_line(fields: &Fields) -> Result<Line, Problem> {
     if let Some(radio) = &radio {
         link_radio::check_keys(fields, &radio.spec, mtu)?;
     }
-    let Losses { models, bursts } = fields.or("loss", losses, Losses::default())?;
-    for (course, bursts) in course.iter_mut().zip(bursts) {
-        course.bursts = bursts;
+    let Losses { models, bursts, steps } = fields.or("loss", losses, Losses::default())?;
+    for (course, (bursts, steps)) in course.iter_mut().zip(bursts.into_iter().zip(steps)) {
+        (course.bursts, course.loss) = (bursts, steps);
     }
     Ok(Line {
         forward,

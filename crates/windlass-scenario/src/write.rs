@@ -199,7 +199,8 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
 fn losses(link: &LinkSpec) -> [Option<Vec<(&'static str, String)>>; 2] {
     [0, 1].map(|direction| {
         let bursts = link.course[direction].bursts.as_ref().map(loss::written_bursts);
-        bursts.or(link.loss[direction].as_ref().map(loss::written))
+        let steps = link.course[direction].loss.as_ref().map(loss::written_steps);
+        bursts.or(steps).or(link.loss[direction].as_ref().map(loss::written))
     })
 }
 

@@ -11,12 +11,13 @@ use crate::arrivals::ArrivalProcess;
 use crate::coap::{Client, Server};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, SubflowConfig, Traffic};
 use crate::core::{Core, Entities, PacketCounts};
+use crate::course::Course;
 use crate::event_queue::EventQueue;
 use crate::host::{DatagramSource, Host, Kind};
 use crate::line::DelayLine;
 use crate::link::{Link, QueueLimit};
 use crate::link_radio::gate::Gate;
-use crate::loss::{BurstProcess, Errors, LossProcess};
+use crate::loss::{BurstProcess, Errors, InTime, LossProcess, StepProcess};
 use crate::multipath::MultipathEnd;
 use crate::packet::PacketBuffer;
 use crate::packet_log::PacketLog;
@@ -229,10 +230,9 @@ fn links(config: &Config) -> Vec<Link> {
             let loss = l.loss[direction].as_ref().map(|model| {
                 LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
             });
-            let bursts = l.course[direction].bursts;
-            let bursts = bursts.map(|bursts| BurstProcess::new(&bursts, config.seed, entity));
-            let errors = (loss.is_some() || bursts.is_some() || !l.down.is_empty())
-                .then(|| Errors::new(loss, l.down.clone()).with_bursts(bursts));
+            let in_time = in_time(&l.course[direction], config.seed, entity);
+            let errors = (loss.is_some() || in_time.is_some() || !l.down.is_empty())
+                .then(|| Errors::new(loss, l.down.clone()).over_time(in_time));
             // With a queue discipline or a radio, packets wait in the queue in front of the link, and not in
             // the link.
             let own = l.direction(direction);
@@ -254,6 +254,14 @@ fn links(config: &Config) -> Vec<Link> {
         }
     }
     links
+}
+
+/// The losses over time of a link direction.
+fn in_time(course: &Course, seed: u64, entity: u64) -> Option<InTime> {
+    let bursts = course.bursts.as_ref();
+    let bursts = bursts.map(|bursts| InTime::Bursts(BurstProcess::new(bursts, seed, entity)));
+    let steps = || Some(InTime::Steps(StepProcess::new(course.loss.as_ref()?, seed, entity)));
+    bursts.or_else(steps)
 }
 
 /// The two ends of a flow.
