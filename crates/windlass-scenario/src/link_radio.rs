@@ -43,13 +43,13 @@ table!(CELLULAR, "cellular", apply_cellular, written_cellular, Cellular {
     promotion: Codec::time(countable_span), "time from the first packet to the connection (random access and set-up)", "the preset's";
     scheduling_request: Codec::time(countable_span), "in a connection, delay of an uplink packet with no uplink packet before it", "the preset's";
     inactivity: Codec::time(positive_span), "time without frames after which the network ends a connection", "the preset's";
-    release: Codec::word(&Release::ALL), "event that ends a connection: `inactivity` only, or release assistance: `after-uplink` or `after-downlink`, at once after such a frame if no packet waits", "`\"inactivity\"`";
+    release: Codec::word(&Release::ALL), "event that ends a connection: `inactivity`, or with release assistance `after-uplink` or `after-downlink`, at once after such a frame if no packet waits", "`\"inactivity\"`";
     drx_after: Codec::time(countable_span), "in a connection, time without frames after which the receiver is on in cycles only", "the preset's";
     drx_cycle: Codec::time(countable_span), "cycle of the receiver in a connection; `0s`: always on", "the preset's";
     drx_on: Codec::time(countable_span), "time for which the receiver is on in each such cycle", "the preset's";
     paging_cycle: Codec::time(positive_span), "without a connection, time between two paging occasions, at which a downlink packet can reach the device", "the preset's";
     paging_on: Codec::time(countable_span), "time for which the receiver is on at a paging occasion", "the preset's";
-    edrx_cycle: Codec::time(countable_span), "extended DRX: paging occasions are in a window of each such cycle only; `0s`: at all times", "`\"0s\"`";
+    edrx_cycle: Codec::time(countable_span), "cycle of extended DRX, in which paging occasions are in one window only; `0s` for none", "`\"0s\"`";
     edrx_window: Codec::time(countable_span), "length of this window", "`\"0s\"`";
     psm_active: Codec::time(countable_span), "power saving mode: time from the end of a connection to sleep (T3324)", "the preset's";
     psm_period: Codec::time(countable_span), "time from the end of a connection to the next registration update, for which the device wakes (T3412); `0s`: it never sleeps, and updates are left out", "the preset's";
@@ -142,7 +142,7 @@ pub(super) fn read(field: &Field) -> Result<Read, Problem> {
     Ok(Read { spec, rates_bps, delay: preset.delay, place: field.node.place.clone() })
 }
 
-/// Replaces the values of a preset by those of a table.
+/// Replaces values of a preset by the values of a table.
 fn change(radio: &mut LinkRadio, fields: &Fields) -> Result<(), Problem> {
     radio.device = fields.or("device", choice(&[("first", 0), ("second", 1)]), radio.device)?;
     radio.power = fields.or("power", |field| power(field, radio.power), radio.power)?;
@@ -229,8 +229,8 @@ pub(super) fn check_keys(fields: &Fields, spec: &RadioSpec, mtu: u32) -> Result<
         return Err(Problem::new(
             fields.place_of("mtu"),
             format!(
-                "`mtu`: {} is more than `{}` carries: a payload of at most {payload}B, and {}B that \
-                 header compression removes; write at most `{most}`",
+                "`mtu`: {} is more than `{}` carries; write at most `{most}`, for a payload of {payload}B \
+                 and {}B that header compression removes",
                 Bytes(mtu.into()),
                 spec.preset,
                 class_a.compressed

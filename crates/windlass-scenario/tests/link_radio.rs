@@ -156,3 +156,18 @@ fn messages_that_a_duty_cycle_can_never_carry_are_refused_where_the_radio_is() {
         .replace("from = \"meter\"\nto = \"server\"\n", &format!("{down}\n"));
     Scenario::from_str(&text, "test.toml").unwrap_or_else(|e| panic!("{e}"));
 }
+
+#[test]
+fn a_timeout_shorter_than_the_set_up_of_a_connection_is_noted() {
+    let warnings = |link: &str| {
+        let all = windlass_scenario::outlook::warnings(&read(link)).expect("warnings");
+        all.into_iter().filter(|w| w.contains("initial timeout")).collect::<Vec<_>>()
+    };
+    // 2.2 s to connect, 100 ms of network, and frames of 65 and 36 bytes at 2.9 kbit/s.
+    let one = warnings("radio = \"nb-iot-ce1\"");
+    assert_eq!(one.len(), 1, "{one:?}");
+    assert!(one[0].contains("below the RTT of 2579ms"), "{one:?}");
+    assert!(warnings("radio = \"nb-iot-ce0\"").is_empty());
+    // The airtime of 37 + 13 bytes with SF12, twice, and the delays.
+    assert!(warnings("radio = \"lorawan-sf12\"")[0].contains("below the RTT of "));
+}

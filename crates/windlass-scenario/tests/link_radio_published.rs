@@ -1,5 +1,5 @@
 //! Published figures of NB-IoT and LTE-M, and the same figures of the presets. The test compares the table with the
-//! book's `docs/src/trust/link-radio.csv`; `WINDLASS_BLESS=1` writes it anew.
+//! book's `docs/src/trust/link-radio.csv`; `WINDLASS_BLESS=1` writes the file.
 
 use std::{env, fs};
 
@@ -18,7 +18,7 @@ struct Figure {
     simulated: fn() -> f64,
 }
 
-/// A datagram of `bytes` from a device that rests, after 100 s of a run.
+/// A datagram of `bytes` from a device that rests. It sends at 100 s.
 fn datagram(radio: &str, bytes: u32) -> RunResult {
     let traffic = format!(
         "{{ kind = \"cbr\", transport = \"udp\", packet = \"{bytes}B\", rate = \"1bps\", stop = \"100.001s\" }}"
@@ -26,7 +26,7 @@ fn datagram(radio: &str, bytes: u32) -> RunResult {
     run(radio, "1000s", &format!("start = \"100s\"\ntraffic = {traffic}"))
 }
 
-/// A confirmable request with a response after 100 s of a run. Both have 200 bytes with their headers.
+/// A confirmable request with a response. Both have 200 bytes with their headers.
 fn exchange(radio: &str) -> RunResult {
     let traffic = "{ kind = \"coap\", every = \"200s\", gaps = \"constant\", size = \"160B\", response = \"160B\", stop = \"250s\" }";
     run(radio, "1000s", &format!("traffic = {traffic}"))
@@ -160,7 +160,7 @@ fn the_books_comparison_with_published_figures_is_current() {
         return fs::write(path, now).expect("written");
     }
     let kept = fs::read_to_string(path).expect("link-radio.csv");
-    assert!(now == kept, "WINDLASS_BLESS=1 writes it anew:\n{now}");
+    assert!(now == kept, "WINDLASS_BLESS=1 writes it:\n{now}");
     assert!(now.lines().filter(|line| line.contains(",comparison,")).count() >= 6);
 }
 

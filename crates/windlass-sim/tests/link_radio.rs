@@ -256,7 +256,7 @@ fn lora(config: ClassA, datagrams: &[([usize; 2], u64)], end_ms: u64) -> RunResu
 
 /// Airtime of 38 bytes and LoRaWAN's 13 bytes with SF7.
 const AIR: Span = Span(102_656_000);
-/// The same with SF12.
+/// Airtime of this frame with SF12.
 const AIR_12: Span = Span(2_465_792_000);
 
 #[test]

@@ -26,7 +26,7 @@ pub(crate) struct Machine {
     silent_until: Time,
     /// Time from which on the duty cycle allows an uplink frame.
     allowed: Time,
-    /// The same for the gateway, by receive window.
+    /// Time from which on its duty cycle allows the gateway a frame, by receive window.
     gateway: [Time; 2],
 }
 

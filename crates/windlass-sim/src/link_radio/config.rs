@@ -1,4 +1,4 @@
-//! Radio of the device at one end of a link, as a configuration holds it.
+//! Configuration of the radio of the device at one end of a link.
 
 use windlass_cc::Span;
 
@@ -41,7 +41,7 @@ pub struct Power {
     pub listen_uw: u64,
     /// Its receiver is off between two times at which it listens.
     pub idle_uw: u64,
-    /// Nobody can reach it.
+    /// No packet can reach it.
     pub sleep_uw: u64,
 }
 

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn airtimes_are_those_of_semtechs_formula_to_the_microsecond() {
+    fn airtimes_follow_semtechs_formula_to_the_microsecond() {
         for (sf, micros) in [
             (7, [46_336, 61_696, 102_656]),
             (9, [164_864, 205_824, 328_704]),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nominal_rates_are_those_of_the_data_rates() {
+    fn each_spreading_factor_has_its_nominal_rate() {
         let rates = [7, 9, 12].map(|sf| Modulation { spreading_factor: sf }.nominal_bps());
         assert_eq!(rates, [5_468, 1_757, 292]);
     }

@@ -7,7 +7,7 @@
 //! * *M5311*: data sheet of the NB-IoT module M5311.
 //! * *TR 45.820*: 3GPP TR 45.820, cellular IoT, section 5.4: a battery of 5 Wh, 500 mW of transmit
 //!   power, and 0.015 mW in power saving mode.
-//! * *Nordic*: nRF Connect SDK, "Power saving techniques": inactivity timers of 5 to 60 s.
+//! * *Nordic*: nRF Connect SDK, "Power saving techniques", with inactivity timers of 5 to 60 s.
 //! * *Coaps*: A. Kraus, zephyr-coaps-client, power consumption of an nRF9160-DK, 2022.
 //! * *Huang*: J. Huang et al., "A Close Examination of Performance and Power Characteristics of 4G
 //!   LTE Networks", MobiSys 2012.
@@ -101,7 +101,8 @@ fn nb_iot(name: &'static str, class: usize) -> Preset {
 /// * Inactivity timer of 10 s: within Nordic's range. DRX in the connection after 100 ms, with a
 ///   cycle of 320 ms (S. Rostad, NTNU, 2020: the cycle of the measured network) and 10 ms on, which
 ///   is an assumption.
-/// * Paging each 1.28 s; update each 24 h; sleep directly after the connection: assumptions.
+/// * Paging each 1.28 s, an update each 24 h and sleep directly after the connection are
+///   assumptions.
 /// * Transmit and sleep: TR 45.820. Receive and listen 80 mW, idle 3 mW and connect 200 mW are
 ///   assumptions.
 fn lte_m() -> Preset {
@@ -147,7 +148,7 @@ fn cellular_preset(
 /// * Header compression removes the 28 bytes of IPv4 and UDP, because the port of LoRaWAN carries
 ///   the rule of SCHC (RFC 9011).
 /// * Powers: SAM R34, 41.54 mA at 15 dBm, 12.68 mA while receiving and 1.608 uA in standby. The
-///   power between the windows is that of sleep.
+///   device draws the power of sleep between the windows.
 fn lorawan(name: &'static str, spreading_factor: u32) -> Preset {
     let class_a = ClassA {
         spreading_factor,
