@@ -301,11 +301,15 @@ fn radios(told: &Told<'_>) -> Table {
     let radios = told.records.iter().flat_map(|r| &r.radios);
     let [mut on_links, mut in_cells] = [false; 2];
     radios.for_each(|radio| *(if radio.link { &mut on_links } else { &mut in_cells }) = true);
-    let asleep = stations.into_iter().any(|s| s.sleep_s > 0.0);
+    let asleep = stations.clone().any(|s| s.sleep_s > 0.0);
+    let charged = stations.into_iter().any(|s| s.battery_left_j.is_some());
     let mut hidden: Vec<&str> = Vec::new();
     hidden.extend((!asleep).then_some("sleep_s"));
     if !on_links {
-        hidden.extend(["connections", "rest_j", "battery_life_s"]);
+        hidden.extend(["connections", "rest_j"]);
+    }
+    if !(on_links && charged) {
+        hidden.push("battery_life_s");
     }
     if !in_cells {
         hidden.extend(["off_s", "died_s"]);
