@@ -41,6 +41,15 @@ impl Gate {
         radios.filter_map(|(i, link)| Some((i, link.radio.as_deref()?))).map(of).collect()
     }
 
+    /// The link direction of a hop with this number: twice the number of its gate, and one more for
+    /// the downlink.
+    pub(crate) fn direction_of(config: &Config, number: u32) -> Option<u32> {
+        let radios = config.links.iter().enumerate();
+        let mut radios = radios.filter_map(|(i, link)| Some((i, link.radio.as_deref()?)));
+        let (link, radio) = radios.nth(number as usize / 2)?;
+        Some((2 * link + (radio.device ^ (number as usize % 2))) as u32)
+    }
+
     pub(crate) fn queues(&self) -> &[AqmQueue; 2] {
         &self.queues
     }
