@@ -142,6 +142,17 @@ fn each_mistake_in_a_wifi_cell_has_its_error() {
 }
 
 #[test]
+fn a_link_with_a_radio_runs_in_the_simulator_only() {
+    let (_dir, file) = scenario(
+        "duration = \"60s\"\n[[link]]\nname = \"air\"\nbetween = [\"a\", \"b\"]\nradio = \"lte-m\"\n\
+         [[flow]]\nfrom = \"a\"\nto = \"b\"\nalgorithm = \"cubic\"\n",
+    );
+    for world in ["linux", "linux-vt"] {
+        refuses(&["run", &file, "--on", world], &["has no `radio` for the link `air`"]);
+    }
+}
+
+#[test]
 fn a_file_that_is_not_a_scenario_is_named() {
     let (dir, file) = scenario(SMALL);
     let folder = dir.path().to_str().expect("plain");

@@ -25,7 +25,9 @@ impl<'a> Stations<'a> {
         cell: usize,
         to: Option<&str>,
     ) -> Option<Stations<'a>> {
-        let stations = record.radios.get(cell)?.stations.as_slice();
+        // The radio of a link has no map.
+        let radio = record.radios.get(cell).filter(|radio| !radio.link)?;
+        let stations = radio.stations.as_slice();
         let place = |name: &str| stations.iter().position(|s| s.name == name);
         let to = match to {
             Some(name) => Some(place(name)?),

@@ -94,6 +94,17 @@ pub enum RunError {
         /// Name of the cell.
         cell: String,
     },
+    /// A link has a radio, and the backend has only plain links.
+    #[error(
+        "the backend `{world}` has no `radio` for the link `{link}`: its links have no states and no energy; run it \
+         with --on sim, or remove `radio` and write `rate` and `delay`"
+    )]
+    NoLinkRadio {
+        /// The backend.
+        world: World,
+        /// Name of the link.
+        link: String,
+    },
     /// The scenario has an algorithm that only kernels have, and the backend has no kernel.
     #[error(
         "flow `{flow}`: only a kernel has `{algorithm}`, and the backend `{world}` has no kernel; run it with --on linux or \

@@ -36,6 +36,7 @@ fn ran(checksum: bool) -> RunResult {
         down: Vec::new(),
         quick_start: None,
         back: None,
+        radio: None,
         course: Default::default(),
     };
     let lossy = Some(LossModel::Drop { probability: 0.02 });

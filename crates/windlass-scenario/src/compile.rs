@@ -138,6 +138,7 @@ fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
         quick_start: spec.quick_start,
         back: spec.back.as_deref().map(back),
         course: spec.course.clone(),
+        radio: spec.radio.as_ref().map(|spec| Box::new(spec.radio.clone())),
     }
 }
 

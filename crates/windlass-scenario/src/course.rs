@@ -25,9 +25,9 @@ pub(super) fn rates() -> Shape {
     shape!(Either(vec![Of(Rate), list(list(Text)), Table(&RATE_TRACE)]))
 }
 
-/// A delay, or steps of delays.
+/// A delay, steps of delays, or a trace.
 pub(super) fn delays() -> Shape {
-    shape!(Either(vec![Of(Time), list(list(Of(Time)))]))
+    shape!(Either(vec![Of(Time), list(list(Of(Time))), Table(&DELAY_TRACE)]))
 }
 
 section! {
@@ -36,6 +36,14 @@ section! {
     trace Text, "file of delivery opportunities or of times and rates, relative to the scenario's folder; or delivery opportunities with spaces between them", "none; `trace` or `steps` is required";
     steps list(list(Text)), "in place of `trace`: rates from given times on, `[[\"0s\", \"10Mbps\"], [\"20s\", \"0bps\"]]`; 0 stops the transmission", "none";
     repeat Of(Time), "time after which the steps repeat", "never; the last rate holds";
+}
+
+section! {
+    /// A delay by a trace, or by steps that repeat.
+    DELAY_TRACE, "delay_trace":
+    trace Text, "file of times and delays, relative to the scenario's folder; it repeats", "none; `trace` or `steps` is required";
+    steps list(list(Of(Time))), "in place of `trace`: delays from given times on, `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "none";
+    repeat Of(Time), "time after which the steps repeat", "never; the last delay holds";
 }
 
 section! {
@@ -79,8 +87,8 @@ table!(ACKS, "acks", apply_acks, written_acks, AckShaping {
 
 /// The rate that represents the link, and the rate over time if it is not constant.
 pub(super) type Rate = (u64, Option<RateCourse>);
-/// The first delay, and the delays from later times on.
-pub(super) type Delay = (Span, Vec<(Time, Span)>);
+/// The first delay, the delays from later times on, and the time after which they repeat.
+pub(super) type Delay = (Span, Vec<(Time, Span)>, Option<Span>);
 
 /// A rate, steps of rates, or a trace.
 pub(super) fn read_rate(field: &Field) -> Result<Rate, Problem> {
@@ -155,19 +163,60 @@ fn opportunities(field: &Field) -> Result<Trace, Problem> {
     Trace::new(ms).map_err(|(_, problem)| field.error(problem))
 }
 
-/// A delay, or steps of delays.
+/// A delay, steps of delays, or a trace.
 pub(super) fn read_delay(field: &Field) -> Result<Delay, Problem> {
-    if !matches!(field.node.value, Value::Array(_)) {
-        return Ok((countable_span(field)?, Vec::new()));
+    let example = "[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]";
+    let (all, repeat) = match field.node.value {
+        Value::Array(_) => (steps(field, countable_span, example)?, None),
+        Value::Table(_) => {
+            let fields = Fields::open(field.node, "`delay`", DELAY_TRACE.names)?;
+            let field = steps_of(&fields)?;
+            let all = steps(&field, countable_span, example)?;
+            let repeat = repeat(&fields, &field, &all)?;
+            (all, repeat)
+        }
+        _ => return Ok((countable_span(field)?, Vec::new(), None)),
+    };
+    let mut all = all.into_iter();
+    let first = all.next().map_or(Span::ZERO, |(_, first)| first);
+    let rest: Vec<(Time, Span)> = all.collect();
+    // A single delay has nothing to repeat.
+    let repeat = repeat.filter(|_| !rest.is_empty());
+    Ok((first, rest, repeat))
+}
+
+/// The `steps` of a table. They have replaced the name of a trace.
+pub(super) fn steps_of<'a>(fields: &Fields<'a>) -> Result<Field<'a>, Problem> {
+    match (fields.field("steps"), fields.field("trace")) {
+        (Some(_), Some(trace)) => {
+            Err(trace.error("cannot be combined with `steps`; write one of them"))
+        }
+        (Some(steps), None) => Ok(steps),
+        (None, Some(trace)) => Err(trace.error("must be the name of a file")),
+        (None, None) => Err(Problem::new(
+            fields.place(),
+            "needs `trace = \"FILE\"` or `steps = [[\"0s\", ...], ...]`",
+        )),
     }
-    let steps = steps(field, countable_span, "[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]")?;
-    let mut steps = steps.into_iter();
-    let first = steps.next().map_or(Span::ZERO, |(_, first)| first);
-    Ok((first, steps.collect()))
+}
+
+/// The time after which steps repeat, which is after the last step.
+pub(super) fn repeat<T>(
+    fields: &Fields,
+    steps: &Field,
+    all: &[(Time, T)],
+) -> Result<Option<Span>, Problem> {
+    let Some(period) = fields.opt("repeat", positive_span)? else { return Ok(None) };
+    match all.last() {
+        Some((last, _)) if Time::ZERO + period <= *last => {
+            Err(steps.error(format!("`repeat` ({}) must be after the last step", Duration(period))))
+        }
+        _ => Ok(Some(period)),
+    }
 }
 
 /// Values from given times on. The times ascend from zero.
-fn steps<T>(
+pub(super) fn steps<T>(
     field: &Field,
     read: impl Fn(&Field) -> Result<T, Problem>,
     example: &str,
@@ -204,21 +253,33 @@ pub(super) struct TwoWays {
     pub(super) course: [Course; 2],
 }
 
-/// Reads the directions of a link.
-pub(super) fn read(fields: &Fields) -> Result<TwoWays, Problem> {
+/// Rates of both directions and delay that a link has without these keys.
+pub(super) type Usual = ([u64; 2], Span);
+
+/// Reads the directions of a link. `usual` has the defaults of a radio.
+pub(super) fn read(fields: &Fields, usual: Option<Usual>) -> Result<TwoWays, Problem> {
+    let (rates_bps, delay) = usual.unwrap_or_default();
     let nothing = DirectionSpec {
-        rate_bps: 0,
-        delay: Span::ZERO,
+        rate_bps: rates_bps[0],
+        delay,
         queue: queue::Queue::DEFAULT.limit,
         discipline: queue::Queue::DEFAULT.discipline,
     };
-    fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
+    if usual.is_none() {
+        fields.req("rate", "\"10Mbps\"", |_| Ok(()))?;
+    }
     let (forward, there) = direction(fields, nothing, Course::default())?;
-    let Some(field) = fields.field("back") else {
-        return Ok(TwoWays { course: [there.clone(), there], back: None, forward });
+    let mut back = forward.clone();
+    if usual.is_some() && fields.field("rate").is_none() {
+        back.rate_bps = rates_bps[1];
+    }
+    let (back, here) = match fields.field("back") {
+        None => (back, there.clone()),
+        Some(field) => {
+            let fields = Fields::open(field.node, "`back`", BACK.names)?;
+            direction(&fields, back, there.clone())?
+        }
     };
-    let fields = Fields::open(field.node, "`back`", BACK.names)?;
-    let (back, here) = direction(&fields, forward.clone(), there.clone())?;
     let back = (back != forward).then(|| Box::new(back));
     Ok(TwoWays { course: [there, here], back, forward })
 }
@@ -230,7 +291,8 @@ fn direction(
     course: Course,
 ) -> Result<(DirectionSpec, Course), Problem> {
     let (rate_bps, rate) = fields.or("rate", read_rate, (like.rate_bps, course.rate))?;
-    let (delay, delays) = fields.or("delay", read_delay, (like.delay, course.delays))?;
+    let like_delay = (like.delay, course.delays, course.delays_repeat);
+    let (delay, delays, delays_repeat) = fields.or("delay", read_delay, like_delay)?;
     let queue = queue::Queue { limit: like.queue, discipline: like.discipline };
     let queue = fields.or("queue", |field| queue::read(field, rate_bps), queue)?;
     let course = Course {
@@ -239,7 +301,9 @@ fn direction(
         reorder: fields.or("reorder", reorder, course.reorder)?,
         acks: fields.or("acks", acks, course.acks)?,
         delays,
+        delays_repeat,
         bursts: None,
+        loss: None,
     };
     check_jitter(fields, delay, &course)?;
     let queue::Queue { limit: queue, discipline } = queue;
@@ -319,10 +383,14 @@ pub(super) fn written_delay(delay: Span, course: &Course) -> String {
     }
     let first = std::iter::once((Time::ZERO, delay));
     let steps: Vec<(Time, Span)> = first.chain(course.delays.iter().copied()).collect();
-    written_steps(&steps, |delay| quote(Duration(*delay)))
+    let steps = written_steps(&steps, |delay| quote(Duration(*delay)));
+    match course.delays_repeat {
+        None => steps,
+        Some(period) => format!("{{ steps = {steps}, repeat = {} }}", quote(Duration(period))),
+    }
 }
 
-fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String) -> String {
+pub(super) fn written_steps<T>(steps: &[(Time, T)], value: impl Fn(&T) -> String) -> String {
     array(steps, |(from, step)| {
         format!("[{}, {}]", quote(Duration(from.since(Time::ZERO))), value(step))
     })
@@ -357,7 +425,8 @@ pub(super) fn written_back(
     if (back.rate_bps, &here.rate) != (forward.rate_bps, &there.rate) {
         pairs.push(("rate", written_rate(back.rate_bps, here)));
     }
-    if (back.delay, &here.delays) != (forward.delay, &there.delays) {
+    let delays = |course: &Course| (course.delays.clone(), course.delays_repeat);
+    if (back.delay, delays(here)) != (forward.delay, delays(there)) {
         pairs.push(("delay", written_delay(back.delay, here)));
     }
     if (back.queue, &back.discipline) != (forward.queue, &forward.discipline) {

@@ -61,11 +61,16 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("## The scenario", &["scenario"][..]),
         ("## `[[link]]`", &["link", "line"]),
         ("### `rate`", &["rate_trace"]),
+        ("### `delay`", &["delay_trace"]),
         ("### `jitter`, `reorder` and `acks`", &["jitter", "reorder", "acks"]),
         ("### `back`", &["back"]),
         ("### `quick_start`", &["quick_start"]),
+        ("### `radio`", &["radio", "radio_power", "cellular", "class-a"]),
         ("### `queue`", &["limit", "red", "codel", "fq-codel", "pie", "threshold", "policer"]),
-        ("### `loss`", &["direction", "drop", "ber", "gilbert-elliott", "bursts", "list"]),
+        (
+            "### `loss`",
+            &["direction", "drop", "ber", "gilbert-elliott", "bursts", "list", "loss_steps"],
+        ),
         ("## `[[wifi]]`", &["wifi", "air", "station", "consumption", "log-distance", "disc"]),
         ("## `[[wifi]]`", &["fair", "fitness"]),
         (

@@ -66,6 +66,7 @@ mod fields;
 mod flow;
 mod json_schema;
 mod link;
+mod link_radio;
 mod loss;
 mod model;
 mod multipath;
@@ -100,8 +101,9 @@ use windlass_cc::Span;
 pub use candidate::Candidate;
 pub use error::ScenarioError;
 pub use model::{
-    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, Read,
-    ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport, WifiSpec,
+    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, RadioSpec,
+    Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
+    WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};

@@ -2,9 +2,11 @@
 
 use windlass_cc::Span;
 use windlass_sim::link::Framing;
+use windlass_sim::link_radio::ClassA;
 
 use crate::course::{self, ACKS, BACK, JITTER, REORDER, delays, rates};
 use crate::fields::{Field, Fields, choice, name, positive_span, size_u32, span};
+use crate::link_radio;
 use crate::loss::{LOSS, Losses, losses};
 use crate::network::{Line, Network};
 use crate::problem::Problem;
@@ -27,11 +29,11 @@ section! {
 section! {
     /// The keys that links share with the parts of a topology.
     LINE, "line":
-    rate rates(), "rate, more than zero, or rates from given times on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`, or a trace: [`rate`](#rate)", "required";
-    delay delays(), "propagation delay of one direction, at most 73 years; or delays from given times on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`", "`\"0s\"`";
+    rate rates(), "rate, more than zero, or rates from given times on: `[[\"0s\", \"10Mbps\"], [\"20s\", \"2Mbps\"]]`, or a trace: [`rate`](#rate)", "the radio's; required without a `radio`";
+    delay delays(), "propagation delay of one direction, at most 73 years; or delays from given times on: `[[\"0s\", \"20ms\"], [\"10s\", \"60ms\"]]`, or a trace: [`delay`](#delay)", "the radio's; `\"0s\"` without a `radio`";
     queue queues(), "maximum length, without the packet in transmission, or a table: [`queue`](#queue)", "`\"100pkt\"`";
     bdp_rtt Of(Time), "RTT that converts `bdp` to bytes", "the largest base RTT of the flows that cross the link";
-    mtu Of(Size), "largest IP packet, `68B` to `65535B`", "`\"1500B\"`";
+    mtu Of(Size), "largest IP packet, `68B` to `65535B`", "`\"1500B\"`; for LoRaWAN the largest that the spreading factor allows";
     framing words(&Framing::ALL), "`none`, `ethernet` (18 B of header and check sequence per frame, at least 64 B per frame, and 20 B of preamble and gap between frames) or `ppp` (2 B per frame)", "`\"none\"`";
     loss Either(vec![Kinds(&LOSS), list(Kinds(&LOSS))]), "a loss model, or an array with at most one loss model per direction", "none";
     down list(list(Of(Time))), "times at which the link is down: ascending pairs such as `[[\"10s\", \"20s\"]]`", "`[]`";
@@ -39,6 +41,7 @@ section! {
     jitter Either(vec![Of(Time), Table(&JITTER)]), "variation of the delay between packets: a time (uniformly up to this time shorter or longer), or a table: [`jitter`](#jitter-reorder-and-acks)", "none";
     reorder Table(&REORDER), "table: packets that others overtake: [`reorder`](#jitter-reorder-and-acks)", "none";
     acks Either(vec![Words(vec!["none"]), Table(&ACKS)]), "table: acknowledgements that the link thins out or forwards in bursts: [`acks`](#jitter-reorder-and-acks)", "none";
+    radio link_radio::shape(), "a preset, or a table: states, delays and energy of the radio of a device: [`radio`](#radio)", "none";
     back Table(&BACK), "table: keys with another value in the backward direction: [`back`](#back)", "as forward";
 }
 
@@ -74,21 +77,30 @@ fn between(field: &Field) -> Result<(String, String), Problem> {
 }
 
 fn read_line(fields: &Fields) -> Result<Line, Problem> {
-    let course::TwoWays { forward, back, mut course } = course::read(fields)?;
-    let Losses { models, bursts } = fields.or("loss", losses, Losses::default())?;
-    for (course, bursts) in course.iter_mut().zip(bursts) {
-        course.bursts = bursts;
+    let radio = fields.opt("radio", link_radio::read)?;
+    let usual = radio.as_ref().map(|radio| (radio.rates_bps, radio.delay));
+    let course::TwoWays { forward, back, mut course } = course::read(fields, usual)?;
+    let class_a = link_radio::class_a(radio.as_ref().map(|radio| &radio.spec));
+    let usual_mtu = class_a.map_or(DEFAULT_MTU, ClassA::max_packet);
+    let mtu = fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), usual_mtu)?;
+    if let Some(radio) = &radio {
+        link_radio::check_keys(fields, &radio.spec, mtu)?;
+    }
+    let Losses { models, bursts, steps } = fields.or("loss", losses, Losses::default())?;
+    for (course, (bursts, steps)) in course.iter_mut().zip(bursts.into_iter().zip(steps)) {
+        (course.bursts, course.loss) = (bursts, steps);
     }
     Ok(Line {
         forward,
         back,
         course,
-        mtu: fields.or("mtu", size_u32(MTU_RANGE.0, MTU_RANGE.1), DEFAULT_MTU)?,
+        mtu,
         framing: fields.or("framing", choice(&Framing::ALL), Framing::NONE)?,
         bdp_rtt: fields.opt("bdp_rtt", positive_span)?,
         loss: models,
         down: fields.or("down", outages, Vec::new())?,
         quick_start: fields.or("quick_start", quick_start::read, None)?,
+        radio: radio.map(|radio| (Box::new(radio.spec), radio.place)),
     })
 }
 

@@ -1,6 +1,8 @@
 //! Reading and writing of error models.
 
-use windlass_sim::loss::{BerFormula, Bursts, LossModel};
+use windlass_sim::loss::{BerFormula, Bursts, LossModel, LossSteps};
+
+use crate::course;
 
 use crate::fields::{Field, Fields, choice, packet_numbers, positive_span, probability, word_of};
 use crate::problem::Problem;
@@ -45,6 +47,14 @@ section! {
 }
 
 section! {
+    /// Losses over time on a link.
+    LOSS_STEPS, "loss_steps":
+    trace Text, "file of times and loss probabilities, relative to the scenario's folder; it repeats", "none; `trace` or `steps` is required";
+    steps list(list(Text)), "in place of `trace`: probabilities that a packet is lost from given times on, `[[\"0s\", \"0%\"], [\"10s\", \"5%\"]]`; the time of a packet is the start of its transmission", "none";
+    repeat Of(Time), "time after which the steps repeat", "never; the last probability holds";
+}
+
+section! {
     /// Direction of a link's loss model.
     DIRECTION, "direction":
     direction Words(vec!["forward", "backward", "both"]), "`forward`, `backward` or `both` (each on its own)", "`\"forward\"`";
@@ -60,6 +70,7 @@ pub(crate) static LOSS: Kinds = Kinds {
         ("ber", &[&DIRECTION, &BER]),
         ("gilbert-elliott", &[&DIRECTION, &GILBERT_ELLIOTT, &BURSTS]),
         ("list", &[&DIRECTION, &LIST]),
+        ("steps", &[&DIRECTION, &LOSS_STEPS]),
     ],
 };
 
@@ -77,11 +88,12 @@ pub(crate) static FRAME_LOSS: Kinds = Kinds {
     ],
 };
 
-/// A loss model of a direction, or loss bursts.
+/// A loss model of a direction, or losses over time.
 #[derive(Clone)]
 enum Loss {
     Model(LossModel),
     Bursts(Bursts),
+    Steps(LossSteps),
 }
 
 /// The losses of each direction.
@@ -89,6 +101,7 @@ enum Loss {
 pub(super) struct Losses {
     pub(super) models: [Option<LossModel>; 2],
     pub(super) bursts: [Option<Bursts>; 2],
+    pub(super) steps: [Option<LossSteps>; 2],
 }
 
 /// One table, or an array of tables.
@@ -101,13 +114,17 @@ pub(super) fn losses(field: &Field) -> Result<Losses, Problem> {
     for item in &items {
         let (loss, places) = loss(item)?;
         for direction in places {
-            if losses.models[*direction].is_some() || losses.bursts[*direction].is_some() {
+            if losses.models[*direction].is_some()
+                || losses.bursts[*direction].is_some()
+                || losses.steps[*direction].is_some()
+            {
                 let which = ["forward", "backward"][*direction];
                 return Err(item.error(format!("the {which} direction has a loss model already")));
             }
             match &loss {
                 Loss::Model(model) => losses.models[*direction] = Some(model.clone()),
                 Loss::Bursts(bursts) => losses.bursts[*direction] = Some(*bursts),
+                Loss::Steps(steps) => losses.steps[*direction] = Some(steps.clone()),
             }
         }
     }
@@ -123,11 +140,27 @@ fn loss(field: &Field) -> Result<(Loss, &'static [usize]), Problem> {
     let kind = fields.kind(&LOSS, "\"drop\"")?;
     let in_time = fields.field("mean_good").or(fields.field("mean_bad")).is_some();
     let loss = match kind {
+        "steps" => Loss::Steps(steps(&fields)?),
         "gilbert-elliott" if in_time => Loss::Bursts(bursts(&fields)?),
         kind => Loss::Model(model(kind, &fields)?),
     };
     let direction = fields.or("direction", choice(&DIRECTIONS), DIRECTIONS[0].1)?;
     Ok((loss, direction))
+}
+
+fn steps(fields: &Fields) -> Result<LossSteps, Problem> {
+    let field = course::steps_of(fields)?;
+    let steps = course::steps(&field, probability, "[[\"0s\", \"0%\"], [\"10s\", \"5%\"]]")?;
+    let period = course::repeat(fields, &field, &steps)?;
+    Ok(LossSteps { steps, period })
+}
+
+/// The keys of losses over time and their TOML text.
+pub(super) fn written_steps(losses: &LossSteps) -> Vec<(&'static str, String)> {
+    let steps = course::written_steps(&losses.steps, |p| quote(Probability(*p)));
+    let mut pairs = vec![("model", quote("steps")), ("steps", steps)];
+    pairs.extend(losses.period.map(|period| ("repeat", quote(Duration(period)))));
+    pairs
 }
 
 fn bursts(fields: &Fields) -> Result<Bursts, Problem> {

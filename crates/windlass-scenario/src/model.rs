@@ -6,6 +6,7 @@ use windlass_cc::{AnyParams, Flavour, Span, rto};
 use windlass_sim::Series;
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
+use windlass_sim::link_radio::LinkRadio;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::Discipline;
 use windlass_sim::quick_start::QuickStart;
@@ -117,6 +118,17 @@ pub struct LinkSpec {
     /// Changes of the forward and the backward direction over time: rate, delay, jitter, reordering and shaping of
     /// acknowledgements.
     pub course: [Course; 2],
+    /// Radio of the device at one end, if the link has a radio.
+    pub radio: Option<Box<RadioSpec>>,
+}
+
+/// The radio of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RadioSpec {
+    /// Name of the preset that it is based on.
+    pub preset: &'static str,
+    /// Configuration for the simulator.
+    pub radio: LinkRadio,
 }
 
 /// Rate, delay and queue of one direction of a link.

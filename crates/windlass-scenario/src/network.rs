@@ -8,7 +8,7 @@ use windlass_sim::link::Framing;
 use windlass_sim::loss::LossModel;
 use windlass_sim::quick_start::QuickStart;
 
-use crate::model::{DirectionSpec, LinkSpec, WifiSpec};
+use crate::model::{DirectionSpec, LinkSpec, RadioSpec, WifiSpec};
 use crate::problem::{Place, Problem};
 use crate::ways::Ways;
 
@@ -25,6 +25,8 @@ pub(super) struct Network {
     pub(super) disjoint: Vec<(usize, Pair)>,
     /// Nodes whose stations sleep, each with the place of the key that sets it.
     pub(super) sleepers: Vec<(usize, Place)>,
+    /// Links with a radio, each with the place of the key that sets it.
+    pub(super) radios: Vec<(usize, Place)>,
     /// Pairs of the topology, if it has pairs.
     pub(super) pairs: Option<u32>,
     index: BTreeMap<String, usize>,
@@ -46,6 +48,8 @@ pub(super) struct Line {
     pub(super) quick_start: Option<QuickStart>,
     pub(super) back: Option<Box<DirectionSpec>>,
     pub(super) course: [Course; 2],
+    /// The radio, with the place of its key.
+    pub(super) radio: Option<(Box<RadioSpec>, Place)>,
 }
 
 impl Network {
@@ -98,7 +102,12 @@ impl Network {
         }
         let (a, b) = (self.intern(a), self.intern(b));
         self.names.insert(name.clone(), self.links.len());
-        let Line { mtu, framing, bdp_rtt, loss, down, quick_start, forward, back, course } = line;
+        let Line { mtu, framing, bdp_rtt, loss, down, quick_start, forward, back, course, radio } =
+            line;
+        let radio = radio.map(|(radio, place)| {
+            self.radios.push((self.links.len(), place));
+            radio
+        });
         let DirectionSpec { rate_bps, delay, queue, discipline } = forward;
         self.links.push(LinkSpec {
             name,
@@ -116,6 +125,7 @@ impl Network {
             quick_start,
             back,
             course,
+            radio,
         });
         Ok(())
     }

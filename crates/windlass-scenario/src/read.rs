@@ -11,6 +11,7 @@ use crate::fields::{
 };
 use crate::flow::{self, FLOW};
 use crate::link::{self, LINK};
+use crate::link_radio;
 use crate::model::{ReceiveWindow, RecordSpec, Scenario, TestbedSpec};
 use crate::network::Network;
 use crate::problem::Problem;
@@ -79,6 +80,7 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
         duration,
     };
     let flows = flow::read(&fields, &context)?;
+    link_radio::check_loads(&network, &flows)?;
     wifi::check_ends(&network)?;
     wifi::find_disjoint(&mut network, &flows)?;
     let Network { nodes, links, wifi, .. } = network;

@@ -175,6 +175,7 @@ impl Line {
             loss: [None, None],
             down: Vec::new(),
             quick_start: None,
+            radio: None,
         }
     }
 }

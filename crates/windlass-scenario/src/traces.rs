@@ -1,4 +1,4 @@
-//! Reads the files of rate traces into the scenario, so that it needs no other file.
+//! Reads the files of traces of rates, delays and losses into the scenario, so that it needs no other file.
 
 use std::fs;
 use std::path::Path;
@@ -7,9 +7,9 @@ use windlass_cc::Span;
 use windlass_sim::course::Trace;
 
 use crate::problem::Problem;
-use crate::trace_columns::{self, Columns};
+use crate::trace_columns::{self, COLUMNS, Column, Columns};
 use crate::tree::{Entry, Node, Value};
-use crate::units::{BitRate, Duration};
+use crate::units::Duration;
 
 /// Largest file, bytes: some hours at 10 Mbit/s.
 const MAX_BYTES: u64 = 64 << 20;
@@ -22,7 +22,7 @@ pub(super) fn embedded(root: &Node, source_name: &str) -> Result<Option<Node>, P
     }
     let folder = Path::new(source_name).parent().unwrap_or(Path::new(""));
     let mut root = root.clone();
-    embed(&mut root, folder)?;
+    embed("", &mut root, folder)?;
     Ok(Some(root))
 }
 
@@ -31,43 +31,45 @@ fn is_file(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text.contains(|c: char| !c.is_ascii_digit() && !c.is_whitespace()))
 }
 
-/// The `trace` of a `rate` in this table.
-fn trace_of(node: &Node) -> Option<&Node> {
+/// The file name in a table that is the value of `key`, or an item of this value.
+fn trace_of<'a>(key: &str, node: &'a Node) -> Option<(&'static Column, &'a Node)> {
+    let column = COLUMNS.iter().find(|column| column.key == key)?;
     let Value::Table(table) = &node.value else { return None };
-    let Value::Table(rate) = &table.get("rate")?.value else { return None };
-    rate.get("trace").filter(|trace| is_file(trace))
+    Some((column, table.get("trace").filter(|trace| is_file(trace))?))
 }
 
-fn names_any(node: &Node) -> bool {
-    trace_of(node).is_some()
+fn names_any(root: &Node) -> bool {
+    names("", root)
+}
+
+fn names(key: &str, node: &Node) -> bool {
+    trace_of(key, node).is_some()
         || match &node.value {
-            Value::Table(table) => table.0.iter().any(|entry| names_any(&entry.node)),
-            Value::Array(items) => items.iter().any(names_any),
+            Value::Table(table) => table.0.iter().any(|entry| names(&entry.key, &entry.node)),
+            Value::Array(items) => items.iter().any(|item| names(key, item)),
             _ => false,
         }
 }
 
-fn embed(node: &mut Node, folder: &Path) -> Result<(), Problem> {
-    if let Some(trace) = trace_of(node) {
-        let read = read(trace, folder)?;
-        if let Value::Table(table) = &mut node.value
-            && let Some(Node { value: Value::Table(rate), .. }) = table.get_mut("rate")
-        {
-            rate.0.retain(|entry| entry.key != "trace");
-            read.into_iter().for_each(|entry| rate.set(entry));
+fn embed(key: &str, node: &mut Node, folder: &Path) -> Result<(), Problem> {
+    if let Some((column, trace)) = trace_of(key, node) {
+        let read = read(column, trace, folder)?;
+        if let Value::Table(table) = &mut node.value {
+            table.0.retain(|entry| entry.key != "trace");
+            read.into_iter().for_each(|entry| table.set(entry));
         }
     }
     match &mut node.value {
         Value::Table(table) => {
-            table.0.iter_mut().try_for_each(|entry| embed(&mut entry.node, folder))
+            table.0.iter_mut().try_for_each(|entry| embed(&entry.key, &mut entry.node, folder))
         }
-        Value::Array(items) => items.iter_mut().try_for_each(|item| embed(item, folder)),
+        Value::Array(items) => items.iter_mut().try_for_each(|item| embed(key, item, folder)),
         _ => Ok(()),
     }
 }
 
 /// The entries that replace a file's name: its opportunities with spaces between them, or the steps of its columns.
-fn read(node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
+fn read(column: &Column, node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
     let Value::Text(name) = &node.value else { return Ok(Vec::new()) };
     let path = folder.join(name);
     let wrong = |message: String| Problem::new(&node.place, format!("`trace`: {message}"));
@@ -84,12 +86,13 @@ fn read(node: &Node, folder: &Path) -> Result<Vec<Entry>, Problem> {
         key_place: node.place.clone(),
         node: Node { place: node.place.clone(), value },
     };
-    if trace_columns::has_columns(&text) {
-        let Columns { steps, period } = trace_columns::parsed(name, &text).map_err(wrong)?;
+    if trace_columns::has_columns(&text) || column.key != "rate" {
+        let Columns { steps, period } =
+            trace_columns::parsed(column, name, &text).map_err(wrong)?;
         let node = |value| Node { place: node.place.clone(), value };
         let text = |text: String| node(Value::Text(text));
-        let step = |(from, rate): (Span, u64)| {
-            let pair = [Duration(from).to_string(), BitRate(rate).to_string()];
+        let step = |(from, value): (Span, f64)| {
+            let pair = [Duration(from).to_string(), (column.text)(value)];
             node(Value::Array(pair.map(text).to_vec()))
         };
         let steps = steps.into_iter().map(step).collect();

@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::quote::{array, inline, quote};
 use crate::units::{BitRate, Bytes, Duration};
-use crate::{course, loss, multipath, params, queue, quick_start, stack, wifi};
+use crate::{course, link_radio, loss, multipath, params, queue, quick_start, stack, wifi};
 
 /// The lines of a growing document.
 struct Lines(String);
@@ -151,7 +151,10 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     lines.quoted("name", &link.name);
     lines.raw("between", array(&[link.a, link.b], |node| quote(&scenario.nodes[*node])));
     let [there, _] = &link.course;
-    lines.raw("rate", course::written_rate(link.rate_bps, there));
+    // The radio of a LoRaWAN link sets its rate.
+    if link_radio::class_a(link.radio.as_deref()).is_none() {
+        lines.raw("rate", course::written_rate(link.rate_bps, there));
+    }
     lines.raw("delay", course::written_delay(link.delay, there));
     lines.raw("queue", queue::text(link.queue, &link.discipline));
     if let Some(rtt) = link.bdp_rtt {
@@ -180,6 +183,9 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     if let Some(setting) = &link.quick_start {
         lines.raw("quick_start", inline(&quick_start::written(setting)));
     }
+    if let Some(radio) = &link.radio {
+        lines.raw("radio", inline(&link_radio::written(radio)));
+    }
     for (key, text) in course::written(there, &Course::default()) {
         lines.raw(key, text);
     }
@@ -193,7 +199,8 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
 fn losses(link: &LinkSpec) -> [Option<Vec<(&'static str, String)>>; 2] {
     [0, 1].map(|direction| {
         let bursts = link.course[direction].bursts.as_ref().map(loss::written_bursts);
-        bursts.or(link.loss[direction].as_ref().map(loss::written))
+        let steps = link.course[direction].loss.as_ref().map(loss::written_steps);
+        bursts.or(steps).or(link.loss[direction].as_ref().map(loss::written))
     })
 }
 

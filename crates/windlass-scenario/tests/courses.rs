@@ -43,6 +43,12 @@ fn a_written_scenario_reads_back_equal_and_runs() {
         "rate = \"1Mbps\"\nloss = { model = \"gilbert-elliott\", mean_good = \"15s\", mean_bad = \"400ms\", direction = \"both\" }",
         "rate = \"1Mbps\"\nloss = [{ model = \"drop\", probability = \"1%\" }, { model = \"gilbert-elliott\", \
          mean_good = \"1s\", mean_bad = \"10ms\", loss_bad = 0.5, direction = \"backward\" }]",
+        "rate = \"1Mbps\"\nloss = { model = \"steps\", steps = [[\"0s\", \"0%\"], [\"2s\", \"50%\"]], direction = \"both\" }",
+        "rate = \"1Mbps\"\nloss = [{ model = \"steps\", steps = [[\"0s\", 0.1], [\"2s\", 0]], repeat = \"3s\" }, \
+         { model = \"drop\", probability = 0.1, direction = \"backward\" }]",
+        "rate = \"1Mbps\"\ndelay = { steps = [[\"0s\", \"20ms\"], [\"1s\", \"60ms\"]], repeat = \"2s\" }\njitter = \"5ms\"",
+        "rate = \"1Mbps\"\ndelay = { steps = [[\"0s\", \"20ms\"], [\"1s\", \"60ms\"]], repeat = \"2s\" }\n\
+         back = { delay = [[\"0s\", \"20ms\"], [\"1s\", \"60ms\"]] }",
         "rate = { trace = \"0 5 7 7 20\" }\nback = { rate = \"1Mbps\" }",
         "rate = \"1Mbps\"\nreorder = { share = \"1%\", packets = 5 }\nback = { reorder = { share = 0 } }",
         "rate = \"1Mbps\"\ndelay = \"9ms\"\njitter = { distribution = \"normal\", by = \"3ms\" }\n\
@@ -155,6 +161,81 @@ fn bursts_are_given_by_packet_or_in_time() {
     ] {
         let refusal = refusal(&burst(keys));
         assert!(refusal.contains(says) && refusal.contains("test.toml:6:"), "{refusal}");
+    }
+}
+
+/// Writes a scenario whose link has these keys, with a trace, to a new folder.
+fn traced(test: &str, link: &str, trace: &str) -> PathBuf {
+    let file = beside(test, trace);
+    fs::write(&file, with(link)).expect("written");
+    file
+}
+
+#[test]
+fn delays_and_losses_follow_a_file() {
+    let ms = Span::from_millis;
+    for (test, trace, first, second) in [
+        ("delay-ms", "0 20\n1.5 40\n", 20, 40),
+        ("delay-rtt", "time_s,loss,rtt_ms\n10,0,30\n11.5,0,70\n", 15, 35),
+        ("delay-s", "ms;latency (s)\n0;0.02\n1500;0.04\n", 20, 40),
+    ] {
+        let link = "rate = \"1Mbps\"\ndelay = { trace = \"radio.trace\" }";
+        let scenario = Scenario::from_file(traced(test, link, trace));
+        let scenario = scenario.unwrap_or_else(|e| panic!("{test}: {e}"));
+        let link = &scenario.links[0];
+        assert_eq!(link.delay, ms(first), "{test}");
+        assert_eq!(link.course[0].delays, [(windlass_cc::Time::from_millis(1_500), ms(second))]);
+        assert_eq!(link.course[0].delays_repeat, Some(ms(3_000)), "{test}");
+    }
+    for (test, trace) in
+        [("loss-share", "0 0\n2 0.05\n"), ("loss-percent", "time_ms,packet loss %\n0,0\n2000,5\n")]
+    {
+        let link = "rate = \"1Mbps\"\nloss = [{ model = \"drop\", probability = 0, direction = \"backward\" }, \
+                    { model = \"steps\", trace = \"radio.trace\" }]";
+        let scenario = Scenario::from_file(traced(test, link, trace));
+        let loss =
+            scenario.unwrap_or_else(|e| panic!("{test}: {e}")).links[0].course[0].loss.clone();
+        let loss = loss.expect("losses over time");
+        let second = windlass_cc::Time::from_millis(2_000);
+        assert_eq!(loss.steps, [(windlass_cc::Time::ZERO, 0.0), (second, 0.05)], "{test}");
+        assert_eq!(loss.period, Some(ms(4_000)));
+    }
+}
+
+#[test]
+fn bad_steps_and_files_of_delays_and_losses_are_refused_with_their_place() {
+    for (link, says) in [
+        ("loss = { model = \"steps\" }", "needs `trace = \"FILE\"` or `steps"),
+        (
+            "loss = { model = \"steps\", steps = [[\"1s\", \"1%\"]] }",
+            "the first step begins at `0s`",
+        ),
+        ("loss = { model = \"steps\", steps = [[\"0s\", \"101%\"]] }", "more than 100 %"),
+        ("loss = { model = \"steps\", steps = [[\"0s\", \"1%\"]], repeat = \"0s\" }", "`repeat`"),
+        (
+            "loss = { model = \"steps\", steps = [[\"0s\", \"1%\"], [\"2s\", \"0%\"]], repeat = \"2s\" }",
+            "`repeat` (2s) must be after the last step",
+        ),
+        ("delay = { repeat = \"2s\" }", "needs `trace"),
+        ("delay = { steps = [[\"0s\", \"1ms\"], [\"0s\", \"2ms\"]] }", "each step begins after"),
+        ("delay = { trace = \"none.csv\" }", "cannot be read"),
+        ("delay = { trace = \"7\" }", "must be the name of a file"),
+    ] {
+        let refusal = refusal(&format!("rate = \"1Mbps\"\n{link}"));
+        assert!(refusal.contains(says) && refusal.contains("test.toml:6:"), "{link}: {refusal}");
+    }
+    for (test, trace, says) in [
+        ("bad-loss", "0 0\n1 5\n", "radio.trace:2: `5` is not a probability; a first line such as"),
+        (
+            "no-loss",
+            "time_s,rtt_ms\n0,5\n1,6\n",
+            "radio.trace:1: the header has 0 columns of losses",
+        ),
+        ("one-loss", "0 0\n", "needs at least two lines"),
+    ] {
+        let link = "rate = \"1Mbps\"\nloss = { model = \"steps\", trace = \"radio.trace\" }";
+        let error = Scenario::from_file(traced(test, link, trace)).expect_err(test).to_string();
+        assert!(error.contains(says), "{error}");
     }
 }
 

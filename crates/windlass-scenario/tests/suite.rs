@@ -7,6 +7,8 @@ mod draw;
 mod errors;
 mod errors_of_overrides;
 mod files;
+mod link_radio;
+mod link_radio_published;
 mod outlook;
 mod properties;
 mod sleep;

@@ -55,16 +55,27 @@ impl AqmQueue {
             let l = &config.links[direction / 2];
             let own = l.direction(direction % 2);
             let queue = Queue::new(&own.discipline, own.queue, config.seed, direction as u64)?;
-            Some(AqmQueue {
-                link: direction as u32,
-                queue,
-                counters: QueueCounters::default(),
-                armed: false,
-                changed: Time::ZERO,
-                drops: Vec::new(),
-            })
+            l.radio.is_none().then(|| AqmQueue::new(direction, queue))
         });
         directions.collect()
+    }
+
+    /// The queue in front of a link direction whose transmitter another part controls.
+    pub(crate) fn in_front(config: &Config, direction: usize) -> AqmQueue {
+        let own = config.links[direction / 2].direction(direction % 2);
+        let queue = Queue::always(&own.discipline, own.queue, config.seed, direction as u64);
+        AqmQueue::new(direction, queue)
+    }
+
+    fn new(direction: usize, queue: Queue) -> AqmQueue {
+        AqmQueue {
+            link: direction as u32,
+            queue,
+            counters: QueueCounters::default(),
+            armed: false,
+            changed: Time::ZERO,
+            drops: Vec::new(),
+        }
     }
 
     /// Integral of the queue length up to `now`.
@@ -110,6 +121,16 @@ impl AqmQueue {
     pub(crate) fn put(&mut self, core: &mut Core, number: u32, handle: PacketHandle) {
         // A transmission that ends at the same time ends first, as with drop-tail.
         self.transmit(core);
+        let busy_until = core.links[self.link as usize].busy_until();
+        self.enter(core, handle, busy_until);
+        self.transmit(core);
+        self.note_length();
+        self.wake_when_idle(core, number);
+    }
+
+    /// Enqueues a packet. The transmitter is free at `busy_until`.
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, core: &mut Core, handle: PacketHandle, busy_until: Time) {
         let flow = core.destination(handle);
         let link = &core.links[self.link as usize];
         let packet = Waiting {
@@ -119,7 +140,6 @@ impl AqmQueue {
             flow,
             capable: core.packets.get(handle.id).is_capable(),
         };
-        let busy_until = link.busy_until();
         if let Some(evidence) = &mut core.evidence {
             evidence.enter(self.link, flow / 2);
         }
@@ -127,9 +147,12 @@ impl AqmQueue {
             self.mark(core, handle);
         }
         self.discard(core);
-        self.transmit(core);
+    }
+
+    /// Counts the present length.
+    #[inline(always)]
+    pub(crate) fn note_length(&mut self) {
         self.counters.max_waiting = self.counters.max_waiting.max(self.queue.len());
-        self.wake_when_idle(core, number);
     }
 
     /// Handles the queue's event: its link has finished a transmission.
@@ -140,14 +163,14 @@ impl AqmQueue {
         self.wake_when_idle(core, number);
     }
 
-    /// Gives the next packet to the link if the link is idle.
-    fn transmit(&mut self, core: &mut Core) {
+    /// Gives the next packet to the link if the link is idle. Returns true if it took a packet.
+    pub(crate) fn transmit(&mut self, core: &mut Core) -> bool {
         if core.links[self.link as usize].busy_until() > core.now {
-            return;
+            return false;
         }
         let taken = self.dequeue(core.now);
         self.discard(core);
-        let Some((handle, marked)) = taken else { return };
+        let Some((handle, marked)) = taken else { return false };
         self.note_departure(core, handle);
         if marked {
             self.mark(core, handle);
@@ -159,6 +182,7 @@ impl AqmQueue {
             core.schedule(at, Entity::Link(self.link));
         }
         core.log(core.now, self.link, PacketFate::Sent, handle);
+        true
     }
 
     /// Schedules an event for the end of the link's transmission, if packets wait.

@@ -23,10 +23,10 @@ impl Config {
     /// routes.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         // A link direction may have a queue discipline and a line after it, which are an entity
-        // each. A radio is one entity, because its stations have their own event queue. Its routers
+        // each, and a radio of its device. A radio is one entity, because its stations have their own event queue. Its routers
         // are one entity too.
         let hosts = 2 * (self.flows.len() + self.subflows());
-        if 6 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
+        if 7 * self.links.len() + hosts + 2 * self.radios.len() > MAX_ENTITIES {
             return Err(ConfigError::TooLarge);
         }
         let run = || "the run".to_string();
@@ -136,6 +136,9 @@ impl Config {
         }
         if !link.down.as_flattened().is_sorted_by(|a, b| a < b) {
             return Err("the times when it goes down and up must ascend".to_string());
+        }
+        if let Some(radio) = &link.radio {
+            radio.check().map_err(|(key, problem)| format!("radio.{key}: {problem}"))?;
         }
         link.quick_start.iter().try_for_each(QuickStart::check)?;
         link.loss.iter().flatten().try_for_each(LossModel::check)

@@ -9,6 +9,7 @@ use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
 
 use crate::course::Course;
 use crate::link::{Framing, QueueLimit};
+use crate::link_radio::LinkRadio;
 use crate::loss::LossModel;
 use crate::queue::Discipline;
 use crate::radio::RadioConfig;
@@ -66,6 +67,8 @@ pub struct LinkConfig {
     pub back: Option<Box<LinkDirection>>,
     /// Deviations of the forward and of the backward direction from a constant rate and delay.
     pub course: [Course; 2],
+    /// Radio of the device at one end, if the link has a radio.
+    pub radio: Option<Box<LinkRadio>>,
 }
 
 /// Values of one direction of a link.

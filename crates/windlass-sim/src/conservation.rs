@@ -37,7 +37,11 @@ fn open_link(run: View) -> Option<String> {
             return Some(format!("link {}: {:?}", run.direction_name(i), link.counters));
         }
     }
-    let queue = run.queues.iter().find(|queue| {
+    if let Some(gate) = run.gates.iter().find(|gate| !gate.counts_all_time(run.now())) {
+        let name = run.direction_name(gate.queues()[0].link as usize);
+        return Some(format!("times of the radio of {name}: {gate:?}"));
+    }
+    let queue = run.all_queues().find(|queue| {
         let link = &run.core.links[queue.link as usize];
         !queue.conserves_packets(link)
     })?;
@@ -52,7 +56,7 @@ fn open_link(run: View) -> Option<String> {
 /// received, dropped or inside.
 fn open_network(run: View) -> Option<String> {
     let counts = &run.core.counts;
-    let waiting: u64 = run.queues.iter().map(|m| m.queue.len()).sum();
+    let waiting: u64 = run.all_queues().map(|m| m.queue.len()).sum();
     let in_links = run.core.links.iter().map(Link::inside).sum::<u64>();
     let in_lines: u64 = run.lines.iter().map(|line| line.inside).sum();
     let inside = waiting + in_links + in_lines + run.radios.inside();
@@ -62,7 +66,7 @@ fn open_network(run: View) -> Option<String> {
         return Some(format!("{inside} in links and stations, {all} in the buffer"));
     }
     let by_link = |l: &Link| l.counters.dropped_queue + l.counters.dropped_error;
-    let by_queues: u64 = run.queues.iter().map(|m| m.counters.dropped).sum();
+    let by_queues: u64 = run.all_queues().map(|m| m.counters.dropped).sum();
     let by_links = run.core.links.iter().map(by_link).sum::<u64>();
     let by_lines: u64 = run.lines.iter().map(|line| line.thinned).sum();
     let taken = by_queues + by_links + by_lines + run.radios.dropped();

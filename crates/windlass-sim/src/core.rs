@@ -19,7 +19,7 @@ use crate::results::{PacketEvent, PacketFate};
 use crate::route::RouteTable;
 
 /// First entity number of each kind of entity. The order is: link directions, hosts, queues with a
-/// discipline, radios, routers of the radios, and lines after links. Events carry these numbers.
+/// discipline, radios, routers of the radios, lines after links, and radios of links. Events carry these numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entities {
     hosts: u32,
@@ -27,6 +27,7 @@ pub(crate) struct Entities {
     radios: u32,
     meshes: u32,
     lines: u32,
+    gates: u32,
 }
 
 /// An entity: its kind, and its number within the kind.
@@ -38,10 +39,17 @@ pub(crate) enum Entity {
     Radio(u32),
     Mesh(u32),
     Line(u32),
+    Gate(u32),
 }
 
 impl Entities {
-    pub(crate) fn new(directions: usize, hosts: usize, queues: usize, radios: usize) -> Entities {
+    pub(crate) fn new(
+        directions: usize,
+        hosts: usize,
+        queues: usize,
+        radios: usize,
+        lines: usize,
+    ) -> Entities {
         let hosts_from = directions as u32;
         let queues_from = hosts_from + hosts as u32;
         let radios_from = queues_from + queues as u32;
@@ -53,6 +61,7 @@ impl Entities {
             radios: radios_from,
             meshes: meshes_from,
             lines: lines_from,
+            gates: lines_from + lines as u32,
         }
     }
 
@@ -68,8 +77,10 @@ impl Entities {
             Entity::Radio(number - self.radios)
         } else if number < self.lines {
             Entity::Mesh(number - self.meshes)
-        } else {
+        } else if number < self.gates {
             Entity::Line(number - self.lines)
+        } else {
+            Entity::Gate(number - self.gates)
         }
     }
 
@@ -82,6 +93,7 @@ impl Entities {
             Entity::Radio(n) => self.radios + n,
             Entity::Mesh(n) => self.meshes + n,
             Entity::Line(n) => self.lines + n,
+            Entity::Gate(n) => self.gates + n,
         }
     }
 }

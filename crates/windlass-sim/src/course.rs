@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_cc::{Span, Time};
 
-use crate::loss::Bursts;
+use crate::loss::{Bursts, LossSteps};
 
 /// Deviations of one link direction from a constant rate and delay. The default has no deviations
 /// and no run-time cost.
@@ -14,6 +14,8 @@ pub struct Course {
     pub rate: Option<RateCourse>,
     /// Times from which on the propagation delay has another value, in ascending order.
     pub delays: Vec<(Time, Span)>,
+    /// Time after which these delays repeat, from the link's own delay on; `None` if the last holds.
+    pub delays_repeat: Option<Span>,
     /// Variation of the delay from packet to packet.
     pub jitter: Option<Jitter>,
     /// Packets that other packets overtake.
@@ -22,6 +24,8 @@ pub struct Course {
     pub acks: Option<AckShaping>,
     /// Bursts of losses in time, in addition to the link's error model.
     pub bursts: Option<Bursts>,
+    /// Loss probabilities over time, in addition to the error model and instead of bursts.
+    pub loss: Option<LossSteps>,
 }
 
 /// A rate that changes over time.
@@ -240,6 +244,14 @@ impl Course {
     pub(crate) fn check(&self, delay: Span) -> Result<(), String> {
         self.rate.as_ref().map_or(Ok(()), RateCourse::check)?;
         self.bursts.as_ref().map_or(Ok(()), Bursts::check)?;
+        self.loss.as_ref().map_or(Ok(()), LossSteps::check)?;
+        if self.loss.is_some() && self.bursts.is_some() {
+            return Err("losses over time are either bursts or steps".to_string());
+        }
+        let last = self.delays.last().map_or(Time::ZERO, |(from, _)| *from);
+        if self.delays_repeat.is_some_and(|period| Time::ZERO + period <= last) {
+            return Err("the delays must repeat after the time of the last delay".to_string());
+        }
         if !self.delays.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("the times of the delays must ascend".to_string());
         }

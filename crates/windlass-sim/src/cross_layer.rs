@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::host::{Host, Kind};
 use crate::link::{Link, QueueLimit};
+use crate::link_radio::gate::Gate;
 use crate::radio::mac::{CONTROL_BYTES, Radio};
 use crate::radio::network::Radios;
 use crate::radio::rates::{CONTROL, DATA};
@@ -308,6 +309,7 @@ fn steps(core: &Core, around: Surroundings, config: &Config, host: usize, mtu: u
         route::Step::Queue(queue) => Some(over_link(around.queues[queue as usize].link)),
         route::Step::Radio(hop) => Some(over_radio(hop)),
         // The time on a line is included in the link's time.
+        route::Step::Gate(number) => Some(over_link(Gate::direction_of(config, number)?)),
         route::Step::Host(_) | route::Step::Line(_) | route::Step::WithOption(_) => None,
     });
     hops.collect()

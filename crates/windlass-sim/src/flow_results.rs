@@ -60,7 +60,7 @@ impl View<'_> {
             transit: self.delays.and_then(|delays| delays.result(i)).map(Box::new),
             messages: messages(rx).map(|messages| messages.result(self.now()).into()),
             coap: coap([tx, rx]).map(Box::new),
-            radio: self.radios.used_by(self.config, [flow.from, flow.to], self.now()),
+            radio: self.radio_use([flow.from, flow.to]),
             multipath: match (&tx.kind, &rx.kind) {
                 (Kind::Multipath(tx), Kind::Multipath(rx)) => Some(multipath(tx, rx, paths).into()),
                 _ if flow.multipath.is_some() => {

@@ -42,6 +42,7 @@
 //!     down: vec![],
 //!     quick_start: None,
 //!     back: None,
+//!     radio: None,
 //!     course: Default::default(),
 //! };
 //! let profile = Profile::new(stack::RFC, AnyParams::by_name("newreno").unwrap(), 1500);
@@ -94,6 +95,7 @@ pub mod host;
 pub mod latency;
 mod line;
 pub mod link;
+pub mod link_radio;
 pub mod loss;
 pub mod multipath;
 pub mod packet;

@@ -10,7 +10,8 @@ use windlass_cc::{Span, Time};
 
 use crate::config::Config;
 use crate::core::{Core, Entity};
-use crate::course::{Distribution, Jitter, Reorder};
+use crate::course::{Course, Distribution, Jitter, Reorder};
+use crate::loss::step_at;
 use crate::packet::{Body, PacketHandle};
 use crate::random::{Chance, Purpose, Stream};
 use crate::results::PacketFate;
@@ -49,6 +50,8 @@ pub(crate) struct DelayLine {
     delay: Span,
     /// Later delays, in reverse order of time.
     changes: Vec<(Time, Span)>,
+    /// Delays that repeat, with their period; empty without a period.
+    cycle: (Vec<(Time, Span)>, Option<Span>),
     jitter: Option<Jitter>,
     reorder: Option<(Chance, Reorder)>,
     gates: Option<Gates>,
@@ -79,7 +82,11 @@ impl DelayLine {
             course.has_line().then(|| DelayLine {
                 link: direction as u32,
                 delay: link.direction(direction % 2).delay,
-                changes: course.delays.iter().rev().copied().collect(),
+                changes: match course.delays_repeat {
+                    None => course.delays.iter().rev().copied().collect(),
+                    Some(_) => Vec::new(),
+                },
+                cycle: (cycle(course, link.direction(direction % 2).delay), course.delays_repeat),
                 jitter: course.jitter,
                 reorder: course.reorder.map(|r| (Chance::new(r.share), r)),
                 gates: course.acks.map(Gates::new),
@@ -186,6 +193,11 @@ impl DelayLine {
         while let Some((_, delay)) = self.changes.pop_if(|(from, _)| *from <= now) {
             self.delay = delay;
         }
+        if let (steps, Some(period)) = &self.cycle
+            && let Some(delay) = step_at(steps, Some(*period), now)
+        {
+            self.delay = delay;
+        }
         let delay = match self.jitter {
             Some(jitter) => drawn(jitter, self.delay, &mut self.stream),
             None => self.delay,
@@ -213,6 +225,12 @@ impl DelayLine {
             core.schedule(*at, Entity::Line(number));
         }
     }
+}
+
+/// The delays of a period, if the delays repeat.
+fn cycle(course: &Course, first: Span) -> Vec<(Time, Span)> {
+    let all = || std::iter::once((Time::ZERO, first)).chain(course.delays.iter().copied());
+    course.delays_repeat.map_or_else(Vec::new, |_| all().collect())
 }
 
 /// Draws a delay around this delay.

@@ -196,11 +196,88 @@ impl BurstProcess {
     }
 }
 
-/// Causes of frame losses on one link direction: an error model, bursts, and outages.
+/// Loss probabilities over time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LossSteps {
+    /// Probability from each time on. The first time is zero.
+    pub steps: Vec<(Time, f64)>,
+    /// Time after which the steps repeat; `None` if the last holds.
+    pub period: Option<Span>,
+}
+
+impl LossSteps {
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let first = self.steps.first().map(|(from, _)| *from);
+        if first != Some(Time::ZERO) || !self.steps.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err("the times of the loss probabilities must ascend from zero".to_string());
+        }
+        let last = self.steps.last().map_or(Time::ZERO, |(from, _)| *from);
+        if self.period.is_some_and(|period| Time::ZERO + period <= last) {
+            return Err("loss steps must repeat after the time of the last step".to_string());
+        }
+        match self.steps.iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
+            Some((_, p)) => Err(format!("a loss probability must be between 0 and 1, not {p}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// State of losses over time on one link direction.
+#[derive(Clone, Debug)]
+pub(crate) enum InTime {
+    Bursts(BurstProcess),
+    Steps(StepProcess),
+}
+
+impl InTime {
+    fn takes(&mut self, starts: Time, ends: Time) -> bool {
+        match self {
+            InTime::Bursts(process) => process.takes(starts, ends),
+            InTime::Steps(process) => process.takes(starts),
+        }
+    }
+}
+
+/// State of loss steps on one link direction.
+#[derive(Clone, Debug)]
+pub(crate) struct StepProcess {
+    steps: Vec<(Time, Chance)>,
+    period: Option<Span>,
+    draws: Stream,
+}
+
+impl StepProcess {
+    pub(crate) fn new(steps: &LossSteps, seed: u64, entity: u64) -> StepProcess {
+        StepProcess {
+            steps: steps.steps.iter().map(|(from, p)| (*from, Chance::new(*p))).collect(),
+            period: steps.period,
+            draws: Stream::new(seed, entity, Purpose::Loss),
+        }
+    }
+
+    /// Returns true if the frame that starts at `starts` is lost.
+    fn takes(&mut self, starts: Time) -> bool {
+        let chance = step_at(&self.steps, self.period, starts);
+        chance.is_some_and(|chance| chance.draw(&mut self.draws))
+    }
+}
+
+/// The value of steps at a time. The steps may repeat after a period.
+pub(crate) fn step_at<T: Copy>(
+    steps: &[(Time, T)],
+    period: Option<Span>,
+    moment: Time,
+) -> Option<T> {
+    let moment = period.map_or(moment, |period| Time(moment.0 % period.0.max(1)));
+    let after = steps.partition_point(|(from, _)| *from <= moment);
+    steps.get(after.checked_sub(1)?).map(|(_, value)| *value)
+}
+
+/// Causes of frame losses on one link direction: an error model, losses over time, and outages.
 #[derive(Clone, Debug)]
 pub struct Errors {
     model: Option<LossProcess>,
-    bursts: Option<BurstProcess>,
+    in_time: Option<InTime>,
     /// Start and end of each outage, in ascending order.
     down: Vec<[Time; 2]>,
     /// Number of outages that are over.
@@ -211,24 +288,24 @@ impl Errors {
     /// Creates the causes for a link with this error model. The link is down from the first to the
     /// second time of each pair; the pairs are in ascending order.
     pub fn new(model: Option<LossProcess>, down: Vec<[Time; 2]>) -> Errors {
-        Errors { model, bursts: None, down, over: 0 }
+        Errors { model, in_time: None, down, over: 0 }
     }
 
-    /// Adds bursts of losses in time.
-    pub(crate) fn with_bursts(self, bursts: Option<BurstProcess>) -> Errors {
-        Errors { bursts, ..self }
+    /// Adds losses over time.
+    pub(crate) fn over_time(self, in_time: Option<InTime>) -> Errors {
+        Errors { in_time, ..self }
     }
 
     /// Returns true if the next frame, of this many bytes and transmitted from `starts` to `ends`,
-    /// is lost. The cause is the model, a burst, or an outage during a part of the transmission.
+    /// is lost. The cause is the model, the time, or an outage during a part of the transmission.
     /// The model draws in every case, so that an outage does not change its later draws.
     pub fn take(&mut self, frame_bytes: u32, starts: Time, ends: Time) -> bool {
         let by_model = self.model.as_mut().is_some_and(|m| m.takes(frame_bytes));
-        let by_burst = self.bursts.as_mut().is_some_and(|b| b.takes(starts, ends));
+        let by_time = self.in_time.as_mut().is_some_and(|t| t.takes(starts, ends));
         while self.down.get(self.over).is_some_and(|[_, up]| *up <= starts) {
             self.over += 1;
         }
-        by_model || by_burst || self.down.get(self.over).is_some_and(|[down, _]| *down < ends)
+        by_model || by_time || self.down.get(self.over).is_some_and(|[down, _]| *down < ends)
     }
 }
 
@@ -422,6 +499,24 @@ mod tests {
             process.takes(Time(before), Time(after)),
             "a frame in transmission at the start of a burst is lost"
         );
+    }
+
+    #[test]
+    fn loss_steps_hold_from_their_times_on_and_repeat() {
+        let at = Time::from_millis;
+        let steps =
+            LossSteps { steps: vec![(at(0), 0.0), (at(10), 1.0), (at(30), 0.0)], period: None };
+        let mut process = StepProcess::new(&steps, 7, 1);
+        let lost: Vec<u64> = (0..100).filter(|ms| process.takes(at(*ms))).collect();
+        assert_eq!(lost, (10..30).collect::<Vec<u64>>());
+        let repeated = LossSteps { period: Some(Span::from_millis(40)), ..steps };
+        let mut process = StepProcess::new(&repeated, 7, 1);
+        let lost = (0..4000).filter(|ms| process.takes(at(*ms))).count();
+        assert!(lost == 2_000 && process.takes(at(4_010)) && !process.takes(at(4_030)));
+        let half = LossSteps { steps: vec![(at(0), 0.3)], period: None };
+        let mut process = StepProcess::new(&half, 7, 1);
+        let share = (0..100_000).filter(|ms| process.takes(at(*ms))).count() as f64 / 1e5;
+        assert!((share - 0.3).abs() < 4.0 * (0.21f64 / 1e5).sqrt(), "{share}");
     }
 
     #[test]

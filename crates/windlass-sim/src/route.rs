@@ -22,6 +22,9 @@ pub(crate) enum Step {
     Radio(u32),
     /// Through a delay line, by line number.
     Line(u32),
+    /// Over a direction of a link with a radio: twice the number of its gate, and one more for the
+    /// downlink.
+    Gate(u32),
     /// The inner hop for packets with a Quick-Start option, which a router processes first.
     WithOption(Hop),
 }
@@ -32,6 +35,9 @@ impl Hop {
     const RADIO: u32 = 1 << 29;
     const LINE: u32 = Hop::QUEUE | Hop::RADIO;
     const OPTION: u32 = 1 << 28;
+    /// A gate has the bit of options and a bit that numbers of other hops do not reach, so that no
+    /// other hop takes longer to unpack. Packets with options pass it without being processed.
+    const GATE: u32 = Hop::OPTION | 1 << 27;
     /// Number of hops per kind.
     pub(crate) const MAX: usize = 1 << 28;
 
@@ -55,18 +61,26 @@ impl Hop {
         Hop(Hop::LINE | line)
     }
 
+    pub(crate) const fn gate(number: u32) -> Hop {
+        Hop(Hop::GATE | number)
+    }
+
+    const fn is_gate(self) -> bool {
+        self.0 >> 27 == Hop::GATE >> 27
+    }
+
     /// This hop for packets with an option.
     const fn with_option(self) -> Hop {
         Hop(self.0 | Hop::OPTION)
     }
 
     pub(crate) const fn has_option(self) -> bool {
-        self.0 & Hop::OPTION != 0
+        self.0 & Hop::OPTION != 0 && !self.is_gate()
     }
 
     /// This hop for packets without an option.
     pub(crate) const fn plain(self) -> Hop {
-        Hop(self.0 & !Hop::OPTION)
+        if self.is_gate() { self } else { Hop(self.0 & !Hop::OPTION) }
     }
 
     /// True if it ends a route.
@@ -82,8 +96,11 @@ impl Hop {
             Step::Link(self.0)
         } else if self.0 & (Hop::HOST | Hop::OPTION) == Hop::HOST {
             Step::Host(number)
-        } else if self.has_option() {
-            Step::WithOption(self.plain())
+        } else if self.0 & Hop::OPTION != 0 {
+            match self.is_gate() {
+                true => Step::Gate(self.0 & !Hop::GATE),
+                false => Step::WithOption(self.plain()),
+            }
         } else if self.0 & Hop::LINE == Hop::LINE {
             Step::Line(number)
         } else if self.0 & Hop::QUEUE != 0 {
@@ -162,7 +179,12 @@ mod tests {
             let steps =
                 [Step::Link(n), Step::Host(n), Step::Queue(n), Step::Radio(n), Step::Line(n)];
             assert_eq!(hops.map(Hop::step), steps);
-            for hop in hops {
+            if n < 1 << 27 {
+                let gate = Hop::gate(n);
+                assert_eq!([gate.step(), gate.with_option().step()], [Step::Gate(n); 2]);
+                assert_eq!((gate.plain(), gate.has_option()), (gate, false));
+            }
+            for hop in hops.into_iter().filter(|_| n < 1 << 27) {
                 assert_eq!(hop.with_option().step(), Step::WithOption(hop));
                 assert_eq!((hop.with_option().plain(), hop.has_option()), (hop, false));
             }

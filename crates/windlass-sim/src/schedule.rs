@@ -6,6 +6,7 @@ use std::sync::Arc;
 use windlass_cc::{Span, Time};
 
 use crate::course::{RateCourse, Trace};
+use crate::link_radio::lora::{LORAWAN_BYTES, Modulation};
 
 /// State of the transmitter. It is called in the order of the frames.
 #[derive(Clone, Debug)]
@@ -16,6 +17,11 @@ pub(crate) enum Schedule {
         /// The next opportunity to use, and its remaining bytes.
         number: u64,
         left: u32,
+    },
+    /// The frames of a LoRa radio, with this many bytes less per packet by header compression.
+    Lora {
+        modulation: Modulation,
+        compressed: u32,
     },
 }
 
@@ -48,6 +54,9 @@ impl Schedule {
     pub(crate) fn finish(&mut self, starts: Time, bits: u64, bytes: u32) -> Time {
         match self {
             Schedule::Steps(steps) => steps.finish(starts, bits),
+            Schedule::Lora { modulation, compressed } => {
+                starts + modulation.airtime(bytes.saturating_sub(*compressed) + LORAWAN_BYTES)
+            }
             Schedule::Trace { trace, number, left } => {
                 if trace.at(*number) < starts {
                     (*number, *left) = (trace.first_from(starts), Trace::OPPORTUNITY);

@@ -11,11 +11,13 @@ use crate::arrivals::ArrivalProcess;
 use crate::coap::{Client, Server};
 use crate::config::{Config, ConfigError, FlowConfig, ReadPolicy, SubflowConfig, Traffic};
 use crate::core::{Core, Entities, PacketCounts};
+use crate::course::Course;
 use crate::event_queue::EventQueue;
 use crate::host::{DatagramSource, Host, Kind};
 use crate::line::DelayLine;
 use crate::link::{Link, QueueLimit};
-use crate::loss::{BurstProcess, Errors, LossProcess};
+use crate::link_radio::gate::Gate;
+use crate::loss::{BurstProcess, Errors, InTime, LossProcess, StepProcess};
 use crate::multipath::MultipathEnd;
 use crate::packet::PacketBuffer;
 use crate::packet_log::PacketLog;
@@ -36,6 +38,7 @@ pub(crate) struct Network<'a> {
     pub(crate) queues: Vec<AqmQueue>,
     pub(crate) lines: Vec<DelayLine>,
     pub(crate) radios: Radios,
+    pub(crate) gates: Vec<Gate>,
     /// `None` if no connection requests a rate from its routers.
     pub(crate) quick_start: Option<Box<QuickStartRouters>>,
 }
@@ -48,11 +51,18 @@ impl Network<'_> {
         let radios = Radios::new(config);
         let hosts = 2 * (config.flows.len() + config.subflows());
         let directions = 2 * config.links.len();
+        let gates = Gate::all(config);
         let entities = directions + hosts + queues.len() + lines.len() + 2 * radios.cells.len();
         let core = Core {
             now: Time::ZERO,
             events: EventQueue::with_capacity(2 * entities),
-            entities: Entities::new(directions, hosts, queues.len(), radios.cells.len()),
+            entities: Entities::new(
+                directions,
+                hosts,
+                queues.len(),
+                radios.cells.len(),
+                lines.len(),
+            ),
             links: links(config),
             packets: PacketBuffer::default(),
             hosts: Vec::with_capacity(hosts),
@@ -65,7 +75,7 @@ impl Network<'_> {
             evidence: config.record.decisions.then(Box::default),
         };
         let quick_start = QuickStartRouters::new(config);
-        let mut network = Network { config, core, queues, lines, radios, quick_start };
+        let mut network = Network { config, core, queues, lines, radios, gates, quick_start };
         let ends = config.links.iter().map(|l| l.ends).chain(Radios::ends(config));
         let routes = Routes::new(config.nodes.len(), ends);
         for (i, flow) in config.flows.iter().enumerate() {
@@ -146,6 +156,11 @@ impl Network<'_> {
     /// The hop of a direction. Directions above the link directions are hops over radios.
     fn hop(&mut self, direction: Direction, disjoint: &DisjointPaths) -> Hop {
         let queue = self.queues.iter().position(|queue| queue.link == direction);
+        let gates = self.gates.iter().enumerate();
+        let mut ways = gates.flat_map(|(i, gate)| (2 * i as u32..).zip(gate.queues()));
+        if let Some((number, _)) = ways.find(|(_, queue)| queue.link == direction) {
+            return Hop::gate(number);
+        }
         match (self.radio_hop(direction), queue) {
             (Some(hop), _) => Hop::radio(self.radios.hop_on(hop, disjoint)),
             (None, Some(queue)) => Hop::queue(queue as u32),
@@ -215,16 +230,15 @@ fn links(config: &Config) -> Vec<Link> {
             let loss = l.loss[direction].as_ref().map(|model| {
                 LossProcess::new(model, Stream::new(config.seed, entity, Purpose::Loss))
             });
-            let bursts = l.course[direction].bursts;
-            let bursts = bursts.map(|bursts| BurstProcess::new(&bursts, config.seed, entity));
-            let errors = (loss.is_some() || bursts.is_some() || !l.down.is_empty())
-                .then(|| Errors::new(loss, l.down.clone()).with_bursts(bursts));
-            // With a queue discipline, packets wait in the queue in front of the link, and not in
+            let in_time = in_time(&l.course[direction], config.seed, entity);
+            let errors = (loss.is_some() || in_time.is_some() || !l.down.is_empty())
+                .then(|| Errors::new(loss, l.down.clone()).over_time(in_time));
+            // With a queue discipline or a radio, packets wait in the queue in front of the link, and not in
             // the link.
             let own = l.direction(direction);
             let course = &l.course[direction];
             let limit = match own.discipline {
-                Discipline::DropTail => own.queue,
+                Discipline::DropTail if l.radio.is_none() => own.queue,
                 _ => QueueLimit::Unlimited,
             };
             // The delay line of a link delays the packets that leave the link.
@@ -240,6 +254,14 @@ fn links(config: &Config) -> Vec<Link> {
         }
     }
     links
+}
+
+/// The losses over time of a link direction.
+fn in_time(course: &Course, seed: u64, entity: u64) -> Option<InTime> {
+    let bursts = course.bursts.as_ref();
+    let bursts = bursts.map(|bursts| InTime::Bursts(BurstProcess::new(bursts, seed, entity)));
+    let steps = || Some(InTime::Steps(StepProcess::new(course.loss.as_ref()?, seed, entity)));
+    bursts.or_else(steps)
 }
 
 /// The two ends of a flow.

@@ -15,6 +15,7 @@ use crate::delays::Delays;
 use crate::external::Egress;
 use crate::host::{Host, Kind};
 use crate::line::DelayLine;
+use crate::link_radio::gate::Gate;
 use crate::packet::{Body, PacketHandle};
 use crate::quick_start::{self, QuickStartRouters};
 use crate::radio::network::Radios;
@@ -35,6 +36,8 @@ pub struct Simulation {
     /// Delay lines after links with more than a constant delay.
     lines: Vec<DelayLine>,
     radios: Radios,
+    /// Radios of links.
+    gates: Vec<Gate>,
     /// `None` if no connection requests a rate from its routers.
     quick_start: Option<Box<QuickStartRouters>>,
     /// `None` if no controller or scheduler requires cross-layer values.
@@ -60,7 +63,7 @@ impl Simulation {
     /// has a flow between nodes without a route.
     pub fn new(config: Config) -> Result<Simulation, ConfigError> {
         config.check()?;
-        let Network { mut core, queues, lines, mut radios, quick_start, .. } =
+        let Network { mut core, queues, lines, mut radios, gates, quick_start, .. } =
             Network::new(&config)?;
         for host in 0..core.hosts.len() as u32 {
             core.arm(host);
@@ -76,6 +79,7 @@ impl Simulation {
             queues,
             lines,
             radios,
+            gates,
             quick_start,
             recorder: Recorder::new(&config).map(Box::new),
             delays: Delays::new(&config),
@@ -158,6 +162,7 @@ impl Simulation {
             Entity::Radio(radio) => self.on_radio_event(radio, end),
             Entity::Mesh(radio) => self.radios.on_mesh_event(&mut self.core, radio),
             Entity::Line(n) => self.on_line_event(n),
+            Entity::Gate(n) => self.gates[n as usize].on_due(&mut self.core, n),
         }
     }
 
@@ -196,6 +201,10 @@ impl Simulation {
             Step::Queue(n) => self.queues[n as usize].put(&mut self.core, n, handle),
             Step::Radio(hop) => self.radios.put(&mut self.core, hop, handle),
             Step::Line(n) => self.lines[n as usize].put(&mut self.core, n, handle),
+            Step::Gate(n) => {
+                let (gate, way) = (n / 2, n as usize % 2);
+                self.gates[gate as usize].put(&mut self.core, gate, way, handle);
+            }
             Step::Host(host) => self.deliver(host, handle.id),
             Step::WithOption(hop) => self.pass_with_option(hop.step(), handle),
         }
@@ -221,7 +230,11 @@ impl Simulation {
         match step {
             Step::Link(link) => Some(link),
             Step::Queue(n) => Some(self.queues[n as usize].link),
-            Step::Host(_) | Step::Radio(_) | Step::Line(_) | Step::WithOption(_) => None,
+            Step::Host(_)
+            | Step::Radio(_)
+            | Step::Line(_)
+            | Step::Gate(_)
+            | Step::WithOption(_) => None,
         }
     }
 
@@ -434,6 +447,7 @@ impl Simulation {
             queues: &self.queues,
             lines: &self.lines,
             radios: &self.radios,
+            gates: &self.gates,
             delays: self.delays.as_deref(),
         }
     }
@@ -467,7 +481,7 @@ impl Simulation {
             packet_hops: self.packet_hops(),
             flows: (0..self.config.flows.len()).map(|i| view.flow_result(i)).collect(),
             links: (0..self.core.links.len()).map(|i| view.link_result(i)).collect(),
-            radios: self.radios.results(&self.config, self.now()),
+            radios: view.radio_results(),
             messages: view.messages(),
             samples,
             packets,

@@ -10,7 +10,9 @@ use crate::delays::Delays;
 use crate::evidence::{Decided, Decisions};
 use crate::host::Kind;
 use crate::line::DelayLine;
+use crate::link_radio::gate::Gate;
 use crate::radio::network::Radios;
+use crate::results::{RadioResult, RadioUse};
 
 /// The parts of a run.
 #[derive(Clone, Copy)]
@@ -20,6 +22,7 @@ pub(crate) struct View<'a> {
     pub(crate) queues: &'a [AqmQueue],
     pub(crate) lines: &'a [DelayLine],
     pub(crate) radios: &'a Radios,
+    pub(crate) gates: &'a [Gate],
     pub(crate) delays: Option<&'a Delays>,
 }
 
@@ -30,7 +33,26 @@ impl View<'_> {
 
     /// The queue with a discipline in front of a link direction, if the direction has such a queue.
     pub(crate) fn queue_before(&self, direction: usize) -> Option<&AqmQueue> {
-        self.queues.iter().find(|queue| queue.link as usize == direction)
+        self.all_queues().find(|queue| queue.link as usize == direction)
+    }
+
+    /// The queues with a discipline, and the queues of links with a radio.
+    pub(crate) fn all_queues(&self) -> impl Iterator<Item = &AqmQueue> {
+        self.queues.iter().chain(self.gates.iter().flat_map(Gate::queues))
+    }
+
+    /// Results of the radios: the Wi-Fi cells, then the links with a radio.
+    pub(crate) fn radio_results(&self) -> Vec<RadioResult> {
+        let mut radios = self.radios.results(self.config, self.now());
+        radios.extend(self.gates.iter().filter_map(|gate| gate.result(self.config, self.core)));
+        radios
+    }
+
+    /// Use of the radios of a flow's two nodes.
+    pub(crate) fn radio_use(&self, nodes: [usize; 2]) -> Option<RadioUse> {
+        let in_cells = self.radios.used_by(self.config, nodes, self.now());
+        let add = |sum, gate: &Gate| gate.add_use(self.config, nodes, self.now(), sum);
+        self.gates.iter().fold(in_cells, add)
     }
 
     /// The delay line of this link direction, if the direction has a line.

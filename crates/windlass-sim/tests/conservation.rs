@@ -114,6 +114,8 @@ fn courses() -> impl Strategy<Value = Course> {
         prop_oneof![3 => Just(None), 1 => bursts],
     )
         .prop_map(|(jitter, reorder, acks, delays, bursts)| Course {
+            delays_repeat: None,
+            loss: None,
             rate: None,
             delays,
             jitter,

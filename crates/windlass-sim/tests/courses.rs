@@ -75,6 +75,29 @@ fn a_disciplined_queue_gives_a_trace_the_same_packets() {
 }
 
 #[test]
+fn delays_that_repeat_begin_again_with_the_links_own_delay() {
+    let ms = Span::from_millis;
+    let course = Course {
+        delays: vec![(MS(100), ms(80))],
+        delays_repeat: Some(ms(200)),
+        ..Course::default()
+    };
+    let source = Traffic::CbrUdp(cbr(100, 50_000, MS(499)));
+    let mut config =
+        network(vec![with(course)], vec![flow([0, 1], rfc("reno"), source)], MS(1_000));
+    config.record.capture = vec![0];
+    let result = run(config);
+    let of = |fate| result.packets.iter().filter(move |p| p.fate == fate).map(|p| p.time);
+    let sent = of(windlass_sim::PacketFate::Sent);
+    let delays: Vec<u64> = sent
+        .zip(of(windlass_sim::PacketFate::Delivered))
+        .map(|(sent, arrived)| arrived.since(sent).0 / 1_000_000)
+        .collect();
+    // The packet of 200 ms does not overtake that of 150 ms.
+    assert_eq!(delays, [20, 20, 80, 80, 30, 20, 80, 80, 30, 20]);
+}
+
+#[test]
 fn rates_and_delays_change_at_their_times_and_packets_keep_their_order() {
     let course = Course {
         rate: Some(RateCourse::Steps(vec![(Time::ZERO, MBPS), (MS(100), 10 * MBPS)])),

@@ -23,6 +23,7 @@ mod error_model;
 mod extensions;
 mod external;
 mod invalid;
+mod link_radio;
 mod links;
 mod lowpan;
 mod mfvl_clean_paths;

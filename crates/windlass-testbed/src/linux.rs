@@ -83,8 +83,12 @@ pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<Strin
     Ok(live::differences(&compile(scenario, scenario.seed)?, &ours, &named(scenario)))
 }
 
-/// Checks that the scenario has no radio cell, because these backends only have links.
+/// Checks that the scenario has no radio cell and no link with a radio, because these backends only have
+/// links.
 pub(crate) fn no_radio(world: World, scenario: &Scenario) -> Result<(), RunError> {
+    if let Some(link) = scenario.links.iter().find(|link| link.radio.is_some()) {
+        return Err(RunError::NoLinkRadio { world, link: link.name.clone() });
+    }
     match scenario.wifi.first() {
         Some(cell) => Err(RunError::NoRadio { world, cell: cell.radio.name.clone() }),
         None => Ok(()),

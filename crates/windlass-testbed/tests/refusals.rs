@@ -49,6 +49,21 @@ fn kernels_have_no_radio() {
 }
 
 #[test]
+fn kernels_have_no_radio_on_a_link() {
+    let text = "duration = \"1s\"\n[[link]]\nname = \"air\"\nbetween = [\"a\", \"b\"]\nradio = \"lte-m\"\n\
+                [[flow]]\nfrom = \"a\"\nto = \"b\"\nalgorithm = \"reno\"\n";
+    let scenario = Scenario::from_str(text, "radio.toml").unwrap();
+    for backend in backends() {
+        let error = refusal(&*backend, &scenario).to_string();
+        let world = backend.world();
+        assert!(
+            error.starts_with(&format!("the backend `{world}` has no `radio` for the link `air`")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
 fn kernels_have_one_algorithm_for_all_subflows() {
     let path = format!("{}/../../scenarios/two-path.toml", env!("CARGO_MANIFEST_DIR"));
     let mut scenario = Scenario::from_file(path).unwrap();

@@ -171,6 +171,7 @@ impl Point {
             down: Vec::new(),
             quick_start: None,
             back: None,
+            radio: None,
             course: Default::default(),
         };
         let packet = u64::from(ip_len - IPV4_HEADER - UDP_HEADER);

@@ -285,6 +285,7 @@ impl Plan {
                 down: Vec::new(),
                 quick_start: None,
                 back: None,
+                radio: None,
                 course: Default::default(),
             });
             let flow = self.flow(Side::Sender);

@@ -86,6 +86,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
             name: "cell".into(),
             busy: 0.5,
             airtime: 0.625,
+            link: false,
             routing: None,
             stations: vec![StationResult {
                 name: "s1".into(),

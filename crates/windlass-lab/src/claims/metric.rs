@@ -66,6 +66,10 @@ impl Metric {
             let name = |s: &StationConfig| format!("{}:{}", r.name, nodes[s.node]);
             r.stations.iter().map(name).collect::<Vec<_>>()
         };
+        let devices = || {
+            let with = scenario.links.iter().filter_map(|l| Some((l, l.radio.as_ref()?)));
+            with.map(|(l, spec)| (&l.name, &nodes[[l.a, l.b][spec.radio.device]]))
+        };
         let multipath = |f: &&FlowSpec| f.multipath.is_some();
         let (noun, known): (&str, Vec<String>) = match self.kind {
             Kind::Run => return Ok(()),
@@ -75,8 +79,14 @@ impl Metric {
             }
             Kind::Subflow => ("subflow", scenario.tracks().split_off(scenario.flows.len())),
             Kind::Link => ("link direction", scenario.links.iter().flat_map(ways).collect()),
-            Kind::Cell => ("cell", radios().map(|r| r.name.clone()).collect()),
-            Kind::Station => ("station", radios().flat_map(stations).collect()),
+            Kind::Cell => {
+                let of_links = devices().map(|(link, _)| link.clone());
+                ("cell", radios().map(|r| r.name.clone()).chain(of_links).collect())
+            }
+            Kind::Station => {
+                let of_links = devices().map(|(link, node)| format!("{link}:{node}"));
+                ("station", radios().flat_map(stations).chain(of_links).collect())
+            }
         };
         if known.iter().any(|name| meant(name)) {
             return Ok(());

@@ -79,11 +79,13 @@ fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     if has(|r| !r.links.is_empty()) {
         all.push(links(told));
     }
-    if has(|r| !r.radios.is_empty()) {
+    if has(|r| r.radios.iter().any(|radio| !radio.link)) {
         all.push(stations(told));
         if has(|r| r.radios.iter().any(|c| c.routing.is_some())) {
             all.push(routing(told));
         }
+    }
+    if has(|r| !r.radios.is_empty()) {
         all.push(radios(told));
     }
     all
@@ -102,6 +104,7 @@ fn place(records: &[RunRecord]) -> String {
 const PLAIN: Scale = |v, _| v;
 const KILO: Scale = |v, _| v / 1e3;
 const PERCENT: Scale = |v, _| v * 100.0;
+const DAYS: Scale = |v, _| v / 86_400.0;
 /// A time as a share of the run.
 const PERCENT_OF_RUN: Scale = |v, r| 100.0 * v / r.end_s.max(f64::MIN_POSITIVE);
 
@@ -247,13 +250,20 @@ fn stations(told: &Told<'_>) -> Table {
     let kind = (Kind::Station, &["station"][..]);
     let mut table = listing("Stations", kind, names(Kind::Station, told.records), COLUMNS, told);
     let cells = told.records.first().map_or(&[][..], |first| &first.radios);
-    for (c, radio) in cells.iter().enumerate() {
+    let of_link = |name: &str| cells.iter().any(|radio| radio.link && is_of(&radio.name, name));
+    table.rows.retain(|row| !of_link(&row.cells[0]));
+    for (c, radio) in cells.iter().enumerate().filter(|(_, radio)| !radio.link) {
         let busy: Vec<f64> =
             told.records.iter().filter_map(|r| Some(100.0 * r.radios.get(c)?.busy)).collect();
         let note = format!("{}: a station transmits {} % of the time", radio.name, cell(&busy, 1));
         table.notes.push(note);
     }
     table
+}
+
+/// True if this is the name of a station of the radio.
+fn is_of(radio: &str, station: &str) -> bool {
+    station.strip_prefix(radio).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// The table of routing in the cells with a routing protocol.
@@ -290,13 +300,32 @@ fn radios(told: &Told<'_>) -> Table {
         ("idle (%)", &["idle_s"], PERCENT_OF_RUN, 2),
         ("sleep (%)", &["sleep_s"], PERCENT_OF_RUN, 2),
         ("off (%)", &["off_s"], PERCENT_OF_RUN, 2),
+        ("connections", &["connections"], PLAIN, 0),
         ("energy (J)", &["energy_j"], PLAIN, 3),
+        ("without packets (J)", &["rest_j"], PLAIN, 3),
         ("died (s)", &["died_s"], PLAIN, 3),
+        ("battery (days)", &["battery_life_s"], DAYS, 0),
     ];
     let kind = (Kind::Station, &["radio"][..]);
     let stations = told.records.iter().flat_map(|r| &r.radios).flat_map(|cell| &cell.stations);
-    let asleep = stations.into_iter().any(|s| s.sleep_s > 0.0);
-    let columns = if asleep { COLUMNS.to_vec() } else { without("sleep_s", COLUMNS) };
+    let radios = told.records.iter().flat_map(|r| &r.radios);
+    let [mut on_links, mut in_cells] = [false; 2];
+    radios.for_each(|radio| *(if radio.link { &mut on_links } else { &mut in_cells }) = true);
+    let asleep = stations.clone().any(|s| s.sleep_s > 0.0);
+    let charged = stations.into_iter().any(|s| s.battery_left_j.is_some());
+    let mut hidden: Vec<&str> = Vec::new();
+    hidden.extend((!asleep).then_some("sleep_s"));
+    if !on_links {
+        hidden.extend(["connections", "rest_j"]);
+    }
+    if !(on_links && charged) {
+        hidden.push("battery_life_s");
+    }
+    if !in_cells {
+        hidden.extend(["off_s", "died_s"]);
+    }
+    let shown = |column: &&Shown| !hidden.iter().any(|field| column.1 == [*field]);
+    let columns: Vec<Shown> = COLUMNS.iter().filter(shown).copied().collect();
     listing("Radio time and energy", kind, names(Kind::Station, told.records), &columns, told)
 }
 

@@ -69,6 +69,7 @@ impl Measure {
     ) -> Option<&'static str> {
         let simulated = world == World::Sim;
         let radios = || scenario.wifi.iter().map(|w| &w.radio);
+        let of_links = || scenario.links.iter().filter_map(|link| link.radio.as_ref());
         let meant =
             |f: &&FlowSpec| self.metric.kind == Kind::Run || matches(&self.metric.name, &f.name);
         let mut flows = scenario.flows.iter().filter(meant);
@@ -101,13 +102,17 @@ impl Measure {
                 flows.any(|f| matches!(f.traffic, Traffic::Coap(coap) if coap.confirmable)),
                 "no flow has confirmable requests of CoAP",
             ),
-            Need::Radio => (radios().next().is_some(), "the scenario has no Wi-Fi station"),
+            Need::Radio => (
+                radios().next().is_some() || of_links().next().is_some(),
+                "the scenario has no Wi-Fi station and no link with a `radio`",
+            ),
             Need::Power => (
-                radios().any(|r| r.consumption.is_some()),
+                radios().any(|r| r.consumption.is_some()) || of_links().next().is_some(),
                 "the scenario does not set the power of a radio",
             ),
             Need::Battery => (
-                radios().any(|r| r.stations.iter().any(|s| s.battery_uj.is_some())),
+                radios().any(|r| r.stations.iter().any(|s| s.battery_uj.is_some()))
+                    || of_links().any(|spec| spec.radio.battery_uj.is_some()),
                 "no station has a battery",
             ),
             Need::Routing => (

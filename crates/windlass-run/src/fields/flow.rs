@@ -71,6 +71,10 @@ fields! {
     real_or_null exchange_p99_ms: "99th percentile of the time of an exchange; infinite if it falls among exchanges given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p99_ms);
     real_or_null exchange_max_ms: "Longest time of an exchange; infinite if one was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.max_ms);
     real_or_null radio_per_byte_ns: "sender_radio_s over delivered_bytes", better(Less), needs(Radio), metric_only() = per_byte(flow.radio?.sender_s, flow.delivered_bytes);
+    real_or_null energy_per_message_j: "sender_energy_j over the messages that arrived", better(Less), needs(Power), metric_only() = {
+        let arrived = flow.messages.as_ref()?.arrived;
+        flow.radio?.sender_j.filter(|_| arrived > 0).map(|spent| spent / arrived as f64)
+    };
     real_or_null energy_per_byte_nj: "sender_energy_j over delivered_bytes", better(Less), needs(Power), metric_only() = per_byte(flow.radio?.sender_j?, flow.delivered_bytes);
     real_or_null steady_goodput_bps: "Goodput after the warm-up of a sweep; null without a warm-up", better(More), needs(WarmUp), metric_only() = row.steady()?.goodput_bps;
 }

@@ -3,6 +3,7 @@
 use super::field::Better::{Less, More};
 use super::field::fields;
 use super::need::Need::{Battery, Power, Routing};
+use super::run::{battery_life_s, excess_j};
 
 fields! {
     /// One direction of a link.
@@ -30,9 +31,9 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 fields! {
-    /// A Wi-Fi cell.
+    /// A Wi-Fi cell, or a link with a radio.
     CELL, |row, cell|
-    text cell: "Name of the Wi-Fi cell" = cell.name.as_str();
+    text cell: "Name of the Wi-Fi cell, or of the link with a radio" = cell.name.as_str();
     real busy: "Fraction of the run during which a station transmitted", share();
     real airtime: "Time on the air of all frames over the length of the run";
 }
@@ -76,9 +77,9 @@ fields! {
 }
 
 fields! {
-    /// A station of a Wi-Fi cell.
+    /// A station of a Wi-Fi cell, or the device of a link with a radio. A device's packets are those of its uplink.
     STATION, |row, station|
-    text cell: "Name of the Wi-Fi cell" = row.cell()?.name.as_str();
+    text cell: "Name of the Wi-Fi cell, or of the link with a radio" = row.cell()?.name.as_str();
     text station: "Name of the station's node" = station.name.as_str();
     integer offered: "Packets handed to the station for transmission";
     integer delivered: "Packets accepted by their receiver, each counted once", better(More);
@@ -113,6 +114,11 @@ fields! {
     real_or_null energy_j: "Energy that the station's radio spent; null without `consumption`", better(Less), needs(Power);
     real_or_null battery_left_j: "Energy left in the station's battery at the end; null without a battery", better(More), needs(Battery);
     real_or_null died_s: "Time at which the station went off; null if it did not", better(More), or_never();
+    real connect_s: "Time during which the radio of a link set up connections; part of listen_s", better(Less), metric_only();
+    integer connections: "Connections that the cellular radio of a link set up", better(Less), metric_only();
+    real_or_null rest_j: "Energy that the radio of a link would have spent without packets", metric_only();
+    real_or_null energy_excess_j: "energy_j minus rest_j", better(Less), needs(Power), metric_only() = excess_j(station);
+    real_or_null battery_life_s: "Battery life at the mean power of the run", better(More), needs(Battery), metric_only() = battery_life_s(station, row.run()?.end_s);
     real mean_queue_packets: "Mean number of packets in the station, including the packet in transmission", better(Less);
     real mean_queue_delay_ms: "Mean wait until a packet reached the head of the queue", better(Less);
     real mean_service_ms: "Mean time of a packet at the head of the queue, until it is acknowledged or dropped", better(Less);

@@ -68,6 +68,11 @@ fields! {
     real_or_null radio_per_byte_ns: "radio_s over the payload bytes delivered", better(Less), needs(Radio), metric_only() = per_byte(sum_of(run, |s| Some(s.transmit_s + s.receive_s))?, delivered(run));
     real_or_null energy_per_byte_nj: "energy_j over the payload bytes delivered", better(Less), needs(Power), metric_only() = per_byte(sum_of(run, |s| s.energy_j)?, delivered(run));
     real_or_null battery_left_j: "Lowest energy left in a battery at the end", better(More), needs(Battery), metric_only() = least_of(run, |s| s.battery_left_j);
+    real_or_null energy_excess_j: "Energy that the radios of links spent beyond their energy without packets", better(Less), needs(Power), metric_only() = sum_of(run, excess_j);
+    real_or_null energy_per_message_j: "energy_j over the messages that arrived", better(Less), needs(Power), metric_only() = {
+        let arrived = run.messages?.arrived;
+        sum_of(run, |s| s.energy_j).filter(|_| arrived > 0).map(|spent| spent / arrived as f64)
+    };
     real_or_null battery_life_s: "Shortest battery life at the mean power of the run", better(More), needs(Battery), metric_only() = least_of(run, |s| battery_life_s(s, run.end_s));
     real_or_null first_death_s: "Time at which the first station went off; infinite if none did", better(More), needs(Radio), metric_only() = least_of(run, |s| Some(s.died_s.unwrap_or(f64::INFINITY)));
 }
@@ -90,15 +95,22 @@ fn by_packets(
 
 fn hop_throughput(r: &RunRecord) -> Option<f64> {
     let links: u64 = r.links.iter().map(|l| l.bytes).sum();
-    let stations: u64 = r.radios.iter().flat_map(|c| &c.stations).map(|s| s.bytes).sum();
+    // The bytes of a link's radio are the bytes of the link.
+    let cells = r.radios.iter().filter(|cell| !cell.link);
+    let stations: u64 = cells.flat_map(|c| &c.stations).map(|s| s.bytes).sum();
     (r.end_s > 0.0).then(|| (links + stations) as f64 * 8.0 / r.end_s)
 }
 
 /// Lifetime of a station's battery. If the battery lasts beyond the run, it is extrapolated from the
 /// mean power while the station was alive. `None` with mains power.
-fn battery_life_s(s: &StationResult, end_s: f64) -> Option<f64> {
+pub(super) fn battery_life_s(s: &StationResult, end_s: f64) -> Option<f64> {
     let (left, spent) = (s.battery_left_j?, s.energy_j?);
     (spent > 0.0).then(|| s.died_s.unwrap_or(end_s) * (left + spent) / spent)
+}
+
+/// Energy that the radio of a link spent beyond its energy without packets.
+pub(super) fn excess_j(s: &StationResult) -> Option<f64> {
+    Some(s.energy_j? - s.rest_j?)
 }
 
 /// The minimum over all stations that have the quantity; `None` without such a station.

@@ -155,6 +155,7 @@ pub fn cell(n: u64) -> RadioResult {
         name: "cell".to_owned(),
         busy: 0.25,
         airtime: 0.5,
+        link: false,
         routing: None,
         stations: vec![station(1), station(2)],
     }

@@ -20,6 +20,7 @@ use windlass_cc::Span;
 use windlass_sim::ConfigError;
 use windlass_sim::config::{Config, FlowConfig, LinkDirection, Multipath, Traffic};
 use windlass_sim::link::QueueLimit;
+use windlass_sim::link_radio::Access;
 use windlass_sim::routing::{Direction, link_of};
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
@@ -245,6 +246,9 @@ fn on_its_way(config: &Config, direction: Direction) -> LinkDirection {
 
 fn on_link(config: &Config, direction: Direction, ip_bytes: u32) -> Span {
     let link = &config.links[link_of(direction)];
+    if let Some(Access::ClassA(class_a)) = link.radio.as_ref().map(|radio| &radio.access) {
+        return class_a.airtime(ip_bytes);
+    }
     let rate_bps = on_its_way(config, direction).rate_bps;
     let on_the_wire = link.framing.frame_len(ip_bytes).saturating_add(link.framing.gap_bytes);
     let bits = 8 * u128::from(on_the_wire);

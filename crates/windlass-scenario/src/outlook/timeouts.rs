@@ -3,11 +3,13 @@
 use windlass_cc::{Span, rto};
 use windlass_sim::ConfigError;
 use windlass_sim::config::{Config, Traffic};
+use windlass_sim::link_radio::Access;
+use windlass_sim::routing::link_of;
 
 use super::{Leg, legs, time_over};
-use crate::Scenario;
 use crate::compile::compile;
 use crate::units::Duration;
+use crate::{Hop, Scenario};
 
 /// IP bytes of an empty segment without options.
 const BARE: u32 = 40;
@@ -72,9 +74,22 @@ pub(super) fn of(leg: &Leg, config: &Config) -> Option<EarlyTimeout> {
     };
     let timeout = initial(&timer)?;
     let back: Vec<_> = leg.hops.iter().map(|hop| hop.reversed()).collect();
-    let rtt = time_over(config, &leg.hops, sizes[0]) + time_over(config, &back, sizes[1]);
+    let there = time_over(config, &leg.hops, sizes[0]) + connecting(config, &leg.hops);
+    let rtt = there + time_over(config, &back, sizes[1]);
     let flow = leg.flow.name.clone();
     (timeout < rtt).then_some(EarlyTimeout { flow, timeout, rtt, coap })
+}
+
+/// Time in which the cellular radios of links on a path connect for the first packet.
+fn connecting(config: &Config, hops: &[Hop]) -> Span {
+    let promotion = |hop: &Hop| match hop {
+        Hop::Link(direction) => match &config.links[link_of(*direction)].radio.as_ref()?.access {
+            Access::Cellular(cellular) => Some(cellular.promotion),
+            Access::ClassA(_) => None,
+        },
+        Hop::Air { .. } => None,
+    };
+    hops.iter().filter_map(promotion).fold(Span::ZERO, |sum, time| sum + time)
 }
 
 /// The timeout of a timer before its first sample.

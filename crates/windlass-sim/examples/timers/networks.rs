@@ -58,6 +58,7 @@ fn wire(ends: [usize; 2]) -> LinkConfig {
         down: Vec::new(),
         quick_start: None,
         back: None,
+        radio: None,
         course: Default::default(),
     }
 }

@@ -179,7 +179,7 @@ pub struct Queue(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// Only above a device's queue. Otherwise the link decides.
+    /// Only above a device's queue and at a radio. Otherwise the link decides.
     DropTail(Fifo),
     Red(RedQueue),
     CoDel(CoDelQueue),
@@ -224,6 +224,16 @@ impl Queue {
             Discipline::DropTail => None,
             _ => Some(Queue::at_work(discipline, limit, &draws)),
         }
+    }
+
+    /// An empty queue, also for drop-tail.
+    pub(crate) fn always(
+        discipline: &Discipline,
+        limit: QueueLimit,
+        seed: u64,
+        entity: u64,
+    ) -> Queue {
+        Queue::at_work(discipline, limit, &|| Stream::new(seed, entity, Purpose::Queue))
     }
 
     fn at_work(discipline: &Discipline, limit: QueueLimit, draws: &dyn Fn() -> Stream) -> Queue {

@@ -347,6 +347,7 @@ impl Radios {
                 .zip(&c.stations)
                 .map(|(s, c)| station_result(s, config.nodes[c.node].clone(), now))
                 .collect(),
+            link: false,
             routing: mesh.as_ref().map(|mesh| mesh.result(now)),
         });
         results.collect()
@@ -410,6 +411,9 @@ fn station_result(s: &Station, name: String, now: Time) -> StationResult {
         receive_s: in_state(State::Receive),
         listen_s: in_state(State::Listen),
         idle_s: in_state(State::Idle),
+        connect_s: 0.0,
+        connections: 0,
+        rest_j: None,
         sleep_s: in_state(State::Sleep),
         off_s: in_state(State::Off),
         energy_j: s.meter.spent_j_by(now),

@@ -31,6 +31,9 @@ pub struct RadioResult {
     pub airtime: f64,
     /// One entry per station, in the scenario's order.
     pub stations: Vec<StationResult>,
+    /// True for the radio of a link, whose only station is the device.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub link: bool,
     /// Results of routing, if the radio uses AODV.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingResult>,
@@ -121,6 +124,15 @@ pub struct StationResult {
     /// Time for which it sensed no signal, seconds.
     #[serde(default)]
     pub idle_s: f64,
+    /// Time for which it set up connections, seconds; part of `listen_s`. Only for radios of links.
+    #[serde(default, skip_serializing_if = "is_zero_s")]
+    pub connect_s: f64,
+    /// Connections begun. Only for cellular radios of links.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connections: u64,
+    /// Energy that its radio would have spent without packets, joules. Only for radios of links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest_j: Option<f64>,
     /// Time for which it slept, seconds.
     #[serde(default, skip_serializing_if = "is_zero_s")]
     pub sleep_s: f64,

@@ -38,6 +38,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         down: Vec::new(),
         quick_start: None,
         back: None,
+        radio: None,
         course: Default::default(),
     }
 }

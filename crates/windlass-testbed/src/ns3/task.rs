@@ -386,6 +386,8 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
         quick_start,
         back,
         course,
+        // Refused for all backends before.
+        radio: _,
     } = link;
     if !down.is_empty() {
         return Err(invalid("link", name, "on ns-3 links are always up".to_owned()));
@@ -397,6 +399,9 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
         let problem =
             "on ns-3 loss bursts are counted in packets: use `good_to_bad` and `bad_to_good`";
         return Err(invalid("link", name, problem.to_owned()));
+    }
+    if course.iter().any(|course| course.loss.is_some()) {
+        return Err(invalid("link", name, "on ns-3 losses do not change over time".to_owned()));
     }
     if back.is_some() || *course != <[Course; 2]>::default() {
         let problem =

@@ -33,6 +33,7 @@ pub fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
         down: Vec::new(),
         quick_start: None,
         back: None,
+        radio: None,
         course: Default::default(),
     }
 }
