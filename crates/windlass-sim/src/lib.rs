@@ -108,6 +108,7 @@ pub mod results;
 mod route;
 pub mod routing;
 mod schedule;
+pub mod session;
 mod setup;
 pub mod simulation;
 mod timeline;
