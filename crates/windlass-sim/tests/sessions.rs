@@ -38,7 +38,7 @@ fn waits(jitter: Spread) -> Reconnect {
     Reconnect {
         after: Span::from_secs(1),
         most: Span::from_secs(8),
-        factor: 2_000,
+        backoff: 2_000,
         jitter,
         reset: Span::ZERO,
         attempts: u32::MAX,

@@ -24,7 +24,7 @@ impl Backoff {
     /// The next wait.
     pub(super) fn wait(&mut self, r: &Reconnect, stream: &mut Stream) -> Span {
         let wait = self.next.unwrap_or(r.after).min(r.most);
-        let grown = u128::from(wait.0) * u128::from(r.factor) / u128::from(Reconnect::STEADY);
+        let grown = u128::from(wait.0) * u128::from(r.backoff) / u128::from(Reconnect::STEADY);
         self.next = Some(Span(u64::try_from(grown).unwrap_or(u64::MAX)).min(r.most));
         self.waits += 1;
         let between = |least: Span, most: Span, stream: &mut Stream| uniform(least, most, stream);
@@ -64,7 +64,7 @@ mod tests {
         Reconnect {
             after: SECOND,
             most: Span::from_secs(10),
-            factor: 2_000,
+            backoff: 2_000,
             jitter,
             reset: Span::ZERO,
             attempts: u32::MAX,

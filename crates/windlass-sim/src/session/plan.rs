@@ -174,7 +174,7 @@ pub struct Reconnect {
     /// Longest wait, before its random part.
     pub most: Span,
     /// Factor from each wait to the next, in thousandths; at least 1000.
-    pub factor: u32,
+    pub backoff: u32,
     /// Random part of each wait.
     pub jitter: Spread,
     /// Time for which a connection must have been ready so that the waits begin again at `after`.
@@ -221,7 +221,7 @@ impl Reconnect {
         if self.most < self.after {
             return Err("the longest wait must not be below the first wait".to_string());
         }
-        if self.factor < Reconnect::STEADY || self.attempts == 0 {
+        if self.backoff < Reconnect::STEADY || self.attempts == 0 {
             return Err("waits do not shrink, and at least 1 attempt may fail".to_string());
         }
         if self.most.0 > 1 << 61 || self.spread.0 > 1 << 61 || self.timeout == Some(Span::ZERO) {
