@@ -208,11 +208,14 @@ fn read_stages(field: &Field, part: Part) -> Result<Vec<Stage>, Problem> {
     if stages.len() > MAX_STEPS {
         return Err(field.error(format!("has more than {MAX_STEPS} steps")));
     }
-    let first = |stage: &Stage| match stage {
-        Stage::Preset(_) => true,
-        Stage::Step(step) => step.by == Side::Opener,
+    // At the beginning of a connection, the steps after a dialogue with a name are another dialogue.
+    let begins = |i: usize| match i.checked_sub(1).map(|before| &stages[before]) {
+        None => true,
+        Some(before) => part == Part::Connection && matches!(before, Stage::Preset(_)),
     };
-    if let Some((item, _)) = items.iter().zip(&stages).next().filter(|(_, stage)| !first(stage)) {
+    let answers = |stage: &Stage| matches!(stage, Stage::Step(step) if step.by == Side::Listener);
+    if let Some(i) = (0..stages.len()).find(|i| begins(*i) && answers(&stages[*i])) {
+        let item = &items[i];
         let message = "the end that connects writes first; begin with `{ send = \"37B\" }`";
         return Err(item.error(message));
     }

@@ -3,6 +3,8 @@
 use windlass_cc::Span;
 use windlass_sim::session::{Reconnect, Side, Spread};
 
+use crate::units::Duration;
+
 use Side::{Listener, Opener};
 
 /// A dialogue with a name.
@@ -174,9 +176,9 @@ pub const RECONNECTS: [ReconnectPreset; 5] = [
     },
 ];
 
-/// The rows of the table of dialogues, for the reference.
-pub fn dialogue_rows() -> Vec<[String; 5]> {
-    let each = |preset: &DialoguePreset| {
+/// A Markdown table of the dialogues with a name.
+pub fn dialogue_table() -> String {
+    let row = |preset: &DialoguePreset| {
         let step = |(i, (by, bytes)): (usize, &(Side, u64))| {
             let message = if preset.message == Some(i) { " + message" } else { "" };
             let arrow = if *by == Opener { "→" } else { "←" };
@@ -184,11 +186,38 @@ pub fn dialogue_rows() -> Vec<[String; 5]> {
             format!("{arrow} {bytes}{message}{aside}")
         };
         let steps: Vec<String> = preset.steps.iter().enumerate().map(step).collect();
-        let part = if preset.part == Part::Message { "message" } else { "connection" };
-        let record = preset.record.to_string();
-        [format!("`{}`", preset.name), part.into(), steps.join(", "), record, preset.source.into()]
+        let part = if preset.part == Part::Message { "`message`" } else { "`connection`" };
+        let (name, steps) = (preset.name, steps.join(", "));
+        format!("| `{name}` | {part} | {steps} | {} | {} |\n", preset.record, preset.source)
     };
-    DIALOGUES.iter().map(each).collect()
+    let rows: String = DIALOGUES.iter().map(row).collect();
+    format!(
+        "| name | part | bytes | added to each later record | source |\n| --- | --- | --- | ---: | --- |\n{rows}"
+    )
+}
+
+/// A Markdown table of the rules of reconnection with a name.
+pub fn reconnect_table() -> String {
+    let row = |preset: &ReconnectPreset| {
+        let Reconnect { after, most, backoff, jitter, reset, attempts, .. } = preset.rule;
+        let jitter = match jitter {
+            Spread::None => "none".to_owned(),
+            Spread::Full => "full".to_owned(),
+            Spread::Equal => "equal".to_owned(),
+            Spread::Decorrelated => "decorrelated".to_owned(),
+            Spread::Below(share) => format!("{} %", f64::from(share) / 1e4),
+        };
+        let attempts = if attempts == u32::MAX { "no limit".into() } else { attempts.to_string() };
+        let [after, most, reset] = [after, most, reset].map(|time| Duration(time).to_string());
+        let (name, backoff) = (preset.name, f64::from(backoff) / 1e3);
+        format!(
+            "| `{name}` | {after} | {most} | {backoff} | {jitter} | {reset} | {attempts} | {} |\n",
+            preset.source
+        )
+    };
+    let rows: String = RECONNECTS.iter().map(row).collect();
+    let head = "| name | `after` | `most` | `backoff` | `jitter` | `reset` | `attempts` | source |";
+    format!("{head}\n| --- | --- | --- | ---: | --- | --- | --- | --- |\n{rows}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use super::field::Better::{Less, More};
 use super::field::fields;
-use super::need::Need::{Connection, Connections, Deadline, Delays, Exchanges, Power, Radio, WarmUp};
+use super::need::Need::{
+    Connection, Connections, Deadline, Delays, Exchanges, Power, Radio, WarmUp,
+};
 use windlass_sim::latency::MessageResult;
 use windlass_sim::results::CoapResult;
 use windlass_sim::{FlowResult, MultipathResult};
