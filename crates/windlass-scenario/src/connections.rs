@@ -64,7 +64,7 @@ section! {
     /// The dialogues of a flow.
     DIALOGUE, "dialogue":
     connection stages(Part::Connection), "array of dialogues at the beginning of each connection, one after the other: names of [dialogues](#dialogue) such as `\"tls-1.3\"`, or steps", "`[]`";
-    message stages(Part::Message), "for `messages`: array with the dialogue of each message: a name such as `\"mqtt-publish-qos1\"`, or steps", "the message alone";
+    message stages(Part::Message), "for `messages`: array with the dialogue of each message, a name such as `\"mqtt-publish-qos1\"` or steps", "the message alone";
 }
 
 section! {
@@ -80,13 +80,13 @@ table!(RECONNECT_OWN, "reconnect_rule", apply_reconnect, written_reconnect, Reco
     after: Codec::time(countable_span), "first wait, before its random part", "`\"1s\"`";
     most: Codec::time(countable_span), "longest wait, before its random part; not below `after`", "`\"2min\"`";
     backoff: backoff(), "factor from each wait to the next, 1 to 100", "`2`";
-    jitter: jitter(), "random part of each wait, drawn from the seed: `none`; `full`, from zero to the wait; `equal`, from half the wait to the wait; `decorrelated`, from `after` to three times the previous wait; or a share such as `\"10%\"`, which the wait is shorter by at most", "`\"full\"`";
+    jitter: jitter(), "random part of each wait, drawn from the seed. `none`, `full` (from zero to the wait), `equal` (from half the wait to the wait), `decorrelated` (from `after` to three times the previous wait), or a share such as `\"10%\"` by which the wait is shorter at most", "`\"full\"`";
     reset: Codec::time(countable_span), "time for which a connection must have been ready so that the waits begin again with `after`", "`\"0s\"`";
     attempts: attempts(), "attempts in a row that may fail before the application gives up, 1 to 1000000; `0` for no limit", "`0`";
     timeout: timeout(), "time within which an attempt must have a connection with all its dialogues, `\"0s\"` for the limits of TCP alone", "`\"0s\"`";
     spread: Codec::time(countable_span), "after a power cut, the first attempt is uniformly within this time", "`\"0s\"`";
     queue: Codec::whole(0, 1_000_000), "messages that may wait for a connection; a further message is lost", "`1000`";
-    resend: Codec::flag(), "whether messages that a lost connection had not confirmed are sent again: by the last answer of their dialogue, or by TCP without an answer. Otherwise they are lost", "`true`";
+    resend: Codec::flag(), "whether the next connection repeats messages that the lost connection had not confirmed, by the last answer of their dialogue or else by TCP. Otherwise they are lost", "`true`";
     stored: Codec::flag(), "whether messages outlast a power cut of their node, and messages that fall due during the cut wait for its end. Otherwise they are lost", "`false`";
 });
 

@@ -130,7 +130,7 @@ fn nodes(field: &Field, context: &Context) -> Result<Vec<usize>, Problem> {
 }
 
 impl Scenario {
-    /// Times at which each link is down: its own, and those of the outages of its nodes, joined.
+    /// Times at which a link is down by its own key or by the outages of its nodes, joined.
     pub(crate) fn down(&self, link: usize) -> Vec<[Time; 2]> {
         let spec = &self.links[link];
         let own = spec.down.iter().map(|times| times.map(|time| Time::ZERO + time));

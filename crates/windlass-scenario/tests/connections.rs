@@ -135,7 +135,7 @@ fn only_messages_and_requests_over_tcp_have_these_keys() {
 }
 
 #[test]
-fn an_outage_names_its_nodes_and_keeps_to_what_can_reboot() {
+fn an_outage_of_a_node_that_cannot_reboot_is_one_located_error() {
     let outage = |keys: &str| format!("[[outage]]\n{keys}\n");
     let bulk = |keys: &str| format!("{GOOD}{}", outage(keys));
     for (text, wanted) in [
@@ -188,7 +188,7 @@ fn the_stored_form_reads_back_and_defaults_change_no_hash() {
     assert_eq!(named, scenario(&with(in_full)));
 }
 
-/// The bytes of TLS are added to each record after it, also to those of MQTT.
+/// The bytes of TLS are added to each later record, and so to the records of MQTT.
 #[test]
 fn a_security_layer_adds_its_bytes_to_later_records() {
     let opening = |connection: &str| {
@@ -277,7 +277,7 @@ fn a_meter_that_connects_for_each_reading_delivers_all_of_them() {
 }
 
 #[test]
-fn two_thousand_meters_send_what_they_missed_after_a_power_cut() {
+fn two_thousand_meters_deliver_stored_messages_after_a_power_cut() {
     let storm = r#"
 duration = "30min"
 [topology]

@@ -82,7 +82,7 @@ fields! {
     real_or_null opening_bytes: "Payload bytes of the dialogues at the beginning of connections, from both ends", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.opening_bytes as f64;
     real_or_null messages_dropped: "Messages lost because too many waited for a connection", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.dropped as f64;
     real_or_null messages_lost: "Messages lost with a connection or with the power of the node", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.lost as f64;
-    real_or_null messages_resent: "Messages sent again on another connection", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.resent as f64;
+    real_or_null messages_resent: "Messages that a later connection repeated", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.resent as f64;
     real_or_null messages_duplicate: "Messages that arrived again", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.duplicates as f64;
     real_or_null exchanges_begun: "CoAP exchanges begun; null for other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
     real_or_null exchanges_completed: "CoAP exchanges with a response", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;

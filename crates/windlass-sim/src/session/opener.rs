@@ -32,6 +32,8 @@ pub(super) struct Opener {
     /// Durations from a loss to the next ready connection.
     pub(super) reconnects_ns: Vec<u64>,
     pub(super) responses_s: Vec<f64>,
+    /// Time of the last call of `act`.
+    acted: Time,
     /// True after the last allowed attempt.
     pub(super) gave_up: bool,
 }
@@ -69,6 +71,15 @@ impl Source {
             Source::Requests { left, next, response, .. } => {
                 (*left > 0).then_some((*next, *response))
             }
+        }
+    }
+
+    /// Time from which on the application knows that no message follows.
+    fn end(&self) -> Time {
+        match self {
+            Source::Drawn(process) => process.stop(),
+            Source::Requests { left: 0, .. } => Time::ZERO,
+            Source::Requests { .. } => Time::NEVER,
         }
     }
 
@@ -134,6 +145,7 @@ impl Opener {
             counts: Counts::default(),
             reconnects_ns: Vec::new(),
             responses_s: Vec::new(),
+            acted: Time::ZERO,
             gave_up: false,
         }
     }
@@ -144,7 +156,11 @@ impl Opener {
         match self.phase {
             Phase::Waiting(until) => until,
             Phase::Idle => due,
-            Phase::Present { ready: Some(_), .. } if plan.connect == Connect::Once => due,
+            Phase::Present { ready: Some(_), .. } if plan.connect == Connect::Once => {
+                let end = self.source.end();
+                // After the end, only an event can complete the last exchange.
+                due.min(if end > self.acted { end } else { Time::NEVER })
+            }
             Phase::Present { ready: None, since, .. } => {
                 plan.reconnect.and_then(|r| r.timeout).map_or(Time::NEVER, |limit| since + limit)
             }
@@ -154,6 +170,7 @@ impl Opener {
 
     /// Acts after an event of the end's connections, or at the deadline.
     pub(super) fn act(&mut self, now: Time, p: &Profile, line: &mut Connections) {
+        self.acted = now;
         self.accept(now, line);
         self.settle(now, line);
         for (number, cause, messages) in line.take_failed(now) {
@@ -295,14 +312,14 @@ impl Opener {
         }
     }
 
-    /// Goes on to the next phase, or writes. Returns true if it did.
+    /// Enters the next phase, or writes. Returns true if it did.
     fn go_on(&mut self, now: Time, p: &Profile, line: &mut Connections) -> bool {
         let per_message = line.plan.connect == Connect::PerMessage;
         match self.phase {
             Phase::Waiting(until) if now >= until => {
                 self.phase = Phase::Idle;
                 self.accept(now, line);
-                if !per_message && (!self.waiting.is_empty() || self.source.next().is_some()) {
+                if !per_message && now < self.source.end() {
                     self.open(now, p, line);
                 }
                 true
@@ -350,7 +367,7 @@ impl Opener {
             return true;
         }
         let complete = connection.open_exchanges == 0;
-        let done = if per_message { !fresh } else { self.source.next().is_none() };
+        let done = if per_message { !fresh } else { now >= self.source.end() };
         if !(done && complete) {
             return false;
         }

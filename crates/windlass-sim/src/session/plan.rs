@@ -76,8 +76,8 @@ pub enum Side {
 pub struct Dialogue {
     /// The writes; the first is the opener's.
     pub steps: Vec<Step>,
-    /// Number of steps after which the opener goes on with the next dialogue, while the remaining
-    /// steps follow on their own.
+    /// Number of steps after which the opener begins the next dialogue, while the remaining steps
+    /// follow on their own.
     pub release: usize,
 }
 
@@ -160,7 +160,7 @@ impl Sessions {
         self.reconnect.iter().try_for_each(Reconnect::check)
     }
 
-    /// The dialogue with this number: those of the opening come before the exchange.
+    /// The dialogue with this number. The dialogues of the opening come before the exchange.
     pub(super) fn dialogue(&self, number: usize) -> &Dialogue {
         self.opening.get(number).unwrap_or(&self.exchange)
     }
@@ -187,8 +187,8 @@ pub struct Reconnect {
     pub spread: Span,
     /// Messages that wait for a connection; a further message is lost.
     pub queue: u32,
-    /// True if messages that a lost connection had not confirmed are sent again. Otherwise they
-    /// are lost.
+    /// True if messages that a lost connection had not confirmed are sent on the next connection.
+    /// Otherwise they are lost.
     pub resend: bool,
     /// True if messages outlast a power cut, and messages that fall due during it wait for its end.
     /// Otherwise they are lost.

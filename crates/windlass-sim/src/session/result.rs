@@ -58,7 +58,7 @@ pub struct ConnectionsResult {
     pub dropped: u64,
     /// Messages lost with a connection or with the power of the node.
     pub lost: u64,
-    /// Messages that were sent again on another connection.
+    /// Messages that a later connection repeated.
     pub resent: u64,
     /// Messages that arrived again.
     pub duplicates: u64,
