@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use windlass_cc::{Span, Time};
 use windlass_tcp::{CongestionControl, Endpoint, Profile, Segment, Seq, State, Stats};
 
+use super::contents::{Item, Message, Place, Shared};
 use super::loss::{Cause, Loss};
-use super::{Item, Message, Place, Shared, Side};
+use super::plan::Side;
 use crate::random::Stream;
 
 /// A connection at one end.

@@ -4,9 +4,10 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::{CongestionControl, Endpoint, Profile, Segment, Stats};
 
 use super::connections::Connections;
+use super::contents::{Item, Message, Shared};
 use super::loss::Loss;
 use super::opener::Opener;
-use super::{Exchanges, Item, Shared, Side};
+use super::plan::{Exchanges, Side};
 use crate::latency::Messages;
 use crate::random::{Purpose, Stream};
 
@@ -199,7 +200,7 @@ impl SessionEnd {
 
 impl Inbox {
     /// Takes a message. A duplicate only counts as such.
-    fn take(&mut self, now: Time, message: super::Message) {
+    fn take(&mut self, now: Time, message: Message) {
         let (word, bit) = (message.id as usize / 64, 1 << (message.id % 64));
         if self.seen.len() <= word {
             self.seen.resize(word + 1, 0);

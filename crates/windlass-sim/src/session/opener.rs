@@ -8,8 +8,9 @@ use windlass_tcp::{Profile, State};
 
 use super::backoff::{Backoff, uniform};
 use super::connections::{Completed, Connections, Unconfirmed};
+use super::contents::{Message, Place};
 use super::loss::{Cause, Loss, TIME_LIMIT};
-use super::{Connect, Exchanges, Message, Place, Reconnect, Sessions, Side};
+use super::plan::{Connect, Exchanges, Reconnect, Sessions, Side};
 use crate::arrivals::ArrivalProcess;
 use crate::random::Stream;
 
