@@ -1,7 +1,7 @@
 //! Read-only view of a run, for the results and the conservation check.
 
 use windlass_cc::Time;
-use windlass_tcp::{Endpoint, Journal};
+use windlass_tcp::Journal;
 
 use crate::aqm::AqmQueue;
 use crate::config::Config;
@@ -50,7 +50,7 @@ impl View<'_> {
                 Kind::Tcp { endpoint, .. } => add(None, endpoint.journal()),
                 Kind::Multipath(end) => (0..end.paths.len())
                     .for_each(|path| add(Some(path as u8), end.connection.subflow(path).journal())),
-                Kind::Session(end) => add(None, end.endpoint().and_then(Endpoint::journal)),
+                Kind::Session(end) => end.journals().for_each(|journal| add(None, Some(journal))),
                 _ => {}
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::{CongestionControl, Endpoint, Profile, Segment, Seq, State, Stats};
+use windlass_tcp::{CongestionControl, Endpoint, Journal, Profile, Segment, Seq, State, Stats};
 
 use super::contents::{Item, Message, Place, Shared};
 use super::loss::{Cause, Loss};
@@ -74,6 +74,8 @@ pub(super) struct Connections {
     /// Algorithm of each new endpoint, in place of the profile's algorithm.
     pub(super) controller: Option<Box<dyn CongestionControl>>,
     pub(super) keeps_journal: bool,
+    /// Journals of the connections that are gone.
+    journals: Vec<Journal>,
 }
 
 impl Connections {
@@ -92,6 +94,7 @@ impl Connections {
             isn,
             controller: None,
             keeps_journal: false,
+            journals: Vec::new(),
         }
     }
 
@@ -324,6 +327,13 @@ impl Connections {
     fn bury(&mut self, connection: &Connection) {
         self.past = self.past.plus(connection.endpoint.stats());
         self.rtts = after(self.rtts, &connection.endpoint);
+        self.journals.extend(connection.endpoint.journal().cloned());
+    }
+
+    /// Journals of all connections.
+    pub(super) fn journals(&self) -> impl Iterator<Item = &Journal> {
+        let present = self.all.iter().filter_map(|c| c.endpoint.journal());
+        self.journals.iter().chain(present)
     }
 
     /// Time of the next call of [`act`](Connections::act).

@@ -1,7 +1,7 @@
 //! An end of a flow with successive connections.
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::{CongestionControl, Endpoint, Profile, Segment, Stats};
+use windlass_tcp::{CongestionControl, Endpoint, Journal, Profile, Segment, Stats};
 
 use super::connections::Connections;
 use super::contents::{Item, Message, Shared};
@@ -165,6 +165,11 @@ impl SessionEnd {
     /// Keeps the decisions of each connection.
     pub(crate) fn keep_journal(&mut self) {
         self.line.keeps_journal = true;
+    }
+
+    /// Decisions of all connections.
+    pub(crate) fn journals(&self) -> impl Iterator<Item = &Journal> {
+        self.line.journals()
     }
 
     /// Counters of all connections.
