@@ -154,8 +154,9 @@ fn connections(told: &Told<'_>) -> Table {
     ];
     let mut table = flows_with("Connections", COLUMNS, told);
     let results = || told.records.iter().filter_map(|r| Some((r.seed, r.connections.as_ref()?)));
-    let sum = |count: fn(&ConnectionsResult) -> u64| results().map(|(_, c)| count(c)).sum::<u64>();
-    let causes: [(&str, fn(&ConnectionsResult) -> u64); 5] = [
+    type Count = fn(&ConnectionsResult) -> u64;
+    let sum = |count: Count| results().map(|(_, c)| count(c)).sum::<u64>();
+    let causes: [(&str, Count); 5] = [
         ("without an answer to a SYN", |c| c.no_answer),
         ("with unacknowledged data", |c| c.unacknowledged),
         ("by a reset", |c| c.reset),
