@@ -446,6 +446,8 @@ pub enum Part {
     Fields,
     /// The keys of tables of a scenario.
     Keys,
+    /// The dialogues or the rules of reconnection with a name.
+    Presets,
 }
 
 /// Arguments of `completions`.

@@ -39,6 +39,9 @@ pub struct RunRecord {
     /// The messages of all flows that have a deadline, together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<windlass_sim::latency::MessageResult>,
+    /// The connections of all flows that open connections again, together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<windlass_sim::results::ConnectionsResult>,
     /// Each flow after its warm-up, in the scenario's order; `None` for a run that is too short.
     /// Empty in a run without a warm-up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

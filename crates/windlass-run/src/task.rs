@@ -82,6 +82,7 @@ impl Task {
             steady: Vec::new(),
             radios: result.radios.clone(),
             messages: result.messages,
+            connections: result.connections.clone(),
         }
     }
 }

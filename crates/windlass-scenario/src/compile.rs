@@ -12,8 +12,10 @@ use windlass_sim::config::{
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::queue::Level;
 use windlass_sim::random::{Purpose, Stream};
+use windlass_sim::session::{Exchanges, Sessions, Side, Step};
 use windlass_tcp::Profile;
 
+use crate::connections::ConnectionSpec;
 use crate::units::QueueLimit;
 use crate::{Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
 
@@ -28,7 +30,8 @@ const MAX_GAP: u64 = 1 << 61;
 /// check of its size.
 pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let products = scenario.bdp_bytes();
-    let links = scenario.links.iter().zip(products).map(|(spec, bdp)| link(spec, bdp)).collect();
+    let links = scenario.links.iter().zip(products).enumerate();
+    let links = links.map(|(i, (spec, bdp))| link(spec, bdp, scenario.down(i))).collect();
     let ways = scenario.ways();
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for (spec, from) in scenario.flows.iter().zip(senders(scenario, seed)) {
@@ -41,6 +44,10 @@ pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
         let mtus: Vec<u32> =
             spec.ways().into_iter().map(mtu).collect::<Result<_, ConfigError>>()?;
         let mut flow = flow(spec, &mtus, scenario.duration, seed);
+        let cuts = [spec.from, spec.to].map(|node| scenario.cuts(node));
+        if spec.connections.is_some() || cuts.iter().any(|cuts| !cuts.is_empty()) {
+            flow.traffic = sessions(spec, flow.traffic, cuts);
+        }
         // The flows of one entry share their profile.
         if let Some(FlowConfig { profile, .. }) =
             flows.last().filter(|f: &&FlowConfig| f.profile == flow.profile)
@@ -120,7 +127,7 @@ fn bdp_of(back: &DirectionSpec, link: &LinkSpec, forward: u64) -> u64 {
     u64::try_from(product / u128::from(link.rate_bps.max(1))).unwrap_or(u64::MAX)
 }
 
-fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
+fn link(spec: &LinkSpec, bdp_bytes: u64, down: Vec<[Time; 2]>) -> LinkConfig {
     let back =
         |back: &DirectionSpec| Box::new(direction(back, bdp_of(back, spec, bdp_bytes), spec.mtu));
     let LinkDirection { rate_bps, delay, queue, discipline } =
@@ -134,7 +141,7 @@ fn link(spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
         discipline,
         framing: spec.framing,
         loss: spec.loss.clone(),
-        down: spec.down.iter().map(|times| times.map(|time| Time::ZERO + time)).collect(),
+        down,
         quick_start: spec.quick_start,
         back: spec.back.as_deref().map(back),
         course: spec.course.clone(),
@@ -287,6 +294,31 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
             }
         }
     }
+}
+
+/// Traffic over successive connections, whose ends lose their power in these times. Other traffic
+/// stays as it is.
+fn sessions(spec: &FlowSpec, traffic: SimTraffic, cuts: [Vec<[Time; 2]>; 2]) -> SimTraffic {
+    let step = |by, bytes, message| Step { by, bytes, message, record: 0, think: Span::ZERO };
+    let (exchanges, requests) = match traffic {
+        SimTraffic::Messages(arrivals) => (Exchanges::Messages(arrivals), None),
+        SimTraffic::RequestResponse { request, response, requests, think } => {
+            let steps = vec![step(Side::Opener, request, false), step(Side::Listener, 0, true)];
+            (Exchanges::Requests { response, requests, think }, Some(steps))
+        }
+        other => return other,
+    };
+    let connections = spec.connections.as_deref().cloned().unwrap_or_default();
+    let (opening, exchange) = connections.dialogues(requests);
+    let ConnectionSpec { connect, reconnect, .. } = connections;
+    SimTraffic::Sessions(Arc::new(Sessions {
+        exchanges,
+        connect,
+        opening,
+        exchange,
+        reconnect,
+        cuts,
+    }))
 }
 
 fn law(law: Law, shape: u32) -> SimLaw {

@@ -85,8 +85,11 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("## `[[flow]]`", &["flow"]),
         ("### `traffic`", &["bulk", "request-response", "cbr", "messages", "coap"]),
         ("### `read`", &["delayed", "rate"]),
+        ("### `reconnect`", &["reconnect", "reconnect_rule"]),
+        ("### `dialogue`", &["dialogue", "step"]),
         ("### `multipath`", &["multipath", "connection", "subflow"]),
         ("## `[stack]` and `stack`", &["endpoint"]),
+        ("## `[[outage]]`", &["outage"]),
         ("## `[record]`", &["record"]),
         ("## `[testbed]`", &["testbed"]),
     ] {

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::session::Connect;
+use windlass_tcp::Profile;
 
+use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
 use crate::context::Context;
 use crate::draw;
 use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
@@ -38,6 +41,9 @@ section! {
     jitter Of(Time), "maximum random delay of the start: each run draws it from zero to this time, equal for every algorithm. Two simulated flows over one drop-tail queue without random losses lock in phase, and the phase determines their shares: compare several offsets", "`\"0s\"`";
     traffic Kinds(&TRAFFIC), "table: what the applications send", "`{ kind = \"bulk\" }`";
     read Kinds(&READ), "table: reading by the receiving application", "`{ kind = \"immediate\" }`";
+    connect words(&Connect::ALL), "for `messages` and `request-response` over TCP: `once`, one connection; `per-message`, a connection for each message or request, one after the other", "`\"once\"`";
+    reconnect reconnects(), "what the application does after the loss of its connection: the name of a published rule, such as `\"paho\"`, or a table: [`reconnect`](#reconnect). Without it, a lost connection ends the flow; with `per-message`, the next message opens the next connection", "none";
+    dialogue Table(&DIALOGUE), "table: exchanges at the beginning of each connection, such as TLS, and for each message: [`dialogue`](#dialogue)", "the messages alone";
     multipath Table(&MULTIPATH), "table: the subflows of a Multipath TCP connection (RFC 8684): [`multipath`](#multipath)", "one ordinary connection";
     draw Either(vec![Flag, list(Text)]), "`true`: each run draws different sending nodes, from all nodes whose names match `from` with any text for its `*` (except `to`); or an array of the nodes to draw from", "the senders of `from`";
 }
@@ -65,6 +71,7 @@ struct Template<'a> {
     on: Vec<[Span; 2]>,
     read: Read,
     multipath: Option<multipath::Template>,
+    connections: Option<ConnectionSpec>,
 }
 
 /// Reads all flows of the scenario.
@@ -222,6 +229,33 @@ impl Context<'_> {
             Some(controller) => multipath::read(field, controller, &stack),
             None => Err(field.error("datagrams have no connection; only a TCP flow has subflows")),
         })?;
+        let read = fields.or("read", read_application, Read::Immediate)?;
+        let asks_routers = controller
+            .is_some_and(|params| Profile::new(stack.config, params, 1_500).asks_routers());
+        let connections = match connections::first_key(&fields) {
+            None => None,
+            Some(key) if !traffic.can_reconnect() => {
+                let kinds = "traffic of the kind `messages` or `request-response` over TCP";
+                return Err(key.error(format!("needs {kinds}")));
+            }
+            Some(key) if multipath.is_some() => {
+                return Err(key.error("is for connections on one path; leave out `multipath`"));
+            }
+            Some(key) if read != Read::Immediate => {
+                return Err(key.error("needs ends that read immediately; leave out `read`"));
+            }
+            Some(key) if asks_routers => {
+                return Err(key.error("is not for Quick-Start; choose another `slow_start`"));
+            }
+            Some(_) => connections::read(&fields)?,
+        };
+        if let (Some(spec), Traffic::RequestResponse { .. }) = (&connections, traffic)
+            && !spec.message.is_empty()
+        {
+            let message = "`message`: requests and responses are the steps of `request-response`; \
+                           only `connection` adds steps";
+            return Err(Problem::new(place_within(&fields, "dialogue", "message"), message));
+        }
         Ok(Template {
             controller,
             kernel,
@@ -230,7 +264,8 @@ impl Context<'_> {
             multipath,
             traffic,
             on,
-            read: fields.or("read", read_application, Read::Immediate)?,
+            read,
+            connections,
             fields,
         })
     }
@@ -308,6 +343,7 @@ impl Context<'_> {
             on: from_start(&template.on, start),
             read: template.read,
             multipath,
+            connections: template.connections.clone().map(Box::new),
             draw: Vec::new(),
         })
     }

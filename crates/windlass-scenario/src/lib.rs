@@ -56,6 +56,7 @@
 mod candidate;
 mod codec;
 pub mod compile;
+pub mod connections;
 mod context;
 mod course;
 #[cfg(test)]
@@ -71,9 +72,11 @@ mod loss;
 mod model;
 mod multipath;
 mod network;
+mod outage;
 pub mod outlook;
 mod overrides;
 mod params;
+pub mod presets;
 mod problem;
 mod queue;
 mod quick_start;
@@ -101,9 +104,9 @@ use windlass_cc::Span;
 pub use candidate::Candidate;
 pub use error::ScenarioError;
 pub use model::{
-    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, RadioSpec,
-    Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic, Transport,
-    WifiSpec,
+    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, OutageSpec,
+    RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
+    Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};

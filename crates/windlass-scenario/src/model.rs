@@ -14,6 +14,7 @@ use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
 
+use crate::connections::ConnectionSpec;
 use crate::units::QueueLimit;
 
 /// One experiment: a network, its flows, and the data to record.
@@ -39,8 +40,23 @@ pub struct Scenario {
     pub flows: Vec<FlowSpec>,
     /// Data to record in addition to the totals.
     pub record: RecordSpec,
+    /// Outages of nodes, in order of their beginning.
+    pub outages: Vec<OutageSpec>,
     /// Settings that only kernels use.
     pub testbed: TestbedSpec,
+}
+
+/// An outage of nodes: all their links are down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutageSpec {
+    /// The nodes, ascending.
+    pub nodes: Vec<usize>,
+    /// Its beginning.
+    pub at: Span,
+    /// Its length.
+    pub lasts: Span,
+    /// True if the nodes lose their power, and with it their connections.
+    pub reboot: bool,
 }
 
 /// Settings that only kernels use. The simulator ignores them.
@@ -204,6 +220,8 @@ pub struct FlowSpec {
     pub read: Read,
     /// Subflows of a Multipath TCP connection.
     pub multipath: Option<MultipathSpec>,
+    /// Its connections, if they differ from one connection without dialogues.
+    pub connections: Option<Box<ConnectionSpec>>,
     /// Nodes from which each run draws the sender in place of `from`. No two flows draw the same node. Empty if the
     /// sender is always `from`.
     pub draw: Vec<usize>,
@@ -386,6 +404,11 @@ pub struct Coap {
 }
 
 impl Traffic {
+    /// True if the traffic can use successive connections.
+    pub fn can_reconnect(&self) -> bool {
+        matches!(self, Traffic::Messages { .. } | Traffic::RequestResponse { .. })
+    }
+
     /// True if the flow sends datagrams, without a connection.
     pub fn is_datagrams(&self) -> bool {
         matches!(self, Traffic::Cbr { transport: Transport::Udp, .. } | Traffic::Coap(_))

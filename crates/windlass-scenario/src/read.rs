@@ -14,6 +14,7 @@ use crate::link::{self, LINK};
 use crate::link_radio;
 use crate::model::{ReceiveWindow, RecordSpec, Scenario, TestbedSpec};
 use crate::network::Network;
+use crate::outage::{self, OUTAGE};
 use crate::problem::Problem;
 use crate::schema::{Shape, section, shape};
 use crate::stack::STACK_TABLE;
@@ -41,6 +42,7 @@ section! {
     link list(Table(&LINK)), "tables: links", "none";
     wifi list(Table(&CELL)), "tables: Wi-Fi cells", "none";
     flow list(Table(&FLOW)), "tables: flows, at least one", "required";
+    outage list(Table(&OUTAGE)), "tables: outages of nodes", "none";
     record Table(&RECORD), "table: data to record in addition to the totals", "nothing";
     testbed Table(&TESTBED), "table: settings for kernels only", "the defaults";
 }
@@ -81,10 +83,23 @@ pub(super) fn scenario(root: &Node, source_name: &str) -> Result<Scenario, Probl
     };
     let flows = flow::read(&fields, &context)?;
     link_radio::check_loads(&network, &flows)?;
+    let outages = outage::read(&fields, &context, &flows)?;
     wifi::check_ends(&network)?;
     wifi::find_disjoint(&mut network, &flows)?;
     let Network { nodes, links, wifi, .. } = network;
-    Ok(Scenario { name, description, duration, seed, nodes, links, wifi, flows, record, testbed })
+    Ok(Scenario {
+        name,
+        description,
+        duration,
+        seed,
+        nodes,
+        links,
+        wifi,
+        flows,
+        record,
+        outages,
+        testbed,
+    })
 }
 
 /// The topology, then the links and the cells.

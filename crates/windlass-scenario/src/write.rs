@@ -14,7 +14,9 @@ use crate::model::{
 };
 use crate::quote::{array, inline, quote};
 use crate::units::{BitRate, Bytes, Duration};
-use crate::{course, link_radio, loss, multipath, params, queue, quick_start, stack, wifi};
+use crate::{
+    connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, wifi,
+};
 
 /// The lines of a growing document.
 struct Lines(String);
@@ -144,6 +146,13 @@ fn body(lines: &mut Lines, scenario: &Scenario, controllers: Controllers) {
     for spec in &scenario.flows {
         flow(lines, scenario, spec, &shared, controllers);
     }
+    for outage in &scenario.outages {
+        lines.header("[[outage]]");
+        lines.raw("nodes", array(&outage.nodes, |node| quote(&scenario.nodes[*node])));
+        lines.quoted("at", Duration(outage.at));
+        lines.quoted("lasts", Duration(outage.lasts));
+        lines.raw("reboot", outage.reboot);
+    }
 }
 
 fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
@@ -264,6 +273,10 @@ fn flow(
     }
     lines.raw("traffic", traffic(flow));
     lines.raw("read", read(&flow.read));
+    // Left out at its default, so that it changes no older hash.
+    for (key, text) in flow.connections.as_deref().map_or_else(Vec::new, connections::written) {
+        lines.raw(key, text);
+    }
     if let Some(spec) = &flow.multipath {
         let each = |s: &SubflowSpec| subflow(scenario, s, controllers);
         lines.raw("multipath", inline(&multipath::written(spec, each)));

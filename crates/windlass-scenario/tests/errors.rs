@@ -105,7 +105,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "duration",
         "title = \"x\"\nduration",
-        "s.toml:1:1: unknown key `title` in the scenario; the keys of the scenario are `name`, `description`, `duration`, `seed`, `stack`, `topology`, `link`, `wifi`, `flow`, `record`, `testbed`",
+        "s.toml:1:1: unknown key `title` in the scenario; the keys of the scenario are `name`, `description`, `duration`, `seed`, `stack`, `topology`, `link`, `wifi`, `flow`, `outage`, `record`, `testbed`",
     ),
     (
         "duration",
@@ -251,7 +251,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[[link]]",
         "link = 3\n[x]",
-        "s.toml:4:2: unknown key `x` in the scenario; the keys of the scenario are `name`, `description`, `duration`, `seed`, `stack`, `topology`, `link`, `wifi`, `flow`, `record`, `testbed`",
+        "s.toml:4:2: unknown key `x` in the scenario; the keys of the scenario are `name`, `description`, `duration`, `seed`, `stack`, `topology`, `link`, `wifi`, `flow`, `outage`, `record`, `testbed`",
     ),
     (
         "[[link]]",

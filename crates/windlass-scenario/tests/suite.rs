@@ -1,6 +1,7 @@
 //! The tests of scenarios: one program, since each takes a second to link.
 
 mod canonical;
+mod connections;
 mod courses;
 mod device;
 mod draw;

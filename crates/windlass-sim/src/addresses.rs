@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use windlass_tcp::wire::Addresses;
 
-use crate::config::{FlowConfig, Traffic};
+use crate::config::FlowConfig;
 
 /// First dynamic port, for applications (RFC 6335 section 6: 49152 to 65535).
 const FIRST_PORT: u16 = 49_152;
@@ -43,10 +43,7 @@ impl FlowAddresses {
     /// Addresses of the flow with this index in a network.
     pub fn of_flow(index: u32, flow: &FlowConfig) -> FlowAddresses {
         let addresses = FlowAddresses::new(index, flow.from as u32, flow.to as u32);
-        match flow.traffic {
-            Traffic::RequestResponse { .. } => addresses.opened_by_to(),
-            _ => addresses,
-        }
+        if flow.traffic.to_opens() { addresses.opened_by_to() } else { addresses }
     }
 
     /// Returns the addresses for a flow whose `to` opens the connection.

@@ -118,6 +118,11 @@ impl ArrivalProcess {
         Some(self.next).filter(|(due, _)| *due < self.arrivals.stop)
     }
 
+    /// Time from which on no message is due.
+    pub(crate) fn stop(&self) -> Time {
+        self.arrivals.stop
+    }
+
     /// Advances to the following message.
     pub fn advance(&mut self) {
         let mut gap = self.arrivals.gaps.draw(&mut self.stream);

@@ -10,6 +10,7 @@ use crate::event_queue::MAX_ENTITIES;
 use crate::loss::LossModel;
 use crate::radio::{Hops, RadioConfig};
 use crate::route::Hop;
+use crate::session::Sessions;
 
 /// Largest payload of a UDP datagram over IPv4, bytes.
 const MAX_DATAGRAM: u64 = 65_507;
@@ -163,6 +164,7 @@ impl Config {
                 Ok(())
             }
             Traffic::Coap(coap) => check_coap(&coap),
+            Traffic::Sessions(ref sessions) => check_sessions(flow, sessions),
             Traffic::CbrTcp(cbr) if cbr.spread > Span::ZERO => {
                 Err("only the times between datagrams can be spread".to_string())
             }
@@ -226,6 +228,16 @@ fn check_coap(coap: &Coap) -> Result<(), String> {
         return Err(format!("a message of CoAP must fit a datagram of {MAX_DATAGRAM} bytes"));
     }
     Ok(())
+}
+
+fn check_sessions(flow: &FlowConfig, sessions: &Sessions) -> Result<(), String> {
+    if flow.multipath.is_some() || flow.profile.asks_routers() {
+        return Err("successive connections are neither multipath nor use Quick-Start".to_string());
+    }
+    if flow.read != ReadPolicy::Immediate {
+        return Err("the ends of successive connections read immediately".to_string());
+    }
+    sessions.check()
 }
 
 fn check_pauses(flow: &FlowConfig) -> Result<(), String> {

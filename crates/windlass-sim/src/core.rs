@@ -17,6 +17,7 @@ use crate::packet::{Body, PacketBuffer, PacketHandle, PathPacket};
 use crate::packet_log::PacketLog;
 use crate::results::{PacketEvent, PacketFate};
 use crate::route::RouteTable;
+use crate::session::SessionEnd;
 
 /// First entity number of each kind of entity. The order is: link directions, hosts, queues with a
 /// discipline, radios, routers of the radios, lines after links, and radios of links. Events carry these numbers.
@@ -235,6 +236,8 @@ impl Core {
         backlog: Option<Backlog>,
     ) {
         let (to, path) = self.destined(handle);
+        // Only the ports of a multipath end belong to another host.
+        let owned = to != self.destination(handle);
         let segment = match self.packets.get(handle.id) {
             Body::Segment(s) => Some(*s),
             Body::Datagram { .. } | Body::Coap(_) => None,
@@ -247,7 +250,7 @@ impl Core {
             link,
             flow: to / 2,
             forward: to % 2 == 1,
-            path: path.map(|packet| packet.path),
+            path: path.filter(|_| owned).map(|packet| packet.path),
             segment,
             fate,
             backlog,
@@ -276,6 +279,7 @@ impl Core {
         match self.hosts[port as usize].kind {
             Kind::Port { owner, .. } => (owner, self.packets.path(handle.id)),
             Kind::External { owner, .. } => (owner, None),
+            Kind::Session(_) => (port, self.packets.path(handle.id)),
             _ => (port, None),
         }
     }
@@ -298,7 +302,7 @@ impl Core {
 
     #[inline(never)]
     fn next_other_packet(&mut self, host: u32) -> Option<PacketHandle> {
-        let Host { route, kind, .. } = &mut self.hosts[host as usize];
+        let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
         match kind {
             Kind::DatagramSource(source) => {
                 let (len, size) = source.poll(self.now)?;
@@ -315,10 +319,46 @@ impl Core {
                 let id = self.packets.insert(Body::Coap(message));
                 Some(PacketHandle { id, size, hop: *route })
             }
+            Kind::Session(end) => {
+                let profile = &self.profiles[*profile as usize];
+                let (port, segment) = end.next_segment(self.now, profile)?;
+                // Each connection has its own port.
+                let path = PathPacket { path: 0, attempt: port, option: None };
+                let id = self.packets.insert_multipath(segment, path);
+                Some(PacketHandle { id, size: segment.ip_len(), hop: *route })
+            }
             Kind::Multipath(end) => {
                 end.next_packet(&self.multipath_profiles, self.now, &mut self.packets)
             }
             _ => None,
+        }
+    }
+
+    /// Delivers a packet to an end with successive connections.
+    #[inline(never)]
+    pub(crate) fn deliver_to_session(&mut self, host: u32, id: u32) {
+        let port = self.packets.path(id).map_or(0, |packet| packet.attempt);
+        let Body::Segment(segment) = *self.packets.get(id) else { return };
+        let now = self.now;
+        self.with_session(host, |end, profile| end.receive(now, profile, port, &segment));
+    }
+
+    /// Handles the deadline of an end with successive connections.
+    #[inline(never)]
+    pub(crate) fn wake_session(&mut self, host: u32) {
+        let now = self.now;
+        self.with_session(host, |end, profile| end.wake(now, profile));
+    }
+
+    /// Serves an end with successive connections, and hands the contents of its streams to the
+    /// peer.
+    fn with_session(&mut self, host: u32, serve: impl FnOnce(&mut SessionEnd, &Profile)) {
+        let Host { profile, kind, .. } = &mut self.hosts[host as usize];
+        let Kind::Session(end) = kind else { return };
+        serve(end, &self.profiles[*profile as usize]);
+        let written = end.take_written();
+        if let Kind::Session(peer) = &mut self.hosts[host as usize ^ 1].kind {
+            written.into_iter().for_each(|(number, item)| peer.expect(number, item));
         }
     }
 

@@ -171,7 +171,9 @@ impl Sensors {
         let mut sensors = Sensors::default();
         for host in 0..core.hosts.len() {
             match core.hosts[host].kind {
-                Kind::Tcp { .. } if core.profile_of(host).params.requirements().cross_layer => {
+                Kind::Tcp { .. } | Kind::Session(_)
+                    if core.profile_of(host).params.requirements().cross_layer =>
+                {
                     sensors.watch(core, Surroundings { queues, radios }, config, host);
                 }
                 Kind::Port { owner, path } => {
@@ -233,7 +235,7 @@ impl Sensors {
     pub(crate) fn tell(&mut self, core: &mut Core, around: Surroundings, host: u32) {
         let now = core.now;
         let paths = match &core.hosts[host as usize].kind {
-            Kind::Tcp { .. } => return self.tell_controller(core, around, host),
+            Kind::Tcp { .. } | Kind::Session(_) => return self.tell_controller(core, around, host),
             Kind::Multipath(end) => end.connection.paths(),
             _ => return,
         };
@@ -255,10 +257,15 @@ impl Sensors {
         let profile = &core.profiles[*profile as usize];
         // The notification draws on the endpoint's entropy. A controller that is only observed must
         // not receive it.
-        if let Kind::Tcp { endpoint, .. } = kind
-            && profile.params.requirements().cross_layer
-        {
-            endpoint.on_cross_layer(profile, now, &layers);
+        if !profile.params.requirements().cross_layer {
+            return;
+        }
+        match kind {
+            Kind::Tcp { endpoint, .. } => endpoint.on_cross_layer(profile, now, &layers),
+            Kind::Session(end) => {
+                end.endpoints_mut().for_each(|e| e.on_cross_layer(profile, now, &layers));
+            }
+            _ => {}
         }
     }
 

@@ -3,8 +3,8 @@
 //! counts of its receiving end.
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::Endpoint;
 use windlass_tcp::mptcp::MultipathStats;
+use windlass_tcp::{Endpoint, Failure, Stats};
 
 use crate::app::App;
 use crate::coap::Client;
@@ -13,6 +13,7 @@ use crate::host::{Host, Kind, Sent};
 use crate::latency::Messages;
 use crate::multipath::MultipathEnd;
 use crate::results::{CoapResult, FlowResult, MultipathResult, SubflowResult, ratio};
+use crate::session::{self, SessionEnd};
 use crate::view::View;
 
 impl View<'_> {
@@ -26,10 +27,15 @@ impl View<'_> {
         let delivered_bytes = match &rx.kind {
             Kind::DatagramSink { bytes, .. } => *bytes,
             Kind::CoapServer(server) => server.bytes,
+            Kind::Session(end) => end.delivered(),
             _ => app.map_or(0, |app| app.delivered),
         };
         let endless = matches!(flow.traffic, Traffic::Bulk { bytes: None });
-        let completed = app.and_then(|app| app.completed).filter(|_| !endless);
+        let sessions = self.sessions(i);
+        let completed = match sessions {
+            Some((ends, _)) => session::completed(ends),
+            None => app.and_then(|app| app.completed).filter(|_| !endless),
+        };
         let active_s = self.active_s(flow, [tx, rx], completed);
         let paths = self.paths(i, flow, [tx, rx], active_s);
         let sum = |of: fn(&SubflowResult) -> u64| paths.iter().map(of).sum::<u64>();
@@ -56,7 +62,11 @@ impl View<'_> {
             cwnd_bytes: sum(|s| s.cwnd_bytes),
             completion_s: completed.map(|t| seconds(flow, t)),
             responses_s: responses_s([tx, rx]),
-            failure: failure(tx).or(failure(rx)),
+            failure: match sessions {
+                Some((ends, names)) => session::failure(ends, names),
+                None => failure(tx, self.end_name(i, 0)).or(failure(rx, self.end_name(i, 1))),
+            },
+            connections: session::together(sessions).map(Box::new),
             transit: self.delays.and_then(|delays| delays.result(i)).map(Box::new),
             messages: messages(rx).map(|messages| messages.result(self.now()).into()),
             coap: coap([tx, rx]).map(Box::new),
@@ -69,6 +79,22 @@ impl View<'_> {
                 _ => None,
             },
         }
+    }
+
+    /// The two ends of a flow with successive connections, and their nodes.
+    pub(crate) fn sessions(&self, i: usize) -> Option<([&SessionEnd; 2], [&str; 2])> {
+        match [2 * i, 2 * i + 1].map(|host| &self.core.hosts[host].kind) {
+            [Kind::Session(from), Kind::Session(to)] => {
+                Some(([from, to], [0, 1].map(|end| self.end_name(i, end))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Name of the node at an end of a flow.
+    fn end_name(&self, i: usize, end: usize) -> &str {
+        let flow = &self.config.flows[i];
+        &self.config.nodes[[flow.from, flow.to][end]]
     }
 
     /// Seconds between the start of a flow and its end or the end of the run, without a source's
@@ -170,7 +196,7 @@ impl View<'_> {
         let udp = matches!(flow.traffic, Traffic::CbrUdp(_) | Traffic::Coap(_));
         let algorithm = if udp { "none" } else { flow.profile.params.info().id };
         let ends = [tx, rx].map(endpoint);
-        let stats = ends.map(|end| end.map(|end| *end.stats()).unwrap_or_default());
+        let stats = [tx, rx].map(stats);
         let path = SubflowResult {
             algorithm: algorithm.to_string(),
             retransmits: stats[0].retransmits,
@@ -181,6 +207,10 @@ impl View<'_> {
         };
         match &tx.kind {
             Kind::CoapClient(client) => of_client(path, client),
+            Kind::Session(end) => {
+                let [srtt, min_rtt] = end.rtts();
+                SubflowResult { srtt_ms: known_ms(srtt), min_rtt_ms: known_ms(min_rtt), ..path }
+            }
             _ => path,
         }
     }
@@ -209,7 +239,7 @@ fn seconds(flow: &FlowConfig, to: Time) -> f64 {
 
 /// Returns `count` if the receiver of the data opens the connection, otherwise zero.
 fn asked(flow: &FlowConfig, count: u64) -> u64 {
-    if matches!(flow.traffic, Traffic::RequestResponse { .. }) { count } else { 0 }
+    if flow.traffic.to_opens() { count } else { 0 }
 }
 
 /// Results of a path from its two endpoints, if they are simulated, and from the packets that its
@@ -237,7 +267,17 @@ fn of_path(
 fn endpoint(host: &Host) -> Option<&Endpoint> {
     match &host.kind {
         Kind::Tcp { endpoint, .. } => Some(endpoint),
+        Kind::Session(end) => end.endpoint(),
         _ => None,
+    }
+}
+
+/// Counters of a host's endpoints.
+fn stats(host: &Host) -> Stats {
+    match &host.kind {
+        Kind::Tcp { endpoint, .. } => *endpoint.stats(),
+        Kind::Session(end) => end.stats(),
+        _ => Stats::default(),
     }
 }
 
@@ -254,6 +294,7 @@ pub(crate) fn app(host: &Host) -> Option<&App> {
 pub(crate) fn messages(host: &Host) -> Option<&Messages> {
     match &host.kind {
         Kind::CoapServer(server) => server.messages.as_deref(),
+        Kind::Session(end) => end.messages(),
         _ => app(host)?.messages.as_deref(),
     }
 }
@@ -262,6 +303,10 @@ pub(crate) fn messages(host: &Host) -> Option<&Messages> {
 fn responses_s([tx, rx]: [&Host; 2]) -> Vec<f64> {
     match &tx.kind {
         Kind::CoapClient(client) => client.delays_s(),
+        Kind::Session(_) => match &rx.kind {
+            Kind::Session(end) => end.responses_s().to_vec(),
+            _ => Vec::new(),
+        },
         _ => app(rx).map(|app| app.responses_s.clone()).unwrap_or_default(),
     }
 }
@@ -273,22 +318,22 @@ fn coap([tx, rx]: [&Host; 2]) -> Option<CoapResult> {
     }
 }
 
-/// Reason of a connection failure at a host.
-fn failure(host: &Host) -> Option<String> {
+/// Reason of a connection failure at a host, with its node and the segment.
+fn failure(host: &Host, node: &str) -> Option<String> {
     let failure = match &host.kind {
-        Kind::Tcp { endpoint, .. } => endpoint.failure(),
-        Kind::Multipath(end) => end.connection.failure(),
+        Kind::Tcp { endpoint, .. } => endpoint.failure_text(),
+        Kind::Multipath(end) => end.connection.failure().map(Failure::describe),
         _ => None,
     };
-    failure.map(|f| f.describe().to_string())
+    failure.map(|text| format!("`{node}`: {text}"))
 }
 
 /// Packets sent by a host. The packets of a multipath connection are counted for its paths.
 fn sent(host: &Host) -> Sent {
     match &host.kind {
         Kind::External { sent, .. } => *sent,
-        Kind::Tcp { endpoint, .. } => {
-            let s = endpoint.stats();
+        Kind::Tcp { .. } | Kind::Session(_) => {
+            let s = stats(host);
             Sent {
                 packets: s.segments_sent,
                 data_packets: s.data_segments,

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::coap::{Client, Server};
 use crate::multipath::MultipathEnd;
 use crate::random::{Purpose, Stream};
+use crate::session::SessionEnd;
 use crate::traffic::Cbr;
 
 /// One end of a flow.
@@ -53,6 +54,8 @@ pub enum Kind {
     CoapServer(Box<Server>),
     /// An end of a multipath connection, whose packets leave and arrive at its ports.
     Multipath(Box<MultipathEnd>),
+    /// An end of a flow with successive connections.
+    Session(Box<SessionEnd>),
     /// The port at which packets of one path of a multipath connection arrive.
     Port {
         /// The host of the connection's end.
@@ -163,6 +166,7 @@ impl Host {
         match &mut self.kind {
             Kind::Tcp { endpoint, .. } => endpoint.keep_journal(),
             Kind::Multipath(end) => end.connection.keep_journals(),
+            Kind::Session(end) => end.keep_journal(),
             _ => {}
         }
     }
@@ -178,6 +182,7 @@ impl Host {
                 end.app.awaits_response() || paths.any(is_open)
             }
             Kind::CoapClient(client) => client.has_open(),
+            Kind::Session(end) => end.expects_answer(is_open),
             _ => false,
         }
     }
@@ -212,6 +217,7 @@ impl Host {
             Kind::DatagramSource(source) => source.next,
             Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
             Kind::CoapClient(client) => client.deadline(),
+            Kind::Session(end) => end.deadline(),
             Kind::DatagramSink { .. }
             | Kind::CoapServer(_)
             | Kind::Port { .. }

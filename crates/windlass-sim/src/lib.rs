@@ -110,6 +110,7 @@ pub mod results;
 mod route;
 pub mod routing;
 mod schedule;
+pub mod session;
 mod setup;
 pub mod simulation;
 mod timeline;

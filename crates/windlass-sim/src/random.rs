@@ -44,6 +44,8 @@ pub enum Purpose {
     RateSampling = 20,
     /// Lengths of a link direction's good and bad states.
     Bursts = 21,
+    /// Waits of an application before it connects again.
+    Reconnect = 22,
 }
 
 /// A stream of random numbers: xoshiro256++, seeded through SplitMix64.

@@ -65,6 +65,13 @@ impl Recorder {
                     _ => None,
                 });
             }
+            Kind::Session(end) => match end.endpoint() {
+                Some(endpoint) if sends => {
+                    self.sender(core.now, flow, &core.profiles[*profile as usize], endpoint);
+                }
+                Some(endpoint) => self.receiver(core.now, flow, endpoint, end.delivered()),
+                None => {}
+            },
             Kind::Multipath(end) => self.multipath(core, flow, sends, end),
             _ => {}
         }

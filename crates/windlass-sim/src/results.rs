@@ -13,6 +13,7 @@ use crate::latency::{MessageResult, TransitResult, or_infinite};
 pub use crate::packet::PathPacket;
 use crate::radio::results::is_zero;
 pub use crate::radio::results::{RadioResult, RadioUse, StationResult};
+pub use crate::session::ConnectionsResult;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,6 +72,9 @@ pub struct FlowResult {
     /// confirmable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coap: Option<Box<CoapResult>>,
+    /// Its connections; `None` for a flow without successive connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Box<ConnectionsResult>>,
     /// Use of the radios at its two ends during the run; `None` if neither node has a radio.
     #[serde(default)]
     pub radio: Option<RadioUse>,
@@ -403,6 +407,9 @@ pub struct RunResult {
     /// Results of the messages of all flows with a deadline, together; `None` without such a flow.
     #[serde(default)]
     pub messages: Option<MessageResult>,
+    /// Connections of all flows with successive connections; `None` without such a flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<ConnectionsResult>,
     /// Time series in order of time; empty unless requested.
     pub samples: Vec<Sample>,
     /// Packet log in order of time; empty unless requested.

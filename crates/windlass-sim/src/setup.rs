@@ -29,6 +29,7 @@ use crate::route::{Hop, RouteTable};
 use crate::routing::disjoint::{self, DisjointPaths};
 use crate::routing::{Direction, Routes};
 use crate::schedule::Schedule;
+use crate::session::SessionEnd;
 
 /// The parts of a network. Flow `i` has the hosts `2i` (which sends the data) and `2i + 1`. The
 /// hosts of all flows precede the ports, two per subflow: see [`crate::multipath`].
@@ -277,6 +278,13 @@ fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
             Kind::CoapServer(Box::new(Server::new(coap, flow.start))),
         ];
     }
+    if let Traffic::Sessions(sessions) = &flow.traffic {
+        let end = |end: u32| {
+            let end = SessionEnd::new(sessions, end as usize, flow.start, seed, host + end);
+            Kind::Session(Box::new(end))
+        };
+        return [end(0), end(1)];
+    }
     let tcp = |end: u32, (role, read): (Role, ReadPolicy)| {
         let mut iss = Stream::new(seed, u64::from(host + end), Purpose::InitialSequence);
         let mut endpoint = Endpoint::new(&flow.profile, Seq(iss.next_u64() as u32));
@@ -299,8 +307,8 @@ fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
             ends.map(|end| (Role::Custom(end), flow.read))
         }
         Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
-        // Flows of datagrams have no such applications.
-        Traffic::Coap(_) => [(Role::Receiver, flow.read), receiver],
+        // These flows have no such applications.
+        Traffic::Coap(_) | Traffic::Sessions(_) => [(Role::Receiver, flow.read), receiver],
         Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
             [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
         }

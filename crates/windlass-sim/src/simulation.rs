@@ -260,6 +260,7 @@ impl Simulation {
             }
             (Kind::CoapClient(client), Body::Coap(message)) => client.receive(core.now, message),
             (Kind::CoapServer(server), Body::Coap(message)) => server.receive(core.now, message),
+            (Kind::Session(_), _) => core.deliver_to_session(host, id),
             (Kind::Port { owner, path }, _) => {
                 let (owner, path) = (*owner, *path as usize);
                 return self.deliver_to_port(owner, path, id);
@@ -311,6 +312,7 @@ impl Simulation {
                 app.act(core.now, &mut Bound { socket: endpoint, profile });
             }
             Kind::Multipath(end) => end.wake(&core.multipath_profiles, core.now),
+            Kind::Session(_) => core.wake_session(host),
             Kind::DatagramSource(_)
             | Kind::DatagramSink { .. }
             | Kind::CoapClient(_)
@@ -435,6 +437,7 @@ impl Simulation {
         assert_eq!(self.processed, 0, "an algorithm is set before the run begins");
         match &mut self.core.hosts[2 * flow].kind {
             Kind::Tcp { endpoint, .. } => endpoint.set_controller(controller),
+            Kind::Session(end) => end.set_controller(controller),
             _ => return false,
         }
         true
@@ -483,6 +486,7 @@ impl Simulation {
             links: (0..self.core.links.len()).map(|i| view.link_result(i)).collect(),
             radios: view.radio_results(),
             messages: view.messages(),
+            connections: view.connections(),
             samples,
             packets,
             timeline: bins.map(|bins| bins.finish(view)),

@@ -75,11 +75,13 @@ fn progress(run: View, flow: usize) -> (u64, u64) {
     let cwnd = match &run.core.hosts[2 * flow].kind {
         Kind::Tcp { endpoint, .. } => endpoint.control().cwnd,
         Kind::Multipath(end) => end.cwnd(),
+        Kind::Session(end) => end.endpoint().map_or(0, |endpoint| endpoint.control().cwnd),
         _ => 0,
     };
     let delivered = match &run.core.hosts[2 * flow + 1].kind {
         Kind::Tcp { app, .. } => app.delivered,
         Kind::Multipath(end) => end.app.delivered,
+        Kind::Session(end) => end.delivered(),
         Kind::DatagramSink { bytes, .. } => *bytes,
         Kind::CoapServer(server) => server.bytes,
         _ => 0,

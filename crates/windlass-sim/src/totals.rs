@@ -4,7 +4,8 @@ use crate::aqm::AqmQueue;
 use crate::flow_results::messages;
 use crate::latency::{MessageResult, Messages};
 use crate::line::DelayLine;
-use crate::results::{LinkResult, ratio};
+use crate::results::{ConnectionsResult, LinkResult, ratio};
+use crate::session;
 use crate::view::View;
 
 impl View<'_> {
@@ -59,6 +60,11 @@ impl View<'_> {
             max_queue_packets: c.max_waiting,
             ..link
         }
+    }
+
+    /// Results of the connections of all flows with successive connections.
+    pub(crate) fn connections(&self) -> Option<ConnectionsResult> {
+        session::together((0..self.config.flows.len()).filter_map(|i| self.sessions(i)))
     }
 
     /// Results of the messages of all flows with a deadline.

@@ -1,6 +1,7 @@
 //! Traffic of the applications at the two ends of a flow, and their reading policies.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use windlass_cc::{Span, Time, rto};
 use windlass_tcp::segment::IPV4_HEADER;
@@ -9,6 +10,7 @@ use windlass_tcp::wire::UDP_HEADER;
 use crate::arrivals::Arrivals;
 use crate::extension::{Custom, cloneable};
 use crate::random::Stream;
+use crate::session::plan::Sessions;
 
 /// Traffic pattern of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub enum Traffic {
     CbrUdp(Cbr),
     /// CoAP requests over UDP from `from`. `to` answers each request.
     Coap(Coap),
+    /// Exchanges of a device over successive connections.
+    Sessions(Arc<Sessions>),
     /// An application of another crate, over TCP.
     Custom(Custom<dyn Application>),
 }
@@ -125,6 +129,17 @@ pub struct Coap {
     /// The retransmission timer. Each exchange starts with a copy of its state, draws its random
     /// factor once, and has its own back-off.
     pub timer: rto::AnyParams,
+}
+
+impl Traffic {
+    /// True if the flow's `to` opens the connections: it sends requests, which `from` answers.
+    pub fn to_opens(&self) -> bool {
+        match self {
+            Traffic::RequestResponse { .. } => true,
+            Traffic::Sessions(sessions) => sessions.exchanges.opener() == 1,
+            _ => false,
+        }
+    }
 }
 
 impl Coap {

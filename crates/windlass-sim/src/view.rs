@@ -72,6 +72,7 @@ impl View<'_> {
                 Kind::Tcp { endpoint, .. } => add(None, endpoint.journal()),
                 Kind::Multipath(end) => (0..end.paths.len())
                     .for_each(|path| add(Some(path as u8), end.connection.subflow(path).journal())),
+                Kind::Session(end) => end.journals().for_each(|journal| add(None, Some(journal))),
                 _ => {}
             }
         }

@@ -319,7 +319,9 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 let open = done.begun - done.completed - done.given_up;
                 prop_assert!(open <= u64::from(coap.nstart), "{:?}", f);
             }
-            Traffic::Custom(_) => unreachable!("the strategy has no custom traffic"),
+            Traffic::Custom(_) | Traffic::Sessions(_) => {
+                unreachable!("the strategy has no such traffic")
+            }
             Traffic::RequestResponse { response, requests, .. } => {
                 prop_assert!(f.delivered_bytes <= response * u64::from(requests));
                 let answered = f.responses_s.len() as u64;

@@ -106,7 +106,11 @@ fn a_request_without_a_server_counts_its_timeouts() {
     let r = run(config);
     // Six retransmissions of the SYN. After the seventh timeout, the connection is given up.
     assert_eq!((r.flows[0].rto_count, r.flows[0].peer_packets_sent), (7, 7));
-    assert!(r.flows[0].failure.as_ref().is_some_and(|f| f.contains("attempt")), "{:?}", r.flows);
+    assert!(
+        r.flows[0].failure.as_ref().is_some_and(|f| f == "`n1`: the SYN had no answer"),
+        "{:?}",
+        r.flows
+    );
     assert_eq!((r.flows[0].completion_s, r.links[1].drops_error), (None, 7));
 }
 
@@ -145,4 +149,22 @@ fn the_event_queue_grows_with_links_and_hosts_and_not_with_packets_or_timers() {
     }
     assert!(s.packet_hops() > 100_000);
     assert!(most <= entities + entities / 4, "{most} pending events of {entities} entities");
+}
+
+/// The receiver reads late and closes when the link is down. All data have arrived.
+#[test]
+fn a_failure_names_the_end_and_its_unacknowledged_fin() {
+    let bulk = Traffic::Bulk { bytes: Some(1_000) };
+    let mut config = network(
+        vec![link([0, 1], 10_000_000, 50)],
+        vec![flow([0, 1], rfc("newreno"), bulk)],
+        Time::from_secs(4_000),
+    );
+    config.flows[0].read = ReadPolicy::Delayed(Span::from_millis(100));
+    config.links[0].down = vec![[Time::from_millis(200), Time::from_secs(5_000)]];
+    let r = run(config);
+    let text =
+        "`n1`: the FIN went unacknowledged through all retransmissions, after all data had arrived";
+    assert_eq!(r.flows[0].failure.as_deref(), Some(text));
+    assert_eq!(r.flows[0].delivered_bytes, 1_000);
 }

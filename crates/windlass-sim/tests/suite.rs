@@ -45,6 +45,7 @@ mod radio_timing;
 mod recovery;
 mod reno_ber;
 mod saturation;
+mod sessions;
 mod state_series;
 mod timeline;
 mod traces;

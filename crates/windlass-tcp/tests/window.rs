@@ -142,7 +142,7 @@ fn answered_probes_continue_and_unanswered_probes_end() {
          123100 > . 1+1                   # the largest interval: 60 s
          183100 > . 1+1
          243100 > R. 1 ack 1
-         243100 = failure DataTimeout",
+         243100 = failure ProbeTimeout",
     );
 }
 

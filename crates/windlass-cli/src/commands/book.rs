@@ -2,7 +2,7 @@
 
 use windlass_lab::catalogue;
 use windlass_lab::run::fields::{Field, LISTINGS, Listing};
-use windlass_lab::scenario::key_table;
+use windlass_lab::scenario::{key_table, presets};
 
 use crate::args::{Book, Part, page};
 use crate::output::{Failure, print};
@@ -13,6 +13,11 @@ pub fn run(args: &Book) -> Result<(), Failure> {
         Part::CommandLine => page::markdown(),
         Part::Algorithms => catalogue::markdown(),
         Part::Fields => fields(listing(args.names.first().map_or("", String::as_str))?),
+        Part::Presets => match args.names.first().map_or("", String::as_str) {
+            "dialogue" => presets::dialogue_table(),
+            "reconnect" => presets::reconnect_table(),
+            name => return Err(Failure::unknown("table", name, &["dialogue", "reconnect"])),
+        },
         Part::Keys => {
             let names: Vec<&str> = args.names.iter().map(String::as_str).collect();
             key_table(&names).map_err(|name| Failure::input(format!("table `{name}` not found")))?

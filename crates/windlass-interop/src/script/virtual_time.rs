@@ -55,7 +55,12 @@ impl VirtualTime {
     fn error(&self) -> ErrorKind {
         match self.endpoint.failure() {
             None | Some(Failure::Aborted) => ErrorKind::None,
-            Some(Failure::ConnectTimeout | Failure::DataTimeout) => ErrorKind::TimedOut,
+            Some(
+                Failure::ConnectTimeout
+                | Failure::DataTimeout
+                | Failure::FinTimeout
+                | Failure::ProbeTimeout,
+            ) => ErrorKind::TimedOut,
             Some(Failure::Reset) if self.endpoint.was_established() => ErrorKind::Reset,
             Some(Failure::Reset) => ErrorKind::Refused,
         }

@@ -55,6 +55,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
             transit: None,
             messages: None,
             coap: None,
+            connections: None,
             radio: Some(RadioUse {
                 sender_s: 0.5,
                 receiver_s: 0.25,
@@ -82,6 +83,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
         }],
         steady: Vec::new(),
         messages: None,
+        connections: None,
         radios: vec![RadioResult {
             name: "cell".into(),
             busy: 0.5,

@@ -1,6 +1,6 @@
 //! Failed flows, and the slowest flows of scenarios with many flows.
 
-use super::listing::{Told, cell};
+use super::listing::{Told, cell, masked};
 use crate::report::model::{Row, Table};
 use crate::scenario::Scenario;
 
@@ -9,32 +9,35 @@ const NAMED: usize = 3;
 /// Number of slowest flows in the table.
 const SLOWEST: usize = 10;
 
-/// A flow that failed, the number of runs in which it failed, and the seed of the first of these runs.
-type Failed = (usize, usize, u64);
+/// A flow that failed, the number of runs in which it failed, and the seed and the reason of the first of
+/// these runs.
+type Failed<'a> = (usize, usize, u64, &'a str);
 
-/// A sentence for each flow that failed; one sentence if many flows failed for the same reason.
+/// A sentence for each flow that failed; one sentence if many flows failed for the same reason. Reasons are
+/// the same if they differ only in numbers, such as those in the names of nodes.
 pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
     let runs = told.records.len();
-    let mut reasons: Vec<(&str, Vec<Failed>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<Failed>)> = Vec::new();
     for i in 0..scenario.flows.len() {
         for run in told.records {
             let Some(reason) = run.flows.get(i).and_then(|f| f.failure.as_deref()) else {
                 continue;
             };
-            let at = reasons.iter().position(|(known, _)| *known == reason).unwrap_or_else(|| {
-                reasons.push((reason, Vec::new()));
+            let kind = masked(reason);
+            let at = reasons.iter().position(|(known, _)| *known == kind).unwrap_or_else(|| {
+                reasons.push((kind, Vec::new()));
                 reasons.len() - 1
             });
             match reasons[at].1.last_mut() {
-                Some((flow, times, _)) if *flow == i => *times += 1,
-                _ => reasons[at].1.push((i, 1, run.seed)),
+                Some((flow, times, ..)) if *flow == i => *times += 1,
+                _ => reasons[at].1.push((i, 1, run.seed, reason)),
             }
         }
     }
     let name = |i: usize| scenario.flows[i].name.as_str();
     let mut notes = Vec::new();
-    for (reason, flows) in reasons {
-        let one = |(i, times, seed): &Failed| match runs {
+    for (kind, flows) in reasons {
+        let one = |(i, times, seed, reason): &Failed| match runs {
             1 => format!("{}: {reason}", name(*i)),
             n => format!("{}: {reason} (in {times} of {n} runs, first with seed {seed})", name(*i)),
         };
@@ -44,11 +47,7 @@ pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
         }
         let first: Vec<&str> = flows.iter().take(NAMED).map(|(i, ..)| name(*i)).collect();
         let more = flows.len() - NAMED;
-        notes.push(format!(
-            "{} flows ({} and {more} more): {reason}",
-            flows.len(),
-            first.join(", ")
-        ));
+        notes.push(format!("{} flows ({} and {more} more): {kind}", flows.len(), first.join(", ")));
     }
     notes
 }
@@ -111,7 +110,7 @@ traffic = { kind = "bulk", bytes = "1kB" }
                 let mut flow = first.clone();
                 flow.name = format!("meter-{}", i + 1);
                 flow.completion_s = (i % 8 != 7).then_some(f64::from(i));
-                flow.failure = (i % 8 == 7).then(|| "it broke".to_owned());
+                flow.failure = (i % 8 == 7).then(|| format!("`s{}`: it broke", i + 1));
                 flow
             })
             .collect();
@@ -123,7 +122,7 @@ traffic = { kind = "bulk", bytes = "1kB" }
         assert_eq!(cells(5), ["meter-39", "38.000", "38.000"]);
         assert_eq!(
             notes(&scenario, &told),
-            ["5 flows (meter-8, meter-16, meter-24 and 2 more): it broke"]
+            ["5 flows (meter-8, meter-16, meter-24 and 2 more): `s*`: it broke"]
         );
         let few = Told { records: told.records, longest: 40 };
         assert!(slowest(&scenario, &few).is_none());

@@ -12,6 +12,7 @@ use crate::scenario::Scenario;
 pub(crate) use listing::masked;
 use listing::{NOTHING, Scale, Shown, Told, cell, listing, tells_of_many};
 use windlass_sim::MultipathResult;
+use windlass_sim::results::ConnectionsResult;
 
 /// The tables of one run, or medians with 95 % intervals over several runs, as text of at most `width` columns.
 pub fn text(scenario: &Scenario, records: &[RunRecord], width: usize) -> String {
@@ -71,6 +72,9 @@ fn all(scenario: &Scenario, told: &Told<'_>) -> Vec<Table> {
     if has(|r| r.flows.iter().any(|f| f.messages.is_some())) {
         all.push(messages(told));
         all.extend(pooled::table(&pooled::MESSAGES, told));
+    }
+    if has(|r| r.connections.is_some()) {
+        all.push(connections(told));
     }
     if has(|r| r.flows.iter().any(|f| f.coap.is_some())) {
         all.push(exchanges(told));
@@ -148,6 +152,49 @@ fn messages(told: &Told<'_>) -> Table {
         ("age, 95 % of the time below (ms)", &["message_age_p95_ms"], PLAIN, 0),
     ];
     flows_with("Messages", COLUMNS, told)
+}
+
+/// The table of the connections of flows that open them again. Notes give the totals and the first loss.
+fn connections(told: &Told<'_>) -> Table {
+    const COLUMNS: &[Shown] = &[
+        ("opened", &["connections_opened"], PLAIN, 0),
+        ("ready", &["connections_ready"], PLAIN, 0),
+        ("lost", &["connections_failed"], PLAIN, 0),
+        ("connected again, median (ms)", &["reconnect_p50_ms"], PLAIN, 0),
+        ("95 % within (ms)", &["reconnect_p95_ms"], PLAIN, 0),
+        ("handshakes (bytes)", &["opening_bytes"], PLAIN, 0),
+        ("messages lost", &["messages_dropped", "messages_lost"], PLAIN, 0),
+    ];
+    let mut table = flows_with("Connections", COLUMNS, told);
+    let results = || told.records.iter().filter_map(|r| Some((r.seed, r.connections.as_ref()?)));
+    type Count = fn(&ConnectionsResult) -> u64;
+    let sum = |count: Count| results().map(|(_, c)| count(c)).sum::<u64>();
+    let causes: [(&str, Count); 5] = [
+        ("without an answer to a SYN", |c| c.no_answer),
+        ("with unacknowledged data", |c| c.unacknowledged),
+        ("by a reset", |c| c.reset),
+        ("by a power cut", |c| c.power_cuts),
+        ("not ready in time", |c| c.time_limit),
+    ];
+    let counted = causes.map(|(cause, count)| (cause, sum(count)));
+    let list: Vec<String> =
+        (counted.iter().filter(|(_, n)| *n > 0)).map(|(cause, n)| format!("{n} {cause}")).collect();
+    if !list.is_empty() {
+        let times = |value: fn(&ConnectionsResult) -> Option<f64>| {
+            let all: Vec<f64> = results().filter_map(|(_, c)| c.duration(value(c))).collect();
+            cell(&all, 0)
+        };
+        table.notes.push(format!("all flows: {} lost: {}", sum(|c| c.failed), list.join(", ")));
+        table.notes.push(format!(
+            "all flows: connected again after {} ms (median) and {} ms (95 %); {} not until the end",
+            times(|c| c.p50_ms),
+            times(|c| c.p95_ms),
+            sum(|c| c.unfinished),
+        ));
+    }
+    let first = results().find_map(|(seed, c)| Some((seed, c.first_loss.as_ref()?)));
+    table.notes.extend(first.map(|(seed, text)| format!("first loss, seed {seed}: {text}")));
+    table
 }
 
 /// The table of CoAP exchanges.

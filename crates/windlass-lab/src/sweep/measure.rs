@@ -98,6 +98,11 @@ impl Measure {
                 let has_one = |f: &FlowSpec| f.traffic.deadline().is_some();
                 (flows.any(has_one), "no flow has messages with a `deadline`")
             }
+            Need::Connections => (
+                scenario.flows.iter().any(|f| f.connections.is_some())
+                    || scenario.outages.iter().any(|outage| outage.reboot),
+                "no flow has `connect`, `reconnect` or `dialogue`, and no node reboots",
+            ),
             Need::Exchanges => (
                 flows.any(|f| matches!(f.traffic, Traffic::Coap(coap) if coap.confirmable)),
                 "no flow has confirmable requests of CoAP",

@@ -94,7 +94,9 @@ impl Sent<'_> {
 
 fn of<'a>(sender: &Decided, packets: &'a [PacketEvent]) -> impl Iterator<Item = &'a PacketEvent> {
     let (flow, path) = (sender.flow, sender.path);
-    packets.iter().filter(move |e| e.flow == flow && e.path.map(|p| p.path) == path)
+    // Packets of successive connections have a port, although their flow has one path.
+    let on_path = move |e: &&PacketEvent| path.is_none() || e.path.map(|p| p.path) == path;
+    packets.iter().filter(move |e| e.flow == flow && on_path(e))
 }
 
 /// The transmissions with sequence space, at the first link: transmitted there, or dropped by its queue.

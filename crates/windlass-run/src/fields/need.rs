@@ -11,6 +11,8 @@ pub enum Need {
     Bins,
     /// Messages have a deadline.
     Deadline,
+    /// A flow opens connections again, or has dialogues.
+    Connections,
     /// A flow of CoAP has confirmable requests.
     Exchanges,
     /// The scenario has a Wi-Fi station.

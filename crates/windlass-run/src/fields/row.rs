@@ -167,6 +167,7 @@ impl<'a> Row<'a> {
                 flow.algorithm != windlass_scenario::NO_ALGORITHM && paths == 1
             }
             (Need::Deadline, Part::Flow(_, flow)) => flow.messages.is_some(),
+            (Need::Connections, Part::Flow(_, flow)) => flow.connections.is_some(),
             (Need::Exchanges, Part::Flow(_, flow)) => flow.coap.is_some(),
             (Need::Radio, Part::Flow(_, flow)) => flow.radio.is_some(),
             (Need::Power, Part::Flow(_, flow)) => flow.radio.is_some_and(|r| r.sender_j.is_some()),

@@ -45,6 +45,7 @@ pub fn flow(n: u64) -> FlowResult {
             })
             .map(Box::new),
         coap: None,
+        connections: None,
         messages: n
             .is_multiple_of(5)
             .then(|| MessageResult {
@@ -179,6 +180,7 @@ pub fn record(seed: u64) -> RunRecord {
         steady: Vec::new(),
         radios: vec![cell(seed)],
         messages: None,
+        connections: None,
     }
 }
 

@@ -6,6 +6,7 @@ use windlass_cc::Span;
 use windlass_sim::config::{Config, FlowConfig, Traffic};
 use windlass_sim::loss::LossModel;
 use windlass_sim::routing::Direction;
+use windlass_sim::session::Exchanges;
 
 use super::Leg;
 use crate::Hop;
@@ -77,6 +78,10 @@ fn packets_of(flow: &FlowConfig, duration: Span) -> Option<u64> {
         Traffic::Bulk { bytes } => bytes.map(each).filter(|n| *n <= FEW),
         Traffic::RequestResponse { .. } | Traffic::Custom(_) => None,
         Traffic::Messages(m) => every(m.gaps.mean, m.sizes.mean),
+        Traffic::Sessions(ref sessions) => match sessions.exchanges {
+            Exchanges::Messages(m) => every(m.gaps.mean, m.sizes.mean),
+            Exchanges::Requests { .. } => None,
+        },
         Traffic::Coap(c) => every(c.requests.gaps.mean, 1),
         Traffic::CbrTcp(cbr) => every(cbr.interval.0, cbr.packet),
         Traffic::CbrUdp(cbr) => every(cbr.interval.0, 1),

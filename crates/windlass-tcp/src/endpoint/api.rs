@@ -128,6 +128,15 @@ impl Endpoint {
         self.failure
     }
 
+    /// Cause of the failure as a phrase that names the segment; `None` without a failure.
+    pub fn failure_text(&self) -> Option<&'static str> {
+        self.failure.map(|failure| match failure {
+            Failure::ConnectTimeout if self.passive => "the SYN-ACK had no answer",
+            Failure::ConnectTimeout => "the SYN had no answer",
+            other => other.describe(),
+        })
+    }
+
     /// Counters.
     pub fn stats(&self) -> &Stats {
         &self.stats

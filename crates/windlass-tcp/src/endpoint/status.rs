@@ -26,6 +26,10 @@ pub enum Failure {
     ConnectTimeout,
     /// Too many retransmissions of the same data.
     DataTimeout,
+    /// Too many retransmissions of the FIN, after all data were acknowledged.
+    FinTimeout,
+    /// Too many probes of a closed window.
+    ProbeTimeout,
     /// The peer sent a reset.
     Reset,
     /// The application aborted the connection.
@@ -38,6 +42,10 @@ impl Failure {
         match self {
             Failure::ConnectTimeout => "the connection attempt timed out",
             Failure::DataTimeout => "data went unacknowledged through all retransmissions",
+            Failure::FinTimeout => {
+                "the FIN went unacknowledged through all retransmissions, after all data had arrived"
+            }
+            Failure::ProbeTimeout => "the probes of the closed window had no answer",
             Failure::Reset => "the peer reset the connection",
             Failure::Aborted => "the application aborted the connection",
         }

@@ -107,7 +107,7 @@ impl Endpoint {
             self.timers.persist = Time::NEVER;
             self.send.probe_now = true;
             self.note(p, now, Cause::PersistTimer, self.send.phase, self.send.flight_size());
-            self.give_up_after(p.stack.max_data_retries, Failure::DataTimeout);
+            self.give_up_after(p.stack.max_data_retries, Failure::ProbeTimeout);
         }
         if now >= self.timers.time_wait {
             self.shut();
@@ -153,8 +153,13 @@ impl Endpoint {
             return false;
         }
         self.reset_peer();
-        self.fail(Failure::DataTimeout);
+        self.fail(self.no_acknowledgement());
         true
+    }
+
+    /// The failure if the outstanding segment is never acknowledged: data, or only the FIN.
+    fn no_acknowledgement(&self) -> Failure {
+        if self.all_acknowledged() { Failure::FinTimeout } else { Failure::DataTimeout }
     }
 
     /// Processes an expiry of the retransmission timer (RFC 6298 rules 5.4 to 5.6).
@@ -169,7 +174,7 @@ impl Endpoint {
         } else if p.stack.rules == Flavour::Linux {
             self.give_up_in_time(p, now)
         } else {
-            self.give_up_after(p.stack.max_data_retries, Failure::DataTimeout)
+            self.give_up_after(p.stack.max_data_retries, self.no_acknowledgement())
         };
         if gone {
             return;

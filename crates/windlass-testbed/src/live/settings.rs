@@ -220,6 +220,11 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
     if matches!(flow.traffic, Traffic::Custom(_)) {
         return refuse("applications of other crates run only in the simulator".to_string());
     }
+    if matches!(flow.traffic, Traffic::Sessions(_)) {
+        return refuse(
+            "`connect`, `reconnect`, `dialogue` and reboots run only in the simulator".to_string(),
+        );
+    }
     if matches!(flow.traffic, Traffic::Coap(_)) {
         return refuse("CoAP runs only in the simulator".to_string());
     }

@@ -68,6 +68,7 @@ pub(super) fn read(answer: &str, config: &Config) -> Result<RunResult, serde_jso
         links: answer.links.iter().enumerate().map(|(i, d)| link(config, i, d)).collect(),
         radios: Vec::new(),
         messages: None,
+        connections: None,
         samples: answer.samples.into_iter().map(sample).collect(),
         packets: Vec::new(),
         timeline: None,
@@ -104,6 +105,7 @@ fn flow(config: &FlowConfig, f: &Flow, end: Time) -> FlowResult {
         transit: None,
         messages: None,
         coap: None,
+        connections: None,
         radio: None,
         multipath: None,
     }
