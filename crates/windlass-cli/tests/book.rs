@@ -137,8 +137,9 @@ fn three_dots_stand_for_any_lines_and_nothing_else_does() {
 fn the_counts_of_the_readme_are_right() {
     let read = |name: &str| fs::read_to_string(root().join(name)).expect(name);
     let page = run("windlass book algorithms", &root()).join("\n");
-    let counts: Vec<usize> =
-        page.split("\n## ").map(|part| part.matches("\n### ").count()).collect();
+    // The first part is the table of facts.
+    let parts = page.split("\n## ").skip(1);
+    let counts: Vec<usize> = parts.map(|part| part.matches("\n### ").count()).collect();
     let [algorithms, slow_starts, timers] = counts[..] else { panic!("{counts:?}") };
     let says =
         format!("{slow_starts} slow starts and {timers} retransmission timers combine with them");

@@ -164,6 +164,9 @@ impl Question {
         let paths = measure::paths(&self.scenario, &self.flows);
         let mut measures: Vec<Measure> = Measure::ALL.iter().map(|(_, m)| *m).collect();
         measures.sort_by_key(|m| *m != self.measure);
+        // Between algorithms the bytes repeat the retransmissions; between settings they are an answer.
+        let settings = self.candidates.iter().any(|c| c.setting.is_some());
+        measures.retain(|m| *m != Measure::Bytes || settings || *m == self.measure);
         let rankings = measures.into_iter().filter_map(|m| ranking::of(self, records, &paths, m));
         let harm = HARMED.iter().filter_map(|m| harm::of(self, records, &paths, *m));
         Findings {
