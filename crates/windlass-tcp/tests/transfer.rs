@@ -196,3 +196,42 @@ proptest! {
         transfer([a, b], at, delay, both_connect, fates);
     }
 }
+
+/// By the rules of Linux a connection fails after a time without acknowledgements. The time once began at zero if a window
+/// probe came before the first timeout, so that a late connection failed at once.
+#[test]
+fn a_timeout_after_a_window_probe_does_not_end_the_connection() {
+    use Fate::{Delay, Deliver, Drop, Duplicate, Mark};
+    let side = |preset: &str, mtu: u32, app: App| {
+        let stack = PRESETS.iter().find(|p| p.name == preset).expect("a preset").config;
+        let stack = StackConfig {
+            max_syn_retries: 1000,
+            max_data_retries: 1000,
+            time_wait: Span::from_secs(100_000),
+            ..stack
+        };
+        let params = AnyParams::by_name("tahoe").expect("Tahoe");
+        (Profile { stack, params, mtu }, app, Seq(0))
+    };
+    let a = App { bytes: 0, write: 1, read: 147, period: 176, closes_last: false };
+    let b = App { bytes: 11_554, write: 232, read: 232, period: 0, closes_last: false };
+    let mut fates = vec![
+        Duplicate(1004),
+        Delay(0),
+        Delay(3080),
+        Drop,
+        Mark,
+        Drop,
+        Deliver,
+        Deliver,
+        Drop,
+        Deliver,
+        Mark,
+    ];
+    fates.extend([Deliver; 9]);
+    fates.push(Mark);
+    fates.extend([Deliver; 6]);
+    fates.push(Drop);
+    let sides = [side("riverbed", 1500, a), side("linux", 65_535, b)];
+    transfer(sides, Time(747_015_267_892_000_001), Span::from_millis(79), true, fates);
+}

@@ -107,7 +107,7 @@ impl Endpoint {
             self.timers.persist = Time::NEVER;
             self.send.probe_now = true;
             self.note(p, now, Cause::PersistTimer, self.send.phase, self.send.flight_size());
-            self.give_up_after(p.stack.max_data_retries, Failure::ProbeTimeout);
+            self.give_up_after(now, p.stack.max_data_retries, Failure::ProbeTimeout);
         }
         if now >= self.timers.time_wait {
             self.shut();
@@ -129,8 +129,8 @@ impl Endpoint {
     /// Counts one more transmission without an acknowledgement. Above `limit` the connection fails (RFC 1122
     /// section 4.2.3.5). Returns true if it failed.
     // RFC 9293-3.8.3-MUST-20
-    fn give_up_after(&mut self, limit: u32, why: Failure) -> bool {
-        self.send.retries += 1;
+    fn give_up_after(&mut self, now: Time, limit: u32, why: Failure) -> bool {
+        self.count_retry(now);
         if self.send.retries <= limit {
             return false;
         }
@@ -144,10 +144,7 @@ impl Endpoint {
     /// Linux converts its number of retransmissions to a time: the duration of this number of timeouts from
     /// the minimum timeout on. The time counts from the first retransmission (`retransmits_timed_out`).
     fn give_up_in_time(&mut self, p: &Profile, now: Time) -> bool {
-        if self.send.retries == 0 {
-            self.send.retries_since = now;
-        }
-        self.send.retries += 1;
+        self.count_retry(now);
         let limit = backed_off(p.stack.max_data_retries, FIRST_TIMEOUT, p.stack.rto.max());
         if self.send.retries == 1 || now.since(self.send.retries_since) < limit {
             return false;
@@ -155,6 +152,14 @@ impl Endpoint {
         self.reset_peer();
         self.fail(self.no_acknowledgement());
         true
+    }
+
+    /// Counts a retransmission or a probe, and keeps the time of the first.
+    fn count_retry(&mut self, now: Time) {
+        if self.send.retries == 0 {
+            self.send.retries_since = now;
+        }
+        self.send.retries += 1;
     }
 
     /// The failure if the outstanding segment is never acknowledged: data, or only the FIN.
@@ -170,11 +175,11 @@ impl Endpoint {
         let gone = if handshake {
             let linear = if self.passive { 0 } else { p.stack.syn_linear_timeouts };
             // RFC 9293-3.8.3-MUST-22
-            self.give_up_after(p.stack.max_syn_retries + linear, Failure::ConnectTimeout)
+            self.give_up_after(now, p.stack.max_syn_retries + linear, Failure::ConnectTimeout)
         } else if p.stack.rules == Flavour::Linux {
             self.give_up_in_time(p, now)
         } else {
-            self.give_up_after(p.stack.max_data_retries, self.no_acknowledgement())
+            self.give_up_after(now, p.stack.max_data_retries, self.no_acknowledgement())
         };
         if gone {
             return;
