@@ -297,7 +297,7 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
 }
 
 /// Traffic over successive connections, whose ends lose their power in these times. Other traffic
-/// stays as it is.
+/// is unchanged.
 fn sessions(spec: &FlowSpec, traffic: SimTraffic, cuts: [Vec<[Time; 2]>; 2]) -> SimTraffic {
     let step = |by, bytes, message| Step { by, bytes, message, record: 0, think: Span::ZERO };
     let (exchanges, requests) = match traffic {

@@ -80,7 +80,7 @@ table!(RECONNECT_OWN, "reconnect_rule", apply_reconnect, written_reconnect, Reco
     after: Codec::time(countable_span), "first wait, before its random part", "`\"1s\"`";
     most: Codec::time(countable_span), "longest wait, before its random part; not below `after`", "`\"2min\"`";
     backoff: backoff(), "factor from each wait to the next, 1 to 100", "`2`";
-    jitter: jitter(), "random part of each wait, drawn from the seed. `none`, `full` (from zero to the wait), `equal` (from half the wait to the wait), `decorrelated` (from `after` to three times the previous wait), or a share such as `\"10%\"` by which the wait is shorter at most", "`\"full\"`";
+    jitter: jitter(), "random part of each wait, drawn from the seed. `none`, `full` (from zero to the wait), `equal` (from half the wait to the wait), `decorrelated` (from `after` to three times the previous wait), or a share such as `\"10%\"`, the largest part that is taken from the wait", "`\"full\"`";
     reset: Codec::time(countable_span), "time for which a connection must have been ready so that the waits begin again with `after`", "`\"0s\"`";
     attempts: attempts(), "attempts in a row that may fail before the application gives up, 1 to 1000000; `0` for no limit", "`0`";
     timeout: timeout(), "time within which an attempt must have a connection with all its dialogues, `\"0s\"` for the limits of TCP alone", "`\"0s\"`";

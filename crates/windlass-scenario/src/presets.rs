@@ -16,7 +16,7 @@ pub struct DialoguePreset {
     pub part: Part,
     /// The writes: the end, and its bytes without the message.
     pub steps: &'static [(Side, u64)],
-    /// Number of steps after which the end that connects goes on.
+    /// Number of steps after which the end that connects continues.
     pub release: usize,
     /// Step with the message, for a dialogue of a message.
     pub message: Option<usize>,
@@ -112,7 +112,7 @@ pub const DIALOGUES: [DialoguePreset; 13] = [
     exchange(
         "coap-tcp",
         &[(Opener, 16), (Listener, 6)],
-        "RFC 8323 section 3.2: length, code, a token of 4 B and 8 B of options before the payload; an answer without payload; computed",
+        "RFC 8323 section 3.2: length, code, a token of 4 B and 8 B of options before the payload, and an answer without payload. Computed",
     ),
 ];
 

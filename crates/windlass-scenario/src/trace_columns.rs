@@ -27,7 +27,7 @@ pub(super) struct Column {
     largest: f64,
     /// True if one of the values must be more than zero.
     positive: bool,
-    /// A value as a scenario has it.
+    /// The text of a value in a scenario.
     pub(super) text: fn(f64) -> String,
 }
 
