@@ -3,6 +3,7 @@
 use super::listing::{Told, cell, masked};
 use crate::report::model::{Row, Table};
 use crate::scenario::Scenario;
+use windlass_sim::FlowResult;
 
 /// Maximum number of flows that a note names one by one.
 const NAMED: usize = 3;
@@ -52,30 +53,79 @@ pub(super) fn notes(scenario: &Scenario, told: &Told<'_>) -> Vec<String> {
     notes
 }
 
-/// The flows with the longest completion times, if the table of flows cannot list all flows. `None` if no transfer
-/// completed.
+/// The measure by which flows of a fleet are slow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slow {
+    /// Time to the last byte of a transfer.
+    Completion,
+    /// Longest time from a lost connection to the next ready connection.
+    Reconnection,
+    /// Messages past their deadline.
+    Late,
+}
+
+impl Slow {
+    /// The measure of these flows: reconnections, then messages, then transfers that ended.
+    pub(crate) fn of(flows: &[FlowResult]) -> Option<Slow> {
+        let reconnects = |f: &FlowResult| {
+            f.connections.as_ref().is_some_and(|c| c.reconnections + c.unfinished > 0)
+        };
+        if flows.iter().any(reconnects) {
+            return Some(Slow::Reconnection);
+        }
+        if flows.iter().any(|f| f.messages.is_some()) {
+            return Some(Slow::Late);
+        }
+        flows.iter().any(|f| f.completion_s.is_some()).then_some(Slow::Completion)
+    }
+
+    /// The value of a flow; `None` if the flow has no such value, infinite if it did not end.
+    pub(crate) fn value(self, flow: &FlowResult) -> Option<f64> {
+        match self {
+            Slow::Completion => Some(flow.completion_s.unwrap_or(f64::INFINITY)),
+            Slow::Reconnection => {
+                let connections = flow.connections.as_ref()?;
+                connections.duration(connections.max_ms).map(|ms| ms / 1e3)
+            }
+            Slow::Late => Some(flow.messages.as_ref()?.late as f64),
+        }
+    }
+
+    /// Heading of its column, and number of decimals.
+    fn column(self) -> (&'static str, usize) {
+        match self {
+            Slow::Completion => ("completion (s)", 3),
+            Slow::Reconnection => ("connected again, longest (s)", 3),
+            Slow::Late => ("late messages", 0),
+        }
+    }
+}
+
+/// The slowest flows, if the table of flows cannot list all flows. `None` without a measure.
 pub(super) fn slowest(scenario: &Scenario, told: &Told<'_>) -> Option<Table> {
     if scenario.flows.len() <= told.longest || told.longest == usize::MAX {
         return None;
     }
-    let times = |i: usize| -> Vec<f64> {
-        let of = |flow: &windlass_sim::FlowResult| flow.completion_s.unwrap_or(f64::INFINITY);
-        told.records.iter().filter_map(|run| run.flows.get(i).map(of)).collect()
+    let slow = Slow::of(&told.records.first()?.flows)?;
+    let values = |i: usize| -> Vec<f64> {
+        told.records.iter().filter_map(|run| slow.value(run.flows.get(i)?)).collect()
     };
-    let worst = |times: &[f64]| times.iter().copied().fold(0.0, f64::max);
+    let worst = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let mut all: Vec<(usize, Vec<f64>)> =
-        (0..scenario.flows.len()).map(|i| (i, times(i))).collect();
-    if all.iter().all(|(_, times)| times.iter().all(|t| t.is_infinite())) {
-        return None;
-    }
+        (0..scenario.flows.len()).map(|i| (i, values(i))).collect();
     all.sort_by(|(_, a), (_, b)| worst(b).total_cmp(&worst(a)));
-    let row = |(i, times): (usize, Vec<f64>)| Row {
-        cells: vec![scenario.flows[i].name.clone(), cell(&times, 3), cell(&[worst(&times)], 3)],
+    let (column, decimals) = slow.column();
+    let row = |(i, values): (usize, Vec<f64>)| Row {
+        cells: vec![
+            scenario.flows[i].name.clone(),
+            cell(&values, decimals),
+            cell(&[worst(&values)], decimals),
+        ],
         ..Row::default()
     };
     Some(Table {
         caption: "Slowest flows".to_owned(),
-        columns: ["flow", "completion (s)", "longest (s)"].map(str::to_owned).to_vec(),
+        columns: ["flow", column, "largest"].map(str::to_owned).to_vec(),
         rows: all.into_iter().take(SLOWEST).map(row).collect(),
         ..Table::default()
     })

@@ -9,6 +9,7 @@ use crate::report::text;
 use crate::run::RunRecord;
 use crate::run::fields::Kind;
 use crate::scenario::Scenario;
+pub(crate) use failures::Slow;
 pub(crate) use listing::masked;
 use listing::{NOTHING, Scale, Shown, Told, cell, listing, tells_of_many};
 use windlass_sim::MultipathResult;

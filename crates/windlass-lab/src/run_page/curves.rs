@@ -42,7 +42,7 @@ pub(super) fn chart(
 
 /// The charts of cwnd, data in flight, RTT, rate and queues.
 pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
-    let alone = senders.len() == 1;
+    let alone = senders.iter().all(|s| (s.flow, s.path) == (senders[0].flow, senders[0].path));
     let mut window = series(case, senders, Series::Cwnd, "cwnd", 1e3, alone);
     if alone {
         window.extend(series(case, senders, Series::Ssthresh, "ssthresh", 1e3, alone));
@@ -99,7 +99,11 @@ fn series(
             points: set.map(|s| point(seconds(s.time), s.value as f64 / unit)).collect(),
         }
     };
-    senders.iter().map(one).collect()
+    // The successive connections of a flow have one series.
+    let first = |(i, sender): &(usize, &&Decided)| {
+        senders[..*i].iter().all(|s| (s.flow, s.path) != (sender.flow, sender.path))
+    };
+    senders.iter().enumerate().filter(first).map(|(_, sender)| one(sender)).collect()
 }
 
 fn ends(timeline: &Timeline) -> impl Iterator<Item = f64> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windlass_sim::FlowResult;
 
 use super::curves::{DRAWN, chart, point};
-use crate::overview::{MANY, masked};
+use crate::overview::{MANY, Slow, masked};
 use crate::report::model::{Block, Chart, ChartSeries, Mark, Section, Timeline};
 use crate::report::numbers::{number, rate_unit};
 use crate::why::Case;
@@ -22,9 +22,9 @@ pub(super) fn is_fleet(case: &Case) -> bool {
 pub(super) fn drawn(case: &Case) -> Vec<usize> {
     let flows = &case.result.flows;
     let mut order: Vec<usize> = (0..flows.len()).collect();
-    if is_fleet(case) && flows.iter().any(|f| f.completion_s.is_some()) {
-        let late = |i: &usize| flows[*i].completion_s.unwrap_or(f64::INFINITY);
-        order.sort_by(|a, b| late(b).total_cmp(&late(a)));
+    if let (true, Some(slow)) = (is_fleet(case), Slow::of(flows)) {
+        let value = |i: &usize| slow.value(&flows[*i]).unwrap_or(0.0);
+        order.sort_by(|a, b| value(b).total_cmp(&value(a)));
     }
     order.truncate(DRAWN);
     order
@@ -39,35 +39,55 @@ fn groups(case: &Case) -> BTreeMap<String, Vec<&FlowResult>> {
     groups
 }
 
-/// Completion times of flows in ascending order, seconds.
-fn completions(flows: &[&FlowResult]) -> Vec<f64> {
-    let mut times: Vec<f64> = flows.iter().filter_map(|f| f.completion_s).collect();
-    times.sort_by(f64::total_cmp);
-    times
+/// The finite values of flows in ascending order.
+fn values(slow: Slow, flows: &[&FlowResult]) -> Vec<f64> {
+    let known = flows.iter().filter_map(|f| slow.value(f)).filter(|v| v.is_finite());
+    let mut values: Vec<f64> = known.collect();
+    values.sort_by(f64::total_cmp);
+    values
 }
 
 /// A part of a sentence on each group of flows.
 pub(super) fn summary(case: &Case) -> Vec<String> {
+    let slow = Slow::of(&case.result.flows);
     let one = |(name, flows): (&String, &Vec<&FlowResult>)| {
-        let times = completions(flows);
         let n = flows.len();
-        if times.is_empty() {
-            let total: f64 = flows.iter().map(|f| f.goodput_bps).sum();
-            let (rate, unit) = rate_unit(std::iter::once(total));
-            let goodput = number((total / rate * 100.0).round() / 100.0);
-            return format!("{n} flows {name} had a goodput of {goodput} {unit} together");
-        }
-        // Nearest rank over all flows: one that never completed is later than all others.
-        let within = |share: f64| {
+        // Nearest rank over all flows: one that did not end is later than all others.
+        let within = |times: &[f64], share: f64| {
             let rank = ((share * n as f64).ceil() as usize).clamp(1, n);
             times.get(rank - 1).map_or("never".to_owned(), |t| format!("{t:.1} s"))
         };
-        let open = n - times.len();
-        format!(
-            "{n} flows {name}: completion {} at the median and {} at the 95th percentile; {open} never completed",
-            within(0.5),
-            within(0.95)
-        )
+        let times = |slow| {
+            let times = values(slow, flows);
+            let [median, most] = [0.5, 0.95].map(|share| within(&times, share));
+            (format!("{median} at the median and {most} at the 95th percentile"), n - times.len())
+        };
+        match slow {
+            Some(Slow::Completion) => {
+                let (times, open) = times(Slow::Completion);
+                format!("{n} flows {name}: completion {times}; {open} never completed")
+            }
+            Some(Slow::Reconnection) => {
+                let (times, open) = times(Slow::Reconnection);
+                format!(
+                    "{n} flows {name}: connected again after {times}; {open} had no connection at the end"
+                )
+            }
+            Some(Slow::Late) => {
+                let messages = || flows.iter().filter_map(|f| f.messages.as_ref());
+                let [sent, late] = [
+                    messages().map(|m| m.sent).sum::<u64>(),
+                    messages().map(|m| m.late).sum::<u64>(),
+                ];
+                format!("{n} flows {name}: {sent} messages, {late} of them late")
+            }
+            None => {
+                let total: f64 = flows.iter().map(|f| f.goodput_bps).sum();
+                let (rate, unit) = rate_unit(std::iter::once(total));
+                let goodput = number((total / rate * 100.0).round() / 100.0);
+                format!("{n} flows {name} had a goodput of {goodput} {unit} together")
+            }
+        }
     };
     groups(case).iter().map(one).collect()
 }
@@ -78,8 +98,10 @@ pub(super) fn section(case: &Case) -> Option<Section> {
         return None;
     }
     let groups = groups(case);
-    let charts: Vec<Chart> =
-        [shares(&groups), counts(case, &groups), together(case)].into_iter().flatten().collect();
+    let slow = Slow::of(&case.result.flows);
+    let shares = slow.and_then(|slow| shares(slow, &groups));
+    let counts = if slow == Some(Slow::Completion) { counts(case, &groups) } else { None };
+    let charts: Vec<Chart> = [shares, counts, together(case)].into_iter().flatten().collect();
     (!charts.is_empty()).then(|| Section {
         id: "fleet".into(),
         title: "All flows together".into(),
@@ -87,21 +109,40 @@ pub(super) fn section(case: &Case) -> Option<Section> {
     })
 }
 
-/// The share of flows that have completed, by the time since each flow's start.
-fn shares(groups: &BTreeMap<String, Vec<&FlowResult>>) -> Option<Chart> {
+/// The share of flows with at most this value.
+fn shares(slow: Slow, groups: &BTreeMap<String, Vec<&FlowResult>>) -> Option<Chart> {
     let curve = |(name, flows): (&String, &Vec<&FlowResult>)| {
-        let times = completions(flows);
+        let values = values(slow, flows);
         let share = |n: usize| 100.0 * n as f64 / flows.len() as f64;
-        let start = (!times.is_empty()).then(|| point(0.0, 0.0));
-        let steps = times.iter().enumerate().map(|(n, t)| point(*t, share(n + 1)));
+        let start = (!values.is_empty()).then(|| point(0.0, 0.0));
+        let steps = values.iter().enumerate().map(|(n, t)| point(*t, share(n + 1)));
         let points = start.into_iter().chain(steps).collect();
         ChartSeries { name: name.clone(), mark: Mark::Step, points }
     };
-    let caption = "Share of the flows that completed within this time after their start. Flows that never complete keep the \
-                   curve below 100 %.";
-    let mut chart =
-        chart("completed", caption, "Completed (%)", groups.iter().map(curve).collect())?;
-    chart.x.label = "Time since the start of the flow (s)".to_owned();
+    let (id, caption, y, x) = match slow {
+        Slow::Completion => (
+            "completed",
+            "Share of the flows that completed within this time after their start. Flows that never complete keep the curve \
+             below 100 %.",
+            "Completed (%)",
+            "Time since the start of the flow (s)",
+        ),
+        Slow::Reconnection => (
+            "reconnected",
+            "Share of the flows that were connected again within this time after a loss or the return of the power, at their \
+             longest. Flows without a connection at the end keep the curve below 100 %.",
+            "Connected again (%)",
+            "Time (s)",
+        ),
+        Slow::Late => (
+            "late",
+            "Share of the flows with at most this number of late messages.",
+            "Flows (%)",
+            "Late messages",
+        ),
+    };
+    let mut chart = chart(id, caption, y, groups.iter().map(curve).collect())?;
+    chart.x.label = x.to_owned();
     Some(chart)
 }
 
@@ -193,6 +234,30 @@ traffic = {{ kind = "bulk", bytes = "1kB" }}
                 assert!(table.rows.len() < 12, "{}: {} rows", table.caption, table.rows.len());
             }
         }
+    }
+
+    #[test]
+    fn the_successive_connections_of_a_flow_have_one_curve() {
+        let text = r#"
+duration = "60s"
+[[link]]
+between = ["meter", "server"]
+rate = "1Mbps"
+delay = "20ms"
+[[flow]]
+name = "reports"
+from = "meter"
+to = "server"
+algorithm = "newreno"
+connect = "per-message"
+traffic = { kind = "messages", every = "10s", gaps = "constant", size = "400B" }
+"#;
+        let scenario = Scenario::from_str(text, "meter").expect("a scenario");
+        let page = look(&scenario, 1, false).expect("a page");
+        let Block::Timeline(time) = &page.sections[0].blocks[0] else { panic!("no charts") };
+        let names: Vec<&str> = time.charts[0].series.iter().map(|s| s.name.as_str()).collect();
+        assert_eq!(names, ["cwnd"], "ssthresh is never set");
+        crate::report::html::render(&page).expect("a page in HTML");
     }
 
     #[test]

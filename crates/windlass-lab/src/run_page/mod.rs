@@ -188,11 +188,20 @@ fn few(case: &Case) -> String {
     format!("{}{more}", flows.join("; "))
 }
 
-/// The senders that are drawn.
+/// The senders that are drawn: every connection of each drawn flow or path.
 fn drawn(case: &Case) -> impl Iterator<Item = &Decided> {
     let flows = fleet::drawn(case);
-    let ours = move |sender: &&Decided| flows.contains(&(sender.flow as usize));
-    case.decisions().senders.iter().filter(ours).take(DRAWN)
+    let mut tracks: Vec<(u32, Option<u8>)> = Vec::new();
+    let ours = move |sender: &&Decided| {
+        let track = (sender.flow, sender.path);
+        let known = tracks.contains(&track);
+        if !known && tracks.len() < DRAWN && flows.contains(&(sender.flow as usize)) {
+            tracks.push(track);
+            return true;
+        }
+        known
+    };
+    case.decisions().senders.iter().filter(ours)
 }
 
 /// The explained reductions, in order of time. Timeouts and spurious reductions are selected first, and then
