@@ -282,15 +282,16 @@ impl ConnectionSpec {
                 Stage::Step(step) => {
                     let step = Step { record, ..*step };
                     match opening.last_mut().filter(|_| own) {
-                        Some(dialogue) => dialogue.steps.push(step),
+                        // The last step is awaited, whichever end writes it.
+                        Some(dialogue) => {
+                            dialogue.steps.push(step);
+                            dialogue.release = dialogue.steps.len();
+                        }
                         None => opening.push(Dialogue::new(vec![step])),
                     }
                     own = true;
                 }
             }
-        }
-        for dialogue in &mut opening {
-            dialogue.release = dialogue.release.min(dialogue.steps.len());
         }
         let mut steps =
             requests.unwrap_or_else(|| self.message.iter().flat_map(steps_of).collect());

@@ -64,7 +64,7 @@ impl View<'_> {
 
     /// Results of the connections of all flows with successive connections.
     pub(crate) fn connections(&self) -> Option<ConnectionsResult> {
-        session::together((0..self.config.flows.len()).filter_map(|i| self.sessions(i)))
+        session::together((0..self.config.flows.len()).filter_map(|i| self.sessions(i)), self.now())
     }
 
     /// Results of the messages of all flows with a deadline.

@@ -56,6 +56,8 @@ pub struct Advice {
     pub identical: bool,
     /// Texts for the best algorithm, the differences from the others, and the reason.
     pub sentences: [String; 3],
+    /// Warnings about the advised candidate.
+    pub warnings: Vec<String>,
     /// Networks on which another algorithm is significantly better.
     pub turns: Vec<Turn>,
     /// The comparison that gives the advice.
@@ -203,7 +205,33 @@ impl Choice {
         let advised = identical.then(|| alike::best(ranking, &findings)).flatten();
         let algorithm = label(advised.unwrap_or(best.algorithm));
         let (alike, decided) = (untold.clone(), untold.is_empty());
-        Ok(Advice { algorithm, alike, decided, identical, sentences, turns, findings })
+        let advised = advised.unwrap_or(best.algorithm);
+        let warnings = self.fewer_arrive(records, advised).into_iter().collect();
+        Ok(Advice { algorithm, alike, decided, identical, sentences, warnings, turns, findings })
+    }
+
+    /// A warning if fewer messages arrive with this candidate than with another.
+    fn fewer_arrive(&self, records: &[RunRecord], advised: usize) -> Option<String> {
+        let arrived = |a: usize| -> Option<f64> {
+            let runs = self.question.runs_of(records, a);
+            let messages = runs.iter().flat_map(|r| &r.flows).filter_map(|f| f.messages.as_ref());
+            let total: Vec<u64> = messages.map(|m| m.arrived).collect();
+            (!total.is_empty()).then(|| total.iter().sum::<u64>() as f64 / runs.len() as f64)
+        };
+        let ours = arrived(advised)?;
+        let others = (0..self.question.candidates.len()).filter_map(|a| Some((arrived(a)?, a)));
+        let (most, other) = others.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        // Less than a thousandth is the end of the run.
+        (ours < most * 0.999).then(|| {
+            let label = |a: usize| self.question.candidates[a].label.as_str();
+            format!(
+                "fewer messages arrive with {}: {} per run, and {} with {}; compare by `--aim late` too",
+                label(advised),
+                number(ours),
+                number(most),
+                label(other)
+            )
+        })
     }
 
     fn what(&self, ranking: &Ranking, best: &Entry) -> String {
@@ -371,6 +399,9 @@ fn shown(value: f64, ci: Option<[f64; 2]>) -> String {
 /// The advice for a terminal.
 pub fn text(advice: &Advice, left_out: &[(String, String)]) -> String {
     let mut out = advice.sentences.join("\n") + "\n";
+    for warning in &advice.warnings {
+        out += &format!("Warning: {warning}.\n");
+    }
     if advice.turns.is_empty() && !advice.identical {
         out += "The advice is the same over the tested ranges.\n";
     }

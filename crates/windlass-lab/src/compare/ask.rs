@@ -1,6 +1,6 @@
 //! The request for a comparison, and its check.
 
-use super::{Flows, Measure, Question};
+use super::{Flows, FlowsError, Measure, Question};
 use crate::Error;
 use crate::run::World;
 use crate::scenario::{Candidate, Scenario};
@@ -48,8 +48,12 @@ impl Request {
                 .map_err(|e| Error::Input(format!("--jitter: {}", e.message())))?;
         }
         let option = if self.flows.is_empty() { "" } else { "--flows: " };
-        let flows = Flows::of(&self.scenario, &self.flows)
-            .map_err(|e| Error::Input(format!("{option}{e}")))?;
+        let flows = match Flows::of(&self.scenario, &self.flows) {
+            Err(FlowsError::NothingToCompare) if !self.settings.is_empty() => {
+                Flows::every(&self.scenario)
+            }
+            flows => flows.map_err(|e| Error::Input(format!("{option}{e}")))?,
+        };
         let candidates = self.candidates(flows.have_timers(&self.scenario))?;
         let baseline =
             self.baseline.as_ref().map(|name| position(&candidates, name)).transpose()?;

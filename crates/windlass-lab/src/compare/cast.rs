@@ -84,6 +84,11 @@ impl Flows {
         }
     }
 
+    /// All flows, for a comparison of settings.
+    pub(super) fn every(scenario: &Scenario) -> Flows {
+        Flows((0..scenario.flows.len()).collect())
+    }
+
     /// True if all compared flows are CoAP flows, whose timers are compared instead of congestion control.
     pub fn have_timers(&self, scenario: &Scenario) -> bool {
         self.0.iter().all(|i| has_timer(&scenario.flows[*i]))

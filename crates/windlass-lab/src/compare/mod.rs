@@ -186,6 +186,15 @@ impl Question {
         }
     }
 
+    /// The runs in which all compared flows run this candidate; empty if one is missing.
+    pub(crate) fn runs_of<'a>(
+        &self,
+        records: &'a [RunRecord],
+        candidate: usize,
+    ) -> Vec<&'a RunRecord> {
+        self.runs(records, Cast::All(candidate)).unwrap_or_default()
+    }
+
     /// Values of the printed measure if all compared flows run this candidate, in order of seed; empty if a run has
     /// no value.
     pub(crate) fn values(&self, records: &[RunRecord], candidate: usize) -> Vec<f64> {

@@ -4,7 +4,6 @@ use windlass_cc::Time;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_sim::{Decided, Series, Timeline};
 
-use super::fleet;
 use crate::report::model::{Chart, ChartAxis, ChartPoint, ChartSeries, Mark, Scale};
 use crate::report::numbers::rate_unit;
 use crate::why::Case;
@@ -40,8 +39,8 @@ pub(super) fn chart(
     })
 }
 
-/// The charts of cwnd, data in flight, RTT, rate and queues.
-pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
+/// The charts of cwnd, data in flight, RTT, rate and queues. `chosen` has the indices of the flows with a curve of their goodput.
+pub(super) fn charts(case: &Case, senders: &[&Decided], chosen: &[usize]) -> Vec<Chart> {
     let alone = senders.iter().all(|s| (s.flow, s.path) == (senders[0].flow, senders[0].path));
     let mut window = series(case, senders, Series::Cwnd, "cwnd", 1e3, alone);
     if alone {
@@ -49,7 +48,7 @@ pub(super) fn charts(case: &Case, senders: &[&Decided]) -> Vec<Chart> {
     }
     let flight = series(case, senders, Series::InFlight, "in flight", 1e3, alone);
     let rtt = series(case, senders, Series::Srtt, "smoothed RTT", 1e6, alone);
-    let rates = rates(case);
+    let rates = rates(case, chosen);
     let most = rates.iter().flat_map(|s| &s.points).map(|p| p.y).fold(0.0, f64::max);
     let (unit, name) = rate_unit(std::iter::once(most));
     let rates = rates.into_iter().map(|mut s| {
@@ -113,11 +112,10 @@ fn ends(timeline: &Timeline) -> impl Iterator<Item = f64> {
 
 /// Goodput in bits per second, by intervals that are ten times as long as for queues, because a rate needs several
 /// packets.
-fn rates(case: &Case) -> Vec<ChartSeries> {
+fn rates(case: &Case, chosen: &[usize]) -> Vec<ChartSeries> {
     const TOGETHER: usize = 10;
     let Some(timeline) = &case.result.timeline else { return Vec::new() };
     let span = timeline.bin.0 as f64 / 1e9 * TOGETHER as f64;
-    let chosen = fleet::drawn(case);
     let flows = chosen.iter().map(|i| (&timeline.flows[*i], &case.scenario.flows[*i]));
     let one =
         |(flow, spec): (&windlass_sim::FlowTimeline, &crate::scenario::FlowSpec)| ChartSeries {

@@ -246,7 +246,7 @@ fn over_time(case: &Case, all: &[Reduction<'_>], shown: &[&Reduction<'_>]) -> Se
     // shown.
     let own = |r: &&Reduction<'_>| r.decision.cause != Cause::Acks || told.contains(&story_id(r));
     let timeline = Timeline {
-        charts: curves::charts(case, &senders),
+        charts: curves::charts(case, &senders, &fleet::drawn(case)),
         spells: senders.iter().flat_map(|s| spells(case, s)).collect(),
         moments: all.iter().filter(is_drawn).filter(own).map(moment).collect(),
     };
@@ -263,7 +263,8 @@ fn between(
     records: &[RunRecord],
     first: &Case,
 ) -> Result<Option<Section>, RunError> {
-    let charts = |case: &Case| curves::charts(case, &drawn(case).collect::<Vec<_>>());
+    let charts =
+        |case: &Case| curves::charts(case, &drawn(case).collect::<Vec<_>>(), &fleet::drawn(case));
     let mut runs = vec![charts(first)];
     for record in records.iter().take(BANDED).skip(1) {
         runs.push(charts(&noted(scenario, record.seed, sparse(scenario))?));

@@ -14,7 +14,7 @@ use windlass_cc::{Span, Time};
 
 use super::config::{Cellular, Release};
 use super::meter::{State, Times, on_time};
-use super::{Way, after};
+use super::way::{Way, after};
 
 #[derive(Clone, Copy, Debug)]
 enum Phase {

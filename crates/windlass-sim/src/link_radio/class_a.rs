@@ -10,7 +10,7 @@ use windlass_cc::{Span, Time};
 use super::config::{ClassA, spacing};
 use super::lora::Modulation;
 use super::meter::{State, Times};
-use super::{Way, after};
+use super::way::{Way, after};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {

@@ -14,32 +14,14 @@ pub(crate) mod gate;
 pub mod lora;
 mod meter;
 pub mod presets;
+mod way;
 
-use windlass_cc::{Span, Time};
+use windlass_cc::Time;
 
 pub use config::{Access, Cellular, ClassA, Invalid, LinkRadio, Power, Release};
 
 use meter::Times;
-
-/// Direction of a frame on a radio link. Its number is the index in pairs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
-    /// From the device to the network.
-    Up,
-    /// From the network to the device.
-    Down,
-}
-
-impl Way {
-    pub(crate) const BOTH: [Way; 2] = [Way::Up, Way::Down];
-
-    pub(crate) fn other(self) -> Way {
-        match self {
-            Way::Up => Way::Down,
-            Way::Down => Way::Up,
-        }
-    }
-}
+pub(crate) use way::Way;
 
 /// State of a radio. Calls are in the order of time. `waiting` is true for the ways with a waiting
 /// packet; it has not changed since the last call.
@@ -121,9 +103,4 @@ impl Machine {
             Machine::ClassA(machine) => Some(machine.modulation(now, way)),
         }
     }
-}
-
-/// The later of a time and a time plus a span, which never overflows.
-fn after(time: Time, span: Span) -> Time {
-    Time(time.0.saturating_add(span.0))
 }

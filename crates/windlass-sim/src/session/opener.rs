@@ -426,7 +426,28 @@ impl Opener {
 
     /// True if the end has lost its connection and has not made another one ready.
     pub(super) fn is_lost(&self) -> bool {
-        self.lost_at.is_some()
+        let cut = matches!(self.phase, Phase::Off) && self.counts.opened > 0;
+        cut || self.lost_at.is_some()
+    }
+
+    /// The counts at the end of the run. Messages that fell due without power, or after the application gave up, have
+    /// met no event that counted them.
+    pub(super) fn counts_at(&self, end: Time, plan: &Sessions) -> Counts {
+        let mut counts = self.counts;
+        let Source::Drawn(process) = &self.source else { return counts };
+        let mut process = process.clone();
+        let mut waiting = self.waiting.len() as u64;
+        let limit = plan.reconnect.map_or(u64::MAX, |r| r.queue.into());
+        let stored = plan.reconnect.is_some_and(|r| r.stored);
+        while process.next().is_some_and(|(due, _)| due <= end) {
+            match self.phase {
+                Phase::Off if !stored => counts.lost += 1,
+                _ if waiting < limit => waiting += 1,
+                _ => counts.dropped += 1,
+            }
+            process.advance();
+        }
+        counts
     }
 
     /// True if every message has been written, and none is left to send.

@@ -77,6 +77,7 @@ impl ConnectionsResult {
 /// Results of the flows with these ends, and with the names of the nodes of the ends.
 pub(crate) fn together<'a>(
     flows: impl IntoIterator<Item = ([&'a SessionEnd; 2], [&'a str; 2])>,
+    now: Time,
 ) -> Option<ConnectionsResult> {
     let (mut sum, mut any) = (ConnectionsResult::default(), false);
     let mut first: Option<(Time, String)> = None;
@@ -94,7 +95,7 @@ pub(crate) fn together<'a>(
             sum.duplicates += end.inbox.duplicates;
             sum.half_open += half_open(&end.line, &other.line);
             let Some(opener) = &end.opener else { continue };
-            let counts = opener.counts;
+            let counts = opener.counts_at(now, &end.line.plan);
             sum.opened += counts.opened;
             sum.ready += counts.ready;
             sum.dropped += counts.dropped;
