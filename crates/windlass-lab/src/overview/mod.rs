@@ -183,11 +183,12 @@ fn connections(told: &Told<'_>) -> Table {
     if !list.is_empty() {
         let times = |value: fn(&ConnectionsResult) -> Option<f64>| {
             let all: Vec<f64> = results().filter_map(|(_, c)| c.duration(value(c))).collect();
-            cell(&all, 0)
+            let unit = if all.iter().all(|ms| ms.is_finite()) { " ms" } else { "" };
+            cell(&all, 0) + unit
         };
         table.notes.push(format!("all flows: {} lost: {}", sum(|c| c.failed), list.join(", ")));
         table.notes.push(format!(
-            "all flows: connected again after {} ms (median) and {} ms (95 %); {} not until the end",
+            "all flows: connected again after {} (median) and {} (95 %); {} not until the end",
             times(|c| c.p50_ms),
             times(|c| c.p95_ms),
             sum(|c| c.unfinished),
