@@ -2,9 +2,7 @@
 
 use super::field::Better::{Less, More};
 use super::field::fields;
-use super::need::Need::{
-    Connection, Connections, Deadline, Delays, Exchanges, Power, Radio, WarmUp,
-};
+use super::need::Need::{Connection, Deadline, Delays, Exchanges, Power, Radio, WarmUp};
 use windlass_sim::latency::MessageResult;
 use windlass_sim::results::CoapResult;
 use windlass_sim::{FlowResult, MultipathResult};
@@ -62,28 +60,6 @@ fields! {
     real_or_null message_age_p50_ms: "Median over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p50_ms;
     real_or_null message_age_p95_ms: "95th percentile over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p95_ms;
     real_or_null message_age_max_ms: "Maximum age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_max_ms;
-    real_or_null connections_opened: "Connections begun; null without `connect`, `reconnect`, `dialogue` and a reboot", needs(Connections), metric_only() = flow.connections.as_ref()?.opened as f64;
-    real_or_null connections_ready: "Connections that were ready for messages, after the dialogues at their beginning", needs(Connections), metric_only() = flow.connections.as_ref()?.ready as f64;
-    real_or_null connections_failed: "Connections lost, before or after they were ready", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.failed as f64;
-    real_or_null connections_failed_at_sender: "Lost connections whose loss the sending end noticed first", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.failed_at_sender as f64;
-    real_or_null connections_no_answer: "Connections lost because a SYN or SYN-ACK had no answer", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.no_answer as f64;
-    real_or_null connections_unacknowledged: "Connections lost because data had no acknowledgement", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.unacknowledged as f64;
-    real_or_null connections_reset: "Connections lost by a reset", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.reset as f64;
-    real_or_null connections_power_cut: "Connections lost because a node lost its power", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.power_cuts as f64;
-    real_or_null connections_time_limit: "Connections that were not ready within the `timeout` of `reconnect`", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.time_limit as f64;
-    real_or_null connections_unclosed: "Connections whose FIN had no acknowledgement after all data had arrived; not lost", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.unclosed as f64;
-    real_or_null connections_half_open: "Connections that only one end still has at the end of the run", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.half_open as f64;
-    real_or_null reconnections: "Times that a new connection was ready after a loss or a power cut", needs(Connections), metric_only() = flow.connections.as_ref()?.reconnections as f64;
-    real_or_null reconnections_unfinished: "Losses and power cuts without a ready connection until the end of the run", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.unfinished as f64;
-    real_or_null reconnect_mean_ms: "Mean time from a loss, or from the return of the power, to the next ready connection; infinite if there is none", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.duration(flow.connections.as_ref()?.mean_ms);
-    real_or_null reconnect_p50_ms: "Median of this time; infinite if half of the times are", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.duration(flow.connections.as_ref()?.p50_ms);
-    real_or_null reconnect_p95_ms: "95th percentile of this time; infinite if it falls among unfinished reconnections", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.duration(flow.connections.as_ref()?.p95_ms);
-    real_or_null reconnect_max_ms: "Maximum of this time; infinite if a reconnection is unfinished", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.duration(flow.connections.as_ref()?.max_ms);
-    real_or_null opening_bytes: "Payload bytes of the dialogues at the beginning of connections, from both ends", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.opening_bytes as f64;
-    real_or_null messages_dropped: "Messages lost because too many waited for a connection", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.dropped as f64;
-    real_or_null messages_lost: "Messages lost with a connection or with the power of the node", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.lost as f64;
-    real_or_null messages_resent: "Messages that a later connection repeated", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.resent as f64;
-    real_or_null messages_duplicate: "Messages that arrived again", better(Less), needs(Connections), metric_only() = flow.connections.as_ref()?.duplicates as f64;
     real_or_null exchanges_begun: "CoAP exchanges begun; null for other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
     real_or_null exchanges_completed: "CoAP exchanges with a response", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;
     real_or_null exchanges_given_up: "CoAP exchanges given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;

@@ -4,6 +4,7 @@
 //! comparisons, the terminal's overview and the tables of `docs/src/reference/results.md`. If a quantity has a unit,
 //! its name ends in the unit.
 
+mod connections;
 mod field;
 mod flow;
 mod need;
@@ -17,6 +18,7 @@ pub use row::{Kind, Row, Value};
 pub use run::jain_index;
 
 use crate::RunRecord;
+use connections::{CONNECTIONS, joined};
 
 /// A table of results: its rows and its columns.
 #[derive(Clone, Copy, Debug)]
@@ -35,10 +37,14 @@ const fn listing(name: &'static str, kind: Kind, fields: &'static [Field]) -> Li
     Listing { name, always, kind, fields }
 }
 
+/// The fields of runs and of flows, which both have connections.
+const RUN: [Field; run::RUN.len() + CONNECTIONS.len()] = joined(run::RUN, CONNECTIONS);
+const FLOW: [Field; flow::FLOW.len() + CONNECTIONS.len()] = joined(flow::FLOW, CONNECTIONS);
+
 /// One row per run.
-pub const RUNS: Listing = listing("runs", Kind::Run, run::RUN);
+pub const RUNS: Listing = listing("runs", Kind::Run, &RUN);
 /// One row per run and flow.
-pub const SUMMARY: Listing = listing("summary", Kind::Flow, flow::FLOW);
+pub const SUMMARY: Listing = listing("summary", Kind::Flow, &FLOW);
 /// One row per run and link direction.
 pub const LINKS: Listing = listing("links", Kind::Link, network::LINK);
 /// One row per run and Wi-Fi cell.

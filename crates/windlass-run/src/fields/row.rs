@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use windlass_sim::results::ConnectionsResult;
 use windlass_sim::routing::aodv::RoutingResult;
 use windlass_sim::{
     FlowResult, LinkResult, MultipathResult, RadioResult, StationResult, SubflowResult,
@@ -136,6 +137,15 @@ impl<'a> Row<'a> {
 
     pub(super) fn routing(self) -> Option<&'a RoutingResult> {
         self.cell()?.routing.as_ref()
+    }
+
+    /// The connections of the flow, or of all flows of the run.
+    pub(super) fn connections(self) -> Option<&'a ConnectionsResult> {
+        match self.part {
+            Part::Run => self.run.connections.as_ref(),
+            Part::Flow(_, flow) => flow.connections.as_deref(),
+            _ => None,
+        }
     }
 
     pub(super) const fn station(self) -> Option<&'a StationResult> {
