@@ -10,6 +10,7 @@ use windlass_sim::config::{
     Record, SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::link::QueueLimit as SimQueue;
+use windlass_sim::link_radio::LinkRadio;
 use windlass_sim::queue::Level;
 use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::session::{Exchanges, Sessions, Side, Step};
@@ -31,7 +32,7 @@ const MAX_GAP: u64 = 1 << 61;
 pub fn compile(scenario: &Scenario, seed: u64) -> Result<Config, ConfigError> {
     let products = scenario.bdp_bytes();
     let links = scenario.links.iter().zip(products).enumerate();
-    let links = links.map(|(i, (spec, bdp))| link(spec, bdp, scenario.down(i))).collect();
+    let links = links.map(|(i, (spec, bdp))| link(scenario, i, spec, bdp)).collect();
     let ways = scenario.ways();
     let mut flows = Vec::with_capacity(scenario.flows.len());
     for (spec, from) in scenario.flows.iter().zip(senders(scenario, seed)) {
@@ -127,7 +128,7 @@ fn bdp_of(back: &DirectionSpec, link: &LinkSpec, forward: u64) -> u64 {
     u64::try_from(product / u128::from(link.rate_bps.max(1))).unwrap_or(u64::MAX)
 }
 
-fn link(spec: &LinkSpec, bdp_bytes: u64, down: Vec<[Time; 2]>) -> LinkConfig {
+fn link(scenario: &Scenario, index: usize, spec: &LinkSpec, bdp_bytes: u64) -> LinkConfig {
     let back =
         |back: &DirectionSpec| Box::new(direction(back, bdp_of(back, spec, bdp_bytes), spec.mtu));
     let LinkDirection { rate_bps, delay, queue, discipline } =
@@ -141,11 +142,14 @@ fn link(spec: &LinkSpec, bdp_bytes: u64, down: Vec<[Time; 2]>) -> LinkConfig {
         discipline,
         framing: spec.framing,
         loss: spec.loss.clone(),
-        down,
+        down: scenario.down(index),
         quick_start: spec.quick_start,
         back: spec.back.as_deref().map(back),
         course: spec.course.clone(),
-        radio: spec.radio.as_ref().map(|spec| Box::new(spec.radio.clone())),
+        radio: spec.radio.as_ref().map(|of| {
+            let off = scenario.cuts([spec.a, spec.b][of.radio.device]);
+            Box::new(LinkRadio { off, ..of.radio.clone() })
+        }),
     }
 }
 

@@ -176,7 +176,7 @@ fn power(field: &Field, usual: Power) -> Result<Power, Problem> {
 /// The keys of a radio and their TOML text.
 pub(super) fn written(spec: &RadioSpec) -> Vec<(&'static str, String)> {
     let RadioSpec { preset, radio } = spec;
-    let LinkRadio { device, access, power, battery_uj } = radio;
+    let LinkRadio { device, access, power, battery_uj, off: _ } = radio;
     let Power { transmit_uw, receive_uw, connect_uw, listen_uw, idle_uw, sleep_uw } = *power;
     let watts = |uw| quote(Watts { uw });
     let power = [

@@ -16,7 +16,7 @@ section! {
     nodes list(Text), "names of nodes, in which `*` stands for any text: `[\"s*\"]`", "required";
     at Of(Time), "time of its beginning, before the end of the run", "required";
     lasts Of(Time), "its length; all links of the nodes are down, as by `down`", "required";
-    reboot Flag, "whether the nodes lose their power: their connections vanish without a FIN, and their applications begin again at the end. The peers keep their connections until a timer expires or the rebooted node answers with a reset. Only for nodes whose flows are `messages` or `request-response` over TCP", "`false`";
+    reboot Flag, "whether the nodes lose their power: their connections vanish without a FIN, and their applications begin again at the end. The radio of a link is off and loses its queue; a cellular radio registers at the end. The peers keep their connections until a timer expires or the rebooted node answers with a reset. Only for nodes whose flows are `messages` or `request-response` over TCP", "`false`";
 }
 
 /// Reads the outages of the scenario.

@@ -193,8 +193,21 @@ impl AqmQueue {
         }
     }
 
+    /// Loses all packets of the queue, because the node that holds them is switched off.
+    pub(crate) fn lose_all(&mut self, core: &mut Core) {
+        while let Some((handle, _)) = self.dequeue(core.now) {
+            self.drops.push(Dropped { handle, early: false });
+        }
+        self.discard_for(core, Some(Fate::StationOff));
+    }
+
     /// Removes the packets that the queue has dropped from the network.
     fn discard(&mut self, core: &mut Core) {
+        self.discard_for(core, None);
+    }
+
+    /// Removes the dropped packets for this cause, or for the cause that the queue has noted.
+    fn discard_for(&mut self, core: &mut Core, cause: Option<Fate>) {
         self.counters.dropped += self.drops.len() as u64;
         for dropped in self.drops.drain(..) {
             self.counters.early += u64::from(dropped.early);
@@ -206,7 +219,8 @@ impl AqmQueue {
                     evidence.leave(link, flow);
                     evidence.backlog(link, packets, bytes)
                 });
-                let fate = if dropped.early { Fate::Discipline } else { Fate::QueueFull };
+                let own = if dropped.early { Fate::Discipline } else { Fate::QueueFull };
+                let fate = cause.unwrap_or(own);
                 core.testify(Some(link), dropped.handle, fate, backlog);
             }
             core.drop_packet(dropped.handle);

@@ -89,6 +89,9 @@ impl Network<'_> {
             }
         }
         network.add_ports(&routes)?;
+        for (number, gate) in network.gates.iter().enumerate() {
+            gate.schedule_cuts(&mut network.core, number as u32);
+        }
         network.radios.know_users(config, &network.core.hosts);
         network.radios.know_eager(config, &network.core.hosts);
         Ok(network)

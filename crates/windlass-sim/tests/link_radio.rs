@@ -46,7 +46,13 @@ const POWER: Power = Power {
 };
 
 fn radio_link(access: Access) -> LinkConfig {
-    let radio = LinkRadio { device: 0, access, power: POWER, battery_uj: Some(10_000_000) };
+    let radio = LinkRadio {
+        device: 0,
+        access,
+        power: POWER,
+        battery_uj: Some(10_000_000),
+        off: Vec::new(),
+    };
     LinkConfig { radio: Some(Box::new(radio)), ..link([0, 1], 100_000, 50) }
 }
 
@@ -428,4 +434,51 @@ proptest! {
         let sum = d.transmit_s + d.receive_s + d.listen_s + d.idle_s + d.sleep_s;
         prop_assert!((sum - 100.0).abs() < 1e-6, "{}", sum);
     }
+}
+
+/// A cellular link whose device has no power from 20 s to 30 s.
+fn cut() -> LinkConfig {
+    let mut link = radio_link(Access::Cellular(TIMERS));
+    link.radio.as_mut().unwrap().off = vec![[AT(20_000), AT(30_000)]];
+    link
+}
+
+#[test]
+fn a_power_cut_ends_the_connection_and_the_device_registers_afterwards() {
+    // The frame of 19 s begins its connection at 20 s, when the power goes.
+    let datagrams = [(UP, 10_000), (UP, 19_000), (DOWN, 25_000), (UP, 32_000)];
+    let found = result(cut(), &datagrams, AT(60_000));
+    let starts: Vec<_> =
+        starts(&found).into_iter().map(|at| at.map(|at| at.0 / 1_000_000)).collect();
+    // Registration lasts for the promotion delay, and its connection serves the waiting packet.
+    assert_eq!(starts, [Some(11_000), None, Some(31_000), Some(32_040)]);
+    let station = device(&found);
+    assert_eq!((station.off_s, station.connections, station.drops_queue), (10.0, 3, 1));
+    let states =
+        [station.transmit_s, station.receive_s, station.listen_s, station.idle_s, station.sleep_s];
+    assert!((states.iter().sum::<f64>() - 50.0).abs() < 1e-9, "{states:?}");
+}
+
+#[test]
+fn a_device_without_power_spends_no_energy() {
+    let lasting = |from_ms| {
+        let mut link = radio_link(Access::Cellular(TIMERS));
+        link.radio.as_mut().unwrap().off = vec![[AT(from_ms), AT(90_000)]];
+        let found = result(link, &[(UP, 1_000)], AT(50_000));
+        (device(&found).energy_j, device(&found).off_s)
+    };
+    let ((early, off), (late, off_late)) = (lasting(30_000), lasting(40_000));
+    assert_eq!((off, off_late), (20.0, 10.0));
+    // The device sleeps from 15.01 s on, so ten seconds more cost ten times 10 uW.
+    assert!((late.unwrap() - early.unwrap() - 100e-6).abs() < 1e-12);
+}
+
+#[test]
+fn a_power_cut_of_a_class_a_device_loses_its_queue_and_keeps_its_duty_cycle() {
+    let mut link = radio_link(Access::ClassA(class_a()));
+    let usual = result(link.clone(), &[(UP, 1_000), (UP, 1_001)], AT(400_000));
+    let second = starts(&usual)[1].expect("the duty cycle allows it");
+    link.radio.as_mut().unwrap().off = vec![[AT(3_000), AT(4_000)]];
+    let found = result(link, &[(UP, 1_000), (UP, 1_001), (UP, 5_000)], AT(400_000));
+    assert_eq!(starts(&found)[1..], [None, Some(second)]);
 }

@@ -73,6 +73,18 @@ impl Machine {
         self.settle(now);
     }
 
+    /// Counts the time up to `to` as time without power.
+    pub(super) fn off_until(&mut self, to: Time) {
+        self.times.add(State::Off, to.since(self.since));
+        self.since = to;
+    }
+
+    /// The power returns: the device connects to register.
+    pub(super) fn restart(&mut self, now: Time) {
+        let until = after(now, self.config.promotion);
+        self.enter(Phase::Connecting { until, updates: true });
+    }
+
     fn enter(&mut self, phase: Phase) {
         self.connections += u64::from(matches!(phase, Phase::Connecting { .. }));
         self.phase = phase;

@@ -66,6 +66,19 @@ impl Machine {
         }
     }
 
+    /// Counts the time up to `to` as time without power.
+    pub(super) fn off_until(&mut self, to: Time) {
+        self.times.add(State::Off, to.since(self.since));
+        self.since = to;
+    }
+
+    /// The power returns: the device sleeps. The duty cycles have not forgotten earlier frames.
+    pub(super) fn restart(&mut self, now: Time) {
+        self.frame = (now, State::Sleep);
+        self.windows = None;
+        self.silent_until = now;
+    }
+
     fn end_of_windows(&self, sent: Time) -> Time {
         after(self.window(sent, 1), self.length(1))
     }

@@ -1,6 +1,6 @@
 //! Configuration of the radio of the device at one end of a link.
 
-use windlass_cc::Span;
+use windlass_cc::{Span, Time};
 
 use super::lora::{self, Modulation};
 use crate::radio::energy::{MAX_UJ, MAX_UW};
@@ -17,6 +17,9 @@ pub struct LinkRadio {
     pub power: Power,
     /// Energy of the device's full battery, microjoules; `None` for mains power.
     pub battery_uj: Option<u64>,
+    /// Times without power: beginning and end of each, in ascending order and apart. The queue of
+    /// the uplink is then lost. Afterwards a cellular radio connects to register.
+    pub off: Vec<[Time; 2]>,
 }
 
 /// Rules by which a radio may send and receive.
@@ -238,6 +241,10 @@ impl LinkRadio {
         }
         if self.device > 1 {
             return Err(("device", "the device is at end 0 or 1".to_string()));
+        }
+        let ordered = self.off.iter().flatten().is_sorted_by(|a, b| a < b);
+        if !ordered {
+            return Err(("off", "the times without power must be in ascending order".to_string()));
         }
         match &self.access {
             Access::Cellular(cellular) => cellular.check(),

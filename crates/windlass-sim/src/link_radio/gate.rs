@@ -4,7 +4,7 @@ use windlass_cc::Time;
 
 use super::config::LinkRadio;
 use super::meter::{State, Times};
-use super::{Access, Machine, Way};
+use super::{Machine, Way};
 use crate::aqm::AqmQueue;
 use crate::config::Config;
 use crate::core::{Core, Entity};
@@ -33,12 +33,19 @@ impl Gate {
             link: i,
             queues: [radio.device, 1 - radio.device]
                 .map(|end| AqmQueue::in_front(config, 2 * i + end)),
-            machine: Machine::new(&radio.access),
+            machine: Machine::new(radio),
             last: Way::Down,
             armed: Time::NEVER,
         };
         let radios = config.links.iter().enumerate();
         radios.filter_map(|(i, link)| Some((i, link.radio.as_deref()?))).map(of).collect()
+    }
+
+    /// Schedules the power cuts of the gate with this number.
+    pub(crate) fn schedule_cuts(&self, core: &mut Core, number: u32) {
+        for at in self.machine.cuts() {
+            core.schedule(at, Entity::Gate(number));
+        }
     }
 
     /// The link direction of a hop with this number: twice the number of its gate, and one more for
@@ -83,6 +90,7 @@ impl Gate {
             self.machine.arrive(core.now, way, sending);
         }
         self.transmit(core);
+        self.lose_uplink(core);
         self.queues[way as usize].note_length();
         self.arm(core, number);
     }
@@ -100,6 +108,14 @@ impl Gate {
     fn proceed(&mut self, core: &mut Core) {
         self.machine.advance(core.now, self.waiting());
         self.transmit(core);
+        self.lose_uplink(core);
+    }
+
+    /// Without power the device loses the packets that it holds.
+    fn lose_uplink(&mut self, core: &mut Core) {
+        if self.machine.is_off() {
+            self.queues[Way::Up as usize].lose_all(core);
+        }
     }
 
     /// Starts the next frame, if the link is idle and the radio allows it.
@@ -209,7 +225,8 @@ impl Gate {
                 connect_s: seconds(times.ns(State::Connect)),
                 connections: machine.connections(),
                 energy_j: Some(joules(times.spent_fj(&radio.power))),
-                rest_j: Some(joules(rest(&radio.access, now).spent_fj(&radio.power))),
+                off_s: seconds(times.ns(State::Off)),
+                rest_j: Some(joules(rest(radio, now).spent_fj(&radio.power))),
                 battery_left_j: radio.battery_uj.map(|uj| {
                     let all = u128::from(uj) * 1_000_000_000;
                     joules(all.saturating_sub(times.spent_fj(&radio.power)))
@@ -247,8 +264,8 @@ impl Gate {
 }
 
 /// Times of a radio without packets.
-fn rest(access: &Access, now: Time) -> Times {
-    let mut machine = Machine::new(access);
+fn rest(radio: &LinkRadio, now: Time) -> Times {
+    let mut machine = Machine::new(radio);
     machine.advance(now, [false; 2]);
     *machine.times()
 }

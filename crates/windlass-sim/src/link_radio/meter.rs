@@ -13,11 +13,13 @@ pub(crate) enum State {
     Listen,
     Idle,
     Sleep,
+    /// It has no power.
+    Off,
 }
 
 /// Time in each state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Times([u64; 6]);
+pub(crate) struct Times([u64; 7]);
 
 impl Times {
     pub(crate) fn add(&mut self, state: State, time: Span) {
@@ -36,7 +38,7 @@ impl Times {
     /// Energy, femtojoules: a microwatt for a nanosecond is a femtojoule.
     pub(crate) fn spent_fj(&self, power: &Power) -> u128 {
         let Power { transmit_uw, receive_uw, connect_uw, listen_uw, idle_uw, sleep_uw } = *power;
-        let powers = [transmit_uw, receive_uw, connect_uw, listen_uw, idle_uw, sleep_uw];
+        let powers = [transmit_uw, receive_uw, connect_uw, listen_uw, idle_uw, sleep_uw, 0];
         self.0.iter().zip(powers).map(|(ns, uw)| u128::from(*ns) * u128::from(uw)).sum()
     }
 }

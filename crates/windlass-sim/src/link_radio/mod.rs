@@ -16,6 +16,8 @@ mod meter;
 pub mod presets;
 mod way;
 
+use std::collections::VecDeque;
+
 use windlass_cc::Time;
 
 pub use config::{Access, Cellular, ClassA, Invalid, LinkRadio, Power, Release};
@@ -26,31 +28,82 @@ pub(crate) use way::Way;
 /// State of a radio. Calls are in the order of time. `waiting` is true for the ways with a waiting
 /// packet; it has not changed since the last call.
 #[derive(Clone, Debug)]
-pub(crate) enum Machine {
+pub(crate) struct Machine {
+    kind: Kind,
+    /// Times without power that are not over.
+    off: VecDeque<[Time; 2]>,
+    /// True in the first of them.
+    is_off: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
     Cellular(cellular::Machine),
     ClassA(class_a::Machine),
 }
 
-impl Machine {
-    pub(crate) fn new(access: &Access) -> Machine {
-        match access {
-            Access::Cellular(config) => Machine::Cellular(cellular::Machine::new(*config)),
-            Access::ClassA(config) => Machine::ClassA(class_a::Machine::new(*config)),
+/// Calls the machine of either kind.
+macro_rules! either {
+    ($kind:expr, $machine:ident => $call:expr) => {
+        match $kind {
+            Kind::Cellular($machine) => $call,
+            Kind::ClassA($machine) => $call,
         }
+    };
+}
+
+impl Machine {
+    pub(crate) fn new(radio: &LinkRadio) -> Machine {
+        let kind = match &radio.access {
+            Access::Cellular(config) => Kind::Cellular(cellular::Machine::new(*config)),
+            Access::ClassA(config) => Kind::ClassA(class_a::Machine::new(*config)),
+        };
+        Machine { kind, off: radio.off.iter().copied().collect(), is_off: false }
     }
 
     /// Proceeds to `now`.
     pub(crate) fn advance(&mut self, now: Time, waiting: [bool; 2]) {
-        match self {
-            Machine::Cellular(machine) => machine.advance(now, waiting),
-            Machine::ClassA(machine) => machine.advance(now),
+        while let Some([from, until]) = self.off.front().copied()
+            && from <= now
+        {
+            if !self.is_off {
+                self.proceed(from, waiting);
+                self.is_off = true;
+            }
+            either!(&mut self.kind, machine => machine.off_until(until.min(now)));
+            if until > now {
+                return;
+            }
+            self.off.pop_front();
+            self.is_off = false;
+            either!(&mut self.kind, machine => machine.restart(until));
         }
+        self.proceed(now, waiting);
+    }
+
+    fn proceed(&mut self, now: Time, waiting: [bool; 2]) {
+        match &mut self.kind {
+            Kind::Cellular(machine) => machine.advance(now, waiting),
+            Kind::ClassA(machine) => machine.advance(now),
+        }
+    }
+
+    /// Beginning and end of each time without power that is not over.
+    pub(crate) fn cuts(&self) -> impl Iterator<Item = Time> + use<> {
+        self.off.clone().into_iter().flatten()
+    }
+
+    /// True if the device has no power.
+    pub(crate) fn is_off(&self) -> bool {
+        self.is_off
     }
 
     /// A packet has arrived at an empty queue. `sending` is true if a frame of this way is on the
     /// air.
     pub(crate) fn arrive(&mut self, now: Time, way: Way, sending: bool) {
-        if let Machine::Cellular(machine) = self {
+        if let Kind::Cellular(machine) = &mut self.kind
+            && !self.is_off
+        {
             machine.arrive(now, way, sending);
         }
     }
@@ -58,49 +111,45 @@ impl Machine {
     /// Earliest start of the next frame of this way in the present state, at `now` or later; `None`
     /// if no frame can start in this state.
     pub(crate) fn start(&self, now: Time, way: Way) -> Option<Time> {
-        match self {
-            Machine::Cellular(machine) => machine.start(now, way),
-            Machine::ClassA(machine) => machine.start(now, way),
+        if self.is_off {
+            return None;
         }
+        either!(&self.kind, machine => machine.start(now, way))
     }
 
     /// Next change of the state that matters to waiting packets.
     pub(crate) fn change(&self, waiting: [bool; 2]) -> Option<Time> {
-        match self {
-            Machine::Cellular(machine) => machine.change(waiting),
-            Machine::ClassA(_) => None,
-        }
+        let off = self.off.front().map(|[from, until]| if self.is_off { *until } else { *from });
+        let own = match &self.kind {
+            Kind::Cellular(machine) if !self.is_off => machine.change(waiting),
+            _ => None,
+        };
+        own.into_iter().chain(off).min()
     }
 
     /// A frame of this way starts at `now` and ends at `ends`.
     pub(crate) fn sent(&mut self, now: Time, way: Way, ends: Time) {
-        match self {
-            Machine::Cellular(machine) => machine.sent(now, way, ends),
-            Machine::ClassA(machine) => machine.sent(now, way, ends),
-        }
+        either!(&mut self.kind, machine => machine.sent(now, way, ends));
     }
 
     /// Times in each state up to the last call.
     pub(crate) fn times(&self) -> &Times {
-        match self {
-            Machine::Cellular(machine) => &machine.times,
-            Machine::ClassA(machine) => &machine.times,
-        }
+        either!(&self.kind, machine => &machine.times)
     }
 
     /// Connections begun so far.
     pub(crate) fn connections(&self) -> u64 {
-        match self {
-            Machine::Cellular(machine) => machine.connections,
-            Machine::ClassA(_) => 0,
+        match &self.kind {
+            Kind::Cellular(machine) => machine.connections,
+            Kind::ClassA(_) => 0,
         }
     }
 
     /// Modulation of the next frame of this way at `now`; `None` if the link has its own rate.
     pub(crate) fn modulation(&self, now: Time, way: Way) -> Option<(lora::Modulation, u32)> {
-        match self {
-            Machine::Cellular(_) => None,
-            Machine::ClassA(machine) => Some(machine.modulation(now, way)),
+        match &self.kind {
+            Kind::Cellular(_) => None,
+            Kind::ClassA(machine) => Some(machine.modulation(now, way)),
         }
     }
 }

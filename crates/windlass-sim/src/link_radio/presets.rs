@@ -135,7 +135,7 @@ fn cellular_preset(
     rates_bps: [u64; 2],
 ) -> Preset {
     let access = Access::Cellular(cellular);
-    let radio = LinkRadio { device: 0, access, power, battery_uj: None };
+    let radio = LinkRadio { device: 0, access, power, battery_uj: None, off: Vec::new() };
     // The delay between the base station and the server is an assumption.
     Preset { name, radio, rates_bps, delay: MS(50) }
 }
@@ -169,7 +169,13 @@ fn lorawan(name: &'static str, spreading_factor: u32) -> Preset {
         sleep_uw: 5,
     };
     let rate = Modulation { spreading_factor }.nominal_bps();
-    let radio = LinkRadio { device: 0, access: Access::ClassA(class_a), power, battery_uj: None };
+    let radio = LinkRadio {
+        device: 0,
+        access: Access::ClassA(class_a),
+        power,
+        battery_uj: None,
+        off: Vec::new(),
+    };
     Preset { name, radio, rates_bps: [rate; 2], delay: MS(50) }
 }
 
