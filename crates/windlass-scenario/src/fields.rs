@@ -171,7 +171,11 @@ pub(super) fn text(field: &Field) -> Result<String, Problem> {
 
 /// The name of a node, link or flow: it becomes part of file names and column values.
 pub(super) fn name(field: &Field) -> Result<String, Problem> {
-    let text = field.string()?;
+    Ok(legal_name(field, field.string()?)?.to_owned())
+}
+
+/// The text, which the field contains, if it is a name.
+pub(super) fn legal_name<'a>(field: &Field, text: &'a str) -> Result<&'a str, Problem> {
     let legal = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     if !text.starts_with(char::is_alphanumeric) || !text.chars().all(legal) {
         return Err(field.error(format!(
@@ -180,7 +184,7 @@ pub(super) fn name(field: &Field) -> Result<String, Problem> {
             text.escape_debug()
         )));
     }
-    Ok(text.to_owned())
+    Ok(text)
 }
 
 pub(super) fn boolean(field: &Field) -> Result<bool, Problem> {

@@ -5,10 +5,12 @@ use windlass_sim::link::Framing;
 use windlass_sim::link_radio::ClassA;
 
 use crate::course::{self, ACKS, BACK, JITTER, REORDER, delays, rates};
-use crate::fields::{Field, Fields, choice, name, positive_span, size_u32, span};
+use crate::fields::{
+    Field, Fields, choice, legal_name, name, positive_span, size_u32, span, whole_u32,
+};
 use crate::link_radio;
 use crate::loss::{LOSS, Losses, losses};
-use crate::network::{Line, Network};
+use crate::network::{Line, MAX_PAIRS, Network};
 use crate::problem::Problem;
 use crate::queue::queues;
 use crate::quick_start::{self, QUICK_START};
@@ -23,7 +25,8 @@ section! {
     /// `[[link]]`, except the keys that it shares with the parts of a topology.
     LINK, "link" with LINE:
     name Name, "unique name", "`a-b` of `between = [\"a\", \"b\"]`, with `-2`, `-3` ... if taken";
-    between list(Name), "two different nodes", "required";
+    between list(Text), "two different nodes; with `count`, `*` in a name stands for 1, 2, ... up to `count`: `[\"m*\", \"hub\"]`", "required";
+    count Whole(1, 10_000), "number of links like this one, 1 to 10000; a `name` gets `-1`, `-2` ...", "`1`";
 }
 
 section! {
@@ -45,16 +48,23 @@ section! {
     back Table(&BACK), "table: keys with another value in the backward direction: [`back`](#back)", "as forward";
 }
 
-/// Reads a `[[link]]` and adds it to the network.
+/// Reads a `[[link]]` and adds its links to the network.
 pub(super) fn read(node: &Node, network: &mut Network) -> Result<(), Problem> {
     let fields = Fields::open(node, "`[[link]]`", &LINK.all_names())?;
-    let (a, b) = fields.req("between", "[\"client\", \"server\"]", between)?;
-    let (name, place) = match fields.field("name") {
-        Some(field) => (name(&field)?, &field.node.place),
-        None => (network.free_name(&format!("{a}-{b}")), fields.place()),
-    };
+    let count = fields.opt("count", whole_u32(1, MAX_PAIRS))?;
+    let example = "[\"client\", \"server\"]";
+    let ends = fields.req("between", example, |field| between(field, count))?;
+    let explicit = fields.opt("name", |field| Ok((name(field)?, field.node.place.clone())))?;
     let line = read_line(&fields)?;
-    network.push(name, (&a, &b), line, place)
+    for (i, (a, b)) in (1..).zip(ends) {
+        let (name, place) = match &explicit {
+            Some((name, place)) if count.is_some() => (format!("{name}-{i}"), place),
+            Some((name, place)) => (name.clone(), place),
+            None => (network.free_name(&format!("{a}-{b}")), fields.place()),
+        };
+        network.push(name, (&a, &b), line.clone(), place)?;
+    }
+    Ok(())
 }
 
 /// Reads a line of a topology.
@@ -63,17 +73,36 @@ pub(super) fn line(field: &Field) -> Result<Line, Problem> {
     read_line(&Fields::open(field.node, &what, &LINE.all_names())?)
 }
 
-fn between(field: &Field) -> Result<(String, String), Problem> {
+/// The ends of each link: one pair without `count`.
+fn between(field: &Field, count: Option<u32>) -> Result<Vec<(String, String)>, Problem> {
     let items = field.array()?;
     let [a, b] = items.as_slice() else {
         let n = items.len();
         return Err(field.error(format!("a link joins two nodes, not {n}")));
     };
-    let (a, b) = (name(a)?, name(b)?);
-    if a == b {
-        return Err(field.error(format!("a link joins two different nodes, not `{a}` to itself")));
+    let is_pattern = |end: &Field| Ok(end.string()?.contains('*'));
+    let patterns = [is_pattern(a)?, is_pattern(b)?].contains(&true);
+    let problem = match (patterns, count) {
+        (true, None) => "`*` stands for 1, 2, ... up to `count`, which is missing here",
+        (false, Some(_)) => "`count` needs a `*` in a name, for example `[\"m*\", \"hub\"]`",
+        _ => "",
+    };
+    if !problem.is_empty() {
+        return Err(field.error(problem));
     }
-    Ok((a, b))
+    let end = |end: &Field, i: u32| {
+        let text = end.string()?.replace('*', &i.to_string());
+        Ok(legal_name(end, &text)?.to_owned())
+    };
+    let pair = |i: u32| {
+        let (a, b) = (end(a, i)?, end(b, i)?);
+        if a == b {
+            let message = format!("a link joins two different nodes, not `{a}` to itself");
+            return Err(field.error(message));
+        }
+        Ok((a, b))
+    };
+    (1..=count.unwrap_or(1)).map(pair).collect()
 }
 
 fn read_line(fields: &Fields) -> Result<Line, Problem> {

@@ -244,6 +244,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "s.toml:4:22: `between`: `a b` is not a name; a name has letters, digits, `-`, `_` and `.`, and begins with a letter or digit",
     ),
     (
+        "\"server\", \"client\"]",
+        "\"server\", \"m*\"]",
+        "s.toml:4:11: `between`: `*` stands for 1, 2, ... up to `count`, which is missing here",
+    ),
+    (
+        "\"server\", \"client\"]",
+        "\"server\", \"client\"]\ncount = 2",
+        "s.toml:4:11: `between`: `count` needs a `*` in a name, for example `[\"m*\", \"hub\"]`",
+    ),
+    (
         "[[link]]",
         "[link]",
         "s.toml:3:1: `link`: write `[[link]]` with two brackets, as there may be many",

@@ -457,3 +457,32 @@ fn a_star_joins_each_device_to_the_server_over_the_hub() {
         assert!(error.contains(says), "{error}");
     }
 }
+
+#[test]
+fn one_link_entry_becomes_many_links_with_numbered_names() {
+    const FLEET: &str = r#"
+duration = "10s"
+[[link]]
+name = "radio"
+between = ["m*", "hub"]
+count = 3
+rate = "60kbps"
+[[link]]
+between = ["hub", "server"]
+rate = "1Mbps"
+[[flow]]
+from = "m*"
+to = "server"
+count = 3
+algorithm = "reno"
+"#;
+    let scenario = set(FLEET, &[("link.radio.rate", "50kbps")]);
+    let links: Vec<_> = scenario.links.iter().map(|link| (&*link.name, link.rate_bps)).collect();
+    let radios = ["radio-1", "radio-2", "radio-3"].map(|name| (name, 50_000));
+    assert_eq!(links, [&radios[..], &[("hub-server", 1_000_000)]].concat());
+    let ends = scenario.flows.iter().map(|flow| &*scenario.nodes[flow.from]);
+    assert_eq!(ends.collect::<Vec<_>>(), ["m1", "m2", "m3"]);
+    let unnamed = read(&FLEET.replace("name = \"radio\"\n", ""));
+    assert_eq!(unnamed.links[1].name, "m2-hub");
+    assert_eq!(read(&scenario.resolved_toml()).resolved_toml(), scenario.resolved_toml());
+}
