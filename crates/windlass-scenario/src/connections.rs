@@ -150,14 +150,13 @@ fn jitter() -> Codec<Spread> {
     Codec::new(shape!(Either(vec![words(&SPREADS), Of(Share)])), read, write)
 }
 
-/// Reads the keys of a flow. `None` if they are absent, or if they are the defaults.
-pub(super) fn read(fields: &Fields) -> Result<Option<ConnectionSpec>, Problem> {
+/// Reads the keys of a flow in a run of this length. `None` if they are absent, or if they are the
+/// defaults.
+pub(super) fn read(fields: &Fields, duration: Span) -> Result<Option<ConnectionSpec>, Problem> {
     let dialogue = |field: &Field| {
         let fields = Fields::open(field.node, "`dialogue`", DIALOGUE.names)?;
-        Ok([
-            fields.or("connection", |f| read_stages(f, Part::Connection), Vec::new())?,
-            fields.or("message", |f| read_stages(f, Part::Message), Vec::new())?,
-        ])
+        let part = |key, part| fields.or(key, |f| read_stages(f, part, duration), Vec::new());
+        Ok([part("connection", Part::Connection)?, part("message", Part::Message)?])
     };
     let [opening, message] = fields.or("dialogue", dialogue, [Vec::new(), Vec::new()])?;
     let spec = ConnectionSpec {
@@ -202,11 +201,21 @@ fn read_reconnect(field: &Field) -> Result<Reconnect, Problem> {
 const MAX_STEP: u64 = 1 << 30;
 const MAX_STEPS: usize = 100;
 
-fn read_stages(field: &Field, part: Part) -> Result<Vec<Stage>, Problem> {
+fn read_stages(field: &Field, part: Part, duration: Span) -> Result<Vec<Stage>, Problem> {
     let items = field.array()?;
     let stages = items.iter().map(|item| read_stage(item, part)).collect::<Result<Vec<_>, _>>()?;
     if stages.len() > MAX_STEPS {
         return Err(field.error(format!("has more than {MAX_STEPS} steps")));
+    }
+    let think = stages.iter().fold(Span::ZERO, |sum, stage| match stage {
+        Stage::Step(step) => sum + step.think,
+        Stage::Preset(_) => sum,
+    });
+    if think >= duration {
+        let (think, end) = (Duration(think), Duration(duration));
+        let message =
+            format!("its `think` times are {think}, so that it has no end in a run of {end}");
+        return Err(field.error(message));
     }
     // At the beginning of a connection, the steps after a dialogue with a name are another dialogue.
     let begins = |i: usize| match i.checked_sub(1).map(|before| &stages[before]) {

@@ -247,7 +247,7 @@ impl Context<'_> {
             Some(key) if asks_routers => {
                 return Err(key.error("is not for Quick-Start; choose another `slow_start`"));
             }
-            Some(_) => connections::read(&fields)?,
+            Some(_) => connections::read(&fields, self.duration)?,
         };
         if let (Some(spec), Traffic::RequestResponse { .. }) = (&connections, traffic)
             && !spec.message.is_empty()

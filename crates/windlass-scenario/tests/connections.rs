@@ -89,6 +89,13 @@ fn each_mistake_has_one_located_error() {
             "s.toml:13:28: `connection`: a step needs `send`, `receive` or `message = true`",
         ),
         (
+            talk(
+                "message",
+                "{ send = \"1B\", think = \"50s\" }, { receive = \"4B\", think = \"50s\" }",
+            ),
+            "s.toml:13:24: `message`: its `think` times are 100s, so that it has no end in a run of",
+        ),
+        (
             talk("connection", "{ send = \"1B\", receive = \"1B\" }"),
             "s.toml:13:28: `connection`: a step has either `send` or `receive`",
         ),
