@@ -1,7 +1,7 @@
 //! Explicit congestion notification: RFC 3168, and RFC 8257's exact echo.
 
 use windlass_cc::setup::MarkCut;
-use windlass_cc::{Ecn, Phase, Time};
+use windlass_cc::{Ecn, Phase, Time, flags};
 
 use super::{Endpoint, Profile};
 use crate::decision::Cause;
@@ -28,6 +28,15 @@ pub(super) struct EcnState {
     answered_to: u64,
     /// True if the peer has sent ECN-capable data.
     seen: bool,
+    /// True if the algorithm is of L4S and the peer has refused ECN.
+    refused: bool,
+}
+
+impl EcnState {
+    /// The refusal as a bit of [`flags`].
+    pub(super) fn refusal(&self) -> u32 {
+        if self.refused { flags::WITHOUT_ECN } else { 0 }
+    }
 }
 
 impl Endpoint {
@@ -41,7 +50,9 @@ impl Endpoint {
         let both = s.flags.has(Flags::ECE) && s.flags.has(Flags::CWR);
         let one = s.flags.has(Flags::ECE) && !s.flags.has(Flags::CWR);
         let offered = if s.flags.has(Flags::ACK) { one } else { both };
-        self.ecn = EcnState { agreed: p.stack.ecn && offered, ..EcnState::default() };
+        let agreed = p.stack.ecn && offered;
+        let refused = p.params.requirements().l4s && !agreed;
+        self.ecn = EcnState { agreed, refused, ..EcnState::default() };
     }
 
     /// The ECN flags of a SYN or SYN-ACK.
@@ -67,8 +78,12 @@ impl Endpoint {
 
     /// Codepoint of new data. All other segments are not ECN-capable (RFC 3168 sections 6.1.4 to 6.1.6).
     pub(super) fn codepoint(&self, p: &Profile) -> Codepoint {
-        let capable = self.ecn.agreed && p.params.requirements().ecn != Ecn::None;
-        if capable { Codepoint::Ect0 } else { Codepoint::NotEct }
+        let wants = p.params.requirements();
+        match self.ecn.agreed && wants.ecn != Ecn::None {
+            true if wants.l4s => Codepoint::Ect1,
+            true => Codepoint::Ect0,
+            false => Codepoint::NotEct,
+        }
     }
 
     /// cwnd is reduced for any reason, so that the peer may stop its echo (RFC 3168 section 6.1.2).
