@@ -335,6 +335,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "\"reno\"",
+        "\"reno\"\nstack = { ecn = \"exact\" }",
+        "s.toml:12:17: `ecn`: must be `true`, `false` or `\"accurate\"`",
+    ),
+    (
+        "\"reno\"",
         "\"reno\"\nstack = { mss = 1460 }",
         "s.toml:12:17: `mss`: `1460` has no unit; write a size such as `536B`, `64KiB` or `10MB`",
     ),

@@ -9,6 +9,7 @@ use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{Discipline, DualPi2};
 use windlass_sim::{PacketFate, RunResult};
 use windlass_tcp::Codepoint;
+use windlass_tcp::stack::EcnFeedback;
 
 const BOTH: [DualPi2; 2] = [DualPi2::RFC9332, DualPi2::LINUX];
 
@@ -19,7 +20,7 @@ fn network(flows: &[(&'static str, u64)], dual: DualPi2) -> Config {
     config.links[0].discipline = Discipline::DualPi2(dual);
     config.links[0].queue = QueueLimit::Packets(10_000);
     for (flow, (algorithm, _)) in config.flows.iter_mut().zip(flows) {
-        flow.profile_mut().stack.ecn = *algorithm == "prague";
+        flow.profile_mut().stack.ecn = (*algorithm == "prague").into();
     }
     config.record.delays = true;
     config
@@ -52,6 +53,21 @@ fn prague_and_a_classic_flow_share_the_link_at_different_delays() {
 }
 
 #[test]
+fn accurate_ecn_feeds_prague_as_exactly_as_the_echo_of_dctcp() {
+    let mut config = network(&[("prague", 40), ("cubic", 40)], DualPi2::RFC9332);
+    for flow in &mut config.flows {
+        flow.profile_mut().stack.ecn = EcnFeedback::Accurate;
+    }
+    let s = settled(config, 20, 80);
+    let share = s.goodput[0] / s.goodput[1];
+    let [l, c] = [0, 1].map(|flow| queueing_p95_ms(&s.run, flow));
+    assert!((0.7..1.5).contains(&share), "{share}");
+    assert!(l < 2.0 && (10.0..30.0).contains(&c), "{l} ms, {c} ms");
+    // Marks replace all drops.
+    assert_eq!(s.run.links[0].drops, 0, "{:?}", s.run.links[0]);
+}
+
+#[test]
 fn prague_alone_fills_the_link_at_the_delay_of_the_ramp() {
     for dual in BOTH {
         let s = run(&[("prague", 40)], dual);
@@ -73,7 +89,7 @@ fn without_coupling_marks_the_l_queue_takes_most_of_the_link() {
 #[test]
 fn data_of_prague_carry_ect1_and_only_marked_data_arrive_with_ce() {
     let mut config = network(&[("prague", 40), ("cubic", 40)], DualPi2::LINUX);
-    config.flows[1].profile_mut().stack.ecn = true;
+    config.flows[1].profile_mut().stack.ecn = true.into();
     config.record.capture = vec![0];
     let s = settled(config, 5, 10);
     for (flow, own) in [(0, Codepoint::Ect1), (1, Codepoint::Ect0)] {
@@ -110,7 +126,7 @@ fn a_flood_is_dropped_and_l_packets_share_the_overload() {
 #[test]
 fn prague_without_ecn_waits_in_the_c_queue_and_reacts_to_drops() {
     let mut config = network(&[("prague", 40)], DualPi2::RFC9332);
-    config.flows[0].profile_mut().stack.ecn = false;
+    config.flows[0].profile_mut().stack.ecn = false.into();
     let s = settled(config, 20, 80);
     assert!(s.run.links[0].marks == 0 && s.run.flows[0].retransmits > 10, "{:?}", s.run.flows);
     let delay = queueing_p95_ms(&s.run, 0);

@@ -12,7 +12,7 @@ use windlass_tcp::Codepoint;
 fn through(algorithm: &'static str, discipline: Discipline, ecn: bool) -> Settled {
     let mut config = bottleneck(&[(algorithm, 40)], 1);
     (config.links[0].discipline, config.links[0].queue) = (discipline, QueueLimit::Packets(1000));
-    config.flows[0].profile_mut().stack.ecn = ecn;
+    config.flows[0].profile_mut().stack.ecn = ecn.into();
     config.record.capture = vec![0];
     settled(config, 10, 60)
 }

@@ -1,5 +1,6 @@
 //! One end of a TCP connection.
 
+mod accurate_ecn;
 mod acks;
 mod algorithm;
 mod api;
