@@ -8,7 +8,7 @@ use crate::flavour::Departure;
 use crate::group::Group;
 use crate::info::{Info, Requirements, TraceField};
 use crate::params::{Parameters, Ratio};
-use crate::time::Span;
+use crate::time::{Rate, Span};
 
 /// Reason for a cut of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +83,11 @@ pub trait CongestionAvoidance: Copy {
 
     /// Returns the new `ssthresh` in bytes after a loss or mark; `w` is the window before it.
     fn ssthresh(&mut self, p: &Self::Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64;
+
+    /// Pacing rate; zero without pacing.
+    fn pacing(&self, _p: &Self::Params, _c: &Conn, _w: &Window) -> Rate {
+        Rate(0)
+    }
 
     /// Rounding of a cut if the window is in whole segments, as in Linux.
     fn rounding(_why: CongestionEvent) -> Rounding {

@@ -3,7 +3,7 @@
 
 use crate::time::{Rate, Span, Time};
 
-/// Bits of [`Conn::flags`]: the reasons that limited the sender.
+/// Bits of [`Conn::flags`]: the reasons that limited the sender, and the refusal of ECN.
 pub mod flags {
     /// Within the last window the sender had data but `cwnd` limited it (RFC 7661's validated phase).
     /// Hosts that do not validate the window always set it.
@@ -12,6 +12,8 @@ pub mod flags {
     pub const APP_LIMITED: u32 = 2;
     /// Within the last window the peer's receive window limited the sender.
     pub const RWND_LIMITED: u32 = 4;
+    /// The peer has refused the ECN that the algorithm needs. Set only for algorithms of L4S.
+    pub const WITHOUT_ECN: u32 = 8;
 }
 
 /// Phase of a connection's loss recovery. The host sets it; a controller never infers it.
@@ -60,7 +62,7 @@ pub struct Conn {
     pub min_rtt: Span,
     /// Maximum payload of one segment, bytes.
     pub mss: u32,
-    /// Reasons that limited the sender, see [`flags`].
+    /// Reasons that limited the sender and the refusal of ECN, see [`flags`].
     pub flags: u32,
     /// A fresh random number, drawn from the flow's own stream.
     pub entropy: u32,

@@ -45,6 +45,8 @@ pub struct Requirements {
     pub rate_samples: bool,
     /// Explicit congestion notification.
     pub ecn: Ecn,
+    /// True if its packets carry ECT(1), the identifier of L4S (RFC 9331), and not ECT(0).
+    pub l4s: bool,
     /// Reports of the node's lower layers
     /// ([`Controller::on_cross_layer`](crate::Controller::on_cross_layer)).
     pub cross_layer: bool,
@@ -58,6 +60,7 @@ impl Requirements {
         slow_start: Some("standard"),
         rate_samples: false,
         ecn: Ecn::Classic,
+        l4s: false,
         cross_layer: false,
     };
 }

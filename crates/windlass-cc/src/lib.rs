@@ -75,7 +75,8 @@ pub mod time;
 
 pub use algorithms::delay::{compound, fast, illinois, ledbat, mfast, mvegas, vegas, veno, yeah};
 pub use algorithms::loss::{
-    bic, cocoa3plus, cubic, dctcp, highspeed, htcp, hybla, reno, scalable, tcp_modified, westwood,
+    bic, cocoa3plus, cubic, dctcp, highspeed, htcp, hybla, prague, reno, scalable, tcp_modified,
+    westwood,
 };
 pub use algorithms::model::{bbr, bbr3, copa};
 pub use algorithms::multipath::{balia, bc_cps, dlia, emreno, lia, mfvl, mpfast, olia, wvegas};

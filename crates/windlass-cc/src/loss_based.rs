@@ -15,7 +15,7 @@ use crate::prr::Prr;
 use crate::recovery::LossRecovery;
 use crate::setup::{Counting, Credit, MarkCut, Setup};
 use crate::slow_start::SlowStart;
-use crate::time::{Rate, Span};
+use crate::time::Span;
 
 /// The last reduction, and whether [`on_undo`](Controller::on_undo) can restore the state before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -435,8 +435,9 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         self.reduction = Reduction::Undone;
     }
 
-    fn control(&self, _p: &Self::Params, _c: &Conn) -> Control {
-        Control { cwnd: self.cwnd(), ssthresh: self.window.ssthresh(), pacing: Rate(0) }
+    fn control(&self, p: &Self::Params, c: &Conn) -> Control {
+        let pacing = self.avoidance.pacing(&p.own, c, &self.window);
+        Control { cwnd: self.cwnd(), ssthresh: self.window.ssthresh(), pacing }
     }
 
     /// Sets the restart window of RFC 5681 section 4.1.

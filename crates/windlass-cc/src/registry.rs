@@ -247,6 +247,7 @@ built_in! { $
     Compound: Windowed<delay::compound::Compound>;
     Ledbat: Windowed<delay::ledbat::Ledbat>;
     Dctcp: Windowed<loss::dctcp::Dctcp>;
+    Prague: Windowed<loss::prague::Prague>;
     Bbr: model::bbr::Bbr;
     Bbr3: model::bbr3::Bbr3;
     Copa: model::copa::Copa;

@@ -35,6 +35,7 @@ mod mfast;
 mod mfvl;
 mod mvegas;
 mod new_algorithm;
+mod prague;
 mod products_and_quotients;
 mod properties;
 mod properties_framed;

@@ -13,8 +13,12 @@ pub const PHASES: [(&str, Phase); 4] = [
 pub const UNDOS: [(&str, Undo); 3] =
     [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
 /// Limits of the sender, bits of [`Conn::flags`](windlass_cc::Conn::flags).
-pub const LIMITS: [(&str, u32); 3] =
-    [("cwnd", flags::CWND_LIMITED), ("app", flags::APP_LIMITED), ("rwnd", flags::RWND_LIMITED)];
+pub const LIMITS: [(&str, u32); 4] = [
+    ("cwnd", flags::CWND_LIMITED),
+    ("app", flags::APP_LIMITED),
+    ("rwnd", flags::RWND_LIMITED),
+    ("without-ecn", flags::WITHOUT_ECN),
+];
 
 pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {
     words.iter().find(|(_, v)| *v == value).map_or("", |(w, _)| *w).to_owned()

@@ -198,6 +198,7 @@ fn wants(wants: &Requirements) -> Vec<(&'static str, String)> {
     let ecn = match wants.ecn {
         Ecn::None => "none: its packets are not ECN-capable",
         Ecn::Classic => "classic, one reduction per RTT (RFC 3168)",
+        Ecn::Exact if wants.l4s => "exact, byte for byte; its packets carry ECT(1) (RFC 9331)",
         Ecn::Exact => "exact, byte for byte (RFC 8257)",
     };
     let mut facts = vec![

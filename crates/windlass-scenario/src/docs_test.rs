@@ -66,7 +66,20 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("### `back`", &["back"]),
         ("### `quick_start`", &["quick_start"]),
         ("### `radio`", &["radio", "radio_power", "cellular", "class-a"]),
-        ("### `queue`", &["limit", "red", "codel", "fq-codel", "pie", "threshold", "policer"]),
+        (
+            "### `queue`",
+            &[
+                "limit",
+                "red",
+                "codel",
+                "fq-codel",
+                "pie",
+                "rtts",
+                "dualpi2",
+                "threshold",
+                "policer",
+            ],
+        ),
         (
             "### `loss`",
             &["direction", "drop", "ber", "gilbert-elliott", "bursts", "list", "loss_steps"],
@@ -117,7 +130,8 @@ fn the_reference_has_every_discipline_with_its_keys_and_defaults() {
         assert!(rows[2][1].contains(&format!("`{id}`")), "{id} is not named");
         let Some(written) = queue::own_written(&discipline) else { continue };
         let first = rows.iter().position(|row| row[0] == format!("`{id}`")).expect(id);
-        assert_eq!(written.len() + 3, QUEUE.names(id).len());
+        let rtts = if id == "dualpi2" { 2 } else { 0 };
+        assert_eq!(written.len() + 3 + rtts, QUEUE.names(id).len());
         for (row, (key, text)) in rows[first..].iter().zip(written) {
             assert_eq!((row[1], row[3]), (&*format!("`{key}`"), &*format!("`{text}`")), "{id}");
             assert!(!row[2].is_empty() && !row[4].is_empty(), "{id} {key}");

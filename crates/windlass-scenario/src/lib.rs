@@ -114,7 +114,9 @@ pub use reference::key_table;
 pub use ways::{Hop, Ways};
 pub use windlass_sim::link::Framing;
 pub use windlass_sim::loss::{BerFormula, LossModel};
-pub use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Pie, Policer, Red, Threshold};
+pub use windlass_sim::queue::{
+    CoDel, Device, Discipline, DualPi2, FqCoDel, Pie, Policer, Red, Threshold,
+};
 use windlass_sim::routing::link_of;
 
 pub use crate::units::QueueLimit;

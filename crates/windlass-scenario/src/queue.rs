@@ -1,7 +1,8 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
 use windlass_sim::queue::{
-    CoDel, Device, Discipline, FqCoDel, MAX_DEVICE_PACKETS, Pie, Policer, Red, Threshold,
+    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, MAX_DEVICE_PACKETS, Pie, Policer,
+    Red, Scheduler, Threshold,
 };
 
 use crate::codec::{Codec, table};
@@ -38,6 +39,7 @@ pub(crate) static QUEUE: Kinds = Kinds {
         ("codel", &[&LIMIT, &CODEL]),
         ("fq-codel", &[&LIMIT, &FQ_CODEL]),
         ("pie", &[&LIMIT, &PIE]),
+        ("dualpi2", &[&LIMIT, &RTTS, &DUALPI2]),
         ("threshold", &[&LIMIT, &THRESHOLD]),
         ("policer", &[&LIMIT, &POLICER]),
     ],
@@ -76,6 +78,10 @@ const THRESHOLD_DEFAULT: ThresholdSpec = Threshold { mark: QueueLimit::Packets(6
 const POLICER_DEFAULT: Policer = Policer { rate: 1_000_000, burst: 30_000 };
 /// Largest weight of PIE.
 const MAX_GAIN: f64 = 1000.0;
+/// Largest coupling factor of DualPI2.
+const MAX_COUPLING: f64 = 100.0;
+/// Largest memory of DualPI2, bytes, which is no limit.
+const MAX_MEMORY: u64 = 1 << 40;
 /// Longest interval of CoDel, nanoseconds: a day.
 const MAX_INTERVAL: u64 = 86_400_000_000_000;
 
@@ -117,6 +123,29 @@ table!(PIE, "pie", apply_pie, written_pie, Pie {
     mark_limit: Codec::share(probability), "probability from which marking ends", "`0.1`";
 });
 
+section! {
+    /// RTTs from which DualPI2's parameters follow.
+    RTTS, "rtts":
+    max_rtt Of(Time), "maximum RTT R of the flows: `alpha` is 0.1 `update` / R², and `beta` is 0.3 / R", "none";
+    typical_rtt Of(Time), "typical RTT: `target`, and `update` if it is below a third of `max_rtt`; only with `max_rtt`", "a sixth of `max_rtt`";
+}
+
+table!(DUALPI2, "dualpi2", apply_dualpi2, written_dualpi2, DualPi2 {
+    variant: Codec::word(&DualPi2Variant::ALL), "`rfc9332` marks without randomness, and counts a delay of the L queue from its second packet on; `linux` is `sch_dualpi2`, with its defaults", "`\"rfc9332\"`";
+    target: Codec::time(span), "delay to aim at", "`\"15ms\"`";
+    update: Codec::time(positive_span), "time between adjustments, Tupdate, more than zero; `\"16ms\"` with `linux`", "`\"15ms\"`";
+    alpha: Codec::number(gain), "weight of the deviation from the target, per second, 0 to 1000; `0.16015625` with `linux`", "`0.15`";
+    beta: Codec::number(gain), "weight of the change of the delay, per second, 0 to 1000; `3.19921875` with `linux`", "`3`";
+    coupling: Codec::number(coupling), "coupling factor k, 1 to 100: L packets are marked with k times the base probability p, C packets with p²", "`2`";
+    ramp_start: Codec::time(span), "delay above which the L queue marks some packets; `\"1ms\"` with `linux`", "`\"800us\"`";
+    ramp_end: Codec::time(span), "delay above which the L queue marks all packets, at least `ramp_start`; `\"1ms\"` with `linux`, a step", "`\"1200us\"`";
+    scheduler: Codec::word(&Scheduler::ALL), "`weighted` round robin, or `time-shifted` first in, first out", "`\"weighted\"`";
+    classic_share: Codec::share(probability), "share of the rate that `weighted` protects for the C queue", "`0.1`";
+    shift: Codec::time(span), "time that `time-shifted` adds to the waits of L packets", "`\"30ms\"`";
+    drop_on_overload: Codec::flag(), "drop packets of both queues while k p exceeds 1; `false` marks all L packets and lets the queue grow to its limit", "`true`";
+    memory: Codec::size(1, MAX_MEMORY), "maximum number of bytes in both queues, in addition to `limit`", "`\"1TiB\"`";
+});
+
 table!(THRESHOLD, "threshold", apply_threshold, written_threshold, ThresholdSpec {
     mark: Codec::level(threshold), "threshold: a packet that finds a longer queue is marked if it is ECN-capable, and otherwise not changed", "`\"65pkt\"`";
 });
@@ -127,12 +156,13 @@ table!(POLICER, "policer", apply_policer, written_policer, Policer {
 });
 
 /// Every discipline at its defaults.
-pub(super) const DISCIPLINES: [Discipline<QueueLimit>; 7] = [
+pub(super) const DISCIPLINES: [Discipline<QueueLimit>; 8] = [
     Discipline::DropTail,
     Discipline::Red(RED_DEFAULT),
     Discipline::CoDel(CoDel::DEFAULT),
     Discipline::FqCoDel(FqCoDel::DEFAULT),
     Discipline::Pie(Pie::DEFAULT),
+    Discipline::DualPi2(DualPi2::RFC9332),
     Discipline::Threshold(THRESHOLD_DEFAULT),
     Discipline::Policer(POLICER_DEFAULT),
 ];
@@ -204,10 +234,42 @@ fn parameters(
         Discipline::CoDel(codel) => apply_codel(codel, fields)?,
         Discipline::FqCoDel(fq) => apply_fq_codel(fq, fields)?,
         Discipline::Pie(pie) => apply_pie(pie, fields)?,
+        Discipline::DualPi2(dual) => read_dualpi2(fields, dual)?,
         Discipline::Threshold(t) => apply_threshold(t, fields)?,
         Discipline::Policer(policer) => apply_policer(policer, fields)?,
     }
     Ok(discipline)
+}
+
+fn coupling(field: &Field) -> Result<f64, Problem> {
+    let value = number(field)?;
+    if (1.0..=MAX_COUPLING).contains(&value) {
+        return Ok(value);
+    }
+    Err(field.error(format!("{value} is outside the range from 1 to {MAX_COUPLING}")))
+}
+
+/// The variant gives the defaults, then the RTTs; single parameters have precedence.
+fn read_dualpi2(fields: &Fields, dual: &mut DualPi2) -> Result<(), Problem> {
+    *dual = DualPi2::of(fields.or("variant", choice(&DualPi2Variant::ALL), dual.variant)?);
+    let typical = fields.field("typical_rtt");
+    match (fields.field("max_rtt"), &typical) {
+        (Some(max), typical) => {
+            let typical = typical.as_ref().map(positive_span).transpose()?;
+            *dual = dual.for_rtts(positive_span(&max)?, typical);
+        }
+        (None, Some(typical)) => return Err(typical.error("needs `max_rtt`")),
+        (None, None) => {}
+    }
+    apply_dualpi2(dual, fields)?;
+    if dual.ramp_start <= dual.ramp_end {
+        return Ok(());
+    }
+    let message = "`ramp_start` must not be longer than `ramp_end`";
+    Err(match fields.field("ramp_start").or_else(|| fields.field("ramp_end")) {
+        Some(field) => field.error(message),
+        None => Problem::new(fields.place(), message.to_string()),
+    })
 }
 
 fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Problem> {
@@ -281,6 +343,7 @@ pub(super) fn own_written(
         Discipline::CoDel(codel) => Some(written_codel(codel)),
         Discipline::FqCoDel(fq) => Some(written_fq_codel(fq)),
         Discipline::Pie(pie) => Some(written_pie(pie)),
+        Discipline::DualPi2(dual) => Some(written_dualpi2(dual)),
         Discipline::Threshold(t) => Some(written_threshold(t)),
         Discipline::Policer(policer) => Some(written_policer(policer)),
         Discipline::Device(device) => own_written(&device.discipline),

@@ -4,18 +4,18 @@ use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{LeastRtt, Lies, LossCut, LossDetection, PRESETS};
+use windlass_tcp::stack::{EcnFeedback, LeastRtt, Lies, LossCut, LossDetection, PRESETS};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, table};
 use crate::fields::{
-    Field, Fields, choice, size_u32, span, unknown_word, whole_u32, window, word_of,
+    Field, Fields, boolean, choice, size_u32, span, unknown_word, whole_u32, window, word_of,
 };
 use crate::params;
 use crate::problem::{Place, Problem};
 use crate::quote::quote;
 use crate::schema::Shape::{Either, Of, Whole, Words};
-use crate::schema::{Quantity, section};
+use crate::schema::{Quantity, Shape, section};
 use crate::tree::Value;
 use crate::units::{Bytes, Window};
 
@@ -26,6 +26,9 @@ section! {
     flavour Words(Flavour::WORDS.to_vec()), "implementation of the algorithms: see below", "that of `preset`";
     rto Timer, "the retransmission timer: table with its `algorithm` and parameters", "that of `preset`";
 }
+
+/// The word for accurate ECN.
+const ACCURATE: &str = "accurate";
 
 /// The rules that an endpoint can follow.
 const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
@@ -77,7 +80,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     frto: Codec::flag(), "detect a spurious timeout from the acknowledgements after it, with recovery `sack` or `prr`: RFC 5682; as in Linux, any acknowledgement of data that were not retransmitted is sufficient proof, even the first", "";
     eifel: Codec::flag(), "detect a spurious retransmission by timestamps (RFC 3522), with recovery `sack` or `prr`", "";
     dsack_undo: Codec::flag(), "undo a reduction when every retransmission is reported as a duplicate (RFC 3708), with recovery `sack` or `prr`", "";
-    ecn: Codec::flag(), "explicit congestion notification (RFC 3168); algorithms that need exact marks get the echo of RFC 8257", "";
+    ecn: ecn_feedback(), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768, without the option: three bits count the marked packets; with a peer that lacks it RFC 3168), or `false`", "";
     recovery: recovery_style(), "`tahoe`, `reno`, `newreno`, `sack` (RFC 6675), `prr` (RFC 9937), or `auto` for the algorithm's own", "";
     loss_cut: Codec::word(&LossCut::ALL), "quantity that a loss or a mark reduces: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
     mark_cut: Codec::word(&MarkCut::ALL), "duration of the reduction after a mark: `at-once`, or `proportional` to the data delivered in an RTT, in which cwnd does not grow; the stack then answers exact marks too", "";
@@ -98,6 +101,20 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     max_data_retries: Codec::whole(0, 1_000), "retransmissions of the same data", "";
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);
+
+/// `true`, `false` or `"accurate"`.
+fn ecn_feedback() -> Codec<EcnFeedback> {
+    let shape = Either(vec![Shape::Flag, Words(vec![ACCURATE])]);
+    let read = |field: &Field<'_>| match field.node.value {
+        Value::Boolean(_) => boolean(field).map(EcnFeedback::from),
+        Value::Text(ref text) if text == ACCURATE => Ok(EcnFeedback::Accurate),
+        _ => Err(field.error("must be `true`, `false` or `\"accurate\"`")),
+    };
+    Codec::new(shape, read, |feedback| match feedback {
+        EcnFeedback::Accurate => quote(ACCURATE),
+        feedback => feedback.is_on().to_string(),
+    })
+}
 
 /// A number of segments, or `unlimited`.
 fn limit() -> Codec<u32> {

@@ -215,6 +215,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "delay",
+        "queue = { discipline = \"dualpi2\", typical_rtt = \"10ms\" }\ndelay",
+        "s.toml:6:49: `typical_rtt`: needs `max_rtt`",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"dualpi2\", variant = \"linux\", ramp_start = \"2ms\" }\ndelay",
+        "s.toml:6:67: `ramp_start`: `ramp_start` must not be longer than `ramp_end`",
+    ),
+    (
+        "delay",
+        "queue = { discipline = \"dualpi2\", coupling = 0.5 }\ndelay",
+        "s.toml:6:46: `coupling`: 0.5 is outside the range from 1 to 100",
+    ),
+    (
+        "delay",
         "queue = { discipline = \"fq-codel\", flows = 0 }\ndelay",
         "s.toml:6:44: `flows`: 0 is outside the range from 1 to 65536",
     ),
@@ -327,6 +342,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "\"reno\"",
         "\"reno\"\nstack = { mss = \"1461B\" }",
         "s.toml:12:17: `mss`: 1461B and 40B of headers exceed the MTU of 1500B between `server` and `client`; write at most `1460B`",
+    ),
+    (
+        "\"reno\"",
+        "\"reno\"\nstack = { ecn = \"exact\" }",
+        "s.toml:12:17: `ecn`: must be `true`, `false` or `\"accurate\"`",
     ),
     (
         "\"reno\"",

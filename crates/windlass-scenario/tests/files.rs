@@ -4,7 +4,8 @@ use windlass_cc::reno::Increase;
 use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Ratio, Span};
 use windlass_scenario::{
-    Discipline, FqCoDel, LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Threshold, Traffic,
+    Discipline, DualPi2, FqCoDel, LossModel, NO_ALGORITHM, QueueLimit, Read, Scenario, Threshold,
+    Traffic,
 };
 use windlass_sim::Series;
 use windlass_sim::queue::Level;
@@ -320,6 +321,36 @@ fn a_queue_has_its_disciplines_defaults_and_the_tables_values() {
     let c = mbps * 250.0;
     assert!((red.weight - (1.0 - (-1.0 / c).exp())).abs() < 1e-12, "{red:?}");
     assert_eq!(red.min_threshold, QueueLimit::Packets((c * 0.0025).max(5.0) as u64));
+}
+
+#[test]
+fn dualpi2_has_the_defaults_of_its_variant_and_reads_back_equal() {
+    let discipline = |table: &str| {
+        let scenario = set(MINIMAL, &[("link.0.queue", table)]);
+        let again = read(&scenario.resolved_toml());
+        assert_eq!(again.links[0].discipline, scenario.links[0].discipline, "{table}");
+        scenario.links[0].discipline.clone()
+    };
+    let dual = discipline("{ discipline = \"dualpi2\" }");
+    assert_eq!(dual, Discipline::DualPi2(DualPi2::RFC9332));
+    let dual = discipline("{ discipline = \"dualpi2\", variant = \"linux\" }");
+    assert_eq!(dual, Discipline::DualPi2(DualPi2::LINUX));
+    let (max, typical) = (Span::from_millis(200), Span::from_millis(20));
+    let dual = discipline(
+        "{ discipline = \"dualpi2\", max_rtt = \"200ms\", typical_rtt = \"20ms\", beta = 2 }",
+    );
+    let derived = DualPi2 { beta: 2.0, ..DualPi2::RFC9332.for_rtts(max, Some(typical)) };
+    assert_eq!(dual, Discipline::DualPi2(derived));
+}
+
+#[test]
+fn ecn_is_a_switch_or_the_word_accurate_and_reads_back_equal() {
+    use windlass_tcp::stack::EcnFeedback::{Accurate, Classic, Off};
+    for (value, feedback) in [("true", Classic), ("false", Off), ("\"accurate\"", Accurate)] {
+        let scenario = set(MINIMAL, &[("stack.ecn", value)]);
+        assert_eq!(scenario.flows[0].stack.ecn, feedback);
+        assert_eq!(read(&scenario.resolved_toml()).flows[0].stack.ecn, feedback);
+    }
 }
 
 #[test]

@@ -125,6 +125,13 @@ fn disciplines() -> impl Strategy<Value = String> {
         (0f64..1000.0, 0f64..1000.0, ecn()).prop_map(|(alpha, beta, ecn)| format!(
             "discipline = \"pie\", alpha = {alpha}, beta = {beta}, ecn = {ecn}, mark_limit = \"5%\""
         )),
+        (0f64..1000.0, 1f64..100.0, any::<bool>(), 1u64..1 << 40).prop_map(|(beta, k, linux, ns)| {
+            let variant = if linux { "linux" } else { "rfc9332" };
+            format!(
+                "discipline = \"dualpi2\", variant = \"{variant}\", max_rtt = \"{ns}ns\", \
+                 beta = {beta}, coupling = {k}, scheduler = \"time-shifted\", classic_share = \"5%\""
+            )
+        }),
         (0u64..1000).prop_map(|k| format!("discipline = \"threshold\", mark = \"{k}pkt\"")),
     ]
 }

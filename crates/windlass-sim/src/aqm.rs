@@ -138,7 +138,7 @@ impl AqmQueue {
             since: core.now,
             transmission: link.transmission_time(handle.size),
             flow,
-            capable: core.packets.get(handle.id).is_capable(),
+            ecn: core.packets.get(handle.id).ecn(),
         };
         if let Some(evidence) = &mut core.evidence {
             evidence.enter(self.link, flow / 2);

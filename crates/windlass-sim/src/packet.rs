@@ -24,12 +24,11 @@ pub enum Body {
 }
 
 impl Body {
-    /// True if the packet may be marked (ECN). Datagrams may not, because their source does not
-    /// react to marks.
-    pub fn is_capable(&self) -> bool {
+    /// ECN field. Datagrams are not ECN-capable, because their source does not react to marks.
+    pub fn ecn(&self) -> Codepoint {
         match self {
-            Body::Segment(segment) => segment.ecn.is_capable(),
-            Body::Datagram { .. } | Body::Coap(_) => false,
+            Body::Segment(segment) => segment.ecn,
+            Body::Datagram { .. } | Body::Coap(_) => Codepoint::NotEct,
         }
     }
 }

@@ -11,7 +11,9 @@ use windlass_cc::Time;
 use windlass_sim::Simulation;
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Level, Pie, Red, Threshold};
+use windlass_sim::queue::{
+    CoDel, Device, Discipline, DualPi2, FqCoDel, Level, Pie, Red, Threshold,
+};
 use windlass_sim::radio::{FrameErrors, Hops, Phy, RtsThreshold};
 use windlass_tcp::InitialWindow;
 use windlass_tcp::stack::LINUX;
@@ -112,6 +114,7 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
         Discipline::CoDel(CoDel::DEFAULT),
         Discipline::FqCoDel(FqCoDel::DEFAULT),
         Discipline::Pie(Pie::DEFAULT),
+        Discipline::DualPi2(DualPi2::RFC9332),
         Discipline::Device(Box::new(Device {
             discipline: Discipline::FqCoDel(FqCoDel::DEFAULT),
             packets: 100,

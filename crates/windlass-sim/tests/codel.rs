@@ -8,6 +8,7 @@ use windlass_cc::{Span, Time};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::packet::PacketHandle;
 use windlass_sim::queue::{CoDel, Discipline, Queue, Waiting};
+use windlass_tcp::Codepoint;
 
 const SIZE: u32 = 1000;
 const MS: u64 = 1_000_000;
@@ -118,7 +119,7 @@ impl Both {
             since: Time(now),
             transmission: Span(1000),
             flow: 1,
-            capable: false,
+            ecn: Codepoint::NotEct,
         };
         self.queue.enqueue(Time(now), packet, None, &mut Vec::new());
         self.model.packets.push_back((self.next, now));

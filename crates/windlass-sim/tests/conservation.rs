@@ -9,7 +9,7 @@ use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Re
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, Bursts, LossModel};
 use windlass_sim::queue::{
-    CoDel, Device, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold,
+    CoDel, Device, Discipline, DualPi2, FqCoDel, Level, Pie, Policer, Red, Scheduler, Threshold,
 };
 use windlass_sim::{RunResult, Series};
 use windlass_tcp::stack::{RFC, RIVERBED, StackConfig};
@@ -76,6 +76,16 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
         1 => (span(), span(), 0.0..10.0f64, 0.0..10.0f64, any::<bool>()).prop_map(
             |(target, update, alpha, beta, ecn)| {
                 Discipline::Pie(Pie { target, update, alpha, beta, ecn, ..Pie::DEFAULT })
+            }
+        ),
+        1 => (span(), span(), 0.0..10.0f64, 0.0..10.0f64, any::<[bool; 3]>(), 1u64..60_000).prop_map(
+            |(target, update, alpha, beta, [linux, shifted, drop_on_overload], memory)| {
+                let of = if linux { DualPi2::LINUX } else { DualPi2::RFC9332 };
+                let scheduler =
+                    if shifted { Scheduler::TimeShifted } else { Scheduler::Weighted };
+                Discipline::DualPi2(DualPi2 {
+                    target, update, alpha, beta, drop_on_overload, scheduler, memory, ..of
+                })
             }
         ),
         1 => level().prop_map(|mark| Discipline::Threshold(Threshold { mark })),

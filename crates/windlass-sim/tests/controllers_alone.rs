@@ -39,10 +39,10 @@ const EXPECTED: &[Expected] = &[
     // After each loss, cwnd grows from one segment, so that the link is idle for a few RTTs.
     expect(&["tahoe"], 0.90, (14.0, 19.0)),
     // β = 1/2: from 0 to 33 packets. The result is equal for H-TCP's β, HighSpeed's β at 66 segments (0.49)
-    // and Westwood's bandwidth-delay product. It is also equal for DCTCP without ECN, for LEDBAT, because the
+    // and Westwood's bandwidth-delay product. It is also equal for DCTCP and Prague without ECN, for LEDBAT, because the
     // queue of 40 ms cannot reach its target of 100 ms, and for YeAH, whose queue would be 80 packets.
     expect(&["reno", "newreno", "cocoa3plus", "westwood"], 0.99, (16.0, 20.5)),
-    expect(&["dctcp", "ledbat", "yeah"], 0.99, (16.0, 20.5)),
+    expect(&["dctcp", "prague", "ledbat", "yeah"], 0.99, (16.0, 20.5)),
     expect(&["highspeed", "hybla"], 0.99, (16.0, 20.5)),
     // Without a sibling, coupled growth is Reno's growth.
     expect(&["lia", "olia", "balia", "emreno-approx"], 0.99, (16.0, 20.5)),

@@ -20,7 +20,7 @@ fn through(discipline: Discipline, ecn: bool) -> Settled {
     let mut config = bottleneck(&[("newreno", 40)], 1);
     (config.links[0].discipline, config.links[0].queue) = (discipline, QueueLimit::Packets(10_240));
     let stack = &mut config.flows[0].profile_mut().stack;
-    stack.ecn = ecn;
+    stack.ecn = ecn.into();
     config.record.capture = vec![0];
     settled(config, 10, 60)
 }

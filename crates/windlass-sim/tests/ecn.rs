@@ -5,19 +5,19 @@ use crate::common::bottleneck::{Settled, bottleneck, settled};
 use windlass_cc::Time;
 use windlass_sim::PacketFate;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Red, Threshold};
+use windlass_sim::queue::{CoDel, Discipline, DualPi2, FqCoDel, Level, Pie, Red, Threshold};
 use windlass_tcp::Codepoint;
 
 /// One flow through a bottleneck whose queue is large enough for slow start, from 10 s to 60 s.
 fn through(algorithm: &'static str, discipline: Discipline, ecn: bool) -> Settled {
     let mut config = bottleneck(&[(algorithm, 40)], 1);
     (config.links[0].discipline, config.links[0].queue) = (discipline, QueueLimit::Packets(1000));
-    config.flows[0].profile_mut().stack.ecn = ecn;
+    config.flows[0].profile_mut().stack.ecn = ecn.into();
     config.record.capture = vec![0];
     settled(config, 10, 60)
 }
 
-fn marking() -> [Discipline; 4] {
+fn marking() -> [Discipline; 6] {
     let red = Red {
         min_threshold: Level::Packets(10),
         max_threshold: Level::Packets(30),
@@ -33,6 +33,8 @@ fn marking() -> [Discipline; 4] {
         Discipline::CoDel(CoDel { ecn: true, ..CoDel::DEFAULT }),
         Discipline::FqCoDel(FqCoDel::DEFAULT),
         Discipline::Pie(Pie { ecn: true, ..Pie::DEFAULT }),
+        Discipline::DualPi2(DualPi2::RFC9332),
+        Discipline::DualPi2(DualPi2::LINUX),
     ]
 }
 

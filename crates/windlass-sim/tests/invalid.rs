@@ -7,7 +7,7 @@ use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::config::{Coap, Config, ReadPolicy};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
-use windlass_sim::queue::{CoDel, Device, Discipline, FqCoDel, Level, Pie, Red};
+use windlass_sim::queue::{CoDel, Device, Discipline, DualPi2, FqCoDel, Level, Pie, Red};
 use windlass_sim::radio::{FrameErrors, Hops, PathLoss, Phy, Position, RadioConfig};
 use windlass_sim::{ConfigError, Simulation};
 
@@ -108,6 +108,14 @@ fn disciplines_have_bounds() {
         ),
         (Discipline::Pie(Pie { update: Span::ZERO, ..Pie::DEFAULT }), "at least 1 ns"),
         (Discipline::Pie(Pie { alpha: -1.0, ..Pie::DEFAULT }), "from 0 to 1000"),
+        (Discipline::DualPi2(DualPi2 { update: Span::ZERO, ..DualPi2::LINUX }), "at least 1 ns"),
+        (Discipline::DualPi2(DualPi2 { beta: f64::NAN, ..DualPi2::LINUX }), "from 0 to 1000"),
+        (Discipline::DualPi2(DualPi2 { coupling: 0.5, ..DualPi2::LINUX }), "from 1 to 100"),
+        (Discipline::DualPi2(DualPi2 { classic_share: 2.0, ..DualPi2::LINUX }), "between 0 and 1"),
+        (
+            Discipline::DualPi2(DualPi2 { ramp_end: Span::ZERO, ..DualPi2::LINUX }),
+            "must not exceed its end",
+        ),
         (Discipline::Pie(Pie { mark_limit: 2.0, ..Pie::DEFAULT }), "between 0 and 1"),
     ] {
         let message = refusal(|c| c.links[0].discipline = discipline);

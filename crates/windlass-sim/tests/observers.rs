@@ -21,7 +21,7 @@ fn wired(algorithm: &'static str) -> Config {
 fn queued(algorithm: &'static str) -> Config {
     let mut config = wired(algorithm);
     config.links[0].discipline = Discipline::CoDel(CoDel::DEFAULT);
-    config.flows[0].profile_mut().stack.ecn = true;
+    config.flows[0].profile_mut().stack.ecn = true.into();
     config
 }
 

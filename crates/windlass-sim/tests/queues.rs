@@ -4,7 +4,9 @@ use crate::common::{self, Traffic, cbr, dumbbell, flow, link, network, rfc, run}
 use windlass_cc::{Span, Time};
 use windlass_sim::config::Config;
 use windlass_sim::link::QueueLimit;
-use windlass_sim::queue::{CoDel, Discipline, FqCoDel, Level, Pie, Policer, Red, Threshold};
+use windlass_sim::queue::{
+    CoDel, Discipline, DualPi2, FqCoDel, Level, Pie, Policer, Red, Threshold,
+};
 use windlass_sim::{LinkResult, PacketFate, RunResult};
 
 const RED: Red = Red {
@@ -21,13 +23,15 @@ const RED: Red = Red {
 /// A threshold that is never reached: a plain queue, first in, first out.
 const FIFO: Discipline = Discipline::Threshold(Threshold { mark: Level::Packets(u64::MAX) });
 
-fn all() -> [Discipline; 6] {
+fn all() -> [Discipline; 8] {
     [
         Discipline::Red(RED),
         Discipline::Red(Red { adaptive: true, ..RED }),
         Discipline::CoDel(CoDel::DEFAULT),
         Discipline::FqCoDel(FqCoDel::DEFAULT),
         Discipline::Pie(Pie::DEFAULT),
+        Discipline::DualPi2(DualPi2::RFC9332),
+        Discipline::DualPi2(DualPi2::LINUX),
         Discipline::Threshold(Threshold { mark: Level::Packets(20) }),
     ]
 }
@@ -88,7 +92,7 @@ fn a_queue_without_a_discipline_equals_drop_tail_for_every_packet() {
 }
 
 /// Each discipline with settings at which it neither drops nor marks.
-fn harmless() -> [Discipline; 7] {
+fn harmless() -> [Discipline; 8] {
     let never = Span::from_secs(1_000);
     let (most, red) = (Level::Packets(u64::MAX >> 1), Red { weight: 1e-9, ..RED });
     [
@@ -97,6 +101,7 @@ fn harmless() -> [Discipline; 7] {
         Discipline::CoDel(CoDel { target: never, ..CoDel::DEFAULT }),
         Discipline::FqCoDel(FqCoDel { target: never, ..FqCoDel::DEFAULT }),
         Discipline::Pie(Pie { target: never, ..Pie::DEFAULT }),
+        Discipline::DualPi2(DualPi2 { alpha: 0.0, beta: 0.0, ..DualPi2::LINUX }),
         FIFO,
         Discipline::Policer(Policer { rate: 1 << 40, burst: 1 << 30 }),
     ]

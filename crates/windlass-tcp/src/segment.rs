@@ -6,7 +6,7 @@ use crate::seq::Seq;
 /// Header flags of a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -23,10 +23,22 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced, in answer to an echo (RFC 3168 section 6.1.2).
     pub const CWR: Flags = Flags(0x80);
+    /// Accurate ECN: the third bit of the ACE field (RFC 9768 section 3.1.1).
+    pub const AE: Flags = Flags(0x100);
 
     /// True if all flags of `other` are set.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// The ACE field: AE, CWR and ECE as a number of three bits (RFC 9768).
+    pub const fn ace(self) -> u8 {
+        (self.0 >> 6) as u8 & 0b111
+    }
+
+    /// The flags AE, CWR and ECE of an ACE field.
+    pub const fn of_ace(ace: u8) -> Flags {
+        Flags((ace as u16 & 0b111) << 6)
     }
 
     /// The union of both sets.

@@ -7,7 +7,7 @@ use windlass_cc::setup::{Counting, MarkCut};
 use windlass_tcp::{Codepoint, Profile};
 
 fn ecn() -> Profile {
-    plain_with(|s| s.ecn = true)
+    plain_with(|s| s.ecn = true.into())
 }
 
 /// A connection with ECN and two segments in flight.

@@ -4,7 +4,7 @@ use crate::board;
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
-use windlass_tcp::stack::{LossDetection, PRESETS};
+use windlass_tcp::stack::{EcnFeedback, LossDetection, PRESETS};
 use windlass_tcp::{
     Codepoint, Endpoint, Flags, Options, Pacing, Profile, SackBlock, Segment, Seq, StackConfig,
     Timestamps,
@@ -38,9 +38,11 @@ fn flags() -> impl Strategy<Value = Flags> {
         2 => Just(ack.with(Flags::SYN)),
         1 => Just(ack.with(Flags::ECE)),
         1 => Just(Flags::SYN.with(Flags::ECE).with(Flags::CWR)),
+        1 => (0u8..8).prop_map(move |ace| ack.with(Flags::of_ace(ace))),
+        1 => (0u8..8).prop_map(|ace| Flags::SYN.with(Flags::of_ace(ace))),
         2 => Just(ack.with(Flags::FIN)),
         1 => Just(Flags::SYN),
-        1 => any::<u8>().prop_map(Flags),
+        1 => (0u16..0x200).prop_map(Flags),
     ]
 }
 
@@ -117,7 +119,7 @@ proptest! {
     ) {
         let stack = StackConfig {
             tlp: switches[0], frto: switches[1], eifel: switches[2], dsack_undo: switches[3],
-            ecn: switches[4], loss_detection: LossDetection::ALL[usize::from(switches[5])].1,
+            ecn: if switches[4] { EcnFeedback::Accurate } else { switches[3].into() }, loss_detection: LossDetection::ALL[usize::from(switches[5])].1,
             receive_buffer, sack, timestamps, recovery, pacing, send_buffer: 1 << 20, ..PRESETS[preset].config
         };
         let p = Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 };

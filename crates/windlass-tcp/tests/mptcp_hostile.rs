@@ -96,7 +96,7 @@ impl Forged {
             ack: Seq(moved(like.segment.ack.0.into(), self.ack) as u32),
             len: self.len,
             window: self.window,
-            flags: Flags(self.flags),
+            flags: Flags(self.flags.into()),
             ..Segment::default()
         };
         segment.options.timestamps =

@@ -1,5 +1,6 @@
 //! The tests of the endpoints: one program, because each program takes a second to link.
 
+mod accurate_ecn;
 mod board;
 mod close;
 mod delivery_rate;

@@ -92,7 +92,7 @@ prop_compose! {
         persist_timeout in millis(1..3000),
     ) -> StackConfig {
         StackConfig {
-            tlp: more[0], frto: more[1], eifel: more[2], dsack_undo: more[3], ecn: more[4],
+            tlp: more[0], frto: more[1], eifel: more[2], dsack_undo: more[3], ecn: more[4].into(),
             loss_detection: LossDetection::ALL[usize::from(more[5])].1,
             pacing, pacing_burst, flight_limit, dsack, rto, delayed_ack_segments, delayed_ack_timeout, dupthresh, recovery, timer_tick,
             persist_timeout, ..options

@@ -147,7 +147,7 @@ fn duplicate_of_other_data_undoes_nothing() {
 #[test]
 fn reduction_for_a_mark_is_not_undone_by_evidence_of_an_earlier_loss() {
     // `tcp_enter_cwr` discards the state that would undo an earlier reduction.
-    let mut p = with(|s| (s.dsack_undo, s.ecn) = (true, true));
+    let mut p = with(|s| (s.dsack_undo, s.ecn) = (true, true.into()));
     p.stack.pacing = windlass_tcp::Pacing::Off;
     let mut s = Script::new(p);
     s.run(

@@ -34,7 +34,7 @@ fn any_seq() -> impl Strategy<Value = Seq> {
 }
 
 fn any_segment(most: u32) -> impl Strategy<Value = Segment> {
-    let bits = (any::<u8>(), any::<u8>());
+    let bits = (0u16..0x200, any::<u8>());
     (any_seq(), any_seq(), 0..=most, any::<u16>(), bits, any_options()).prop_map(
         |(seq, ack, len, window, (flags, ecn), options)| Segment {
             seq,

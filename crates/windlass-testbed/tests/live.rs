@@ -354,7 +354,7 @@ fn marks_of_a_queue_reach_the_kernel() {
     let mut wire = link(5_000_000, 10);
     wire.discipline = Discipline::Threshold(Threshold { mark: Level::Packets(10) });
     let mut stack = LINUX;
-    stack.ecn = true;
+    stack.ecn = true.into();
     let outcome = run(&captured(config(vec![wire], vec![bulk(stack, "reno", Some(1_000_000))])));
     assert!(outcome.result.links[0].marks > 0, "nothing was marked");
     assert_eq!(outcome.result.flows[0].delivered_bytes, 1_000_000);

@@ -11,6 +11,7 @@ const SHRINK_ON_ACK: &[&str] = &[
     "compound",
     "ledbat",
     "dctcp",
+    "prague",
     "bbr",
     "bbr3",
     "copa",

@@ -162,7 +162,7 @@ impl Options {
         let stack = &mut settings.stack;
         stack.sack = self.sack;
         stack.timestamps = self.timestamps;
-        stack.ecn = self.ecn;
+        stack.ecn = self.ecn.into();
         stack.nagle = self.nagle;
         stack.window_scaling = self.window_scaling;
         stack.initial_window = InitialWindow::Segments(self.initial_window);

@@ -54,7 +54,7 @@ impl Default for Settings {
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// `on` or `off`.
-    Switch(fn(&mut StackConfig) -> &mut bool),
+    Switch(fn(&mut StackConfig, bool)),
     /// A number within bounds.
     Count(u64, u64, fn(&mut Settings, u64)),
     /// The name of a preset.
@@ -72,17 +72,17 @@ pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("mss", Kind::Count(88, 65_495, |s, n| s.stack.mss = Some(n as u32))),
     ("receive_buffer", Kind::Count(1_152, 1 << 30, set_receive_buffer)),
     ("initial_window", Kind::Count(1, 1_000, |s, n| s.stack.initial_window = segments(n))),
-    ("window_scaling", Kind::Switch(|s| &mut s.window_scaling)),
-    ("timestamps", Kind::Switch(|s| &mut s.timestamps)),
-    ("sack", Kind::Switch(|s| &mut s.sack)),
-    ("dsack", Kind::Switch(|s| &mut s.dsack)),
-    ("ecn", Kind::Switch(|s| &mut s.ecn)),
-    ("nagle", Kind::Switch(|s| &mut s.nagle)),
-    ("quick_acks", Kind::Switch(|s| &mut s.quick_acks)),
+    ("window_scaling", Kind::Switch(|s, on| s.window_scaling = on)),
+    ("timestamps", Kind::Switch(|s, on| s.timestamps = on)),
+    ("sack", Kind::Switch(|s, on| s.sack = on)),
+    ("dsack", Kind::Switch(|s, on| s.dsack = on)),
+    ("ecn", Kind::Switch(|s, on| s.ecn = on.into())),
+    ("nagle", Kind::Switch(|s, on| s.nagle = on)),
+    ("quick_acks", Kind::Switch(|s, on| s.quick_acks = on)),
     ("dupthresh", Kind::Count(1, 127, |s, n| s.stack.dupthresh = n as u32)),
-    ("tlp", Kind::Switch(|s| &mut s.tlp)),
-    ("frto", Kind::Switch(|s| &mut s.frto)),
-    ("idle_restart", Kind::Switch(|s| &mut s.idle_restart)),
+    ("tlp", Kind::Switch(|s, on| s.tlp = on)),
+    ("frto", Kind::Switch(|s, on| s.frto = on)),
+    ("idle_restart", Kind::Switch(|s, on| s.idle_restart = on)),
     ("max_syn_retries", Kind::Count(1, 127, |s, n| s.stack.max_syn_retries = n as u32)),
     ("syn_linear_timeouts", Kind::Count(0, 255, |s, n| s.stack.syn_linear_timeouts = n as u32)),
     ("max_data_retries", Kind::Count(1, 255, |s, n| s.stack.max_data_retries = n as u32)),

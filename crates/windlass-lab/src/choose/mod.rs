@@ -100,7 +100,7 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
         return Ok((timers(scenario), Vec::new()));
     }
     let tcp = || scenario.flows.iter().filter(|f| f.controller.is_some());
-    let marks = tcp().any(|f| f.stack.ecn);
+    let marks = tcp().any(|f| f.stack.ecn.is_on());
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for info in ALGORITHMS {
         let Some(params) = windlass_cc::AnyParams::by_name(info.id) else { continue };

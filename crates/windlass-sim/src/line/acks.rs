@@ -57,7 +57,7 @@ impl Gates {
         let AckShaping { rule, count, within } = self.shaping;
         let gate = self.gates.entry(host).or_default();
         let is_new = gate.last.replace(s.ack) != Some(s.ack);
-        let mere = s.len == 0 && s.flags.0 & !Flags::ECE.0 == Flags::ACK.0;
+        let mere = s.len == 0 && s.flags.0 & !Flags::of_ace(0b111).0 == Flags::ACK.0;
         let dispensable = is_new && s.options.sack_count == 0 && !s.flags.has(Flags::ECE);
         if !mere || (rule == AckRule::Thin && !dispensable) {
             return Admitted { lets_go: !gate.held.is_empty(), ..Admitted::PASSES };

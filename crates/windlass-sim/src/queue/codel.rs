@@ -124,7 +124,7 @@ impl State {
             self.dropping = false;
             return None;
         };
-        let mark = |packet: &Waiting| p.ecn && packet.capable;
+        let mark = |packet: &Waiting| p.ecn && packet.is_capable();
         if !self.dropping {
             if !excess {
                 return Some((packet, false));

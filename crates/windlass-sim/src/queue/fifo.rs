@@ -58,6 +58,11 @@ impl Fifo {
         true
     }
 
+    /// The first packet.
+    pub fn first(&self) -> Option<&Waiting> {
+        self.packets.front()
+    }
+
     /// Takes the first packet.
     pub fn pop(&mut self) -> Option<Waiting> {
         let packet = self.packets.pop_front()?;

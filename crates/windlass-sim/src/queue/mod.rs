@@ -12,6 +12,7 @@
 
 mod codel;
 mod device;
+mod dualpi2;
 mod fifo;
 mod fq_codel;
 mod pie;
@@ -30,6 +31,7 @@ use crate::random::{Purpose, Stream};
 
 pub use codel::CoDel;
 pub use device::{Device, MAX_DEVICE_PACKETS};
+pub use dualpi2::{DualPi2, Scheduler, Variant as DualPi2Variant};
 pub use fq_codel::FqCoDel;
 pub use pie::Pie;
 pub use policer::Policer;
@@ -39,6 +41,7 @@ pub use waiting::{Dropped, Level, Waiting};
 
 use codel::CoDelQueue;
 use device::{Above, DeviceQueue};
+use dualpi2::DualPi2Queue;
 use fifo::Fifo;
 use fq_codel::FqCoDelQueue;
 use pie::PieQueue;
@@ -60,6 +63,8 @@ pub enum Discipline<L = Level> {
     FqCoDel(FqCoDel),
     /// Proportional integral controller enhanced.
     Pie(Pie),
+    /// Two queues with coupled marks and drops.
+    DualPi2(DualPi2),
     /// Marks packets above a queue length.
     Threshold(Threshold<L>),
     /// Drops packets that exceed a token bucket.
@@ -117,6 +122,7 @@ impl<L> Discipline<L> {
             Discipline::CoDel(_) => "codel",
             Discipline::FqCoDel(_) => "fq-codel",
             Discipline::Pie(_) => "pie",
+            Discipline::DualPi2(_) => "dualpi2",
             Discipline::Threshold(_) => "threshold",
             Discipline::Policer(_) => "policer",
             Discipline::Device(device) => device.discipline.id(),
@@ -144,6 +150,7 @@ impl<L> Discipline<L> {
             Discipline::CoDel(codel) => Discipline::CoDel(codel),
             Discipline::FqCoDel(fq) => Discipline::FqCoDel(fq),
             Discipline::Pie(pie) => Discipline::Pie(pie),
+            Discipline::DualPi2(dual) => Discipline::DualPi2(dual),
             Discipline::Threshold(t) => Discipline::Threshold(Threshold { mark: told(t.mark) }),
             Discipline::Policer(policer) => Discipline::Policer(policer),
             Discipline::Device(device) => Discipline::Device(Box::new(Device {
@@ -164,6 +171,7 @@ impl Discipline {
             Discipline::CoDel(codel) => codel.check(),
             Discipline::FqCoDel(fq) => fq.check(),
             Discipline::Pie(pie) => pie.check(),
+            Discipline::DualPi2(dual) => dual.check(),
             Discipline::Policer(policer) => policer.check(),
             Discipline::Device(device) => match device.discipline {
                 Discipline::Device(_) => Err("a device queue cannot be below another".to_string()),
@@ -185,6 +193,7 @@ enum Kind {
     CoDel(CoDelQueue),
     FqCoDel(FqCoDelQueue),
     Pie(PieQueue),
+    DualPi2(Box<DualPi2Queue>),
     Threshold(ThresholdQueue),
     Policer(PolicerQueue),
     Device(Box<DeviceQueue<Queue>>),
@@ -245,6 +254,9 @@ impl Queue {
                 Kind::FqCoDel(FqCoDelQueue::new(*fq, limit, draws().next_u64()))
             }
             Discipline::Pie(pie) => Kind::Pie(PieQueue::new(*pie, limit, draws())),
+            Discipline::DualPi2(dual) => {
+                Kind::DualPi2(Box::new(DualPi2Queue::new(*dual, limit, draws())))
+            }
             Discipline::Threshold(t) => Kind::Threshold(ThresholdQueue::new(*t, limit)),
             Discipline::Policer(policer) => Kind::Policer(PolicerQueue::new(*policer, limit)),
             Discipline::Device(device) => {
@@ -274,6 +286,7 @@ impl Queue {
             Kind::CoDel(q) => q.enqueue(packet, idle, drops),
             Kind::FqCoDel(q) => q.enqueue(packet, idle, drops),
             Kind::Pie(q) => q.enqueue(now, packet, idle, drops),
+            Kind::DualPi2(q) => q.enqueue(now, packet, idle, drops),
             Kind::Threshold(q) => q.enqueue(packet, idle, drops),
             Kind::Policer(q) => q.enqueue(now, packet, idle, drops),
             Kind::Device(q) => q.enqueue(now, packet, drops),
@@ -289,6 +302,7 @@ impl Queue {
             Kind::CoDel(q) => q.dequeue(now, drops),
             Kind::FqCoDel(q) => q.dequeue(now, drops),
             Kind::Pie(q) => q.dequeue(now),
+            Kind::DualPi2(q) => q.dequeue(now, drops),
             Kind::Threshold(q) => q.dequeue(),
             Kind::Policer(q) => q.dequeue(),
             Kind::Device(q) => q.dequeue(now, drops),
@@ -304,6 +318,7 @@ impl Queue {
             Kind::CoDel(q) => q.fifo().len(),
             Kind::FqCoDel(q) => q.len(),
             Kind::Pie(q) => q.fifo().len(),
+            Kind::DualPi2(q) => q.len(),
             Kind::Threshold(q) => q.fifo().len(),
             Kind::Policer(q) => q.fifo().len(),
             Kind::Device(q) => q.len(),
@@ -319,6 +334,7 @@ impl Queue {
             Kind::CoDel(q) => q.fifo().bytes(),
             Kind::FqCoDel(q) => q.bytes(),
             Kind::Pie(q) => q.fifo().bytes(),
+            Kind::DualPi2(q) => q.bytes(),
             Kind::Threshold(q) => q.fifo().bytes(),
             Kind::Policer(q) => q.fifo().bytes(),
             Kind::Device(q) => q.bytes(),

@@ -112,7 +112,8 @@ impl PieQueue {
             self.burst_left = self.p.max_burst;
         }
         let taken = self.takes();
-        let mark = taken && self.p.ecn && packet.capable && self.probability < self.p.mark_limit;
+        let mark =
+            taken && self.p.ecn && packet.is_capable() && self.probability < self.p.mark_limit;
         if taken && !mark {
             drops.push(Dropped { handle: packet.handle, early: true });
             return false;

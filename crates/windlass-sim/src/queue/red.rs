@@ -160,7 +160,7 @@ impl RedQueue {
         self.update_average(&packet, idle);
         self.adapt(now);
         let verdict = self.verdict();
-        let mark = verdict == Verdict::Early && self.p.ecn && packet.capable;
+        let mark = verdict == Verdict::Early && self.p.ecn && packet.is_capable();
         if verdict != Verdict::Pass && !mark {
             drops.push(Dropped { handle: packet.handle, early: true });
             return false;

@@ -1,6 +1,7 @@
 //! Packets for the tests of the disciplines.
 
 use windlass_cc::{Span, Time};
+use windlass_tcp::Codepoint;
 
 use super::waiting::Waiting;
 use crate::packet::PacketHandle;
@@ -12,11 +13,11 @@ pub fn plain(id: u32, size: u32) -> Waiting {
         since: Time::ZERO,
         transmission: Span(1000 * u64::from(size)),
         flow: 0,
-        capable: false,
+        ecn: Codepoint::NotEct,
     }
 }
 
 /// An ECN-capable packet that is otherwise equal to [`plain`].
 pub fn capable(id: u32, size: u32) -> Waiting {
-    Waiting { capable: true, ..plain(id, size) }
+    Waiting { ecn: Codepoint::Ect0, ..plain(id, size) }
 }

@@ -39,7 +39,7 @@ impl ThresholdQueue {
         drops: &mut Vec<Dropped>,
     ) -> bool {
         let above = self.fifo.measured_like(self.mark) > self.mark.amount();
-        self.fifo.push(packet, idle.is_none(), drops) && above && packet.capable
+        self.fifo.push(packet, idle.is_none(), drops) && above && packet.is_capable()
     }
 
     pub fn dequeue(&mut self) -> Option<(Waiting, bool)> {

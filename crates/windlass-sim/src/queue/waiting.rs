@@ -1,6 +1,7 @@
 //! Waiting packets, and packets that a discipline drops.
 
 use windlass_cc::{Span, Time};
+use windlass_tcp::Codepoint;
 
 use crate::packet::PacketHandle;
 
@@ -34,8 +35,15 @@ pub struct Waiting {
     pub transmission: Span,
     /// Direction of the flow that it belongs to, for disciplines with separate queues for flows.
     pub flow: u32,
-    /// True if it may be marked instead of dropped (ECN).
-    pub capable: bool,
+    /// ECN field. Packets without ECN are [`Codepoint::NotEct`].
+    pub ecn: Codepoint,
+}
+
+impl Waiting {
+    /// True if the packet may be marked instead of dropped (ECN).
+    pub const fn is_capable(&self) -> bool {
+        self.ecn.is_capable()
+    }
 }
 
 /// A packet that a queue has dropped.

@@ -1,12 +1,13 @@
-//! Explicit congestion notification: RFC 3168, and RFC 8257's exact echo.
+//! Explicit congestion notification: RFC 3168, RFC 8257's exact echo, and RFC 9768.
 
 use windlass_cc::setup::MarkCut;
-use windlass_cc::{Ecn, Phase, Time};
+use windlass_cc::{Ecn, Phase, Time, flags};
 
+use super::accurate_ecn::{self, AccurateEcn, Agreement};
 use super::{Endpoint, Profile};
 use crate::decision::Cause;
 use crate::segment::{Codepoint, Flags, Segment};
-use crate::stack::Lies;
+use crate::stack::{EcnFeedback, Lies};
 
 /// Number of immediate acknowledgements after a mark (`tcp_enter_quickack_mode`).
 const FEW_QUICK: u32 = 2;
@@ -16,6 +17,8 @@ const FEW_QUICK: u32 = 2;
 pub(super) struct EcnState {
     /// True if both sides have agreed on ECN.
     agreed: bool,
+    /// State of accurate ECN, if both sides have agreed on it.
+    accurate: Option<AccurateEcn>,
     /// True if acknowledgements carry the echo: until the peer has reduced its cwnd (RFC 3168), or, for an
     /// exact echo, while arriving data are marked (RFC 8257's DCTCP.CE).
     echo: bool,
@@ -28,6 +31,15 @@ pub(super) struct EcnState {
     answered_to: u64,
     /// True if the peer has sent ECN-capable data.
     seen: bool,
+    /// True if the algorithm is of L4S and the peer has refused ECN.
+    refused: bool,
+}
+
+impl EcnState {
+    /// The refusal as a bit of [`flags`].
+    pub(super) fn refusal(&self) -> u32 {
+        if self.refused { flags::WITHOUT_ECN } else { 0 }
+    }
 }
 
 impl Endpoint {
@@ -38,25 +50,80 @@ impl Endpoint {
     /// Reads the ECN flags of the peer's SYN or SYN-ACK (RFC 3168 section 6.1.1).
     // RFC 9293-3.8.2-SHLD-8
     pub(super) fn agree_on_ecn(&mut self, p: &Profile, s: &Segment) {
-        let both = s.flags.has(Flags::ECE) && s.flags.has(Flags::CWR);
-        let one = s.flags.has(Flags::ECE) && !s.flags.has(Flags::CWR);
-        let offered = if s.flags.has(Flags::ACK) { one } else { both };
-        self.ecn = EcnState { agreed: p.stack.ecn && offered, ..EcnState::default() };
+        let answered = s.flags.has(Flags::ACK);
+        let agreement = match (p.stack.ecn, s.flags.ace()) {
+            (EcnFeedback::Off, _) => Agreement::None,
+            (EcnFeedback::Accurate, ace) if answered => accurate_ecn::on_syn_ack(ace),
+            (EcnFeedback::Accurate, ace) => accurate_ecn::on_syn(ace),
+            // The third flag has no meaning here.
+            (EcnFeedback::Classic, 0b001 | 0b101) if answered => Agreement::Classic,
+            (EcnFeedback::Classic, 0b011 | 0b111) if !answered => Agreement::Classic,
+            (EcnFeedback::Classic, _) => Agreement::None,
+        };
+        let agreed = agreement != Agreement::None;
+        let refused = p.params.requirements().l4s && !agreed;
+        let accurate = (agreement == Agreement::Accurate).then(|| AccurateEcn::new(s));
+        self.ecn = EcnState { agreed, accurate, refused, ..EcnState::default() };
+    }
+
+    /// Reads the ECN field of a repeated SYN.
+    pub(super) fn on_repeated_syn_field(&mut self, s: &Segment) {
+        if let Some(accurate) = &mut self.ecn.accurate {
+            accurate.on_repeated_syn(s);
+        }
+    }
+
+    /// Reads the ACE field of the segment that completes the handshake of a server.
+    pub(super) fn on_third_ack(&mut self, s: &Segment) {
+        if let Some(accurate) = &mut self.ecn.accurate {
+            accurate.on_third_ack(s.flags.ace());
+        }
     }
 
     /// The ECN flags of a SYN or SYN-ACK.
-    pub(super) fn ecn_offer(&self, p: &Profile, answer: bool) -> Flags {
-        match answer {
-            true if self.ecn.agreed => Flags::ECE,
+    pub(super) fn ecn_offer(&mut self, p: &Profile, answer: bool) -> Flags {
+        let timeouts = self.send.retries;
+        match (answer, &mut self.ecn.accurate) {
+            (true, Some(accurate)) => accurate.answer(timeouts),
+            (true, None) if self.ecn.agreed => Flags::ECE,
+            (false, _) if p.stack.ecn == EcnFeedback::Accurate => accurate_ecn::request(timeouts),
             // Section 6.1.1.1: a middlebox may drop such a SYN.
-            false if p.stack.ecn && !self.syn_retransmitted => Flags::ECE.with(Flags::CWR),
+            (false, _) if p.stack.ecn.is_on() && !self.syn_retransmitted => {
+                Flags::ECE.with(Flags::CWR)
+            }
             _ => Flags::default(),
         }
     }
 
-    /// The echo flag of an acknowledgement.
-    pub(super) fn ecn_echo(&self) -> Flags {
-        if self.ecn.echo { Flags::ECE } else { Flags::default() }
+    /// The echo of an acknowledgement: a flag, or the counter of accurate ECN.
+    pub(super) fn ecn_echo(&mut self) -> Flags {
+        match &mut self.ecn.accurate {
+            Some(accurate) => accurate.report(),
+            None if self.ecn.echo => Flags::ECE,
+            None => Flags::default(),
+        }
+    }
+
+    /// True if the acknowledgement reports a mark.
+    fn is_echoed(&self, s: &Segment) -> bool {
+        match &self.ecn.accurate {
+            Some(accurate) => accurate.news > 0,
+            None => s.flags.has(Flags::ECE),
+        }
+    }
+
+    /// Reads the counter of accurate ECN, from an acknowledgement that delivers this number of bytes.
+    pub(super) fn count_marks(&mut self, s: &Segment, delivered: u64) {
+        if let Some(accurate) = &mut self.ecn.accurate {
+            accurate.on_ack(s.flags.ace(), delivered.div_ceil(self.agreed.mss.max(1).into()));
+        }
+    }
+
+    /// Counts a marked segment without data.
+    pub(super) fn on_empty_segment(&mut self, p: &Profile, s: &Segment) {
+        if let (Some(accurate), true) = (&mut self.ecn.accurate, p.stack.lies != Lies::HidesMarks) {
+            accurate.on_empty(s.ecn);
+        }
     }
 
     /// The CWR flag, if the segment has new data and a reduction is not reported yet.
@@ -67,13 +134,18 @@ impl Endpoint {
 
     /// Codepoint of new data. All other segments are not ECN-capable (RFC 3168 sections 6.1.4 to 6.1.6).
     pub(super) fn codepoint(&self, p: &Profile) -> Codepoint {
-        let capable = self.ecn.agreed && p.params.requirements().ecn != Ecn::None;
-        if capable { Codepoint::Ect0 } else { Codepoint::NotEct }
+        let wants = p.params.requirements();
+        let mute = self.ecn.accurate.is_some_and(|accurate| accurate.mute);
+        match self.ecn.agreed && wants.ecn != Ecn::None && !mute {
+            true if wants.l4s => Codepoint::Ect1,
+            true => Codepoint::Ect0,
+            false => Codepoint::NotEct,
+        }
     }
 
     /// cwnd is reduced for any reason, so that the peer may stop its echo (RFC 3168 section 6.1.2).
     pub(super) fn note_reduction(&mut self) {
-        self.ecn.reduced = self.ecn.agreed;
+        self.ecn.reduced = self.ecn.agreed && self.ecn.accurate.is_none();
     }
 
     /// The reduction was unnecessary, and the peer need not be notified (`tcp_ecn_withdraw_cwr`).
@@ -84,6 +156,10 @@ impl Endpoint {
     /// Updates the echo when a segment with data arrives.
     pub(super) fn on_mark(&mut self, p: &Profile, s: &Segment) {
         if !self.ecn.agreed || p.stack.lies == Lies::HidesMarks {
+            return;
+        }
+        if let Some(accurate) = &mut self.ecn.accurate {
+            self.recv.ack_now |= accurate.on_data(s.ecn);
             return;
         }
         let marked = s.ecn == Codepoint::Ce;
@@ -154,26 +230,34 @@ impl Endpoint {
     /// reduction that takes an RTT, the result is `delivered`. The acknowledgement then does not grow cwnd
     /// before the reduction (`tcp_fastretrans_alert` runs before `tcp_cong_control`).
     pub(super) fn marked_bytes(&self, p: &Profile, s: &Segment, delivered: u64) -> u64 {
-        if !self.ecn.agreed || !s.flags.has(Flags::ECE) {
+        if !self.ecn.agreed || !self.is_echoed(s) {
             return 0;
         }
         let turns = p.stack.mark_cut == MarkCut::Proportional
             && p.params.requirements().ecn == Ecn::Classic
             && self.send.phase == Phase::Open
             && self.send.scoreboard.pending() == 0;
-        if turns || Endpoint::is_exact(p) { delivered } else { 0 }
+        match self.ecn.accurate {
+            _ if turns => delivered,
+            _ if !Endpoint::is_exact(p) => 0,
+            Some(accurate) => (accurate.news * u64::from(self.agreed.mss)).min(delivered),
+            None => delivered,
+        }
     }
 
     /// Responds to an echo once per window of data, and not during the response to a loss (RFC 3168 section
     /// 6.1.2). The flight of the marked packet includes the bytes that this acknowledgement removed.
     #[inline(always)] // usually only this test runs
     pub(super) fn on_echo(&mut self, p: &Profile, now: Time, acked: u64, s: &Segment) {
-        if self.ecn.agreed && s.flags.has(Flags::ECE) {
+        if self.ecn.agreed && self.is_echoed(s) {
             self.heed_echo(p, now, acked);
         }
     }
 
     fn heed_echo(&mut self, p: &Profile, now: Time, acked: u64) {
+        if let Some(accurate) = &mut self.ecn.accurate {
+            accurate.news = 0;
+        }
         let answers = match p.params.requirements().ecn {
             Ecn::None => false,
             Ecn::Classic => true,

@@ -106,6 +106,7 @@ impl Endpoint {
             self.complete_handshake(p, now, s);
         } else {
             // The peer repeats its SYN, because this end's SYN-ACK was lost.
+            self.on_repeated_syn_field(s);
             self.syn_retransmitted |= self.send.nxt > 0;
         }
         self.recv.ack_now = true;
@@ -118,6 +119,7 @@ impl Endpoint {
             self.refuse(s);
             return false;
         }
+        self.on_third_ack(s);
         self.complete_handshake(p, now, s);
         true
     }

@@ -100,6 +100,8 @@ impl Endpoint {
         }
         if s.len > 0 || s.flags.has(Flags::FIN) {
             self.on_data(p, now, start, s);
+        } else {
+            self.on_empty_segment(p, s);
         }
         if self.stream.fin_queued || self.recv.fin_at.is_some() {
             self.follow_close(p, now);

@@ -1,5 +1,6 @@
 //! One end of a TCP connection.
 
+mod accurate_ecn;
 mod acks;
 mod algorithm;
 mod api;
@@ -118,7 +119,7 @@ impl Endpoint {
             srtt: self.send.rto.srtt(),
             min_rtt: self.send.shown_rtt,
             mss: self.agreed.mss,
-            flags: limits,
+            flags: limits | self.ecn.refusal(),
             entropy: mix(self.random ^ now.0),
             phase: self.send.phase,
         }

@@ -37,6 +37,33 @@ impl InitialWindow {
     }
 }
 
+/// Feedback of ECN marks that an endpoint offers and accepts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EcnFeedback {
+    /// None: ECN is neither offered nor accepted.
+    #[default]
+    Off,
+    /// RFC 3168: one echo per RTT. Algorithms that need exact marks get the echo of RFC 8257.
+    Classic,
+    /// Accurate ECN (RFC 9768), with a counter of marked packets in each segment. With a peer that supports
+    /// RFC 3168 only, the feedback is classic.
+    Accurate,
+}
+
+impl EcnFeedback {
+    /// True if ECN is offered and accepted.
+    pub const fn is_on(self) -> bool {
+        !matches!(self, EcnFeedback::Off)
+    }
+}
+
+impl From<bool> for EcnFeedback {
+    /// Classic or no feedback.
+    fn from(on: bool) -> EcnFeedback {
+        if on { EcnFeedback::Classic } else { EcnFeedback::Off }
+    }
+}
+
 /// Condition for pacing: spreading the segments over the RTT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pacing {
@@ -209,9 +236,8 @@ pub struct StackConfig {
     /// Undo a reduction when the peer has reported each retransmission as a duplicate (RFC 3708), if recovery
     /// uses the peer's SACK reports.
     pub dsack_undo: bool,
-    /// Offer and accept explicit congestion notification (RFC 3168). Algorithms that need exact marks get the
-    /// echo of RFC 8257.
-    pub ecn: bool,
+    /// Offer and accept explicit congestion notification.
+    pub ecn: EcnFeedback,
     /// Loss recovery; `None` is the algorithm's own recovery.
     pub recovery: Option<LossRecovery>,
     /// The quantity from which a loss or a mark computes the reduction.

@@ -5,7 +5,9 @@ use windlass_cc::rto::{self, LinuxParams, Rfc6298Params, UipParams};
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{Flavour, Ratio, Span};
 
-use super::{InitialWindow, LeastRtt, Lies, LossCut, LossDetection, Pacing, Preset, StackConfig};
+use super::{
+    EcnFeedback, InitialWindow, LeastRtt, Lies, LossCut, LossDetection, Pacing, Preset, StackConfig,
+};
 
 /// Every preset.
 pub static PRESETS: &[Preset] = &[
@@ -93,7 +95,7 @@ pub const RFC: StackConfig = StackConfig {
     frto: false,
     eifel: false,
     dsack_undo: false,
-    ecn: false,
+    ecn: EcnFeedback::Off,
     recovery: None,
     loss_cut: LossCut::Flight,
     mark_cut: MarkCut::AtOnce,
@@ -156,7 +158,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     frto: false,
     eifel: false,
     dsack_undo: false,
-    ecn: false,
+    ecn: EcnFeedback::Off,
     recovery: Some(LossRecovery::Reno),
     loss_cut: LossCut::Flight,
     mark_cut: MarkCut::AtOnce,
@@ -220,7 +222,7 @@ pub const LINUX: StackConfig = StackConfig {
     eifel: true,
     dsack_undo: true,
     // tcp_ecn = 2: only if the peer requests ECN. A peer with the same value never does.
-    ecn: false,
+    ecn: EcnFeedback::Off,
     // RFC 8985-9.3-2
     recovery: Some(LossRecovery::Prr),
     // tcp_reno_ssthresh and all other algorithms reduce snd_cwnd.

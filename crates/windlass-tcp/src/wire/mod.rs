@@ -253,7 +253,7 @@ pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, WireError> {
         ack: Seq(tcp.acknowledgment_number()),
         len: payload.len() as u32,
         window: tcp.window_size(),
-        flags: Flags(tcp.slice()[13]),
+        flags: Flags(u16::from_be_bytes([tcp.slice()[12] & 1, tcp.slice()[13]])),
         ecn: Codepoint::from_bits(ip.ecn().value()),
         options: decoded.options,
     };
@@ -382,6 +382,7 @@ fn set_flags(tcp: &mut TcpHeader, flags: Flags) {
     tcp.urg = flags.has(Flags(0x20));
     tcp.ece = flags.has(Flags::ECE);
     tcp.cwr = flags.has(Flags::CWR);
+    tcp.ns = flags.has(Flags::AE);
 }
 
 #[cfg(test)]

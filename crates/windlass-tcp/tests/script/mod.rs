@@ -310,6 +310,7 @@ fn flags(word: &str) -> Flags {
             'R' => Flags::RST,
             'E' => Flags::ECE,
             'C' => Flags::CWR,
+            'A' => Flags::AE,
             '.' => Flags::ACK,
             _ => panic!("no flag {c}"),
         })
@@ -323,6 +324,7 @@ fn show(s: &Segment) -> String {
         ("R", Flags::RST),
         ("E", Flags::ECE),
         ("C", Flags::CWR),
+        ("A", Flags::AE),
         (".", Flags::ACK),
     ];
     let flags: String = names.iter().filter(|f| s.flags.has(f.1)).map(|f| f.0).collect();

@@ -133,7 +133,7 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
         old("tcp_timestamps", flag(stack.timestamps)),
         old("tcp_sack", flag(stack.sack)),
         old("tcp_dsack", flag(stack.dsack)),
-        old("tcp_ecn", flag(stack.ecn)),
+        old("tcp_ecn", flag(stack.ecn.is_on())),
         old("tcp_recovery", flag(stack.loss_detection == LossDetection::Rack)),
         old("tcp_early_retrans", if stack.tlp { "3" } else { "0" }.into()),
         old("tcp_frto", if stack.frto { "2" } else { "0" }.into()),

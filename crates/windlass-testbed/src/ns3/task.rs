@@ -162,7 +162,8 @@ fn like_ns3(stack: &StackConfig) -> bool {
         delayed_ack_segments: stack.delayed_ack_segments,
         delayed_ack_timeout: stack.delayed_ack_timeout,
         dupthresh: stack.dupthresh,
-        ecn: stack.ecn,
+        // ns-3 lacks accurate ECN.
+        ecn: stack.ecn.is_on().into(),
         recovery: stack.recovery,
         rto: stack.rto,
         pacing: stack.pacing,
@@ -194,7 +195,7 @@ fn defaults(flow: &FlowConfig, lines: &mut String) {
     default("TcpSocketBase::WindowScaling", &stack.window_scaling);
     default("TcpSocketBase::LimitedTransmit", &stack.limited_transmit);
     default("TcpSocketBase::ReTxThreshold", &stack.dupthresh);
-    default("TcpSocketBase::UseEcn", &if stack.ecn { "On" } else { "Off" });
+    default("TcpSocketBase::UseEcn", &if stack.ecn.is_on() { "On" } else { "Off" });
     default("TcpSocket::InitialCwnd", &window);
     default("TcpSocket::DelAckCount", &stack.delayed_ack_segments);
     default("TcpSocket::DelAckTimeout", &ns(stack.delayed_ack_timeout));

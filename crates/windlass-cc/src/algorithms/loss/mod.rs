@@ -7,6 +7,7 @@ pub mod dctcp;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
+pub mod prague;
 pub mod reno;
 pub mod scalable;
 pub mod tcp_modified;

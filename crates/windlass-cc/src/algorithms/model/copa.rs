@@ -247,6 +247,7 @@ impl Controller for Copa {
         slow_start: None,
         rate_samples: false,
         ecn: Ecn::None,
+        l4s: false,
         cross_layer: false,
     };
 

@@ -41,7 +41,7 @@ const NEGOTIATED: [Negotiated; 4] = [
     Negotiated {
         name: "ecn",
         origin: "RFC 3168 section 6.1.1",
-        set: |stack, on| stack.ecn = on,
+        set: |stack, on| stack.ecn = on.into(),
         has: |trace, side| trace.first_syn(side).is_some_and(|s| s.flags.has(Flags::ECE)),
     },
 ];

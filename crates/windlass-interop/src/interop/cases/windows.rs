@@ -94,7 +94,7 @@ fn large() -> Plan {
 }
 
 fn marked() -> Plan {
-    let mut plan = Plan::transfer(1_000_000).stacks(|stack| stack.ecn = true);
+    let mut plan = Plan::transfer(1_000_000).stacks(|stack| stack.ecn = true.into());
     plan.rate_bps = 10_000_000;
     plan.discipline = Discipline::Threshold(Threshold { mark: Level::Packets(10) });
     plan

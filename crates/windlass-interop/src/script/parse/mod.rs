@@ -107,8 +107,8 @@ impl Reader {
         }
         self.changed = true;
         match kind {
-            Kind::Switch(field) => {
-                *field(&mut self.settings.stack) = named(value, "switch position", &ON_OFF)?;
+            Kind::Switch(put) => {
+                put(&mut self.settings.stack, named(value, "switch position", &ON_OFF)?);
             }
             Kind::Count(least, most, put) => put(&mut self.settings, number(value, least, most)?),
             Kind::Algorithm => self.settings.algorithm = algorithm(value)?,

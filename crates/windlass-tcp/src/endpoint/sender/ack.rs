@@ -114,6 +114,9 @@ impl Endpoint {
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
         let a = self.send.judge(p, a);
+        if a.ack >= self.send.una {
+            self.count_marks(s, a.delivered);
+        }
         if !a.is_news() {
             return self.on_stale_ack(p, now, &a, s);
         }

@@ -184,6 +184,7 @@ impl Controller for Bbr3 {
         slow_start: None,
         rate_samples: true,
         ecn: Ecn::None,
+        l4s: false,
         cross_layer: false,
     };
 
