@@ -10,6 +10,7 @@ mod handshake;
 mod input;
 mod journal;
 mod layer;
+mod prediction;
 mod profile;
 mod quick_start;
 mod receive;
