@@ -6,8 +6,11 @@
 //! connection allocates only while its largest flight grows.
 
 mod overtaken;
+mod prediction;
 mod resend;
 mod rfc6675;
+
+pub(crate) use prediction::Gone;
 
 use std::collections::VecDeque;
 

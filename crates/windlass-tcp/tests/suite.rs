@@ -20,6 +20,7 @@ mod mptcp_wire;
 mod multinet;
 mod pacing;
 mod pipe;
+mod prediction;
 mod quick_start;
 mod rack;
 mod receive;

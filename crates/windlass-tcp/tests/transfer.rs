@@ -19,11 +19,11 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-fn mostly_delivered() -> impl Strategy<Value = Fate> {
+pub(crate) fn mostly_delivered() -> impl Strategy<Value = Fate> {
     prop_oneof![12 => Just(Fate::Deliver), 1 => fate()]
 }
 
-fn millis(range: std::ops::Range<u64>) -> impl Strategy<Value = Span> {
+pub(crate) fn millis(range: std::ops::Range<u64>) -> impl Strategy<Value = Span> {
     range.prop_map(Span::from_millis)
 }
 
@@ -139,23 +139,24 @@ prop_compose! {
     }
 }
 
-fn side() -> impl Strategy<Value = (Profile, App, Seq)> {
+pub(crate) fn side() -> impl Strategy<Value = (Profile, App, Seq)> {
     // Half of the streams wrap.
     let iss = prop_oneof![any::<u32>(), (u32::MAX - 20_000)..=u32::MAX].prop_map(Seq);
     (profile(), app(30_000), iss)
 }
 
-fn start() -> impl Strategy<Value = Time> {
+pub(crate) fn start() -> impl Strategy<Value = Time> {
     prop_oneof![Just(Time::ZERO), (0u64..1 << 62).prop_map(Time)]
 }
 
-fn transfer(
+pub(crate) fn transfer(
     mut sides: [(Profile, App, Seq); 2],
     at: Time,
     delay: Span,
     both_connect: bool,
     fates: Vec<Fate>,
-) {
+    predicted: Option<u64>,
+) -> Option<u64> {
     if sides[0].1.closes_last && sides[1].1.closes_last {
         sides[0].1.closes_last = false; // one side must close first
     }
@@ -169,6 +170,7 @@ fn transfer(
         sides[i].1.bytes = sides[i].1.bytes.min(smallest.saturating_mul(300)).min(30_000);
     }
     let mut pipe = Pipe::new(sides, at, delay, both_connect, fates);
+    pipe.predicted = predicted;
     pipe.run_to_close(300_000);
     for i in 0..2 {
         let (end, offered) = (&pipe.ends[i], sides[1 - i].1.bytes);
@@ -177,6 +179,7 @@ fn transfer(
         assert!(pipe.ends[1 - i].e.all_acknowledged());
         assert!(end.e.deadline().is_never(), "a timer outlives the connection");
     }
+    pipe.predicted
 }
 
 proptest! {
@@ -193,7 +196,7 @@ proptest! {
             prop::collection::vec(mostly_delivered(), 0..600),
         ],
     ) {
-        transfer([a, b], at, delay, both_connect, fates);
+        transfer([a, b], at, delay, both_connect, fates, None);
     }
 }
 
@@ -233,5 +236,5 @@ fn a_timeout_after_a_window_probe_does_not_end_the_connection() {
     fates.extend([Deliver; 6]);
     fates.push(Drop);
     let sides = [side("riverbed", 1500, a), side("linux", 65_535, b)];
-    transfer(sides, Time(747_015_267_892_000_001), Span::from_millis(79), true, fates);
+    transfer(sides, Time(747_015_267_892_000_001), Span::from_millis(79), true, fates, None);
 }

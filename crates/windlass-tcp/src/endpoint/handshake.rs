@@ -3,6 +3,7 @@
 use windlass_cc::{Flavour, Setup, Time, flags};
 
 use super::autotune::first_window;
+use super::ecn::EcnState;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
@@ -24,6 +25,8 @@ pub(super) struct Negotiated {
     pub(super) snd_scale: u8,
     /// Shift of the windows that this end announces.
     pub(super) rcv_scale: u8,
+    /// True if neither ECN nor a layer above changes the processing of segments.
+    pub(super) plain: bool,
 }
 
 impl Negotiated {
@@ -36,6 +39,7 @@ impl Negotiated {
             scaling: false,
             snd_scale: 0,
             rcv_scale: 0,
+            plain: false,
         }
     }
 }
@@ -199,6 +203,7 @@ impl Endpoint {
         let again = self.send.retries.max(u32::from(self.syn_retransmitted));
         self.send.retries = 0;
         self.choose_recovery(p, now);
+        self.agreed.plain = self.ecn == EcnState::default() && !self.layer.on;
         let mut params = p.params_for(self.agreed.mss);
         params.set_common(&Setup { recovery: Some(self.send.recovery), ..params.common() });
         if self.syn_retransmitted {

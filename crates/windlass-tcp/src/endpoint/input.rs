@@ -17,6 +17,15 @@ impl Endpoint {
     /// [`poll_transmit`](Endpoint::poll_transmit), [`readable`](Endpoint::readable) and
     /// [`deadline`](Endpoint::deadline).
     pub fn on_segment(&mut self, p: &Profile, now: Time, s: &Segment) {
+        if !self.predict(p, now, s) {
+            self.on_segment_in_full(p, now, s);
+        }
+    }
+
+    /// Processes a received segment without [header prediction](Endpoint::predict). Only for tests; call
+    /// [`on_segment`](Endpoint::on_segment).
+    #[doc(hidden)]
+    pub fn on_segment_in_full(&mut self, p: &Profile, now: Time, s: &Segment) {
         match self.state {
             State::Closed => self.on_segment_closed(s),
             State::Listen => self.on_segment_listen(p, now, s),

@@ -11,6 +11,7 @@ mod handshake;
 mod input;
 mod journal;
 mod layer;
+mod prediction;
 mod profile;
 mod quick_start;
 mod receive;

@@ -66,6 +66,9 @@ pub struct Pipe {
     pub sent: u64,
     /// Counts down over side 0's data segments. The segment at zero is lost.
     pub data_until_loss: Option<u64>,
+    /// If set, each arriving segment also goes the full path on a copy of its endpoint, which must then be equal. The
+    /// number of segments that the short path processed.
+    pub predicted: Option<u64>,
     delay: Span,
 }
 
@@ -109,6 +112,7 @@ impl Pipe {
             fates,
             sent: 0,
             data_until_loss: None,
+            predicted: None,
             delay,
         };
         for i in 0..2 {
@@ -153,7 +157,22 @@ impl Pipe {
         }
     }
 
+    /// Compares header prediction with the full path on copies of an endpoint.
+    fn compare_paths(&mut self, to: usize, s: &Segment) {
+        let Some(predicted) = &mut self.predicted else { return };
+        let End { p, e, .. } = &self.ends[to];
+        let (mut short, mut full) = (e.clone(), e.clone());
+        full.on_segment_in_full(p, self.now, s);
+        if short.predict(p, self.now, s) {
+            *predicted += 1;
+            assert_eq!(format!("{short:?}"), format!("{full:?}"), "before: {e:?}, segment: {s:?}");
+        } else {
+            assert_eq!(format!("{short:?}"), format!("{e:?}"), "changed without a prediction");
+        }
+    }
+
     fn deliver(&mut self, to: usize, s: &Segment) {
+        self.compare_paths(to, s);
         let from_iss = self.ends[1 - to].iss;
         let end = &mut self.ends[to];
         let first = s.seq.0.wrapping_sub(from_iss.0).wrapping_sub(1) as usize;

@@ -33,12 +33,12 @@ impl Sender {
 
     /// Compares the segment with the outstanding data.
     #[inline]
-    fn parse(&self, ack: u64, duplicate: bool, s: &Segment) -> AckSummary {
+    fn parse(&self, ack: u64, duplicate: bool) -> AckSummary {
         AckSummary {
             ack,
             acked: ack.saturating_sub(self.una),
             duplicate,
-            echo: s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0),
+            echo: None,
             counted: 0,
             prior_in_flight: self.in_flight(),
             prior_lost: self.sampler.lost(),
@@ -103,14 +103,19 @@ impl Endpoint {
         true
     }
 
+    /// The echoed timestamp of a segment, if timestamps are in use (RFC 7323 section 3.2).
+    // RFC 7323-3.2-9
+    #[inline]
+    pub(in crate::endpoint) fn echo_of(&self, s: &Segment) -> Option<u32> {
+        let echo = s.options.timestamps.map(|t| t.echo).filter(|echo| *echo != 0);
+        echo.filter(|_| self.agreed.timestamps)
+    }
+
     // RFC 6675-5-9
     #[inline(never)]
     fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
-        let mut a = self.send.parse(ack, duplicate, s);
-        // RFC 7323-3.2-9
-        if !self.agreed.timestamps {
-            a.echo = None; // RFC 7323 section 3.2
-        }
+        let mut a = self.send.parse(ack, duplicate);
+        a.echo = self.echo_of(s);
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
         let a = self.send.judge(p, a);
@@ -122,7 +127,9 @@ impl Endpoint {
         }
         self.detect(p, now, &a);
         self.tell_controller(p, now, &a, s);
-        self.rearm(p, now, &a);
+        let restarts = a.acked > 0 && self.send.restarts_timer()
+            || self.send.uses_rack(p) && self.send.predates_head(&a);
+        self.rearm(p, now, a.acked > 0, restarts);
     }
 
     /// Limits a segment to half of the peer's largest window, as Linux does (`tcp_bound_to_half_wnd`).
@@ -138,7 +145,14 @@ impl Endpoint {
 
     /// RFC 9293's window update rule: only newer segments change the window.
     // RFC 7323-2.4-1, 9293-3.8.6-MUST-34
-    fn update_window(&mut self, p: &Profile, start: u64, ack: u64, window: u64) {
+    #[inline]
+    pub(in crate::endpoint) fn update_window(
+        &mut self,
+        p: &Profile,
+        start: u64,
+        ack: u64,
+        window: u64,
+    ) {
         if ack < self.send.una || start < self.send.wl1 {
             return;
         }
@@ -187,7 +201,19 @@ impl Endpoint {
 
     /// Notifies the controller in the phase in which the acknowledgement arrived, and then updates the phase.
     fn tell_controller(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
-        self.tell_of_acknowledgement(p, now, a, s);
+        // `tcp_may_raise_cwnd`: if reordering is common, SACK-reported data grow cwnd too.
+        let raises = a.duplicate && self.send.rack.expects_reordering(p);
+        let event = Ack {
+            acked: if raises { a.delivered } else { a.counted },
+            delivered: a.delivered,
+            lost: self.send.sampler.lost() - a.prior_lost,
+            ce: self.marked_bytes(p, s, a.delivered),
+            prior_in_flight: a.prior_in_flight,
+            rtt: a.rtt,
+            rate: RateSample::NONE,
+            duplicate: a.duplicate && !raises,
+        };
+        self.tell_of_acknowledgement(p, now, event);
         self.follow_phase(p, now, a);
         if a.probe_repaired {
             self.answer_repaired_loss(p, now);
@@ -195,24 +221,19 @@ impl Endpoint {
         self.on_echo(p, now, a.counted, s);
     }
 
-    fn tell_of_acknowledgement(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
+    /// Passes an acknowledgement to the controller, with the delivery-rate sample if the controller uses samples.
+    #[inline]
+    pub(in crate::endpoint) fn tell_of_acknowledgement(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        mut event: Ack,
+    ) {
         let limits = self.usage_limits(p);
         let conn = self.conn(now, limits);
-        // `tcp_may_raise_cwnd`: if reordering is common, SACK-reported data grow cwnd too.
-        let raises = a.duplicate && self.send.rack.expects_reordering(p);
-        let event = Ack {
-            acked: if raises { a.delivered } else { a.counted },
-            delivered: a.delivered,
-            lost: conn.lost - a.prior_lost,
-            ce: self.marked_bytes(p, s, a.delivered),
-            prior_in_flight: a.prior_in_flight,
-            rtt: a.rtt,
-            rate: match self.send.samples {
-                true => self.send.sampler.sample(self.send.min_rtt),
-                false => RateSample::NONE,
-            },
-            duplicate: a.duplicate && !raises,
-        };
+        if self.send.samples {
+            event.rate = self.send.sampler.sample(self.send.min_rtt);
+        }
         self.cc.on_ack(&p.params, &conn, &event);
         self.control = self.cc.control(&p.params, &conn);
         self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
@@ -265,22 +286,27 @@ impl Endpoint {
         }
     }
 
-    /// Restarts the timers: RFC 6298 rules 5.2 and 5.3, and the tail loss probe.
+    /// Sets the timers after an acknowledgement: RFC 6298 rules 5.2 and 5.3, and the tail loss probe. `advanced` is
+    /// true if it acknowledged new data, and `restarts` if it restarts the retransmission timer.
     // RFC 6298-5.2-1
-    fn rearm(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+    pub(in crate::endpoint) fn rearm(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        advanced: bool,
+        restarts: bool,
+    ) {
         if self.send.una == self.send.max {
             self.timers.rto = Time::NEVER;
             self.send.rack.stop();
-        } else if a.acked > 0 && self.send.restarts_timer()
-            || self.send.uses_rack(p) && self.send.predates_head(a)
-        {
+        } else if restarts {
             self.arm_rto(p, now);
         }
         if p.stack.rules == Flavour::Linux && !self.send.rack.deadline.is_never() {
             self.send.rack.probe_deadline = Time::NEVER; // both share one timer
         } else if self.send.selective {
             // RFC 8985-7.2-1
-            self.arm_probe(p, now, a.acked > 0);
+            self.arm_probe(p, now, advanced);
         }
     }
 }

@@ -217,7 +217,11 @@ impl Endpoint {
     // RFC 7323-4.1-2
     fn round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
         if self.send.inflates() {
-            return if a.acked > 0 { self.one_round_trip(p, now, a) } else { Span::NONE };
+            return if a.acked > 0 {
+                self.one_round_trip(p, now, a.ack, a.echo)
+            } else {
+                Span::NONE
+            };
         }
         let una = self.send.una;
         let Some((first, last)) = a.times(p.stack.karn) else {
@@ -227,7 +231,8 @@ impl Endpoint {
             }
             // The echoed timestamps distinguish the transmissions. As long as a hole exists, the echo is from
             // before the hole (RFC 7323 section 4.1's rule on RTTM).
-            let rtt = if a.acked > 0 { self.timestamp_sample(p, now, a) } else { Span::NONE };
+            let rtt =
+                if a.acked > 0 { self.timestamp_sample(p, now, a.ack, a.echo) } else { Span::NONE };
             if p.stack.least_rtt != LeastRtt::Data || !rtt.is_known() {
                 return Span::NONE;
             }

@@ -181,7 +181,7 @@ impl Sender {
     /// True if an acknowledgement of new data restarts the retransmission timer. In NewReno's recovery only
     /// the first partial acknowledgement does (RFC 6582 section 3.2 step 3).
     // RFC 6298-5.3-1
-    fn restarts_timer(&self) -> bool {
+    pub(super) fn restarts_timer(&self) -> bool {
         !(self.recovery == LossRecovery::NewReno
             && self.phase == Phase::Recovery
             && self.partial_acks > 1)

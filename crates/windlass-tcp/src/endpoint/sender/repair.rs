@@ -80,7 +80,7 @@ impl Endpoint {
 
     /// Begins fast recovery or, for Tahoe, slow start from the first missing segment.
     // RFC 5681-3.2-7, 6675-5-6
-    pub(super) fn enter_recovery(&mut self, p: &Profile, now: Time) {
+    pub(in crate::endpoint) fn enter_recovery(&mut self, p: &Profile, now: Time) {
         self.stats.fast_retransmits += 1;
         self.send.partial_acks = 0;
         let linux = p.stack.rules == Flavour::Linux;

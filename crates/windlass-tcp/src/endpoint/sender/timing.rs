@@ -2,7 +2,6 @@
 
 use windlass_cc::{Flavour, RttSample, Span, Time};
 
-use super::summary::AckSummary;
 use crate::endpoint::{Endpoint, Profile};
 use crate::segment::Segment;
 use crate::stack::LeastRtt;
@@ -77,30 +76,42 @@ impl Endpoint {
 
     /// RTT sample of an acknowledgement of new data, if one segment per RTT is timed and Karn's rule permits
     /// the sample.
-    pub(super) fn one_round_trip(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
+    pub(in crate::endpoint) fn one_round_trip(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        echo: Option<u32>,
+    ) -> Span {
         if !self.send.timed.at.is_never() {
-            if a.ack < self.send.timed.end {
+            if ack < self.send.timed.end {
                 return Span::NONE;
             }
             let sample = now.since(self.send.timed.at);
             self.send.timed.stop();
-            return self.take_exact_sample(p, now, a.ack, sample, self.send.timed.retransmits);
+            return self.take_exact_sample(p, now, ack, sample, self.send.timed.retransmits);
         }
         // Timestamps distinguish a retransmission from the original, but with a resolution of a millisecond.
         // They serve the timer if there is no exact time. They do not update the minimum RTT.
-        self.timestamp_sample(p, now, a);
+        self.timestamp_sample(p, now, ack, echo);
         Span::NONE
     }
 
     /// Passes the RTT by the echoed timestamp to the timer, at least one millisecond. Returns the RTT.
-    pub(super) fn timestamp_sample(&mut self, p: &Profile, now: Time, a: &AckSummary) -> Span {
-        let Some(echo) = a.echo.filter(|_| self.agreed.timestamps) else { return Span::NONE };
+    pub(super) fn timestamp_sample(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        ack: u64,
+        echo: Option<u32>,
+    ) -> Span {
+        let Some(echo) = echo.filter(|_| self.agreed.timestamps) else { return Span::NONE };
         let ms = Endpoint::timestamp(now).wrapping_sub(echo);
         if ms > i32::MAX as u32 {
             return Span::NONE; // an echo from the future
         }
         let rtt = Span::from_millis(u64::from(ms.max(1)));
-        self.feed_timer(p, now, a.ack, rtt, 0);
+        self.feed_timer(p, now, ack, rtt, 0);
         rtt
     }
 
@@ -129,7 +140,7 @@ impl Endpoint {
         rtt
     }
 
-    pub(super) fn note_least_rtt(&mut self, rtt: Span) {
+    pub(in crate::endpoint) fn note_least_rtt(&mut self, rtt: Span) {
         self.send.min_rtt = self.send.min_rtt.min(rtt);
         self.send.shown_rtt = self.send.shown_rtt.min(rtt);
     }
@@ -139,7 +150,7 @@ impl Endpoint {
     /// gains here are RFC 6298's without scaling, as in BSD, Linux and ns-3, which the presets represent.
     /// Tahoe, Reno and NewReno time one segment per RTT. A timer with scaling can use `una` and `next_id` of
     /// each sample.
-    pub(super) fn feed_timer(
+    pub(in crate::endpoint) fn feed_timer(
         &mut self,
         p: &Profile,
         now: Time,

@@ -45,6 +45,16 @@ impl SpuriousDetector {
         self.frto = p.stack.frto.then_some(sent);
     }
 
+    /// Processes an acknowledgement of new data without duplicates, outside of a reduction for a loss. The rules
+    /// are those of [`find_spurious`](Sender::find_spurious).
+    #[inline]
+    pub(in crate::endpoint) fn note_plain_acknowledgement(&mut self, linux: bool) {
+        self.hold = false;
+        if !linux {
+            self.stamp = None;
+        }
+    }
+
     /// Notes a retransmission.
     pub(super) fn note_resent(&mut self) {
         self.unexplained = self.unexplained.saturating_add(1);

@@ -28,7 +28,7 @@ impl Endpoint {
     /// Detects losses after an acknowledgement has been counted. `advanced` is true if it acknowledged new
     /// data.
     // RFC 5681-3.2-3
-    pub(super) fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
+    pub(in crate::endpoint) fn find_losses(&mut self, p: &Profile, now: Time, advanced: bool) {
         if !p.stack.fast_retransmit {
             return;
         }

@@ -110,6 +110,24 @@ impl Rack {
         self.probe.is_some()
     }
 
+    /// True if no probe or round of duplicates is open, and nothing beyond `una` was delivered.
+    #[inline]
+    pub(in crate::endpoint) fn is_smooth(&self, una: u64) -> bool {
+        self.probe.is_none() && self.dsack_round.is_none() && self.fack <= una
+    }
+
+    /// Processes an acknowledgement that delivers only segments in order, each sent once; `last` is the last of them.
+    #[inline]
+    pub(in crate::endpoint) fn on_delivered_in_order(&mut self, now: Time, last: &Record) {
+        self.begin_acknowledgement();
+        self.fack = last.end();
+        self.rtt = now.since(last.last_sent);
+        // RFC 8985-6.2-3
+        if (last.last_sent, last.end()) > (self.sent, self.end) {
+            (self.sent, self.end) = (last.last_sent, last.end());
+        }
+    }
+
     /// Prepares for the next acknowledgement.
     pub(in crate::endpoint) fn begin_acknowledgement(&mut self) {
         self.fack_before = self.fack;
