@@ -34,7 +34,8 @@ fn the_short_path_takes_most_segments_of_a_stream_without_loss() {
             ];
             let predicted =
                 transfer(sides, Time::ZERO, Span::from_millis(10), false, vec![], Some(0));
-            let marks = preset.config.ecn && params.requirements().ecn != windlass_cc::Ecn::None;
+            let marks =
+                preset.config.ecn.is_on() && params.requirements().ecn != windlass_cc::Ecn::None;
             let share = predicted.expect("paths are compared");
             assert!(marks || share >= 70, "{}, {}: {share} of some 90", preset.name, algorithm.id);
         }

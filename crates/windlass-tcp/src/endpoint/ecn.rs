@@ -36,6 +36,10 @@ pub(super) struct EcnState {
 }
 
 impl EcnState {
+    pub(super) fn is_agreed(&self) -> bool {
+        self.agreed
+    }
+
     /// The refusal as a bit of [`flags`].
     pub(super) fn refusal(&self) -> u32 {
         if self.refused { flags::WITHOUT_ECN } else { 0 }

@@ -3,7 +3,6 @@
 use windlass_cc::{Flavour, Setup, Time, flags};
 
 use super::autotune::first_window;
-use super::ecn::EcnState;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
@@ -203,7 +202,7 @@ impl Endpoint {
         let again = self.send.retries.max(u32::from(self.syn_retransmitted));
         self.send.retries = 0;
         self.choose_recovery(p, now);
-        self.agreed.plain = self.ecn == EcnState::default() && !self.layer.on;
+        self.agreed.plain = !self.ecn.is_agreed() && !self.layer.on;
         let mut params = p.params_for(self.agreed.mss);
         params.set_common(&Setup { recovery: Some(self.send.recovery), ..params.common() });
         if self.syn_retransmitted {
