@@ -100,7 +100,7 @@ fn third_syn_and_third_syn_ack_have_no_flags() {
 }
 
 #[test]
-fn server_whose_feedback_is_cleared_sends_no_ect_and_goes_on_feeding_back() {
+fn cleared_feedback_stops_ect_and_the_server_still_counts_marks() {
     script("reno").run(
         "0 listen
          10 < SACE 0 win 60000 mss 1000

@@ -41,7 +41,8 @@ impl Endpoint {
         }
     }
 
-    /// Stores the timestamp of a segment that begins at RCV.NXT, if it is to be echoed (RFC 7323 section 4.3).
+    /// Stores the timestamp of a segment that begins at RCV.NXT, if the next acknowledgement must echo it (RFC 7323
+    /// section 4.3).
     #[inline(always)]
     fn take_fresh_timestamp(&mut self, now: Time, s: &Segment) {
         if let Some(t) = s.options.timestamps
