@@ -10,8 +10,6 @@ mod prediction;
 mod resend;
 mod rfc6675;
 
-pub(crate) use prediction::Gone;
-
 use std::collections::VecDeque;
 
 use windlass_cc::Time;
@@ -63,6 +61,19 @@ impl Record {
     fn is_pending(&self) -> bool {
         self.lost && !self.resent && !self.sacked
     }
+}
+
+/// Records that an acknowledgement has removed.
+#[derive(Clone, Copy, Debug)]
+pub struct Gone {
+    /// Volume of all of them.
+    pub volume: u64,
+    /// Sending time of the first.
+    pub first_sent: Time,
+    /// The last.
+    pub last: Record,
+    /// State of the delivery-rate sampler at the transmission of the last, if the controller uses samples.
+    pub sample: Option<SentRecord>,
 }
 
 /// Records of a sender. Volumes are bytes of sequence space. If segments are counted as in Linux

@@ -1,22 +1,6 @@
 //! The scoreboard's part of header prediction: an acknowledgement of whole segments that were sent once.
 
-use windlass_cc::Time;
-use windlass_cc::rate::SentRecord;
-
-use super::{Record, Scoreboard};
-
-/// Records that an acknowledgement has removed.
-#[derive(Clone, Copy, Debug)]
-pub struct Gone {
-    /// Volume of all of them.
-    pub volume: u64,
-    /// Sending time of the first.
-    pub first_sent: Time,
-    /// The last.
-    pub last: Record,
-    /// State of the delivery-rate sampler at the transmission of the last, if the controller uses samples.
-    pub sample: Option<SentRecord>,
-}
+use super::{Gone, Record, Scoreboard};
 
 impl Scoreboard {
     /// True if no segment is reported, waits for a retransmission or was retransmitted recently.
