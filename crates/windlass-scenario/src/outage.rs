@@ -13,7 +13,7 @@ use crate::units::Duration;
 section! {
     /// `[[outage]]`.
     OUTAGE, "outage":
-    nodes list(Text), "names of nodes, in which `*` stands for any text: `[\"s*\"]`", "required";
+    nodes list(Text), "names of nodes, in which `*` stands for a number: `[\"s*\"]`", "required";
     at Of(Time), "time of its beginning, before the end of the run", "required";
     lasts Of(Time), "its length; all links of the nodes are down, as by `down`", "required";
     reboot Flag, "whether the nodes lose their power: their connections vanish without a FIN, and their applications begin again at the end. The radio of a link is off and loses its queue; a cellular radio registers at the end. The peers keep their connections until a timer expires or the rebooted node answers with a reset. Only for nodes whose flows are `messages` or `request-response` over TCP", "`false`";
@@ -97,12 +97,13 @@ pub(super) fn can_reboot(flow: &FlowSpec) -> bool {
         && matches!(flow.traffic, Traffic::Messages { .. } | Traffic::RequestResponse { .. })
 }
 
-/// True if a name is the pattern, or has any text for its `*`.
+/// True if a name is the pattern, or has a number for its `*`.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => {
-            name.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail)).is_some()
+            let number = name.strip_prefix(head).and_then(|rest| rest.strip_suffix(tail));
+            number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
         }
     }
 }

@@ -168,7 +168,7 @@ fn an_outage_of_a_node_that_cannot_reboot_is_one_located_error() {
         ),
         (
             bulk(
-                "nodes = [\"server\"]\nat = \"1s\"\nlasts = \"9s\"\n[[outage]]\nnodes = [\"s*\"]\nat = \"5s\"\nlasts = \"1s\"",
+                "nodes = [\"server\"]\nat = \"1s\"\nlasts = \"9s\"\n[[outage]]\nnodes = [\"server\"]\nat = \"5s\"\nlasts = \"1s\"",
             ),
             "s.toml:17:9: an outage of the same node lasts from 1s to 10s",
         ),
@@ -311,6 +311,9 @@ reboot = true
     let (messages, totals) = (result.messages.expect("messages"), totals(&result));
     assert_eq!((totals.power_cuts, totals.reconnections, totals.unfinished), (2_000, 2_000, 0));
     assert!(totals.lost == 0 && messages.undelivered == 0, "{totals:?} {messages:?}");
+    // The star stands for a number, so that the server keeps its links.
+    let mut shared = result.links.iter().filter(|link| link.name.starts_with("bottleneck"));
+    assert!(shared.all(|link| link.drops_error == 0));
     assert!(totals.p50_ms < totals.p95_ms && totals.p95_ms < Some(1e6), "{totals:?}");
     assert!(began.elapsed().as_secs() < 120, "{:?}", began.elapsed());
 }
