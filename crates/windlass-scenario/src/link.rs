@@ -82,13 +82,12 @@ fn between(field: &Field, count: Option<u32>) -> Result<Vec<(String, String)>, P
     };
     let is_pattern = |end: &Field| Ok(end.string()?.contains('*'));
     let patterns = [is_pattern(a)?, is_pattern(b)?].contains(&true);
-    let problem = match (patterns, count) {
-        (true, None) => "`*` stands for 1, 2, ... up to `count`, which is missing here",
-        (false, Some(_)) => "`count` needs a `*` in a name, for example `[\"m*\", \"hub\"]`",
-        _ => "",
-    };
-    if !problem.is_empty() {
-        return Err(field.error(problem));
+    if patterns && count.is_none() {
+        return Err(field.error("`*` stands for 1, 2, ... up to `count`, which is missing here"));
+    }
+    if !patterns && count.is_some() {
+        let message = "`count` needs a `*` in a name, for example `[\"m*\", \"hub\"]`";
+        return Err(field.error(message));
     }
     let end = |end: &Field, i: u32| {
         let text = end.string()?.replace('*', &i.to_string());

@@ -10,6 +10,7 @@ mod errors_of_overrides;
 mod files;
 mod link_radio;
 mod link_radio_published;
+mod links;
 mod outlook;
 mod properties;
 mod sleep;

@@ -24,8 +24,6 @@ pub(super) struct Negotiated {
     pub(super) snd_scale: u8,
     /// Shift of the windows that this end announces.
     pub(super) rcv_scale: u8,
-    /// True if neither ECN nor a layer above changes the processing of segments.
-    pub(super) plain: bool,
 }
 
 impl Negotiated {
@@ -38,7 +36,6 @@ impl Negotiated {
             scaling: false,
             snd_scale: 0,
             rcv_scale: 0,
-            plain: false,
         }
     }
 }
@@ -202,7 +199,6 @@ impl Endpoint {
         let again = self.send.retries.max(u32::from(self.syn_retransmitted));
         self.send.retries = 0;
         self.choose_recovery(p, now);
-        self.agreed.plain = !self.ecn.is_agreed() && !self.layer.on;
         let mut params = p.params_for(self.agreed.mss);
         params.set_common(&Setup { recovery: Some(self.send.recovery), ..params.common() });
         if self.syn_retransmitted {

@@ -17,7 +17,7 @@ impl Endpoint {
     pub fn predict(&mut self, p: &Profile, now: Time, s: &Segment) -> bool {
         let open = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         let expected = open
-            && self.agreed.plain
+            && !self.ecn.is_agreed()
             && s.options.sack_count == 0
             && s.flags.0 & !Flags::PSH.0 == Flags::ACK.0
             && s.seq == self.recv.irs.add(self.recv.nxt)

@@ -79,22 +79,9 @@ impl Dctcp {
         self.delivered = self.delivered.saturating_add(a.delivered);
         self.marked = self.marked.saturating_add(a.ce);
         if p.variant == Variant::Rfc && c.una > self.window_end {
-            self.alpha = self.average(p);
+            self.alpha = average(self.alpha, self.marked, self.delivered, p.gain, 1 << ALPHA_BITS);
             (self.window_end, self.delivered, self.marked) = (c.next_id, 0, 0);
         }
-    }
-
-    /// RFC 8257 section 3.3: `alpha + g · (fraction - alpha)`.
-    fn average(&self, p: &Params) -> u32 {
-        if self.delivered == 0 {
-            return self.alpha;
-        }
-        let one = 1 << ALPHA_BITS;
-        let fraction = mul_div(self.marked.min(self.delivered), one, self.delivered);
-        let old = u64::from(self.alpha);
-        let step = p.gain.times(old.abs_diff(fraction));
-        let alpha = if fraction > old { old + step } else { old.saturating_sub(step) };
-        u32::try_from(alpha.min(one)).unwrap_or(0)
     }
 
     /// The average with the kernel's arithmetic.
@@ -111,11 +98,27 @@ impl Dctcp {
         u32::try_from(alpha).unwrap_or(0)
     }
 
-    /// `bytes · (1 - alpha/2)`, at least two segments.
     fn kept(&self, c: &Conn, bytes: u64) -> u64 {
-        let cut = mul_div(bytes, u64::from(self.alpha), 2 << ALPHA_BITS);
-        bytes.saturating_sub(cut).max(2 * u64::from(c.mss))
+        kept(c, bytes, self.alpha, 1 << ALPHA_BITS)
     }
+}
+
+/// RFC 8257 section 3.3: `alpha + gain · (fraction - alpha)`, where an alpha of one is `one`.
+pub(super) fn average(alpha: u32, marked: u64, delivered: u64, gain: Ratio, one: u64) -> u32 {
+    if delivered == 0 {
+        return alpha;
+    }
+    let fraction = mul_div(marked.min(delivered), one, delivered);
+    let old = u64::from(alpha);
+    let step = gain.times(old.abs_diff(fraction));
+    let alpha = if fraction > old { old + step } else { old.saturating_sub(step) };
+    u32::try_from(alpha.min(one)).unwrap_or(0)
+}
+
+/// `bytes · (1 - alpha/2)`, at least two segments, where an alpha of one is `one`.
+pub(super) fn kept(c: &Conn, bytes: u64, alpha: u32, one: u64) -> u64 {
+    let cut = mul_div(bytes, u64::from(alpha), 2 * one);
+    bytes.saturating_sub(cut).max(2 * u64::from(c.mss))
 }
 
 impl CongestionAvoidance for Dctcp {

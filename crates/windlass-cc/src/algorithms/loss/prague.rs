@@ -1,5 +1,6 @@
 //! TCP Prague: the scalable congestion control of L4S, independent of short RTTs and paced.
 
+use super::dctcp;
 use crate::arithmetic::math::{mul, mul_div};
 use crate::arithmetic::window::{Window, quotient};
 use crate::congestion_avoidance::{
@@ -100,23 +101,16 @@ impl Prague {
         u64::from(self.rounds) < p.transition_rounds || c.now.since(start) >= self.virtual_rtt(p, c)
     }
 
-    /// `alpha + gain · (fraction - alpha)`, from the first mark on.
+    /// DCTCP's average, from the first mark on.
     fn average(&self, p: &Params) -> u32 {
-        if self.delivered == 0 || !self.saw_mark {
+        if !self.saw_mark {
             return self.alpha;
         }
-        let delivered = u64::from(self.delivered);
-        let fraction = mul_div(u64::from(self.marked).min(delivered), ONE, delivered);
-        let old = u64::from(self.alpha);
-        let step = p.gain.times(old.abs_diff(fraction));
-        let alpha = if fraction > old { old + step } else { old.saturating_sub(step) };
-        u32::try_from(alpha.min(ONE)).unwrap_or(0)
+        dctcp::average(self.alpha, self.marked.into(), self.delivered.into(), p.gain, ONE)
     }
 
-    /// `bytes · (1 - alpha/2)`, at least two segments.
     fn kept(&self, c: &Conn, bytes: u64) -> u64 {
-        let cut = mul_div(bytes, u64::from(self.alpha), 2 * ONE);
-        bytes.saturating_sub(cut).max(2 * u64::from(c.mss))
+        dctcp::kept(c, bytes, self.alpha, ONE)
     }
 
     fn count(&mut self, a: &Ack) {

@@ -33,12 +33,12 @@ impl Sender {
 
     /// Compares the segment with the outstanding data.
     #[inline]
-    fn parse(&self, ack: u64, duplicate: bool) -> AckSummary {
+    fn parse(&self, ack: u64, duplicate: bool, echo: Option<u32>) -> AckSummary {
         AckSummary {
             ack,
             acked: ack.saturating_sub(self.una),
             duplicate,
-            echo: None,
+            echo,
             counted: 0,
             prior_in_flight: self.in_flight(),
             prior_lost: self.sampler.lost(),
@@ -114,8 +114,7 @@ impl Endpoint {
     // RFC 6675-5-9
     #[inline(never)]
     fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
-        let mut a = self.send.parse(ack, duplicate);
-        a.echo = self.echo_of(s);
+        let a = self.send.parse(ack, duplicate, self.echo_of(s));
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
         let a = self.send.judge(p, a);
