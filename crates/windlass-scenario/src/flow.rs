@@ -41,7 +41,7 @@ section! {
     jitter Of(Time), "maximum random delay of the start: each run draws it from zero to this time, equal for every algorithm. Two simulated flows over one drop-tail queue without random losses lock in phase, and the phase determines their shares: compare several offsets", "`\"0s\"`";
     traffic Kinds(&TRAFFIC), "table: what the applications send", "`{ kind = \"bulk\" }`";
     read Kinds(&READ), "table: reading by the receiving application", "`{ kind = \"immediate\" }`";
-    connect words(&Connect::ALL), "for `messages` and `request-response` over TCP: `once`, one connection; `per-message`, a connection for each message or request; the next may begin while an earlier one still sends", "`\"once\"`";
+    connect words(&Connect::ALL), "for `messages` and `request-response` over TCP: `once`, one connection; `per-message`, a connection for each message or request. The next one begins when the dialogues of the one before have ended, or after the `timeout` of [`reconnect`](#reconnect), which is one minute without that key", "`\"once\"`";
     reconnect reconnects(), "what the application does after the loss of its connection: the name of a published rule, such as `\"paho\"`, or a table: [`reconnect`](#reconnect). Without it, a lost connection ends the flow; with `per-message`, the next message opens the next connection", "none";
     dialogue Table(&DIALOGUE), "table: exchanges at the beginning of each connection, such as TLS, and for each message: [`dialogue`](#dialogue)", "the messages alone";
     multipath Table(&MULTIPATH), "table: the subflows of a Multipath TCP connection (RFC 8684): [`multipath`](#multipath)", "one ordinary connection";

@@ -135,7 +135,7 @@ pub const RECONNECT: Reconnect = Reconnect {
     jitter: Spread::Full,
     reset: Span::ZERO,
     attempts: u32::MAX,
-    timeout: None,
+    timeout: Some(Reconnect::TIME_LIMIT),
     spread: Span::ZERO,
     queue: 1_000,
     resend: true,

@@ -187,6 +187,31 @@ fn attempts_follow_the_back_off_exactly() {
     assert!(failure.starts_with("`n0` had no connection any more: at 9.000 s"), "{failure}");
 }
 
+/// The peer acknowledges the first step of the handshake, and loses its power before it answers.
+/// TCP alone would wait for the answer for ever.
+#[test]
+fn a_handshake_without_an_answer_blocks_the_messages_only_until_the_time_limit() {
+    let slow = Dialogue::new(vec![
+        step(Side::Opener, 517),
+        Step { think: Span::from_secs(1), ..step(Side::Listener, 1226) },
+    ]);
+    // A kept connection begins at once, and a message's connection with the first message.
+    let of = |connect, reconnect, at_s: u64| {
+        let cut = [Time::from_millis(at_s * 1_000 + 600), Time::from_secs(at_s + 2)];
+        let (opening, cuts) = (vec![slow.clone()], [Vec::new(), vec![cut]]);
+        let result = run(config(Sessions { opening, reconnect, cuts, ..plan(connect) }, 130));
+        let arrived = result.flows[0].messages.as_ref().expect("messages").arrived;
+        (arrived, attempts(&result)[..].get(1).copied())
+    };
+    let rule = |timeout| Some(Reconnect { timeout, ..waits(Spread::None) });
+    let limit = Some(Span::from_secs(40));
+    // The segment before the SYN occupies the link for 416 ns.
+    assert_eq!(of(Connect::PerMessage, None, 30), (4, Some(90.000000416)));
+    assert_eq!(of(Connect::PerMessage, rule(limit), 30), (4, Some(71.0)));
+    assert_eq!(of(Connect::Once, rule(limit), 0), (4, Some(41.0)));
+    assert_eq!(of(Connect::PerMessage, rule(None), 30), (0, None));
+}
+
 #[test]
 fn full_jitter_draws_the_waits_from_the_seed() {
     let cuts = [Vec::new(), vec![[Time::ZERO, Time::from_secs(1_000)]]];
@@ -322,7 +347,9 @@ prop_compose! {
                 cuts[end as usize].push(cut);
             }
         }
-        let reconnect = Reconnect { resend, stored, queue, ..waits(jitter) };
+        // The longest opening without losses takes about three seconds.
+        let timeout = Some(Span::from_secs(10));
+        let reconnect = Reconnect { resend, stored, queue, timeout, ..waits(jitter) };
         Sessions {
             exchanges: Exchanges::Messages(arrivals(every, 700, 100)),
             connect: if per_message { Connect::PerMessage } else { Connect::Once },

@@ -163,7 +163,7 @@ impl Opener {
                 due.min(if end > self.acted { end } else { Time::NEVER })
             }
             Phase::Present { ready: None, since, .. } => {
-                plan.reconnect.and_then(|r| r.timeout).map_or(Time::NEVER, |limit| since + limit)
+                plan.time_limit().map_or(Time::NEVER, |limit| since + limit)
             }
             Phase::Present { .. } | Phase::Off | Phase::Over => Time::NEVER,
         }
@@ -253,7 +253,7 @@ impl Opener {
 
     /// Ends an attempt that has taken too long.
     fn check_limit(&mut self, now: Time, line: &mut Connections) {
-        let limit = line.plan.reconnect.and_then(|r| r.timeout);
+        let limit = line.plan.time_limit();
         if let (Phase::Present { number, since, ready: None, .. }, Some(limit)) =
             (self.phase, limit)
             && now >= since + limit

@@ -160,6 +160,13 @@ impl Sessions {
         self.reconnect.iter().try_for_each(Reconnect::check)
     }
 
+    /// Time within which an attempt must make a connection ready; `None` for the limits of TCP alone.
+    /// Without a rule of reconnection, only an attempt that another can follow has a limit.
+    pub(super) fn time_limit(&self) -> Option<Span> {
+        let per_message = || (self.connect == Connect::PerMessage).then_some(Reconnect::TIME_LIMIT);
+        self.reconnect.map_or_else(per_message, |r| r.timeout)
+    }
+
     /// The dialogue with this number. The dialogues of the opening come before the exchange.
     pub(super) fn dialogue(&self, number: usize) -> &Dialogue {
         self.opening.get(number).unwrap_or(&self.exchange)
@@ -216,6 +223,10 @@ pub(super) const WHOLE: u32 = 1_000_000;
 impl Reconnect {
     /// Factor of 1, which keeps the wait.
     pub const STEADY: u32 = 1_000;
+
+    /// Default of `timeout`. Published clients allow 10 s (TLS in aws-c-io) to 30 s (CONNACK in
+    /// Azure's SDK for C, connect in Paho for Go), which the slowest cellular radios exceed.
+    pub const TIME_LIMIT: Span = Span::from_secs(60);
 
     fn check(&self) -> Result<(), String> {
         if self.most < self.after {
