@@ -104,11 +104,15 @@ impl Measure {
         matches!(self, Measure::Goodput | Measure::Jain | Measure::BatteryLife)
     }
 
-    /// Range of possible values.
-    pub(super) fn range(self) -> Range {
+    /// Range of possible values in runs of this length.
+    pub(super) fn range(self, longest_s: f64) -> Range {
         match self {
             Measure::Loss | Measure::Retransmissions | Measure::Late => Range::SHARE.times(100.0),
             Measure::Jain => Range::SHARE,
+            Measure::QueueingDelay | Measure::Latency | Measure::Exchange => {
+                Range::up_to(longest_s * 1e3)
+            }
+            Measure::Completion => Range::up_to(longest_s),
             _ => Range::POSITIVE,
         }
     }

@@ -126,13 +126,15 @@ pub(super) fn of(
     if values.iter().flatten().all(Option::is_none) {
         return None;
     }
-    Some(rank(&values, measure, question.baseline))
+    let longest_s = records.iter().map(|r| r.end_s).fold(0.0, f64::max);
+    Some(rank(&values, measure, longest_s, question.baseline))
 }
 
-/// Ranks algorithms by their values, each in order of seed.
+/// Ranks algorithms by their values in runs of this length, each in order of seed.
 pub(super) fn rank(
     values: &[Vec<Option<f64>>],
     measure: Measure,
+    longest_s: f64,
     baseline: Option<usize>,
 ) -> Ranking {
     let finite = |runs: &Vec<Option<f64>>| -> Option<Vec<f64>> {
@@ -166,7 +168,9 @@ pub(super) fn rank(
         rank: (baseline.is_none() && means[a].is_some()).then(|| 1 + better(a)),
         missing: missing(a),
         mean: means[a].map(|s| s.mean),
-        ci95: whole[a].as_deref().and_then(|v| mean_interval(v, measure.range(), CONFIDENCE)),
+        ci95: whole[a]
+            .as_deref()
+            .and_then(|v| mean_interval(v, measure.range(longest_s), CONFIDENCE)),
         versus: reference.filter(|r| *r != a).and_then(|r| compared(a, r)),
     };
     let entries = order.into_iter().map(entry).collect();

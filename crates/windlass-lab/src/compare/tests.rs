@@ -122,7 +122,7 @@ fn a_rank_counts_the_significantly_better_algorithms() {
         noise.iter().map(|n| Some(level + sign * n)).collect()
     };
     let all = [values(10.0, 1.0), values(5.0, 1.0), values(10.02, -1.0)];
-    let ranking = rank(&all, Measure::Goodput, None);
+    let ranking = rank(&all, Measure::Goodput, 1e6, None);
     let order: Vec<(usize, Option<usize>)> =
         ranking.entries.iter().map(|e| (e.algorithm, e.rank)).collect();
     assert_eq!(order, [(2, Some(1)), (0, Some(1)), (1, Some(3))]);
@@ -134,7 +134,7 @@ fn a_rank_counts_the_significantly_better_algorithms() {
         assert_eq!(low <= 0.0 && 0.0 <= high, v.outcome == Outcome::Tie);
     }
     // Less delay is better. A baseline reduces the number of comparisons and removes the ranks.
-    let ranking = rank(&all, Measure::QueueingDelay, Some(0));
+    let ranking = rank(&all, Measure::QueueingDelay, 1e6, Some(0));
     assert_eq!((ranking.comparisons, ranking.entries[0].algorithm), (2, 1));
     assert_eq!(ranking.entries[0].versus.as_ref().unwrap().outcome, Outcome::Better);
     assert!(ranking.entries.iter().all(|e| e.rank.is_none()));
@@ -144,7 +144,7 @@ fn a_rank_counts_the_significantly_better_algorithms() {
 fn unfinished_runs_are_counted_and_not_compared() {
     let done = vec![Some(3.0), Some(4.0), Some(5.0)];
     let hung = vec![Some(1.0), Some(f64::INFINITY), None];
-    let ranking = rank(&[hung, done], Measure::Completion, None);
+    let ranking = rank(&[hung, done], Measure::Completion, 1e6, None);
     let [first, last] = &ranking.entries[..] else { panic!("two entries") };
     assert_eq!((first.algorithm, first.missing, first.rank), (1, 0, Some(1)));
     assert_eq!((last.algorithm, last.missing, last.rank, last.mean), (0, 2, None, None));
@@ -156,7 +156,7 @@ fn an_algorithm_with_more_infinite_latencies_is_ranked_lower() {
     let never = Some(f64::INFINITY);
     let all =
         [vec![never, never, Some(1.0)], vec![Some(90.0); 3], vec![Some(50.0), never, Some(50.0)]];
-    let ranking = rank(&all, Measure::Latency, None);
+    let ranking = rank(&all, Measure::Latency, 1e6, None);
     let order: Vec<usize> = ranking.entries.iter().map(|e| e.algorithm).collect();
     assert_eq!(order, [1, 2, 0]);
 }
@@ -164,16 +164,17 @@ fn an_algorithm_with_more_infinite_latencies_is_ranked_lower() {
 #[test]
 fn intervals_of_a_ranking_stay_within_the_range_of_the_measure() {
     let fair = vec![Some(0.5), Some(1.0), Some(1.0), Some(1.0)];
-    let [low, high] = rank(&[fair], Measure::Jain, None).entries[0].ci95.expect("an interval");
+    let [low, high] = rank(&[fair], Measure::Jain, 1e6, None).entries[0].ci95.expect("an interval");
     assert!(low > 0.0 && high < 1.0, "{low} {high}");
     let quick = vec![Some(1.0), Some(1.0), Some(1.0), Some(900.0)];
-    let [low, high] = rank(&[quick], Measure::Latency, None).entries[0].ci95.expect("an interval");
+    let [low, high] =
+        rank(&[quick], Measure::Latency, 1e6, None).entries[0].ci95.expect("an interval");
     assert!(low > 0.0 && high > 900.0, "{low} {high}");
 }
 
 #[test]
 fn one_seed_has_an_unknown_outcome() {
-    let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, None);
+    let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, 1e6, None);
     let versus = ranking.entries[1].versus.as_ref().unwrap();
     assert_eq!((versus.outcome, versus.difference), (Outcome::Unknown, -1.0));
     assert_eq!((versus.ci, versus.p_t, versus.p_wilcoxon), (None, None, None));

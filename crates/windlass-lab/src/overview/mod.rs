@@ -187,12 +187,14 @@ fn connections(told: &Told<'_>) -> Table {
             cell(&all, 0) + unit
         };
         table.notes.push(format!("all flows: {} lost: {}", sum(|c| c.failed), list.join(", ")));
-        table.notes.push(format!(
-            "all flows: connected again after {} (median) and {} (95 %); {} not until the end",
-            times(|c| c.p50_ms),
-            times(|c| c.p95_ms),
-            sum(|c| c.unfinished),
-        ));
+        if results().any(|(_, c)| c.duration(c.p50_ms).is_some()) {
+            table.notes.push(format!(
+                "all flows: connected again after {} (median) and {} (95 %); {} not until the end",
+                times(|c| c.p50_ms),
+                times(|c| c.p95_ms),
+                sum(|c| c.unfinished),
+            ));
+        }
     }
     let first = results().find_map(|(seed, c)| Some((seed, c.first_loss.as_ref()?)));
     table.notes.extend(first.map(|(seed, text)| format!("first loss, seed {seed}: {text}")));

@@ -5,7 +5,7 @@ use windlass_sim::FlowResult;
 use super::listing::{Told, masked};
 use crate::report::model::{Row, Table};
 use crate::report::numbers::{NEVER, interval};
-use crate::stats::share;
+use crate::stats::{CONFIDENCE, share};
 
 /// A table of counts of messages or exchanges, with its headings.
 pub(super) struct Kind {
@@ -19,7 +19,7 @@ pub(super) struct Kind {
 pub(super) const MESSAGES: Kind = Kind {
     caption: "Messages of all runs",
     columns: ["flow", "sent", "arrived", "on time", "late (%)", "worst (ms)", "with seed"],
-    note: "late: share of all messages with its exact 95 % interval, as if they were independent",
+    note: "late: share of all messages, with an exact 95 % interval that takes each run as one cluster",
     of: |flow| {
         let m = flow.messages.as_deref()?;
         let counts = [m.sent, m.arrived, m.on_time()];
@@ -36,7 +36,7 @@ pub(super) const MESSAGES: Kind = Kind {
 pub(super) const EXCHANGES: Kind = Kind {
     caption: "Exchanges of CoAP of all runs",
     columns: ["flow", "begun", "answered", "given up", "given up (%)", "longest (ms)", "with seed"],
-    note: "given up: share of the exchanges that ended with its exact 95 % interval, as if they were independent",
+    note: "given up: share of the exchanges that ended, with an exact 95 % interval that takes each run as one cluster",
     of: |flow| {
         let c = flow.coap.as_deref()?;
         let counts = [c.begun, c.completed, c.given_up];
@@ -62,6 +62,8 @@ pub(super) struct Counts {
 struct Pool {
     name: String,
     sum: Counts,
+    /// Bad events and all events of each run.
+    runs: Vec<(u64, [u64; 2])>,
     worst: Option<(f64, u64, u64)>,
 }
 
@@ -72,6 +74,10 @@ impl Pool {
         };
         together(&mut self.sum.counts, &c.counts);
         together(&mut self.sum.bad, &c.bad);
+        match self.runs.last_mut().filter(|(of, _)| *of == seed) {
+            Some((_, bad)) => together(bad, &c.bad),
+            None => self.runs.push((seed, c.bad)),
+        }
         let Some(worst) = c.worst else { return };
         // Among runs with events that did not end, the run with the most such events is the worst.
         if self.worst.is_none_or(|(known, lost, _)| (worst, c.lost) > (known, lost)) {
@@ -81,9 +87,11 @@ impl Pool {
 
     fn row(&self) -> Row {
         let [bad, whole] = self.sum.bad;
-        let share = share::exact(bad, whole).map(|[low, high]| {
-            interval(100.0 * bad as f64 / whole as f64, 100.0 * low, 100.0 * high)
-        });
+        let mean = bad as f64 / whole as f64;
+        let runs: Vec<[u64; 2]> = self.runs.iter().map(|(_, bad)| *bad).collect();
+        let error = share::ratio_error(&runs);
+        let ends = share::clustered(mean, error, runs.len(), whole as f64, CONFIDENCE);
+        let share = ends.map(|[low, high]| interval(100.0 * mean, 100.0 * low, 100.0 * high));
         let (worst, seed) = match self.worst {
             Some((f64::INFINITY, lost, seed)) => (format!("{NEVER} ({lost})"), seed.to_string()),
             Some((worst, _, seed)) => (format!("{worst:.1}"), seed.to_string()),
@@ -159,7 +167,7 @@ mod tests {
         let mut runs: Vec<RunRecord> = (1..=30).map(|seed| with(seed, 0, 0, Some(900.0))).collect();
         runs[16] = with(17, 1, 0, Some(80_000.0));
         let told = cells(&runs).expect("a table");
-        assert_eq!(told, ["3000", "3000", "2999", "0.03 [0.00, 0.19]", "80000.0", "17"]);
+        assert_eq!(told, ["3000", "3000", "2999", "0.03 [0.00, 0.20]", "80000.0", "17"]);
         runs[4] = with(5, 2, 1, None);
         runs[7] = with(8, 3, 3, None);
         let told = cells(&runs).expect("a table");

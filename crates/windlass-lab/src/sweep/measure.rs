@@ -50,9 +50,20 @@ impl Measure {
         self.metric.field.unit()
     }
 
-    /// Range of possible values.
-    pub fn range(&self) -> Range {
-        if self.metric.field.share { Range::SHARE } else { Range::POSITIVE }
+    /// Range of possible values in runs of this length. Delays and latencies are within the run.
+    pub fn range(&self, longest_s: f64) -> Range {
+        match self.metric.field.unit() {
+            _ if self.metric.field.share => Range::SHARE,
+            "ms" => Range::up_to(longest_s * 1e3),
+            _ => Range::POSITIVE,
+        }
+    }
+
+    /// Number of the events of which the value is a share; `None` for other values.
+    pub fn events(&self, run: &RunRecord) -> Option<f64> {
+        let field = self.metric.kind.metric(self.metric.field.events?)?;
+        let events = Metric { field, name: self.metric.name.clone(), ..self.metric };
+        events.mean(run, |name| matches(&self.metric.name, name))
     }
 
     /// The value in a run: the mean over all objects whose name matches; `None` if one of them has no value.

@@ -74,15 +74,10 @@ impl Sweep {
     fn notes(&self, cells: &[Cell]) -> Vec<String> {
         let any = |f: &dyn Fn(&Cell) -> bool| cells.iter().any(f);
         let mut notes = Vec::new();
-        if any(&|c| c.method == Method::BootstrapT) {
-            notes
-                .push("b: interval by percentile-t bootstrap, as the values are skewed".to_owned());
-        }
-        if any(&|c| c.method == Method::Bounded) {
-            notes.push(
-                "t: interval of the transformed mean, which contains only possible values"
-                    .to_owned(),
-            );
+        for method in Method::MARKED {
+            if any(&|c| c.method == method) {
+                notes.push(format!("{}: {}", method.mark(), method.note()));
+            }
         }
         if any(&|c| c.standing == Standing::AtMost) {
             notes.push(
@@ -160,10 +155,8 @@ impl Sweep {
                 s.map(|s| s.max),
             ];
             cells.extend(figures.map(|f| unit.figure(f)));
-            if c.method == Method::BootstrapT {
-                let last = cells.len() - 6;
-                cells[last].push_str(" b");
-            }
+            let last = cells.len() - 6;
+            cells[last] = format!("{} {}", cells[last], c.method.mark()).trim_end().to_owned();
             Row { cells, ..Row::default() }
         };
         let owned: Vec<Cell> = cells.iter().map(|c| (*c).clone()).collect();
@@ -351,11 +344,7 @@ impl Unit {
         if let Some([low, high]) = cell.ci95 {
             out += &format!(" [{}, {}]", self.figure(Some(low)), self.figure(Some(high)));
         }
-        out += match cell.method {
-            Method::BootstrapT => " b",
-            Method::Bounded => " t",
-            Method::Student | Method::Sequential => "",
-        };
+        out = format!("{out} {}", cell.method.mark()).trim_end().to_owned();
         if cell.without > 0 {
             out += &format!(" ({} of {})", cell.runs - cell.without, cell.runs);
         }

@@ -11,7 +11,7 @@ use crate::run::store::export::{Provenance, write};
 use crate::run::store::{Column, Format, Table, Values};
 use crate::stats::bootstrap::{self, Options};
 use crate::stats::sequential::Rule;
-use crate::stats::share::{Range, mean_interval};
+use crate::stats::share::{Range, clustered, mean_interval};
 use crate::stats::{CONFIDENCE, Summary};
 
 /// A metric at a point.
@@ -44,17 +44,46 @@ pub enum Method {
     BootstrapT,
     /// Student's t of the transformed mean, if Student's interval of the mean would contain impossible values.
     Bounded,
+    /// Exact interval of a share of counted events, with the runs as clusters, if Student's interval would
+    /// contain impossible values or no event was seen.
+    Exact,
     /// Student's t at the confidence of an interim analysis, for a number of runs that depends on the values.
     Sequential,
 }
 
 impl Method {
+    /// The methods that tables mark.
+    pub(super) const MARKED: [Method; 3] = [Method::BootstrapT, Method::Bounded, Method::Exact];
+
+    /// Letter after an interval; empty for the common methods.
+    pub(super) fn mark(self) -> &'static str {
+        match self {
+            Method::BootstrapT => "b",
+            Method::Bounded => "t",
+            Method::Exact => "e",
+            Method::Student | Method::Sequential => "",
+        }
+    }
+
+    /// Explanation of the letter.
+    pub(super) fn note(self) -> &'static str {
+        match self {
+            Method::BootstrapT => "interval by percentile-t bootstrap, as the values are skewed",
+            Method::Bounded => {
+                "interval of the transformed mean, which contains only possible values"
+            }
+            Method::Exact => "exact interval of counted events, with each run as one cluster",
+            Method::Student | Method::Sequential => "",
+        }
+    }
+
     /// Name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Method::Student => "student",
             Method::BootstrapT => "bootstrap-t",
             Method::Bounded => "bounded",
+            Method::Exact => "exact",
             Method::Sequential => "sequential",
         }
     }
@@ -87,7 +116,9 @@ impl Sweep {
             for (measure, m) in self.plan.measures.iter().enumerate() {
                 let values: Vec<f64> = records.iter().filter_map(|r| m.of(r)).collect();
                 let summary = Summary::of(&values);
-                let (method, ci95) = interval(&values, m.range(), sequential);
+                let longest_s = records.iter().map(|r| r.end_s).fold(0.0, f64::max);
+                let events = records.iter().map(|r| m.events(r)).sum::<Option<f64>>();
+                let (method, ci95) = interval(&values, m.range(longest_s), events, sequential);
                 let (runs, with) = (records.len() as u64, values.len() as u64);
                 let without = runs - with;
                 cells.push(Cell { point, measure, runs, without, summary, ci95, method, standing });
@@ -169,7 +200,7 @@ impl Sweep {
             real("mean", "Mean over the runs, in the metric's unit", cells, of(|s| Some(s.mean))),
             real("ci95_low", "Lower end of the mean's 95 % interval", cells, end(0)),
             real("ci95_high", "Upper end of the mean's 95 % interval", cells, end(1)),
-            text("ci95_method", "student, bootstrap-t, bounded or sequential", cells, |c| {
+            text("ci95_method", "student, bootstrap-t, bounded, exact or sequential", cells, |c| {
                 c.method.name().to_owned()
             }),
             real("sd", "Standard deviation of the runs", cells, of(|s| s.sd)),
@@ -200,7 +231,13 @@ impl Sweep {
 }
 
 /// The interval of a mean and its method. The interval contains only possible values.
-fn interval(values: &[f64], range: Range, sequential: bool) -> (Method, Option<[f64; 2]>) {
+/// `events` is the number of counted events of which the values are shares.
+fn interval(
+    values: &[f64],
+    range: Range,
+    events: Option<f64>,
+    sequential: bool,
+) -> (Method, Option<[f64; 2]>) {
     let student = if sequential {
         let look = Rule::look(values);
         look.half.is_finite().then_some([look.mean - look.half, look.mean + look.half])
@@ -214,8 +251,15 @@ fn interval(values: &[f64], range: Range, sequential: bool) -> (Method, Option<[
         Summary::of(values).and_then(|s| s.ci95_mean)
     };
     let confidence = if sequential { Rule::LOOK_CONFIDENCE } else { CONFIDENCE };
+    let at_an_end = |[low, high]: [f64; 2]| low == high && (low == range.low || low == range.high);
     match student {
-        Some(ends) if !range.holds(ends) => {
+        Some(ends) if !range.holds(ends) || at_an_end(ends) => {
+            if let (Some(events), Some(summary)) = (events, Summary::of(values))
+                && let Some(sd) = summary.sd
+            {
+                let (runs, error) = (values.len(), sd / (values.len() as f64).sqrt());
+                return (Method::Exact, clustered(summary.mean, error, runs, events, confidence));
+            }
             (Method::Bounded, mean_interval(values, range, confidence).or(student))
         }
         _ if sequential => (Method::Sequential, student),
@@ -286,11 +330,28 @@ mod tests {
         let mut values = vec![0.0; 39];
         values.push(0.03);
         for sequential in [false, true] {
-            let (method, ends) = interval(&values, Range::SHARE, sequential);
+            let (method, ends) = interval(&values, Range::SHARE, None, sequential);
             let [low, high] = ends.expect("an interval");
             assert!(method == Method::Bounded && low > 0.0 && high < 0.01, "{low} {high}");
+            let (method, ends) = interval(&values, Range::SHARE, Some(40_000.0), sequential);
+            let [low, high] = ends.expect("an interval");
+            assert!(method == Method::Exact && low > 0.0 && high < 0.01, "{low} {high}");
         }
         let even: Vec<f64> = (1..=9).map(f64::from).collect();
-        assert_eq!(interval(&even, Range::POSITIVE, false).0, Method::Student);
+        assert_eq!(interval(&even, Range::POSITIVE, None, false).0, Method::Student);
+    }
+
+    #[test]
+    fn a_share_of_zero_in_all_runs_has_the_exact_interval_of_its_events() {
+        let (method, ends) = interval(&[0.0; 10], Range::SHARE, Some(6_710.0), false);
+        assert_eq!((method, ends), (Method::Exact, crate::stats::share::exact(0, 6_710)));
+        assert_eq!(interval(&[0.0; 10], Range::SHARE, None, false).1, Some([0.0, 0.0]));
+    }
+
+    /// Two runs of 100 s with maxima of 1 ms and 90 s.
+    #[test]
+    fn the_interval_of_a_latency_ends_within_the_run() {
+        let [low, high] = interval(&[1.0, 90_000.0], Range::up_to(1e5), None, false).1.unwrap();
+        assert!(low > 0.0 && high < 1e5, "{low} {high}");
     }
 }

@@ -26,6 +26,8 @@ pub struct Field {
     infinite: bool,
     /// True if the value is a share, at most 1. No measured value is less than 0.
     pub share: bool,
+    /// For a share of counted events: the field of the same part with the number of events.
+    pub events: Option<&'static str>,
     read: for<'a> fn(Row<'a>) -> Option<Value<'a>>,
 }
 
@@ -70,6 +72,7 @@ impl Field {
             column: true,
             infinite: false,
             share: false,
+            events: None,
             read,
         }
     }
@@ -90,6 +93,11 @@ impl Field {
     /// Marks the field as a share.
     pub(super) const fn share(self) -> Field {
         Field { share: true, ..self }
+    }
+
+    /// Marks the field as a share of events, whose number is the field with this name.
+    pub(super) const fn share_of(self, events: &'static str) -> Field {
+        Field { share: true, events: Some(events), ..self }
     }
 
     /// Marks the field as a metric without a column, because it follows from columns.

@@ -18,7 +18,7 @@ fields! {
     integer delivered_bytes: "New payload at the receiving application", better(More);
     real goodput_bps: "delivered_bytes · 8 / active_s", better(More);
     real throughput_bps: "Payload sent, retransmissions included, per second";
-    real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
+    real loss_rate: "Sender's packets dropped by the network over those sent", share_of("packets_sent"), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less), needs(Connection);
     real_or_null min_rtt_ms: "Minimum RTT; null without a sample", better(Less), needs(Connection);
     real_or_null completion_s: "Time to the last byte delivered; null if unfinished", better(Less), or_never();
@@ -50,7 +50,7 @@ fields! {
     text_or_null failure: "Reason for the failure of the connection; null without a failure" = flow.failure.as_deref();
     real drops: "Sender's packets dropped by the network", better(Less), metric_only() = dropped(flow.loss_rate, flow.packets_sent);
     real_or_null messages_undelivered: "Messages that had not arrived when their deadline had passed", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.undelivered as f64;
-    real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = late_fraction(flow.messages.as_deref()?);
+    real_or_null late_fraction: "Messages past their deadline over messages written", share_of("messages_sent"), better(Less), needs(Deadline), metric_only() = late_fraction(flow.messages.as_deref()?);
     real_or_null message_p95_ms: "95th percentile of message latency; infinite if it falls among messages that never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p95_ms);
     real_or_null delay_p50_ms: "Median one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p50_ms;
     real_or_null delay_p95_ms: "95th percentile of one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p95_ms;
@@ -63,7 +63,7 @@ fields! {
     real_or_null exchanges_begun: "CoAP exchanges begun; null for other flows", needs(Exchanges), metric_only() = flow.coap.as_ref()?.begun as f64;
     real_or_null exchanges_completed: "CoAP exchanges with a response", better(More), needs(Exchanges), metric_only() = flow.coap.as_ref()?.completed as f64;
     real_or_null exchanges_given_up: "CoAP exchanges given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;
-    real_or_null exchange_given_up_fraction: "CoAP exchanges given up over CoAP exchanges that ended", share(), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
+    real_or_null exchange_given_up_fraction: "CoAP exchanges given up over CoAP exchanges that ended", share_of("exchanges_begun"), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
     real_or_null exchange_duplicates: "Duplicate requests at the server", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.duplicates as f64;
     real_or_null exchange_mean_ms: "Mean time from the due time of a request to its response; infinite if an exchange was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.mean_ms);
     real_or_null exchange_p50_ms: "Median time of an exchange; infinite if half of them were given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p50_ms);
@@ -152,7 +152,7 @@ fields! {
     real goodput_bps: "delivered_bytes · 8 over the flow's active_s", better(More);
     real share: "delivered_bytes over the sum of the flow's subflows", share();
     real throughput_bps: "Payload sent, retransmissions included, per second";
-    real loss_rate: "Sender's packets dropped by the network over those sent", share(), better(Less);
+    real loss_rate: "Sender's packets dropped by the network over those sent", share_of("packets_sent"), better(Less);
     real_or_null srtt_ms: "Smoothed RTT at the end; null without a sample", better(Less);
     real_or_null min_rtt_ms: "Minimum RTT; null without a sample", better(Less);
     integer retransmits: "Data segments retransmitted", better(Less);

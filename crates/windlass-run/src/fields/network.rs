@@ -23,7 +23,7 @@ fields! {
     real mean_queue_packets: "Mean number of waiting packets", better(Less);
     real mean_queue_delay_ms: "Mean wait of the packets whose transmission began within the run", better(Less);
     integer max_queue_packets: "Maximum number of waiting packets", better(Less);
-    real_or_null drop_fraction: "drops over sent", share(), better(Less), metric_only() = share(link.drops, link.sent);
+    real_or_null drop_fraction: "drops over sent", share_of("sent"), better(Less), metric_only() = share(link.drops, link.sent);
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

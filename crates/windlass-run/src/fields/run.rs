@@ -40,7 +40,7 @@ fields! {
     real_or_null delay_excess_ms: "Mean one-way delay above the minimum of its flow", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| Some(f.transit.as_ref()?.mean_ms - f.transit.as_ref()?.min_ms));
     real_or_null jitter_ms: "Mean change of delay from one arrival to the next", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.jitter_ms);
     real_or_null gap_ms: "Mean time between arrivals of data packets", better(Less), needs(Delays), metric_only() = by_packets(run, arrived, |f| f.transit.as_ref()?.gap_ms);
-    real_or_null late_fraction: "Messages past their deadline over messages written", share(), better(Less), needs(Deadline), metric_only() = {
+    real_or_null late_fraction: "Messages past their deadline over messages written", share_of("messages_sent"), better(Less), needs(Deadline), metric_only() = {
         let sent: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.sent)).sum();
         let late: u64 = run.flows.iter().filter_map(|f| Some(f.messages.as_ref()?.late)).sum();
         (sent > 0).then(|| late as f64 / sent as f64)
