@@ -5,6 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 
 use windlass_cc::Time;
+
+use crate::link_radio::RadioState;
+use crate::session::Note;
 use windlass_tcp::{Journal, Segment};
 
 /// Fate of a packet in transit.
@@ -77,6 +80,15 @@ pub struct Decided {
     pub journal: Journal,
 }
 
+/// States of a link's radio.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RadioStates {
+    /// Index of the link.
+    pub link: usize,
+    /// Beginning of each state, ascending.
+    pub states: Vec<(Time, RadioState)>,
+}
+
 /// The record of decisions of a run: decisions of senders, and fates of packets.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Decisions {
@@ -84,6 +96,10 @@ pub struct Decisions {
     pub senders: Vec<Decided>,
     /// Packets dropped or marked, in order of time.
     pub incidents: Vec<Incident>,
+    /// Events of the connections of each flow that opens several.
+    pub sessions: BTreeMap<u32, Vec<Note>>,
+    /// States of the cellular radios.
+    pub radios: Vec<RadioStates>,
 }
 
 /// Sending times of the packets in the network, by slot.

@@ -171,6 +171,13 @@ impl Host {
         }
     }
 
+    /// Starts the record of the events of successive connections.
+    pub(crate) fn keep_notes(&mut self) {
+        if let Kind::Session(end) = &mut self.kind {
+            end.keep_notes();
+        }
+    }
+
     /// True if the host awaits an answer: it has unacknowledged data or an unanswered request, or
     /// it has closed and the peer has not.
     pub fn expects_answer(&self) -> bool {

@@ -121,7 +121,7 @@ mod view;
 
 pub use config::{Config, ConfigError};
 pub use conservation::ConservationError;
-pub use evidence::{Backlog, Decided, Decisions, Fate, Incident};
+pub use evidence::{Backlog, Decided, Decisions, Fate, Incident, RadioStates};
 pub use packet::PathPacket;
 pub use results::{
     FlowResult, FlowTimeline, LinkResult, MultipathResult, PacketEvent, PacketFate, RadioResult,

@@ -71,6 +71,7 @@ impl Simulation {
         radios.start(&mut core);
         if config.record.decisions {
             core.hosts.iter_mut().step_by(2).for_each(Host::keep_journal);
+            core.hosts.iter_mut().for_each(Host::keep_notes);
         }
         let bins = Bins::new(&config).map(Box::new);
         Ok(Simulation {

@@ -1,5 +1,7 @@
 //! Read-only view of a run, for the results and the conservation check.
 
+use std::collections::BTreeMap;
+
 use windlass_cc::Time;
 use windlass_tcp::Journal;
 
@@ -13,6 +15,7 @@ use crate::line::DelayLine;
 use crate::link_radio::gate::Gate;
 use crate::radio::network::Radios;
 use crate::results::{RadioResult, RadioUse};
+use crate::session;
 
 /// The parts of a run.
 #[derive(Clone, Copy)]
@@ -76,7 +79,14 @@ impl View<'_> {
                 _ => {}
             }
         }
-        Some(Decisions { senders, incidents })
+        let mut sessions = BTreeMap::new();
+        for (flow, hosts) in (0u32..).zip(self.core.hosts.chunks_exact(2)) {
+            if let [Kind::Session(from), Kind::Session(to)] = [&hosts[0].kind, &hosts[1].kind] {
+                sessions.insert(flow, session::of_both([&**from, &**to]));
+            }
+        }
+        let radios = self.gates.iter().filter_map(Gate::states).collect();
+        Some(Decisions { senders, incidents, sessions, radios })
     }
 
     /// Name of a link direction in results.

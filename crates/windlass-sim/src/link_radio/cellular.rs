@@ -12,6 +12,7 @@
 
 use windlass_cc::{Span, Time};
 
+use super::RadioState;
 use super::config::{Cellular, Release};
 use super::meter::{State, Times, on_time};
 use super::way::{Way, after};
@@ -43,6 +44,17 @@ enum Phase {
     },
 }
 
+impl Phase {
+    fn state(self) -> RadioState {
+        match self {
+            Phase::Sleep { .. } => RadioState::Sleep,
+            Phase::Idle { .. } => RadioState::Idle,
+            Phase::Connecting { .. } => RadioState::Connecting,
+            Phase::Connected { .. } => RadioState::Connected,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     config: Cellular,
@@ -51,6 +63,8 @@ pub(crate) struct Machine {
     since: Time,
     pub(super) times: Times,
     pub(super) connections: u64,
+    /// Beginning of each state, if they are recorded.
+    pub(super) states: Option<Vec<(Time, RadioState)>>,
 }
 
 impl Machine {
@@ -60,7 +74,7 @@ impl Machine {
             period => Phase::Sleep { update: Time::ZERO + period },
         };
         let (since, times) = (Time::ZERO, Times::default());
-        Machine { config, phase, since, times, connections: 0 }
+        Machine { config, phase, since, times, connections: 0, states: None }
     }
 
     pub(super) fn advance(&mut self, now: Time, waiting: [bool; 2]) {
@@ -73,8 +87,22 @@ impl Machine {
         self.settle(now);
     }
 
+    /// Records the states from now on.
+    pub(super) fn record(&mut self) {
+        self.states = Some(vec![(self.since, self.phase.state())]);
+    }
+
+    fn note(&mut self, state: RadioState) {
+        if let Some(states) = &mut self.states
+            && states.last().is_none_or(|(_, last)| *last != state)
+        {
+            states.push((self.since, state));
+        }
+    }
+
     /// Counts the time up to `to` as time without power.
     pub(super) fn off_until(&mut self, to: Time) {
+        self.note(RadioState::Off);
         self.times.add(State::Off, to.since(self.since));
         self.since = to;
     }
@@ -88,6 +116,7 @@ impl Machine {
     fn enter(&mut self, phase: Phase) {
         self.connections += u64::from(matches!(phase, Phase::Connecting { .. }));
         self.phase = phase;
+        self.note(phase.state());
     }
 
     pub(super) fn change(&self, waiting: [bool; 2]) -> Option<Time> {

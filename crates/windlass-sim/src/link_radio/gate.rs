@@ -8,6 +8,7 @@ use super::{Machine, Way};
 use crate::aqm::AqmQueue;
 use crate::config::Config;
 use crate::core::{Core, Entity};
+use crate::evidence::RadioStates;
 use crate::packet::PacketHandle;
 use crate::results::{RadioResult, RadioUse, StationResult};
 use crate::schedule::Schedule;
@@ -33,7 +34,7 @@ impl Gate {
             link: i,
             queues: [radio.device, 1 - radio.device]
                 .map(|end| AqmQueue::in_front(config, 2 * i + end)),
-            machine: Machine::new(radio),
+            machine: Machine::new(radio).recording(config.record.decisions),
             last: Way::Down,
             armed: Time::NEVER,
         };
@@ -167,6 +168,12 @@ impl Gate {
     /// True if each moment up to `now` is counted in one state.
     pub(crate) fn counts_all_time(&self, now: Time) -> bool {
         self.machine_at(now).times().all_ns() == now.0
+    }
+
+    /// The states up to now, if they are recorded.
+    pub(crate) fn states(&self) -> Option<RadioStates> {
+        let states = self.machine.states()?.to_vec();
+        Some(RadioStates { link: self.link, states })
     }
 
     fn radio<'a>(&self, config: &'a Config) -> Option<(usize, &'a LinkRadio)> {

@@ -25,6 +25,21 @@ pub use config::{Access, Cellular, ClassA, Invalid, LinkRadio, Power, Release};
 use meter::Times;
 pub(crate) use way::Way;
 
+/// State of a cellular radio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RadioState {
+    /// Power saving mode. A downlink packet waits until the device connects.
+    Sleep,
+    /// Without a connection. A downlink packet waits for the next paging occasion.
+    Idle,
+    /// Random access and set-up.
+    Connecting,
+    /// Frames pass.
+    Connected,
+    /// Without power.
+    Off,
+}
+
 /// State of a radio. Calls are in the order of time. `waiting` is true for the ways with a waiting
 /// packet; it has not changed since the last call.
 #[derive(Clone, Debug)]
@@ -59,6 +74,22 @@ impl Machine {
             Access::ClassA(config) => Kind::ClassA(class_a::Machine::new(*config)),
         };
         Machine { kind, off: radio.off.iter().copied().collect(), is_off: false }
+    }
+
+    /// Records the states, if this is true and the radio is cellular.
+    pub(crate) fn recording(mut self, records: bool) -> Machine {
+        if let (Kind::Cellular(machine), true) = (&mut self.kind, records) {
+            machine.record();
+        }
+        self
+    }
+
+    /// The recorded states.
+    pub(crate) fn states(&self) -> Option<&[(Time, RadioState)]> {
+        match &self.kind {
+            Kind::Cellular(machine) => machine.states.as_deref(),
+            Kind::ClassA(_) => None,
+        }
     }
 
     /// Proceeds to `now`.

@@ -6,6 +6,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::{CongestionControl, Endpoint, Journal, Profile, Segment, Seq, State, Stats};
 
 use super::contents::{Item, Message, Place, Shared};
+use super::log::{Note, What};
 use super::loss::{Cause, Loss};
 use super::plan::Side;
 use crate::random::Stream;
@@ -74,6 +75,8 @@ pub(super) struct Connections {
     /// Algorithm of each new endpoint, in place of the profile's algorithm.
     pub(super) controller: Option<Box<dyn CongestionControl>>,
     pub(super) keeps_journal: bool,
+    /// Events of the connections, if they are recorded.
+    pub(super) notes: Option<Vec<Note>>,
     /// Journals of the connections that are gone.
     journals: Vec<Journal>,
 }
@@ -94,7 +97,15 @@ impl Connections {
             isn,
             controller: None,
             keeps_journal: false,
+            notes: None,
             journals: Vec::new(),
+        }
+    }
+
+    /// Records an event of a connection.
+    pub(super) fn note(&mut self, time: Time, connection: u32, what: What) {
+        if let Some(notes) = &mut self.notes {
+            notes.push(Note { time, connection, what });
         }
     }
 
@@ -213,7 +224,8 @@ impl Connections {
     /// Writes a step.
     fn write(&mut self, now: Time, number: u32, place: Place) {
         let dialogue = self.plan.dialogue(place.dialogue);
-        let bytes = place.size(&dialogue.steps[place.step]);
+        let step = dialogue.steps[place.step];
+        let bytes = place.size(&step);
         let is_last = place.step + 1 == dialogue.steps.len();
         let opening = place.dialogue < self.plan.opening.len();
         let Some(connection) = self.get(number) else { return };
@@ -225,6 +237,10 @@ impl Connections {
             && let Some(open) = connection.unconfirmed.iter_mut().find(|u| u.message == message)
         {
             open.end = Some(end);
+        }
+        if let Some(message) = place.message.filter(|_| step.message) {
+            let range = [end - bytes, end];
+            self.note(now, number, What::Written { message: message.id, range });
         }
         self.outbox.push((number, Item { end, place }));
         if opening {

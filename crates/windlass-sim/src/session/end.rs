@@ -3,8 +3,9 @@
 use windlass_cc::{Span, Time};
 use windlass_tcp::{CongestionControl, Endpoint, Journal, Profile, Segment, Stats};
 
-use super::connections::Connections;
+use super::connections::{Completed, Connections};
 use super::contents::{Item, Message, Shared};
+use super::log::{Note, What};
 use super::loss::Loss;
 use super::opener::Opener;
 use super::plan::{Exchanges, Side};
@@ -89,11 +90,13 @@ impl SessionEnd {
 
     fn act(&mut self, now: Time, p: &Profile) {
         self.line.act(now, p);
-        for step in self.line.completed.iter().filter(|step| step.read) {
-            let place = step.place;
+        for i in 0..self.line.completed.len() {
+            let Completed { number, place, read } = self.line.completed[i];
             let carries = self.line.plan.dialogue(place.dialogue).steps[place.step].message;
-            if let Some(message) = place.message.filter(|_| carries) {
-                self.inbox.take(now, message);
+            if let Some(message) = place.message.filter(|_| read && carries)
+                && self.inbox.take(now, message)
+            {
+                self.line.note(now, number, What::Arrived { message: message.id });
             }
         }
         match &mut self.opener {
@@ -167,6 +170,16 @@ impl SessionEnd {
         self.line.keeps_journal = true;
     }
 
+    /// Records the events of each connection.
+    pub(crate) fn keep_notes(&mut self) {
+        self.line.notes = Some(Vec::new());
+    }
+
+    /// Events of all connections, if they are recorded.
+    pub(super) fn notes(&self) -> &[Note] {
+        self.line.notes.as_deref().unwrap_or_default()
+    }
+
     /// Decisions of all connections.
     pub(crate) fn journals(&self) -> impl Iterator<Item = &Journal> {
         self.line.journals()
@@ -204,15 +217,15 @@ impl SessionEnd {
 }
 
 impl Inbox {
-    /// Takes a message. A duplicate only counts as such.
-    fn take(&mut self, now: Time, message: Message) {
+    /// Takes a message. Returns false for a duplicate, which only counts as such.
+    fn take(&mut self, now: Time, message: Message) -> bool {
         let (word, bit) = (message.id as usize / 64, 1 << (message.id % 64));
         if self.seen.len() <= word {
             self.seen.resize(word + 1, 0);
         }
         if self.seen[word] & bit != 0 {
             self.duplicates += 1;
-            return;
+            return false;
         }
         self.seen[word] |= bit;
         self.count += 1;
@@ -221,5 +234,6 @@ impl Inbox {
         if let Some(messages) = &mut self.messages {
             messages.arrived(now, message.due);
         }
+        true
     }
 }

@@ -14,12 +14,15 @@ mod backoff;
 mod connections;
 mod contents;
 mod end;
+mod log;
 mod loss;
 mod opener;
 pub(crate) mod plan;
 mod result;
 
 pub(crate) use end::SessionEnd;
+pub(crate) use log::of_both;
+pub use log::{Note, What};
 pub use loss::Cause;
 pub use plan::{Connect, Dialogue, Exchanges, Reconnect, Sessions, Side, Spread, Step};
 pub use result::ConnectionsResult;

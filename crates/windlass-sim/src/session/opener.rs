@@ -9,6 +9,7 @@ use windlass_tcp::{Profile, State};
 use super::backoff::{Backoff, uniform};
 use super::connections::{Completed, Connections, Unconfirmed};
 use super::contents::{Message, Place};
+use super::log::What;
 use super::loss::{Cause, Loss, TIME_LIMIT};
 use super::plan::{Connect, Exchanges, Reconnect, Sessions, Side};
 use crate::arrivals::ArrivalProcess;
@@ -242,6 +243,7 @@ impl Opener {
             return;
         }
         *ready = Some(now);
+        line.note(now, of, What::Ready);
         self.counts.ready += 1;
         if line.plan.reconnect.is_none_or(|r| r.reset == Span::ZERO) {
             self.backoff.reset();
@@ -348,6 +350,7 @@ impl Opener {
         self.next += 1;
         self.counts.opened += 1;
         line.add(p, number).endpoint.connect();
+        line.note(now, number, What::Begun);
         self.phase = Phase::Present { number, since: now, begun: false, ready: None };
     }
 

@@ -1,0 +1,176 @@
+//! The events of a message, in order of time.
+
+use windlass_cc::Time;
+use windlass_sim::session::What;
+use windlass_sim::{PacketEvent, PacketFate};
+
+use super::ours::{Message, Ours, port};
+
+/// An event of a message.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) time: Time,
+    pub(super) kind: Kind,
+    pub(super) text: String,
+}
+
+/// Kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The application has the message.
+    Due,
+    /// An attempt to connect begins.
+    Begun,
+    /// The connection is ready for messages.
+    Ready,
+    /// The connection is lost.
+    Gone,
+    /// The application writes the message on a connection.
+    Written,
+    /// A packet is put on the first link.
+    Put,
+    /// The sender's retransmission timer expires.
+    Timeout,
+    /// A packet leaves the queue of a later link.
+    Left,
+    /// A packet is lost.
+    Lost,
+    /// A packet arrives.
+    Arrived,
+    /// The message is complete at the receiver.
+    Readable,
+    /// The run ends.
+    End,
+}
+
+impl Ours<'_> {
+    /// The events of a message.
+    pub(super) fn events(&self, m: &Message, all: &[Message]) -> Vec<Event> {
+        let due = if self.notes.is_empty() { "written" } else { "due" };
+        let mut events = vec![Event { time: m.due, kind: Kind::Due, text: due.to_owned() }];
+        self.add_connections(m, &mut events);
+        let packets = events.len();
+        self.add_packets(m, &mut events);
+        self.add_timeouts(m, &mut events);
+        // A timeout precedes the packet that it repeats.
+        events[packets..].sort_by_key(|e| (e.time, e.kind != Kind::Timeout));
+        if let Some(end) = m.arrived {
+            let own = events.iter().filter(|e| e.kind == Kind::Arrived).map(|e| e.time);
+            let own = own.filter(|time| *time <= end).max();
+            let earlier = all.iter().rev().find(|o| o.number < m.number && o.arrived == m.arrived);
+            let text = match (own, earlier) {
+                (Some(own), Some(earlier)) if own < end => format!(
+                    "complete and readable, with message {}, which came before it in the stream",
+                    earlier.number
+                ),
+                _ => "complete and readable".to_owned(),
+            };
+            events.retain(|event| event.time <= end);
+            events.sort_by_key(|event| event.time);
+            events.push(Event { time: end, kind: Kind::Readable, text });
+        }
+        events.sort_by_key(|event| event.time);
+        events
+    }
+
+    /// Adds the packets that carry the message.
+    fn add_packets(&self, m: &Message, events: &mut Vec<Event>) {
+        let mut sent: Vec<(u16, [u64; 2])> = Vec::new();
+        for (e, [from, to], part) in self.carriers(m) {
+            let link = &self.case.result.links[e.link as usize].name;
+            let mut add = |kind, text: String| {
+                let [first, last] = part.range;
+                let which = if last - first > to - from {
+                    format!(" bytes {} to {}", from.max(first) - first, to.min(last) - first)
+                } else {
+                    String::new()
+                };
+                events.push(Event { time: e.time, kind, text: text + &which });
+            };
+            if self.leaves(e) {
+                let again = sent
+                    .iter()
+                    .any(|(p, known)| *p == part.port && known[0] < to && known[1] > from);
+                sent.push((part.port, [from, to]));
+                let how = if again { "again" } else { "for the first time" };
+                add(Kind::Put, format!("put on {link} {how}"));
+            }
+            match e.fate {
+                PacketFate::DroppedQueue | PacketFate::DroppedError => {
+                    add(Kind::Lost, format!("{} {link}", lost(e)));
+                }
+                PacketFate::Sent if !self.leaves(e) => {
+                    add(Kind::Left, format!("left the queue of {link}"));
+                }
+                PacketFate::Delivered if self.arrives(e) => {
+                    add(Kind::Arrived, "arrived".to_owned())
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the timeouts after the message was sent.
+    fn add_timeouts(&self, m: &Message, events: &mut Vec<Event>) {
+        let Some(sent) = events.iter().filter(|e| e.kind == Kind::Put).map(|e| e.time).min() else {
+            return;
+        };
+        let end = m.arrived.unwrap_or(self.case.result.end);
+        for (time, rto) in self.timeouts().filter(|(time, _)| (sent..end).contains(time)) {
+            let text =
+                format!("the retransmission timer expired after {:.3} s", rto.0 as f64 / 1e9);
+            events.push(Event { time, kind: Kind::Timeout, text });
+        }
+    }
+
+    /// Adds the connections on which the message was written, and the attempts for which it waited.
+    fn add_connections(&self, m: &Message, events: &mut Vec<Event>) {
+        let end = m.arrived.unwrap_or(self.case.result.end);
+        let number = m.number - 1;
+        let wrote = |what: What| matches!(what, What::Written { message, .. } if message == number);
+        for begun in self.notes.iter().filter(|n| n.what == What::Begun && n.time <= end) {
+            let own = || self.notes.iter().filter(|n| n.connection == begun.connection);
+            let attempt = own().find(|n| matches!(n.what, What::Ready | What::Lost(_)));
+            let until = attempt.map_or(end, |n| n.time);
+            let carries = own().any(|n| wrote(n.what));
+            if !carries && until < m.due {
+                continue;
+            }
+            let name = format!("connection {}", begun.connection + 1);
+            let mut add = |time, kind, text| events.push(Event { time, kind, text });
+            for note in own().filter(|n| n.time <= end) {
+                match note.what {
+                    What::Begun if until >= m.due => {
+                        add(note.time, Kind::Begun, format!("{name}: begun"));
+                    }
+                    What::Ready if until >= m.due => {
+                        add(note.time, Kind::Ready, format!("{name}: ready"))
+                    }
+                    What::Lost(why) if note.time >= m.due => {
+                        add(note.time, Kind::Gone, format!("{name}: lost: {why}"));
+                    }
+                    what if wrote(what) => {
+                        add(note.time, Kind::Written, format!("written on {name}"));
+                    }
+                    _ => {}
+                }
+            }
+            for e in self.packets.iter().map(|(e, _)| *e).chain(self.answers.iter().copied()) {
+                let here = port(e) == begun.connection as u16;
+                let lost = matches!(e.fate, PacketFate::DroppedQueue | PacketFate::DroppedError);
+                if here && lost && (begun.time..until).contains(&e.time) && until >= m.due {
+                    let link = &self.case.result.links[e.link as usize].name;
+                    let text = format!("{name}: a packet of its opening {} {link}", self::lost(e));
+                    add(e.time, Kind::Lost, text);
+                }
+            }
+        }
+    }
+}
+
+fn lost(e: &PacketEvent) -> &'static str {
+    match e.fate {
+        PacketFate::DroppedQueue => "dropped by the queue of",
+        _ => "lost on",
+    }
+}
