@@ -235,7 +235,7 @@ pub enum Command {
     /// List the congestion-control algorithms, slow starts and timers, or describe one of them.
     #[command(after_help = ALGORITHMS_HELP)]
     Algorithms(Algorithms),
-    /// List the stack presets and radio standards, or print every value of one of them.
+    /// List the stack presets, radio standards and radios of links, or print every value of one of them.
     #[command(after_help = PRESETS_HELP)]
     Presets(Named),
     /// List the papers, or print the citation of one paper.

@@ -215,6 +215,10 @@ fn errors_of_unknown_names_list_the_known_names() {
         &["no algorithm, slow start or timer is called \"zzz\"; there are tahoe, reno, newreno"],
     );
     refuses(&["presets", "windows"], &["no preset is called \"windows\"; there are rfc, riverbed"]);
+    refuses(
+        &["presets", "nb-iot"],
+        &["no preset is called \"nb-iot\"; did you mean `nb-iot-ce0`?"],
+    );
     refuses(&["algorithms", "cubc"], &["timer is called \"cubc\"; did you mean `cubic`?"]);
     refuses(&["papers", "none"], &["no paper is called \"none\"; there are reno-ber"]);
     let paper = "no paper is called \"reno\"; did you mean `reno-ber`?";

@@ -69,6 +69,24 @@ fn tables_rank_the_algorithms_and_show_harm() {
     assert!(said.err.contains("24 runs, "), "{}", said.err);
 }
 
+/// Messages are ranked by their latency, CoAP without a deadline by its exchanges.
+#[test]
+fn the_usual_ranking_follows_the_traffic() {
+    let coap = "traffic = { kind = 'coap', every = '1s', size = '20B' }";
+    let messages = "algorithm = 'reno'\ntraffic = { kind = 'messages', every = '1s', size = '20B', deadline = '1s' }";
+    for (traffic, algorithms, title) in [
+        (messages, "reno,cubic", "Ranking by message latency, 99 % (ms): less is better"),
+        (coap, "coap,cocoa", "Ranking by CoAP exchange, 95 % (ms): less is better"),
+    ] {
+        let (link, _) = SHARED.split_once("[[flow]]").expect("flows");
+        let flow =
+            format!("[[flow]]\nname = 'report'\nfrom = 'server'\nto = 'client'\n{traffic}\n");
+        let (_dir, file) = scenario(&(link.to_owned() + &flow));
+        let said = done(&compare(&file, algorithms, &["--seeds", "2", "--no-harm"]));
+        assert!(said.out.contains(title), "{}", said.out);
+    }
+}
+
 #[test]
 fn json_has_rankings_and_harm_and_csv_one_row_a_measure_and_algorithm() {
     let (_dir, file) = scenario(SHARED);

@@ -31,7 +31,7 @@ fn choice(text: &str, algorithms: &[&str], measure: Measure, spread: Spread, see
         seeds,
         baseline: None,
         jitter: None,
-        measure,
+        measure: Some(measure),
         harm: false,
         world: World::Sim,
     };
@@ -122,7 +122,7 @@ fn too_few_networks_invalid_factors_and_missing_measures_are_errors() {
         seeds: 3,
         baseline: None,
         jitter: None,
-        measure: Measure::Jain,
+        measure: Some(Measure::Jain),
         harm: false,
         world: World::Sim,
     };
@@ -229,7 +229,7 @@ fn settings_are_compared_one_at_a_time_and_bytes_count_both_directions() {
         seeds: 6,
         baseline: None,
         jitter: None,
-        measure: Measure::Bytes,
+        measure: Some(Measure::Bytes),
         harm: false,
         world: World::Sim,
     };

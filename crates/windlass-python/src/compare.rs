@@ -34,7 +34,7 @@ pub fn compare(
     flows: Vec<String>,
     baseline: Option<String>,
     jitter: Option<String>,
-    metric: &str,
+    metric: Option<&str>,
     harm: bool,
     folder: Option<PathBuf>,
     jobs: usize,
@@ -50,7 +50,7 @@ pub fn compare(
         seeds,
         baseline,
         jitter: jitter.map(|j| j.parse()).transpose().map_err(wrong)?,
-        measure: measure(metric)?,
+        measure: metric.map(measure).transpose()?,
         harm,
         world: World::Sim,
     };

@@ -316,6 +316,13 @@ pub fn stack_values(config: &windlass_tcp::StackConfig) -> Vec<(&'static str, St
     stack::written(config)
 }
 
+/// The keys of a link with this named radio, and of the radio, with their values as a scenario would spell them.
+pub fn link_radio_values(
+    preset: &windlass_sim::link_radio::presets::Preset,
+) -> [Vec<(&'static str, String)>; 2] {
+    link_radio::values(preset)
+}
+
 /// Reads the document with all overrides except `without` applied to it.
 fn changed(
     root: &Node,

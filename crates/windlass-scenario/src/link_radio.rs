@@ -17,7 +17,7 @@ use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Quantity, Shape, section};
 use crate::tree::Value;
-use crate::units::{Bytes, Joules, Probability, Watts};
+use crate::units::{BitRate, Bytes, Duration, Joules, Probability, Watts};
 use crate::ways::Hop;
 
 section! {
@@ -43,7 +43,7 @@ table!(CELLULAR, "cellular", apply_cellular, written_cellular, Cellular {
     promotion: Codec::time(countable_span), "time from the first packet to the connection (random access and set-up)", "the preset's";
     scheduling_request: Codec::time(countable_span), "in a connection, delay of an uplink packet with no uplink packet before it", "the preset's";
     inactivity: Codec::time(positive_span), "time without frames after which the network ends a connection", "the preset's";
-    release: Codec::word(&Release::ALL), "event that ends a connection: `inactivity`, or with release assistance `after-uplink` or `after-downlink`, at once after such a frame if no packet waits", "`\"inactivity\"`";
+    release: Codec::word(&Release::ALL), "event that ends a connection: `inactivity`, or with release assistance `after-uplink` or `after-downlink`, at once after such a frame if no packet waits. A connection whose last frame goes the other way ends by inactivity", "`\"inactivity\"`";
     drx_after: Codec::time(countable_span), "in a connection, time without frames after which the receiver is on in cycles only", "the preset's";
     drx_cycle: Codec::time(countable_span), "cycle of the receiver in a connection; `0s`: always on", "the preset's";
     drx_on: Codec::time(countable_span), "time for which the receiver is on in each such cycle", "the preset's";
@@ -171,6 +171,18 @@ fn power(field: &Field, usual: Power) -> Result<Power, Problem> {
         idle_uw: watts("idle", usual.idle_uw)?,
         sleep_uw: watts("sleep", usual.sleep_uw)?,
     })
+}
+
+/// The keys of a named radio and of its link, as a scenario would spell them.
+pub(super) fn values(preset: &presets::Preset) -> [Vec<(&'static str, String)>; 2] {
+    let [up, down] = preset.rates_bps.map(|bps| quote(BitRate(bps)));
+    let mut link = vec![("delay", quote(Duration(preset.delay)))];
+    // The spreading factor of LoRaWAN sets the rate.
+    if let Access::Cellular(_) = preset.radio.access {
+        link.extend([("rate", up), ("back", inline(&[("rate", down)]))]);
+    }
+    let spec = RadioSpec { preset: preset.name, radio: preset.radio.clone() };
+    [link, written(&spec)]
 }
 
 /// The keys of a radio and their TOML text.

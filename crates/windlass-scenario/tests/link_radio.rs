@@ -1,6 +1,6 @@
 //! Radios of links in scenario files.
 
-use windlass_scenario::Scenario;
+use windlass_scenario::{Scenario, link_radio_values};
 use windlass_sim::Simulation;
 use windlass_sim::link_radio::{Access, lora, presets};
 
@@ -19,6 +19,24 @@ fn read(link: &str) -> Scenario {
 
 fn refusal_of(link: &str, flow: &str) -> String {
     Scenario::from_str(&with(link, flow), "test.toml").expect_err(link).to_string()
+}
+
+/// `windlass presets NAME` prints these values.
+#[test]
+fn the_printed_values_of_a_radio_are_the_radio() {
+    for name in presets::CELLULAR.into_iter().chain(presets::LORAWAN) {
+        let preset = presets::by_name(name).expect(name);
+        let [link, radio] = link_radio_values(&preset);
+        let lines = |pairs: &[(&str, String)], end: &str| -> String {
+            pairs.iter().map(|(key, value)| format!("{key} = {value}{end}")).collect()
+        };
+        let text = format!(
+            "{}radio = {{ {} }}",
+            lines(&link, "\n"),
+            lines(&radio, ", ").trim_end_matches(", ")
+        );
+        assert_eq!(read(&text).hash(), read(&format!("radio = \"{name}\"")).hash(), "{text}");
+    }
 }
 
 #[test]

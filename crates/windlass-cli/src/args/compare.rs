@@ -37,9 +37,10 @@ pub struct Compare {
     pub baseline: Option<String>,
     /// Rank the printed algorithms by this metric: goodput, queueing-delay, loss, retransmissions,
     /// jain, completion, late, latency, exchange (of CoAP) or battery-life. The report contains
-    /// every ranking.
-    #[arg(long, value_name = "NAME", default_value = "goodput", value_parser = super::known::one_of(&Measure::ALL))]
-    pub metric: Measure,
+    /// every ranking. [default: latency if all compared flows have messages with a deadline,
+    /// otherwise exchange if all are CoAP, otherwise goodput].
+    #[arg(long, value_name = "NAME", value_parser = super::known::one_of(&Measure::ALL))]
+    pub metric: Option<Measure>,
     /// Set the number of replications over consecutive seeds.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub seeds: u32,

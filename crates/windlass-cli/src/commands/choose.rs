@@ -73,7 +73,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
         seeds: args.seeds.into(),
         baseline: None,
         jitter: None,
-        measure,
+        measure: Some(measure),
         harm: false,
         world: args.on,
     };

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use windlass_cc::Span;
 use windlass_lab::catalogue::wrap;
-use windlass_lab::scenario::stack_values;
+use windlass_lab::scenario::{link_radio_values, stack_values};
+use windlass_sim::link_radio::presets;
 use windlass_sim::radio::Lowpan;
 use windlass_sim::radio::Phy;
 use windlass_sim::radio::lowpan::{ACK_BYTES, MAX_FRAME_BYTES};
@@ -24,8 +25,12 @@ pub fn run(args: &Named) -> Result<(), Failure> {
     if let Some((name, phy)) = Phy::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         return print(&describe_standard(name, phy));
     }
+    if let Some(radio) = presets::by_name(&name.to_ascii_lowercase()) {
+        return print(&describe_radio(&radio));
+    }
     let standards = Phy::ALL.iter().map(|(name, _)| *name);
-    let known: Vec<&str> = PRESETS.iter().map(|p| p.name).chain(standards).collect();
+    let radios = presets::CELLULAR.into_iter().chain(presets::LORAWAN);
+    let known: Vec<&str> = PRESETS.iter().map(|p| p.name).chain(standards).chain(radios).collect();
     Err(Failure::unknown("preset", name, &known))
 }
 
@@ -44,6 +49,12 @@ fn list() -> String {
         };
         let _ = writeln!(out, "{name:<15} {range}, slots of {} µs", micros(phy.slot));
     }
+    out.push_str("\nradios of links\n");
+    for radio in presets::CELLULAR.into_iter().chain(presets::LORAWAN).filter_map(presets::by_name)
+    {
+        let [up, down] = radio.rates_bps.map(|bps| bps as f64 / 1e3);
+        let _ = writeln!(out, "{:<15} {up} kbps up, {down} kbps down", radio.name);
+    }
     out.push_str("\nwindlass presets NAME prints one value by value.\n");
     out
 }
@@ -57,6 +68,20 @@ fn describe(preset: &Preset) -> String {
     out.push_str(&wrap(preset.description, 78, ""));
     out.push_str("\n[stack]\n");
     for (key, value) in stack_values(&preset.config) {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+    out
+}
+
+/// The values of a radio of a link.
+fn describe_radio(radio: &presets::Preset) -> String {
+    let mut out = format!("{}\n\n[[link]]\n", radio.name);
+    let [link, keys] = link_radio_values(radio);
+    for (key, value) in link {
+        let _ = writeln!(out, "{key} = {value}");
+    }
+    out.push_str("[link.radio]\n");
+    for (key, value) in keys {
         let _ = writeln!(out, "{key} = {value}");
     }
     out

@@ -25,8 +25,8 @@ pub struct Request {
     pub baseline: Option<String>,
     /// Jitter of every flow's start, instead of the scenario's jitter.
     pub jitter: Option<Duration>,
-    /// Measure of the printed ranking.
-    pub measure: Measure,
+    /// Measure of the printed ranking; `None` for that of [`Measure::usual`].
+    pub measure: Option<Measure>,
     /// True if mixtures also run, to measure the harm between algorithms.
     pub harm: bool,
     /// Backend of the runs.
@@ -57,7 +57,9 @@ impl Request {
         let candidates = self.candidates(flows.have_timers(&self.scenario))?;
         let baseline =
             self.baseline.as_ref().map(|name| position(&candidates, name)).transpose()?;
-        let Request { scenario, seeds, measure, harm, world, .. } = self;
+        let compared = flows.indices().iter().map(|i| &self.scenario.flows[*i]);
+        let measure = self.measure.unwrap_or_else(|| Measure::usual(compared));
+        let Request { scenario, seeds, harm, world, .. } = self;
         Ok(Question { scenario, candidates, flows, seeds, baseline, measure, harm, world })
     }
 

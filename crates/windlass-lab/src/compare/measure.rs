@@ -8,7 +8,7 @@ use super::cast::twin_name;
 use crate::claims::{Metric, jain_index};
 use crate::outlook;
 use crate::run::RunRecord;
-use crate::scenario::{Hop, Scenario, Traffic};
+use crate::scenario::{FlowSpec, Hop, Scenario, Traffic};
 use crate::stats::share::Range;
 
 /// A performance measure of the compared flows in a run.
@@ -102,6 +102,19 @@ impl Measure {
     /// True if more is better.
     pub const fn more_is_better(self) -> bool {
         matches!(self, Measure::Goodput | Measure::Jain | Measure::BatteryLife)
+    }
+
+    /// Measure of the printed ranking for these flows, if no measure is given: the latency if all have messages
+    /// with a deadline, otherwise the time of an exchange if all are CoAP, otherwise the goodput.
+    pub(super) fn usual<'a>(flows: impl Iterator<Item = &'a FlowSpec> + Clone) -> Measure {
+        let all = |is: fn(&Traffic) -> bool| flows.clone().all(|flow| is(&flow.traffic));
+        if all(|traffic| traffic.deadline().is_some()) {
+            Measure::Latency
+        } else if all(|traffic| matches!(traffic, Traffic::Coap(_))) {
+            Measure::Exchange
+        } else {
+            Measure::Goodput
+        }
     }
 
     /// Range of possible values in runs of this length.

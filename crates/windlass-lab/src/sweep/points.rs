@@ -253,7 +253,7 @@ fn interval(
     let confidence = if sequential { Rule::LOOK_CONFIDENCE } else { CONFIDENCE };
     let at_an_end = |[low, high]: [f64; 2]| low == high && (low == range.low || low == range.high);
     match student {
-        Some(ends) if !range.holds(ends) || at_an_end(ends) => {
+        Some(ends) if !range.holds(ends) || events.is_some() && at_an_end(ends) => {
             if let (Some(events), Some(summary)) = (events, Summary::of(values))
                 && let Some(sd) = summary.sd
             {

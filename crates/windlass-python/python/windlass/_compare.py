@@ -57,7 +57,7 @@ def compare(
     flows: Sequence[str] = (),
     baseline: str | None = None,
     jitter: str | None = None,
-    metric: str = "goodput",
+    metric: str | None = None,
     harm: bool = True,
     folder: str | PathLike[str] | None = None,
     jobs: int = 0,
@@ -73,7 +73,8 @@ def compare(
         baseline: the algorithm with which the others are compared [default: the best].
         jitter: delays each flow's start by a random time up to this value, such as ``"1s"``.
         metric: the metric of the ranking: ``goodput``, ``queueing-delay``, ``loss``, ``retransmissions``, ``jain``, ``completion``,
-            ``late``, ``latency``, ``exchange`` or ``battery-life``.
+            ``late``, ``latency``, ``exchange`` or ``battery-life`` [default: ``latency`` if all compared flows have messages
+            with a deadline, ``exchange`` if all are CoAP, otherwise ``goodput``].
         harm: measure the harm of each algorithm to the others (Ware and others, HotNets 2019), which needs many more runs.
         folder: stores finished runs here. Runs that it already has are not repeated.
         jobs: number of parallel runs; 0 means one per processor.
