@@ -9,6 +9,7 @@ use windlass_sim::config::{
     Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Multipath, ReadPolicy,
     Record, SubflowConfig, Traffic as SimTraffic,
 };
+use windlass_sim::dtls::Dtls;
 use windlass_sim::link::QueueLimit as SimQueue;
 use windlass_sim::link_radio::LinkRadio;
 use windlass_sim::queue::Level;
@@ -17,8 +18,11 @@ use windlass_sim::session::{Exchanges, Sessions, Side, Step};
 use windlass_tcp::Profile;
 
 use crate::connections::ConnectionSpec;
+use crate::presets::DtlsPreset;
 use crate::units::QueueLimit;
-use crate::{Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
+use crate::{
+    Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Security, Traffic, Transport,
+};
 
 /// Longest time between two messages, nanoseconds: 73 years, longer than any run.
 const MAX_GAP: u64 = 1 << 61;
@@ -277,6 +281,7 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
                 nstart,
                 max_retransmit: coap.max_retransmit,
                 timer: coap.timer,
+                security: coap.security.map(dtls),
             })
         }
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
@@ -352,4 +357,9 @@ fn requests(coap: &Coap, duration: Span, seed: u64) -> Arrivals {
         deadline: coap.deadline,
         seed,
     }
+}
+
+fn dtls(Security { preset, each }: Security) -> Dtls {
+    let DtlsPreset { flights, record, early, .. } = *preset;
+    Dtls { flights, record, early, each }
 }

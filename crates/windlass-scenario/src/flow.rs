@@ -407,11 +407,14 @@ impl Context<'_> {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
                 vec![payload("packet", packet, UDP_HEADERS)]
             }
-            (Traffic::Coap(Coap { size, response, token, options, .. }), _) => {
-                let headers = |options| SimCoap::message_size(token, options, 1) - 1;
+            (Traffic::Coap(Coap { size, response, token, options, security, .. }), _) => {
+                let record = security.map_or(0, |s| s.preset.record);
+                let headers = |options| SimCoap::message_size(token, options, 1) - 1 + record;
+                let flight = security.and_then(|s| s.preset.flights.into_iter().max());
                 vec![
                     payload("size", size, headers(options)),
                     payload("response", response, headers(0)),
+                    payload("security", flight.unwrap_or(0), UDP_HEADERS),
                 ]
             }
             (_, Some(mss)) => {
@@ -426,10 +429,13 @@ impl Context<'_> {
         else {
             return Ok(());
         };
-        let most = mtu.saturating_sub(headers);
+        let remedy = match key {
+            "security" => "leave it out, or choose smaller flights".to_owned(),
+            _ => format!("write at most `{}B`", mtu.saturating_sub(headers)),
+        };
         let message = format!(
             "`{key}`: {size}B and {headers}B of headers exceed the MTU of {mtu}B between `{from}` \
-             and `{to}`; write at most `{most}B`"
+             and `{to}`; {remedy}"
         );
         Err(Problem::new(place, message))
     }

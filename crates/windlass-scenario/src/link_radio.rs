@@ -300,7 +300,8 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         }
         Traffic::Messages { every, size, phases: None, .. } => (size + TCP, seconds(every)),
         Traffic::Coap(coap) if coap.phases.is_none() => {
-            let size = SimCoap::message_size(coap.token, coap.options, coap.size);
+            let record = coap.security.map_or(0, |security| security.preset.record);
+            let size = SimCoap::message_size(coap.token, coap.options, coap.size) + record;
             (u64::from(size), seconds(coap.every))
         }
         _ => return 0.0,

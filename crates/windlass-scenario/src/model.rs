@@ -15,6 +15,7 @@ use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
 
 use crate::connections::ConnectionSpec;
+use crate::presets::DtlsPreset;
 use crate::units::QueueLimit;
 
 /// One experiment: a network, its flows, and the data to record.
@@ -370,6 +371,15 @@ pub enum Traffic {
     Coap(Coap),
 }
 
+/// A security layer of CoAP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Security {
+    /// Its handshake.
+    pub preset: &'static DtlsPreset,
+    /// True for a handshake before each request.
+    pub each: bool,
+}
+
 /// Requests and responses of CoAP over UDP (RFC 7252): `from` sends requests, `to` responds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coap {
@@ -395,6 +405,8 @@ pub struct Coap {
     pub max_retransmit: u32,
     /// The retransmission timer.
     pub timer: rto::AnyParams,
+    /// The security layer.
+    pub security: Option<Security>,
     /// Mean lengths of the phases of sending and of silence.
     pub phases: Option<[Span; 2]>,
     /// Simulated time of the end, `None` for the end of the run.

@@ -116,6 +116,72 @@ pub const DIALOGUES: [DialoguePreset; 13] = [
     ),
 ];
 
+/// A handshake of DTLS with a name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DtlsPreset {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// UDP payload of the three flights, bytes.
+    pub flights: [u32; 3],
+    /// Bytes that a record adds to a message.
+    pub record: u32,
+    /// True if requests follow the first flight at once.
+    pub early: bool,
+    /// Source of the numbers.
+    pub source: &'static str,
+}
+
+/// The handshakes of DTLS with a name. A connection ID of 1 byte needs 1 byte in each record.
+pub const DTLS: [DtlsPreset; 5] = [
+    DtlsPreset {
+        name: "dtls-1.3-rpk",
+        flights: [179, 447, 254],
+        record: 11,
+        early: false,
+        source: "raw public keys of both ends; draft-ietf-iotops-security-protocol-comparison, AES-CCM with 8-byte tags",
+    },
+    DtlsPreset {
+        name: "dtls-1.3-rpk-cid",
+        flights: [185, 454, 255],
+        record: 12,
+        early: false,
+        source: "raw public keys of both ends and a connection ID, as in that draft",
+    },
+    DtlsPreset {
+        name: "dtls-1.3-psk-ecdhe-cid",
+        flights: [219, 226, 56],
+        record: 12,
+        early: false,
+        source: "pre-shared key with a key exchange, also the size of a resumption; the same draft",
+    },
+    DtlsPreset {
+        name: "dtls-1.3-psk-cid",
+        flights: [136, 153, 56],
+        record: 12,
+        early: false,
+        source: "pre-shared key alone; the same draft",
+    },
+    DtlsPreset {
+        name: "dtls-1.3-0rtt-cid",
+        flights: [223, 230, 56],
+        record: 12,
+        early: true,
+        source: "computed from `dtls-1.3-psk-ecdhe-cid`, with the extension `early_data` in two flights (RFC 8446 section 4.2.10) and without EndOfEarlyData (RFC 9147 section 5.6)",
+    },
+];
+
+/// A Markdown table of the handshakes of DTLS with a name.
+pub fn dtls_table() -> String {
+    let row = |preset: &DtlsPreset| {
+        let DtlsPreset { name, flights: [a, b, c], record, source, .. } = preset;
+        format!("| `{name}` | → {a}, ← {b}, → {c} | {record} | {source} |\n")
+    };
+    let rows: String = DTLS.iter().map(row).collect();
+    format!(
+        "| name | flights (bytes) | added to each message | source |\n| --- | --- | ---: | --- |\n{rows}"
+    )
+}
+
 /// A rule of reconnection with a name.
 #[derive(Debug, PartialEq)]
 pub struct ReconnectPreset {

@@ -5,10 +5,11 @@ use windlass_sim::config::Coap as SimCoap;
 
 use crate::fields::{
     Field, Fields, boolean, choice, countable_span, number, positive_span, rate, size, size_u32,
-    span, whole_u32,
+    span, unknown_word, whole_u32,
 };
-use crate::model::{Coap, Law, Read, Traffic, Transport};
+use crate::model::{Coap, Law, Read, Security, Traffic, Transport};
 use crate::params;
+use crate::presets::{DTLS, DtlsPreset};
 use crate::problem::Problem;
 use crate::schema::{Kinds, section};
 use crate::units::{Bytes, Duration};
@@ -68,6 +69,8 @@ section! {
     nstart Whole(1, 1_000), "exchanges that are open at a time (`NSTART`); further requests wait", "`1`";
     max_retransmit Whole(0, 20), "retransmissions before a request is given up (`MAX_RETRANSMIT`)", "`4`";
     rto Timer, "the retransmission timer: table with its `algorithm`, such as `coap`, `cocoa`, `cocoa+` or `fasor`, and its parameters", "`{ algorithm = \"coap\" }`";
+    security Words(DTLS.iter().map(|preset| preset.name).collect()), "security layer, which adds bytes to each message and a handshake before the first request: [DTLS](#dtls)", "none";
+    handshake words(&HANDSHAKES), "with `security`: `once`, one handshake before the first request, or `per-request`, one before each request", "`\"once\"`";
     phases list(Of(Time)), "as for `messages`", "always sending";
     stop Of(Time), "simulated time of the end", "the end of the run";
     deadline Of(Time), "as for `messages`: time within which a request should arrive at the server", "none";
@@ -190,12 +193,32 @@ fn messages(fields: &Fields) -> Result<Traffic, Problem> {
 /// Longest options of a request, bytes.
 const MAX_OPTIONS: u32 = 1_000;
 
+/// Occasions of a handshake: true for each request.
+pub(crate) const HANDSHAKES: [(&str, bool); 2] = [("once", false), ("per-request", true)];
+
+fn dtls(field: &Field) -> Result<&'static DtlsPreset, Problem> {
+    let name = field.string()?;
+    let found = DTLS.iter().find(|preset| preset.name.eq_ignore_ascii_case(name));
+    let names: Vec<&str> = DTLS.iter().map(|preset| preset.name).collect();
+    found.ok_or_else(|| unknown_word(field, name, &names))
+}
+
 fn coap(fields: &Fields) -> Result<Coap, Problem> {
     let mut timer = rto::AnyParams::Coap(Default::default());
     if let Some(field) = fields.field("rto") {
         params::read_timer(&field, &mut timer)?;
     }
+    let security = fields.opt("security", dtls)?;
+    let each = fields.or("handshake", choice(&HANDSHAKES), false)?;
+    if let (None, Some(field)) = (security, fields.field("handshake")) {
+        return Err(field.error("needs a `security` layer, such as `\"dtls-1.3-psk-cid\"`"));
+    }
+    let nstart = fields.or("nstart", whole_u32(1, 1_000), 1)?;
+    if let (true, Some(field)) = (each && nstart > 1, fields.field("nstart")) {
+        return Err(field.error("must be 1 with a handshake for each request"));
+    }
     Ok(Coap {
+        security: security.map(|preset| Security { preset, each }),
         every: fields.req("every", "\"10s\"", every)?,
         gaps: fields.or("gaps", choice(&Law::ALL), Law::Exponential)?,
         shape: fields.or("shape", shape, 1_500)?,
@@ -204,7 +227,7 @@ fn coap(fields: &Fields) -> Result<Coap, Problem> {
         token: fields.or("token", size_u32(0, SimCoap::MAX_TOKEN), 4)?,
         options: fields.or("options", size_u32(0, MAX_OPTIONS), 8)?,
         confirmable: fields.or("confirmable", boolean, true)?,
-        nstart: fields.or("nstart", whole_u32(1, 1_000), 1)?,
+        nstart,
         max_retransmit: fields.or("max_retransmit", whole_u32(0, 20), 4)?,
         timer,
         phases: fields.opt("phases", phases)?,

@@ -9,10 +9,11 @@ use windlass_tcp::StackConfig;
 
 use crate::fields::word_of;
 use crate::model::{
-    Coap, FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec,
-    TestbedSpec, Traffic, Transport,
+    Coap, FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, Security,
+    SubflowSpec, TestbedSpec, Traffic, Transport,
 };
 use crate::quote::{array, inline, quote};
+use crate::traffic::HANDSHAKES;
 use crate::units::{BitRate, Bytes, Duration};
 use crate::{
     connections, course, link_radio, loss, multipath, params, queue, quick_start, stack, wifi,
@@ -379,6 +380,10 @@ fn coap(coap: &Coap) -> Vec<(&'static str, String)> {
     }
     if coap.response > 0 {
         pairs.push(("response", size(coap.response)));
+    }
+    if let Some(Security { preset, each }) = coap.security {
+        pairs.push(("security", quote(preset.name)));
+        pairs.push(("handshake", quote(word_of(&HANDSHAKES, &each))));
     }
     pairs.extend(coap.phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
     pairs.extend(coap.stop.map(|stop| ("stop", time(stop))));

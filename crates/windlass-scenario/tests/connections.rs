@@ -195,6 +195,51 @@ fn the_stored_form_reads_back_and_defaults_change_no_hash() {
     assert_eq!(named, scenario(&with(in_full)));
 }
 
+/// A request of 100 B over DTLS each 10 s: the server's acknowledgement and its answers are not the client's.
+#[test]
+fn dtls_adds_its_flights_and_records_and_its_mistakes_are_located() {
+    let coap = |more: &str| {
+        format!(
+            "duration = \"65s\"\n[[link]]\nname = \"air\"\nbetween = [\"meter\", \"server\"]\nrate = \"1Mbps\"\n\
+             [[flow]]\nname = \"report\"\nfrom = \"meter\"\nto = \"server\"\n\
+             traffic = {{ kind = \"coap\", every = \"10s\", gaps = \"constant\", size = \"100B\"{more} }}\n"
+        )
+    };
+    let bytes = |more: &str| {
+        let read = scenario(&coap(more));
+        let stored = read.resolved_toml();
+        assert_eq!(Scenario::from_str(&stored, "stored.toml").expect("readable"), read, "{stored}");
+        run_with(&read, 1).links[0].bytes
+    };
+    let plain = bytes("");
+    assert_eq!(plain, 6 * 145);
+    let once = ", security = \"DTLS-1.3-psk-cid\"";
+    assert_eq!(bytes(once), plain + 6 * 12 + (136 + 28) + (56 + 28));
+    let each = ", security = \"dtls-1.3-psk-cid\", handshake = \"per-request\"";
+    assert_eq!(bytes(each), plain + 6 * (12 + (136 + 28) + (56 + 28)));
+    for (more, wanted) in [
+        (", security = \"tls-1.3\"", "`security`: unknown value `tls-1.3`"),
+        (
+            ", handshake = \"once\"",
+            "`handshake`: needs a `security` layer, such as `\"dtls-1.3-psk-cid\"`",
+        ),
+        (
+            ", security = \"dtls-1.3-rpk\", handshake = \"per-request\", nstart = 2",
+            "`nstart`: must be 1 with a handshake for each request",
+        ),
+    ] {
+        let error = Scenario::from_str(&coap(more), "s.toml").expect_err(wanted).to_string();
+        assert!(error.starts_with("s.toml:10:") && error.contains(wanted), "{error}");
+    }
+    let lora = coap(once)
+        .replace("rate = \"1Mbps\"", "radio = \"lorawan-sf12\"")
+        .replace("100B", "20B")
+        .replace("10s", "1h");
+    let error = Scenario::from_str(&lora, "s.toml").expect_err("small packets").to_string();
+    let wanted = "`security`: 153B and 28B of headers exceed the MTU of 79B";
+    assert!(error.contains(wanted) && error.contains("choose smaller flights"), "{error}");
+}
+
 /// The bytes of TLS are added to each later record, and so to the records of MQTT.
 #[test]
 fn a_security_layer_adds_its_bytes_to_later_records() {

@@ -197,14 +197,20 @@ fn flow() -> impl Strategy<Value = String> {
     });
     let timer = prop::sample::select(vec!["coap", "cocoa", "cocoa+", "fasor", "rfc6298"]);
     let keys = (1u32..400, 0u32..400, 0u32..9, any::<bool>(), 1u32..9);
-    let coap = (timer, keys, 1u64..1 << 40).prop_map(
-        |(timer, (size, response, token, flag, nstart), every)| {
+    let security = prop::sample::select(vec![
+        "",
+        "security = \"dtls-1.3-rpk\", ",
+        "security = \"dtls-1.3-0rtt-cid\", handshake = \"per-request\", ",
+    ]);
+    let coap = (timer, keys, security, 1u64..1 << 40).prop_map(
+        |(timer, (size, response, token, flag, nstart), security, every)| {
+            let nstart = if security.contains("per-request") { 1 } else { nstart };
             let response = match response {
                 0 => String::new(),
                 bytes => format!("response = \"{bytes}B\", "),
             };
             format!(
-                "traffic = {{ kind = \"coap\", every = \"{every}ns\", size = \"{size}B\", {response}\
+                "traffic = {{ kind = \"coap\", every = \"{every}ns\", size = \"{size}B\", {response}{security}\
                  token = \"{token}B\", confirmable = {flag}, nstart = {nstart}, gaps = \"pareto\", \
                  rto = {{ algorithm = \"{timer}\" }}, stop = \"60s\", deadline = \"3s\" }}\n"
             )

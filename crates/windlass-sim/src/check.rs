@@ -224,7 +224,11 @@ fn check_coap(coap: &Coap) -> Result<(), String> {
         return Err(format!("a token has at most {} bytes", Coap::MAX_TOKEN));
     }
     let request = coap.request_size(u32::try_from(requests.sizes.largest()).unwrap_or(u32::MAX));
-    if request.max(coap.response_size()) > MAX_IP_LEN {
+    let flights = coap.security.map_or([0; 3], |dtls| dtls.flights.map(Coap::flight_size));
+    if coap.security.is_some_and(|dtls| dtls.each && coap.nstart > 1) {
+        return Err("a handshake for each request allows one open exchange".to_string());
+    }
+    if request.max(coap.response_size()).max(flights.into_iter().max().unwrap_or(0)) > MAX_IP_LEN {
         return Err(format!("a message of CoAP must fit a datagram of {MAX_DATAGRAM} bytes"));
     }
     Ok(())

@@ -8,6 +8,7 @@
 use windlass_cc::{AnyRto, RttSample, Span, Time};
 
 use crate::arrivals::ArrivalProcess;
+use crate::dtls::{Dtls, Flight, Handshakes, Keys};
 use crate::latency::{Messages, latencies_of};
 use crate::random::Stream;
 use crate::results::CoapResult;
@@ -22,6 +23,19 @@ pub struct Message {
     pub len: u32,
     /// Due time of a request, for the receiver's statistics; it adds no bytes.
     pub due: Time,
+    /// Number of the handshake whose keys protect the message; 0 without a security layer.
+    pub keys: u32,
+    /// The flight of a handshake, in place of a CoAP message.
+    pub flight: Option<Flight>,
+}
+
+impl Message {
+    /// A flight of the handshake with this number.
+    fn of_flight(dtls: &Dtls, keys: u32, flight: Flight) -> (Message, u32) {
+        let (len, due) = (dtls.size(flight), Time::ZERO);
+        let message = Message { id: 0, len, due, keys, flight: Some(flight) };
+        (message, Coap::flight_size(len))
+    }
 }
 
 /// The end that sends requests.
@@ -50,6 +64,8 @@ pub struct Client {
     /// Times from the due time of a request to its response, in the order of the responses.
     delays_ns: Vec<u64>,
     min_rtt: Span,
+    /// The handshakes, with a security layer.
+    handshakes: Option<Handshakes>,
 }
 
 /// A request that is not acknowledged.
@@ -86,29 +102,61 @@ impl Client {
             given_up: 0,
             delays_ns: Vec::new(),
             min_rtt: Span::NONE,
+            handshakes: coap.security.map(Handshakes::new),
         }
     }
 
     /// Time of the client's next action.
     pub fn deadline(&self) -> Time {
         let expiry = self.open.iter().map(|e| e.expires).min().unwrap_or(Time::NEVER);
+        let flight = self.handshakes.as_ref().map_or(Time::NEVER, Handshakes::deadline);
+        let can_begin = self.has_turn() && self.handshakes.as_ref().is_none_or(Handshakes::can_act);
         match self.ahead.next() {
-            Some((due, _)) if self.has_turn() => due.min(expiry),
-            _ => expiry,
+            Some((due, _)) if can_begin => due.min(expiry).min(flight),
+            _ => expiry.min(flight),
         }
     }
 
-    /// The request to send now, and its size as an IP packet.
+    /// The request or flight to send now, and its size as an IP packet.
     pub fn poll(&mut self, now: Time) -> Option<(Message, u32)> {
+        self.prepare(now);
+        if let Some(handshakes) = &mut self.handshakes
+            && let Some(flight) = handshakes.poll(now)
+        {
+            return Some(Message::of_flight(&handshakes.dtls, handshakes.number, flight));
+        }
         let request = self.send_again(now).or_else(|| self.begin(now))?;
         self.sent += 1;
         self.sent_bytes += u64::from(request.len);
         Some((request, self.coap.request_size(request.len)))
     }
 
-    /// True if a request is not answered yet.
+    /// Begins a handshake for a request that is due, if it needs one.
+    fn prepare(&mut self, now: Time) {
+        if self.has_turn()
+            && self.ahead.next().is_some_and(|(due, _)| due <= now)
+            && let Some(handshakes) = &mut self.handshakes
+        {
+            handshakes.begin(now);
+        }
+    }
+
+    /// True if a request or a flight is not answered yet.
     pub fn has_open(&self) -> bool {
-        !self.open.is_empty()
+        let flight = |h: &Handshakes| !h.deadline().is_never();
+        !self.open.is_empty() || self.handshakes.as_ref().is_some_and(flight)
+    }
+
+    /// Packets sent.
+    pub fn packets(&self) -> u64 {
+        self.sent + self.handshakes.as_ref().map_or(0, |h| h.sent)
+    }
+
+    /// An exchange has ended, or a request without one was sent.
+    fn settle(&mut self) {
+        if let Some(handshakes) = &mut self.handshakes {
+            handshakes.settle();
+        }
     }
 
     fn has_turn(&self) -> bool {
@@ -122,6 +170,7 @@ impl Client {
             if exchange.retransmits == self.coap.max_retransmit {
                 self.open.remove(place);
                 self.given_up += 1;
+                self.settle();
                 continue;
             }
             exchange.retransmits += 1;
@@ -135,8 +184,9 @@ impl Client {
 
     fn begin(&mut self, now: Time) -> Option<Message> {
         let (due, bytes) = self.ahead.next().filter(|(due, _)| *due <= now && self.has_turn())?;
+        let keys = self.handshakes.as_ref().map_or(Some(0), Handshakes::keys)?;
         self.ahead.advance();
-        let request = Message { id: self.next_id, len: bytes as u32, due };
+        let request = Message { id: self.next_id, len: bytes as u32, due, keys, flight: None };
         self.next_id += 1;
         self.begun_bytes += bytes;
         if self.coap.confirmable {
@@ -145,15 +195,24 @@ impl Client {
             let timer = self.timer;
             let (first_sent, retransmits) = (now, 0);
             self.open.push(Exchange { request, first_sent, retransmits, expires, timer, entropy });
+        } else {
+            self.settle();
         }
         Some(request)
     }
 
-    /// Receives an acknowledgement, which carries the response. An acknowledgement without an open
-    /// exchange has no effect.
+    /// Receives an acknowledgement, which carries the response, or a flight. An acknowledgement
+    /// without an open exchange has no effect.
     pub fn receive(&mut self, now: Time, answer: &Message) {
+        if let Some(handshakes) = &mut self.handshakes {
+            match answer.flight {
+                Some(flight) => return handshakes.receive(now, answer.keys, flight),
+                None => handshakes.answered(answer.keys),
+            }
+        }
         let Some(place) = self.open.iter().position(|e| e.request.id == answer.id) else { return };
         let Exchange { request, first_sent, retransmits, .. } = self.open.remove(place);
+        self.settle();
         self.delays_ns.push(now.since(request.due).0);
         self.answered_bytes += u64::from(request.len);
         let rtt = now.since(first_sent);
@@ -199,6 +258,8 @@ impl Client {
             p95_ms: delay.p95_ms,
             p99_ms: delay.p99_ms,
             max_ms: delay.max_ms,
+            handshakes: self.handshakes.as_ref().map_or(0, |h| h.completed),
+            handshake_bytes: self.handshakes.as_ref().map_or(0, |h| h.bytes),
         })
     }
 }
@@ -209,10 +270,11 @@ pub struct Server {
     coap: Coap,
     /// Bit set of the message ids received.
     seen: Vec<u64>,
-    /// Acknowledgement to send immediately.
+    /// Acknowledgement or flight to send immediately.
     answer: Option<Message>,
-    /// Acknowledgements sent.
+    /// Packets sent.
     pub sent: u64,
+    keys: Keys,
     /// Payload bytes of requests, without duplicates.
     pub bytes: u64,
     /// Duplicate requests received.
@@ -229,6 +291,7 @@ impl Server {
             seen: Vec::new(),
             answer: None,
             sent: 0,
+            keys: Keys::default(),
             bytes: 0,
             duplicates: 0,
             messages: Messages::of_arrivals(coap.requests, start).map(Box::new),
@@ -237,6 +300,14 @@ impl Server {
 
     /// Receives a request. A duplicate is acknowledged again and not delivered (section 4.5).
     pub fn receive(&mut self, now: Time, request: &Message) {
+        if let (Some(dtls), Some(flight)) = (&self.coap.security, request.flight) {
+            let answer = self.keys.receive(dtls, request.keys, flight);
+            self.answer = answer.map(|f| Message::of_flight(dtls, request.keys, f).0);
+            return;
+        }
+        if !self.keys.reads(request.keys) {
+            return;
+        }
         if self.coap.confirmable {
             self.answer = Some(Message { len: self.coap.response, ..*request });
         }
@@ -254,7 +325,11 @@ impl Server {
     pub fn poll(&mut self) -> Option<(Message, u32)> {
         let answer = self.answer.take()?;
         self.sent += 1;
-        Some((answer, self.coap.response_size()))
+        let size = match answer.flight {
+            Some(_) => Coap::flight_size(answer.len),
+            None => self.coap.response_size(),
+        };
+        Some((answer, size))
     }
 
     /// Records this id. Returns true if it is new.

@@ -345,9 +345,11 @@ fn sent(host: &Host) -> Sent {
             data_packets: source.sent,
             data_bytes: source.sent * source.cbr.packet,
         },
-        Kind::CoapClient(client) => {
-            Sent { packets: client.sent, data_packets: client.sent, data_bytes: client.sent_bytes }
-        }
+        Kind::CoapClient(client) => Sent {
+            packets: client.packets(),
+            data_packets: client.sent,
+            data_bytes: client.sent_bytes,
+        },
         Kind::CoapServer(server) => Sent { packets: server.sent, ..Sent::default() },
         Kind::DatagramSink { .. } | Kind::Multipath(_) | Kind::Port { .. } => Sent::default(),
     }

@@ -86,6 +86,7 @@ mod core;
 pub mod course;
 mod cross_layer;
 mod delays;
+pub mod dtls;
 pub mod event_queue;
 pub mod evidence;
 pub mod extension;

@@ -107,6 +107,12 @@ pub struct CoapResult {
     pub p99_ms: Option<f64>,
     /// Maximum time.
     pub max_ms: Option<f64>,
+    /// Handshakes of the security layer that the server has acknowledged.
+    #[serde(default)]
+    pub handshakes: u64,
+    /// UDP payload of the client's flights, repetitions included, bytes.
+    #[serde(default)]
+    pub handshake_bytes: u64,
 }
 
 impl CoapResult {

@@ -8,6 +8,7 @@ use windlass_tcp::segment::IPV4_HEADER;
 use windlass_tcp::wire::UDP_HEADER;
 
 use crate::arrivals::Arrivals;
+use crate::dtls::Dtls;
 use crate::extension::{Custom, cloneable};
 use crate::random::Stream;
 use crate::session::plan::Sessions;
@@ -129,6 +130,8 @@ pub struct Coap {
     /// The retransmission timer. Each exchange starts with a copy of its state, draws its random
     /// factor once, and has its own back-off.
     pub timer: rto::AnyParams,
+    /// The security layer.
+    pub security: Option<Dtls>,
 }
 
 impl Traffic {
@@ -152,12 +155,22 @@ impl Coap {
 
     /// Size of a request with this payload as an IP packet, bytes.
     pub fn request_size(&self, payload: u32) -> u32 {
-        Coap::message_size(self.token, self.options, payload)
+        Coap::message_size(self.token, self.options, payload).saturating_add(self.record())
     }
 
     /// Size of a response as an IP packet, bytes. A response has no options.
     pub fn response_size(&self) -> u32 {
-        Coap::message_size(self.token, 0, self.response)
+        Coap::message_size(self.token, 0, self.response).saturating_add(self.record())
+    }
+
+    /// Bytes that the security layer adds to a message.
+    pub fn record(&self) -> u32 {
+        self.security.map_or(0, |dtls| dtls.record)
+    }
+
+    /// Size of a flight of a handshake as an IP packet, bytes.
+    pub fn flight_size(payload: u32) -> u32 {
+        payload.saturating_add(IPV4_HEADER + UDP_HEADER)
     }
 
     /// Size of a message as an IP packet, bytes: headers of IPv4, UDP and CoAP, token, options,

@@ -32,6 +32,7 @@ pub fn coap(every_s: u64, stop_s: u64) -> Coap {
         nstart: 1,
         max_retransmit: 4,
         timer: rto::AnyParams::by_name("coap").unwrap(),
+        security: None,
     }
 }
 

@@ -6,6 +6,7 @@ use windlass_cc::{Span, Time, rto};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
 use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, ReadPolicy};
 use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Reorder};
+use windlass_sim::dtls::Dtls;
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{BerFormula, Bursts, LossModel};
 use windlass_sim::queue::{
@@ -213,6 +214,9 @@ fn traffic() -> impl Strategy<Value = Traffic> {
                 };
                 let timer = rto::AnyParams::by_name("cocoa+").expect("a timer");
                 let (response, token, options, max_retransmit) = (bytes as u32 / 2, 4, 8, 4);
+                let flights = [bytes as u32, 454, 56];
+                let (early, each) = (bytes % 2 == 0, bytes % 3 == 0 && nstart == 1);
+                let security = (bytes % 5 < 3).then_some(Dtls { flights, record: 12, early, each });
                 Traffic::Coap(Coap {
                     requests,
                     response,
@@ -222,6 +226,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
                     nstart,
                     max_retransmit,
                     timer,
+                    security,
                 })
             }
         ),

@@ -172,6 +172,7 @@ fn coap(change: impl FnOnce(&mut Coap)) -> Traffic {
         nstart: 1,
         max_retransmit: 4,
         timer: Default::default(),
+        security: None,
     };
     change(&mut coap);
     Traffic::Coap(coap)

@@ -17,6 +17,7 @@ mod courses;
 mod delays;
 mod determinism;
 mod device_queue;
+mod dtls;
 mod dualpi2;
 mod ecn;
 mod effects;

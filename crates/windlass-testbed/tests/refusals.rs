@@ -103,6 +103,7 @@ fn coap_flow_is_refused_by_its_name() {
         nstart: 1,
         max_retransmit: 4,
         timer: Default::default(),
+        security: None,
     };
     let flow = flow(LINUX, "reno", Traffic::Coap(coap));
     let config = config(vec![link(10_000_000, 5)], vec![flow]);

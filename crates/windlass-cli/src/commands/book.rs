@@ -16,7 +16,10 @@ pub fn run(args: &Book) -> Result<(), Failure> {
         Part::Presets => match args.names.first().map_or("", String::as_str) {
             "dialogue" => presets::dialogue_table(),
             "reconnect" => presets::reconnect_table(),
-            name => return Err(Failure::unknown("table", name, &["dialogue", "reconnect"])),
+            "dtls" => presets::dtls_table(),
+            name => {
+                return Err(Failure::unknown("table", name, &["dialogue", "reconnect", "dtls"]));
+            }
         },
         Part::Keys => {
             let names: Vec<&str> = args.names.iter().map(String::as_str).collect();

@@ -65,6 +65,8 @@ fields! {
     real_or_null exchanges_given_up: "CoAP exchanges given up after the last retransmission", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.given_up as f64;
     real_or_null exchange_given_up_fraction: "CoAP exchanges given up over CoAP exchanges that ended", share_of("exchanges_begun"), better(Less), needs(Exchanges), metric_only() = given_up_fraction(flow.coap.as_deref()?);
     real_or_null exchange_duplicates: "Duplicate requests at the server", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.duplicates as f64;
+    real_or_null handshakes: "Handshakes of CoAP's security layer that the server has acknowledged", needs(Exchanges), metric_only() = flow.coap.as_ref()?.handshakes as f64;
+    real_or_null handshake_bytes: "UDP payload of the client's flights in these handshakes, repetitions included", better(Less), needs(Exchanges), metric_only() = flow.coap.as_ref()?.handshake_bytes as f64;
     real_or_null exchange_mean_ms: "Mean time from the due time of a request to its response; infinite if an exchange was given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.mean_ms);
     real_or_null exchange_p50_ms: "Median time of an exchange; infinite if half of them were given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p50_ms);
     real_or_null exchange_p95_ms: "95th percentile of the time of an exchange; infinite if it falls among exchanges given up", better(Less), needs(Exchanges), metric_only() = exchange(flow, |c| c.p95_ms);
