@@ -12,9 +12,9 @@
 
 use windlass_cc::{Span, Time};
 
-use super::RadioState;
 use super::config::{Cellular, Release};
 use super::meter::{State, Times, on_time};
+use super::state::RadioState;
 use super::way::{Way, after};
 
 #[derive(Clone, Copy, Debug)]

@@ -14,6 +14,7 @@ pub(crate) mod gate;
 pub mod lora;
 mod meter;
 pub mod presets;
+mod state;
 mod way;
 
 use std::collections::VecDeque;
@@ -22,23 +23,10 @@ use windlass_cc::Time;
 
 pub use config::{Access, Cellular, ClassA, Invalid, LinkRadio, Power, Release};
 
+pub use state::RadioState;
+
 use meter::Times;
 pub(crate) use way::Way;
-
-/// State of a cellular radio.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RadioState {
-    /// Power saving mode. A downlink packet waits until the device connects.
-    Sleep,
-    /// Without a connection. A downlink packet waits for the next paging occasion.
-    Idle,
-    /// Random access and set-up.
-    Connecting,
-    /// Frames pass.
-    Connected,
-    /// Without power.
-    Off,
-}
 
 /// State of a radio. Calls are in the order of time. `waiting` is true for the ways with a waiting
 /// packet; it has not changed since the last call.

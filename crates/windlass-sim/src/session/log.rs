@@ -2,9 +2,6 @@
 
 use windlass_cc::Time;
 
-use super::end::SessionEnd;
-use super::loss::merged;
-
 /// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -37,16 +34,4 @@ pub enum What {
         /// Number of the message.
         message: u64,
     },
-}
-
-/// The events of both ends, in order of time.
-pub(crate) fn of_both(ends: [&SessionEnd; 2]) -> Vec<Note> {
-    let mut all: Vec<Note> = ends.iter().flat_map(|end| end.notes()).copied().collect();
-    all.extend(merged(ends.map(SessionEnd::losses)).into_iter().map(|(_, loss)| Note {
-        time: loss.at,
-        connection: loss.number,
-        what: What::Lost(loss.text),
-    }));
-    all.sort_by_key(|note| note.time);
-    all
 }

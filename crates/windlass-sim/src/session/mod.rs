@@ -21,9 +21,8 @@ pub(crate) mod plan;
 mod result;
 
 pub(crate) use end::SessionEnd;
-pub(crate) use log::of_both;
 pub use log::{Note, What};
 pub use loss::Cause;
 pub use plan::{Connect, Dialogue, Exchanges, Reconnect, Sessions, Side, Spread, Step};
 pub use result::ConnectionsResult;
-pub(crate) use result::{completed, failure, together};
+pub(crate) use result::{completed, failure, of_both, together};

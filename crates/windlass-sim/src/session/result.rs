@@ -6,6 +6,7 @@ use windlass_tcp::State;
 
 use super::connections::Connections;
 use super::end::SessionEnd;
+use super::log::{Note, What};
 use super::loss::{Cause, Loss, merged};
 use crate::latency::{latencies_of, or_infinite};
 
@@ -163,4 +164,16 @@ pub(crate) fn failure(ends: [&SessionEnd; 2], names: [&str; 2]) -> Option<String
     let losses = merged(ends.map(SessionEnd::losses));
     let (end, last) = losses.last().filter(|_| gave_up)?;
     Some(format!("`{}` had no connection any more: {}", names[*end], describe(last, names[*end])))
+}
+
+/// The events of both ends, in order of time.
+pub(crate) fn of_both(ends: [&SessionEnd; 2]) -> Vec<Note> {
+    let mut all: Vec<Note> = ends.iter().flat_map(|end| end.notes()).copied().collect();
+    all.extend(merged(ends.map(SessionEnd::losses)).into_iter().map(|(_, loss)| Note {
+        time: loss.at,
+        connection: loss.number,
+        what: What::Lost(loss.text),
+    }));
+    all.sort_by_key(|note| note.time);
+    all
 }
