@@ -142,6 +142,8 @@ pub struct Link {
     pipe: VecDeque<Transit>,
     waiting: u64,
     waiting_bytes: u64,
+    /// Start of the transmission of the first of the `waiting` packets, if there are any.
+    first_starts: Time,
     /// Arrival times of packets that had to wait. The last entries belong to the `waiting` packets.
     came: VecDeque<Time>,
     limit: QueueLimit,
@@ -169,6 +171,7 @@ impl Link {
             pipe: VecDeque::new(),
             waiting: 0,
             waiting_bytes: 0,
+            first_starts: Time::ZERO,
             came: VecDeque::new(),
             limit,
             extras: errors
@@ -233,12 +236,6 @@ impl Link {
         let on_the_wire = self.framing.frame_len(size) + self.framing.gap_bytes;
         let schedule = self.extras.as_mut()?.schedule.as_mut()?;
         Some(schedule.finish(starts, 8 * u64::from(on_the_wire), size).since(starts))
-    }
-
-    /// Start of the transmission of the first of the `waiting` packets, at the departure of the
-    /// previous packet. The previous packet may have left the link already.
-    fn start_of_first_waiting(&self) -> Time {
-        self.starts_at(self.pipe.len() - self.waiting as usize)
     }
 
     /// Start of transmission of a packet that had to wait, by its index in the pipe.
@@ -327,13 +324,15 @@ impl Link {
     /// Removes packets whose transmission has begun from the waiting packets. Returns true if one
     /// more packet may wait.
     fn make_room(&mut self, now: Time, size: u32) -> bool {
-        while self.waiting > 0 && self.start_of_first_waiting() <= now {
-            let begun = self.pipe.len() - self.waiting as usize;
-            self.waiting_bytes -= u64::from(self.pipe[begun].handle.size);
-            self.waiting -= 1;
+        while self.waiting > 0 && self.first_starts <= now {
+            let begun = self.pipe[self.pipe.len() - self.waiting as usize];
+            self.begin(begun);
         }
         let fits = self.limit.has_room(self.waiting, self.waiting_bytes, u64::from(size));
         if fits {
+            if self.waiting == 0 {
+                self.first_starts = self.busy_until;
+            }
             self.waiting += 1;
             self.waiting_bytes += u64::from(size);
             if self.came.len() == self.came.capacity() {
@@ -343,6 +342,14 @@ impl Link {
             self.counters.max_waiting = self.counters.max_waiting.max(self.waiting);
         }
         fits
+    }
+
+    /// Removes the first of the `waiting` packets from them. The next packet follows at its departure.
+    #[inline(always)]
+    fn begin(&mut self, first: Transit) {
+        self.waiting -= 1;
+        self.waiting_bytes -= u64::from(first.handle.size);
+        self.first_starts = Time(first.arrives.0 - self.delay.0);
     }
 
     /// Makes room in `came` for one more entry. It removes packets whose transmission has begun,
@@ -367,8 +374,7 @@ impl Link {
         }
         if self.waiting > self.pipe.len() as u64 {
             // The packet was the first of the `waiting` packets. The count was not updated since.
-            self.waiting -= 1;
-            self.waiting_bytes -= u64::from(transit.handle.size);
+            self.begin(transit);
         }
         if transit.lost {
             self.counters.dropped_error += 1;

@@ -80,14 +80,24 @@ impl Acks {
         self.pushed = if self.pushed > 0 { 2 } else { 1 };
     }
 
+    /// The usual case of [`measure_gap`](Acks::measure_gap), which needs neither timeout nor window. Returns false, and
+    /// changes nothing, in all other cases.
+    #[inline]
+    fn measure_short_gap(&mut self, now: Time, least: Span) -> bool {
+        let short = self.delay != Span::ZERO && now.since(self.last_data).0 <= least.0 / 2;
+        if short {
+            self.delay = Span(self.delay.0 / 2 + least.0 / 2);
+            self.last_data = now;
+        }
+        short
+    }
+
     /// Derives the delay from the time between segments (`tcp_event_data_recv`).
     fn measure_gap(&mut self, now: Time, least: Span, rto: Span, most_quick: u32) {
         let gap = now.since(self.last_data);
         if self.delay == Span::ZERO {
             self.quick = self.quick.max(most_quick);
             self.delay = least;
-        } else if gap.0 <= least.0 / 2 {
-            self.delay = Span(self.delay.0 / 2 + least.0 / 2);
         } else if gap < self.delay {
             self.delay = Span(self.delay.0 / 2 + gap.0).min(rto).min(LONGEST_DELAY);
         } else if gap > rto {
@@ -106,15 +116,18 @@ impl Endpoint {
         }
         let options = if self.agreed.timestamps { 12 } else { 0 };
         // `advmss`: the MSS that this end has announced.
-        let (rto, mss) = (self.rto(p), p.mss().saturating_sub(options));
+        let mss = p.mss().saturating_sub(options);
         let acks = &mut self.recv.acks;
         acks.due = true;
         if acks.segment == 0 {
             acks.segment = mss.min(self.agreed.mss).clamp(LEAST_MSS, DEFAULT_MSS);
         }
         acks.measure_segment(s, options, mss);
-        let most_quick = self.most_quick();
-        self.recv.acks.measure_gap(now, p.stack.delayed_ack_timeout, rto, most_quick);
+        let least = p.stack.delayed_ack_timeout;
+        if !acks.measure_short_gap(now, least) {
+            let (rto, most_quick) = (self.rto(p), self.most_quick());
+            self.recv.acks.measure_gap(now, least, rto, most_quick);
+        }
     }
 
     /// Duplicate or unexpected data arrived (`tcp_enter_quickack_mode`).

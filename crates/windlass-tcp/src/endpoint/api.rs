@@ -41,6 +41,7 @@ impl Endpoint {
         let n = self.readable().min(max);
         self.recv.read += n;
         if n > 0 {
+            self.bursting = false;
             self.after_read(p);
         }
         n

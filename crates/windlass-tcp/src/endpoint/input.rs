@@ -17,6 +17,7 @@ impl Endpoint {
     /// [`poll_transmit`](Endpoint::poll_transmit), [`readable`](Endpoint::readable) and
     /// [`deadline`](Endpoint::deadline).
     pub fn on_segment(&mut self, p: &Profile, now: Time, s: &Segment) {
+        self.bursting = false;
         if !self.predict(p, now, s) {
             self.on_segment_in_full(p, now, s);
         }

@@ -49,6 +49,9 @@ pub struct Endpoint {
     syn_retransmitted: bool,
     /// Opened by [`listen`](Endpoint::listen). A refused handshake returns to LISTEN.
     passive: bool,
+    /// True if nothing but transmissions happened since the last new data left. Receive window and tail loss probe
+    /// are then those of the data before.
+    bursting: bool,
     agreed: Negotiated,
     stream: Stream,
     send: Sender,
@@ -81,6 +84,7 @@ impl Endpoint {
             established: false,
             syn_retransmitted: false,
             passive: false,
+            bursting: false,
             agreed: Negotiated::none(p.mss()),
             stream: Stream { end: 1, fin_queued: false, shut_read: false },
             send: Sender::new(p, iss),

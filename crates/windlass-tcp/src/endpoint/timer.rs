@@ -82,6 +82,7 @@ impl Endpoint {
 
     /// Processes the timers that are due. An early call has no effect.
     pub fn on_deadline(&mut self, p: &Profile, now: Time) {
+        self.bursting = false;
         if now >= self.timers.delack {
             self.timers.delack = Time::NEVER;
             self.recv.ack_now = true;

@@ -171,6 +171,18 @@ impl Pipe {
         }
     }
 
+    /// Compares the next segment of a burst with a segment that takes nothing over from the segment before.
+    fn compare_bursts(&self, from: usize) {
+        if self.predicted.is_some() {
+            let End { p, e, .. } = &self.ends[from];
+            let (mut short, mut full) = (e.clone(), e.clone());
+            let segment = short.poll_transmit(p, self.now);
+            assert_eq!(segment, full.poll_transmit_in_full(p, self.now), "before: {e:?}");
+            let text = |e: &Endpoint| format!("{e:?}").replace("bursting: true", "bursting: false");
+            assert_eq!(text(&short), text(&full), "before: {e:?}");
+        }
+    }
+
     fn deliver(&mut self, to: usize, s: &Segment) {
         self.compare_paths(to, s);
         let from_iss = self.ends[1 - to].iss;
@@ -192,6 +204,7 @@ impl Pipe {
     fn flush(&mut self, from: usize) {
         for turn in 0.. {
             assert!(turn < 1_000_000, "an endless burst");
+            self.compare_bursts(from);
             let end = &mut self.ends[from];
             let Some(s) = end.e.poll_transmit(&end.p, self.now) else { return };
             end.check(&s);

@@ -34,6 +34,13 @@ impl Endpoint {
         }
     }
 
+    /// Like [`poll_transmit`](Endpoint::poll_transmit), but takes nothing over from the segment before. Only for tests.
+    #[doc(hidden)]
+    pub fn poll_transmit_in_full(&mut self, p: &Profile, now: Time) -> Option<Segment> {
+        self.bursting = false;
+        self.poll_transmit(p, now)
+    }
+
     // RFC 5681-4.2-5, 9293-3.10.7.4-MUST-58, 9293-3.10.7.4-MUST-59
     #[inline]
     fn poll_ack(&mut self, p: &Profile, now: Time) -> Option<Segment> {
@@ -201,6 +208,7 @@ impl Endpoint {
         fin: bool,
     ) -> Segment {
         let again = self.send.nxt < self.send.max;
+        let follows = self.bursting && self.send.last_sent == now && !self.layer.on;
         // With delivery-rate samples, the sampler shows whether data were available (Linux's
         // `CA_EVENT_TX_START` of BBR, draft-ietf-ccwg-bbr section 5.4.1). A paced sender may have no data in
         // flight and a full buffer.
@@ -245,7 +253,7 @@ impl Endpoint {
             flags = flags.with(Flags::FIN);
         }
         let new_data = len > 0 && !again;
-        if self.send.selective {
+        if self.send.selective && !(follows && self.probe_stays_armed()) {
             // RFC 8985-7.2-1
             self.arm_probe(p, now, false);
         }
@@ -254,6 +262,7 @@ impl Endpoint {
         if new_data {
             segment.ecn = self.codepoint(p);
         }
+        self.bursting = true;
         segment
     }
 
@@ -304,7 +313,10 @@ impl Endpoint {
         len: u64,
         flags: Flags,
     ) -> Segment {
-        let field = self.advance_window(p);
+        let field = match self.bursting && !self.layer.on {
+            true => (self.recv.adv - self.recv.nxt) >> self.agreed.rcv_scale,
+            false => self.advance_window(p),
+        };
         self.recv.ack_now = false;
         self.timers.delack = Time::NEVER;
         self.recv.unacked_segments = 0;

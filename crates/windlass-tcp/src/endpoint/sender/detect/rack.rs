@@ -342,6 +342,13 @@ impl Endpoint {
         }
     }
 
+    /// True if the probe's timer is set, and one more segment in the same burst does not change its time. The time
+    /// depends on the number of segments only if there is one.
+    #[inline]
+    pub(in crate::endpoint) fn probe_stays_armed(&self) -> bool {
+        !self.send.rack.probe_deadline.is_never() && self.send.scoreboard.len() > 2
+    }
+
     /// Section 7.2: sets the probe's timer to two RTTs after the last segment, or to the retransmission
     /// timeout if that is earlier. `advanced` is true if the retransmission timer has just restarted.
     // RFC 8985-7.2-4
