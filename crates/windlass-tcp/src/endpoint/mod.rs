@@ -49,7 +49,7 @@ pub struct Endpoint {
     syn_retransmitted: bool,
     /// Opened by [`listen`](Endpoint::listen). A refused handshake returns to LISTEN.
     passive: bool,
-    /// True if nothing but transmissions happened since the last new data left. Receive window and tail loss probe
+    /// True if only transmissions happened since the last new data left. Receive window and tail loss probe
     /// are then those of the data before.
     bursting: bool,
     agreed: Negotiated,

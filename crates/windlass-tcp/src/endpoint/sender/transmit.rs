@@ -281,8 +281,15 @@ impl Endpoint {
         if reset && p.stack.window_counting == Counting::Segments {
             // `tcp_cwnd_restart` halves cwnd for each timeout that has passed.
             let halvings = gap.0.div_ceil(rto.0.max(1)).saturating_sub(1);
+            let mut before = self.cc.control(&params, &conn).cwnd;
             for _ in 1..halvings.min(MAX_HALVINGS) {
                 self.cc.on_idle_restart(&params, &conn, Span::ZERO, true);
+                let cwnd = self.cc.control(&params, &conn).cwnd;
+                // The restart window is reached.
+                if cwnd == before {
+                    break;
+                }
+                before = cwnd;
             }
         }
         self.control = self.cc.control(&params, &conn);

@@ -343,7 +343,7 @@ impl Endpoint {
     }
 
     /// True if the probe's timer is set, and one more segment in the same burst does not change its time. The time
-    /// depends on the number of segments only if there is one.
+    /// depends on the number of segments only for a single segment.
     #[inline]
     pub(in crate::endpoint) fn probe_stays_armed(&self) -> bool {
         !self.send.rack.probe_deadline.is_never() && self.send.scoreboard.len() > 2
