@@ -99,8 +99,15 @@ impl Range {
 /// Returns an interval of a mean within the range of its values. It is Student's interval if that is within the
 /// range. Otherwise it is Student's interval of the transformed mean, by the delta method. The transformation
 /// is the logarithm of the distance from the end of the range, or the log odds if the range has two ends.
-/// Returns `None` for fewer than two values, and for values that are infinite or out of range.
-pub fn mean_interval(values: &[f64], range: Range, confidence: f64) -> Option<[f64; 2]> {
+/// If the values are shares of a known number of `events` of all runs, it is [`clustered`] instead, also if no
+/// event or every event was seen. Returns `None` for fewer than two values, and for values that are infinite or
+/// out of range.
+pub fn mean_interval(
+    values: &[f64],
+    range: Range,
+    events: Option<f64>,
+    confidence: f64,
+) -> Option<[f64; 2]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
@@ -109,6 +116,12 @@ pub fn mean_interval(values: &[f64], range: Range, confidence: f64) -> Option<[f
     let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?.inverse_cdf(0.5 + confidence / 2.0);
     let half = t * sd / (n as f64).sqrt();
     let student = [mean - half, mean + half];
+    let at_an_end = sd == 0.0 && (mean == range.low || mean == range.high);
+    if let (Some(events), true) = (events, at_an_end || !range.holds(student)) {
+        let error = sd / (n as f64).sqrt() / range.high;
+        let ends = clustered(mean / range.high, error, n, events, confidence)?;
+        return Some(ends.map(|end| end * range.high));
+    }
     if range.holds(student) || sd == 0.0 {
         return Some(student);
     }
@@ -205,17 +218,17 @@ mod tests {
     fn an_interval_stays_within_the_range_of_its_values() {
         let mut late = vec![0.0; 39];
         late.push(0.03125);
-        let [low, high] = mean_interval(&late, Range::SHARE, 0.95).unwrap();
+        let [low, high] = mean_interval(&late, Range::SHARE, None, 0.95).unwrap();
         assert!(0.0 < low && low < 0.000_781_25 && 0.002 < high && high < 0.01, "{low} {high}");
         let jain = [0.62, 1.0, 1.0, 0.999, 1.0];
-        let [low, high] = mean_interval(&jain, Range::SHARE, 0.95).unwrap();
+        let [low, high] = mean_interval(&jain, Range::SHARE, None, 0.95).unwrap();
         assert!(0.3 < low && high < 1.0, "{low} {high}");
         let seconds = [0.1, 0.1, 9.0];
-        let [low, high] = mean_interval(&seconds, Range::POSITIVE, 0.95).unwrap();
+        let [low, high] = mean_interval(&seconds, Range::POSITIVE, None, 0.95).unwrap();
         assert!(0.0 < low && low < 1.0 && high > 9.0, "{low} {high}");
         let harm = [-3.0, 0.9, 1.0];
         let upper = Range { low: f64::NEG_INFINITY, high: 1.0 };
-        let [low, high] = mean_interval(&harm, upper, 0.95).unwrap();
+        let [low, high] = mean_interval(&harm, upper, None, 0.95).unwrap();
         assert!(low < -3.0 && high < 1.0 && high > 0.5, "{low} {high}");
     }
 
@@ -223,10 +236,13 @@ mod tests {
     fn where_students_interval_is_possible_it_is_that() {
         let values: Vec<f64> = (1..=10).map(f64::from).collect();
         let student = crate::Summary::of(&values).unwrap().ci95_mean;
-        assert_eq!(mean_interval(&values, Range::POSITIVE, 0.95), student);
-        assert_eq!(mean_interval(&[0.0; 8], Range::SHARE, 0.95), Some([0.0, 0.0]));
+        assert_eq!(mean_interval(&values, Range::POSITIVE, None, 0.95), student);
+        assert_eq!(mean_interval(&[0.0; 8], Range::SHARE, None, 0.95), Some([0.0, 0.0]));
+        let percent =
+            mean_interval(&[0.0; 8], Range::SHARE.times(100.0), Some(500.0), 0.95).unwrap();
+        close(percent[1], 100.0 * exact(0, 500).unwrap()[1], 1e-12);
         for values in [&[][..], &[1.0], &[1.0, f64::INFINITY], &[-1.0, 0.1, 0.2]] {
-            assert_eq!(mean_interval(values, Range::SHARE, 0.95), None, "{values:?}");
+            assert_eq!(mean_interval(values, Range::SHARE, None, 0.95), None, "{values:?}");
         }
     }
 }

@@ -184,7 +184,7 @@ pub(super) fn cells(series: &[Series], n: usize) -> Vec<Cell> {
             alone: s.alone,
             beside: s.beside,
             harm: summary.map(|s| s.mean),
-            ci95: s.harm.as_deref().and_then(|h| mean_interval(h, POSSIBLE, CONFIDENCE)),
+            ci95: s.harm.as_deref().and_then(|h| mean_interval(h, POSSIBLE, None, CONFIDENCE)),
             excess: None,
             excess_ci: None,
             p: None,

@@ -130,6 +130,11 @@ impl Measure {
         }
     }
 
+    /// Number of the events of which the value is a share, for late messages.
+    pub(super) fn events(self, run: &RunRecord) -> Option<f64> {
+        (self == Measure::Late).then(|| Metric::of_run("messages_sent", run)).flatten()
+    }
+
     /// Returns the value over the flows on these paths; `None` if the run has no value, infinite if a flow did not
     /// finish.
     pub(super) fn of(self, run: &RunRecord, paths: &[&Path]) -> Option<f64> {

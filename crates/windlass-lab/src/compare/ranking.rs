@@ -127,14 +127,27 @@ pub(super) fn of(
         return None;
     }
     let longest_s = records.iter().map(|r| r.end_s).fold(0.0, f64::max);
-    Some(rank(&values, measure, longest_s, question.baseline))
+    let events = |a: usize| -> Option<f64> {
+        let runs = question.runs(records, Cast::All(a))?;
+        runs.into_iter().map(|run| measure.events(run)).sum()
+    };
+    let events = (0..question.candidates.len()).map(events).collect();
+    Some(rank(&values, measure, &Extent { longest_s, events }, question.baseline))
 }
 
-/// Ranks algorithms by their values in runs of this length, each in order of seed.
+/// Facts that limit an interval.
+pub(super) struct Extent {
+    /// Length of the longest run, seconds.
+    pub(super) longest_s: f64,
+    /// Number of the events of which the values of each algorithm are shares, if it is known.
+    pub(super) events: Vec<Option<f64>>,
+}
+
+/// Ranks algorithms by their values, each in order of seed.
 pub(super) fn rank(
     values: &[Vec<Option<f64>>],
     measure: Measure,
-    longest_s: f64,
+    extent: &Extent,
     baseline: Option<usize>,
 ) -> Ranking {
     let finite = |runs: &Vec<Option<f64>>| -> Option<Vec<f64>> {
@@ -168,9 +181,9 @@ pub(super) fn rank(
         rank: (baseline.is_none() && means[a].is_some()).then(|| 1 + better(a)),
         missing: missing(a),
         mean: means[a].map(|s| s.mean),
-        ci95: whole[a]
-            .as_deref()
-            .and_then(|v| mean_interval(v, measure.range(longest_s), CONFIDENCE)),
+        ci95: whole[a].as_deref().and_then(|v| {
+            mean_interval(v, measure.range(extent.longest_s), extent.events[a], CONFIDENCE)
+        }),
         versus: reference.filter(|r| *r != a).and_then(|r| compared(a, r)),
     };
     let entries = order.into_iter().map(entry).collect();

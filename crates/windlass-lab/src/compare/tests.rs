@@ -1,7 +1,7 @@
 //! Tests of comparisons with known results.
 
 use super::harm::{Bar, Series, cells};
-use super::ranking::{Outcome, rank};
+use super::ranking::{Extent, Outcome, rank};
 use super::*;
 use crate::run::{RunError, Runner};
 use std::sync::Mutex;
@@ -45,6 +45,11 @@ fn question(text: &str, algorithms: &[&str], seeds: u64) -> Question {
     let candidates = algorithms.iter().map(|a| Candidate::parse(a).unwrap()).collect();
     let (baseline, measure, world) = (None, Measure::Goodput, World::Sim);
     Question { scenario, candidates, flows, seeds, baseline, measure, harm: true, world }
+}
+
+/// Bounds of long runs without counted events.
+fn unbounded() -> Extent {
+    Extent { longest_s: 1e6, events: vec![None; 4] }
 }
 
 fn runs(question: &Question) -> Vec<RunRecord> {
@@ -122,7 +127,7 @@ fn a_rank_counts_the_significantly_better_algorithms() {
         noise.iter().map(|n| Some(level + sign * n)).collect()
     };
     let all = [values(10.0, 1.0), values(5.0, 1.0), values(10.02, -1.0)];
-    let ranking = rank(&all, Measure::Goodput, 1e6, None);
+    let ranking = rank(&all, Measure::Goodput, &unbounded(), None);
     let order: Vec<(usize, Option<usize>)> =
         ranking.entries.iter().map(|e| (e.algorithm, e.rank)).collect();
     assert_eq!(order, [(2, Some(1)), (0, Some(1)), (1, Some(3))]);
@@ -134,7 +139,7 @@ fn a_rank_counts_the_significantly_better_algorithms() {
         assert_eq!(low <= 0.0 && 0.0 <= high, v.outcome == Outcome::Tie);
     }
     // Less delay is better. A baseline reduces the number of comparisons and removes the ranks.
-    let ranking = rank(&all, Measure::QueueingDelay, 1e6, Some(0));
+    let ranking = rank(&all, Measure::QueueingDelay, &unbounded(), Some(0));
     assert_eq!((ranking.comparisons, ranking.entries[0].algorithm), (2, 1));
     assert_eq!(ranking.entries[0].versus.as_ref().unwrap().outcome, Outcome::Better);
     assert!(ranking.entries.iter().all(|e| e.rank.is_none()));
@@ -144,7 +149,7 @@ fn a_rank_counts_the_significantly_better_algorithms() {
 fn unfinished_runs_are_counted_and_not_compared() {
     let done = vec![Some(3.0), Some(4.0), Some(5.0)];
     let hung = vec![Some(1.0), Some(f64::INFINITY), None];
-    let ranking = rank(&[hung, done], Measure::Completion, 1e6, None);
+    let ranking = rank(&[hung, done], Measure::Completion, &unbounded(), None);
     let [first, last] = &ranking.entries[..] else { panic!("two entries") };
     assert_eq!((first.algorithm, first.missing, first.rank), (1, 0, Some(1)));
     assert_eq!((last.algorithm, last.missing, last.rank, last.mean), (0, 2, None, None));
@@ -156,7 +161,7 @@ fn an_algorithm_with_more_infinite_latencies_is_ranked_lower() {
     let never = Some(f64::INFINITY);
     let all =
         [vec![never, never, Some(1.0)], vec![Some(90.0); 3], vec![Some(50.0), never, Some(50.0)]];
-    let ranking = rank(&all, Measure::Latency, 1e6, None);
+    let ranking = rank(&all, Measure::Latency, &unbounded(), None);
     let order: Vec<usize> = ranking.entries.iter().map(|e| e.algorithm).collect();
     assert_eq!(order, [1, 2, 0]);
 }
@@ -164,17 +169,18 @@ fn an_algorithm_with_more_infinite_latencies_is_ranked_lower() {
 #[test]
 fn intervals_of_a_ranking_stay_within_the_range_of_the_measure() {
     let fair = vec![Some(0.5), Some(1.0), Some(1.0), Some(1.0)];
-    let [low, high] = rank(&[fair], Measure::Jain, 1e6, None).entries[0].ci95.expect("an interval");
+    let [low, high] =
+        rank(&[fair], Measure::Jain, &unbounded(), None).entries[0].ci95.expect("an interval");
     assert!(low > 0.0 && high < 1.0, "{low} {high}");
     let quick = vec![Some(1.0), Some(1.0), Some(1.0), Some(900.0)];
     let [low, high] =
-        rank(&[quick], Measure::Latency, 1e6, None).entries[0].ci95.expect("an interval");
+        rank(&[quick], Measure::Latency, &unbounded(), None).entries[0].ci95.expect("an interval");
     assert!(low > 0.0 && high > 900.0, "{low} {high}");
 }
 
 #[test]
 fn one_seed_has_an_unknown_outcome() {
-    let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, 1e6, None);
+    let ranking = rank(&[vec![Some(1.0)], vec![Some(2.0)]], Measure::Goodput, &unbounded(), None);
     let versus = ranking.entries[1].versus.as_ref().unwrap();
     assert_eq!((versus.outcome, versus.difference), (Outcome::Unknown, -1.0));
     assert_eq!((versus.ci, versus.p_t, versus.p_wilcoxon), (None, None, None));

@@ -11,7 +11,7 @@ use crate::run::store::export::{Provenance, write};
 use crate::run::store::{Column, Format, Table, Values};
 use crate::stats::bootstrap::{self, Options};
 use crate::stats::sequential::Rule;
-use crate::stats::share::{Range, clustered, mean_interval};
+use crate::stats::share::{Range, mean_interval};
 use crate::stats::{CONFIDENCE, Summary};
 
 /// A metric at a point.
@@ -251,16 +251,11 @@ fn interval(
         Summary::of(values).and_then(|s| s.ci95_mean)
     };
     let confidence = if sequential { Rule::LOOK_CONFIDENCE } else { CONFIDENCE };
-    let at_an_end = |[low, high]: [f64; 2]| low == high && (low == range.low || low == range.high);
+    let bounded = mean_interval(values, range, events, confidence);
     match student {
-        Some(ends) if !range.holds(ends) || events.is_some() && at_an_end(ends) => {
-            if let (Some(events), Some(summary)) = (events, Summary::of(values))
-                && let Some(sd) = summary.sd
-            {
-                let (runs, error) = (values.len(), sd / (values.len() as f64).sqrt());
-                return (Method::Exact, clustered(summary.mean, error, runs, events, confidence));
-            }
-            (Method::Bounded, mean_interval(values, range, confidence).or(student))
+        Some(ends) if !range.holds(ends) || events.is_some() && bounded != Some(ends) => {
+            let method = if events.is_some() { Method::Exact } else { Method::Bounded };
+            (method, bounded.or(student))
         }
         _ if sequential => (Method::Sequential, student),
         _ => (Method::Student, student),
