@@ -1,10 +1,12 @@
 //! The events of a message, in order of time.
 
+use std::collections::BTreeMap;
+
 use windlass_cc::Time;
-use windlass_sim::session::What;
+use windlass_sim::session::{Note, What};
 use windlass_sim::{PacketEvent, PacketFate};
 
-use super::ours::{Message, Ours, port};
+use super::ours::{Message, Ours};
 
 /// An event of a message.
 #[derive(Clone, Debug)]
@@ -75,7 +77,7 @@ impl Ours<'_> {
 
     /// Adds the packets that carry the message.
     fn add_packets(&self, m: &Message, events: &mut Vec<Event>) {
-        let mut sent: Vec<(u16, [u64; 2])> = Vec::new();
+        let mut sent: Vec<(u32, [u64; 2])> = Vec::new();
         for (e, [from, to], part) in self.carriers(m) {
             let link = &self.case.result.links[e.link as usize].name;
             let mut add = |kind, text: String| {
@@ -90,8 +92,8 @@ impl Ours<'_> {
             if self.leaves(e) {
                 let again = sent
                     .iter()
-                    .any(|(p, known)| *p == part.port && known[0] < to && known[1] > from);
-                sent.push((part.port, [from, to]));
+                    .any(|(p, known)| *p == part.connection && known[0] < to && known[1] > from);
+                sent.push((part.connection, [from, to]));
                 let how = if again { "again" } else { "for the first time" };
                 add(Kind::Put, format!("put on {link} {how}"));
             }
@@ -128,8 +130,13 @@ impl Ours<'_> {
         let end = m.arrived.unwrap_or(self.case.result.end);
         let number = m.number - 1;
         let wrote = |what: What| matches!(what, What::Written { message, .. } if message == number);
-        for begun in self.notes.iter().filter(|n| n.what == What::Begun && n.time <= end) {
-            let own = || self.notes.iter().filter(|n| n.connection == begun.connection);
+        let mut by_connection: BTreeMap<u32, Vec<&Note>> = BTreeMap::new();
+        for note in self.notes.iter().filter(|n| n.time <= end) {
+            by_connection.entry(note.connection).or_default().push(note);
+        }
+        for notes in by_connection.values() {
+            let own = || notes.iter().copied();
+            let Some(begun) = own().find(|n| n.what == What::Begun) else { continue };
             let attempt = own().find(|n| matches!(n.what, What::Ready | What::Lost(_)));
             let until = attempt.map_or(end, |n| n.time);
             let carries = own().any(|n| wrote(n.what));
@@ -138,7 +145,7 @@ impl Ours<'_> {
             }
             let name = format!("connection {}", begun.connection + 1);
             let mut add = |time, kind, text| events.push(Event { time, kind, text });
-            for note in own().filter(|n| n.time <= end) {
+            for note in own() {
                 match note.what {
                     What::Begun if until >= m.due => {
                         add(note.time, Kind::Begun, format!("{name}: begun"));
@@ -156,7 +163,7 @@ impl Ours<'_> {
                 }
             }
             for e in self.packets.iter().map(|(e, _)| *e).chain(self.answers.iter().copied()) {
-                let here = port(e) == begun.connection as u16;
+                let here = self.connection(e) == begun.connection;
                 let lost = matches!(e.fate, PacketFate::DroppedQueue | PacketFate::DroppedError);
                 if here && lost && (begun.time..until).contains(&e.time) && until >= m.due {
                     let link = &self.case.result.links[e.link as usize].name;

@@ -25,8 +25,8 @@ pub(super) struct Message {
 /// A place of a message in the stream of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
-    /// Port of the connection among those of the flow.
-    pub(super) port: u16,
+    /// Number of the connection, from 0.
+    pub(super) connection: u32,
     pub(super) range: [u64; 2],
 }
 
@@ -41,7 +41,9 @@ pub(super) struct Ours<'a> {
     /// Events of successive connections; empty for a flow with one connection.
     pub(super) notes: &'a [Note],
     /// Sequence number of the first byte of each connection's stream.
-    first: BTreeMap<u16, u32>,
+    first: BTreeMap<u32, u32>,
+    /// Beginnings of the connections with each port, ascending. A long run uses a port again.
+    begun: BTreeMap<u16, Vec<(Time, u32)>>,
     ends: [usize; 2],
 }
 
@@ -63,26 +65,34 @@ impl<'a> Ours<'a> {
         let (forward, answers): (Vec<&PacketEvent>, Vec<_>) = own.partition(|e| e.forward);
         let packets: Vec<_> =
             forward.into_iter().filter_map(|e| Some((e, e.segment.as_ref()?))).collect();
-        let syns = packets.iter().filter(|(_, s)| s.flags.has(Flags::SYN));
-        let first = syns.map(|(e, s)| (port(e), s.seq.0.wrapping_add(1))).collect();
-        let notes = case.decisions().sessions.get(&(flow as u32));
-        Ok(Ours {
-            case,
-            flow,
-            packets,
-            answers,
-            notes: notes.map_or(&[], Vec::as_slice),
-            first,
-            ends: [config.from, config.to],
-        })
+        let notes = case.decisions().sessions.get(&(flow as u32)).map_or(&[][..], Vec::as_slice);
+        let mut begun: BTreeMap<u16, Vec<(Time, u32)>> = BTreeMap::new();
+        for note in notes.iter().filter(|note| note.what == What::Begun) {
+            begun.entry(note.connection as u16).or_default().push((note.time, note.connection));
+        }
+        let ends = [config.from, config.to];
+        let first = BTreeMap::new();
+        let mut ours = Ours { case, flow, packets, answers, notes, first, begun, ends };
+        let syns = ours.packets.iter().filter(|(_, s)| s.flags.has(Flags::SYN));
+        ours.first = syns.map(|(e, s)| (ours.connection(e), s.seq.0.wrapping_add(1))).collect();
+        Ok(ours)
     }
 
-    /// The port, and the range of the stream that a segment carries; `None` without data.
+    /// Number of a packet's connection: the newest with its port.
+    pub(super) fn connection(&self, e: &PacketEvent) -> u32 {
+        let port = e.path.map_or(0, |path| path.attempt);
+        let known = self.begun.get(&port).map_or(&[][..], Vec::as_slice);
+        let before = known.partition_point(|(time, _)| *time <= e.time);
+        before.checked_sub(1).map_or(0, |last| known[last].1)
+    }
+
+    /// The connection, and the range of the stream that a segment carries; `None` without data.
     fn range(&self, e: &PacketEvent, segment: &Segment) -> Option<Part> {
-        let first = self.first.get(&port(e)).copied().unwrap_or_default();
+        let connection = self.connection(e);
+        let first = self.first.get(&connection).copied().unwrap_or_default();
         let from = u64::from(segment.seq.0.wrapping_sub(first));
         let range = [from, from + u64::from(segment.len)];
-        (segment.len > 0).then_some(Part { port: port(e), range })
+        (segment.len > 0).then_some(Part { connection, range })
     }
 
     pub(super) fn leaves(&self, e: &PacketEvent) -> bool {
@@ -154,7 +164,7 @@ impl<'a> Ours<'a> {
             let to = from + message.size;
             let at = complete.partition_point(|(offset, _)| *offset < to);
             message.arrived = complete.get(at).map(|(_, time)| *time);
-            message.parts.push(Part { port: 0, range: [from, to] });
+            message.parts.push(Part { connection: 0, range: [from, to] });
             from = to;
         }
     }
@@ -162,11 +172,11 @@ impl<'a> Ours<'a> {
     /// Gives the messages of successive connections their places and times, as recorded.
     fn follow_notes(&self, all: &mut [Message]) {
         for note in self.notes {
-            let port = note.connection as u16;
+            let connection = note.connection;
             match note.what {
                 What::Written { message, range } => {
                     if let Some(m) = all.get_mut(message as usize) {
-                        m.parts.push(Part { port, range });
+                        m.parts.push(Part { connection, range });
                     }
                 }
                 What::Arrived { message } => {
@@ -183,8 +193,8 @@ impl<'a> Ours<'a> {
     /// message there.
     pub(super) fn carriers(&self, m: &Message) -> Vec<(&'a PacketEvent, [u64; 2], Part)> {
         let carrier = |(e, s): &(&'a PacketEvent, &'a Segment)| {
-            let Part { port, range: [from, to] } = self.range(e, s)?;
-            let of = |p: &&Part| p.port == port && from < p.range[1] && to > p.range[0];
+            let Part { connection, range: [from, to] } = self.range(e, s)?;
+            let of = |p: &&Part| p.connection == connection && from < p.range[1] && to > p.range[0];
             Some((*e, [from, to], *m.parts.iter().find(of)?))
         };
         self.packets.iter().filter_map(carrier).collect()
@@ -220,11 +230,6 @@ impl<'a> Ours<'a> {
             _ => arrivals(traffic)?.deadline,
         }
     }
-}
-
-/// The port of a packet's connection among those of its flow.
-pub(super) fn port(e: &PacketEvent) -> u16 {
-    e.path.map_or(0, |path| path.attempt)
 }
 
 fn has_messages(traffic: &Traffic) -> bool {
