@@ -83,7 +83,7 @@ table!(RECONNECT_OWN, "reconnect_rule", apply_reconnect, written_reconnect, Reco
     jitter: jitter(), "random part of each wait, drawn from the seed. `none`, `full` (from zero to the wait), `equal` (from half the wait to the wait), `decorrelated` (from `after` to three times the previous wait), or a share such as `\"10%\"`, the largest part that is taken from the wait", "`\"full\"`";
     reset: Codec::time(countable_span), "time for which a connection must have been ready so that the waits begin again with `after`", "`\"0s\"`";
     attempts: attempts(), "attempts in a row that may fail before the application gives up, 1 to 1000000; `0` for no limit", "`0`";
-    timeout: timeout(), "time within which an attempt must have a connection with all its dialogues, `\"0s\"` for the limits of TCP alone. Without a limit, a handshake whose answer is lost can block the messages for hours", "`\"1min\"`";
+    timeout: timeout(), "time within which an attempt must have a connection with all its dialogues, `\"0s\"` for the limits of TCP alone. A connection also ends if the answer to a message is awaited and nothing was acknowledged or read for this time. Without a limit, a lost answer can block the messages for hours", "`\"1min\"`";
     spread: Codec::time(countable_span), "after a power cut, the first attempt is uniformly within this time", "`\"0s\"`";
     queue: Codec::whole(0, 1_000_000), "messages that may wait for a connection; a further message is lost", "`1000`";
     resend: Codec::flag(), "whether the next connection repeats messages that the lost connection had not confirmed, by the last answer of their dialogue or else by TCP. Otherwise they are lost", "`true`";

@@ -430,7 +430,7 @@ impl Context<'_> {
             return Ok(());
         };
         let remedy = match key {
-            "security" => "leave it out, or choose smaller flights".to_owned(),
+            "security" => "leave it out, or choose one with smaller flights".to_owned(),
             _ => format!("write at most `{}B`", mtu.saturating_sub(headers)),
         };
         let message = format!(

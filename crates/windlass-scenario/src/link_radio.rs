@@ -11,7 +11,7 @@ use crate::codec::{Codec, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
-use crate::model::{FlowSpec, RadioSpec, Traffic, Transport};
+use crate::model::{Coap, FlowSpec, RadioSpec, Security, Traffic, Transport};
 use crate::network::Network;
 use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
@@ -306,8 +306,17 @@ fn load(flow: &FlowSpec, network: &Network, link: usize, class_a: &ClassA) -> f6
         }
         _ => return 0.0,
     };
-    let size = size.min(class_a.max_packet().into()) as u32; // at most 32 bits, as just limited
-    seconds(class_a.airtime(size)) / every_s.max(1e-9)
+    let air = |size: u64| {
+        let size = size.min(class_a.max_packet().into()) as u32; // at most 32 bits, as just limited
+        seconds(class_a.airtime(size))
+    };
+    let flights: f64 = match flow.traffic {
+        Traffic::Coap(Coap { security: Some(Security { preset, each: true }), .. }) => {
+            [0, 2].map(|i| air(u64::from(preset.flights[i]) + UDP)).iter().sum()
+        }
+        _ => 0.0,
+    };
+    (air(size) + flights) / every_s.max(1e-9)
 }
 
 fn seconds(span: Span) -> f64 {

@@ -237,7 +237,7 @@ fn dtls_adds_its_flights_and_records_and_its_mistakes_are_located() {
         .replace("10s", "1h");
     let error = Scenario::from_str(&lora, "s.toml").expect_err("small packets").to_string();
     let wanted = "`security`: 153B and 28B of headers exceed the MTU of 79B";
-    assert!(error.contains(wanted) && error.contains("choose smaller flights"), "{error}");
+    assert!(error.contains(wanted) && error.contains("choose one with smaller flights"), "{error}");
 }
 
 /// The bytes of TLS are added to each later record, and so to the records of MQTT.

@@ -212,6 +212,42 @@ fn a_handshake_without_an_answer_blocks_the_messages_only_until_the_time_limit()
     assert_eq!(of(Connect::PerMessage, rule(None), 30), (0, None));
 }
 
+/// The peer acknowledges the first message and loses its power before it answers.
+#[test]
+fn a_message_without_an_answer_ends_its_connection_after_the_time_limit() {
+    let mut answered = message();
+    answered.steps.push(Step { think: Span::from_secs(1), ..step(Side::Listener, 4) });
+    answered.release = 2;
+    let of = |connect, timeout| {
+        let cut = [Time::from_millis(30_600), Time::from_secs(32)];
+        let cuts = [Vec::new(), vec![cut]];
+        let rule = Reconnect { timeout, ..waits(Spread::None) };
+        let exchange = answered.clone();
+        let plan = Sessions { exchange, reconnect: Some(rule), cuts, ..plan(connect) };
+        let result = run(config(plan, 130));
+        let opened = only(&result).1.opened;
+        (result.flows[0].messages.as_ref().expect("messages").arrived, opened)
+    };
+    let limit = Some(Span::from_secs(10));
+    // The message without an answer is sent again.
+    assert_eq!(of(Connect::PerMessage, limit), (4, 5));
+    assert_eq!(of(Connect::Once, limit), (4, 2));
+    assert_eq!(of(Connect::PerMessage, None), (1, 1), "the client waits for ever");
+}
+
+/// A flow of 66,000 connections, more than there are ports.
+#[test]
+fn connections_beyond_the_range_of_ports_deliver_their_messages() {
+    let mut plan = plan(Connect::PerMessage);
+    plan.exchanges = Exchanges::Messages(arrivals(1, 400, 66_000));
+    let mut config = config(plan, 66_001);
+    config.record.capture.clear();
+    let result = run(config);
+    let messages = result.flows[0].messages.as_ref().expect("messages");
+    assert_eq!((messages.arrived, messages.undelivered), (messages.sent, 0));
+    assert!(messages.sent > 65_900);
+}
+
 #[test]
 fn full_jitter_draws_the_waits_from_the_seed() {
     let cuts = [Vec::new(), vec![[Time::ZERO, Time::from_secs(1_000)]]];

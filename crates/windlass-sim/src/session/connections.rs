@@ -3,11 +3,13 @@
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::{CongestionControl, Endpoint, Journal, Profile, Segment, Seq, State, Stats};
+use windlass_tcp::{
+    Cause, CongestionControl, Decision, Endpoint, Journal, Profile, Segment, Seq, State, Stats,
+};
 
 use super::contents::{Item, Message, Place, Shared};
 use super::log::{Note, What};
-use super::loss::{Cause, Loss};
+use super::loss::{self, Loss};
 use super::plan::Side;
 use crate::random::Stream;
 
@@ -32,6 +34,8 @@ pub(super) struct Connection {
     pub(super) exchanges: u64,
     /// True if the end of the connection needs no further note.
     noted: bool,
+    /// Bytes acknowledged and read, and the time at which they last grew.
+    pub(super) progress: (u64, Time),
 }
 
 /// A message that this end has begun to send.
@@ -57,6 +61,8 @@ pub(super) struct Connections {
     pub(super) plan: Shared,
     pub(super) side: Side,
     pub(super) all: Vec<Connection>,
+    /// Number of the newest connection so far.
+    newest: u32,
     /// Steps that wait for their think time.
     delayed: Vec<(Time, u32, Place)>,
     /// Parts written since the owner last took them to the peer.
@@ -87,6 +93,7 @@ impl Connections {
             plan,
             side,
             all: Vec::new(),
+            newest: 0,
             delayed: Vec::new(),
             outbox: Vec::new(),
             completed: Vec::new(),
@@ -118,6 +125,7 @@ impl Connections {
         if self.keeps_journal {
             endpoint.keep_journal();
         }
+        self.newest = self.newest.max(number);
         self.all.push(Connection {
             number,
             endpoint,
@@ -130,6 +138,7 @@ impl Connections {
             open_exchanges: 0,
             exchanges: 0,
             noted: false,
+            progress: (0, Time::ZERO),
         });
         let last = self.all.len() - 1;
         &mut self.all[last]
@@ -141,7 +150,7 @@ impl Connections {
 
     /// The connection of a port, and its number. Numbers continue beyond the range of ports.
     pub(super) fn number_of(&self, port: u16) -> u32 {
-        let last = self.all.last().map_or(0, |c| c.number);
+        let last = self.newest;
         let near = (last & !0xffff) | u32::from(port);
         if near + 0x8000 < last { near + 0x1_0000 } else { near }
     }
@@ -174,7 +183,15 @@ impl Connections {
             let connection = &mut self.all[place];
             if now >= connection.endpoint.deadline() {
                 connection.endpoint.on_deadline(p, now);
+                let last = connection.endpoint.journal().and_then(|j| j.decisions().last());
+                if let Some(Decision { time, cause: Cause::Timeout { rto, .. }, .. }) = last
+                    && *time == now
+                {
+                    let (number, what) = (connection.number, What::Timeout(*rto));
+                    self.note(now, number, what);
+                }
             }
+            let connection = &mut self.all[place];
             if now >= connection.closes {
                 connection.closes = Time::NEVER;
                 connection.endpoint.close();
@@ -185,6 +202,10 @@ impl Connections {
                 self.read(now, place);
             }
             let connection = &mut self.all[place];
+            let moved = connection.endpoint.acknowledged() + connection.read;
+            if moved > connection.progress.0 {
+                connection.progress = (moved, now);
+            }
             // In a separate step, as a real stack acknowledges the FIN before it notifies the
             // application.
             if listens && connection.endpoint.at_end() && !connection.closing {
@@ -259,6 +280,18 @@ impl Connections {
         }
     }
 
+    /// Time at which a connection that awaits the answer to a message is given up; [`Time::NEVER`]
+    /// without such an answer or limit.
+    pub(super) fn patience(&self, number: u32) -> Time {
+        let steps = &self.plan.exchange.steps;
+        let think = steps.iter().map(|step| step.think).max().unwrap_or(Span::ZERO);
+        let found = self.all.iter().rev().find(|c| c.number == number);
+        match (self.plan.time_limit(), found) {
+            (Some(limit), Some(c)) if c.open_exchanges > 0 => c.progress.1 + (limit + think),
+            _ => Time::NEVER,
+        }
+    }
+
     /// Removes the messages of a connection that its peer has confirmed: by the last step of the
     /// exchange, or by TCP if this end writes that step.
     pub(super) fn confirm_by_tcp(&mut self, mut confirmed: impl FnMut(Message)) {
@@ -275,12 +308,12 @@ impl Connections {
     }
 
     /// Notes connections that have failed: their numbers, and their unconfirmed messages.
-    pub(super) fn take_failed(&mut self, now: Time) -> Vec<(u32, Cause, Vec<Message>)> {
+    pub(super) fn take_failed(&mut self, now: Time) -> Vec<(u32, loss::Cause, Vec<Message>)> {
         let mut failed = Vec::new();
         for connection in self.all.iter_mut().filter(|c| !c.noted) {
             let Some(failure) = connection.endpoint.failure() else { continue };
             connection.noted = true;
-            let (number, cause) = (connection.number, Cause::of(failure));
+            let (number, cause) = (connection.number, loss::Cause::of(failure));
             let text = connection.endpoint.failure_text().unwrap_or_default();
             self.losses.push(Loss { number, at: now, cause, text });
             let messages = connection.unconfirmed.drain(..).map(|u| u.message).collect();
@@ -311,7 +344,7 @@ impl Connections {
                 State::SynSent | State::SynReceived | State::Established | State::CloseWait
             );
             if live && !connection.noted {
-                let (number, cause) = (connection.number, Cause::PowerCut);
+                let (number, cause) = (connection.number, loss::Cause::PowerCut);
                 self.losses.push(Loss { number, at: now, cause, text: super::loss::POWER_CUT });
             }
             messages.extend(connection.unconfirmed.drain(..).map(|u| u.message));

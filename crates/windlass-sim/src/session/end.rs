@@ -67,7 +67,7 @@ impl SessionEnd {
         if self.off {
             return cut;
         }
-        let opener = self.opener.as_ref().map_or(Time::NEVER, |o| o.deadline(&self.line.plan));
+        let opener = self.opener.as_ref().map_or(Time::NEVER, |o| o.deadline(&self.line));
         self.line.deadline().min(opener).min(cut)
     }
 

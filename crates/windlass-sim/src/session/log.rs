@@ -1,6 +1,6 @@
 //! Record of the connections and messages of a flow, for explanations.
 
-use windlass_cc::Time;
+use windlass_cc::{Span, Time};
 
 /// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum What {
     Begun,
     /// The dialogues at the beginning of the connection are complete.
     Ready,
+    /// The retransmission timer of the end that connects expires, after this time.
+    Timeout(Span),
     /// The connection is lost, for this reason.
     Lost(&'static str),
     /// The message with this number, from 0, is written as these bytes of the stream.

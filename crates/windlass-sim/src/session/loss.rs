@@ -14,7 +14,8 @@ pub enum Cause {
     Reset,
     /// The node lost its power.
     PowerCut,
-    /// The connection was not ready within the time limit of the application.
+    /// The connection was not ready, or a message had no answer, within the time limit of the
+    /// application.
     TimeLimit,
     /// A FIN had no acknowledgement, after all data had been acknowledged. The exchange was
     /// complete.
@@ -46,6 +47,8 @@ pub(crate) struct Loss {
 
 /// Phrase for the loss of power.
 pub(super) const POWER_CUT: &str = "the node lost its power";
+/// Phrase for a message without an answer.
+pub(super) const NO_ANSWER: &str = "a message had no answer within `timeout`";
 /// Phrase for an attempt that took too long.
 pub(super) const TIME_LIMIT: &str = "the connection was not ready within `timeout`";
 

@@ -10,7 +10,7 @@ use super::backoff::{Backoff, uniform};
 use super::connections::{Completed, Connections, Unconfirmed};
 use super::contents::{Message, Place};
 use super::log::What;
-use super::loss::{Cause, Loss, TIME_LIMIT};
+use super::loss::{Cause, Loss, NO_ANSWER, TIME_LIMIT};
 use super::plan::{Connect, Exchanges, Reconnect, Sessions, Side};
 use crate::arrivals::ArrivalProcess;
 use crate::random::Stream;
@@ -153,9 +153,14 @@ impl Opener {
     }
 
     /// Time of the next call of [`act`](Opener::act) without another event.
-    pub(super) fn deadline(&self, plan: &Sessions) -> Time {
+    pub(super) fn deadline(&self, line: &Connections) -> Time {
+        let plan = &line.plan;
         let due = self.source.next().map_or(Time::NEVER, |(due, _)| due);
-        match self.phase {
+        let patience = match self.phase {
+            Phase::Present { number, ready: Some(_), .. } => line.patience(number),
+            _ => Time::NEVER,
+        };
+        let next = match self.phase {
             Phase::Waiting(until) => until,
             Phase::Idle => due,
             Phase::Present { ready: Some(_), .. } if plan.connect == Connect::Once => {
@@ -167,7 +172,8 @@ impl Opener {
                 plan.time_limit().map_or(Time::NEVER, |limit| since + limit)
             }
             Phase::Present { .. } | Phase::Off | Phase::Over => Time::NEVER,
-        }
+        };
+        next.min(patience)
     }
 
     /// Acts after an event of the end's connections, or at the deadline.
@@ -255,14 +261,15 @@ impl Opener {
 
     /// Ends an attempt that has taken too long.
     fn check_limit(&mut self, now: Time, line: &mut Connections) {
-        let limit = line.plan.time_limit();
-        if let (Phase::Present { number, since, ready: None, .. }, Some(limit)) =
-            (self.phase, limit)
-            && now >= since + limit
-        {
+        let Phase::Present { number, since, ready, .. } = self.phase else { return };
+        let limit = line.plan.time_limit().map_or(Time::NEVER, |limit| since + limit);
+        let (ends, text) = match ready {
+            None => (limit, TIME_LIMIT),
+            Some(_) => (line.patience(number), NO_ANSWER),
+        };
+        if now >= ends {
             let cause = Cause::TimeLimit;
-            let loss = Loss { number, at: now, cause, text: TIME_LIMIT };
-            let messages = line.give_up(number, loss);
+            let messages = line.give_up(number, Loss { number, at: now, cause, text });
             self.lose(now, line, number, cause, messages);
         }
     }
@@ -363,6 +370,9 @@ impl Opener {
         if (!per_message || fresh)
             && let Some(message) = self.waiting.pop_front()
         {
+            if connection.open_exchanges == 0 {
+                connection.progress.1 = now;
+            }
             connection.exchanges += 1;
             connection.open_exchanges += 1;
             connection.unconfirmed.push_back(Unconfirmed { message, end: None });
