@@ -119,6 +119,9 @@ impl Client {
 
     /// The request or flight to send now, and its size as an IP packet.
     pub fn poll(&mut self, now: Time) -> Option<(Message, u32)> {
+        if self.handshakes.as_mut().is_some_and(|h| h.fails(now)) {
+            self.give_up_unsent(now);
+        }
         self.prepare(now);
         if let Some(handshakes) = &mut self.handshakes
             && let Some(flight) = handshakes.poll(now)
@@ -152,10 +155,19 @@ impl Client {
         self.sent + self.handshakes.as_ref().map_or(0, |h| h.sent)
     }
 
+    /// Gives up the request for which a handshake failed.
+    fn give_up_unsent(&mut self, now: Time) {
+        if self.ahead.next().is_some_and(|(due, _)| due <= now) {
+            self.ahead.advance();
+            self.next_id += 1;
+            self.given_up += 1;
+        }
+    }
+
     /// An exchange has ended, or a request without one was sent.
-    fn settle(&mut self) {
+    fn settle(&mut self, waits: bool) {
         if let Some(handshakes) = &mut self.handshakes {
-            handshakes.settle();
+            handshakes.settle(waits);
         }
     }
 
@@ -170,7 +182,7 @@ impl Client {
             if exchange.retransmits == self.coap.max_retransmit {
                 self.open.remove(place);
                 self.given_up += 1;
-                self.settle();
+                self.settle(false);
                 continue;
             }
             exchange.retransmits += 1;
@@ -196,7 +208,7 @@ impl Client {
             let (first_sent, retransmits) = (now, 0);
             self.open.push(Exchange { request, first_sent, retransmits, expires, timer, entropy });
         } else {
-            self.settle();
+            self.settle(true);
         }
         Some(request)
     }
@@ -212,7 +224,7 @@ impl Client {
         }
         let Some(place) = self.open.iter().position(|e| e.request.id == answer.id) else { return };
         let Exchange { request, first_sent, retransmits, .. } = self.open.remove(place);
-        self.settle();
+        self.settle(false);
         self.delays_ns.push(now.since(request.due).0);
         self.answered_bytes += u64::from(request.len);
         let rtt = now.since(first_sent);

@@ -1,9 +1,9 @@
 //! Handshakes of DTLS 1.3 (RFC 9147) before the requests of a CoAP client.
 //!
 //! A handshake has three flights of one packet each and the acknowledgement of the last. The client
-//! repeats its flights by its own timer (section 5.8.2: one second, doubled up to one minute). The
-//! server answers each flight that it receives, and has no timer. Records that arrive before their
-//! handshake are dropped.
+//! repeats its flights by a timer (section 5.8.2: one second, doubled up to one minute), and fails
+//! after the minute. The server answers each flight that it receives, and has no timer. Records
+//! that arrive before their handshake are dropped.
 
 use windlass_cc::{Span, Time};
 
@@ -55,10 +55,13 @@ pub(crate) struct Handshakes {
     pub(crate) dtls: Dtls,
     /// Number of the newest handshake, from 1; 0 before the first.
     pub(crate) number: u32,
-    /// The flight that awaits its answer, its next sending, and the timer after that.
-    open: Option<(Flight, Time, Span)>,
+    /// The flight that awaits its answer, its next sending, and the timer after that; `None` if the
+    /// handshake fails then.
+    open: Option<(Flight, Time, Option<Span>)>,
     /// True if requests may be sent.
     ready: bool,
+    /// True if the request of this handshake has been sent, so that no other may follow.
+    spent: bool,
     /// Handshakes that were complete when their last answer arrived.
     pub(crate) completed: u64,
     /// Flights sent, and their UDP payload, bytes.
@@ -71,14 +74,17 @@ impl Handshakes {
     const MOST: Span = Span::from_secs(60);
 
     pub(crate) fn new(dtls: Dtls) -> Handshakes {
-        Handshakes { dtls, number: 0, open: None, ready: false, completed: 0, sent: 0, bytes: 0 }
+        let (number, completed, sent, bytes) = (0, 0, 0, 0);
+        let (open, ready, spent) = (None, false, false);
+        Handshakes { dtls, number, open, ready, spent, completed, sent, bytes }
     }
 
     /// Begins a handshake for a request, unless there are keys or a handshake is open.
     pub(crate) fn begin(&mut self, now: Time) {
         if !self.ready && self.open.is_none() {
             self.number += 1;
-            self.open = Some((Flight::First, now, Handshakes::FIRST));
+            self.open = Some((Flight::First, now, Some(Handshakes::FIRST)));
+            self.spent = false;
         }
     }
 
@@ -96,15 +102,24 @@ impl Handshakes {
         self.open.map_or(Time::NEVER, |(_, due, _)| due)
     }
 
+    /// Ends the handshake if its last timer has expired. Returns true if no request could follow it.
+    pub(crate) fn fails(&mut self, now: Time) -> bool {
+        let failed = self.open.is_some_and(|(_, due, timer)| due <= now && timer.is_none());
+        let blocked = failed && !self.ready && !self.spent;
+        if failed {
+            (self.open, self.ready) = (None, false);
+        }
+        blocked
+    }
+
     /// The flight to send now.
     pub(crate) fn poll(&mut self, now: Time) -> Option<Flight> {
         let (flight, due, timer) = self.open.as_mut()?;
-        if *due > now {
-            return None;
-        }
-        *due = now + *timer;
-        *timer = Handshakes::MOST.min(Span(timer.0 * 2));
-        self.ready |= self.dtls.early;
+        let wait = timer.filter(|_| *due <= now)?;
+        *due = now + wait;
+        let doubled = Handshakes::MOST.min(Span(wait.0 * 2));
+        *timer = (wait < Handshakes::MOST).then_some(doubled);
+        self.ready |= self.dtls.early && !self.spent;
         self.sent += 1;
         self.bytes += u64::from(self.dtls.size(*flight));
         Some(*flight)
@@ -117,8 +132,8 @@ impl Handshakes {
         }
         match (flight, self.open) {
             (Flight::Second, Some((Flight::First, ..))) => {
-                self.open = Some((Flight::Third, now, Handshakes::FIRST));
-                self.ready = true;
+                self.open = Some((Flight::Third, now, Some(Handshakes::FIRST)));
+                self.ready = !self.spent;
             }
             (Flight::Ack, Some((Flight::Third, ..))) => self.complete(),
             _ => {}
@@ -137,10 +152,12 @@ impl Handshakes {
         self.completed += 1;
     }
 
-    /// An exchange has ended.
-    pub(crate) fn settle(&mut self) {
+    /// An exchange has ended, or a request without a response was sent: `waits` is then true, because
+    /// the handshake may still be open.
+    pub(crate) fn settle(&mut self, waits: bool) {
         if self.dtls.each {
-            (self.open, self.ready) = (None, false);
+            (self.ready, self.spent) = (false, true);
+            self.open = self.open.filter(|_| waits);
         }
     }
 }

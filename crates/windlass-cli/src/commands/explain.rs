@@ -90,7 +90,7 @@ fn flow_with_messages(case: &Case, name: Option<&str>) -> Result<usize, Failure>
 fn packets(case: &Case) -> Result<Vec<PacketEvent>, Failure> {
     if !case.config.radios.is_empty() {
         return Err(Failure::input(
-            "packets are logged on links, and this scenario has a radio; --qlog writes its decisions",
+            "packets are logged on links alone, and this scenario has a Wi-Fi cell; without this option, explain lists the reductions of cwnd",
         ));
     }
     case.packets().map_err(Failure::of)

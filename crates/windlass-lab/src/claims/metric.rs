@@ -122,10 +122,19 @@ impl Metric {
     /// there are no such parts, or one of them has no value: the mean of the others would be a different
     /// quantity.
     pub fn mean(&self, run: &RunRecord, wanted: impl Fn(&str) -> bool) -> Option<f64> {
+        let values = self.values(run, wanted)?;
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The values of all parts whose name satisfies `wanted`; `None` if one of them has no value.
+    pub(crate) fn values(
+        &self,
+        run: &RunRecord,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Option<Vec<f64>> {
         let is_meant = |row: &Row<'_>| wanted(&row.name()) && self.field.applies(*row);
         let rows = self.kind.rows(run).into_iter().filter(is_meant);
-        let values: Vec<f64> = rows.map(|row| self.field.number(row)).collect::<Option<_>>()?;
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        rows.map(|row| self.field.number(row)).collect()
     }
 }
 

@@ -63,7 +63,8 @@ impl Measure {
     pub fn events(&self, run: &RunRecord) -> Option<f64> {
         let field = self.metric.kind.metric(self.metric.field.events?)?;
         let events = Metric { field, name: self.metric.name.clone(), ..self.metric };
-        events.mean(run, |name| matches(&self.metric.name, name))
+        let all = events.values(run, |name| matches(&self.metric.name, name))?;
+        Some(all.iter().sum())
     }
 
     /// The value in a run: the mean over all objects whose name matches; `None` if one of them has no value.

@@ -112,17 +112,41 @@ impl Ours<'_> {
         }
     }
 
-    /// Adds the timeouts after the message was sent.
+    /// Adds the timeouts after the message was sent, of its connections.
     fn add_timeouts(&self, m: &Message, events: &mut Vec<Event>) {
         let Some(sent) = events.iter().filter(|e| e.kind == Kind::Put).map(|e| e.time).min() else {
             return;
         };
         let end = m.arrived.unwrap_or(self.case.result.end);
-        for (time, rto) in self.timeouts().filter(|(time, _)| (sent..end).contains(time)) {
-            let text =
-                format!("the retransmission timer expired after {:.3} s", rto.0 as f64 / 1e9);
-            events.push(Event { time, kind: Kind::Timeout, text });
+        let own = |connection: u32| m.parts.iter().any(|part| part.connection == connection);
+        for (time, rto, _) in self.timeouts().into_iter().filter(|(.., c)| own(*c)) {
+            if (sent..end).contains(&time) {
+                let text =
+                    format!("the retransmission timer expired after {:.3} s", rto.0 as f64 / 1e9);
+                events.push(Event { time, kind: Kind::Timeout, text });
+            }
         }
+    }
+
+    /// The times in which the message waited for a connection: until it was written, and after the loss of a
+    /// connection on which it had been written.
+    fn without_connection(&self, m: &Message) -> Vec<[Time; 2]> {
+        let end = m.arrived.unwrap_or(self.case.result.end);
+        let (mut from, mut carrier, mut all) = (Some(m.due), None, Vec::new());
+        for note in self.notes.iter().filter(|n| n.time <= end) {
+            match note.what {
+                What::Written { message, .. } if message + 1 == m.number => {
+                    all.extend(from.take().map(|from| [from, note.time]));
+                    carrier = Some(note.connection);
+                }
+                What::Lost(_) if carrier == Some(note.connection) => {
+                    (from, carrier) = (Some(note.time), None);
+                }
+                _ => {}
+            }
+        }
+        all.extend(from.map(|from| [from, end]));
+        all
     }
 
     /// Adds the connections on which the message was written, and the attempts for which it waited.
@@ -130,6 +154,7 @@ impl Ours<'_> {
         let end = m.arrived.unwrap_or(self.case.result.end);
         let number = m.number - 1;
         let wrote = |what: What| matches!(what, What::Written { message, .. } if message == number);
+        let waits = self.without_connection(m);
         let mut by_connection: BTreeMap<u32, Vec<&Note>> = BTreeMap::new();
         for note in self.notes.iter().filter(|n| n.time <= end) {
             by_connection.entry(note.connection).or_default().push(note);
@@ -140,7 +165,8 @@ impl Ours<'_> {
             let attempt = own().find(|n| matches!(n.what, What::Ready | What::Lost(_)));
             let until = attempt.map_or(end, |n| n.time);
             let carries = own().any(|n| wrote(n.what));
-            if !carries && until < m.due {
+            let awaited = |[from, to]: &[Time; 2]| begun.time < *to && until >= *from;
+            if !carries && !waits.iter().any(awaited) {
                 continue;
             }
             let name = format!("connection {}", begun.connection + 1);

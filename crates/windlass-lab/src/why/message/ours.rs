@@ -200,14 +200,19 @@ impl<'a> Ours<'a> {
         self.packets.iter().filter_map(carrier).collect()
     }
 
-    /// Expiries of the sender's retransmission timer: their times, and the timer.
-    pub(super) fn timeouts(&self) -> impl Iterator<Item = (Time, Span)> {
-        let senders = &self.case.decisions().senders;
-        let own = senders.iter().filter(|s| s.flow as usize == self.flow);
-        own.flat_map(|s| s.journal.decisions()).filter_map(|d| match d.cause {
-            Cause::Timeout { rto, .. } => Some((d.time, rto)),
+    /// Expiries of the sender's retransmission timer: their times, the timer, and the connection.
+    pub(super) fn timeouts(&self) -> Vec<(Time, Span, u32)> {
+        let noted = self.notes.iter().filter_map(|note| match note.what {
+            What::Timeout(rto) => Some((note.time, rto, note.connection)),
             _ => None,
-        })
+        });
+        let own = self.case.decisions().senders.iter();
+        let own = own.filter(|s| s.flow as usize == self.flow && self.notes.is_empty());
+        let decided = own.flat_map(|s| s.journal.decisions()).filter_map(|d| match d.cause {
+            Cause::Timeout { rto, .. } => Some((d.time, rto, 0)),
+            _ => None,
+        });
+        noted.chain(decided).collect()
     }
 
     /// Time at which the sender put its first packet after the SYN on a link.

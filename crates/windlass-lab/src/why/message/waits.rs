@@ -2,6 +2,7 @@
 
 use windlass_cc::Time;
 use windlass_sim::link_radio::RadioState;
+use windlass_sim::session::What;
 
 use super::events::{Event, Kind};
 use super::ours::{Message, Ours};
@@ -46,6 +47,9 @@ impl Ours<'_> {
             (Kind::Due | Kind::Written, Kind::Put) => {
                 " It waited in the sender's buffer, in the queue of this link, or for its radio."
             }
+            (_, Kind::Begun) if self.was_busy(b.time) => {
+                " The connection before it was busy with an earlier message."
+            }
             (_, Kind::Begun) => {
                 " No connection was open, and the application waited before this attempt."
             }
@@ -67,9 +71,20 @@ impl Ours<'_> {
                 " The packet was on its way: transmission, delay and jitter of the link, and the queues behind it."
             }
             (Kind::Arrived, Kind::Readable) => " It waited for an earlier part of the stream.",
+            (Kind::Due, Kind::Lost) => " A connection was being set up.",
             (_, Kind::Written) => " The connection was busy with an earlier exchange.",
             _ => "",
         }
+    }
+
+    /// True if the connection that begins at this time follows a connection that was not lost.
+    fn was_busy(&self, time: Time) -> bool {
+        let begun = self.notes.iter().find(|n| n.what == What::Begun && n.time == time);
+        let before = begun.and_then(|n| n.connection.checked_sub(1));
+        before.is_some_and(|before| {
+            let mut own = self.notes.iter().filter(|n| n.connection == before);
+            !own.any(|n| matches!(n.what, What::Lost(_)) && n.time <= time)
+        })
     }
 
     /// The states of the radios on the flow's links during a wait, other than connected.
