@@ -44,7 +44,7 @@ fn a_written_scenario_reads_back_equal_and_runs() {
     for link in [
         "radio = \"nb-iot-ce0\"",
         "radio = \"NB-IoT-CE2\"\nqueue = \"2pkt\"",
-        "radio = { preset = \"lte-m\", device = \"second\", battery = \"5Wh\", edrx_cycle = \"20.48s\", edrx_window = \"2.56s\" }",
+        "radio = { preset = \"lte-m\", device = \"second\", battery = \"5Wh\", edrx_cycle = \"20.48s\", edrx_window = \"2.56s\", psm_active = \"1min\" }",
         "rate = \"9kbps\"\ndelay = \"1s\"\nradio = { preset = \"nb-iot-ce1\", power = { sleep = \"3uW\" }, release = \"after-uplink\" }",
         "radio = \"lte-m\"\nback = { rate = \"99kbps\" }\njitter = \"20ms\"",
         "radio = \"lorawan-sf7\"",
@@ -108,6 +108,10 @@ fn a_bad_radio_has_one_error_with_its_place() {
         (
             "radio = { preset = \"lte-m\", edrx_cycle = \"48h\", edrx_window = \"20s\" }",
             "`edrx_cycle`: the eDRX cycle is longer than `psm_period`",
+        ),
+        (
+            "radio = { preset = \"lte-m\", edrx_cycle = \"20.48s\", edrx_window = \"2.56s\", psm_active = \"10s\" }",
+            "`edrx_cycle`: the eDRX cycle is longer than `psm_active`",
         ),
         (
             "radio = { preset = \"lte-m\", edrx_cycle = \"20s\" }",

@@ -394,7 +394,8 @@ fn timers() -> impl Strategy<Value = Access> {
                 drx_on: MS(10),
                 edrx_cycle: if edrx { MS(10_240) } else { Span::ZERO },
                 edrx_window: if edrx { MS(2_560) } else { Span::ZERO },
-                psm_active: Span(10 * active.0),
+                // The active time has a paging window.
+                psm_active: Span(10 * active.0).max(if edrx { MS(10_240) } else { Span::ZERO }),
                 psm_period: if psm { MS(20_000) } else { Span::ZERO },
                 ..TIMERS
             })

@@ -215,6 +215,12 @@ impl Cellular {
                                occasion comes before the next registration update";
                 return wrong("edrx_cycle", problem);
             }
+            if self.psm_period > Span::ZERO && self.edrx_cycle > self.psm_active {
+                let problem = "the eDRX cycle is longer than `psm_active`, so that the device \
+                               sleeps before its first paging window; lengthen `psm_active`, or \
+                               write `psm_period = \"0s\"` for no sleep";
+                return wrong("edrx_cycle", problem);
+            }
         }
         if self.psm_period > Span::ZERO && self.psm_active >= self.psm_period {
             return wrong("psm_active", "the device must begin to sleep before `psm_period` ends");
