@@ -25,7 +25,7 @@ pub struct Request {
     pub baseline: Option<String>,
     /// Jitter of every flow's start, instead of the scenario's jitter.
     pub jitter: Option<Duration>,
-    /// Measure of the printed ranking; `None` for that of [`Measure::usual`].
+    /// Measure of the printed ranking; `None` for the usual one of the flows: latency, exchange or goodput.
     pub measure: Option<Measure>,
     /// True if mixtures also run, to measure the harm between algorithms.
     pub harm: bool,
