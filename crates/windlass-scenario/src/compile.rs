@@ -18,11 +18,9 @@ use windlass_sim::session::{Exchanges, Sessions, Side, Step};
 use windlass_tcp::Profile;
 
 use crate::connections::ConnectionSpec;
-use crate::presets::DtlsPreset;
+use crate::presets::{DtlsPreset, Security};
 use crate::units::QueueLimit;
-use crate::{
-    Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Security, Traffic, Transport,
-};
+use crate::{Coap, DirectionSpec, FlowSpec, Law, LinkSpec, Read, Scenario, Traffic, Transport};
 
 /// Longest time between two messages, nanoseconds: 73 years, longer than any run.
 const MAX_GAP: u64 = 1 << 61;

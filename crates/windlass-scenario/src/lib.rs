@@ -105,8 +105,8 @@ pub use candidate::Candidate;
 pub use error::ScenarioError;
 pub use model::{
     Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, OutageSpec,
-    RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, Security, SubflowSpec, TestbedSpec,
-    Traffic, Transport, WifiSpec,
+    RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
+    Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};

@@ -11,8 +11,9 @@ use crate::codec::{Codec, table};
 use crate::fields::{
     Field, Fields, choice, countable_span, positive_span, probability, quantity, span,
 };
-use crate::model::{Coap, FlowSpec, RadioSpec, Security, Traffic, Transport};
+use crate::model::{Coap, FlowSpec, RadioSpec, Traffic, Transport};
 use crate::network::Network;
+use crate::presets::Security;
 use crate::problem::{Place, Problem};
 use crate::quote::{inline, quote};
 use crate::schema::{Kinds, Quantity, Shape, section};

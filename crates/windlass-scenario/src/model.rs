@@ -15,7 +15,7 @@ use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
 
 use crate::connections::ConnectionSpec;
-use crate::presets::DtlsPreset;
+use crate::presets::Security;
 use crate::units::QueueLimit;
 
 /// One experiment: a network, its flows, and the data to record.
@@ -369,15 +369,6 @@ pub enum Traffic {
     },
     /// Requests of CoAP over UDP, at random or constant intervals.
     Coap(Coap),
-}
-
-/// A security layer of CoAP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Security {
-    /// Its handshake.
-    pub preset: &'static DtlsPreset,
-    /// True for a handshake before each request.
-    pub each: bool,
 }
 
 /// Requests and responses of CoAP over UDP (RFC 7252): `from` sends requests, `to` responds.

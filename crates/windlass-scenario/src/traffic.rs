@@ -7,9 +7,9 @@ use crate::fields::{
     Field, Fields, boolean, choice, countable_span, number, positive_span, rate, size, size_u32,
     span, unknown_word, whole_u32,
 };
-use crate::model::{Coap, Law, Read, Security, Traffic, Transport};
+use crate::model::{Coap, Law, Read, Traffic, Transport};
 use crate::params;
-use crate::presets::{DTLS, DtlsPreset};
+use crate::presets::{DTLS, DtlsPreset, Security};
 use crate::problem::Problem;
 use crate::schema::{Kinds, section};
 use crate::units::{Bytes, Duration};

@@ -9,9 +9,10 @@ use windlass_tcp::StackConfig;
 
 use crate::fields::word_of;
 use crate::model::{
-    Coap, FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, Security,
-    SubflowSpec, TestbedSpec, Traffic, Transport,
+    Coap, FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec,
+    TestbedSpec, Traffic, Transport,
 };
+use crate::presets::Security;
 use crate::quote::{array, inline, quote};
 use crate::traffic::HANDSHAKES;
 use crate::units::{BitRate, Bytes, Duration};

@@ -1,8 +1,8 @@
 //! Handshakes of DTLS 1.3 (RFC 9147) before the requests of a CoAP client.
 //!
 //! A handshake has three flights of one packet each and the acknowledgement of the last. The client
-//! repeats its flights by a timer (section 5.8.2: one second, doubled up to one minute), and fails
-//! after the minute. The server answers each flight that it receives, and has no timer. Records
+//! repeats its flights by a timer (section 5.8.2: one second, doubled up to one minute). It fails
+//! after that minute, which the standard leaves open. The server answers each flight that it receives, and has no timer. Records
 //! that arrive before their handshake are dropped.
 
 use windlass_cc::{Span, Time};
@@ -62,7 +62,7 @@ pub(crate) struct Handshakes {
     ready: bool,
     /// True if the request of this handshake has been sent, so that no other may follow.
     spent: bool,
-    /// Handshakes that were complete when their last answer arrived.
+    /// Handshakes whose third flight the server has acknowledged.
     pub(crate) completed: u64,
     /// Flights sent, and their UDP payload, bytes.
     pub(crate) sent: u64,

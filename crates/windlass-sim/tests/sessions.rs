@@ -205,7 +205,7 @@ fn a_handshake_without_an_answer_blocks_the_messages_only_until_the_time_limit()
     };
     let rule = |timeout| Some(Reconnect { timeout, ..waits(Spread::None) });
     let limit = Some(Span::from_secs(40));
-    // The segment before the SYN occupies the link for 416 ns.
+    // The reset before the SYN, of 52 bytes, occupies the link for 416 ns.
     assert_eq!(of(Connect::PerMessage, None, 30), (4, Some(90.000000416)));
     assert_eq!(of(Connect::PerMessage, rule(limit), 30), (4, Some(71.0)));
     assert_eq!(of(Connect::Once, rule(limit), 0), (4, Some(41.0)));

@@ -90,6 +90,13 @@ impl Range {
         Range { low: 0.0, high }
     }
 
+    /// True if an interval of a mean is wanted as it is: all values are possible, and it is not the single end of
+    /// the range for shares of a known number of events.
+    pub fn accepts(self, ends: [f64; 2], events: Option<f64>) -> bool {
+        let at_an_end = ends[0] == ends[1] && [self.low, self.high].contains(&ends[0]);
+        self.holds(ends) && !(events.is_some() && at_an_end)
+    }
+
     /// Returns the range of the quantity multiplied by a factor.
     pub fn times(self, factor: f64) -> Range {
         Range { low: self.low * factor, high: self.high * factor }
@@ -116,13 +123,15 @@ pub fn mean_interval(
     let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?.inverse_cdf(0.5 + confidence / 2.0);
     let half = t * sd / (n as f64).sqrt();
     let student = [mean - half, mean + half];
-    let at_an_end = sd == 0.0 && (mean == range.low || mean == range.high);
-    if let (Some(events), true) = (events, at_an_end || !range.holds(student)) {
+    if range.accepts(student, events) {
+        return Some(student);
+    }
+    if let Some(events) = events {
         let error = sd / (n as f64).sqrt() / range.high;
         let ends = clustered(mean / range.high, error, n, events, confidence)?;
         return Some(ends.map(|end| end * range.high));
     }
-    if range.holds(student) || sd == 0.0 {
+    if sd == 0.0 {
         return Some(student);
     }
     if !range.holds([sorted[0], sorted[n - 1]]) {

@@ -251,11 +251,10 @@ fn interval(
         Summary::of(values).and_then(|s| s.ci95_mean)
     };
     let confidence = if sequential { Rule::LOOK_CONFIDENCE } else { CONFIDENCE };
-    let bounded = mean_interval(values, range, events, confidence);
     match student {
-        Some(ends) if !range.holds(ends) || events.is_some() && bounded != Some(ends) => {
+        Some(ends) if !range.accepts(ends, events) => {
             let method = if events.is_some() { Method::Exact } else { Method::Bounded };
-            (method, bounded.or(student))
+            (method, mean_interval(values, range, events, confidence).or(student))
         }
         _ if sequential => (Method::Sequential, student),
         _ => (Method::Student, student),

@@ -51,11 +51,8 @@ impl Ours<'_> {
         let due = if self.notes.is_empty() { "written" } else { "due" };
         let mut events = vec![Event { time: m.due, kind: Kind::Due, text: due.to_owned() }];
         self.add_connections(m, &mut events);
-        let packets = events.len();
         self.add_packets(m, &mut events);
         self.add_timeouts(m, &mut events);
-        // A timeout precedes the packet that it repeats.
-        events[packets..].sort_by_key(|e| (e.time, e.kind != Kind::Timeout));
         if let Some(end) = m.arrived {
             let own = events.iter().filter(|e| e.kind == Kind::Arrived).map(|e| e.time);
             let own = own.filter(|time| *time <= end).max();
@@ -68,10 +65,11 @@ impl Ours<'_> {
                 _ => "complete and readable".to_owned(),
             };
             events.retain(|event| event.time <= end);
-            events.sort_by_key(|event| event.time);
             events.push(Event { time: end, kind: Kind::Readable, text });
         }
-        events.sort_by_key(|event| event.time);
+        // A timeout precedes the packet that it repeats.
+        let last = |kind| kind == Kind::Readable;
+        events.sort_by_key(|e| (e.time, e.kind != Kind::Timeout, last(e.kind)));
         events
     }
 
