@@ -192,7 +192,7 @@ def compare(
     flows: list[str],
     baseline: str | None,
     jitter: str | None,
-    metric: str,
+    metric: str | None,
     harm: bool,
     folder: str | None,
     jobs: int,
