@@ -51,7 +51,8 @@ proptest! {
 
     /// Between two entries of a phase for a loss or a mark, the window of an algorithm that reduces by
     /// phase only decreases only with idle times and segment sizes. A cut for a mark that is spread
-    /// over an RTT ends at the threshold.
+    /// over an RTT ends at the threshold, or at the flight if a new segment size or a minimum puts the
+    /// threshold above it.
     #[test]
     fn an_rtt_has_at_most_one_reduction(
         p in params_of(shrinking_by_phase_only()), script in script(), segments in 1..40u64,
@@ -69,8 +70,11 @@ proptest! {
             // (`tcp_cwnd_reduction`).
             let segments = p.common().counting == Counting::Segments && c.phase == Phase::Cwr;
             let reduced = matches!(e, Event::Ack(a) if a.lost > 0) && spread && segments;
-            if matches!(e, Event::Ack(_)) && c.phase != Phase::Recovery && !reduced {
-                let least = if spread { before.cwnd.min(before.ssthresh) } else { before.cwnd };
+            if let Event::Ack(a) = e
+                && c.phase != Phase::Recovery
+                && !reduced
+            {
+                let least = if spread { before.cwnd.min(before.ssthresh).min(a.prior_in_flight) } else { before.cwnd };
                 prop_assert!(after.cwnd >= least, "{e:?}: {before:?} {after:?}");
                 prop_assert_eq!(after.ssthresh, before.ssthresh);
             }
