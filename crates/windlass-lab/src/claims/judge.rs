@@ -84,6 +84,12 @@ struct Effect {
 impl<'a> Case<'a> {
     fn new(claim: &'a Claim, evidence: &Evidence) -> Case<'a> {
         let measured = claim.measure.as_ref().map(|q| evidence.value(q)).transpose();
+        let baseline = claim.direction.as_ref().map(|d| evidence.value(d.baseline()));
+        let measured = match (measured, baseline) {
+            // The value that is shown is of the pairs that are compared.
+            (Ok(Some(value)), Some(Ok(baseline))) => value.combine(&baseline, |a, _| a).map(Some),
+            (measured, _) => measured,
+        };
         let asked = match (&claim.not_comparable, &measured) {
             (Some(reason), _) => Err((Verdict::NotComparable, reason.clone())),
             (None, Err(missing)) => Err(missing.clone()),
@@ -151,8 +157,8 @@ impl Asked {
         let mut question = Question { size: None, effect: None };
         let (mut effect, mut runs) = (None, value.n());
         if let Some(direction) = &claim.direction {
-            let asked = Effect::new(claim, direction, evidence)?;
-            let baseline = evidence.value(direction.baseline())?;
+            let baseline = value.combine(&evidence.value(direction.baseline())?, |_, b| b)?;
+            let asked = Effect::new(claim, direction, &baseline, evidence)?;
             let difference = value.combine(&baseline, |a, b| asked.sign * (a - b))?;
             runs = difference.n();
             question.effect = Some((sample(&difference, claim, f64::NEG_INFINITY)?, asked.least));
@@ -255,7 +261,7 @@ impl Asked {
         let wanted = match self.question.runs_wanted(terms.level) {
             Some(wanted) if wanted > self.runs => format!("About {wanted} runs would decide it."),
             _ => format!(
-                "The estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."
+                "Compared with how much the runs vary, the estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."
             ),
         };
         format!("{alone}{wanted}")
@@ -270,8 +276,13 @@ fn unit(claim: &Claim) -> String {
 impl Effect {
     /// # Errors
     ///
-    /// A tie: both sides have identical packets, or both values are 0 in every run.
-    fn new(claim: &Claim, direction: &Direction, evidence: &Evidence) -> Result<Effect, Missing> {
+    /// A tie: both sides have identical packets, or in every run both values are 0 or neither side has a value.
+    fn new(
+        claim: &Claim,
+        direction: &Direction,
+        baseline: &Value,
+        evidence: &Evidence,
+    ) -> Result<Effect, Missing> {
         if let Some(sides) = rivals(claim) {
             if let Some(runs) = identical_runs(sides, evidence.records) {
                 let note = format!(
@@ -280,13 +291,18 @@ impl Effect {
                 return Err((Verdict::Undecided, note));
             }
             let [a, b] = [evidence.value(sides[0])?, evidence.value(sides[1])?];
-            if [&a, &b].iter().all(|v| v.values().iter().all(|v| *v == 0.0)) {
-                let note = format!("A tie: both are 0 in each of {} runs.", a.n().max(b.n()));
-                return Err((Verdict::Undecided, note));
+            let runs = a.n().max(b.n());
+            let both =
+                |alike: fn(f64) -> bool| [&a, &b].iter().all(|v| v.values().into_iter().all(alike));
+            let tie = |note: String| Err((Verdict::Undecided, note));
+            if both(|v| v == 0.0) {
+                return tie(format!("A tie: both are 0 in each of {runs} runs."));
+            }
+            if both(|v| !v.is_finite()) {
+                return tie(format!("A tie: neither side has a value in any of {runs} runs."));
             }
         }
-        let baseline =
-            sample(&evidence.value(direction.baseline())?, claim, f64::INFINITY)?.center();
+        let baseline = sample(baseline, claim, f64::INFINITY)?.center();
         let (sign, words) = match direction {
             Direction::GreaterThan(_) => (1.0, "more"),
             Direction::LessThan(_) => (-1.0, "less"),

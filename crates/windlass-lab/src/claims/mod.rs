@@ -72,7 +72,8 @@ pub use sides::Side;
 pub(crate) use value::without_chance;
 pub use value::{Evidence, Value};
 pub use verdict::{
-    Judgement, Share, Statement, Tally, Verdict, headline, json_schema, settle, statements, tally,
+    InReading, Judgement, Share, Statement, Tally, Verdict, headline, json_schema, settle,
+    statements, tally,
 };
 
 /// One statement of a paper in checkable form.

@@ -53,12 +53,15 @@ fn median_or_mean(value: &Value, statistic: Statistic) -> Option<f64> {
     })
 }
 
-/// Both sides with their values. Empty if the claim does not compare two quantities of runs, or a side has no value.
+/// Both sides with their values over the runs that both have. Empty if the claim does not compare two quantities of runs, or a side has no value.
 pub(super) fn told(claim: &Claim, evidence: &Evidence) -> Vec<Side> {
     let Some(sides) = sides(claim) else { return Vec::new() };
     let labels = sides.map(labels);
+    let [Ok(a), Ok(b)] = sides.map(|side| evidence.value(side)) else { return Vec::new() };
+    // Only runs that have a partner on the other side, as in the comparison.
+    let paired = [a.combine(&b, |a, _| a), a.combine(&b, |_, b| b)];
     let side = |i: usize| {
-        let value = median_or_mean(&evidence.value(sides[i]).ok()?, claim.statistic)?;
+        let value = median_or_mean(paired[i].as_ref().ok()?, claim.statistic)?;
         let own: Vec<&str> = labels[i].difference(&labels[1 - i]).map(String::as_str).collect();
         let unit = sides[i].unit("").ok().flatten().unwrap_or_default().to_owned();
         value.is_finite().then(|| Side { name: own.join(", "), value, unit })

@@ -2,7 +2,7 @@
 
 use super::{LeastEffect, Metric, Quantity, Verdict};
 use crate::experiment::Plan;
-use crate::run::{RunRecord, World};
+use crate::run::RunRecord;
 use std::collections::BTreeMap;
 use windlass_stats::decision::MIN_RUNS;
 
@@ -122,12 +122,9 @@ impl Evidence<'_> {
             let note = format!("No runs of {experiment}/{point} found.");
             return (Verdict::NotComparable, note);
         };
-        let found = plan.experiment(experiment);
-        let at = found.and_then(|e| e.point(point));
-        let world = found.zip(at).map(|(e, p)| e.world(&p)).filter(|w| *w != World::Sim);
-        let on = world.map(|w| format!(" --on {w}")).unwrap_or_default();
-        let note = format!("{experiment}/{point} was not run; `{command}{on}` does.");
-        (Verdict::NotRun, note)
+        let place = format!("{experiment}/{point}");
+        let on = plan.backend(&place);
+        (Verdict::NotRun, format!("{place} was not run; `{command}{on}` does."))
     }
 }
 

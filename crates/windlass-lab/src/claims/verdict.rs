@@ -4,6 +4,7 @@ use super::{Basis, Side};
 use crate::report::model::{Badge, Tone};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// The verdict on a claim after the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -170,7 +171,7 @@ pub struct Judgement {
     pub decided_by: Option<String>,
     /// The verdict in each interpretation, the headline's first; empty if only one was run.
     #[serde(skip)]
-    pub in_readings: Vec<Verdict>,
+    pub in_readings: Vec<InReading>,
     /// Both sides of the comparison, if the claim compares two quantities of runs.
     #[serde(default)]
     pub sides: Vec<Side>,
@@ -182,6 +183,16 @@ pub struct Judgement {
     pub needs: String,
     /// The reason for the verdict, and remarks.
     pub note: String,
+}
+
+/// The verdict on a claim in one interpretation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InReading {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Fingerprint of the claim and of the scenarios that it reads. Interpretations with equal fingerprints of
+    /// all parts of a statement are one interpretation of that statement.
+    pub runs: String,
 }
 
 /// Number of interpretations of a paper by their verdict on a claim.
@@ -297,7 +308,7 @@ pub struct Statement<'a> {
     /// The weakest verdict of its claims. With several interpretations: the weakest verdict in each
     /// interpretation, combined over all interpretations.
     pub verdict: Verdict,
-    /// Its verdict in each interpretation; empty if only one was run.
+    /// Its verdict in each interpretation that changes its runs, the headline's first; empty if only one was run.
     pub in_readings: Vec<Verdict>,
     /// Its claims.
     pub claims: Vec<&'a Judgement>,
@@ -337,10 +348,16 @@ impl<'a> Statement<'a> {
             .collect();
         let readings = parts.iter().map(|j| j.in_readings.len()).max().unwrap_or(0);
         // A part without runs has the same verdict in each interpretation.
-        let part = |j: &&Judgement, at| j.in_readings.get(at).copied().unwrap_or(j.verdict);
+        let part =
+            |j: &&Judgement, at: usize| j.in_readings.get(at).map_or(j.verdict, |r| r.verdict);
         let in_reading =
             |at| Verdict::together(&parts.iter().map(|j| part(j, at)).collect::<Vec<_>>());
-        let in_readings: Vec<Verdict> = (0..readings).map(in_reading).collect();
+        let mut known = BTreeSet::new();
+        let runs = |at: usize| -> Vec<Option<&str>> {
+            parts.iter().map(|j| j.in_readings.get(at).map(|r| r.runs.as_str())).collect()
+        };
+        let in_readings: Vec<Verdict> =
+            (0..readings).filter(|at| known.insert(runs(*at))).map(in_reading).collect();
         let verdict = match in_readings.as_slice() {
             [] => Verdict::together(&parts.iter().map(|j| j.verdict).collect::<Vec<_>>()),
             all => Verdict::over_readings(all),
@@ -428,7 +445,9 @@ mod tests {
     fn a_statement_is_contradicted_if_no_interpretation_satisfies_all_its_parts() {
         use Verdict::{Contradicted, DependsOnReading, Reproduced, Undecided};
         let part = |in_readings: [Verdict; 3]| Judgement {
-            in_readings: in_readings.to_vec(),
+            in_readings: (in_readings.iter().enumerate())
+                .map(|(i, verdict)| InReading { verdict: *verdict, runs: i.to_string() })
+                .collect(),
             ..judged("both", Basis::Measured, Verdict::over_readings(&in_readings))
         };
         let [one, other] = [
@@ -445,6 +464,24 @@ mod tests {
         let two = [Undecided, Reproduced, Contradicted, Undecided, Undecided];
         assert_eq!(Verdict::over_readings(&two), Undecided);
         assert_eq!(Verdict::over_readings(&two[..4]), DependsOnReading);
+    }
+
+    #[test]
+    fn an_interpretation_that_changes_no_run_of_a_statement_does_not_count() {
+        use Verdict::{Reproduced, Undecided};
+        let seen = |verdict, runs: &str| InReading { verdict, runs: runs.to_owned() };
+        let all = [seen(Reproduced, "a"), seen(Undecided, "b"), seen(Reproduced, "a")];
+        let one = Judgement {
+            in_readings: all.to_vec(),
+            ..judged("one", Basis::Measured, Verdict::Reproduced)
+        };
+        assert_eq!(statements([&one])[0].in_readings, [Reproduced, Undecided]);
+        let runs = ["c", "c", "d"];
+        let other = Judgement {
+            in_readings: runs.map(|runs| seen(Reproduced, runs)).to_vec(),
+            ..one.clone()
+        };
+        assert_eq!(statements([&one, &other])[0].in_readings, [Reproduced, Undecided, Reproduced]);
     }
 
     #[test]

@@ -183,6 +183,16 @@ impl Plan {
         self.experiments.iter().find(|e| e.id == id)
     }
 
+    /// The option for the backend of a point's runs (`experiment/point`), such as ` --on linux-vt=6.12`; empty for the
+    /// simulator.
+    pub(crate) fn backend(&self, place: &str) -> String {
+        let found = place.split_once('/').and_then(|(experiment, point)| {
+            let experiment = self.experiment(experiment)?;
+            Some(experiment.world(&experiment.point(point)?)).filter(|world| *world != World::Sim)
+        });
+        found.map(|world| format!(" --on {world}")).unwrap_or_default()
+    }
+
     /// The seed of a traced run that figures show: the given seed, or else the typical seed of all traced points of its
     /// experiment. All these points use the same seed.
     pub(crate) fn shown_seed(&self, request: &TraceRequest, records: &[RunRecord]) -> u64 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::file;
-use super::values::{deciding, found, published};
+use super::values::{deciding, found, in_main_interpretation, published};
 use crate::claims::{Claim, Judgement, Share, Statement, Verdict, statements};
 use crate::experiment::{FileError, Plan};
 use crate::papers::Paper;
@@ -105,9 +105,17 @@ fn result(part: &Judgement, claim: Option<&Claim>) -> String {
 
 /// Number of interpretations of the paper in which the statement holds.
 fn interpretations(whole: &Statement<'_>) -> String {
+    let tests = match statements(whole.claims.iter().copied()).len() {
+        1 => String::new(),
+        n => format!(", all {n} tests together"),
+    };
     match whole.in_readings.as_slice() {
         [] => String::new(),
-        all => format!("Interpretations of the paper: {}.", Share::of(all)),
+        [_] => "Only the main interpretation of the paper has been run.".to_owned(),
+        all => {
+            let main = in_main_interpretation(whole);
+            format!("Interpretations of the paper{tests}: {}.{main}", Share::of(all))
+        }
     }
 }
 
@@ -117,8 +125,10 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
     match whole.verdict {
         Verdict::NotRun => {
             let seconds = seconds_of(asked.paper, asked.plan, unrun);
+            let on = |place: &String| asked.plan.backend(place);
+            let on = unrun.iter().map(on).find(|on| !on.is_empty()).unwrap_or_default();
             format!(
-                "Not run yet: `windlass reproduce {}` runs it. These runs take {} on two processors, estimated.",
+                "Not run yet: `windlass reproduce {}{on}` runs it. These runs take {} on two processors, estimated.",
                 asked.paper.called(),
                 words(seconds)
             )

@@ -1,6 +1,6 @@
 //! The statements of a paper as rows.
 
-use super::values::{deciding, found, published};
+use super::values::{deciding, found, in_main_interpretation, published};
 use crate::claims::{Basis, Claim, Judgement, Share, Statement, Verdict, statements};
 use crate::readings::Outcome;
 use crate::report::model::{Block, Section, StatementRow, Statements};
@@ -36,7 +36,7 @@ fn row(statement: &Statement<'_>, claims: &[Claim]) -> StatementRow {
         label: part.quantity.clone(),
         parts: statement.claims.len(),
         paper: published(part, claim),
-        measured: found(part),
+        measured: found(part) + &in_main_interpretation(statement),
         ratio: claim.and_then(|claim| ratio(part, claim)),
         band: claim.and_then(band),
         readings: (!statement.in_readings.is_empty()).then_some([

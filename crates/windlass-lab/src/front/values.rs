@@ -3,7 +3,8 @@
 use crate::claims::{Claim, Judgement, Side, Statement, Verdict};
 use crate::report::numbers::{number, printed, rate_unit, together};
 
-/// The part of a statement that decides it: the first part with the statement's verdict, or else the weakest part.
+/// The part of a statement that decides it: of the parts with the statement's verdict the weakest in the main
+/// interpretation, and the first of these; or else the weakest part.
 pub(super) fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
     let own = || statement.claims.iter().copied().filter(|j| j.kind == statement.kind);
     let decides = |j: &&Judgement| j.verdict == statement.verdict;
@@ -13,11 +14,28 @@ pub(super) fn deciding<'a>(statement: &Statement<'a>) -> &'a Judgement {
     };
     // A statement of several kinds may have the verdict of a part of another kind.
     let any = || statement.claims.iter().copied().find(decides);
+    let in_main = |j: &&Judgement| main_verdict(j).weakness();
     own()
-        .find(decides)
+        .filter(decides)
+        .min_by_key(in_main)
         .or_else(any)
         .or_else(|| own().min_by_key(weakest))
         .unwrap_or(statement.claims[0])
+}
+
+/// The verdict in the main interpretation.
+fn main_verdict(j: &Judgement) -> Verdict {
+    j.in_readings.first().map_or(j.verdict, |main| main.verdict)
+}
+
+/// The verdict in the main interpretation as a sentence, if it differs from the verdict over all interpretations.
+pub(super) fn in_main_interpretation(statement: &Statement<'_>) -> String {
+    match statement.in_readings.first() {
+        Some(main) if *main != statement.verdict => {
+            format!(" In the main interpretation: {}.", main.badge().name)
+        }
+        _ => String::new(),
+    }
 }
 
 /// Format of values of a unit: the divisor (a power of ten, for rates) and the unit after the number.

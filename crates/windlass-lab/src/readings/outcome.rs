@@ -1,12 +1,12 @@
 //! The results of a paper's interpretations: `readings.json`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::file::{Kind, Readings};
-use crate::claims::{Judgement, Share, Verdict};
+use crate::claims::{InReading, Judgement, Share, Verdict};
 use crate::papers::Paper;
 
 /// Name of the file in a paper's folder of results.
@@ -95,6 +95,9 @@ pub struct Seen {
     pub ci95: Option<[f64; 2]>,
     /// Number of its runs.
     pub n: u64,
+    /// Fingerprint of the claim and of the scenarios that it reads.
+    #[serde(default)]
+    pub runs: String,
 }
 
 /// Result for a claim over all interpretations.
@@ -116,8 +119,8 @@ pub struct Standing {
 }
 
 impl Seen {
-    pub(super) fn of(j: &Judgement) -> Seen {
-        Seen { verdict: j.verdict, measured: j.measured, ci95: j.ci95, n: j.n }
+    pub(super) fn of(j: &Judgement, runs: String) -> Seen {
+        Seen { verdict: j.verdict, measured: j.measured, ci95: j.ci95, n: j.n, runs }
     }
 
     /// The verdict if it is for or against the claim.
@@ -173,7 +176,13 @@ impl Outcome {
         for j in judgements {
             let Some(at) = self.claims.iter().position(|c| c.id == j.id) else { continue };
             let s = &self.claims[at];
-            j.in_readings = self.readings.iter().map(|made| made.seen[at].verdict).collect();
+            // Without its runs the headline is not among the interpretations.
+            if j.verdict == Verdict::NotRun {
+                continue;
+            }
+            let seen = self.readings.iter().map(|made| &made.seen[at]);
+            j.in_readings =
+                seen.map(|s| InReading { verdict: s.verdict, runs: s.runs.clone() }).collect();
             j.readings = Some(s.share);
             j.decided_by = s.decided_by.clone();
             if s.verdict != j.verdict {
@@ -218,9 +227,12 @@ pub(super) fn moves(made: &[Made]) -> Vec<bool> {
     moved
 }
 
+/// The result for a claim. Interpretations that change none of its runs count once.
 fn standing(id: &str, claim: usize, axes: &[Asked], made: &[Made]) -> Standing {
+    let mut known = BTreeSet::new();
+    let made: Vec<&Made> = made.iter().filter(|m| known.insert(&m.seen[claim].runs)).collect();
     let verdicts: Vec<(&Made, Verdict)> =
-        made.iter().filter_map(|m| Some((m, m.seen[claim].decided()?))).collect();
+        made.iter().filter_map(|m| Some((*m, m.seen[claim].decided()?))).collect();
     let all: Vec<Verdict> = made.iter().map(|m| m.seen[claim].verdict).collect();
     let verdict = Verdict::over_readings(&all);
     let gains: Vec<f64> = (0..axes.len()).map(|axis| gain(axis, &verdicts)).collect();
@@ -279,7 +291,8 @@ mod tests {
     use super::*;
 
     fn made(choice: [usize; 2], verdict: Verdict) -> Made {
-        let seen = Seen { verdict, measured: None, ci95: None, n: 0 };
+        let runs = format!("{choice:?}");
+        let seen = Seen { verdict, measured: None, ci95: None, n: 0, runs };
         Made { choice: choice.to_vec(), stage: Stage::Alone, seen: vec![seen] }
     }
 

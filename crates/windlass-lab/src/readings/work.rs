@@ -10,6 +10,7 @@ use super::outcome::{Made, Outcome, RESULT, Seen, Stage, moves};
 use super::symmetry::Comparisons;
 use crate::claims::{At, Basis, Claim, Quantity, Value, Verdict};
 use crate::experiment::{Plan, Point, TraceRequest};
+use crate::hash::digits;
 use crate::papers::Paper;
 use crate::reproduce::budget::{all_seeds, read_by};
 use crate::reproduce::error::ReproduceError;
@@ -414,11 +415,22 @@ impl<'p> Survey<'p> {
         let judgements = self.paper.judge_on(&self.plan, &work.claims, &records, &traced)?;
         let spared = self.spared(work, &tasks);
         let seen = |id: &String| {
-            let seen = Seen::of(judgements.iter().find(|j| j.id == *id)?);
+            let claim = work.claims.iter().find(|c| c.id == *id)?;
+            let runs = self.fingerprint(claim, &tasks);
+            let seen = Seen::of(judgements.iter().find(|j| j.id == *id)?, runs);
             let spared = spared.contains(id).then_some(Verdict::NotComparable);
             Some(Seen { verdict: spared.unwrap_or(seen.verdict), ..seen })
         };
         Ok(Ok(self.ids.iter().filter_map(seen).collect()))
+    }
+
+    /// Fingerprint of a claim and of the scenarios that it reads: 16 hexadecimal digits.
+    fn fingerprint(&self, claim: &Claim, tasks: &[Task]) -> String {
+        let places = read_by(claim, &self.plan, self.traced.sources());
+        let read = |t: &&Task| places.contains(&format!("{}/{}", t.experiment, t.point));
+        let scenarios: BTreeSet<&str> =
+            tasks.iter().filter(read).map(|t| &*t.scenario_hash).collect();
+        digits(format!("{claim:?} {scenarios:?}").as_bytes())
     }
 
     /// Claims that an interpretation does not judge. Either an answer excludes them, or the answers together make
