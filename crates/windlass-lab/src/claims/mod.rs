@@ -71,6 +71,8 @@ pub use quantity::{At, Quantity};
 pub use sides::Side;
 pub(crate) use value::without_chance;
 pub use value::{Evidence, Value};
+#[cfg(test)]
+pub(crate) use verdict::judged;
 pub use verdict::{
     InReading, Judgement, Share, Statement, Tally, Verdict, headline, json_schema, settle,
     statements, tally,

@@ -390,35 +390,37 @@ pub fn headline(judgements: &[Judgement]) -> String {
     Basis::ALL.into_iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// A judgement without texts and values.
+#[cfg(test)]
+pub(crate) fn judged(statement: &str, kind: Basis, verdict: Verdict) -> Judgement {
+    let [id, source, quantity, unit, note] = [(); 5].map(|()| String::new());
+    let (statement, paper, measured, ci95, n) = (statement.to_owned(), None, None, None, 0);
+    Judgement {
+        id,
+        source,
+        quantity,
+        kind,
+        statement,
+        unit,
+        paper,
+        measured,
+        ci95,
+        n,
+        verdict,
+        statement_verdict: verdict,
+        readings: None,
+        decided_by: None,
+        in_readings: Vec::new(),
+        sides: Vec::new(),
+        open: String::new(),
+        needs: String::new(),
+        note,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn judged(statement: &str, kind: Basis, verdict: Verdict) -> Judgement {
-        let [id, source, quantity, unit, note] = [(); 5].map(|()| String::new());
-        let (statement, paper, measured, ci95, n) = (statement.to_owned(), None, None, None, 0);
-        Judgement {
-            id,
-            source,
-            quantity,
-            kind,
-            statement,
-            unit,
-            paper,
-            measured,
-            ci95,
-            n,
-            verdict,
-            statement_verdict: verdict,
-            readings: None,
-            decided_by: None,
-            in_readings: Vec::new(),
-            sides: Vec::new(),
-            open: String::new(),
-            needs: String::new(),
-            note,
-        }
-    }
 
     #[test]
     fn a_statement_counts_once_and_has_the_weakest_verdict_of_its_parts() {

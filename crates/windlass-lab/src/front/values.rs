@@ -109,3 +109,28 @@ pub(super) fn found(j: &Judgement) -> String {
         _ => value,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::{Basis, InReading};
+
+    #[test]
+    fn of_equal_parts_the_weakest_in_the_main_interpretation_decides() {
+        let part = |id: &str, main: Verdict| Judgement {
+            id: id.to_owned(),
+            in_readings: [main, Verdict::Undecided, Verdict::Undecided]
+                .iter()
+                .enumerate()
+                .map(|(i, verdict)| InReading { verdict: *verdict, runs: i.to_string() })
+                .collect(),
+            ..crate::claims::judged("all", Basis::Measured, Verdict::Undecided)
+        };
+        let parts = [part("holds", Verdict::Reproduced), part("open", Verdict::Undecided)];
+        let statement = Statement::of(parts.iter().collect());
+        assert_eq!(deciding(&statement).id, "open");
+        assert_eq!(in_main_interpretation(&statement), "");
+        let first = Statement::of(vec![&parts[0]]);
+        assert_eq!(in_main_interpretation(&first), " In the main interpretation: reproduced.");
+    }
+}

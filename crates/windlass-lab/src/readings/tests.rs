@@ -255,6 +255,9 @@ fn an_answer_that_leaves_a_scenario_unchanged_has_the_headlines_runs() {
     // The headline, another rate of `one` alone, another queue of both, and both answers.
     assert_eq!(runs("real"), [20, 12, 12, 12]);
     assert_eq!(runs("other.real"), [20, 20, 12, 12]);
+    // The other rate changes no run of `two`, so that it does not count there.
+    let counted = |claim: &str| outcome.standing(claim).unwrap().share.decided();
+    assert_eq!((counted("real"), counted("other.real")), (4, 2));
 }
 
 #[test]
@@ -314,13 +317,26 @@ measure = { ratio = [
 direction = { greater_than = { constant = 1.0 } }
 ";
 
+/// A claim on a point that sets the growth of the window itself.
+const PINNED_GROWTH: &str = "
+[[claim]]
+id = 'pinned'
+source = 's'
+quantity = 'q'
+unit = 's'
+measure = { metric = { path = 'flow.download.completion_s', at = 'one-loss/growth=per-ack,loss=one' } }
+direction = { greater_than = { constant = 1.0 } }
+";
+
 /// Messages of the check for a shipped paper with another `readings.toml`.
 fn said_of(id: &str, axes: &str) -> Vec<String> {
     let mut paper = Paper::by_id(id).unwrap().clone();
     paper.files.insert(FILE.to_owned(), axes.to_owned());
-    if id == "tcp-modified" {
-        paper.claims += PINNED;
-    }
+    paper.claims += match id {
+        "tcp-modified" => PINNED,
+        "reno-ber" => PINNED_GROWTH,
+        _ => "",
+    };
     let plan = paper.plan().unwrap();
     Readings::check(&paper, &plan).iter().map(ToString::to_string).collect()
 }
@@ -358,7 +374,7 @@ fn answers_that_make_a_comparison_unfair_or_empty_are_refused() {
         (
             "reno-ber",
             axis("RB-12", "algorithm = 'reno'\nset = { 'flow.*.params.increase' = 'per-byte' }"),
-            ["claim `sec5.2.rtts.per-rtt` reads point", "sets `flow.0.params.increase` itself"],
+            ["claim `pinned` reads point", "sets `flow.0.params.increase` itself"],
         ),
         (
             "tcp-modified",

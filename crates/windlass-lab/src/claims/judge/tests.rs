@@ -258,6 +258,42 @@ fn two_sides_with_0_in_every_run_are_a_tie() {
     assert_eq!(judged(&body).verdict, Verdict::Contradicted);
 }
 
+#[test]
+fn two_sides_without_a_value_in_any_run_are_a_tie() {
+    let mut all = records();
+    for seed in 1..=12 {
+        all.push(run("e", "never", seed, f64::INFINITY));
+        all.push(run("e", "nor", seed, f64::INFINITY));
+    }
+    let text = format!(
+        "[[claim]]\nid='c'\nsource='s'\nquantity='q'\nunit='s'\n\
+         measure = {}\ndirection = {{ less_than = {} }}",
+        metric("never"),
+        metric("nor")
+    );
+    all.iter_mut().filter(|r| r.point == "nor").for_each(|r| r.packet_hops += 1);
+    let j = judge_all(&text, &all).remove(0);
+    let tie = "A tie: neither side has a value in any of 12 runs.";
+    assert_eq!((j.verdict, j.note.as_str()), (Verdict::Undecided, tie));
+}
+
+#[test]
+fn value_sides_and_number_of_runs_are_of_the_runs_that_both_sides_have() {
+    let mut all = records();
+    all.retain(|r| r.point != "fast" || r.seed <= 8);
+    let text = format!(
+        "[[claim]]\nid='c'\nsource='s'\nquantity='q'\nunit='s'\n\
+         measure = {}\ndirection = {{ greater_than = {} }}",
+        metric("slow"),
+        metric("fast")
+    );
+    let j = judge_all(&text, &all).remove(0);
+    // Medians over the seeds 1 to 8; those of all runs of `slow` would be 30.5.
+    assert_eq!((j.verdict, j.measured, j.n), (Verdict::Reproduced, Some(24.5), 8));
+    let sides: Vec<(&str, f64)> = j.sides.iter().map(|s| (s.name.as_str(), s.value)).collect();
+    assert_eq!(sides, [("slow", 24.5), ("fast", 14.5)]);
+}
+
 /// Sides with equal packets are a tie for "less than 1 times", but satisfy "less than 1.05 times".
 #[test]
 fn identical_packets_are_a_tie_unless_equality_is_enough() {
