@@ -83,7 +83,7 @@ fn skewness(values: &[f64]) -> f64 {
     }
     let mean = values.iter().sum::<f64>() / n;
     let moment = |power: i32| values.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
-    (n * (n - 1.0)).sqrt() / (n - 2.0) * moment(3) / moment(2).powf(1.5)
+    (n * (n - 1.0)).sqrt() / (n - 2.0) * moment(3) / libm::pow(moment(2), 1.5)
 }
 
 /// Returns the mean of values in ascending order, and its standard error.

@@ -33,7 +33,7 @@ pub const ALPHA: f64 = 0.05;
 /// Returns the minimum number of runs for a decision about a median at a level. With fewer runs, even the
 /// interval from the smallest to the largest value has too little confidence.
 pub fn least_runs(alpha: f64) -> usize {
-    let halvings = (1.0 / alpha).log2().ceil();
+    let halvings = libm::log2(1.0 / alpha).ceil();
     MIN_RUNS.max(halvings as usize)
 }
 
@@ -219,18 +219,18 @@ impl Question {
         }
         // Intervals of a higher confidence contain the intervals of a lower confidence, so a decision holds at
         // all higher levels.
-        let (mut open, mut decided) = (1e-15_f64.ln(), ALPHA.ln());
-        if self.decide(open.exp()) != Decision::Open {
+        let (mut open, mut decided) = (libm::log(1e-15), libm::log(ALPHA));
+        if self.decide(libm::exp(open)) != Decision::Open {
             return 0.0;
         }
         for _ in 0..40 {
             let middle = (open + decided) / 2.0;
-            match self.decide(middle.exp()) {
+            match self.decide(libm::exp(middle)) {
                 Decision::Open => open = middle,
                 _ => decided = middle,
             }
         }
-        decided.exp()
+        libm::exp(decided)
     }
 
     /// Estimates the number of runs that would decide the question at this level, if the estimate did not
@@ -239,7 +239,7 @@ impl Question {
         let samples = [self.size.as_ref().map(|s| &s.0), self.effect.as_ref().map(|s| &s.0)];
         let n = samples.iter().flatten().map(|s| s.runs()).max()?;
         // The median's widest interval reaches from the smallest to the largest value.
-        let enough = (MIN_RUNS as u64).max((1.0 / alpha).log2().ceil() as u64);
+        let enough = least_runs(alpha) as u64;
         if n < enough {
             return Some(enough);
         }

@@ -140,14 +140,14 @@ pub fn mean_interval(
     let (below, above) = (mean - range.low, range.high - mean);
     Some(match (below.is_finite(), above.is_finite()) {
         (true, true) => {
-            let (odds, spread) = ((below / above).ln(), half * (1.0 / below + 1.0 / above));
-            let back = |x: f64| range.low + (range.high - range.low) / (1.0 + (-x).exp());
+            let (odds, spread) = (libm::log(below / above), half * (1.0 / below + 1.0 / above));
+            let back = |x: f64| range.low + (range.high - range.low) / (1.0 + libm::exp(-x));
             [back(odds - spread), back(odds + spread)]
         }
         (true, false) => {
-            [-1.0, 1.0].map(|sign: f64| range.low + below * (sign * half / below).exp())
+            [-1.0, 1.0].map(|sign: f64| range.low + below * libm::exp(sign * half / below))
         }
-        _ => [1.0, -1.0].map(|sign: f64| range.high - above * (sign * half / above).exp()),
+        _ => [1.0, -1.0].map(|sign: f64| range.high - above * libm::exp(sign * half / above)),
     })
 }
 

@@ -78,7 +78,7 @@ const MOVES: [Move; 9] = [
 /// A random time. Its logarithm is uniform: 10 to 100 ms is as likely as 100 to 1000 ms, because a young flow is more
 /// sensitive.
 fn moment(dice: &mut Dice, until: u64) -> u64 {
-    (until as f64).powf(dice.next()) as u64 - 1
+    libm::pow(until as f64, dice.next()) as u64 - 1
 }
 
 /// Adds, removes or changes one step at random.

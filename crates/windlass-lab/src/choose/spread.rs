@@ -65,7 +65,7 @@ impl Spread {
     /// property and the seed, not on the candidate.
     pub(super) fn factor(&self, property: Property, seed: u64) -> f64 {
         let fraction = dice::fraction(&format!("{} {seed}", property.name()));
-        self.of(property).powf(2.0 * fraction - 1.0)
+        libm::pow(self.of(property), 2.0 * fraction - 1.0)
     }
 
     /// The run on the network that its seed draws.

@@ -140,13 +140,19 @@ impl Metric {
 
 /// True if the text matches the pattern. Each `*` in the pattern matches any text.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == text,
-        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
-            let ends = (0..=rest.len()).filter(|i| rest.is_char_boundary(*i));
-            ends.map(|i| &rest[i..]).any(|rest| matches(tail, rest))
-        }),
-    }
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let (middle, tail) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let Some(text) = text.strip_prefix(head).and_then(|text| text.strip_suffix(tail)) else {
+        return false;
+    };
+    // Each part at its first place leaves the most text for the next parts.
+    let after = |text: &'_ str, part: &str| text.find(part).map(|at| at + part.len());
+    let mut from = 0;
+    middle.split('*').all(|part| {
+        let found = after(&text[from..], part);
+        from += found.unwrap_or(0);
+        found.is_some()
+    })
 }
 
 /// Kind, name and field of a path.

@@ -272,7 +272,7 @@ fn entropy(verdicts: &[Verdict]) -> f64 {
         verdicts.iter().filter(|v| **v == verdict).count() as f64 / verdicts.len() as f64
     };
     let kinds = [Verdict::Reproduced, Verdict::SameDirection, Verdict::Contradicted];
-    kinds.map(share).into_iter().filter(|p| *p > 0.0).map(|p| -p * p.log2()).sum()
+    kinds.map(share).into_iter().filter(|p| *p > 0.0).map(|p| -p * libm::log2(p)).sum()
 }
 
 /// Largest difference between answers in the share of interpretations that reproduce a claim.

@@ -148,3 +148,23 @@ fn cells_and_stations_are_found_by_their_names() {
     assert_eq!(of("station.cell:s1.offered"), Some(8.0));
     assert_eq!(of("station.cell:s2.offered"), None);
 }
+
+#[test]
+fn a_star_matches_any_text_and_many_stars_take_no_longer() {
+    let cases = [
+        ("*", "", true),
+        ("a*", "a", true),
+        ("a*a", "a", false),
+        ("a*a", "aba", true),
+        ("*b*", "abc", true),
+        ("*é*ü", "éü", true),
+        ("a*b*b", "ab", false),
+        ("a*b*b", "abb", true),
+        ("a*b*a*b", "abab", true),
+        ("a", "ab", false),
+    ];
+    for (pattern, text, expected) in cases {
+        assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+    }
+    assert!(!matches(&format!("{}b", "*a".repeat(40)), &"a".repeat(4000)));
+}
