@@ -270,6 +270,27 @@ fn a_small_budget_runs_the_headline_and_counts_the_rest() {
 }
 
 #[test]
+fn an_answer_that_needs_no_run_is_asked_beyond_the_budget() {
+    let dir = tempfile::tempdir().unwrap();
+    let bound = "\n[[axis]]\nid = 'X-3'\nquestion = 'q'\n\
+        [[axis.alternative]]\nname = 'first'\nwhy = 'w'\nkind = 'literal'\n\
+        [[axis.alternative]]\nname = 'second'\nwhy = 'w'\nkind = 'other'\nclaims = { bound = 0.1 }\n";
+    paper(dir.path(), &format!("{READINGS}{bound}"));
+    let folder = dir.path().join("tiny");
+    let write = |file: &str, text: &str| std::fs::write(folder.join(file), text).unwrap();
+    let text = claims().replace("constant = 1.2", "constant = '{{ bound }}'");
+    write("claims.toml", &format!("[let]\nbound = 1.2\n{text}"));
+    write(
+        "fidelity.md",
+        &format!("{NOTES}\n## X-3: the bound\n\nProblem: p\n\nChoice: c\n\nConsequence: n\n"),
+    );
+    let paper = Paper::read(&folder).unwrap();
+    let outcome = survey(&paper, dir.path(), Budget { events: Some(1) });
+    let made: Vec<Vec<String>> = outcome.readings.iter().map(|m| outcome.departures(m)).collect();
+    assert_eq!(made, [Vec::new(), vec!["X-3 second".to_owned()]]);
+}
+
+#[test]
 fn unknown_names_in_an_alternative_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let cases = [

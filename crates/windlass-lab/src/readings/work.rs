@@ -250,12 +250,6 @@ impl<'p> Survey<'p> {
         if self.made.iter().any(|w| w.reading == reading) {
             return Ok(());
         }
-        // The cost is estimated by the mean cost of the finished interpretations.
-        let cost = self.events.checked_div(self.made.len() as u64).unwrap_or(0);
-        if !self.has_room(cost) {
-            self.left_out.insert(reading);
-            return Ok(());
-        }
         let claims = self.paper.claims_given(&self.readings.claims(&reading))?;
         let judged = |id: &str| !self.readings.spares(&reading, id);
         let places = self.places(&claims, judged).into_iter();
@@ -266,9 +260,14 @@ impl<'p> Survey<'p> {
         };
         let seeds = places.map(|p| (p.clone(), kept(&p))).collect();
         let work = Work { reading, stage, claims, seeds, seen: Vec::new() };
+        if !self.has_room(self.cost(&work)) {
+            self.left_out.insert(work.reading);
+            return Ok(());
+        }
         let name = self.name(&work.reading);
         match self.fill(runner, &work)? {
             Ok(seen) => {
+                self.left_out.remove(&work.reading);
                 self.made.push(Work { seen, ..work });
                 self.keep()?;
                 told(&format!("interpretation {}: {name}", self.made.len()));
@@ -311,8 +310,18 @@ impl<'p> Survey<'p> {
         Ok(())
     }
 
+    /// The events of an interpretation's new runs, estimated by the mean of the counted runs. An answer that only
+    /// reads the same runs in another way costs nothing.
+    fn cost(&self, work: &Work) -> u64 {
+        let tasks = self.tasks(work).unwrap_or_default();
+        let new = tasks.iter().filter(|t| !self.counted.contains(&t.key())).count() as u64;
+        self.events.checked_div(self.counted.len() as u64).unwrap_or(0) * new
+    }
+
     fn has_room(&self, cost: u64) -> bool {
-        self.made.is_empty() || self.budget.events.is_none_or(|limit| self.events + cost <= limit)
+        self.made.is_empty()
+            || cost == 0
+            || self.budget.events.is_none_or(|limit| self.events + cost <= limit)
     }
 
     fn name(&self, reading: &Reading) -> String {
