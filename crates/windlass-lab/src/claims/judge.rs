@@ -75,7 +75,6 @@ struct Size {
 
 /// The claimed direction.
 struct Effect {
-    words: &'static str,
     sign: f64,
     baseline: f64,
     least: f64,
@@ -211,21 +210,26 @@ impl Asked {
             return String::new();
         };
         let measured = self.shown(&asked.0, effect.sign, claim, terms);
-        let what = if effect.baseline == 0.0 { "measured" } else { "the measured difference is" };
-        format!("The claim needs {}; {what} {measured}.", self.needs(claim))
+        let what = match effect.baseline {
+            0.0 => "measured".to_owned(),
+            baseline => {
+                format!("the measured difference to {}{} is", number(baseline), unit(claim))
+            }
+        };
+        format!("The claim holds {}; {what} {measured}.", self.needs(claim))
     }
 
-    /// The difference that the claimed direction needs; empty without a direction.
+    /// The values with which the claimed direction holds, such as `at 1.02 or more`; empty without a direction.
     fn needs(&self, claim: &Claim) -> String {
         let Some(effect) = &self.effect else { return String::new() };
-        let (unit, least, baseline) = (unit(claim), number(effect.least), number(effect.baseline));
-        match (effect.least > 0.0, effect.baseline == 0.0) {
-            (true, true) if effect.sign > 0.0 => format!("+{least}{unit} or more"),
-            (true, true) => format!("−{least}{unit} or less"),
-            (true, false) => {
-                format!("at least {least}{unit} {} than {baseline}{unit}", effect.words)
-            }
-            (false, _) => format!("{} than {baseline}{unit}", effect.words),
+        let edge = effect.baseline + effect.sign * effect.least;
+        let plus = if effect.baseline == 0.0 && edge > 0.0 { "+" } else { "" };
+        let edge = format!("{plus}{}{}", four_digits(edge), unit(claim));
+        match (effect.least > 0.0, effect.sign > 0.0) {
+            (true, true) => format!("at {edge} or more"),
+            (true, false) => format!("at {edge} or less"),
+            (false, true) => format!("above {edge}"),
+            (false, false) => format!("below {edge}"),
         }
     }
 
@@ -259,13 +263,40 @@ impl Asked {
             ),
         };
         let wanted = match self.question.runs_wanted(terms.level) {
-            Some(wanted) if wanted > self.runs => format!("About {wanted} runs would decide it."),
+            Some(wanted) if wanted > self.runs => {
+                format!("About {wanted} runs of each point would decide it.")
+            }
             _ => format!(
                 "Compared with how much the runs vary, the estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."
             ),
         };
-        format!("{alone}{wanted}")
+        format!("{}{alone}{wanted}", self.open_part(terms))
     }
+
+    /// The open one of two questions, if the other is decided for the claim.
+    fn open_part(&self, terms: Terms) -> &'static str {
+        let alone = |size: bool| {
+            let question = Question {
+                size: self.question.size.clone().filter(|_| size),
+                effect: self.question.effect.clone().filter(|_| !size),
+            };
+            question.decide(terms.level) == Decision::Agrees
+        };
+        match (&self.question.size, &self.question.effect) {
+            (Some(_), Some(_)) if alone(false) => "The direction holds; the size is open. ",
+            (Some(_), Some(_)) if alone(true) => "The size agrees; the direction is open. ",
+            _ => "",
+        }
+    }
+}
+
+/// A number with at most four significant digits.
+fn four_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return number(value);
+    }
+    let scale = libm::exp10(3.0 - libm::floor(libm::log10(value.abs())));
+    number(libm::round(value * scale) / scale)
 }
 
 /// The unit of a claim after a space, or an empty text.
@@ -303,14 +334,14 @@ impl Effect {
             }
         }
         let baseline = sample(baseline, claim, f64::INFINITY)?.center();
-        let (sign, words) = match direction {
-            Direction::GreaterThan(_) => (1.0, "more"),
-            Direction::LessThan(_) => (-1.0, "less"),
+        let sign = match direction {
+            Direction::GreaterThan(_) => 1.0,
+            Direction::LessThan(_) => -1.0,
         };
         // In arithmetic no effect is too small.
         let matters = claim.basis() != Basis::Arithmetic;
         let least = if matters { evidence.least.of(claim, baseline) } else { 0.0 };
-        Ok(Effect { words, sign, baseline, least })
+        Ok(Effect { sign, baseline, least })
     }
 }
 

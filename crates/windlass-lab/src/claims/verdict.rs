@@ -178,7 +178,7 @@ pub struct Judgement {
     /// For an undecided claim: the number of runs that would decide it, or the reason why no number does.
     #[serde(skip)]
     pub open: String,
-    /// The difference that the claimed direction needs, such as `at least 0.41 s more than 20.5 s`; empty without one.
+    /// The values with which the claimed direction holds, such as `at 20.91 s or more`; empty without one.
     #[serde(skip)]
     pub needs: String,
     /// The reason for the verdict, and remarks.

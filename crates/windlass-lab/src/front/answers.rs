@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::file;
 use super::values::{deciding, found, in_main_interpretation, published};
-use crate::claims::{Claim, Judgement, Share, Statement, Verdict, statements};
+use crate::claims::{Basis, Claim, Judgement, Share, Statement, Verdict, statements};
 use crate::experiment::{FileError, Plan};
 use crate::papers::Paper;
-use crate::readings::Outcome;
+use crate::readings::{Asked as Question, FILE, Kind, Made, Outcome};
 use crate::report::model::Answer;
 use crate::reproduce::budget::{read_by, seconds_of};
 
@@ -49,7 +49,7 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
         let places: BTreeSet<String> = unrun.flat_map(places).collect();
         let lines = vec![
             measured(&whole, asked.claims),
-            interpretations(&whole),
+            interpretations(&whole, asked.paper),
             decides(&whole, asked, &places),
             sentence.decides.clone().unwrap_or_default(),
         ];
@@ -85,7 +85,7 @@ fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
 /// The quantity of a test with the paper's expectation, its measured and published value, and the difference that it needs. A test
 /// without a measured value has the reason of its verdict instead; a test without a run has no result.
 fn result(part: &Judgement, claim: Option<&Claim>) -> String {
-    let value = match found(part) {
+    let value = match found(part, claim) {
         none if none.is_empty()
             && matches!(part.verdict, Verdict::NotRun | Verdict::NotComparable) =>
         {
@@ -98,23 +98,29 @@ fn result(part: &Judgement, claim: Option<&Claim>) -> String {
     let printed = if printed.is_empty() { printed } else { format!("; published {printed}") };
     let needs = match part.needs.as_str() {
         "" => String::new(),
-        needs => format!(" The claim needs {needs}."),
+        needs => format!(" The claim holds {needs}."),
     };
-    format!("{}. Measured {value}{printed}.{needs}", part.quantity)
+    // In quotation marks, because many quantities contain the paper's expectation.
+    format!("“{}”: measured {value}{printed}.{needs}", part.quantity)
 }
 
 /// Number of interpretations of the paper in which the statement holds.
-fn interpretations(whole: &Statement<'_>) -> String {
+fn interpretations(whole: &Statement<'_>, paper: &Paper) -> String {
     let tests = match statements(whole.claims.iter().copied()).len() {
         1 => String::new(),
         n => format!(", all {n} tests together"),
     };
     match whole.in_readings.as_slice() {
-        [] => String::new(),
-        [_] => "Only the main interpretation of the paper has been run.".to_owned(),
+        [] if !paper.files.contains_key(FILE) || !whole.verdict.is_decided() => String::new(),
+        [] if whole.kind != Basis::Measured => String::new(),
+        [] | [_] => "Only the main interpretation of the paper has been run.".to_owned(),
         all => {
             let main = in_main_interpretation(whole);
-            format!("Interpretations of the paper{tests}: {}.{main}", Share::of(all))
+            format!(
+                "In {} interpretations of the paper{tests}: {}.{main}",
+                all.len(),
+                Share::of(all)
+            )
         }
     }
 }
@@ -140,7 +146,8 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
                 .as_ref()
                 .and_then(|id| asked.outcome?.axes.iter().find(|axis| axis.id == *id));
             axis.map_or(String::new(), |axis| {
-                format!("The answer to {} decides: {}", axis.id, axis.question)
+                let question = format!("The answer to {} decides: {}", axis.id, axis.question);
+                format!("{question}{}", by_answer(part, axis, asked.outcome))
             })
         }
         Verdict::Undecided if part.open.is_empty() && part.readings.is_some() => {
@@ -148,6 +155,26 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
         }
         Verdict::Undecided => part.open.clone(),
         _ => String::new(),
+    }
+}
+
+/// For each answer to a question, the share of the interpretations with this answer in which a claim holds.
+fn by_answer(part: &Judgement, axis: &Question, outcome: Option<&Outcome>) -> String {
+    let Some(outcome) = outcome else { return String::new() };
+    let at = outcome.axes.iter().position(|a| a.id == axis.id);
+    let share = |(i, answer): (usize, &(String, Kind, String, Option<String>))| {
+        let has = |made: &&Made| at.is_some_and(|at| made.choice[at] == i);
+        let verdicts = outcome.readings.iter().zip(&part.in_readings).filter(|(made, _)| has(made));
+        let verdicts: Vec<Verdict> = verdicts.map(|(_, seen)| seen.verdict).collect();
+        let share = Share::of(&verdicts);
+        let decided = share.decided();
+        (decided > 0).then(|| format!("`{}` holds in {} of {decided}", answer.0, share.holds))
+    };
+    let shares: Vec<String> = axis.alternatives.iter().enumerate().filter_map(share).collect();
+    if shares.is_empty() {
+        String::new()
+    } else {
+        format!(" Of the decided: {}.", shares.join(", "))
     }
 }
 

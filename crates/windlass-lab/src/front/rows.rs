@@ -36,7 +36,7 @@ fn row(statement: &Statement<'_>, claims: &[Claim]) -> StatementRow {
         label: part.quantity.clone(),
         parts: statement.claims.len(),
         paper: published(part, claim),
-        measured: found(part) + &in_main_interpretation(statement),
+        measured: found(part, claim) + &in_main_interpretation(statement),
         ratio: claim.and_then(|claim| ratio(part, claim)),
         band: claim.and_then(band),
         readings: (!statement.in_readings.is_empty()).then_some([

@@ -52,7 +52,7 @@ fn each_claim_of_the_abstract_has_its_verdict_and_its_evidence() {
     let verdicts: Vec<&str> = told.iter().map(|a| a.badge.name).collect();
     assert_eq!(verdicts, ["reproduced", "not run", "not comparable", "not run"]);
     assert_eq!(told[0].says, "The paper: One is half of two.");
-    assert_eq!(told[0].lines, ["One half. Measured 0.5 s (recomputed); published 0.5 s ± 0.1."]);
+    assert_eq!(told[0].lines, ["“One half”: measured 0.5 s (recomputed); published 0.5 s ± 0.1."]);
     assert!(told[1].lines[0].contains("runs it. These runs take about "), "{:?}", told[1].lines);
     assert_eq!(told[2].lines, ["Not tested: no number"]);
     assert!(

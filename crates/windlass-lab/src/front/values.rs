@@ -1,6 +1,6 @@
 //! Published and measured values in words.
 
-use crate::claims::{Claim, Judgement, Side, Statement, Verdict};
+use crate::claims::{Claim, Judgement, Quantity, Side, Statement, Statistic, Verdict};
 use crate::report::numbers::{number, printed, rate_unit, together};
 
 /// The part of a statement that decides it: of the parts with the statement's verdict the weakest in the main
@@ -82,8 +82,9 @@ pub(super) fn published(j: &Judgement, claim: Option<&Claim>) -> String {
     text
 }
 
-/// The measured value with its unit, interval and number of runs, and both sides of a comparison. Empty without a run.
-pub(super) fn found(j: &Judgement) -> String {
+/// The measured value with its unit, interval and number of runs, and both sides of a comparison. A change has a sign.
+/// Empty without a run.
+pub(super) fn found(j: &Judgement, claim: Option<&Claim>) -> String {
     let Some(measured) = j.measured.filter(|_| j.verdict != Verdict::NotRun) else {
         return String::new();
     };
@@ -93,19 +94,29 @@ pub(super) fn found(j: &Judgement) -> String {
         1 => "1 run".to_owned(),
         n => format!("{n} runs"),
     };
+    let change = claim.and_then(|c| c.measure.as_ref()).is_some_and(|measure| {
+        matches!(measure, Quantity::Difference(_) | Quantity::PercentChange(_))
+    });
+    let plus = |v: f64| if change && v > 0.0 { "+" } else { "" };
     let value = match j.ci95 {
         Some([low, high]) if low < high => {
-            let [value, low, high] = together([measured, low, high].map(|v| v / written.by));
-            format!("{value}{} (95 % CI {low} to {high}, {runs})", written.unit)
+            let all = [measured, low, high];
+            let [value, low, high] = together(all.map(|v| v / written.by));
+            let [a, b, c] = all.map(plus);
+            format!("{a}{value}{} (95 % CI {b}{low} to {c}{high}, {runs})", written.unit)
         }
-        _ => format!("{} ({runs})", written.value(measured)),
+        _ => format!("{}{} ({runs})", plus(measured), written.value(measured)),
     };
     let side = |s: &Side| {
         let written = Written::of(&s.unit, s.value);
         format!("{}: {}", s.name.replace('=', " = "), written.value(s.value))
     };
+    let each = match claim.map(|c| c.statistic) {
+        Some(Statistic::Mean) => "means",
+        _ => "medians",
+    };
     match j.sides.as_slice() {
-        [a, b] => format!("{value}; {}; {}", side(a), side(b)),
+        [a, b] => format!("{value}; {each} of the sides: {}; {}", side(a), side(b)),
         _ => value,
     }
 }

@@ -83,14 +83,14 @@ fn an_interval_inside_the_band_is_reproduced_outside_contradicted_across_an_edge
     // The median is inside the band, but a wider interval must not make the verdict `reproduced`.
     let j = size("slow", 30.0, 2.0);
     assert_eq!(j.verdict, Verdict::Undecided);
-    assert!(j.note.contains("runs would decide it"), "{}", j.note);
+    assert!(j.note.contains("runs of each point would decide it"), "{}", j.note);
 }
 
 #[test]
 fn fewer_than_six_runs_decide_nothing_that_is_random() {
     let j = size("few", 2.3, 1.0);
     assert_eq!((j.verdict, j.n), (Verdict::Undecided, 5));
-    assert!(j.note.ends_with("About 6 runs would decide it."), "{}", j.note);
+    assert!(j.note.ends_with("About 6 runs of each point would decide it."), "{}", j.note);
     assert_eq!(size("few-fixed", 7.0, 1.0).verdict, Verdict::Undecided);
     let j = judged(
         "paper = 3.0\nmeasure = { trace = 'once' }\ntolerance = { absolute = 1.0, reason = 'r' }",
@@ -101,7 +101,7 @@ fn fewer_than_six_runs_decide_nothing_that_is_random() {
 #[test]
 fn the_note_describes_a_difference_with_missing_values_in_words() {
     let j = order("stuck", "greater_than", "fast");
-    assert!(j.note.contains("the measured difference is infinite"), "{}", j.note);
+    assert!(j.note.contains("the measured difference to 20.5 s is infinite"), "{}", j.note);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn an_insignificant_effect_is_undecided_and_a_significant_small_effect_is_contra
     assert_eq!(j.verdict, Verdict::Contradicted);
     assert_eq!(
         j.note,
-        "Contradicted. The claim needs at least 0.41 s more than 20.5 s; the measured difference is 0.1 s."
+        "Contradicted. The claim holds at 20.91 s or more; the measured difference to 20.5 s is 0.1 s."
     );
 }
 
@@ -369,6 +369,6 @@ fn a_claim_that_is_decided_alone_may_be_undecided_in_a_large_family() {
         "{}",
         j.note
     );
-    assert!(j.note.ends_with("About 11 runs would decide it."), "{}", j.note);
+    assert!(j.note.ends_with("About 11 runs of each point would decide it."), "{}", j.note);
     assert_eq!(family("statement = 'the same'").verdict, Verdict::Reproduced);
 }
