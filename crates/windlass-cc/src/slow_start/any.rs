@@ -7,6 +7,7 @@ use super::hystart_pp::HyStartPlusPlus;
 use super::limited::Limited;
 use super::packet_pair::PacketPair;
 use super::quick_start::QuickStart;
+use super::search::Search;
 use super::standard::{Standard, StandardParams};
 use super::vegas::VegasStart;
 use super::{Described, SlowStart};
@@ -56,6 +57,7 @@ slow_starts! {
     Adaptive: Adaptive;
     CcmSs: CcmSs;
     QuickStart: QuickStart;
+    Search: Search;
 }
 
 impl AnyParams {

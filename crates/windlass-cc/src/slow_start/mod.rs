@@ -8,6 +8,7 @@ mod hystart_pp;
 mod limited;
 mod packet_pair;
 mod quick_start;
+mod search;
 mod standard;
 mod vegas;
 
@@ -26,6 +27,7 @@ pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
 pub use limited::{Limited, LimitedParams};
 pub use packet_pair::{Estimator, PacketPair, PacketPairParams};
 pub use quick_start::{QuickStart, QuickStartParams};
+pub use search::{Search, SearchExit, SearchParams, SearchVariant};
 pub use standard::{Standard, StandardParams};
 pub use vegas::{VegasStart, VegasStartParams, VegasVariant};
 
