@@ -55,7 +55,7 @@ crate::parameters! {
         /// draft-09, 0.35 in netdev.
         thresh: Ratio = Ratio(0), ParamKind::Ratio { min: Ratio(0), max: Ratio::ONE },
             "draft-chung-ccwg-search-09, THRESH; patch for Linux, search_thresh";
-        /// Bins that one acknowledgement may pass; after more, the measurement begins anew. Zero takes
+        /// Bins that one acknowledgement may pass; more restart the measurement. Zero takes
         /// the variant's: 10 in draft-09 (as in neqo; the draft makes it optional), 2 in netdev.
         missed_bins: u64 = 0, ParamKind::Count { min: 0, max: 1_000 },
             "neqo cc/search.rs; patch for Linux, search_missed_bins_threshold";
@@ -171,7 +171,7 @@ impl Search {
         set(&mut self.earlier, self.index, (earlier >> self.shift) as u32);
     }
 
-    /// Goes on to the bin of the present time. Returns false if too many bins passed.
+    /// Advances to the bin of the present time. Returns false if too many bins passed.
     fn advance(&mut self, p: &SearchParams, c: &Conn) -> bool {
         let passed = div(c.now.since(self.bin_end).0, divisor(self.bin)).saturating_add(1);
         if passed > p.missed_bins() {
@@ -267,8 +267,8 @@ impl Described for Search {
             netdev expects twice the bytes delivered one RTT before, and 65 % of them. The window \
             one RTT before is interpolated between two bins, backwards as in neqo; draft-09 \
             interpolates forwards, which its authors call a mistake. An RTT sample of 15 bins or \
-            more, which is 5.25 first RTTs, allows no comparison. The measurement begins anew if \
-            an acknowledgement passes too many bins, and after a loss or an idle time. The window \
+            more, which is 5.25 first RTTs, allows no comparison. The measurement restarts if an \
+            acknowledgement passes too many bins, and after a loss or an idle time. The window \
             is kept, as in neqo, or set to the data delivered in the last first RTT. The draft \
             drains to it gradually, and it stores bins of 16 bits instead of 32.",
         params: SearchParams::TABLE,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn more_skipped_bins_than_a_window_begin_anew() {
+    fn more_skipped_bins_than_a_window_restart_the_measurement() {
         let mut bench = Bench::new(SearchVariant::Draft09);
         bench.step(Span(10 * BIN.0), RTT, 1_000, 1_000);
         assert_eq!(bench.search.index, 10, "a whole window may pass");
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn netdev_begins_anew_after_two_skipped_bins() {
+    fn netdev_restarts_the_measurement_after_two_skipped_bins() {
         for (bins, index) in [(2, 2), (3, 0)] {
             let mut bench = Bench::new(SearchVariant::Netdev);
             bench.step(Span(bins * BIN.0 + 1), RTT, 1_000, 1_000);
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn without_sent_bytes_slow_start_goes_on() {
+    fn without_sent_bytes_slow_start_continues() {
         let mut bench = Bench::new(SearchVariant::Draft09);
         for _ in 0..30 {
             bench.step(PAST, RTT, 0, 0);
