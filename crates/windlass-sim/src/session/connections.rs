@@ -77,7 +77,7 @@ pub(super) struct Connections {
     past: Stats,
     /// Smoothed RTT of the last connection that is gone, and minimum RTT of all of them.
     rtts: [Span; 2],
-    /// The set that a connection that is gone leaves to the next one, and its time (RFC 9959).
+    /// The saved set of a connection that is gone, for the next connection, and its time (RFC 9959).
     saved: Option<(Saved, Time)>,
     /// True after the first connection, which uses the set of its profile.
     opened: bool,
@@ -427,7 +427,7 @@ impl Connections {
     }
 }
 
-/// The set that a connection leaves to the next one, and the time of its last progress.
+/// The saved set of a connection, and the time of its last progress.
 fn left(connection: &Connection) -> Option<(Saved, Time)> {
     connection.endpoint.saved().map(|saved| (saved, connection.progress.1))
 }

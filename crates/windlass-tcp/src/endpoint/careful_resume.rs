@@ -24,7 +24,7 @@ impl Endpoint {
         self.saved = Some(Box::new(saved.unwrap_or((NONE, Time::ZERO))));
     }
 
-    /// The set that this connection leaves to the next one to the same remote endpoint.
+    /// The set of this connection, for the next connection to the same remote endpoint.
     pub fn saved(&self) -> Option<Saved> {
         let cwnd = self.cc.capacity();
         (cwnd > 0 && self.min_rtt().is_known()).then(|| Saved { cwnd, rtt: self.min_rtt() })
