@@ -109,6 +109,11 @@ pub trait Controller: Copy {
         0
     }
 
+    /// Bytes that the path has carried in an RTT, for the next connection on it; zero if unknown.
+    fn capacity(&self) -> u64 {
+        0
+    }
+
     /// Takes a report of the node's lower layers, for algorithms that
     /// [require](Requirements::cross_layer) it. It precedes the acknowledgement of the same time.
     fn on_cross_layer(&mut self, _p: &Self::Params, _c: &Conn, _l: &CrossLayer) {}

@@ -15,7 +15,7 @@ use crate::prr::Prr;
 use crate::recovery::LossRecovery;
 use crate::setup::{Counting, Credit, MarkCut, Setup};
 use crate::slow_start::SlowStart;
-use crate::time::Span;
+use crate::time::{Rate, Span};
 
 /// The last reduction, and whether [`on_undo`](Controller::on_undo) can restore the state before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,7 +171,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
             }
             recovery => recovery.enter(c, ssthresh),
         };
-        self.window.set(c, cwnd);
+        self.window.set(c, cwnd.min(self.slow_start.ceiling(c)));
     }
 
     /// Handles an acknowledgement during fast recovery.
@@ -188,7 +188,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
             _ if a.acked == 0 => return,
             recovery => recovery.partial(c, cwnd, a.acked),
         };
-        self.window.set(c, cwnd);
+        self.window.set(c, cwnd.min(self.slow_start.ceiling(c)));
     }
 
     /// True if the cut for a mark is spread over an RTT, as for a loss.
@@ -436,7 +436,10 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
     }
 
     fn control(&self, p: &Self::Params, c: &Conn) -> Control {
-        let pacing = self.avoidance.pacing(&p.own, c, &self.window);
+        let pacing = match self.slow_start.pacing(c, &self.window) {
+            Rate(0) => self.avoidance.pacing(&p.own, c, &self.window),
+            rate => rate,
+        };
         Control { cwnd: self.cwnd(), ssthresh: self.window.ssthresh(), pacing }
     }
 
@@ -474,6 +477,10 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
 
     fn disclosed(&self) -> u64 {
         self.avoidance.disclosed()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.slow_start.capacity()
     }
 
     fn on_cross_layer(&mut self, p: &Self::Params, c: &Conn, l: &CrossLayer) {

@@ -139,6 +139,7 @@ macro_rules! algorithms {
                 pub fn on_mss(&mut self, p, c: &$crate::Conn, old: u32);
                 pub fn on_group(&mut self, p, c: &$crate::Conn, g: &$crate::Group);
                 pub fn disclosed(&self;) -> u64;
+                pub fn capacity(&self;) -> u64;
                 pub fn on_cross_layer(&mut self, p, c: &$crate::Conn, l: &$crate::CrossLayer);
                 pub fn apply(&mut self, p, c: &$crate::Conn, e: &$crate::Event);
             }

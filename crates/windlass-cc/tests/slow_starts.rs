@@ -450,7 +450,8 @@ proptest! {
 #[test]
 fn states_are_small() {
     assert!(size_of::<HyStart>() <= 32);
-    assert!(size_of::<AnySlowStart>() <= 64, "{}", size_of::<AnySlowStart>());
+    // The bins of SEARCH take three quarters.
+    assert!(size_of::<AnySlowStart>() <= 208, "{}", size_of::<AnySlowStart>());
 }
 
 // RFC 9406-4.3-3

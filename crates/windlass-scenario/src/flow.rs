@@ -31,7 +31,7 @@ section! {
     to Text, "node that receives it", "required";
     algorithm Either(vec![algorithms(), KernelName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is the kernel's algorithm of this name, for runs on that kernel only", "required, but for datagrams `none`";
     params Params, "table: parameters of the algorithm", "the algorithm's";
-    slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss` or `quick-start`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the algorithm's";
+    slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss`, `quick-start`, `search` or `careful-resume`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the algorithm's";
     flavour Words(Flavour::WORDS.to_vec()), "implementation of the algorithm and its slow start: `rfc` (the paper's or RFC's), `linux` or `ns3`", "the `stack`'s";
     home words(&Home::ALL), "build of the algorithm in a kernel, with `--on linux` or `linux-vt`: `\"kernel\"`, the kernel's own; `\"bpf\"`, Windlass's algorithm as a BPF program, with its parameters (`windlass kernel build` first). Other backends have one build only", "`\"kernel\"`";
     stack Table(&STACK_TABLE), "table: endpoint behaviour, merged over `[stack]`", "`[stack]`";

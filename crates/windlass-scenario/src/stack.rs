@@ -4,7 +4,9 @@ use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::window::MAX_WINDOW;
-use windlass_tcp::stack::{EcnFeedback, LeastRtt, Lies, LossCut, LossDetection, PRESETS};
+use windlass_tcp::stack::{
+    EcnFeedback, LeastRtt, Lies, LossCut, LossDetection, PRESETS, WindowValidation,
+};
 use windlass_tcp::{InitialWindow, Pacing, Preset, StackConfig};
 
 use crate::codec::{Codec, table};
@@ -29,6 +31,8 @@ section! {
 
 /// The word for accurate ECN.
 const ACCURATE: &str = "accurate";
+/// Word for the growth rule of draft-ietf-ccwg-ratelimited-increase.
+const RATE_LIMITED: &str = "rate-limited";
 
 /// The rules that an endpoint can follow.
 const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
@@ -88,7 +92,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     pacing: Codec::word(&Pacing::ALL), "`off`, `algorithm` (at the rate of the algorithm, if it has one), or `always`: without such a rate, at twice cwnd per RTT in slow start and at 1.2 times cwnd per RTT later", "";
     pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
     limited_transmit: Codec::flag(), "send new data on the first duplicate acknowledgements", "";
-    window_validation: Codec::flag(), "increase cwnd only if it is used", "";
+    window_validation: validation(), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); or `false`", "";
     idle_restart: Codec::flag(), "fall back to the restart window after an idle time", "";
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
     least_rtt: Codec::word(&LeastRtt::ALL), "RTT samples for the minimum RTT of algorithms: `any`, or as in Linux only samples of `data`, not of the SYN (BBR and other algorithms with rate samples use any), and samples by timestamps if only retransmissions are acknowledged", "";
@@ -113,6 +117,20 @@ fn ecn_feedback() -> Codec<EcnFeedback> {
     Codec::new(shape, read, |feedback| match feedback {
         EcnFeedback::Accurate => quote(ACCURATE),
         feedback => feedback.is_on().to_string(),
+    })
+}
+
+/// `true`, `false` or `"rate-limited"`.
+fn validation() -> Codec<WindowValidation> {
+    let shape = Either(vec![Shape::Flag, Words(vec![RATE_LIMITED])]);
+    let read = |field: &Field<'_>| match field.node.value {
+        Value::Boolean(_) => boolean(field).map(WindowValidation::from),
+        Value::Text(ref text) if text == RATE_LIMITED => Ok(WindowValidation::RateLimited),
+        _ => Err(field.error("must be `true`, `false` or `\"rate-limited\"`")),
+    };
+    Codec::new(shape, read, |validation| match validation {
+        WindowValidation::RateLimited => quote(RATE_LIMITED),
+        validation => (*validation == WindowValidation::Used).to_string(),
     })
 }
 

@@ -350,6 +350,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "\"reno\"",
+        "\"reno\"\nstack = { window_validation = \"linux\" }",
+        "s.toml:12:31: `window_validation`: must be `true`, `false` or `\"rate-limited\"`",
+    ),
+    (
+        "algorithm = \"reno\"\n",
+        "algorithm = \"reno\"\nslow_start = { name = \"search\", variant = \"draft-10\" }\n",
+        "s.toml:12:43: `variant`: unknown value `draft-10`; did you mean `draft-09`?",
+    ),
+    (
+        "algorithm = \"reno\"\n",
+        "algorithm = \"reno\"\nslow_start = { name = \"careful-resume\", beta = 0.4 }\n",
+        "s.toml:12:48: `beta`: must be a number from 0.5 to 1",
+    ),
+    (
+        "\"reno\"",
         "\"reno\"\nstack = { mss = 1460 }",
         "s.toml:12:17: `mss`: `1460` has no unit; write a size such as `536B`, `64KiB` or `10MB`",
     ),

@@ -295,6 +295,29 @@ fn ecn_is_a_switch_or_the_word_accurate_and_reads_back_equal() {
 }
 
 #[test]
+fn window_validation_is_a_switch_or_the_word_rate_limited_and_reads_back_equal() {
+    use windlass_tcp::stack::WindowValidation::{Off, RateLimited, Used};
+    for (value, rule) in [("true", Used), ("false", Off), ("\"rate-limited\"", RateLimited)] {
+        let scenario = set(MINIMAL, &[("stack.window_validation", value)]);
+        assert_eq!(scenario.flows[0].stack.window_validation, rule);
+        assert_eq!(read(&scenario.resolved_toml()).flows[0].stack.window_validation, rule);
+    }
+}
+
+#[test]
+fn parameters_of_the_new_slow_starts_read_back_equal() {
+    for start in [
+        "{ name = \"search\", variant = \"netdev\", thresh = 0.3, exit = \"delivered\" }",
+        "{ name = \"careful-resume\", saved_cwnd = \"300kB\", saved_rtt = \"80ms\", lifetime = \"5min\" }",
+    ] {
+        let scenario = set(MINIMAL, &[("flow.0.slow_start", start)]);
+        let again = read(&scenario.resolved_toml());
+        assert_eq!(again.hash(), scenario.hash());
+        assert_ne!(scenario.hash(), read(MINIMAL).hash(), "{start}");
+    }
+}
+
+#[test]
 fn the_hash_depends_on_the_simulation_only() {
     let base = read(MINIMAL);
     assert_eq!(base.hash().len(), 16);

@@ -5,6 +5,7 @@ mod aodv;
 mod aodv_loops;
 mod bc_cps;
 mod beacons;
+mod careful_resume;
 mod coap;
 mod codel;
 mod common;

@@ -87,7 +87,7 @@ fn an_algorithm_with_a_rate_is_paced_unless_the_stack_forbids_it() {
 
 fn validating() -> Profile {
     plain_with(|s| {
-        s.window_validation = true;
+        s.window_validation = true.into();
         s.sack = true;
         s.recovery = Some(LossRecovery::Prr);
     })

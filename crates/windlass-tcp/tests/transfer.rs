@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};
 use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
-use windlass_tcp::stack::{LossDetection, PRESETS};
+use windlass_tcp::stack::{LossDetection, PRESETS, WindowValidation};
 use windlass_tcp::{InitialWindow, Pacing, Profile, Seq, StackConfig};
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -55,7 +55,10 @@ prop_compose! {
         ],
         receive_buffer in buffer(),
         send_buffer in buffer(),
-        switches in prop::array::uniform9(any::<bool>()),
+        switches in prop::array::uniform8(any::<bool>()),
+        window_validation in prop::sample::select(vec![
+            WindowValidation::Off, WindowValidation::Used, WindowValidation::RateLimited,
+        ]),
         initial_window in prop_oneof![
             (0u32..12).prop_map(InitialWindow::Segments),
             (0u64..20_000).prop_map(InitialWindow::Bytes),
@@ -63,7 +66,7 @@ prop_compose! {
         ],
     ) -> StackConfig {
         let [window_scaling, timestamps, sack, nagle, fast_retransmit, limited_transmit,
-            window_validation, idle_restart, karn] = switches;
+            idle_restart, karn] = switches;
         StackConfig {
             mss, receive_buffer, send_buffer, window_scaling, timestamps, sack, nagle,
             fast_retransmit, limited_transmit, window_validation, idle_restart, karn,

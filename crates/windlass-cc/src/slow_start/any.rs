@@ -1,19 +1,21 @@
 //! All slow starts by name. A new slow start needs one file and one line here.
 
 use super::adaptive::Adaptive;
+use super::careful_resume::CarefulResume;
 use super::ccm_ss::CcmSs;
 use super::hystart::HyStart;
 use super::hystart_pp::HyStartPlusPlus;
 use super::limited::Limited;
 use super::packet_pair::PacketPair;
 use super::quick_start::QuickStart;
+use super::search::Search;
 use super::standard::{Standard, StandardParams};
 use super::vegas::VegasStart;
-use super::{Described, SlowStart};
+use super::{Described, Saved, SlowStart};
 use crate::arithmetic::window::Window;
 use crate::event::{Ack, Conn};
 use crate::flavour::{Change, Departure, Flavour};
-use crate::time::Rate;
+use crate::time::{Rate, Span};
 
 macro_rules! slow_starts {
     ($($variant:ident: $state:ty;)*) => {
@@ -40,6 +42,9 @@ macro_rules! slow_starts {
                 fn restart(&mut self, p, c: &Conn);
                 fn approve(&mut self, p, c: &Conn, rate: Rate, w: &mut Window);
                 fn on_trial(&self; c: &Conn) -> bool;
+                fn ceiling(&self; c: &Conn) -> u64;
+                fn pacing(&self; c: &Conn, w: &Window) -> Rate;
+                fn capacity(&self;) -> u64;
                 fn recovered(&mut self, p, c: &Conn, w: &mut Window);
             }
         }
@@ -56,6 +61,8 @@ slow_starts! {
     Adaptive: Adaptive;
     CcmSs: CcmSs;
     QuickStart: QuickStart;
+    Search: Search;
+    CarefulResume: CarefulResume;
 }
 
 impl AnyParams {
@@ -83,6 +90,23 @@ impl AnyParams {
             AnyParams::QuickStart(p) => Some(p.rate_code.min(15) as u8),
             _ => None,
         }
+    }
+
+    /// Time for which the slow start may use a saved set; `None` for slow starts without one.
+    pub fn lifetime(&self) -> Option<Span> {
+        match self {
+            AnyParams::CarefulResume(p) => Some(p.lifetime),
+            _ => None,
+        }
+    }
+
+    /// The same slow start with another saved set. Slow starts without one do not change.
+    pub fn resuming(mut self, saved: Saved) -> AnyParams {
+        if let AnyParams::CarefulResume(p) = &mut self {
+            let rtt = if saved.rtt.is_known() { saved.rtt } else { Span::ZERO };
+            (p.saved_cwnd, p.saved_rtt) = (saved.cwnd, rtt);
+        }
+        self
     }
 }
 

@@ -2,12 +2,14 @@
 
 mod adaptive;
 mod any;
+mod careful_resume;
 mod ccm_ss;
 mod hystart;
 mod hystart_pp;
 mod limited;
 mod packet_pair;
 mod quick_start;
+mod search;
 mod standard;
 mod vegas;
 
@@ -20,12 +22,14 @@ use crate::time::{Rate, Span};
 
 pub use adaptive::{Adaptive, AdaptiveParams};
 pub use any::{AnyParams, AnySlowStart, SLOW_STARTS};
+pub use careful_resume::{CarefulResume, CarefulResumeParams};
 pub use ccm_ss::{Buffer, CcmSs, CcmSsParams, Mode};
 pub use hystart::{Detect, HyStart, HyStartParams};
 pub use hystart_pp::{HyStartPlusPlus, HyStartPlusPlusParams};
 pub use limited::{Limited, LimitedParams};
 pub use packet_pair::{Estimator, PacketPair, PacketPairParams};
 pub use quick_start::{QuickStart, QuickStartParams};
+pub use search::{Search, SearchExit, SearchParams, SearchVariant};
 pub use standard::{Standard, StandardParams};
 pub use vegas::{VegasStart, VegasStartParams, VegasVariant};
 
@@ -35,6 +39,15 @@ const TICK: u64 = 1 << 10;
 /// A span in ticks, cut to a whole number; [`u32::MAX`] for longer and for unknown spans.
 fn ticks(span: Span) -> u32 {
     (span.0 / TICK).min(u64::from(u32::MAX)) as u32
+}
+
+/// Measurements of an earlier connection to the same remote endpoint (RFC 9959 section 3.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Saved {
+    /// Bytes that the path carried in an RTT; zero if none are saved.
+    pub cwnd: u64,
+    /// Minimum RTT, [`Span::ZERO`] or [`Span::NONE`] if unknown.
+    pub rtt: Span,
 }
 
 /// A slow-start module. It can be combined with any congestion avoidance.
@@ -73,6 +86,21 @@ pub trait SlowStart: Copy {
     /// [`threshold`](SlowStart::threshold), even if the window has reached the threshold.
     fn on_trial(&self, _c: &Conn) -> bool {
         false
+    }
+
+    /// Maximum window in bytes during recovery, in addition to the rule of the loss recovery.
+    fn ceiling(&self, _c: &Conn) -> u64 {
+        u64::MAX
+    }
+
+    /// Pacing rate that takes precedence over the algorithm's; zero for none.
+    fn pacing(&self, _c: &Conn, _w: &Window) -> Rate {
+        Rate(0)
+    }
+
+    /// Bytes that the path has carried in an RTT, for the next connection on it; zero if unknown.
+    fn capacity(&self) -> u64 {
+        0
     }
 
     /// Handles the end of recovery, or of the RTT after a mark; the window is already set.

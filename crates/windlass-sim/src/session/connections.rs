@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use windlass_cc::slow_start::Saved;
 use windlass_cc::{Span, Time};
 use windlass_tcp::{
     Cause, CongestionControl, Decision, Endpoint, Journal, Profile, Segment, Seq, State, Stats,
@@ -76,6 +77,10 @@ pub(super) struct Connections {
     past: Stats,
     /// Smoothed RTT of the last connection that is gone, and minimum RTT of all of them.
     rtts: [Span; 2],
+    /// The saved set of a connection that is gone, for the next connection, and its time (RFC 9959).
+    saved: Option<(Saved, Time)>,
+    /// True after the first connection, which uses the set of its profile.
+    opened: bool,
     /// Draws initial sequence numbers.
     isn: Stream,
     /// Algorithm of each new endpoint, in place of the profile's algorithm.
@@ -101,6 +106,8 @@ impl Connections {
             opening_bytes: 0,
             past: Stats::default(),
             rtts: [Span::NONE; 2],
+            saved: None,
+            opened: false,
             isn,
             controller: None,
             keeps_journal: false,
@@ -125,6 +132,9 @@ impl Connections {
         if self.keeps_journal {
             endpoint.keep_journal();
         }
+        if std::mem::replace(&mut self.opened, true) && p.resumes() {
+            endpoint.resume(self.take_saved());
+        }
         self.newest = self.newest.max(number);
         self.all.push(Connection {
             number,
@@ -142,6 +152,12 @@ impl Connections {
         });
         let last = self.all.len() - 1;
         &mut self.all[last]
+    }
+
+    /// The set for the next connection, which uses it once: that of the newest connection, or of one
+    /// that is gone.
+    fn take_saved(&mut self) -> Option<(Saved, Time)> {
+        self.all.last().and_then(left).or(self.saved.take())
     }
 
     pub(super) fn get(&mut self, number: u32) -> Option<&mut Connection> {
@@ -375,6 +391,10 @@ impl Connections {
     /// Keeps the counters of a connection that is gone.
     fn bury(&mut self, connection: &Connection) {
         self.past = self.past.plus(connection.endpoint.stats());
+        // A newer connection has already taken the set of an older one.
+        if connection.number == self.newest {
+            self.saved = left(connection).or(self.saved);
+        }
         self.rtts = after(self.rtts, &connection.endpoint);
         self.journals.extend(connection.endpoint.journal().cloned());
     }
@@ -405,6 +425,11 @@ impl Connections {
     pub(super) fn rtts(&self) -> [Span; 2] {
         self.all.iter().fold(self.rtts, |rtts, c| after(rtts, &c.endpoint))
     }
+}
+
+/// The saved set of a connection, and the time of its last progress.
+fn left(connection: &Connection) -> Option<(Saved, Time)> {
+    connection.endpoint.saved().map(|saved| (saved, connection.progress.1))
 }
 
 /// The RTTs after this endpoint.

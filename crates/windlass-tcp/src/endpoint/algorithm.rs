@@ -60,6 +60,14 @@ impl Algorithm {
         }
     }
 
+    /// Bytes that the path has carried in an RTT; zero if unknown.
+    pub(super) fn capacity(&self) -> u64 {
+        match self {
+            Own(own) => own.capacity(),
+            Foreign(_) => 0,
+        }
+    }
+
     #[inline]
     pub(super) fn on_ack(&mut self, p: &AnyParams, c: &Conn, a: &Ack) {
         match self {

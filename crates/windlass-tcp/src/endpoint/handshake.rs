@@ -215,6 +215,11 @@ impl Endpoint {
             self.take_approval(&mut common);
             params.set_common(&common);
         }
+        if p.resumes() {
+            let mut common = params.common();
+            self.take_saved(now, &mut common);
+            params.set_common(&common);
+        }
         let conn = self.conn(now, flags::CWND_LIMITED);
         // RFC 5681-3.1-3
         self.cc.begin(&params, &conn);

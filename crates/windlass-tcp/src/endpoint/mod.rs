@@ -5,6 +5,7 @@ mod acks;
 mod algorithm;
 mod api;
 mod autotune;
+mod careful_resume;
 mod cross_layer;
 mod ecn;
 mod handshake;
@@ -67,6 +68,8 @@ pub struct Endpoint {
     reset: Option<Reset>,
     /// Remaining steps of Quick-Start; `None` soon after the handshake.
     quick: Option<Box<quick_start::Quick>>,
+    /// The saved set of Careful Resume that replaces the profile's, and its time, until the handshake.
+    saved: Option<Box<(windlass_cc::slow_start::Saved, Time)>>,
     failure: Option<Failure>,
     stats: Stats,
     /// Decisions and their causes, if the endpoint keeps a journal.
@@ -97,6 +100,7 @@ impl Endpoint {
             random: u64::from(iss.0),
             reset: None,
             quick: None,
+            saved: None,
             failure: None,
             stats: Stats::default(),
             journal: None,

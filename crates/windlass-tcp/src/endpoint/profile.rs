@@ -28,7 +28,7 @@ impl Profile {
             ..params.common()
         });
         let mut profile = Profile { stack, params, mtu };
-        profile.pace_quick_start();
+        profile.pace_jumps();
         profile
     }
 

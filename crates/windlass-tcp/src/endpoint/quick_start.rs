@@ -58,10 +58,11 @@ impl Profile {
         self.rate_code().is_some()
     }
 
-    /// Turns pacing on for Quick-Start, regardless of the stack's setting (section 4.4).
-    pub(super) fn pace_quick_start(&mut self) {
+    /// Turns pacing on for Quick-Start (section 4.4) and for Careful Resume (RFC 9959 section 3.3),
+    /// regardless of the stack's setting.
+    pub(super) fn pace_jumps(&mut self) {
         use crate::stack::Pacing;
-        if self.stack.pacing == Pacing::Off && self.rate_code().is_some() {
+        if self.stack.pacing == Pacing::Off && (self.rate_code().is_some() || self.resumes()) {
             self.stack.pacing = Pacing::Algorithm;
         }
     }

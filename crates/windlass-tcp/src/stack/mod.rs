@@ -64,6 +64,29 @@ impl From<bool> for EcnFeedback {
     }
 }
 
+/// Condition for the growth of cwnd while the sender does not fill it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WindowValidation {
+    /// None: cwnd grows at each acknowledgement.
+    #[default]
+    Off,
+    /// Cwnd grows while it limited the sender within the last window of data (RFC 7661). In slow start it
+    /// grows up to twice the largest flight of that window, as in Linux.
+    Used,
+    /// Cwnd grows up to twice the largest flight since its last reduction in slow start, and up to a
+    /// segment more than this flight in congestion avoidance (draft-ietf-ccwg-ratelimited-increase-11).
+    /// The flight counts as the initial window at first. One acknowledgement may exceed the limit by its
+    /// own growth.
+    RateLimited,
+}
+
+impl From<bool> for WindowValidation {
+    /// Validation within the last window, or none.
+    fn from(on: bool) -> WindowValidation {
+        if on { WindowValidation::Used } else { WindowValidation::Off }
+    }
+}
+
 /// Condition for pacing: spreading the segments over the RTT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pacing {
@@ -253,8 +276,8 @@ pub struct StackConfig {
     pub pacing_burst: u32,
     /// Send new data on the first duplicate acknowledgements (RFC 3042).
     pub limited_transmit: bool,
-    /// Let cwnd grow only while cwnd limits the sender (RFC 7661).
-    pub window_validation: bool,
+    /// Condition for the growth of cwnd while the sender does not fill it.
+    pub window_validation: WindowValidation,
     /// Reduce cwnd to the restart window after an idle time of one RTO (RFC 5681 section 4.1).
     pub idle_restart: bool,
     /// Take no RTT sample from a retransmitted segment (Karn). Otherwise the sample starts at the first

@@ -6,7 +6,8 @@ use windlass_cc::setup::{Counting, Credit, MarkCut};
 use windlass_cc::{Flavour, Ratio, Span};
 
 use super::{
-    EcnFeedback, InitialWindow, LeastRtt, Lies, LossCut, LossDetection, Pacing, Preset, StackConfig,
+    EcnFeedback, InitialWindow, LeastRtt, Lies, LossCut, LossDetection, Pacing, Preset,
+    StackConfig, WindowValidation,
 };
 
 /// Every preset.
@@ -103,7 +104,7 @@ pub const RFC: StackConfig = StackConfig {
     pacing: Pacing::Algorithm,
     pacing_burst: 0,
     limited_transmit: true,
-    window_validation: true,
+    window_validation: WindowValidation::Used,
     idle_restart: true,
     karn: true,
     least_rtt: LeastRtt::Any,
@@ -166,7 +167,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     pacing: Pacing::Algorithm,
     pacing_burst: 0,
     limited_transmit: false,
-    window_validation: false,
+    window_validation: WindowValidation::Off,
     idle_restart: false,
     karn: true,
     least_rtt: LeastRtt::Any,
@@ -273,7 +274,7 @@ pub const NS3: StackConfig = StackConfig {
     limited_transmit: true,
     // RecoveryType: TcpPrrRecovery.
     recovery: Some(LossRecovery::Prr),
-    window_validation: false,
+    window_validation: WindowValidation::Off,
     idle_restart: false,
     // ConnTimeout, MinRto, ClockGranularity, RttMeanDeviation's Alpha and Beta.
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
@@ -319,7 +320,7 @@ pub const NS2: StackConfig = StackConfig {
     dupthresh: 3,
     limited_transmit: true,
     // control_increase_ and similar variables are off; slow_start_restart_.
-    window_validation: false,
+    window_validation: WindowValidation::Off,
     idle_restart: true,
     // rtxcur_init_, minrto_, maxrto_, tcpTick_.
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
@@ -360,7 +361,7 @@ pub const UIP: StackConfig = StackConfig {
     limited_transmit: false,
     recovery: Some(LossRecovery::Tahoe),
     pacing: Pacing::Off,
-    window_validation: false,
+    window_validation: WindowValidation::Off,
     idle_restart: false,
     // UIP_RTO, backoff of at most four doublings.
     rto: rto::AnyParams::Uip(UipParams {

@@ -38,7 +38,7 @@ pub fn plain() -> Profile {
             nagle: false,
             delayed_ack_segments: 1,
             limited_transmit: false,
-            window_validation: false,
+            window_validation: false.into(),
             idle_restart: false,
             ..stack::RFC
         },

@@ -8,7 +8,7 @@ use windlass_cc::{AnyParams, Ecn, Span};
 use windlass_sim::config::{Config, FlowConfig, Multipath, ReadPolicy, Traffic};
 use windlass_sim::results::Series;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
-use windlass_tcp::stack::{EcnFeedback, InitialWindow, LossDetection};
+use windlass_tcp::stack::{EcnFeedback, InitialWindow, LossDetection, WindowValidation};
 use windlass_tcp::{Pacing, StackConfig};
 
 use super::lateness::readable;
@@ -149,11 +149,14 @@ fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
             stack.flight_limit
         ));
     }
-    if !stack.window_validation {
-        notes.push(
-            "window_validation off: the kernel's window grows only while it limits the sender"
-                .into(),
-        );
+    if stack.window_validation != WindowValidation::Used {
+        let own = match stack.window_validation {
+            WindowValidation::RateLimited => "rate-limited",
+            _ => "off",
+        };
+        notes.push(format!(
+            "window_validation {own}: the kernel's window grows only while it limits the sender"
+        ));
     }
     if stack.pacing == Pacing::Off && flow.profile.params.info().id == "bbr" {
         notes.push("pacing off: the kernel's BBR paces anyway".into());

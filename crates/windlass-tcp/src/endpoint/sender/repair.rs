@@ -106,8 +106,10 @@ impl Endpoint {
             self.watch_for_spurious(p, now, false);
             self.send.rack.forget_probe();
         }
-        // Proportional rate reduction itself allows the first retransmission, if one is due.
-        self.send.retransmit_first = !linux || self.send.recovery != LossRecovery::Prr;
+        // Proportional rate reduction itself allows the first retransmission, if one is due, but Careful
+        // Resume may set cwnd far below the flight.
+        self.send.retransmit_first =
+            !linux || self.send.recovery != LossRecovery::Prr || p.resumes();
         self.arm_rto(p, now);
     }
 

@@ -1,8 +1,9 @@
-//! Use of cwnd: the condition of RFC 7661 for its growth.
+//! Use of cwnd: the conditions for its growth (RFC 7661; draft-ietf-ccwg-ratelimited-increase-11).
 
 use windlass_cc::{Flavour, flags};
 
 use crate::endpoint::{Endpoint, Profile};
+use crate::stack::WindowValidation;
 
 /// Use of cwnd within the last window of data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,6 +18,23 @@ pub(in crate::endpoint) struct Usage {
     receiver: bool,
     /// SND.NXT when the sender stopped last.
     seen: u64,
+    /// Largest flight since the last reduction of cwnd (maxFS), bytes.
+    since_cut: u64,
+    /// Cwnd at the last look, bytes; zero before the first.
+    cwnd: u64,
+}
+
+impl Usage {
+    /// Updates the largest flight since the last reduction of cwnd. It begins with the initial window.
+    fn follow(&mut self, cwnd: u64, flight: u64) {
+        if cwnd < self.cwnd {
+            self.since_cut = 0;
+        } else if self.cwnd == 0 {
+            self.since_cut = cwnd;
+        }
+        self.cwnd = cwnd;
+        self.since_cut = self.since_cut.max(flight);
+    }
 }
 
 impl Endpoint {
@@ -29,6 +47,9 @@ impl Endpoint {
         let full = in_flight + mss > cwnd;
         let used = self.send.flight_size();
         let usage = &mut self.send.usage;
+        if p.stack.window_validation == WindowValidation::RateLimited {
+            usage.follow(cwnd, used);
+        }
         let sent = self.send.nxt > std::mem::replace(&mut usage.seen, self.send.nxt);
         // Linux checks this when it sends, and when cwnd holds data back (`tcp_write_xmit`).
         let looks = p.stack.rules != Flavour::Linux || sent || available > 0 && full;
@@ -46,18 +67,28 @@ impl Endpoint {
         }
     }
 
-    /// The limit of the sender in the last window, for the controller. In slow start half a window suffices,
-    /// because cwnd doubles before the flight can.
+    /// The limit of the sender in the last window, for the controller.
     // RFC 9438-4.6-3
     pub(super) fn usage_limits(&self, p: &Profile) -> u32 {
-        let cwnd = self.control.cwnd;
-        let slow_start = cwnd < self.control.ssthresh && cwnd < 2 * self.send.usage.most;
-        if !p.stack.window_validation || self.send.usage.full || slow_start {
+        if self.may_grow(p.stack.window_validation) {
             flags::CWND_LIMITED
         } else if self.send.usage.receiver {
             flags::RWND_LIMITED
         } else {
             flags::APP_LIMITED
+        }
+    }
+
+    /// True if the use of cwnd allows its growth. In slow start half a window suffices, because cwnd doubles
+    /// before the flight can.
+    fn may_grow(&self, validation: WindowValidation) -> bool {
+        let (cwnd, usage) = (self.control.cwnd, &self.send.usage);
+        let slow_start = cwnd < self.control.ssthresh;
+        match validation {
+            WindowValidation::Off => true,
+            WindowValidation::Used => usage.full || slow_start && cwnd < 2 * usage.most,
+            WindowValidation::RateLimited if slow_start => cwnd < 2 * usage.since_cut,
+            WindowValidation::RateLimited => cwnd < usage.since_cut + u64::from(self.agreed.mss),
         }
     }
 }
