@@ -162,10 +162,15 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
 fn by_answer(part: &Judgement, axis: &Question, outcome: Option<&Outcome>) -> String {
     let Some(outcome) = outcome else { return String::new() };
     let at = outcome.axes.iter().position(|a| a.id == axis.id);
+    let mut known = BTreeSet::new();
+    // Interpretations that change no run of the claim count once.
+    let counted: Vec<bool> = part.in_readings.iter().map(|seen| known.insert(&seen.runs)).collect();
     let share = |(i, answer): (usize, &(String, Kind, String, Option<String>))| {
         let has = |made: &&Made| at.is_some_and(|at| made.choice[at] == i);
-        let verdicts = outcome.readings.iter().zip(&part.in_readings).filter(|(made, _)| has(made));
-        let verdicts: Vec<Verdict> = verdicts.map(|(_, seen)| seen.verdict).collect();
+        let all = outcome.readings.iter().zip(&part.in_readings).zip(&counted);
+        let verdicts: Vec<Verdict> = (all.filter(|((made, _), counted)| **counted && has(made)))
+            .map(|((_, seen), _)| seen.verdict)
+            .collect();
         let share = Share::of(&verdicts);
         let decided = share.decided();
         (decided > 0).then(|| format!("`{}` holds in {} of {decided}", answer.0, share.holds))
