@@ -101,7 +101,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Compare(a) => commands::compare::run(a, words, &chatter),
         Command::Choose(a) => commands::choose::run(a, words, &chatter),
         Command::Break(a) => commands::adversary::run(a, &chatter),
-        Command::Assess(a) => commands::assess::run(a, &chatter),
+        Command::Assess(a) => commands::assess::run(a, words, &chatter),
         Command::Sweep(a) => commands::sweep::run(a, words, &chatter),
         Command::Explain(a) => commands::explain::run(a, &chatter),
         Command::Play(a) => commands::play::run(a, &chatter),

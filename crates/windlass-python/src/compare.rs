@@ -7,9 +7,10 @@ use windlass_lab::compare::{Measure, Request, files, report as page, text};
 use windlass_lab::report::html::render;
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::Memory;
-use windlass_lab::run::{Runner, Task, World};
+use windlass_lab::run::{Task, World};
 use windlass_lab::scenario::did_you_mean;
 
+use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making};
 use crate::results::Records;
 use crate::scenario::Scenario;
@@ -24,7 +25,7 @@ type Compared = (Records, Vec<(String, Table)>, String, String);
 
 /// Compares algorithms on a scenario.
 #[pyfunction]
-#[pyo3(signature = (scenario, algorithms, seeds, flows, baseline, jitter, metric, harm, folder, jobs, command, progress))]
+#[pyo3(signature = (scenario, algorithms, seeds, flows, baseline, jitter, metric, harm, folder, jobs, command, progress, elsewhere))]
 #[allow(clippy::too_many_arguments)]
 pub fn compare(
     py: Python<'_>,
@@ -40,6 +41,7 @@ pub fn compare(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Compared> {
     let wrong = |e: windlass_lab::units::UnitError| input(&format!("jitter: {e}"));
     let request = Request {
@@ -57,7 +59,7 @@ pub fn compare(
     let question = request.question().map_err(of)?;
     let tasks = question.tasks();
     let (records, without) = watched(py, progress.as_ref(), |watch| {
-        let runner = Runner::until(watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         watch.expect(tasks.len());
         match &folder {
             None => {

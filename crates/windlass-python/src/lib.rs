@@ -6,6 +6,7 @@
 mod algorithms;
 mod compare;
 mod controllers;
+mod elsewhere;
 mod errors;
 mod facts;
 mod frame;
@@ -30,6 +31,8 @@ mod _native {
     #[pymodule_export]
     use crate::controllers::conform;
     #[pymodule_export]
+    use crate::elsewhere::work_on;
+    #[pymodule_export]
     use crate::facts::{Ack, Conn, Loss, RateSample, Setup};
     #[pymodule_export]
     use crate::frame::Window;
@@ -40,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use crate::scenario::{Scenario, toml_of, value_text};
     #[pymodule_export]
-    use crate::sweep::{Sweep, work_on};
+    use crate::sweep::Sweep;
     #[pymodule_export]
     use crate::table::Table;
 
@@ -52,6 +55,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::controllers::host();
         module.add("VERSION", windlass_lab::run::VERSION)
     }
 }

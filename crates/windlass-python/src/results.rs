@@ -12,13 +12,13 @@ use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
 use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, axes};
-use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
+use windlass_lab::run::{Failed, RunRecord, Task, World};
 use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
 use windlass_lab::{hindsight, overview, run_page};
 use windlass_sim::{Sample, Series};
 
-use crate::controllers::Classes;
+use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making};
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -166,7 +166,7 @@ impl Records {
 
 /// Makes runs of a scenario with consecutive seeds.
 #[pyfunction]
-#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress, classes))]
+#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress, elsewhere))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
 pub fn run(
     py: Python<'_>,
@@ -176,7 +176,7 @@ pub fn run(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
-    classes: BTreeMap<String, (String, Py<PyAny>)>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Records> {
     let read = scenario.read.clone();
     check_seeds(&read, seeds).map_err(of)?;
@@ -198,8 +198,10 @@ pub fn run(
         })
         .collect();
     let (records, traced, failed) = match folder {
-        None => in_memory(py, tasks, jobs, progress.as_ref(), classes)?,
-        Some(folder) => in_folder(py, tasks, &folder, jobs, &command, progress.as_ref())?,
+        None => in_memory(py, tasks, jobs, progress.as_ref(), elsewhere)?,
+        Some(folder) => {
+            in_folder(py, tasks, &folder, jobs, &command, progress.as_ref(), elsewhere)?
+        }
     };
     Ok(Records { records, traced, failed, scenario: Some(read), command })
 }
@@ -211,18 +213,14 @@ fn in_memory(
     tasks: Vec<Task>,
     jobs: usize,
     progress: Option<&Py<PyAny>>,
-    classes: BTreeMap<String, (String, Py<PyAny>)>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Ran> {
-    // Python runs one simulation at a time, regardless of `jobs`.
-    let jobs = if classes.is_empty() { jobs } else { 1 };
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
-        let classes = Classes::of_flows(classes, watch.stop());
-        let runner = Runner::on(classes.simulator(), watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         let mut memory = Memory::default();
-        let record = |task: &Task, ran: &_| Ok(classes.named(task.record(ran)));
+        let record = |task: &Task, ran: &_| Ok(task.record(ran));
         let failed = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
-        classes.check()?;
         failed.map(|failed| (memory, failed)).map_err(of_making)
     })??;
     let (records, mut samples) = memory.into_parts();
@@ -243,9 +241,10 @@ fn in_folder(
     jobs: usize,
     command: &str,
     progress: Option<&Py<PyAny>>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Ran> {
     let filled = watched(py, progress, |watch| {
-        let runner = Runner::until(watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         let total = tasks.len();
         let mut folder = Folder::open(folder, tasks, &runner).map_err(of)?;
         watch.expect(total - folder.finished());

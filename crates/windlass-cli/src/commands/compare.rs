@@ -22,13 +22,22 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
     }
     let runner = runner(args.jobs.into());
     ready(&runner, args.on, &question.scenario, chatter)?;
+    if let (Some(shards), Some(dir)) = (args.slurm, &args.out) {
+        return super::slurm::submit(command, &question.scenario.name, shards, dir, chatter);
+    }
     let tasks = question.tasks();
     let begun = Instant::now();
     let (records, mut outcome) = match &args.out {
-        Some(dir) => making(&runner, chatter).keep(dir, tasks, command),
+        Some(dir) => making(&runner, chatter).keep_part(dir, tasks, args.shard, command),
         None => making(&runner, chatter).make(&tasks),
     }?;
     chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
+    if let Some(shard) = args.shard {
+        chatter.say(format!(
+            "shard {shard} is done; when all are, the same command without --shard compares"
+        ));
+        return outcome;
+    }
     let findings = question.answer(&records);
     if findings.rankings.iter().all(|r| r.measure != question.measure) {
         let name = question.measure.name();

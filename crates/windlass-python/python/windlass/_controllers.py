@@ -17,14 +17,21 @@ class Controller:
     """Base class of an algorithm, with a method for each event. Windows are bytes, times nanoseconds (``_ns``), rates bytes per second.
 
     ``conn`` has the state after the event: see :class:`windlass.Conn`. After an event the host reads :attr:`cwnd`, :attr:`ssthresh` and
-    :attr:`pacing`. The loss recovery of the host is the one of the algorithm that the flow names, unless the stack's ``recovery`` is set.
+    :attr:`pacing`. A class declares by :attr:`like` and :attr:`recovery` what it needs of the stack. The class works on one path: a flow
+    with several paths is refused.
 
     Args:
-        params: the parameters of the algorithm that the flow names.
+        params: the parameters of the algorithm :attr:`like`.
         setup: the settings of the stack.
         conn: the new connection.
     """
 
+    like: str | None = None
+    """Identifier of the algorithm whose services the stack gives to the class: delivery-rate samples, ECN, slow start and ``params``.
+    ``"bbr"`` for samples. ``None`` is the algorithm that the class replaces in :func:`run`, and otherwise ``"newreno"``."""
+    recovery: str | None = None
+    """Loss recovery: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``prr``; ``None`` for the recovery of :attr:`like`. As for every algorithm,
+    the ``recovery`` of the stack or its preset has precedence."""
     cwnd: float
     """Congestion window, bytes."""
     ssthresh: float | None = None
