@@ -52,7 +52,7 @@ pub fn compare(
         seeds,
         baseline,
         jitter: jitter.map(|j| j.parse()).transpose().map_err(wrong)?,
-        measure: metric.map(measure).transpose()?,
+        measure: metric.map(|name| measure("metric", name)).transpose()?,
         harm,
         world: World::Sim,
     };
@@ -85,11 +85,12 @@ pub fn compare(
     Ok((Records::new(records, without, command), tables, words, html))
 }
 
-fn measure(name: &str) -> PyResult<Measure> {
+/// The measure of this name, for an argument.
+pub fn measure(argument: &str, name: &str) -> PyResult<Measure> {
     let known: Vec<&str> = Measure::ALL.iter().map(|(n, _)| *n).collect();
     let found = Measure::ALL.iter().find(|(n, _)| *n == name).map(|(_, m)| *m);
     found.ok_or_else(|| {
         let near = did_you_mean(name, &known);
-        input(&format!("metric: `{name}` not found{near}; expected one of {}", known.join(", ")))
+        input(&format!("{argument}: `{name}` not found{near}; expected one of {}", known.join(", ")))
     })
 }

@@ -3,6 +3,7 @@
 //!
 //! This crate decides nothing. The laboratory handles scenarios, plans, runs and tables, as for the command.
 
+mod advice;
 mod algorithms;
 mod compare;
 mod controllers;
@@ -24,6 +25,8 @@ use pyo3::prelude::*;
 mod _native {
     use super::*;
 
+    #[pymodule_export]
+    use crate::advice::{attack, choose};
     #[pymodule_export]
     use crate::algorithms::algorithms;
     #[pymodule_export]

@@ -11,6 +11,7 @@ Quantities are text with a unit: ``"2Mbps"``, ``"30ms"``, ``"64KiB"``, ``"0.5%"`
 ``goodput_bps``, ``srtt_ms``. The same scenario and seed give the same bytes here and on the command line.
 """
 
+from ._choose import Advice, Attack, break_, choose
 from ._compare import Comparison, compare
 from ._controllers import Controller, WindowController, conform
 from ._errors import Error, InputError, RunError
@@ -25,7 +26,9 @@ from ._table import Table, algorithms
 
 __all__ = [
     "Ack",
+    "Advice",
     "Assessment",
+    "Attack",
     "Comparison",
     "Conn",
     "Controller",
@@ -46,6 +49,8 @@ __all__ = [
     "__version__",
     "algorithms",
     "assess",
+    "break_",
+    "choose",
     "compare",
     "conform",
     "load",

@@ -74,6 +74,8 @@ class WindowController(Controller):
     """
 
     ssthresh: float
+    cwnd_exact: float
+    """The window with its fraction, a multiple of 1/65536 byte, while Windlass calls a method of the class."""
 
     def increase(self, conn: Conn, ack: Ack, credit: int) -> float:
         """Growth of cwnd in congestion avoidance, bytes, for an acknowledgement that counts for ``credit`` bytes."""
@@ -84,6 +86,12 @@ class WindowController(Controller):
     def threshold(self, conn: Conn, cause: str) -> float:
         """ssthresh after a ``loss``, a ``timeout`` or a ``mark``, bytes."""
         return float(max(conn.flight_size // 2, 2 * conn.mss))
+
+    def begin_epoch(self, conn: Conn) -> None:
+        """A new epoch of growth begins: after a reduction, at the end of loss recovery, or at a restart after an idle time."""
+
+    def undone(self, conn: Conn) -> None:
+        """The last reduction was unnecessary. The window is already restored."""
 
     def __init__(self, params: dict[str, Any], setup: Setup, conn: Conn) -> None:
         super().__init__(params, setup, conn)

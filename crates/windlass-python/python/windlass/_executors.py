@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor
 from concurrent.futures import TimeoutError as Unfinished
@@ -57,13 +58,13 @@ def _dask(client: Any) -> Elsewhere:
     def send(order: str, stopped: Callable[[], bool]) -> str:
         # A run is a pure function of its order: another worker repeats a run that is lost with a worker.
         future = client.submit(_native.work_on, order, pure=True, retries=10)
-        while True:
-            try:
-                return str(future.result(timeout=_LOOK_EVERY_S))
-            except (TimeoutError, Unfinished):
-                if stopped():
-                    future.cancel()
-                    raise KeyboardInterrupt from None
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not done.wait(_LOOK_EVERY_S):
+            if stopped():
+                future.cancel()
+                raise KeyboardInterrupt
+        return str(future.result())
 
     return send, max(1, sum(client.nthreads().values())) + 2
 

@@ -185,6 +185,30 @@ def assess(
     progress: Callable[[int, int], None] | None,
     elsewhere: _Elsewhere,
 ) -> tuple[str, list[str]]: ...
+def attack(
+    algorithm: str,
+    goal: str,
+    rival: str | None,
+    bounds: tuple[int, float, list[int], float],
+    times: list[str],
+    runs: int,
+    seed: int,
+    jobs: int,
+    progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
+) -> tuple[str, str]: ...
+def choose(
+    scenario: Scenario,
+    algorithms: list[str],
+    aim: str | None,
+    seeds: int,
+    uncertain: list[float],
+    memory: str | None,
+    flash: str | None,
+    jobs: int,
+    progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
+) -> tuple[str, str]: ...
 def command(words: list[str]) -> int: ...
 def compare(
     scenario: Scenario,
