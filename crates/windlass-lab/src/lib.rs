@@ -73,6 +73,7 @@ mod front;
 mod hash;
 pub mod hindsight;
 pub mod overview;
+pub mod pack;
 pub mod papers;
 mod passage;
 pub mod readings;

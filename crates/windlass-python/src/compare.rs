@@ -91,6 +91,9 @@ pub fn measure(argument: &str, name: &str) -> PyResult<Measure> {
     let found = Measure::ALL.iter().find(|(n, _)| *n == name).map(|(_, m)| *m);
     found.ok_or_else(|| {
         let near = did_you_mean(name, &known);
-        input(&format!("{argument}: `{name}` not found{near}; expected one of {}", known.join(", ")))
+        input(&format!(
+            "{argument}: `{name}` not found{near}; expected one of {}",
+            known.join(", ")
+        ))
     })
 }

@@ -111,7 +111,9 @@ impl Seat {
         match answer {
             Ok(control) => self.control = control,
             Err(e) => {
-                let message = asked(|classes| classes.call_method1("said", (e.value(classes.py()),))?.extract());
+                let message = asked(|classes| {
+                    classes.call_method1("said", (e.value(classes.py()),))?.extract()
+                });
                 let _ = self.fault.set(message.unwrap_or_else(|message| message));
                 RAISED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
             }

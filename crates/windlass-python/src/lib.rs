@@ -42,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use crate::reproduce::{assess, papers, reproduce};
     #[pymodule_export]
-    use crate::results::{Records, load, run, series_name};
+    use crate::results::{Records, axes, load, run, series_name, stored_series};
     #[pymodule_export]
     use crate::scenario::{Scenario, toml_of, value_text};
     #[pymodule_export]

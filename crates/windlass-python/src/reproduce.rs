@@ -78,8 +78,7 @@ pub fn assess(
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,
 ) -> PyResult<(PathBuf, Vec<String>)> {
-    let candidate =
-        Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
+    let candidate = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
     World::Sim.takes(&candidate).map_err(|e| input(&e))?;
     let subject = Subject::from(&candidate);
     let mut examination = EXAMINATIONS[0].clone();

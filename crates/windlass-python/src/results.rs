@@ -1,7 +1,8 @@
 //! Finished runs and their tables.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use windlass_lab::run::fields::{LISTINGS, Listing};
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
-use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, axes};
+use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun};
 use windlass_lab::run::{Failed, RunRecord, Task, World};
 use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
@@ -58,7 +59,7 @@ pub fn with_axes(mut table: store::Table) -> store::Table {
     let Some(at) = table.columns.iter().position(|c| c.name == "point") else { return table };
     let store::Values::Text(points) = &table.columns[at].values else { return table };
     let points: Vec<&str> = points.iter().map(|p| p.as_deref().unwrap_or_default()).collect();
-    let columns = axes(&points, |name| table.columns.iter().any(|c| c.name == name));
+    let columns = store::axes(&points, |name| table.columns.iter().any(|c| c.name == name));
     for (i, column) in columns.into_iter().enumerate() {
         table.columns.insert(at + 1 + i, column);
     }
@@ -252,6 +253,45 @@ fn in_folder(
     })??;
     filled.tables.map_err(of)?;
     Ok((filled.records, Vec::new(), filled.failed))
+}
+
+/// The axes of points as columns, with numbers if their labels are quantities.
+#[pyfunction]
+pub fn axes(points: Vec<String>) -> PyResult<Table> {
+    let points: Vec<&str> = points.iter().map(String::as_str).collect();
+    Table::of(vec![store::Table { name: "axes", columns: store::axes(&points, |_| false) }])
+}
+
+/// Values of a series by point and flow.
+type Stored = Vec<(String, String, Vec<u64>)>;
+
+/// The values of a series in a folder of results, by point and flow.
+#[pyfunction]
+pub fn stored_series(py: Python<'_>, folder: PathBuf, name: String) -> PyResult<Stored> {
+    py.detach(|| {
+        let mut values: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+        for path in parquet_files(&folder.join("series")) {
+            for (point, flow, value) in store::parquet_file::events(&path, &name).map_err(of)? {
+                values.entry((point, flow)).or_default().push(value);
+            }
+        }
+        Ok(values.into_iter().map(|((point, flow), values)| (point, flow, values)).collect())
+    })
+}
+
+/// The Parquet files below a folder, sorted.
+fn parquet_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(parquet_files(&path));
+        } else if path.extension().is_some_and(|e| e == "parquet") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
 }
 
 /// The runs in a folder, by experiment, point and seed.

@@ -162,10 +162,7 @@ impl RunError {
     pub fn is_input(&self) -> bool {
         !matches!(
             self,
-            RunError::Books { .. }
-                | RunError::Stopped
-                | RunError::Lost(_)
-                | RunError::Backend(_)
+            RunError::Books { .. } | RunError::Stopped | RunError::Lost(_) | RunError::Backend(_)
         )
     }
 

@@ -101,7 +101,8 @@ impl Backend for Remote {
     }
 
     fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        let order = serde_json::to_string(&Order::new(scenario, seed)).map_err(RunError::backend)?;
+        let order =
+            serde_json::to_string(&Order::new(scenario, seed)).map_err(RunError::backend)?;
         let answer = (self.0)(order)?;
         match serde_json::from_str(&answer).map_err(RunError::backend)? {
             Answer::Result(result) => Ok(Ran { result: *result, kernel: None }),

@@ -134,8 +134,7 @@ impl Classes {
 }
 
 /// The reason why this program has no class.
-const NO_PYTHON: &str =
-    "the algorithm is a class in Python, and this program has no Python; use the command of the Python package";
+const NO_PYTHON: &str = "the algorithm is a class in Python, and this program has no Python; use the command of the Python package";
 
 impl Backend for Simulator {
     fn world(&self) -> World {

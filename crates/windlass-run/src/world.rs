@@ -57,7 +57,9 @@ impl World {
         let label = &candidate.label;
         let kernel = matches!(self, World::Linux | World::LinuxVt(_));
         if let (Some(_), false) = (&candidate.class, self == World::Sim) {
-            return Err(format!("{label}: a class in Python runs on the backend sim only, not on `{self}`"));
+            return Err(format!(
+                "{label}: a class in Python runs on the backend sim only, not on `{self}`"
+            ));
         }
         match candidate.kernel {
             Some(_) if !kernel => Err(format!(

@@ -52,8 +52,8 @@ impl Candidate {
         let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
         let kernel = params::by_kernel(label)
             .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
-        let class =
-            Class::parse(label).map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
+        let class = Class::parse(label)
+            .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
         let controller = match (&kernel, &class) {
             (Some(_), _) => AnyParams::default(),
             (None, Some(class)) => class.params(Flavour::Rfc),

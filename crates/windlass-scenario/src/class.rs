@@ -65,11 +65,8 @@ pub trait ClassHost: Send + Sync {
     /// # Errors
     ///
     /// As [`ClassHost::declaration`].
-    fn controller(
-        &self,
-        class: &Class,
-        fault: Fault,
-    ) -> Result<Box<dyn CongestionControl>, String>;
+    fn controller(&self, class: &Class, fault: Fault)
+    -> Result<Box<dyn CongestionControl>, String>;
 
     /// Calls `run`, which runs a simulation with classes.
     fn hold(&self, run: &mut (dyn FnMut() + Send));
@@ -168,9 +165,8 @@ impl FlowSpec {
 /// Refuses the keys of a flow that do not suit a class. A run refuses a class on several paths.
 pub(crate) fn refused(fields: &crate::fields::Fields) -> Result<(), Problem> {
     match fields.field("home") {
-        Some(field) => Err(field.error(
-            "is for algorithms of a kernel, and the flow's algorithm is a class in Python",
-        )),
+        Some(field) => Err(field
+            .error("is for algorithms of a kernel, and the flow's algorithm is a class in Python")),
         None => Ok(()),
     }
 }
@@ -206,11 +202,7 @@ mod tests {
             Ok(Declaration { like: Some("bbr".into()), recovery: Some(recovery.into()), version })
         }
 
-        fn controller(
-            &self,
-            _: &Class,
-            _: Fault,
-        ) -> Result<Box<dyn CongestionControl>, String> {
+        fn controller(&self, _: &Class, _: Fault) -> Result<Box<dyn CongestionControl>, String> {
             Err("not here".to_owned())
         }
 

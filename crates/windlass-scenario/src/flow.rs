@@ -187,9 +187,8 @@ impl Context<'_> {
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
             _ if kernel.is_some() => Some(AnyParams::default()),
-            _ => fields.req("algorithm", "\"reno\"", |f| {
-                class::controller(class.as_ref(), f, flavour)
-            })?,
+            _ => fields
+                .req("algorithm", "\"reno\"", |f| class::controller(class.as_ref(), f, flavour))?,
         };
         if class.is_some() {
             class::refused(&fields)?;

@@ -291,9 +291,7 @@ impl FlowSpec {
         match (&self.kernel, &self.class) {
             (Some(name), _) => format!("{LINUX}{name}").into(),
             (None, Some(class)) => class.label().to_owned().into(),
-            (None, None) => {
-                self.controller.map_or(NO_ALGORITHM, |params| params.info().id).into()
-            }
+            (None, None) => self.controller.map_or(NO_ALGORITHM, |params| params.info().id).into(),
         }
     }
 }

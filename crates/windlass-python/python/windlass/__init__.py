@@ -15,6 +15,7 @@ from ._choose import Advice, Attack, break_, choose
 from ._compare import Comparison, compare
 from ._controllers import Controller, WindowController, conform
 from ._errors import Error, InputError, RunError
+from ._figure import figure
 from ._native import VERSION as __version__
 from ._native import Ack, Conn, Loss, RateSample, Setup
 from ._page import Page
@@ -53,6 +54,7 @@ __all__ = [
     "choose",
     "compare",
     "conform",
+    "figure",
     "load",
     "papers",
     "reproduce",

@@ -34,16 +34,23 @@ class Comparison(Results):
         """The report, with every pair of algorithms."""
         return Page(self._page)
 
-    def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:  # type: ignore[override]
-        """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes.
+    def plot(self, measure: str | None = None, *, kind: str = "bar", ax: Any = None, **given: Any) -> Any:  # type: ignore[override]
+        """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes. ``kind="heat"`` is the matrix of harm.
+
+        ``given`` are further arguments of :func:`figure`, such as ``width`` and ``out``.
 
         Args:
             measure: a value of the ranking's column ``measure`` [default: the measure of the ranking].
             ax: axes to draw into [default: new axes].
         """
-        from ._plot import draw_ranking
+        from ._figure import figure
 
-        return draw_ranking(self.ranking, measure, ax)
+        return figure(self, kind, metric=measure, ax=ax, **given)
+
+    def _source(self) -> Any:
+        from ._figure_data import Source
+
+        return Source(self, ranking=list(self.ranking.rows()), harm=list(self.harm.rows()) if self.harm else [])
 
     def __repr__(self) -> str:
         return self._text

@@ -135,7 +135,7 @@ def _unit(name: str) -> str:
     return ending if ending in _UNITS else ""
 
 
-def _scale(name: str, largest: float) -> tuple[float, str]:
+def scale(name: str, largest: float) -> tuple[float, str]:
     """The divisor, and the name of the resulting unit."""
     unit = _unit(name)
     if unit in _TIMES:
@@ -144,7 +144,7 @@ def _scale(name: str, largest: float) -> tuple[float, str]:
     return next((c for c in choices if largest >= c[0]), choices[-1])
 
 
-def _label(name: str, unit: str) -> str:
+def label_of(name: str, unit: str) -> str:
     words = name.rpartition(".")[2].removesuffix(f"_{_unit(name)}").removeprefix("axis_").replace("_", " ")
     words = {"rtt": "RTT", "srtt": "smoothed RTT"}.get(words, words)
     return f"{words} ({unit})" if unit else words
@@ -161,9 +161,9 @@ def _wide(values: Sequence[float]) -> bool:
 
 
 def _line(ax: Any, data: Means) -> None:
-    by, unit = _scale(data.name, max(high for group in data.groups.values() for _, _, _, high in group))
+    by, unit = scale(data.name, max(high for group in data.groups.values() for _, _, _, high in group))
     places = {v: i for i, v in enumerate(dict.fromkeys(x for group in data.groups.values() for x, _, _, _ in group))}
-    across, x_unit = _scale(data.x, max(places)) if data.numeric else (1.0, "")
+    across, x_unit = scale(data.x, max(places)) if data.numeric else (1.0, "")
     for i, (label, group) in enumerate(data.groups.items()):
         xs = [x / across if data.numeric else places[x] for x, _, _, _ in group]
         mean, low, high = ([value[k] / by for value in group] for k in (1, 2, 3))
@@ -181,14 +181,14 @@ def _line(ax: Any, data: Means) -> None:
     if not data.numeric:
         ax.set_xticks(range(len(places)), [shown(x) for x in places])
         ax.set_xlim(-0.5, len(places) - 0.5)
-    ax.set(xlabel=_label(data.x, x_unit), ylabel=_label(data.name, unit))
+    ax.set(xlabel=label_of(data.x, x_unit), ylabel=label_of(data.name, unit))
     ax.set_ylim(bottom=0, top=ax.get_ylim()[1] * 1.02)
     ax.grid(alpha=0.3, linewidth=0.5)
     _legend(ax, list(data.groups))
 
 
 def _bar(ax: Any, data: Means) -> None:
-    by, unit = _scale(data.name, max(high for group in data.groups.values() for _, _, _, high in group))
+    by, unit = scale(data.name, max(high for group in data.groups.values() for _, _, _, high in group))
     places = {v: i for i, v in enumerate(dict.fromkeys(x for group in data.groups.values() for x, _, _, _ in group))}
     wide = 0.8 / len(data.groups)
     for i, (label, group) in enumerate(data.groups.items()):
@@ -200,7 +200,7 @@ def _bar(ax: Any, data: Means) -> None:
     ax.set_xticks(range(len(places)), [shown(x) for x in places])
     _turned(ax, [shown(x) for x in places])
     x_unit = _unit(data.x) if data.numeric else ""
-    ax.set(xlabel=_label(data.x, x_unit), ylabel=_label(data.name, unit))
+    ax.set(xlabel=label_of(data.x, x_unit), ylabel=label_of(data.name, unit))
     ax.grid(axis="y", alpha=0.3, linewidth=0.5)
     _legend(ax, list(data.groups))
 
@@ -213,7 +213,7 @@ def _turned(ax: Any, labels: Sequence[str]) -> None:
 
 def _finite(data: Samples) -> tuple[float, str]:
     values = [v for group in data.groups.values() for v in group if v != inf]
-    return _scale(data.name, max(values, default=1.0))
+    return scale(data.name, max(values, default=1.0))
 
 
 def _box(ax: Any, data: Samples) -> None:
@@ -224,7 +224,7 @@ def _box(ax: Any, data: Samples) -> None:
         patch.set(facecolor=_COLOURS[i % 8], alpha=0.6, linewidth=0.6)
     ax.set_xticks(range(1, len(groups) + 1), list(data.groups))
     _turned(ax, list(data.groups))
-    ax.set_ylabel(_label(data.name, unit))
+    ax.set_ylabel(label_of(data.name, unit))
     ax.set_ylim(bottom=0)
     ax.grid(axis="y", alpha=0.3, linewidth=0.5)
 
@@ -240,7 +240,7 @@ def _cdf(ax: Any, data: Samples) -> None:
     finite = [v for group in data.groups.values() for v in group if v != inf]
     if finite and _wide(finite):
         ax.set_xscale("log")
-    ax.set(xlabel=_label(data.name, unit), ylabel="share of the values")
+    ax.set(xlabel=label_of(data.name, unit), ylabel="share of the values")
     ax.set_ylim(0, 1.02)
     ax.grid(alpha=0.3, linewidth=0.5)
     _legend(ax, list(data.groups))
@@ -250,7 +250,7 @@ def _heat(ax: Any, data: Matrix) -> None:
     values = [v for row in data.values for v in row if v is not None]
     if not values:
         raise InputError(f"metric: there is no value of {data.name}")
-    by, unit = _scale(data.name, max(values))
+    by, unit = scale(data.name, max(values))
     grid = [[float("nan") if v is None else v / by for v in row] for row in data.values]
     # Harm may be negative: its colours have their middle at zero.
     signed = min(values) < 0
@@ -266,8 +266,8 @@ def _heat(ax: Any, data: Matrix) -> None:
     ax.set_xticks(range(len(data.columns)), data.columns)
     ax.set_yticks(range(len(data.rows)), data.rows)
     _turned(ax, data.columns)
-    ax.set(xlabel=_label(data.column, ""), ylabel=_label(data.row, ""))
-    name = data.name if data.name.startswith(("harm", "Jain")) else _label(data.name, unit)
+    ax.set(xlabel=label_of(data.column, ""), ylabel=label_of(data.row, ""))
+    name = data.name if data.name.startswith(("harm", "Jain")) else label_of(data.name, unit)
     ax.figure.colorbar(drawn, ax=ax, label=name)
 
 

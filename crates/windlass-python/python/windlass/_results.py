@@ -94,17 +94,30 @@ class Results:
         """A table as ``windlass run --csv`` prints it, byte for byte."""
         return self._native.csv(table)
 
-    def plot(self, series: str = "cwnd", *, seed: int | None = None, flow: str | None = None, ax: Any = None) -> Any:
-        """Draws a time series of a run with Matplotlib, and returns the axes.
+    def _source(self) -> Any:
+        from ._figure_data import Source
 
-        If a run did not record the series, the same run is repeated with the recording.
+        return Source(self)
+
+    def plot(
+        self, series: str = "cwnd", *, kind: str | None = None, seed: int | None = None, flow: str | None = None, ax: Any = None, **given: Any
+    ) -> Any:
+        """Draws a time series of a run with Matplotlib, and returns the axes. With ``kind="cdf"`` or ``"box"``: the values of all runs.
+
+        If a run did not record the series, the same run is repeated with the recording. ``given`` are arguments of :func:`figure`, such as
+        ``width`` and ``out``. With a kind, ``series`` is the metric, such as ``"completion_s"`` or ``"rtt_ns"``.
 
         Args:
             series: name of a series, or its beginning, such as ``cwnd``, ``srtt`` or ``in_flight``.
             seed: seed of the run [default: the first].
             flow: name of a single flow to draw [default: all].
+            kind: ``cdf`` or ``box`` [default: the time series].
             ax: axes to draw into [default: new axes].
         """
+        if kind is not None:
+            from ._figure import figure
+
+            return figure(self, kind, metric=None if series == "cwnd" else series, ax=ax, **given)
         from ._plot import draw_series
 
         name = _native.series_name(series)

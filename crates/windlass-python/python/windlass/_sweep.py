@@ -40,18 +40,26 @@ class SweepResults(Results):
         return Page(Path(self.report).read_text(encoding="utf-8"))
 
     def plot(  # type: ignore[override]
-        self, metric: str | None = None, *, x: str | None = None, ax: Any = None
+        self, metric: str | None = None, *, kind: str | None = None, x: str | None = None, ax: Any = None, **given: Any
     ) -> Any:
         """Draws means with 95 % intervals over an axis, with a line for each combination of the other axes. Returns the Matplotlib axes.
 
+        ``given`` are further arguments of :func:`figure`, such as ``width`` and ``out``.
+
         Args:
             metric: a metric of the sweep [default: the first].
+            kind: ``line``, ``bar``, ``box``, ``cdf`` or ``heat`` [default: ``line`` over numbers, otherwise ``bar``].
             x: name of a column of :attr:`points` [default: the axis with the most numbers].
             ax: axes to draw into [default: new axes].
         """
-        from ._plot import draw_points
+        from ._figure import figure
 
-        return draw_points(self.points, metric, x, ax)
+        return figure(self, kind, metric=metric, x=x, ax=ax, **given)
+
+    def _source(self) -> Any:
+        from ._figure_data import Source
+
+        return Source(self, list(self.points.rows()))
 
     def __repr__(self) -> str:
         return f"<{len(self)} runs at {len(set(self.points['point']))} points>"
