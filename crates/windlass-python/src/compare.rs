@@ -77,6 +77,9 @@ pub fn compare(
         }
     })??;
     let findings = question.answer(&records);
+    if let Some(dir) = &folder {
+        files::keep(dir, &findings, &records, &command).map_err(of)?;
+    }
     let tables = files::tables(&findings).into_iter();
     let tables = tables.map(|t| Ok((t.name.to_owned(), Table::of(vec![t])?)));
     let tables = tables.collect::<PyResult<_>>()?;

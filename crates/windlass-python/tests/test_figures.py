@@ -61,7 +61,7 @@ def test_a_line_joins_numbers_and_not_categories(folders):
 def test_cdf_has_every_sample_and_counts_values_that_never_came(folders):
     results = wl.run(PATH, seeds=1, record=["rtt"])
     samples = [v for v in results.series["rtt_ns"] if v is not None]
-    assert len(samples) > 300 and min(samples) >= 40_000_000
+    assert len(samples) > 100 and min(samples) >= 40_000_000
     data = results.plot("rtt_ns", kind="cdf").lines[0].get_xydata()
     assert len(data) == len(samples) + 1 and data[-1][1] == 1
     endless = wl.run(PATH.set("flow.0.traffic", {"kind": "bulk", "bytes": "100MB"}), seeds=1)

@@ -166,5 +166,5 @@ def test_an_order_of_another_version_is_refused(lossy):
 
 def test_a_sweep_draws_lines_over_its_numbers(sweep):
     ax = sweep.run().plot(x="delay_s")
-    assert ax.get_ylabel() == "goodput (kbit/s)" and ax.get_xlabel() == "delay (s)"
+    assert ax.get_ylabel() == "goodput (kbit/s)" and ax.get_xlabel() == "delay (ms)"
     assert len(ax.get_legend().get_texts()) == 4

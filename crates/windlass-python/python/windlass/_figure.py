@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,6 +14,7 @@ from . import _native
 from ._errors import Error, InputError
 from ._figure_data import Matrix, Means, Samples, Source, matrix, means, of_folder, samples, shown
 from ._latex import latex
+from ._units import label_of, scale, unit_of
 
 KINDS = ("line", "bar", "box", "cdf", "heat")
 WIDTHS = {"ieee": 3.5, "ieee-two": 7.16, "acm": 3.33, "acm-two": 7.0}
@@ -23,9 +24,6 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 _MARKERS = "osD^vPX*"
 _HATCHES = ("", "//", "..", "\\\\", "xx", "++", "oo", "--")
-_SCALES = {"bps": [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")], "bytes": [(1e6, "MB"), (1e3, "kB"), (1.0, "bytes")]}
-_TIMES = {"ns": (1e6, "ms"), "mbps": (1.0, "Mbit/s"), "percent": (1.0, "%")}
-_UNITS = {"bps", "bytes", "packets", "s", "ms", "us", "ns", "m", "h", "mbps", "percent"}
 _WIDE = 10
 """An axis has a logarithmic scale if its values differ by at least this factor."""
 
@@ -110,7 +108,8 @@ def _drawn(kind: str, data: Any, ax: Any, size: tuple[float, float], out: Any, c
     with mpl.rc_context(style):
         if ax is None:
             ax = plt.subplots(figsize=size, layout="constrained")[1]
-        {"line": _line, "bar": _bar, "box": _box, "cdf": _cdf, "heat": _heat}[kind](ax, data)
+        draw: dict[str, Callable[[Any, Any], None]] = {"line": _line, "bar": _bar, "box": _box, "cdf": _cdf, "heat": _heat}
+        draw[kind](ax, data)
         if out is not None:
             _save(ax.figure, fspath(out), command)
     return ax
@@ -130,30 +129,15 @@ def _save(figure: Any, out: str, command: str) -> None:
     figure.savefig(out, dpi=300, metadata=facts[ending])
 
 
-def _unit(name: str) -> str:
-    ending = name.rpartition("_")[2]
-    return ending if ending in _UNITS else ""
-
-
-def scale(name: str, largest: float) -> tuple[float, str]:
-    """The divisor, and the name of the resulting unit."""
-    unit = _unit(name)
-    if unit in _TIMES:
-        return _TIMES[unit]
-    choices = _SCALES.get(unit, [(1.0, unit)])
-    return next((c for c in choices if largest >= c[0]), choices[-1])
-
-
-def label_of(name: str, unit: str) -> str:
-    words = name.rpartition(".")[2].removesuffix(f"_{_unit(name)}").removeprefix("axis_").replace("_", " ")
-    words = {"rtt": "RTT", "srtt": "smoothed RTT"}.get(words, words)
-    return f"{words} ({unit})" if unit else words
-
-
-def _legend(ax: Any, groups: Sequence[str]) -> None:
+def _legend(ax: Any, groups: Sequence[str], title: str = "", *, above: bool = False) -> None:
     if len(groups) < 2:
         return
-    ax.legend(frameon=False, ncols=1 if len(groups) < 5 else 2)
+    if above:
+        # Bars leave no room.
+        columns = max(1, int(1.3 * ax.figure.get_figwidth() * 7 / (7 + max(map(len, groups)))))
+        ax.legend(frameon=False, ncols=min(columns, len(groups)), title=title or None, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        return
+    ax.legend(frameon=False, ncols=1 if len(groups) < 5 else 2, title=title or None)
 
 
 def _wide(values: Sequence[float]) -> bool:
@@ -178,13 +162,16 @@ def _line(ax: Any, data: Means) -> None:
             ax.errorbar([x + shift for x in xs], mean, spread, label=label, color=colour, fmt=marker, markersize=3.5, capsize=2, linewidth=1)
     if data.numeric and _wide([x / across for x in places]):
         ax.set_xscale("log")
+        if len(places) <= 8:
+            ax.set_xticks([x / across for x in places], [shown(x / across) for x in places], minor=False)
+            ax.minorticks_off()
     if not data.numeric:
         ax.set_xticks(range(len(places)), [shown(x) for x in places])
         ax.set_xlim(-0.5, len(places) - 0.5)
     ax.set(xlabel=label_of(data.x, x_unit), ylabel=label_of(data.name, unit))
     ax.set_ylim(bottom=0, top=ax.get_ylim()[1] * 1.02)
     ax.grid(alpha=0.3, linewidth=0.5)
-    _legend(ax, list(data.groups))
+    _legend(ax, list(data.groups), data.title)
 
 
 def _bar(ax: Any, data: Means) -> None:
@@ -199,10 +186,10 @@ def _bar(ax: Any, data: Means) -> None:
         ax.bar(xs, mean, wide * 0.92, label=label, yerr=spread, error_kw={"capsize": 2, "elinewidth": 0.7, "capthick": 0.7}, **look)
     ax.set_xticks(range(len(places)), [shown(x) for x in places])
     _turned(ax, [shown(x) for x in places])
-    x_unit = _unit(data.x) if data.numeric else ""
+    x_unit = unit_of(data.x) if data.numeric else ""
     ax.set(xlabel=label_of(data.x, x_unit), ylabel=label_of(data.name, unit))
     ax.grid(axis="y", alpha=0.3, linewidth=0.5)
-    _legend(ax, list(data.groups))
+    _legend(ax, list(data.groups), data.title, above=True)
 
 
 def _turned(ax: Any, labels: Sequence[str]) -> None:
@@ -238,7 +225,7 @@ def _cdf(ax: Any, data: Samples) -> None:
             steps = [j / len(group) for j in range(len(values) + 1)]
             ax.step([values[0], *values], steps, where="post", label=label, color=_COLOURS[i % 8], linestyle=_DASHES[i % 8], linewidth=1.1)
     finite = [v for group in data.groups.values() for v in group if v != inf]
-    if finite and _wide(finite):
+    if finite and min(finite) > 0 and max(finite) >= 100 * min(finite):
         ax.set_xscale("log")
     ax.set(xlabel=label_of(data.name, unit), ylabel="share of the values")
     ax.set_ylim(0, 1.02)
@@ -266,7 +253,7 @@ def _heat(ax: Any, data: Matrix) -> None:
     ax.set_xticks(range(len(data.columns)), data.columns)
     ax.set_yticks(range(len(data.rows)), data.rows)
     _turned(ax, data.columns)
-    ax.set(xlabel=label_of(data.column, ""), ylabel=label_of(data.row, ""))
+    ax.set(xlabel=label_of(data.column, unit_of(data.column)), ylabel=label_of(data.row, unit_of(data.row)))
     name = data.name if data.name.startswith(("harm", "Jain")) else label_of(data.name, unit)
     ax.figure.colorbar(drawn, ax=ax, label=name)
 

@@ -14,6 +14,7 @@ from . import _native
 from ._errors import InputError
 from ._results import Results, load
 from ._table import Table
+from ._units import label_of, unit_of
 
 _OWN = ("point", "metric", "experiment", "runs", "scenario", "scenario_hash", "version", "world", "seed")
 _EVENTS = ("rtt_ns", "latency_ns")
@@ -39,6 +40,8 @@ class Means:
     x: str
     numeric: bool
     groups: dict[str, list[tuple[Any, float, float, float]]]
+    title: str = ""
+    """The axes of the groups."""
 
 
 @dataclass
@@ -140,10 +143,10 @@ def _of_points(source: Source, metric: str | None, x: str | None) -> Means:
     for row in rows:
         mean = row["mean"]
         values = (row[x], mean, _or(row["ci95_low"], mean), _or(row["ci95_high"], mean))
-        groups.setdefault(", ".join(str(row[a]) for a in others), []).append(values)
+        groups.setdefault(", ".join(shown(row[a]) for a in others), []).append(values)
     for group in groups.values():
         group.sort(key=lambda value: value[0] if numeric else order[value[0]])
-    return Means(metric, x, numeric, groups)
+    return Means(metric, x, numeric, groups, ", ".join(label_of(name, unit_of(name)) for name in others))
 
 
 def _or(value: float | None, other: float) -> float:
@@ -206,12 +209,17 @@ def matrix(source: Source, metric: str | None) -> Matrix:
     measure = known("metric", metric, (row["measure"] for row in source.harm))
     cells = {(row["by"], row["to"]): row["harm"] for row in source.harm if row["measure"] == measure}
     names = list(dict.fromkeys(by for by, _ in cells))
-    return Matrix(f"harm ({measure})", "by", "to", names, names, [[cells.get((r, c)) for c in names] for r in names])
+    return Matrix(f"harm ({label_of(measure, '')})", "by", "to", names, names, [[cells.get((r, c)) for c in names] for r in names])
 
 
 def _fairness(source: Source) -> Matrix:
-    table, cells = source.runs.runs, dict[tuple[str, str], list[float]]()
-    for point, value in zip(table["point"], table["jain_index"], strict=True):
+    table, cells = source.runs.flows, dict[tuple[str, str], list[float]]()
+    runs: dict[tuple[str, int], list[float]] = {}
+    for place, seed, goodput in zip(table["point"], table["seed"], table["goodput_bps"], strict=True):
+        runs.setdefault((place, seed), []).append(goodput or 0.0)
+    for (point, _), goodputs in runs.items():
+        squares = len(goodputs) * sum(goodput**2 for goodput in goodputs)
+        value = sum(goodputs) ** 2 / squares if squares > 0 and len(goodputs) > 1 else None
         parts = dict(part.split("=", 1) for part in point.split(","))
         if "all" in parts:
             pair = (parts["all"], parts["all"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import InputError
-from ._figure import label_of, scale
 from ._table import Table
+from ._units import label_of, scale
 
 
 
