@@ -238,7 +238,7 @@ mod tests {
         let recovery = |text: &str| {
             let scenario = read(text).unwrap();
             let config = crate::compile::compile(&scenario, 1).unwrap();
-            config.flows[0].profile.at(0).config.recovery
+            config.flows[0].profile.stack.recovery
         };
         assert_eq!(recovery(TEXT), Some(LossRecovery::NewReno));
         let stack = TEXT.replace("[[link]]", "[stack]\nrecovery = 'sack'\n[[link]]");
