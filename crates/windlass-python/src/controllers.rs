@@ -15,24 +15,16 @@ use windlass_lab::scenario::{Class, ClassHost, Declaration, Fault, host_classes}
 use windlass_tcp::CongestionControl;
 
 use crate::errors::{failed, input};
-use crate::facts;
+use crate::{facts, raised};
 
 /// The host of the classes that scenarios name. `windlass._classes` finds and describes them.
 struct Host;
 
 /// Simulations with classes run one at a time, because Python does.
 static ONE: Mutex<()> = Mutex::new(());
-/// The first exception that a class raised in a run, for the caller of that run.
-static RAISED: Mutex<Option<PyErr>> = Mutex::new(None);
-
 /// Makes this process a host of classes.
 pub fn host() {
     host_classes(Box::new(Host));
-}
-
-/// The exception of a class that ended a run.
-pub fn raised() -> Option<PyErr> {
-    RAISED.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// The result of a function of `windlass._classes`. The error is the message of its exception.
@@ -60,9 +52,8 @@ impl From<PyErr> for Said {
 
 impl ClassHost for Host {
     fn declaration(&self, name: &str, version: Option<&str>) -> Result<Declaration, String> {
-        let (like, recovery, version) = asked(|classes| {
-            classes.call_method1("declaration", (name, version))?.extract().map_err(PyErr::from)
-        })?;
+        let (like, recovery, version) =
+            asked(|classes| classes.call_method1("declaration", (name, version))?.extract())?;
         Ok(Declaration { like, recovery, version })
     }
 
@@ -115,7 +106,7 @@ impl Seat {
                     classes.call_method1("said", (e.value(classes.py()),))?.extract()
                 });
                 let _ = self.fault.set(message.unwrap_or_else(|message| message));
-                RAISED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+                raised::keep(e);
             }
         }
     }

@@ -49,6 +49,6 @@ pub fn work_on(py: Python<'_>, order: &str) -> PyResult<String> {
         serde_json::from_str(order).map_err(|e| input(&format!("not an order of a run: {e}")))?;
     let answer = py.detach(|| order.perform(&Runner::new(1)));
     // An exception belongs to the caller, who gets its text.
-    drop(crate::controllers::raised());
+    drop(crate::raised::take());
     serde_json::to_string(&answer).map_err(|e| failed(&e.to_string()))
 }

@@ -8,7 +8,7 @@ use windlass_lab::run::RunError;
 use windlass_lab::scenario::ScenarioError;
 use windlass_lab::{Error, run};
 
-use crate::controllers::raised as raised_by_class;
+use crate::raised::take;
 
 /// An exception of this class with attributes.
 fn raised(
@@ -70,7 +70,7 @@ fn file(e: &FileError) -> PyErr {
 pub fn of_run(e: &RunError) -> PyErr {
     match e {
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
-        RunError::Class { .. } => raised_by_class().unwrap_or_else(|| input(&e.to_string())),
+        RunError::Class { .. } => take().unwrap_or_else(|| input(&e.to_string())),
         e if e.is_input() => input(&e.to_string()),
         e => failed(&e.to_string()),
     }

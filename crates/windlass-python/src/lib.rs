@@ -11,6 +11,7 @@ mod elsewhere;
 mod errors;
 mod facts;
 mod frame;
+mod raised;
 mod reproduce;
 mod results;
 mod scenario;

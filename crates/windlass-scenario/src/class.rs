@@ -9,9 +9,7 @@ use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Flavour};
 use windlass_tcp::CongestionControl;
 
-use crate::FlowSpec;
 use crate::fields::Field;
-use crate::params;
 use crate::problem::Problem;
 
 /// The prefix of the name of a class.
@@ -151,35 +149,12 @@ impl fmt::Display for Class {
     }
 }
 
-impl FlowSpec {
-    /// Gives the flow a class. Its parameters stay if the class has the services of the flow's algorithm.
-    pub fn set_class(&mut self, class: Class) {
-        let same = self.controller.is_some_and(|params| params.info().id == class.like);
-        if !same {
-            self.set_controller(class.params(self.flavour));
-        }
-        (self.kernel, self.class) = (None, Some(class));
-    }
-}
-
 /// Refuses the keys of a flow that do not suit a class. A run refuses a class on several paths.
 pub(crate) fn refused(fields: &crate::fields::Fields) -> Result<(), Problem> {
     match fields.field("home") {
         Some(field) => Err(field
             .error("is for algorithms of a kernel, and the flow's algorithm is a class in Python")),
         None => Ok(()),
-    }
-}
-
-/// The name of an algorithm in an implementation, or the parameters that a class receives.
-pub(crate) fn controller(
-    class: Option<&Class>,
-    field: &Field,
-    flavour: Flavour,
-) -> Result<Option<AnyParams>, Problem> {
-    match class {
-        Some(class) => Ok(Some(class.params(flavour))),
-        None => params::algorithm(field, flavour),
     }
 }
 

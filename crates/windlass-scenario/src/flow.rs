@@ -187,8 +187,10 @@ impl Context<'_> {
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
             _ if kernel.is_some() => Some(AnyParams::default()),
-            _ => fields
-                .req("algorithm", "\"reno\"", |f| class::controller(class.as_ref(), f, flavour))?,
+            _ => fields.req("algorithm", "\"reno\"", |f| match &class {
+                Some(class) => Ok(Some(class.params(flavour))),
+                None => params::algorithm(f, flavour),
+            })?,
         };
         if class.is_some() {
             class::refused(&fields)?;

@@ -286,6 +286,15 @@ impl FlowSpec {
         }
     }
 
+    /// Gives the flow a class. Its parameters stay if the class has the services of the flow's algorithm.
+    pub fn set_class(&mut self, class: Class) {
+        let same = self.controller.is_some_and(|params| params.info().id == class.like);
+        if !same {
+            self.set_controller(class.params(self.flavour));
+        }
+        (self.kernel, self.class) = (None, Some(class));
+    }
+
     /// Identifier of the algorithm in tables, or [`NO_ALGORITHM`].
     pub fn algorithm(&self) -> Cow<'static, str> {
         match (&self.kernel, &self.class) {
