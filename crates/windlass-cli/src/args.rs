@@ -1,6 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
 mod adversary;
+mod artefact;
 mod assess;
 mod choose;
 mod compare;
@@ -25,6 +26,7 @@ use windlass_lab::scenario::units::Duration;
 use windlass_lab::sweep::Measure;
 
 pub use adversary::Break;
+pub use artefact::{Figure, Pack, Unpack};
 pub use assess::Assess;
 pub use choose::Choose;
 pub use compare::Compare;
@@ -182,6 +184,21 @@ pub enum Command {
     /// and OUT/report.html have the means with 95 % intervals.
     #[command(after_help = sweep::HELP)]
     Sweep(Sweep),
+    /// Draw results for a paper: means with intervals, box plots, CDFs, matrices of harm and fairness,
+    /// as SVG, PDF or PNG, or as a table for LaTeX.
+    ///
+    /// The file has the command in its metadata. Columns of IEEE and ACM have their widths.
+    #[command(after_help = artefact::FIGURE_HELP)]
+    Figure(Figure),
+    /// Pack a folder of results for an artefact evaluation: scenarios, seeds, versions, results,
+    /// figures, a script and a README, as one archive.
+    ///
+    /// The same folder gives the same bytes. The archive has no dates and no absolute paths.
+    #[command(after_help = artefact::PACK_HELP)]
+    Pack(Pack),
+    /// Unpack an archive of `pack`. With --check, make every run again and compare the bytes.
+    #[command(after_help = artefact::UNPACK_HELP)]
+    Unpack(Unpack),
     /// Explain each cwnd reduction: the event, the rule, the packets, and the treatment of these
     /// packets by the network.
     ///

@@ -73,6 +73,7 @@ mod front;
 mod hash;
 pub mod hindsight;
 pub mod overview;
+pub mod pack;
 pub mod papers;
 mod passage;
 pub mod readings;
@@ -85,7 +86,7 @@ mod template;
 pub mod why;
 
 pub use error::Error;
-pub use shard::Shard;
+pub use shard::{Shard, open_folder};
 pub use windlass_report as report;
 pub use windlass_run as run;
 pub use windlass_scenario as scenario;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::run::keep::Folder;
 use crate::run::store::{Batch, Notice, StoreError};
+use crate::run::{Runner, Task};
 
 /// Shard `index` of `of` shards of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,23 @@ impl Shard {
     /// True if run `i`, from 0, belongs to this shard.
     pub(crate) fn has(self, i: usize) -> bool {
         i % self.of as usize == (self.index - 1) as usize
+    }
+}
+
+/// Opens a folder for the runs of a list of tasks, or for a shard of them.
+///
+/// # Errors
+///
+/// The folder cannot be created or written.
+pub fn open_folder(
+    dir: &Path,
+    tasks: Vec<Task>,
+    shard: Option<Shard>,
+    runner: &Runner,
+) -> Result<Folder, StoreError> {
+    match shard {
+        None => Folder::open(dir, tasks, runner),
+        Some(shard) => Folder::share(dir, tasks, |i| shard.has(i), runner),
     }
 }
 

@@ -7,9 +7,10 @@ use windlass_lab::compare::{Measure, Request, files, report as page, text};
 use windlass_lab::report::html::render;
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::Memory;
-use windlass_lab::run::{Runner, Task, World};
+use windlass_lab::run::{Task, World};
 use windlass_lab::scenario::did_you_mean;
 
+use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making};
 use crate::results::Records;
 use crate::scenario::Scenario;
@@ -24,7 +25,7 @@ type Compared = (Records, Vec<(String, Table)>, String, String);
 
 /// Compares algorithms on a scenario.
 #[pyfunction]
-#[pyo3(signature = (scenario, algorithms, seeds, flows, baseline, jitter, metric, harm, folder, jobs, command, progress))]
+#[pyo3(signature = (scenario, algorithms, seeds, flows, baseline, jitter, metric, harm, folder, jobs, command, progress, elsewhere))]
 #[allow(clippy::too_many_arguments)]
 pub fn compare(
     py: Python<'_>,
@@ -40,6 +41,7 @@ pub fn compare(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Compared> {
     let wrong = |e: windlass_lab::units::UnitError| input(&format!("jitter: {e}"));
     let request = Request {
@@ -50,14 +52,14 @@ pub fn compare(
         seeds,
         baseline,
         jitter: jitter.map(|j| j.parse()).transpose().map_err(wrong)?,
-        measure: metric.map(measure).transpose()?,
+        measure: metric.map(|name| measure("metric", name)).transpose()?,
         harm,
         world: World::Sim,
     };
     let question = request.question().map_err(of)?;
     let tasks = question.tasks();
     let (records, without) = watched(py, progress.as_ref(), |watch| {
-        let runner = Runner::until(watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         watch.expect(tasks.len());
         match &folder {
             None => {
@@ -75,6 +77,9 @@ pub fn compare(
         }
     })??;
     let findings = question.answer(&records);
+    if let Some(dir) = &folder {
+        files::keep(dir, &findings, &records, &command).map_err(of)?;
+    }
     let tables = files::tables(&findings).into_iter();
     let tables = tables.map(|t| Ok((t.name.to_owned(), Table::of(vec![t])?)));
     let tables = tables.collect::<PyResult<_>>()?;
@@ -83,11 +88,15 @@ pub fn compare(
     Ok((Records::new(records, without, command), tables, words, html))
 }
 
-fn measure(name: &str) -> PyResult<Measure> {
+/// The measure of this name, for an argument.
+pub fn measure(argument: &str, name: &str) -> PyResult<Measure> {
     let known: Vec<&str> = Measure::ALL.iter().map(|(n, _)| *n).collect();
     let found = Measure::ALL.iter().find(|(n, _)| *n == name).map(|(_, m)| *m);
     found.ok_or_else(|| {
         let near = did_you_mean(name, &known);
-        input(&format!("metric: `{name}` not found{near}; expected one of {}", known.join(", ")))
+        input(&format!(
+            "{argument}: `{name}` not found{near}; expected one of {}",
+            known.join(", ")
+        ))
     })
 }

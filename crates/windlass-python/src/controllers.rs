@@ -1,9 +1,7 @@
 //! Algorithms that are Python classes, run in the simulator.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::intern;
@@ -13,111 +11,81 @@ use windlass_cc::{AnyParams, Conn, Control, Event, Rate, Setup};
 use windlass_conform::check::check_answers;
 use windlass_conform::format::{ConnLine, Expect, Line};
 use windlass_conform::parameters::write_params;
-use windlass_lab::run::{Backend, Controllers, Ran, RunError, RunRecord, Simulator, World};
-use windlass_lab::scenario::{FlowSpec, Scenario};
+use windlass_lab::scenario::{Class, ClassHost, Declaration, Fault, host_classes};
 use windlass_tcp::CongestionControl;
 
 use crate::errors::{failed, input};
-use crate::facts;
+use crate::{facts, raised};
 
-/// Name and class by the key of a flow: its name, or its algorithm.
-type Named = BTreeMap<String, (String, Py<PyAny>)>;
+/// The host of the classes that scenarios name. `windlass._classes` finds and describes them.
+struct Host;
 
-/// The classes that run on flows.
-pub struct Classes {
-    of: Named,
-    /// Returns the key of a flow.
-    key: fn(&FlowSpec) -> String,
-    /// The first exception that a class raised.
-    raised: Mutex<Option<PyErr>>,
-    stop: Arc<AtomicBool>,
+/// Simulations with classes run one at a time, because Python does.
+static ONE: Mutex<()> = Mutex::new(());
+/// Makes this process a host of classes.
+pub fn host() {
+    host_classes(Box::new(Host));
 }
 
-impl Classes {
-    /// Classes of flows by the names of the flows. An exception in a class sets `stop`.
-    pub fn of_flows(of: Named, stop: Arc<AtomicBool>) -> Arc<Classes> {
-        Arc::new(Classes { of, key: |flow| flow.name.clone(), raised: Mutex::default(), stop })
-    }
+/// The result of a function of `windlass._classes`. The error is the message of its exception.
+fn asked<T>(ask: impl FnOnce(&Bound<'_, PyModule>) -> PyResult<T>) -> Result<T, String> {
+    Python::attach(|py| {
+        ask(&py.import("windlass._classes")?).map_err(|e| e.value(py).to_string().into())
+    })
+    .map_err(|e: Said| e.0)
+}
 
-    /// A class that replaces an algorithm in all flows.
-    pub fn in_place_of(
-        algorithm: &str,
-        (name, class): (String, Py<PyAny>),
-        stop: Arc<AtomicBool>,
-    ) -> Arc<Classes> {
-        let of = [(algorithm.to_owned(), (name, class))].into();
-        let key = |flow: &FlowSpec| flow.algorithm().into_owned();
-        Arc::new(Classes { of, key, raised: Mutex::default(), stop })
-    }
+/// A message, or the message of an exception.
+struct Said(String);
 
-    /// The simulator with the classes.
-    pub fn simulator(self: &Arc<Classes>) -> impl Backend + use<> {
-        let simulator = Simulator::until(self.stop.clone());
-        Attached(simulator.with_controllers(self.controllers()))
-    }
-
-    /// The function that gives the simulator the algorithm of a flow.
-    fn controllers(self: &Arc<Classes>) -> Arc<Controllers> {
-        let classes = self.clone();
-        Arc::new(move |flow: &FlowSpec| {
-            let (_, class) = classes.of.get(&(classes.key)(flow))?;
-            let class = Python::attach(|py| class.clone_ref(py));
-            Some(Box::new(Seat {
-                classes: classes.clone(),
-                class: Arc::new(class),
-                made: None,
-                control: Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) },
-            }))
-        })
-    }
-
-    /// Renames the algorithms of the record's flows to the names of the classes.
-    pub fn named(&self, mut record: RunRecord) -> RunRecord {
-        for flow in &mut record.flows {
-            if let Some((name, _)) = self.of.get(&flow.name) {
-                flow.algorithm.clone_from(name);
-            }
-        }
-        record
-    }
-
-    /// Returns the first exception of a class, if a class raised an exception.
-    ///
-    /// # Errors
-    ///
-    /// The exception.
-    pub fn check(&self) -> PyResult<()> {
-        match self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(e) => Err(e),
-            None => Ok(()),
-        }
-    }
-
-    fn fail(&self, e: PyErr) {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
-        self.stop.store(true, Ordering::Relaxed);
+impl From<String> for Said {
+    fn from(message: String) -> Said {
+        Said(message)
     }
 }
 
-/// A simulator whose thread is known to Python for a whole run. Otherwise each event would make and drop Python's
-/// state of the thread, which takes ten times as long as the event.
-struct Attached(Simulator);
+impl From<PyErr> for Said {
+    fn from(e: PyErr) -> Said {
+        Said(e.to_string())
+    }
+}
 
-impl Backend for Attached {
-    fn world(&self) -> World {
-        self.0.world()
+impl ClassHost for Host {
+    fn declaration(&self, name: &str, version: Option<&str>) -> Result<Declaration, String> {
+        let (like, recovery, version) =
+            asked(|classes| classes.call_method1("declaration", (name, version))?.extract())?;
+        Ok(Declaration { like, recovery, version })
     }
 
-    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
-        Python::attach(|py| py.detach(|| self.0.run(scenario, seed)))
+    fn controller(
+        &self,
+        class: &Class,
+        fault: Fault,
+    ) -> Result<Box<dyn CongestionControl>, String> {
+        let found = asked(|classes| {
+            Ok(classes.call_method1("find", (&class.name, &class.version))?.unbind())
+        })?;
+        Ok(Box::new(Seat {
+            class: Arc::new(found),
+            fault,
+            made: None,
+            control: Control { cwnd: 0, ssthresh: 0, pacing: Rate(0) },
+        }))
+    }
+
+    fn hold(&self, run: &mut (dyn FnMut() + Send)) {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Python knows the thread for the whole run. Otherwise each event would make and drop Python's state of the
+        // thread, which takes ten times as long as the event.
+        Python::attach(|py| py.detach(run));
     }
 }
 
 /// One connection of a class. A clone shares the object.
 #[derive(Clone)]
 struct Seat {
-    classes: Arc<Classes>,
     class: Arc<Py<PyAny>>,
+    fault: Fault,
     /// The object of the class, after the connection has begun.
     made: Option<Arc<Py<PyAny>>>,
     control: Control,
@@ -133,7 +101,13 @@ impl Seat {
     fn take(&mut self, answer: PyResult<Control>) {
         match answer {
             Ok(control) => self.control = control,
-            Err(e) => self.classes.fail(e),
+            Err(e) => {
+                let message = asked(|classes| {
+                    classes.call_method1("said", (e.value(classes.py()),))?.extract()
+                });
+                let _ = self.fault.set(message.unwrap_or_else(|message| message));
+                raised::keep(e);
+            }
         }
     }
 }

@@ -8,6 +8,8 @@ use windlass_lab::run::RunError;
 use windlass_lab::scenario::ScenarioError;
 use windlass_lab::{Error, run};
 
+use crate::raised::take;
+
 /// An exception of this class with attributes.
 fn raised(
     class: &str,
@@ -64,9 +66,11 @@ fn file(e: &FileError) -> PyErr {
     })
 }
 
-fn of_run(e: &RunError) -> PyErr {
+/// Converts an error of a run.
+pub fn of_run(e: &RunError) -> PyErr {
     match e {
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
+        RunError::Class { .. } => take().unwrap_or_else(|| input(&e.to_string())),
         e if e.is_input() => input(&e.to_string()),
         e => failed(&e.to_string()),
     }

@@ -42,11 +42,14 @@ impl Asked {
         w: &window::Window,
         ask: impl FnOnce(&Bound<'_, PyAny>, &Call) -> PyResult<(f64, &'static str)>,
     ) -> f64 {
+        // Exact up to 128 GiB.
+        let exact = w.cwnd_q() as f64 / f64::from(1 << FRACTION_BITS);
         let Some(mut call) = CALL.with_borrow_mut(Vec::pop) else { return 0.0 };
         let answer = Python::attach(|py| {
             let class = call.class.bind(py);
             class.setattr(intern!(py, "cwnd"), w.cwnd())?;
             class.setattr(intern!(py, "ssthresh"), w.ssthresh())?;
+            class.setattr(intern!(py, "cwnd_exact"), exact)?;
             let (bytes, method) = ask(class, &call)?;
             match bytes.is_nan() {
                 true => Err(input(&format!("{}.{method} is nan", class.get_type().name()?))),
@@ -59,6 +62,16 @@ impl Asked {
         });
         CALL.with_borrow_mut(|calls| calls.push(call));
         bytes
+    }
+}
+
+impl Asked {
+    /// Calls a method of the class that has no answer.
+    fn tell(w: &window::Window, method: &'static str) {
+        Asked::answer(w, |class, call| {
+            class.call_method1(method, (&call.conn,))?;
+            Ok((0.0, method))
+        });
     }
 }
 
@@ -120,6 +133,18 @@ impl CongestionAvoidance for Asked {
             Ok((class.call_method1(name, (&call.conn, cause))?.extract()?, "threshold"))
         });
         bytes as u64
+    }
+
+    fn restart(&mut self, _p: &NoParams, _c: &windlass_cc::Conn, w: &mut window::Window) {
+        Asked::tell(w, "begin_epoch");
+    }
+
+    fn fall_back(&mut self, _p: &NoParams, _c: &windlass_cc::Conn, w: &window::Window) {
+        Asked::tell(w, "begin_epoch");
+    }
+
+    fn undo(&mut self, _p: &NoParams, _c: &windlass_cc::Conn, w: &window::Window) {
+        Asked::tell(w, "undone");
     }
 }
 

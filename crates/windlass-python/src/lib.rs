@@ -3,12 +3,15 @@
 //!
 //! This crate decides nothing. The laboratory handles scenarios, plans, runs and tables, as for the command.
 
+mod advice;
 mod algorithms;
 mod compare;
 mod controllers;
+mod elsewhere;
 mod errors;
 mod facts;
 mod frame;
+mod raised;
 mod reproduce;
 mod results;
 mod scenario;
@@ -24,11 +27,15 @@ mod _native {
     use super::*;
 
     #[pymodule_export]
+    use crate::advice::{attack, choose};
+    #[pymodule_export]
     use crate::algorithms::algorithms;
     #[pymodule_export]
     use crate::compare::compare;
     #[pymodule_export]
     use crate::controllers::conform;
+    #[pymodule_export]
+    use crate::elsewhere::work_on;
     #[pymodule_export]
     use crate::facts::{Ack, Conn, Loss, RateSample, Setup};
     #[pymodule_export]
@@ -36,11 +43,11 @@ mod _native {
     #[pymodule_export]
     use crate::reproduce::{assess, papers, reproduce};
     #[pymodule_export]
-    use crate::results::{Records, load, run, series_name};
+    use crate::results::{Records, axes, load, run, series_name, stored_series};
     #[pymodule_export]
     use crate::scenario::{Scenario, toml_of, value_text};
     #[pymodule_export]
-    use crate::sweep::{Sweep, work_on};
+    use crate::sweep::Sweep;
     #[pymodule_export]
     use crate::table::Table;
 
@@ -52,6 +59,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::controllers::host();
         module.add("VERSION", windlass_lab::run::VERSION)
     }
 }

@@ -9,11 +9,11 @@ use windlass_lab::claims::{Judgement, headline};
 use windlass_lab::papers::{PAPERS, Paper};
 use windlass_lab::reproduce::{Options, ReproduceError, Reproduction};
 use windlass_lab::run::store::{Column, Format, Table as Plain, Values};
-use windlass_lab::run::{Failed, RunError, Runner, World};
+use windlass_lab::run::{Failed, World};
 use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::Duration;
 
-use crate::controllers::Classes;
+use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of};
 use crate::table::Table;
 use crate::watch::watched;
@@ -23,7 +23,7 @@ type Reproduced = (Table, String, PathBuf, Vec<String>);
 
 /// Reproduces a paper: makes the missing runs and judges the claims.
 #[pyfunction]
-#[pyo3(signature = (paper, budget, seeds, folder, jobs, command, progress))]
+#[pyo3(signature = (paper, budget, seeds, folder, jobs, command, progress, elsewhere))]
 #[allow(clippy::too_many_arguments)]
 pub fn reproduce(
     py: Python<'_>,
@@ -34,6 +34,7 @@ pub fn reproduce(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Reproduced> {
     let paper = find(paper)?;
     let budget = budget.map(|b| b.parse::<Duration>()).transpose();
@@ -47,7 +48,7 @@ pub fn reproduce(
         command,
     };
     let (outcome, without) = watched(py, progress.as_ref(), |watch| {
-        let runner = Runner::until(watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
         watch.expect(work.total() - work.finished());
         let without = work.work(&runner, |_| watch.made()).map_err(wrong)?;
@@ -60,15 +61,14 @@ pub fn reproduce(
     Ok((verdicts(&outcome.judgements)?, words, report, without))
 }
 
-/// Assesses an algorithm, or a class that replaces an algorithm, by the built-in examination. `class` has the
-/// class and its name. Returns the folder of the scorecards, and the runs without a result.
+/// Assesses an algorithm by the built-in examination. Returns the folder of the scorecards, and the runs without a
+/// result.
 #[pyfunction]
-#[pyo3(signature = (algorithm, class, budget, seeds, only, folder, jobs, command, progress))]
+#[pyo3(signature = (algorithm, budget, seeds, only, folder, jobs, command, progress, elsewhere))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
 pub fn assess(
     py: Python<'_>,
     algorithm: &str,
-    class: Option<(String, Py<PyAny>)>,
     budget: String,
     seeds: Option<u32>,
     only: Vec<String>,
@@ -76,30 +76,18 @@ pub fn assess(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
+    elsewhere: Elsewhere,
 ) -> PyResult<(PathBuf, Vec<String>)> {
-    let seat = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
-    World::Sim.takes(&seat).map_err(|e| input(&e))?;
-    let subject = match &class {
-        Some((name, _)) => Subject::in_place_of(&seat, name.clone()),
-        None => Subject::from(&seat),
-    };
+    let candidate = Candidate::parse(algorithm).map_err(|e| crate::errors::scenario(&e, false))?;
+    World::Sim.takes(&candidate).map_err(|e| input(&e))?;
+    let subject = Subject::from(&candidate);
     let mut examination = EXAMINATIONS[0].clone();
-    let rivals = examination.rivals();
-    let alone = algorithm == seat.controller.info().id;
-    if class.is_some() && (!alone || rivals.iter().any(|rival| rival == algorithm)) {
-        return Err(input(&format!(
-            "in_place_of: `{algorithm}` is not valid; give an algorithm without parameters that is not a competitor of the class ({})",
-            rivals.join(", ")
-        )));
-    }
     if !only.is_empty() {
         let wrong =
             |known: Vec<String>| input(&format!("only: the families are {}", known.join(", ")));
         examination = examination.only(&only).map_err(wrong)?;
     }
-    if class.is_some() {
-        examination = examination.on_one_path("A class in Python has one path.");
-    }
+    let examination = examination.suited(&candidate);
     let Duration(span) = budget.parse().map_err(|e| input(&format!("budget: {e}")))?;
     let options = Options {
         budget: Some(span.0 as f64 / 1e9),
@@ -111,17 +99,10 @@ pub fn assess(
     };
     let paper = examination.of(&subject, World::Sim, &options.command);
     watched(py, progress.as_ref(), |watch| {
-        let classes = class.map(|class| Classes::in_place_of(algorithm, class, watch.stop()));
-        let runner = match &classes {
-            None => Runner::until(watch.stop(), jobs),
-            // Python runs one simulation at a time, regardless of `jobs`.
-            Some(classes) => Runner::on(classes.simulator(), watch.stop(), 1),
-        };
+        let runner = runner(watch.stop(), jobs, elsewhere);
         let mut work = Reproduction::prepare(&paper, &options).map_err(wrong)?;
         watch.expect(work.total() - work.finished());
-        let without = work.work(&runner, |_| watch.made());
-        classes.map_or(Ok(()), |classes| classes.check())?;
-        let without = without.map_err(wrong)?;
+        let without = work.work(&runner, |_| watch.made()).map_err(wrong)?;
         let assessed = examination.conclude(&subject, &work, &runner, &[Format::Parquet]);
         let assessed = assessed.map_err(|e| failed(&e.to_string()))?;
         assessed.files.map_err(|e| failed(&e.to_string()))?;
@@ -164,7 +145,7 @@ fn wrong(e: ReproduceError) -> PyErr {
     match e {
         ReproduceError::File(e) => of(e),
         ReproduceError::Scenario(e) => of(e),
-        ReproduceError::Run(e @ RunError::Stopped) => of(e),
+        ReproduceError::Run(e) => of(e),
         ReproduceError::Store(e) => of(e),
         e => failed(&e.to_string()),
     }

@@ -1,7 +1,8 @@
 //! Finished runs and their tables.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -11,14 +12,14 @@ use windlass_lab::run::fields::{LISTINGS, Listing};
 use windlass_lab::run::keep::Folder;
 use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
-use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun, axes};
-use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
+use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun};
+use windlass_lab::run::{Failed, RunRecord, Task, World};
 use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
 use windlass_lab::{hindsight, overview, run_page};
 use windlass_sim::{Sample, Series};
 
-use crate::controllers::Classes;
+use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making};
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -58,7 +59,7 @@ pub fn with_axes(mut table: store::Table) -> store::Table {
     let Some(at) = table.columns.iter().position(|c| c.name == "point") else { return table };
     let store::Values::Text(points) = &table.columns[at].values else { return table };
     let points: Vec<&str> = points.iter().map(|p| p.as_deref().unwrap_or_default()).collect();
-    let columns = axes(&points, |name| table.columns.iter().any(|c| c.name == name));
+    let columns = store::axes(&points, |name| table.columns.iter().any(|c| c.name == name));
     for (i, column) in columns.into_iter().enumerate() {
         table.columns.insert(at + 1 + i, column);
     }
@@ -166,7 +167,7 @@ impl Records {
 
 /// Makes runs of a scenario with consecutive seeds.
 #[pyfunction]
-#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress, classes))]
+#[pyo3(signature = (scenario, seeds, folder, jobs, command, progress, elsewhere))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
 pub fn run(
     py: Python<'_>,
@@ -176,7 +177,7 @@ pub fn run(
     jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
-    classes: BTreeMap<String, (String, Py<PyAny>)>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Records> {
     let read = scenario.read.clone();
     check_seeds(&read, seeds).map_err(of)?;
@@ -198,8 +199,10 @@ pub fn run(
         })
         .collect();
     let (records, traced, failed) = match folder {
-        None => in_memory(py, tasks, jobs, progress.as_ref(), classes)?,
-        Some(folder) => in_folder(py, tasks, &folder, jobs, &command, progress.as_ref())?,
+        None => in_memory(py, tasks, jobs, progress.as_ref(), elsewhere)?,
+        Some(folder) => {
+            in_folder(py, tasks, &folder, jobs, &command, progress.as_ref(), elsewhere)?
+        }
     };
     Ok(Records { records, traced, failed, scenario: Some(read), command })
 }
@@ -211,18 +214,14 @@ fn in_memory(
     tasks: Vec<Task>,
     jobs: usize,
     progress: Option<&Py<PyAny>>,
-    classes: BTreeMap<String, (String, Py<PyAny>)>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Ran> {
-    // Python runs one simulation at a time, regardless of `jobs`.
-    let jobs = if classes.is_empty() { jobs } else { 1 };
     let (memory, failed) = watched(py, progress, |watch| {
         watch.expect(tasks.len());
-        let classes = Classes::of_flows(classes, watch.stop());
-        let runner = Runner::on(classes.simulator(), watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         let mut memory = Memory::default();
-        let record = |task: &Task, ran: &_| Ok(classes.named(task.record(ran)));
+        let record = |task: &Task, ran: &_| Ok(task.record(ran));
         let failed = runner.fill(&tasks, &mut memory, record, |_, _, _| watch.made());
-        classes.check()?;
         failed.map(|failed| (memory, failed)).map_err(of_making)
     })??;
     let (records, mut samples) = memory.into_parts();
@@ -243,9 +242,10 @@ fn in_folder(
     jobs: usize,
     command: &str,
     progress: Option<&Py<PyAny>>,
+    elsewhere: Elsewhere,
 ) -> PyResult<Ran> {
     let filled = watched(py, progress, |watch| {
-        let runner = Runner::until(watch.stop(), jobs);
+        let runner = runner(watch.stop(), jobs, elsewhere);
         let total = tasks.len();
         let mut folder = Folder::open(folder, tasks, &runner).map_err(of)?;
         watch.expect(total - folder.finished());
@@ -253,6 +253,45 @@ fn in_folder(
     })??;
     filled.tables.map_err(of)?;
     Ok((filled.records, Vec::new(), filled.failed))
+}
+
+/// The axes of points as columns, with numbers if their labels are quantities.
+#[pyfunction]
+pub fn axes(points: Vec<String>) -> PyResult<Table> {
+    let points: Vec<&str> = points.iter().map(String::as_str).collect();
+    Table::of(vec![store::Table { name: "axes", columns: store::axes(&points, |_| false) }])
+}
+
+/// Values of a series by point and flow.
+type Stored = Vec<(String, String, Vec<u64>)>;
+
+/// The values of a series in a folder of results, by point and flow.
+#[pyfunction]
+pub fn stored_series(py: Python<'_>, folder: PathBuf, name: String) -> PyResult<Stored> {
+    py.detach(|| {
+        let mut values: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+        for path in parquet_files(&folder.join("series")) {
+            for (point, flow, value) in store::parquet_file::events(&path, &name).map_err(of)? {
+                values.entry((point, flow)).or_default().push(value);
+            }
+        }
+        Ok(values.into_iter().map(|((point, flow), values)| (point, flow, values)).collect())
+    })
+}
+
+/// The Parquet files below a folder, sorted.
+fn parquet_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(parquet_files(&path));
+        } else if path.extension().is_some_and(|e| e == "parquet") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
 }
 
 /// The runs in a folder, by experiment, point and seed.

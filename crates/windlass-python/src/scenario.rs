@@ -1,5 +1,6 @@
 //! Scenarios: from files, from text and from Python objects.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,10 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString};
 use toml::Value;
 use windlass_lab::outlook;
-use windlass_lab::scenario::Scenario as Read;
+use windlass_lab::run::RunError;
+use windlass_lab::scenario::{Candidate, Scenario as Read};
 use windlass_lab::sweep::spelt_out;
 
-use crate::errors::{input, scenario};
+use crate::errors::{input, of_run, scenario};
 
 /// A scenario that has been parsed.
 #[pyclass(frozen, module = "windlass._native")]
@@ -85,6 +87,32 @@ impl Scenario {
     #[getter]
     fn hash(&self) -> String {
         self.read.hash()
+    }
+
+    /// Algorithm of each flow, as in tables.
+    #[getter]
+    fn algorithms(&self) -> Vec<String> {
+        self.read.flows.iter().map(|f| f.algorithm().into_owned()).collect()
+    }
+
+    /// The scenario with other algorithms of some flows, as TOML: `python:MODULE:CLASS` by the name of the flow.
+    fn with_algorithms(&self, of: BTreeMap<String, String>) -> PyResult<String> {
+        let mut read = (*self.read).clone();
+        for (flow, text) in of {
+            let known = read.flows.iter_mut().find(|f| f.name == flow);
+            let Some(flow) = known else {
+                return Err(input(&format!("flow `{flow}` not found")));
+            };
+            let candidate = Candidate::parse(&text).map_err(|e| scenario(&e, false))?;
+            if flow.controller.is_none() || flow.multipath.is_some() {
+                return Err(of_run(&RunError::NoConnection(flow.name.clone())));
+            }
+            match candidate.class {
+                Some(class) => flow.set_class(class),
+                None => candidate.give(flow),
+            }
+        }
+        Ok(read.resolved_toml())
     }
 
     /// The whole scenario as TOML, with all defaults.

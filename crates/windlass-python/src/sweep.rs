@@ -1,14 +1,13 @@
 //! Sweeps: made in this process, or distributed as jobs and collected again.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use pyo3::prelude::*;
 use tempfile::TempDir;
 use windlass_lab::run::Runner;
-use windlass_lab::sweep::{Goal, Job, Measure, Plan, Request, Sweep as Work, WarmUp};
+use windlass_lab::sweep::{Goal, Measure, Plan, Request, Sweep as Work, WarmUp};
 
+use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of};
 use crate::results::{Records, with_axes};
 use crate::scenario::Scenario;
@@ -100,29 +99,20 @@ impl Sweep {
     }
 
     /// Makes the missing runs.
-    fn run(&mut self, py: Python<'_>, jobs: usize, progress: Option<Py<PyAny>>) -> PyResult<()> {
+    fn run(
+        &mut self,
+        py: Python<'_>,
+        jobs: usize,
+        progress: Option<Py<PyAny>>,
+        elsewhere: Elsewhere,
+    ) -> PyResult<()> {
         let work = &mut self.work;
         watched(py, progress.as_ref(), |watch| {
             watch.expect(work.estimate(jobs).least as usize);
-            let runner = Runner::until(watch.stop(), jobs);
+            let runner = runner(watch.stop(), jobs, elsewhere);
             let made = work.work(&runner, |_, _| watch.made());
             made.map(drop).map_err(of)
         })?
-    }
-
-    /// The next jobs, as messages for `work_on`; empty if the sweep is finished.
-    fn jobs(&mut self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let work = &mut self.work;
-        let jobs = py.detach(|| work.jobs()).map_err(of)?;
-        let text = |job: &Job| serde_json::to_string(job).map_err(|e| failed(&e.to_string()));
-        jobs.iter().map(text).collect()
-    }
-
-    /// Stores a result of `work_on`.
-    fn take(&mut self, made: &str) -> PyResult<()> {
-        let made = serde_json::from_str(made)
-            .map_err(|e| input(&format!("invalid result of a job: {e}")))?;
-        self.work.take(made).map_err(of)
     }
 
     /// The runs, the table of the points, and the path of the report if the folder is not temporary.
@@ -147,14 +137,4 @@ impl Sweep {
         table.columns.drain(1..=axes);
         with_axes(table)
     }
-}
-
-/// Makes the run of a job on one processor, and returns the result.
-#[pyfunction]
-pub fn work_on(py: Python<'_>, job: &str) -> PyResult<String> {
-    let job: Job =
-        serde_json::from_str(job).map_err(|e| input(&format!("not a job of a sweep: {e}")))?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let made = py.detach(|| job.perform(&Runner::until(stop, 1))).map_err(of)?;
-    serde_json::to_string(&made).map_err(|e| failed(&e.to_string()))
 }

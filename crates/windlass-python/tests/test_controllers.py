@@ -76,7 +76,7 @@ def test_reno_in_python_has_the_packets_of_reno_in_rust(preset, recovery):
     scenario = LOSSY.set("stack.preset", preset).set("stack.recovery", recovery)
     ours, theirs = wl.run(scenario, seeds=3), wl.run(scenario, seeds=3, controllers=wl.WindowController)
     assert theirs.flows["algorithm"] == ["WindowController"] * 3
-    same = [name for name in ours.flows.columns if name != "algorithm"]
+    same = [name for name in ours.flows.columns if name not in ("algorithm", "scenario_hash")]
     assert {name: theirs.flows[name] for name in same} == {name: ours.flows[name] for name in same}
 
 
@@ -137,8 +137,6 @@ def test_exception_in_a_class_ends_the_run():
         wl.run(LOSSY, controllers=Nothing)
     with pytest.raises(wl.InputError, match="flow `three` not found; this scenario has `one`"):
         wl.run(LOSSY, controllers={"three": Nothing})
-    with pytest.raises(wl.InputError, match="not kept in a folder"):
-        wl.run(LOSSY, controllers=Nothing, folder="unused")
     datagrams = LOSSY.flow("a", "b", name="udp", traffic={"kind": "cbr", "rate": "10kbps", "packet": "100B", "transport": "udp"})
     with pytest.raises(wl.InputError, match="`udp` is not an ordinary TCP connection"):
         wl.run(datagrams, controllers={"udp": wl.WindowController})

@@ -118,6 +118,32 @@ pub enum RunError {
         /// The algorithm.
         algorithm: String,
     },
+    /// The scenario has a class in Python, and the backend has only its own algorithms.
+    #[error(
+        "flow `{flow}`: `{algorithm}` is a class in Python, which the backend `{world}` does not have; run it with --on sim"
+    )]
+    NoClass {
+        /// The backend.
+        world: World,
+        /// Name of the flow.
+        flow: String,
+        /// The class.
+        algorithm: String,
+    },
+    /// A class in Python failed.
+    #[error("flow `{flow}`: {message}")]
+    Class {
+        /// Name of the flow.
+        flow: String,
+        /// The exception.
+        message: String,
+    },
+    /// The process that should make the run refused it.
+    #[error("{0}")]
+    Refused(String),
+    /// The processes that make the runs do not answer.
+    #[error("{0}")]
+    Lost(String),
     /// The run was stopped before its end.
     #[error("the run was stopped before its end")]
     Stopped,
@@ -134,7 +160,15 @@ impl RunError {
 
     /// True if the scenario or the choice of the backend causes the error, and not the machine.
     pub fn is_input(&self) -> bool {
-        !matches!(self, RunError::Books { .. } | RunError::Stopped | RunError::Backend(_))
+        !matches!(
+            self,
+            RunError::Books { .. } | RunError::Stopped | RunError::Lost(_) | RunError::Backend(_)
+        )
+    }
+
+    /// True if no further run can succeed.
+    pub fn ends_all(&self) -> bool {
+        self.is_input() || matches!(self, RunError::Stopped | RunError::Lost(_))
     }
 }
 
@@ -146,6 +180,22 @@ impl RunError {
 pub fn no_kernels(world: World, scenario: &Scenario) -> Result<(), RunError> {
     match scenario.flows.iter().find(|flow| flow.kernel.is_some()) {
         Some(flow) => Err(RunError::NoSuchKernel {
+            world,
+            flow: flow.name.clone(),
+            algorithm: flow.algorithm().into_owned(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Checks, for a backend without Python, that the scenario has no class in Python.
+///
+/// # Errors
+///
+/// The first flow with a class.
+pub fn no_classes(world: World, scenario: &Scenario) -> Result<(), RunError> {
+    match scenario.flows.iter().find(|flow| flow.class.is_some()) {
+        Some(flow) => Err(RunError::NoClass {
             world,
             flow: flow.name.clone(),
             algorithm: flow.algorithm().into_owned(),

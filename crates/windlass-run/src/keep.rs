@@ -20,6 +20,8 @@ use windlass_scenario::{FlowSpec, Traffic};
 pub struct Folder {
     batch: Batch,
     tasks: Vec<Task>,
+    /// True if other processes make other runs of the same folder.
+    shared: bool,
     /// Notices for the user, such as an incomplete line that was removed, or runs of another version.
     pub notices: Vec<Notice>,
 }
@@ -32,11 +34,34 @@ impl Folder {
     ///
     /// The folder cannot be created or written.
     pub fn open(dir: &Path, tasks: Vec<Task>, runner: &Runner) -> Result<Folder, StoreError> {
-        let (mut batch, mut notices) = Batch::open(dir)?;
+        Folder::with(Batch::open(dir)?, tasks, runner)
+    }
+
+    /// Opens the folder together with other processes, to make only `part` of the runs of `tasks`. It writes no tables.
+    ///
+    /// # Errors
+    ///
+    /// As [`Folder::open`].
+    pub fn share(
+        dir: &Path,
+        tasks: Vec<Task>,
+        part: impl Fn(usize) -> bool,
+        runner: &Runner,
+    ) -> Result<Folder, StoreError> {
+        let mut place = 0..;
+        let part = tasks.into_iter().filter(|_| place.next().is_some_and(&part)).collect();
+        Ok(Folder { shared: true, ..Folder::with(Batch::share(dir)?, part, runner)? })
+    }
+
+    fn with(
+        (mut batch, mut notices): (Batch, Vec<Notice>),
+        tasks: Vec<Task>,
+        runner: &Runner,
+    ) -> Result<Folder, StoreError> {
         batch.count_only(|world| runner.release(world));
         let wanted: Vec<RunKey> = tasks.iter().map(Task::key).collect();
         notices.extend(batch.stale(&wanted));
-        let folder = Folder { batch, tasks, notices };
+        let folder = Folder { batch, tasks, shared: false, notices };
         let mut kept = BTreeSet::new();
         for task in &folder.tasks {
             if kept.insert((&task.experiment, &task.point)) {
@@ -45,6 +70,16 @@ impl Folder {
             }
         }
         Ok(folder)
+    }
+
+    /// Number of runs.
+    pub fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// True if the folder is for no run.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
     }
 
     /// Number of runs that are already stored.
@@ -128,6 +163,9 @@ impl Folder {
         )?;
         let records: Vec<RunRecord> =
             self.tasks.iter().filter_map(|t| self.batch.get(&t.key()).cloned()).collect();
+        if self.shared {
+            return Ok(Filled { records, failed, tables: Ok(()) });
+        }
         let tables = export_records(self.batch.dir(), &records, command, &[Format::Parquet]);
         let tables = tables.map(|_| ());
         Ok(Filled { records, failed, tables })

@@ -42,6 +42,7 @@ pub mod keep;
 mod key;
 mod pcapng;
 mod record;
+pub mod remote;
 mod runner;
 mod simulator;
 pub mod store;
@@ -49,7 +50,7 @@ mod task;
 mod version;
 mod world;
 
-pub use backend::{Backend, Ran, RunError, no_kernels};
+pub use backend::{Backend, Ran, RunError, no_classes, no_kernels};
 pub use course::{Course, Drops};
 pub use error::Error;
 pub use record::{RunRecord, Steady};

@@ -127,7 +127,7 @@ impl Runner {
             let outcome = catch_unwind(AssertUnwindSafe(|| self.run(task)));
             let reason = match outcome {
                 Ok(Ok(ran)) => return keep(task, ran, begun.elapsed()),
-                Ok(Err(e)) if e.is_input() || matches!(e, RunError::Stopped) => {
+                Ok(Err(e)) if e.ends_all() => {
                     return Err(e.into());
                 }
                 Ok(Err(e)) => e.to_string(),

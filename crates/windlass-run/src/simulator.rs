@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use windlass_cc::{Span, Time};
 use windlass_scenario::compile::compile;
-use windlass_scenario::{FlowSpec, Scenario};
+use windlass_scenario::{ClassHost, Fault, FlowSpec, Scenario, class_host};
 use windlass_sim::{Config, RunResult, Simulation};
 use windlass_tcp::CongestionControl;
 
@@ -36,14 +36,12 @@ impl Simulator {
     }
 }
 
-impl Backend for Simulator {
-    fn world(&self) -> World {
-        World::Sim
-    }
-
-    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+impl Simulator {
+    /// Runs a configuration of a scenario.
+    fn run_as(&self, config: Config, scenario: &Scenario) -> Result<RunResult, RunError> {
         no_kernels(World::Sim, scenario)?;
-        let mut simulation = Simulation::new(compile(scenario, seed)?)?;
+        let named = (scenario.name.as_str(), config.seed);
+        let mut simulation = Simulation::new(config)?;
         if let Some(controllers) = &self.controllers {
             for (flow, spec) in scenario.flows.iter().enumerate() {
                 if let Some(controller) = controllers(spec)
@@ -53,25 +51,99 @@ impl Backend for Simulator {
                 }
             }
         }
-        if let Some(stop) = &self.stop {
-            run_unless(stop, &mut simulation)?;
+        let classes = Classes::set(scenario, &mut simulation)?;
+        let mut result = match &classes {
+            None => self.to_the_end(simulation, named, None),
+            Some(classes) => classes.hold(|| self.to_the_end(simulation, named, Some(classes))),
+        }?;
+        for (flow, spec) in result.flows.iter_mut().zip(&scenario.flows) {
+            if spec.class.is_some() {
+                flow.algorithm = spec.algorithm().into_owned();
+            }
+        }
+        Ok(result)
+    }
+
+    /// Runs to the end of the simulation, unless it must stop.
+    fn to_the_end(
+        &self,
+        mut simulation: Simulation,
+        (name, seed): (&str, u64),
+        classes: Option<&Classes>,
+    ) -> Result<RunResult, RunError> {
+        let mut end = Time::ZERO;
+        while self.stop.is_some() || classes.is_some() {
+            if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return Err(RunError::Stopped);
+            }
+            end += LOOK_EVERY;
+            let more = simulation.run_until(end);
+            classes.map_or(Ok(()), Classes::check)?;
+            if !more {
+                break;
+            }
         }
         simulation.run();
-        Ok(Ran { result: concluded(simulation, &scenario.name, seed)?, kernel: None })
+        concluded(simulation, name, seed)
     }
 }
 
-/// Runs to the end of the simulation, unless `stop` becomes true.
-fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunError> {
-    let mut end = Time::ZERO;
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            return Err(RunError::Stopped);
+/// The classes in Python of a run.
+struct Classes {
+    host: &'static dyn ClassHost,
+    /// Name and fault of each flow with a class.
+    faults: Vec<(String, Fault)>,
+}
+
+impl Classes {
+    /// Gives the flows their classes; `None` if no flow has a class.
+    fn set(scenario: &Scenario, simulation: &mut Simulation) -> Result<Option<Classes>, RunError> {
+        let mut faults = Vec::new();
+        for (place, spec) in scenario.flows.iter().enumerate() {
+            let Some(class) = &spec.class else { continue };
+            let failed = |message| RunError::Class { flow: spec.name.clone(), message };
+            let host = class_host().ok_or_else(|| failed(NO_PYTHON.to_owned()))?;
+            let fault = Fault::default();
+            let controller = host.controller(class, fault.clone()).map_err(failed)?;
+            if !simulation.set_controller(place, controller) {
+                return Err(RunError::NoConnection(spec.name.clone()));
+            }
+            faults.push((spec.name.clone(), fault));
         }
-        end += LOOK_EVERY;
-        if !simulation.run_until(end) {
-            return Ok(());
-        }
+        let host = class_host().filter(|_| !faults.is_empty());
+        Ok(host.map(|host| Classes { host, faults }))
+    }
+
+    /// The first failure of a class.
+    fn check(&self) -> Result<(), RunError> {
+        let failed = self.faults.iter().find_map(|(flow, fault)| Some((flow, fault.get()?)));
+        failed.map_or(Ok(()), |(flow, message)| {
+            Err(RunError::Class { flow: flow.clone(), message: message.clone() })
+        })
+    }
+
+    /// Runs a simulation while the host keeps its other simulations waiting.
+    fn hold(
+        &self,
+        run: impl FnOnce() -> Result<RunResult, RunError> + Send,
+    ) -> Result<RunResult, RunError> {
+        let (mut run, mut result) = (Some(run), None);
+        self.host.hold(&mut || result = run.take().map(|run| run()));
+        result.unwrap_or(Err(RunError::Stopped))
+    }
+}
+
+/// The reason why this program has no class.
+const NO_PYTHON: &str = "the algorithm is a class in Python, and this program has no Python; use the command of the Python package";
+
+impl Backend for Simulator {
+    fn world(&self) -> World {
+        World::Sim
+    }
+
+    fn run(&self, scenario: &Scenario, seed: u64) -> Result<Ran, RunError> {
+        let result = self.run_as(compile(scenario, seed)?, scenario)?;
+        Ok(Ran { result, kernel: None })
     }
 }
 
@@ -81,20 +153,16 @@ fn run_unless(stop: &AtomicBool, simulation: &mut Simulation) -> Result<(), RunE
 ///
 /// The simulator does not support the scenario, or its packet counts do not add up.
 pub fn simulate(scenario: &Scenario, seed: u64) -> Result<RunResult, RunError> {
-    no_kernels(World::Sim, scenario)?;
-    simulate_as(compile(scenario, seed)?, &scenario.name)
+    Ok(Simulator::default().run(scenario, seed)?.result)
 }
 
-/// Runs a configuration, which may record other data than its scenario. `name` is for errors.
+/// Runs a configuration of a scenario, which may record other data than the scenario.
 ///
 /// # Errors
 ///
 /// As [`simulate`].
-pub fn simulate_as(config: Config, name: &str) -> Result<RunResult, RunError> {
-    let seed = config.seed;
-    let mut simulation = Simulation::new(config)?;
-    simulation.run();
-    concluded(simulation, name, seed)
+pub fn simulate_as(config: Config, scenario: &Scenario) -> Result<RunResult, RunError> {
+    Simulator::default().run_as(config, scenario)
 }
 
 fn concluded(simulation: Simulation, name: &str, seed: u64) -> Result<RunResult, RunError> {

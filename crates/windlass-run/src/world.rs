@@ -56,6 +56,11 @@ impl World {
     pub fn takes(self, candidate: &Candidate) -> Result<(), String> {
         let label = &candidate.label;
         let kernel = matches!(self, World::Linux | World::LinuxVt(_));
+        if let (Some(_), false) = (&candidate.class, self == World::Sim) {
+            return Err(format!(
+                "{label}: a class in Python runs on the backend sim only, not on `{self}`"
+            ));
+        }
         match candidate.kernel {
             Some(_) if !kernel => Err(format!(
                 "{label}: only a kernel has this algorithm, and the backend `{self}` has no kernel; choose linux or linux-vt"

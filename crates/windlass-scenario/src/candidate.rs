@@ -2,12 +2,13 @@
 
 use windlass_cc::{AnyParams, Flavour, rto};
 
-use crate::Scenario;
+use crate::class::Class;
 use crate::error::ScenarioError;
 use crate::fields::Field;
 use crate::params;
 use crate::problem::{Place, Problem};
 use crate::tree::{Entry, Node, Table, Value, parse_value};
+use crate::{FlowSpec, Scenario};
 
 /// An algorithm with its parameters and its slow start.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Candidate {
     pub controller: AnyParams,
     /// The kernel's name of the algorithm, if the text gives this name: `linux:nv`.
     pub kernel: Option<String>,
+    /// The class in Python, if the text names one. The label is then the last part of its name.
+    pub class: Option<Class>,
     /// The retransmission timer of a candidate for CoAP flows, which have no congestion control.
     pub timer: Option<rto::AnyParams>,
     /// The whole scenario of a candidate that is another setting, such as another initial timeout.
@@ -30,7 +33,7 @@ const SLOW_START: &str = "slow_start";
 impl Candidate {
     /// Reads `NAME`, or `NAME:KEY=VALUE:KEY=VALUE...`. A key is a key of a flow's `params`, or `slow_start` with
     /// the name of a slow start as value. Keys that are left out have their defaults. `linux:NAME` is the
-    /// kernel's algorithm of this name.
+    /// kernel's algorithm of this name, and `python:MODULE:CLASS` a class in Python.
     ///
     /// ```
     /// use windlass_scenario::Candidate;
@@ -49,11 +52,15 @@ impl Candidate {
         let wrong = |problem| ScenarioError::in_argument("--algorithms", label, problem);
         let kernel = params::by_kernel(label)
             .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
-        let controller = match kernel {
-            Some(_) => AnyParams::default(),
-            None => read(label, Flavour::Rfc).map_err(wrong)?,
+        let class = Class::parse(label)
+            .map_err(|message| wrong(Problem::new(&place(0, label), message)))?;
+        let controller = match (&kernel, &class) {
+            (Some(_), _) => AnyParams::default(),
+            (None, Some(class)) => class.params(Flavour::Rfc),
+            (None, None) => read(label, Flavour::Rfc).map_err(wrong)?,
         };
-        Ok(Candidate { label: label.to_owned(), controller, kernel, timer: None, setting: None })
+        let label = class.as_ref().map_or(label, Class::label).to_owned();
+        Ok(Candidate { label, controller, kernel, class, timer: None, setting: None })
     }
 
     /// Reads the retransmission timer of a flow of CoAP in the same form: `cocoa`, `coap:initial=15s`.
@@ -76,6 +83,7 @@ impl Candidate {
             label: label.to_owned(),
             controller,
             kernel: None,
+            class: None,
             timer: Some(timer),
             setting: None,
         })
@@ -84,11 +92,33 @@ impl Candidate {
     /// A setting of the scenario, with the algorithms that the scenario names.
     pub fn setting(label: String, scenario: Scenario) -> Candidate {
         let setting = Some(Box::new(scenario));
-        Candidate { label, controller: AnyParams::default(), kernel: None, timer: None, setting }
+        Candidate {
+            label,
+            controller: AnyParams::default(),
+            kernel: None,
+            class: None,
+            timer: None,
+            setting,
+        }
+    }
+
+    /// The text that a scenario has as its `algorithm`, with parameters after colons.
+    pub fn text(&self) -> String {
+        self.class.as_ref().map_or_else(|| self.label.clone(), Class::to_string)
+    }
+
+    /// Gives a flow this algorithm.
+    pub fn give(&self, flow: &mut FlowSpec) {
+        flow.set_controller(self.on(flow.flavour));
+        flow.kernel.clone_from(&self.kernel);
+        flow.class.clone_from(&self.class);
     }
 
     /// The parameters from the text, with the defaults of a stack of this implementation.
     pub fn on(&self, flavour: Flavour) -> AnyParams {
+        if let Some(class) = &self.class {
+            return class.params(flavour);
+        }
         if self.kernel.is_some() {
             return self.controller;
         }

@@ -15,7 +15,7 @@ use windlass_sim::link_radio::LinkRadio;
 use windlass_sim::queue::Level;
 use windlass_sim::random::{Purpose, Stream};
 use windlass_sim::session::{Exchanges, Sessions, Side, Step};
-use windlass_tcp::Profile;
+use windlass_tcp::{Profile, StackConfig};
 
 use crate::connections::ConnectionSpec;
 use crate::presets::{DtlsPreset, Security};
@@ -209,7 +209,9 @@ fn entity(name: &str) -> u64 {
 
 fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, seed: u64) -> FlowConfig {
     let start = start(spec, seed);
-    let profile = |controller, mtu| Profile::new(spec.stack, controller, mtu);
+    let declared = spec.class.as_ref().and_then(|class| class.recovery);
+    let stack = StackConfig { recovery: spec.stack.recovery.or(declared), ..spec.stack };
+    let profile = |controller, mtu| Profile::new(stack, controller, mtu);
     let least = mtus.iter().copied().min().unwrap_or(0);
     let multipath = spec.multipath.as_ref().map(|m| Multipath {
         config: m.config,

@@ -7,6 +7,7 @@ use windlass_sim::config::Coap as SimCoap;
 use windlass_sim::session::Connect;
 use windlass_tcp::Profile;
 
+use crate::class::{self, Class};
 use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
 use crate::context::Context;
 use crate::draw;
@@ -29,7 +30,7 @@ section! {
     name Name, "unique name", "`from-to`, with `-2`, `-3` ... if taken";
     from Text, "node that sends the data", "required";
     to Text, "node that receives it", "required";
-    algorithm Either(vec![algorithms(), KernelName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is the kernel's algorithm of this name, for runs on that kernel only", "required, but for datagrams `none`";
+    algorithm Either(vec![algorithms(), KernelName, ClassName]), "congestion control; `windlass algorithms` lists them. `linux:NAME` is the kernel's algorithm of this name, for runs on that kernel only. `python:MODULE:CLASS` is a [class in Python](../guides/python.md#your-own-algorithm), for runs of the Python package and its command", "required, but for datagrams `none`";
     params Params, "table: parameters of the algorithm", "the algorithm's";
     slow_start SlowStart, "`standard`, `limited`, `hystart`, `hystart++`, `vegas`, `packet-pair`, `adaptive`, `ccm-ss`, `quick-start`, `search` or `careful-resume`, or a table with a `name` and parameters: `{ name = \"hystart\", detect = \"delay\" }`", "the algorithm's";
     flavour Words(Flavour::WORDS.to_vec()), "implementation of the algorithm and its slow start: `rfc` (the paper's or RFC's), `linux` or `ns3`", "the `stack`'s";
@@ -65,6 +66,7 @@ struct Template<'a> {
     fields: Fields<'a>,
     controller: Option<AnyParams>,
     kernel: Option<String>,
+    class: Option<Class>,
     home: Home,
     stack: Stack,
     traffic: Traffic,
@@ -181,11 +183,18 @@ impl Context<'_> {
             params::by_kernel(f.string()?).map_err(|message| Problem::new(&f.node.place, message))
         };
         let kernel = fields.opt("algorithm", kernel)?.flatten();
+        let class = fields.opt("algorithm", Class::read)?.flatten();
         let mut controller = match fields.field("algorithm") {
             None if is_udp => None,
             _ if kernel.is_some() => Some(AnyParams::default()),
-            _ => fields.req("algorithm", "\"reno\"", |f| params::algorithm(f, flavour))?,
+            _ => fields.req("algorithm", "\"reno\"", |f| match &class {
+                Some(class) => Ok(Some(class.params(flavour))),
+                None => params::algorithm(f, flavour),
+            })?,
         };
+        if class.is_some() {
+            class::refused(&fields)?;
+        }
         if controller.is_some() == is_udp {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
             let message = if matches!(traffic, Traffic::Coap(_)) {
@@ -259,6 +268,7 @@ impl Context<'_> {
         Ok(Template {
             controller,
             kernel,
+            class,
             home,
             stack,
             multipath,
@@ -334,6 +344,7 @@ impl Context<'_> {
             to,
             controller: template.controller,
             kernel: template.kernel.clone(),
+            class: template.class.clone(),
             home: template.home,
             flavour: template.stack.flavour,
             stack: template.stack.config,

@@ -54,6 +54,7 @@
 #![forbid(unsafe_code)]
 
 mod candidate;
+mod class;
 mod codec;
 pub mod compile;
 pub mod connections;
@@ -102,6 +103,7 @@ use std::path::Path;
 use windlass_cc::Span;
 
 pub use candidate::Candidate;
+pub use class::{Class, ClassHost, Declaration, Fault, class_host, host_classes};
 pub use error::ScenarioError;
 pub use model::{
     Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, OutageSpec,

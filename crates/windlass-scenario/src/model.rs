@@ -14,6 +14,7 @@ use windlass_sim::radio::RadioConfig;
 use windlass_tcp::StackConfig;
 use windlass_tcp::mptcp::MultipathConfig;
 
+use crate::class::Class;
 use crate::connections::ConnectionSpec;
 use crate::presets::Security;
 use crate::units::QueueLimit;
@@ -201,6 +202,8 @@ pub struct FlowSpec {
     /// The kernel's name of an algorithm that only the kernel may have. `controller` is then a substitute that never
     /// runs.
     pub kernel: Option<String>,
+    /// The class that is the algorithm. `controller` then has the parameters that the class receives.
+    pub class: Option<Class>,
     /// The build of the algorithm that a kernel runs.
     pub home: Home,
     /// The implementation of algorithms on this stack: RFC, Linux or ns-3. An algorithm that replaces the flow's
@@ -277,17 +280,27 @@ impl FlowSpec {
             None => {}
         }
         self.controller = Some(controller);
-        self.kernel = None;
+        (self.kernel, self.class) = (None, None);
         for subflow in self.multipath.iter_mut().flat_map(|m| &mut m.subflows) {
             subflow.controller = controller;
         }
     }
 
-    /// Identifier of the algorithm, or [`NO_ALGORITHM`].
+    /// Gives the flow a class. Its parameters stay if the class has the services of the flow's algorithm.
+    pub fn set_class(&mut self, class: Class) {
+        let same = self.controller.is_some_and(|params| params.info().id == class.like);
+        if !same {
+            self.set_controller(class.params(self.flavour));
+        }
+        (self.kernel, self.class) = (None, Some(class));
+    }
+
+    /// Identifier of the algorithm in tables, or [`NO_ALGORITHM`].
     pub fn algorithm(&self) -> Cow<'static, str> {
-        match &self.kernel {
-            Some(name) => format!("{LINUX}{name}").into(),
-            None => self.controller.map_or(NO_ALGORITHM, |params| params.info().id).into(),
+        match (&self.kernel, &self.class) {
+            (Some(name), _) => format!("{LINUX}{name}").into(),
+            (None, Some(class)) => class.label().to_owned().into(),
+            (None, None) => self.controller.map_or(NO_ALGORITHM, |params| params.info().id).into(),
         }
     }
 }

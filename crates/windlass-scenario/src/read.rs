@@ -50,7 +50,7 @@ section! {
 section! {
     /// `[record]`.
     RECORD, "record":
-    series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rto_ns`, `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
+    series list(series_names()), "series of every flow: `cwnd_bytes`, `ssthresh_bytes`, `in_flight_bytes`, `srtt_ns`, `rtt_ns` (each sample), `rto_ns`, `latency_ns` (of each message that arrives, with a `deadline`), `ack_number_bytes`, `rwnd_bytes`, `delivered_bytes`, `pacing_bps`, `state.FIELD` or, for all fields, `state`", "`[]`";
     interval Of(Time), "minimum time between two samples of a series; `0s` records every change", "`\"0s\"`";
     capture list(Text), "names of links whose packets are written to a pcapng file", "`[]`";
     bins Of(Time), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; at most a million intervals per run. `0s` counts nothing", "`\"0s\"`";

@@ -27,6 +27,8 @@ pub(crate) enum Shape {
     Name,
     /// An algorithm by the kernel's name.
     KernelName,
+    /// An algorithm that is a class in Python.
+    ClassName,
     /// `true` or `false`.
     Flag,
     /// A number without a unit.

@@ -237,7 +237,10 @@ fn flow(
     if !flow.draw.is_empty() {
         lines.raw("draw", array(&flow.draw, |node| quote(&scenario.nodes[*node])));
     }
-    lines.quoted("algorithm", flow.algorithm());
+    match &flow.class {
+        Some(class) => lines.quoted("algorithm", class),
+        None => lines.quoted("algorithm", flow.algorithm()),
+    }
     // The substitute for a kernel's algorithm never runs, so its parameters are left out.
     let controllers = if flow.kernel.is_some() { Controllers::ByName } else { controllers };
     // Left out at its default, so that it changes no older hash.

@@ -184,6 +184,11 @@ impl Messages {
         self.age.read(due, now);
     }
 
+    /// Latencies of the messages that have arrived, nanoseconds, in order of arrival.
+    pub fn latencies_ns(&self) -> &[u64] {
+        &self.latencies_ns
+    }
+
     /// Results at `now`.
     pub fn result(&self, now: Time) -> MessageResult {
         Messages::together([self], now).unwrap_or_default()

@@ -7,6 +7,7 @@ use windlass_tcp::{Endpoint, Profile};
 use crate::config::{Config, FlowConfig};
 use crate::core::Core;
 use crate::host::{Host, Kind};
+use crate::latency::Messages;
 use crate::multipath::MultipathEnd;
 use crate::results::{Sample, Series};
 
@@ -51,6 +52,7 @@ impl Recorder {
             }
             Kind::Tcp { endpoint, app } => {
                 self.receiver(core.now, flow, endpoint, app.delivered);
+                self.messages(core.now, flow, app.messages.as_deref());
             }
             Kind::DatagramSink { bytes, .. } => self
                 .observe(core.now, flow, |series| (series == Series::Delivered).then_some(*bytes)),
@@ -69,7 +71,10 @@ impl Recorder {
                 Some(endpoint) if sends => {
                     self.sender(core.now, flow, &core.profiles[*profile as usize], endpoint);
                 }
-                Some(endpoint) => self.receiver(core.now, flow, endpoint, end.delivered()),
+                Some(endpoint) => {
+                    self.receiver(core.now, flow, endpoint, end.delivered());
+                    self.messages(core.now, flow, end.messages());
+                }
                 None => {}
             },
             Kind::Multipath(end) => self.multipath(core, flow, sends, end),
@@ -104,6 +109,8 @@ impl Recorder {
             Series::Pacing => Some(e.pacing_rate(p).0.saturating_mul(8)),
             _ => None,
         });
+        let (samples, rtt) = e.rtt_samples();
+        self.events(now, flow, Series::Rtt, u64::from(samples), &[rtt.0]);
         if self.states < self.series.len() {
             e.trace(&mut |field, value| {
                 let states = &self.series[self.states..];
@@ -112,6 +119,26 @@ impl Recorder {
                 }
             });
         }
+    }
+
+    /// Records the latencies of the messages that have just arrived.
+    fn messages(&mut self, now: Time, flow: u32, messages: Option<&Messages>) {
+        let Some(latencies) = messages.map(Messages::latencies_ns) else { return };
+        self.events(now, flow, Series::Latency, latencies.len() as u64, latencies);
+    }
+
+    /// Records the last values of a series of events, of which there were `count` so far. `latest` ends with the
+    /// newest. The sampling interval does not apply.
+    fn events(&mut self, now: Time, flow: u32, series: Series, count: u64, latest: &[u64]) {
+        let Some(place) = self.series.iter().position(|s| *s == series) else { return };
+        let last = &mut self.last[flow as usize * self.series.len() + place];
+        // Each connection of successive connections counts anew.
+        let known = last.map_or(0, |(_, known)| known);
+        let known = if known > count { 0 } else { known };
+        let new = count.saturating_sub(known).min(latest.len() as u64) as usize;
+        *last = Some((now, count));
+        let samples = latest[latest.len() - new..].iter();
+        self.samples.extend(samples.map(|&value| Sample { time: now, flow, series, value }));
     }
 
     /// Records the values of the data receiver of a flow after an event. Its application has read

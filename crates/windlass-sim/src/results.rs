@@ -275,8 +275,12 @@ pub enum Series {
     InFlight,
     /// Smoothed RTT of the data sender, nanoseconds.
     Srtt,
+    /// Each RTT sample of the data sender, nanoseconds: of data without a retransmission.
+    Rtt,
     /// Retransmission timeout of the data sender, nanoseconds.
     Rto,
+    /// Latency of each message that arrives, nanoseconds, for traffic with a deadline.
+    Latency,
     /// Highest stream offset acknowledged by the data receiver, bytes.
     AckNumber,
     /// Receive window that the data receiver advertised last, bytes.
@@ -294,12 +298,14 @@ pub enum Series {
 
 impl Series {
     /// Every series that all algorithms have, with its column name. The name ends with the unit.
-    pub const ALL: [(&'static str, Series); 9] = [
+    pub const ALL: [(&'static str, Series); 11] = [
         ("cwnd_bytes", Series::Cwnd),
         ("ssthresh_bytes", Series::Ssthresh),
         ("in_flight_bytes", Series::InFlight),
         ("srtt_ns", Series::Srtt),
+        ("rtt_ns", Series::Rtt),
         ("rto_ns", Series::Rto),
+        ("latency_ns", Series::Latency),
         ("ack_number_bytes", Series::AckNumber),
         ("rwnd_bytes", Series::Rwnd),
         ("delivered_bytes", Series::Delivered),

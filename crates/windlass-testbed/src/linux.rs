@@ -1,6 +1,6 @@
 //! The running kernel as a backend.
 
-use windlass_run::{Backend, Ran, RunError, World};
+use windlass_run::{Backend, Ran, RunError, World, no_classes};
 use windlass_scenario::compile::compile;
 use windlass_scenario::{Home, Scenario};
 
@@ -83,9 +83,10 @@ pub(crate) fn differences(world: World, scenario: &Scenario) -> Result<Vec<Strin
     Ok(live::differences(&compile(scenario, scenario.seed)?, &ours, &named(scenario)))
 }
 
-/// Checks that the scenario has no radio cell and no link with a radio, because these backends only have
-/// links.
+/// Checks that the scenario has no radio cell, no link with a radio and no class in Python, because these backends
+/// only have links and their own algorithms.
 pub(crate) fn no_radio(world: World, scenario: &Scenario) -> Result<(), RunError> {
+    no_classes(world, scenario)?;
     if let Some(link) = scenario.links.iter().find(|link| link.radio.is_some()) {
         return Err(RunError::NoLinkRadio { world, link: link.name.clone() });
     }

@@ -1,6 +1,7 @@
 //! Arguments of `assess`.
 
 use clap::Args;
+use windlass_lab::Shard;
 use windlass_lab::run::World;
 use windlass_lab::units::Duration;
 
@@ -48,6 +49,15 @@ pub struct Assess {
     /// of scorecard.json. A full assessment reuses their runs.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// Execute one part of the runs, such as 3/8, independent of earlier verdicts, and grade nothing.
+    /// Shards may share a folder on a network disk; the same command without --shard combines their
+    /// runs.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Submit an array job with this number of shards to Slurm, and run nothing here; the folder
+    /// keeps its script as slurm.sh.
+    #[arg(long, value_name = "SHARDS", conflicts_with = "shard", value_parser = clap::value_parser!(u16).range(1..))]
+    pub slurm: Option<u16>,
     /// Set the examination: the name of a built-in examination, or a folder with your own.
     #[arg(long, value_name = "NAME", default_value = "rfc9743")]
     pub examination: String,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use windlass_lab::Shard;
 use windlass_lab::compare::Measure;
 use windlass_lab::run::World;
 use windlass_lab::units::Duration;
@@ -13,6 +14,7 @@ Examples:
   windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr,reno --jitter 1s
   windlass compare scenarios/lossy-download.toml --algorithms newreno,cubic --seeds 30 --out lossy
   windlass compare scenarios/dumbbell.toml --algorithms cubic,cubic:keep=0.5 --baseline cubic
+  windlass compare scenarios/dumbbell.toml --algorithms cubic,bbr --out shared --slurm 8
   windlass compare scenarios/two-rates.toml --algorithms reno,vegas --flows firmware --metric loss
 
 docs/src/guides/compare.md explains the tables and the statistics.";
@@ -69,6 +71,14 @@ pub struct Compare {
     /// Also write a folder with report.html, ranking and harm as Parquet and CSV, and every run.
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Execute one part of the runs, such as 3/8, and compare nothing. Shards may share the folder of
+    /// --out on a network disk; the same command without --shard combines their runs.
+    #[arg(long, value_name = "I/N", requires = "out")]
+    pub shard: Option<Shard>,
+    /// Submit an array job with this number of shards to Slurm, and run nothing here; the folder
+    /// keeps its script as slurm.sh.
+    #[arg(long, value_name = "SHARDS", requires = "out", conflicts_with = "shard", value_parser = clap::value_parser!(u16).range(1..))]
+    pub slurm: Option<u16>,
     /// Set the number of parallel runs; 0 is one run per processor.
     #[arg(short, long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub jobs: u16,

@@ -19,7 +19,7 @@ use crate::args::Assess;
 use crate::output::{Chatter, Failure, print, width};
 
 /// Assesses each algorithm with the set of criteria.
-pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
+pub fn run(args: &Assess, words: &str, chatter: &Chatter) -> Result<(), Failure> {
     let mut examination = find(&args.examination)?;
     if !args.only.is_empty() {
         let wrong = |known: Vec<String>| {
@@ -38,6 +38,9 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
         .collect::<Result<_, _>>()
         .map_err(Failure::input)?;
     subjects.iter().try_for_each(|s| args.on.takes(s)).map_err(Failure::input)?;
+    if let Some(shards) = args.slurm {
+        return super::slurm::submit(words, examination.id(), shards, &args.work.out, chatter);
+    }
     let runner = runner(args.work.jobs.into());
     let out = args.work.out.join(examination.id());
     let mut cards = Vec::new();
@@ -47,14 +50,16 @@ pub fn run(args: &Assess, chatter: &Chatter) -> Result<(), Failure> {
             budget: Some(seconds),
             seeds: args.seeds,
             on: vec![args.on],
-            shard: None,
+            shard: args.shard,
             out: out.clone(),
-            command: command(args, &subject.label),
+            command: command(args, &subject.text()),
         };
         let (assessed, ended) = assess(&examination, subject, &options, &runner, chatter)?;
-        show(&assessed, chatter)?;
-        cards.push(assessed.scorecard);
         end = end.and(ended);
+        if let Some(assessed) = assessed {
+            show(&assessed, chatter)?;
+            cards.push(assessed.scorecard);
+        }
     }
     if cards.len() > 1 {
         beside(&cards, &out, chatter)?;
@@ -100,16 +105,24 @@ fn assess(
     options: &Options,
     runner: &Runner,
     chatter: &Chatter,
-) -> Result<(Assessed, Result<(), Failure>), Failure> {
+) -> Result<(Option<Assessed>, Result<(), Failure>), Failure> {
     let [world] = options.on[..] else { return Err(Failure::input("choose one backend")) };
+    let examination = &examination.suited(subject);
     let subject = &Subject::from(subject);
     let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::of_reproduction)?;
     let dir = options.out.join(&paper.id);
     let failed = make(&mut work, (&subject.label, &dir), runner, chatter)?;
     let end = outcome(&failed, Some(&dir));
+    if let Some(shard) = options.shard {
+        chatter.say(format!(
+            "{}: shard {shard} is done; when all are, the same command without --shard grades",
+            subject.label
+        ));
+        return Ok((None, end));
+    }
     match examination.conclude(subject, &work, runner, &[Format::Parquet]) {
-        Ok(assessed) => Ok((assessed, end)),
+        Ok(assessed) => Ok((Some(assessed), end)),
         // Without any result, the reason for the failure is the error.
         Err(e) => Err(end.err().unwrap_or_else(|| Failure::work(e))),
     }

@@ -2,11 +2,11 @@
 
 use std::io::Write as _;
 
-use windlass_lab::choose::{AS_GIVEN, Choice, Device, candidates, text};
+use windlass_lab::choose::{AS_GIVEN, Choice, Device, candidates, ends, text, usual_aim};
 use windlass_lab::compare::{Measure, Request};
 use windlass_lab::run::store::replace;
 use windlass_lab::run::{RunRecord, World};
-use windlass_lab::scenario::{Scenario, Traffic};
+use windlass_lab::scenario::Scenario;
 use windlass_lab::sweep;
 use windlass_lab::units::{BitRate, Bytes};
 
@@ -120,22 +120,14 @@ fn settings(args: &Choose, given: &Scenario) -> Result<Vec<(String, Scenario)>, 
 
 /// The measure to optimise. The scenario must support this measure.
 fn aim(args: &Choose, scenario: &Scenario) -> Result<Measure, Failure> {
-    let ends = |traffic: &Traffic| {
-        matches!(traffic, Traffic::Bulk { bytes: Some(_) } | Traffic::RequestResponse { .. })
-    };
-    let any = |is: &dyn Fn(&Traffic) -> bool| scenario.flows.iter().any(|f| is(&f.traffic));
-    let tcp = scenario.flows.iter().any(|flow| flow.controller.is_some());
     match args.aim {
-        Some(Measure::Completion) if !any(&ends) => Err(Failure::input(
-            "nothing that is sent has an end, so that nothing completes; choose another --aim, or give a flow a size",
-        )),
-        Some(aim) => Ok(aim),
-        None if any(&ends) => Ok(Measure::Completion),
-        None if any(&|traffic| traffic.deadline().is_some()) => Ok(Measure::Late),
-        None if !tcp && any(&|traffic| matches!(traffic, Traffic::Coap(_))) => {
-            Ok(Measure::Exchange)
+        Some(Measure::Completion) if !scenario.flows.iter().any(|f| ends(&f.traffic)) => {
+            Err(Failure::input(
+                "nothing that is sent has an end, so that nothing completes; choose another --aim, or give a flow a size",
+            ))
         }
-        None => Ok(Measure::Goodput),
+        Some(aim) => Ok(aim),
+        None => Ok(usual_aim(scenario)),
     }
 }
 

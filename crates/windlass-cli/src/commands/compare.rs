@@ -1,13 +1,10 @@
 //! `windlass compare`.
 
-use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
-use windlass_lab::compare::{Findings, Question, Request, files, report, text};
+use windlass_lab::compare::{Findings, Question, Request, files, text};
 use windlass_lab::outlook;
-use windlass_lab::run::store::export::{Format, Provenance, export, write};
-use windlass_lab::run::store::replace;
+use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::{RunRecord, Runner};
 
 use super::making::{Making, ready, runner};
@@ -22,20 +19,30 @@ pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failu
     }
     let runner = runner(args.jobs.into());
     ready(&runner, args.on, &question.scenario, chatter)?;
+    if let (Some(shards), Some(dir)) = (args.slurm, &args.out) {
+        return super::slurm::submit(command, &question.scenario.name, shards, dir, chatter);
+    }
     let tasks = question.tasks();
     let begun = Instant::now();
     let (records, mut outcome) = match &args.out {
-        Some(dir) => making(&runner, chatter).keep(dir, tasks, command),
+        Some(dir) => making(&runner, chatter).keep_part(dir, tasks, args.shard, command),
         None => making(&runner, chatter).make(&tasks),
     }?;
     chatter.say(format!("{} runs, {:.1} s", records.len(), begun.elapsed().as_secs_f64()));
+    if let Some(shard) = args.shard {
+        chatter.say(format!(
+            "shard {shard} is done; when all are, the same command without --shard compares"
+        ));
+        return outcome;
+    }
     let findings = question.answer(&records);
     if findings.rankings.iter().all(|r| r.measure != question.measure) {
         let name = question.measure.name();
         chatter.say(format!("note: this scenario has no {name}; the ranking uses another metric"));
     }
     if let Some(dir) = &args.out {
-        outcome = outcome.and(write_files(dir, &findings, &records, command));
+        let written = files::keep(dir, &findings, &records, command);
+        outcome = outcome.and(written.map_err(Failure::of));
         if outcome.is_ok() {
             chatter.say(format!("report:  {}", dir.join("report.html").display()));
         }
@@ -68,25 +75,6 @@ fn question(args: &Compare) -> Result<Question, Failure> {
 fn making<'a>(runner: &'a Runner, chatter: &'a Chatter) -> Making<'a> {
     let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
     Making { noun: "compare", runner, line, chatter }
-}
-
-/// Writes report and tables to the folder of the runs.
-fn write_files(
-    dir: &Path,
-    findings: &Findings,
-    records: &[RunRecord],
-    command: &str,
-) -> Result<(), Failure> {
-    let provenance = Provenance::of(records, command);
-    for table in files::tables(findings) {
-        for format in [Format::Parquet, Format::Csv] {
-            export(dir, table.name, format, [table.clone()], &provenance).map_err(Failure::work)?;
-        }
-    }
-    let page = windlass_lab::report::html::render(&report(findings, command));
-    let page = page.map_err(Failure::work)?;
-    replace(dir, "report.html", |out| out.write_all(page.as_bytes())).map_err(Failure::work)?;
-    Ok(())
 }
 
 fn show(

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use windlass_lab::run::keep::{Filled, Folder};
+use windlass_lab::run::keep::Filled;
 use windlass_lab::run::store::{FAILURES, Memory};
 use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
+use windlass_lab::{Shard, open_folder};
 
 use crate::output::{Chatter, Failure, keeps};
 
@@ -76,9 +77,20 @@ pub struct Making<'a> {
 impl Making<'_> {
     /// Executes the runs and stores them in a folder. `command` repeats them.
     pub fn keep(&self, dir: &Path, tasks: Vec<Task>, command: &str) -> Result<Made, Failure> {
-        let total = tasks.len();
+        self.keep_part(dir, tasks, None, command)
+    }
+
+    /// Executes a shard's part of the runs, or all runs, and stores them in a folder. A shard writes no tables.
+    pub fn keep_part(
+        &self,
+        dir: &Path,
+        tasks: Vec<Task>,
+        shard: Option<Shard>,
+        command: &str,
+    ) -> Result<Made, Failure> {
         keeps(Some(dir));
-        let mut folder = Folder::open(dir, tasks, self.runner).map_err(Failure::work)?;
+        let mut folder = open_folder(dir, tasks, shard, self.runner).map_err(Failure::work)?;
+        let total = folder.len();
         for notice in &folder.notices {
             self.chatter.say(format!("note: {notice}"));
         }

@@ -2,6 +2,7 @@
 
 pub mod adversary;
 pub mod algorithms;
+pub mod artefact;
 pub mod assess;
 pub mod book;
 pub mod choose;

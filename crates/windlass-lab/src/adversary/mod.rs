@@ -222,7 +222,7 @@ impl Search {
         let (damage, attack, more) = self.smaller((worst, attack), runner, &done)?;
         Ok(Found {
             algorithm: self.subject.label.clone(),
-            second: self.second().map(str::to_owned),
+            second: self.second().map(|c| c.label.clone()),
             goal: self.goal,
             world: self.world.to_string(),
             unharmed,
@@ -275,13 +275,14 @@ impl Search {
     }
 
     /// The algorithm of the second flow, if the search has a second flow.
-    fn second(&self) -> Option<&str> {
+    fn second(&self) -> Option<&Candidate> {
         let own = (self.goal == Goal::Starvation).then_some(&self.subject);
-        self.rival.as_ref().or(own).map(|c| c.label.as_str())
+        self.rival.as_ref().or(own)
     }
 
     fn scenario(&self, attack: &Attack) -> Result<Scenario, Error> {
-        Ok(attack.scenario(&self.subject.label, self.second())?)
+        let second = self.second().map(Candidate::text);
+        Ok(attack.scenario(&self.subject.text(), second.as_deref())?)
     }
 
     fn tried(

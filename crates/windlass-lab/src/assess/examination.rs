@@ -22,11 +22,19 @@ pub struct Subject {
     pub label: String,
     /// The algorithm of the subject's flows in the scenarios. An external algorithm may run instead of it.
     pub(super) seat: String,
+    /// True if scenario files reproduce its runs.
+    pub(super) has_files: bool,
 }
 
 impl From<&Candidate> for Subject {
     fn from(candidate: &Candidate) -> Subject {
-        Subject { label: candidate.label.clone(), seat: candidate.label.clone() }
+        let label = match &candidate.class {
+            Some(class) => format!("{}-{}", class.label(), class.version),
+            None => candidate.label.clone(),
+        };
+        // Only its own process has a class that is defined within a function.
+        let has_files = candidate.class.as_ref().is_none_or(|class| !class.name.contains('<'));
+        Subject { label, seat: candidate.text(), has_files }
     }
 }
 
@@ -35,12 +43,7 @@ impl Subject {
     /// ([`Simulator::with_controllers`](crate::run::Simulator::with_controllers)). No scenario file
     /// reproduces its runs, so that its scorecard has no commands.
     pub fn in_place_of(seat: &Candidate, label: String) -> Subject {
-        Subject { label, seat: seat.label.clone() }
-    }
-
-    /// True if scenario files reproduce its runs.
-    pub(super) fn has_files(&self) -> bool {
-        self.label == self.seat
+        Subject { label, seat: seat.label.clone(), has_files: false }
     }
 }
 

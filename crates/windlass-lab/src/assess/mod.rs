@@ -130,6 +130,14 @@ impl Examination {
         several.fold(self.clone(), |kept, f| kept.without(&f.id, why))
     }
 
+    /// The examination without the families that this algorithm cannot take: a class in Python has one path.
+    pub fn suited(&self, subject: &Candidate) -> Examination {
+        match subject.class {
+            Some(_) => self.on_one_path("A class in Python has one path."),
+            None => self.clone(),
+        }
+    }
+
     /// The paper with the runs and claims for an algorithm on a backend. `command` reproduces it.
     pub fn of(&self, subject: &Subject, world: World, command: &str) -> Paper {
         let given = [("subject", subject.seat.clone()), ("world", world.to_string())];

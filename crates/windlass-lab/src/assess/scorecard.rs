@@ -293,7 +293,7 @@ pub(super) fn of(
     runs: usize,
 ) -> Result<Scorecard, ReproduceError> {
     let (plan, claims, judgements) = work.judgements(runner)?;
-    let kept = if subject.has_files() { work.kept() } else { BTreeMap::new() };
+    let kept = if subject.has_files { work.kept() } else { BTreeMap::new() };
     let seen = Seen { plan, claims, judgements: &judgements, kept: &kept };
     let paper = &examination.paper;
     Ok(Scorecard {

@@ -18,7 +18,7 @@ use crate::compare::{ALPHA, Findings, Flows, Measure, Question, Ranking};
 use crate::outlook;
 use crate::report::numbers::{interval, number};
 use crate::run::{RunRecord, Task};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Traffic};
 use crate::stats::CONFIDENCE;
 use crate::stats::multiple::holm;
 use crate::stats::paired::{differences, t_test};
@@ -122,6 +122,27 @@ pub fn candidates(scenario: &Scenario, device: &Device) -> Result<Candidates, Er
         return Err(Error::Input(format!("no algorithm fits: {}", device.least(&left_out))));
     }
     Ok((kept, left_out))
+}
+
+/// The aim for the traffic of a scenario: completion with finite transfers, late messages with deadlines, exchanges if
+/// all flows are CoAP flows, otherwise goodput.
+pub fn usual_aim(scenario: &Scenario) -> Measure {
+    let any = |is: &dyn Fn(&Traffic) -> bool| scenario.flows.iter().any(|f| is(&f.traffic));
+    let tcp = scenario.flows.iter().any(|flow| flow.controller.is_some());
+    if any(&ends) {
+        Measure::Completion
+    } else if any(&|traffic| traffic.deadline().is_some()) {
+        Measure::Late
+    } else if !tcp && any(&|traffic| matches!(traffic, Traffic::Coap(_))) {
+        Measure::Exchange
+    } else {
+        Measure::Goodput
+    }
+}
+
+/// True if the traffic completes.
+pub fn ends(traffic: &Traffic) -> bool {
+    matches!(traffic, Traffic::Bulk { bytes: Some(_) } | Traffic::RequestResponse { .. })
 }
 
 /// The remedy if no candidate has a mean.

@@ -243,8 +243,7 @@ impl Cast {
                         coap.timer = timer;
                         continue;
                     }
-                    flow.set_controller(candidate.on(flow.flavour));
-                    flow.kernel.clone_from(&candidate.kernel);
+                    candidate.give(flow);
                 }
                 None => absent.push(flow),
             }

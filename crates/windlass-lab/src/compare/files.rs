@@ -1,6 +1,13 @@
 //! A comparison as tables for analysis.
 
-use crate::run::store::{Column, Table, Values};
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::Error;
+use crate::report::html;
+use crate::run::RunRecord;
+use crate::run::store::export::{Provenance, export};
+use crate::run::store::{Column, Format, Table, Values, replace};
 
 use super::harm::{Bar, Cell};
 use super::ranking::{Entry, Outcome, Versus};
@@ -13,6 +20,28 @@ pub fn tables(findings: &Findings) -> Vec<Table> {
         tables.push(harm(findings));
     }
     tables
+}
+
+/// Writes the tables and the report to the folder of the runs.
+///
+/// # Errors
+///
+/// A file cannot be written.
+pub fn keep(
+    dir: &Path,
+    findings: &Findings,
+    records: &[RunRecord],
+    command: &str,
+) -> Result<(), Error> {
+    let provenance = Provenance::of(records, command);
+    for table in tables(findings) {
+        for format in [Format::Parquet, Format::Csv] {
+            export(dir, table.name, format, [table.clone()], &provenance)?;
+        }
+    }
+    let page = html::render(&super::report(findings, command))?;
+    replace(dir, "report.html", |out| out.write_all(page.as_bytes()))?;
+    Ok(())
 }
 
 /// The columns of a table, while they are collected.

@@ -236,7 +236,7 @@ fn value(keys: &[&str], item: &str) -> Result<AxisValue, String> {
     if parts.contains(&"") {
         return Err("a value is empty; write the values with one comma between them".to_owned());
     }
-    let label = unquoted(item);
+    let label = class_label(unquoted(item));
     if label.contains([',', '=']) {
         return Err(format!(
             "`{item}` has a `,` or `=`, which no label can have; give it a label in a sweep file"
@@ -244,6 +244,16 @@ fn value(keys: &[&str], item: &str) -> Result<AxisValue, String> {
     }
     let set = keys.iter().zip(parts).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
     Ok(AxisValue { label: label.to_owned(), set, ..AxisValue::default() })
+}
+
+/// The name of a class in Python without its module and version. Other values are their own labels.
+fn class_label(item: &str) -> &str {
+    let Some((_, class)) = item.strip_prefix("python:").and_then(|rest| rest.split_once(':'))
+    else {
+        return item;
+    };
+    let name = class.split(['/', '@']).next().unwrap_or(class);
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// Splits the text at commas. Commas within quotes and brackets do not separate values.

@@ -11,7 +11,6 @@
 
 mod axes;
 mod file;
-mod job;
 mod measure;
 mod pace;
 mod page;
@@ -27,7 +26,6 @@ use std::path::PathBuf;
 
 pub(crate) use axes::spelt_out_for;
 pub use axes::{Setting, settings, spelt_out};
-pub use job::{Job, Made};
 pub use measure::{Goal, Measure};
 pub use plan::{Count, Plan, PlannedPoint, Request, check_seeds};
 pub use points::{Cell, Method};

@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::job::{Job, Made};
 use super::pace::Pace;
 use super::plan::{Count, Plan, PlannedPoint};
 use super::progress::{Desk, Progress, slowest};
@@ -300,54 +299,6 @@ impl Sweep {
         })?;
         self.failed.extend(failed);
         Ok(())
-    }
-
-    /// The missing runs for the next decision as jobs for any machine, without the runs that failed in this call.
-    /// The longest runs are first; unknown durations count as longest. An empty list means that the sweep is
-    /// complete.
-    ///
-    /// # Errors
-    ///
-    /// The folder is not writable.
-    pub fn jobs(&mut self) -> Result<Vec<Job>, Error> {
-        let mut missing = self.untried()?;
-        if missing.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.begin(&missing)?;
-        let cost = |task: &Task| self.pace.of(&task.scenario_hash).unwrap_or(f64::INFINITY);
-        missing.sort_by(|a, b| cost(b).total_cmp(&cost(a)));
-        Ok(missing.iter().map(|task| Job::of(task, self.plan.warm_up)).collect())
-    }
-
-    /// Stores the result of a job. A run that is stored already is ignored, because two machines may have made it.
-    ///
-    /// # Errors
-    ///
-    /// The run does not belong to this sweep and this version, or cannot be stored.
-    pub fn take(&mut self, made: Made) -> Result<(), Error> {
-        let record = match made {
-            Made::Failed(failed) => {
-                self.failed.push(failed);
-                return Ok(());
-            }
-            Made::Record { record, took_s } => {
-                self.pace.took(&record.scenario_hash, Duration::from_secs_f64(took_s.max(0.0)));
-                record
-            }
-        };
-        let key = RunKey::of(&record);
-        if self.batch.has(&key) {
-            return Ok(());
-        }
-        let hash = &record.scenario_hash;
-        let ours = |p: &PlannedPoint| p.point.id == record.point && *p.hash == **hash;
-        if !self.plan.points.iter().any(ours) || record.version != crate::run::VERSION {
-            return Err(Error::Input(format!(
-                "{key} does not belong to this sweep, or is from another version"
-            )));
-        }
-        Ok(self.batch.append(*record)?)
     }
 
     /// Runs that gave no result in this call.

@@ -92,7 +92,7 @@ impl Case {
         let Record { delays, .. } = config.record;
         config.record = Record { delays, decisions: true, ..Record::default() };
         more(&mut config.record);
-        let mut result = simulate_as(config.clone(), &scenario.name)?;
+        let mut result = simulate_as(config.clone(), scenario)?;
         let decisions = result.decisions.take().map(|d| *d).unwrap_or_default();
         let mut incidents: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (place, i) in decisions.incidents.iter().enumerate() {

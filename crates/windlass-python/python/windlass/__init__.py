@@ -11,9 +11,11 @@ Quantities are text with a unit: ``"2Mbps"``, ``"30ms"``, ``"64KiB"``, ``"0.5%"`
 ``goodput_bps``, ``srtt_ms``. The same scenario and seed give the same bytes here and on the command line.
 """
 
+from ._choose import Advice, Attack, break_, choose
 from ._compare import Comparison, compare
 from ._controllers import Controller, WindowController, conform
 from ._errors import Error, InputError, RunError
+from ._figure import figure
 from ._native import VERSION as __version__
 from ._native import Ack, Conn, Loss, RateSample, Setup
 from ._page import Page
@@ -25,7 +27,9 @@ from ._table import Table, algorithms
 
 __all__ = [
     "Ack",
+    "Advice",
     "Assessment",
+    "Attack",
     "Comparison",
     "Conn",
     "Controller",
@@ -46,8 +50,11 @@ __all__ = [
     "__version__",
     "algorithms",
     "assess",
+    "break_",
+    "choose",
     "compare",
     "conform",
+    "figure",
     "load",
     "papers",
     "reproduce",

@@ -8,6 +8,9 @@ from os import PathLike, fspath
 from typing import Any
 
 from . import _native
+from ._classes import named
+from ._controllers import Controller
+from ._executors import engine
 from ._page import Page
 from ._progress import Progress, told
 from ._results import Results
@@ -31,16 +34,23 @@ class Comparison(Results):
         """The report, with every pair of algorithms."""
         return Page(self._page)
 
-    def plot(self, measure: str | None = None, *, ax: Any = None) -> Any:  # type: ignore[override]
-        """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes.
+    def plot(self, measure: str | None = None, *, kind: str = "bar", ax: Any = None, **given: Any) -> Any:  # type: ignore[override]
+        """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes. ``kind="heat"`` is the matrix of harm.
+
+        ``given`` are further arguments of :func:`figure`, such as ``width`` and ``out``.
 
         Args:
             measure: a value of the ranking's column ``measure`` [default: the measure of the ranking].
             ax: axes to draw into [default: new axes].
         """
-        from ._plot import draw_ranking
+        from ._figure import figure
 
-        return draw_ranking(self.ranking, measure, ax)
+        return figure(self, kind, metric=measure, ax=ax, **given)
+
+    def _source(self) -> Any:
+        from ._figure_data import Source
+
+        return Source(self, ranking=list(self.ranking.rows()), harm=list(self.harm.rows()) if self.harm else [])
 
     def __repr__(self) -> str:
         return self._text
@@ -51,23 +61,24 @@ class Comparison(Results):
 
 def compare(
     scenario: Scenario | str | PathLike[str],
-    algorithms: Sequence[str],
+    algorithms: Sequence[str | type[Controller]],
     seeds: int = 10,
     *,
     flows: Sequence[str] = (),
-    baseline: str | None = None,
+    baseline: str | type[Controller] | None = None,
     jitter: str | None = None,
     metric: str | None = None,
     harm: bool = True,
     folder: str | PathLike[str] | None = None,
     jobs: int = 0,
+    executor: Any = None,
     progress: Progress = None,
 ) -> Comparison:
     """Compares algorithms on a scenario, with the same network and the same seeds.
 
     Args:
         scenario: a scenario, or the path of its file.
-        algorithms: at least two, such as ``["cubic", "bbr", "newreno:increase=per-byte"]``.
+        algorithms: at least two, such as ``["cubic", "bbr", "newreno:increase=per-byte", Mine]``. A class has its name in the tables.
         seeds: replications, paired by seed.
         flows: names of the flows that run the algorithms [default: all suitable flows].
         baseline: the algorithm with which the others are compared [default: the best].
@@ -78,17 +89,20 @@ def compare(
         harm: measure the harm of each algorithm to the others (Ware and others, HotNets 2019), which needs many more runs.
         folder: stores finished runs here. Runs that it already has are not repeated.
         jobs: number of parallel runs; 0 means one per processor.
+        executor: makes the runs elsewhere: a ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or the module ``ray``.
+            Workers need only this package and the modules of the classes, and no shared disk.
         progress: a progress bar [default: in a terminal or notebook].
     """
     scenario = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    command = f"windlass.compare({scenario._called()}, {list(algorithms)!r}, seeds={seeds})"
+    names = [named(a) for a in algorithms]
+    command = f"windlass.compare({scenario._called()}, {names!r}, seeds={seeds})"
     with told(progress, scenario.name) as tell:
         made = _native.compare(
             scenario._native(),
-            list(algorithms),
+            names,
             seeds,
             list(flows),
-            baseline,
+            baseline if baseline is None or isinstance(baseline, str) else baseline.__name__,
             jitter,
             metric,
             harm,
@@ -96,5 +110,6 @@ def compare(
             jobs,
             command,
             tell,
+            engine(executor),
         )
     return Comparison(*made)

@@ -17,14 +17,21 @@ class Controller:
     """Base class of an algorithm, with a method for each event. Windows are bytes, times nanoseconds (``_ns``), rates bytes per second.
 
     ``conn`` has the state after the event: see :class:`windlass.Conn`. After an event the host reads :attr:`cwnd`, :attr:`ssthresh` and
-    :attr:`pacing`. The loss recovery of the host is the one of the algorithm that the flow names, unless the stack's ``recovery`` is set.
+    :attr:`pacing`. A class declares by :attr:`like` and :attr:`recovery` what it needs of the stack. The class works on one path: a flow
+    with several paths is refused.
 
     Args:
-        params: the parameters of the algorithm that the flow names.
+        params: the parameters of the algorithm :attr:`like`.
         setup: the settings of the stack.
         conn: the new connection.
     """
 
+    like: str | None = None
+    """Identifier of the algorithm whose services the stack gives to the class: delivery-rate samples, ECN, slow start and ``params``.
+    ``"bbr"`` for samples. ``None`` is the algorithm that the class replaces in :func:`run`, and otherwise ``"newreno"``."""
+    recovery: str | None = None
+    """Loss recovery: ``tahoe``, ``reno``, ``newreno``, ``sack`` or ``prr``; ``None`` for the recovery of :attr:`like`. As for every algorithm,
+    the ``recovery`` of the stack or its preset has precedence."""
     cwnd: float
     """Congestion window, bytes."""
     ssthresh: float | None = None
@@ -67,6 +74,8 @@ class WindowController(Controller):
     """
 
     ssthresh: float
+    cwnd_exact: float
+    """The window with its fraction, a multiple of 1/65536 byte, while Windlass calls a method of the class."""
 
     def increase(self, conn: Conn, ack: Ack, credit: int) -> float:
         """Growth of cwnd in congestion avoidance, bytes, for an acknowledgement that counts for ``credit`` bytes."""
@@ -77,6 +86,12 @@ class WindowController(Controller):
     def threshold(self, conn: Conn, cause: str) -> float:
         """ssthresh after a ``loss``, a ``timeout`` or a ``mark``, bytes."""
         return float(max(conn.flight_size // 2, 2 * conn.mss))
+
+    def begin_epoch(self, conn: Conn) -> None:
+        """A new epoch of growth begins: after a reduction, at the end of loss recovery, or at a restart after an idle time."""
+
+    def undone(self, conn: Conn) -> None:
+        """The last reduction was unnecessary. The window is already restored."""
 
     def __init__(self, params: dict[str, Any], setup: Setup, conn: Conn) -> None:
         super().__init__(params, setup, conn)

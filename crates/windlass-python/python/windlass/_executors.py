@@ -1,79 +1,92 @@
-"""Runs on other processes and machines: jobs are sent as messages, and one process collects and stores the results."""
+"""Runs on other processes and machines: each run is sent as a message, and one process collects and stores the results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor
+from concurrent.futures import TimeoutError as Unfinished
+from typing import Any, TypeAlias
 
 from . import _native
 from ._errors import InputError, RunError
 
-
-def work(sweep: _native.Sweep, executor: Any, tell: Callable[[int, int], None] | None) -> None:
-    """Makes the missing runs in rounds. A sweep with ``until`` adds runs and has several rounds."""
-    finished = _engine(executor)
-    made = 0
-    while jobs := sweep.jobs():
-        total = made + len(jobs)
-        for outcome in finished(jobs):
-            sweep.take(outcome)
-            made += 1
-            if tell is not None:
-                tell(made, total)
+_LOOK_EVERY_S = 0.2
+Elsewhere: TypeAlias = "tuple[Callable[[str, Callable[[], bool]], str], int] | None"
+"""A function that sends an order and waits for its answer, unless the work stops, and the number of orders to send together."""
 
 
-def _engine(executor: Any) -> Callable[[list[str]], Iterator[str]]:
+def engine(executor: Any) -> Elsewhere:
+    """The function for an executor."""
+    if executor is None:
+        return None
     if isinstance(executor, Executor):
-        return lambda jobs: _futures(executor, jobs)
+        return _futures(executor)
     kind = type(executor).__module__.partition(".")[0]
     if kind == "distributed":
-        return lambda jobs: _dask(executor, jobs)
+        return _dask(executor)
     if getattr(executor, "__name__", "") == "ray":
-        return lambda jobs: _ray(executor, jobs)
+        return _ray(executor)
     raise InputError(
         f"executor: invalid type {type(executor).__name__}; give a concurrent.futures.Executor, a dask.distributed.Client or the module ray"
     )
 
 
-def _futures(executor: Executor, jobs: Iterable[str]) -> Iterator[str]:
-    futures = [executor.submit(_native.work_on, job) for job in jobs]
-    try:
-        for future in as_completed(futures):
-            yield future.result()
-    except BrokenProcessPool as e:
-        raise RunError(
-            "a process of the executor has died, so that the executor is unusable; finished runs stay in the sweep's folder, if it has a folder, "
-            "and the same call with a new executor resumes the sweep"
-        ) from e
-    finally:
-        for future in futures:
-            future.cancel()
+def _futures(executor: Executor) -> Elsewhere:
+    def send(order: str, stopped: Callable[[], bool]) -> str:
+        try:
+            future = executor.submit(_native.work_on, order)
+            while True:
+                try:
+                    return future.result(timeout=_LOOK_EVERY_S)
+                except Unfinished:
+                    if stopped():
+                        future.cancel()
+                        raise KeyboardInterrupt from None
+        except BrokenExecutor as e:
+            raise RunError(
+                "a process of the executor has died, so that the executor is unusable; finished runs stay in the folder, if there is a folder, "
+                "and the same call with a new executor resumes"
+            ) from e
+
+    # One more than the processes, so that none waits for its next order.
+    return send, int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1) + 1
 
 
-def _dask(client: Any, jobs: list[str]) -> Iterator[str]:
-    from distributed import as_completed as completed
+def _dask(client: Any) -> Elsewhere:
+    def send(order: str, stopped: Callable[[], bool]) -> str:
+        # A run is a pure function of its order: another worker repeats a run that is lost with a worker.
+        future = client.submit(_native.work_on, order, pure=True, retries=10)
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not done.wait(_LOOK_EVERY_S):
+            if stopped():
+                future.cancel()
+                raise KeyboardInterrupt
+        return str(future.result())
 
-    # A run is a pure function of its message: another worker repeats a run that is lost with a worker.
-    futures = client.map(_native.work_on, jobs, pure=True, retries=10)
-    try:
-        for future in completed(futures):
-            yield future.result()
-    finally:
-        client.cancel(futures)
+    return send, max(1, sum(client.nthreads().values())) + 2
 
 
-def _work_on(job: str) -> str:
+def _work_on(order: str) -> str:
     # Ray accepts only Python functions.
-    return _native.work_on(job)
+    return _native.work_on(order)
 
 
-def _ray(ray: Any, jobs: list[str]) -> Iterator[str]:
+def _ray(ray: Any) -> Elsewhere:
     if not ray.is_initialized():
         ray.init()
     remote = ray.remote(max_retries=10)(_work_on)
-    waiting = [remote.remote(job) for job in jobs]
-    while waiting:
-        ready, waiting = ray.wait(waiting)
-        yield from ray.get(ready)
+
+    def send(order: str, stopped: Callable[[], bool]) -> str:
+        waiting = remote.remote(order)
+        while True:
+            ready, _ = ray.wait([waiting], timeout=_LOOK_EVERY_S)
+            if ready:
+                return str(ray.get(waiting))
+            if stopped():
+                ray.cancel(waiting)
+                raise KeyboardInterrupt
+
+    return send, int(ray.cluster_resources().get("CPU", 1)) + 2

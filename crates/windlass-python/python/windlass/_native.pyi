@@ -1,8 +1,9 @@
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, TypeAlias
 
 VERSION: str
+_Elsewhere: TypeAlias = tuple[Callable[[str, Callable[[], bool]], str], int] | None
 
 class Table:
     columns: list[tuple[str, str, str]]
@@ -133,6 +134,8 @@ class Scenario:
     def of_text(text: str, name: str, is_file: bool, set: list[tuple[str, str]]) -> Scenario: ...
     @staticmethod
     def of_file(path: str | PathLike[str], set: list[tuple[str, str]]) -> Scenario: ...
+    algorithms: list[str]
+    def with_algorithms(self, of: dict[str, str]) -> str: ...
     def to_toml(self) -> str: ...
     def warnings(self) -> list[str]: ...
     def outlook(self) -> str: ...
@@ -167,15 +170,12 @@ class Sweep:
         command: str,
     ) -> None: ...
     def warnings(self) -> list[str]: ...
-    def run(self, jobs: int, progress: Callable[[int, int], None] | None) -> None: ...
-    def jobs(self) -> list[str]: ...
-    def take(self, made: str) -> None: ...
+    def run(self, jobs: int, progress: Callable[[int, int], None] | None, elsewhere: _Elsewhere) -> None: ...
     def conclude(self) -> tuple[Records, Table, str | None]: ...
 
 def algorithms() -> Table: ...
 def assess(
     algorithm: str,
-    controller: tuple[str, type] | None,
     budget: str,
     seeds: int | None,
     only: list[str],
@@ -183,7 +183,32 @@ def assess(
     jobs: int,
     command: str,
     progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
 ) -> tuple[str, list[str]]: ...
+def attack(
+    algorithm: str,
+    goal: str,
+    rival: str | None,
+    bounds: tuple[int, float, list[int], float],
+    times: list[str],
+    runs: int,
+    seed: int,
+    jobs: int,
+    progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
+) -> tuple[str, str]: ...
+def choose(
+    scenario: Scenario,
+    algorithms: list[str],
+    aim: str | None,
+    seeds: int,
+    uncertain: list[float],
+    memory: str | None,
+    flash: str | None,
+    jobs: int,
+    progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
+) -> tuple[str, str]: ...
 def command(words: list[str]) -> int: ...
 def compare(
     scenario: Scenario,
@@ -198,7 +223,9 @@ def compare(
     jobs: int,
     command: str,
     progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
 ) -> tuple[Records, list[tuple[str, Table]], str, str]: ...
+def axes(points: list[str]) -> Table: ...
 def load(folder: str) -> Records: ...
 def papers() -> Table: ...
 def reproduce(
@@ -209,6 +236,7 @@ def reproduce(
     jobs: int,
     command: str,
     progress: Callable[[int, int], None] | None,
+    elsewhere: _Elsewhere,
 ) -> tuple[Table, str, str, list[str]]: ...
 def run(
     scenario: Scenario,
@@ -217,9 +245,10 @@ def run(
     jobs: int,
     command: str,
     progress: Callable[[int, int], None] | None,
-    classes: dict[str, tuple[str, type]],
+    elsewhere: _Elsewhere,
 ) -> Records: ...
+def stored_series(folder: str, name: str) -> list[tuple[str, str, list[int]]]: ...
 def series_name(word: str) -> str: ...
 def toml_of(tree: Mapping[str, Any]) -> str: ...
 def value_text(key: str, of: Any) -> str: ...
-def work_on(job: str) -> str: ...
+def work_on(order: str) -> str: ...

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Sequence
-from hashlib import sha256
 from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from . import _native
+from ._classes import named
 from ._controllers import Controller
+from ._executors import engine
 from ._page import Page
 from ._progress import Progress, told
 from ._results import Results, load
@@ -61,6 +60,7 @@ def reproduce(
     seeds: int | None = None,
     folder: str | PathLike[str] = "results",
     jobs: int = 0,
+    executor: Any = None,
     progress: Progress = None,
 ) -> Reproduction:
     """Runs a paper's experiments and judges its claims. Runs of an earlier call are not repeated.
@@ -71,12 +71,14 @@ def reproduce(
         seeds: replications of each point, instead of the paper's number.
         folder: folder in which the paper gets its own folder.
         jobs: number of parallel runs; 0 means one per processor.
+        executor: makes the runs elsewhere: a ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or the module ``ray``.
+            Workers need only this package and the modules of the classes, and no shared disk.
         progress: a progress bar [default: in a terminal or notebook].
     """
     given = "".join(f", {name}={value!r}" for name, value in (("budget", budget), ("seeds", seeds)) if value is not None)
     command = f"windlass.reproduce({fspath(paper)!r}{given})"
     with told(progress, fspath(paper)) as tell:
-        return Reproduction(*_native.reproduce(fspath(paper), budget, seeds, fspath(folder), jobs, command, tell))
+        return Reproduction(*_native.reproduce(fspath(paper), budget, seeds, fspath(folder), jobs, command, tell, engine(executor)))
 
 
 class Assessment:
@@ -111,43 +113,28 @@ class Assessment:
 def assess(
     algorithm: str | type[Controller],
     *,
-    in_place_of: str = "newreno",
     budget: str = "2min",
     seeds: int | None = None,
     only: Sequence[str] = (),
     folder: str | PathLike[str] = "results",
     jobs: int = 0,
+    executor: Any = None,
     progress: Progress = None,
 ) -> Assessment:
     """Assesses an algorithm by the criteria of RFC 9743 for a new congestion control. Runs of an earlier call are not repeated.
 
     Args:
-        algorithm: such as ``"cubic"`` or ``"newreno:increase=per-byte"``, or a class in Python.
-        in_place_of: the algorithm that a class replaces. The stack provides the services of this algorithm, such as delivery-rate samples:
-            name ``"bbr3"`` for these samples.
+        algorithm: such as ``"cubic"`` or ``"newreno:increase=per-byte"``, or a class.
         budget: approximate time of the runs on two processors; ``"30min"`` is enough for all runs of the assessment.
         seeds: replications of each network, instead of the assessment's number.
         only: names of the families of criteria to assess [default: all].
         folder: folder in which the assessment gets its own folder.
         jobs: number of parallel runs; 0 means one per processor.
+        executor: makes the runs elsewhere: a ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or the module ``ray``.
+            Workers need only this package and the modules of the classes, and no shared disk.
         progress: a progress bar [default: in a terminal or notebook].
     """
-    if isinstance(algorithm, str):
-        seat, given, name, called = algorithm, None, algorithm, repr(algorithm)
-    else:
-        seat, name = in_place_of, f"{algorithm.__name__}-{_version(algorithm)}"
-        given, called = (name, algorithm), f"{algorithm.__name__}, in_place_of={in_place_of!r}"
-    command = f"windlass.assess({called}, budget={budget!r})"
+    name = named(algorithm)
+    command = f"windlass.assess({name!r}, budget={budget!r})"
     with told(progress, name) as tell:
-        return Assessment(*_native.assess(seat, given, budget, seeds, list(only), fspath(folder), jobs, command, tell))
-
-
-def _version(algorithm: type[Controller]) -> str:
-    """A hash that distinguishes the versions of a class: of its source and of the sources of its base classes."""
-    own = [c for c in algorithm.__mro__ if c is not object and not c.__module__.startswith("windlass.")]
-    try:
-        source = "".join(inspect.getsource(c) for c in own)
-    except (OSError, TypeError):
-        # A class typed at a prompt has no stored source, so each call gets a new hash.
-        source = str(uuid4())
-    return sha256(source.encode()).hexdigest()[:8]
+        return Assessment(*_native.assess(name, budget, seeds, list(only), fspath(folder), jobs, command, tell, engine(executor)))

@@ -9,8 +9,10 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _native
+from ._classes import named
 from ._controllers import Controller
 from ._errors import InputError
+from ._executors import engine
 from ._page import Page
 from ._progress import Progress, told
 from ._scenario import Scenario
@@ -28,9 +30,9 @@ class Results:
     ``docs/src/reference/results.md`` explains every column. ``Table.meanings`` and ``Table.units`` have the same information.
     """
 
-    def __init__(self, native: _native.Records, scenario: Scenario | None = None, controllers: _Controllers = None) -> None:
+    def __init__(self, native: _native.Records, scenario: Scenario | None = None) -> None:
         self._native = native
-        self._scenario, self._controllers = scenario, controllers
+        self._scenario = scenario
 
     def __len__(self) -> int:
         """Number of runs."""
@@ -92,17 +94,30 @@ class Results:
         """A table as ``windlass run --csv`` prints it, byte for byte."""
         return self._native.csv(table)
 
-    def plot(self, series: str = "cwnd", *, seed: int | None = None, flow: str | None = None, ax: Any = None) -> Any:
-        """Draws a time series of a run with Matplotlib, and returns the axes.
+    def _source(self) -> Any:
+        from ._figure_data import Source
 
-        If a run did not record the series, the same run is repeated with the recording.
+        return Source(self)
+
+    def plot(
+        self, series: str = "cwnd", *, kind: str | None = None, seed: int | None = None, flow: str | None = None, ax: Any = None, **given: Any
+    ) -> Any:
+        """Draws a time series of a run with Matplotlib, and returns the axes. With ``kind="cdf"`` or ``"box"``: the values of all runs.
+
+        If a run did not record the series, the same run is repeated with the recording. ``given`` are arguments of :func:`figure`, such as
+        ``width`` and ``out``. With a kind, ``series`` is the metric, such as ``"completion_s"`` or ``"rtt_ns"``.
 
         Args:
             series: name of a series, or its beginning, such as ``cwnd``, ``srtt`` or ``in_flight``.
             seed: seed of the run [default: the first].
             flow: name of a single flow to draw [default: all].
+            kind: ``cdf`` or ``box`` [default: the time series].
             ax: axes to draw into [default: new axes].
         """
+        if kind is not None:
+            from ._figure import figure
+
+            return figure(self, kind, metric=None if series == "cwnd" else series, ax=ax, **given)
         from ._plot import draw_series
 
         name = _native.series_name(series)
@@ -113,8 +128,8 @@ class Results:
 
         If a run has no recording, the same run is repeated with the recording.
         """
-        if self._scenario is None or self._controllers is not None:
-            raise InputError("a page needs runs of a single scenario with its own algorithms, without Python controllers")
+        if self._scenario is None:
+            raise InputError("a page needs runs of a single scenario")
         return Page(self._native.page())
 
     def _traced(self, name: str, seed: int | None) -> Table:
@@ -124,7 +139,7 @@ class Results:
         if len(self.series) and any(s == seed and x is not None for s, x in zip(self.series["seed"], self.series[name], strict=True)):
             return Table(self._native.series_of(seed))
         again = self._scenario.set("seed", seed).set("record.series", [name])
-        return run(again, progress=False, controllers=self._controllers).series
+        return run(again, progress=False).series
 
     def __repr__(self) -> str:
         return self._native.overview() or f"<{len(self)} runs>"
@@ -134,12 +149,22 @@ class Results:
         return f"<pre>{escape(overview)}</pre>" if overview else self.flows._repr_html_()
 
 
-def _classes(given: _Controllers, flows: list[str]) -> dict[str, tuple[str, type]]:
-    """Name and class of the controller of each flow."""
-    of = given if isinstance(given, Mapping) else {flow: given for flow in flows} if given else {}
-    if unknown := [flow for flow in of if flow not in flows]:
-        raise InputError(f"flow `{unknown[0]}` not found; this scenario has {', '.join(f'`{flow}`' for flow in flows)}")
-    return {flow: (made.__name__, made) for flow, made in of.items()}
+def _with_classes(scenario: Scenario, given: _Controllers) -> Scenario:
+    """The scenario whose flows run these classes. A class without a declaration gets the services of the flow's algorithm."""
+    if given is None:
+        return scenario
+    algorithms = dict(zip(scenario.flows, scenario._native().algorithms, strict=True))
+    of = given if isinstance(given, Mapping) else {flow: given for flow, algorithm in algorithms.items() if algorithm != "none"}
+    if unknown := [flow for flow in of if flow not in algorithms]:
+        raise InputError(f"flow `{unknown[0]}` not found; this scenario has {', '.join(f'`{flow}`' for flow in algorithms)}")
+    return scenario._with_algorithms({flow: _seated(named(made), made, algorithms[flow]) for flow, made in of.items()})
+
+
+def _seated(name: str, made: type[Controller], algorithm: str) -> str:
+    if made.like is not None or algorithm == "none" or algorithm.startswith("linux:"):
+        return name
+    place, _, version = name.partition("@")
+    return f"{place}/{algorithm}@{version}"
 
 
 def run(
@@ -151,6 +176,7 @@ def run(
     jobs: int = 0,
     progress: Progress = None,
     controllers: _Controllers = None,
+    executor: Any = None,
 ) -> Results:
     """Makes runs of a scenario with consecutive seeds, from the scenario's seed on.
 
@@ -164,8 +190,10 @@ def run(
         jobs: number of parallel runs; 0 means one per processor. It does not change any result.
         progress: a progress bar [default: in a terminal or notebook]; see ``_progress.Progress``.
         controllers: a Python class that replaces the algorithms of all flows, or a dictionary of classes by flow name. The stack provides
-            the services of the flow's algorithm in the scenario, such as delivery-rate samples: give the flow ``bbr`` for these samples.
-            Such runs are made one after the other, are about fifty times slower, and cannot be stored in a folder.
+            the services of the class's ``like``, or of the flow's algorithm in the scenario. Such runs are about fifty times slower, and a
+            process makes one at a time: give an executor for more.
+        executor: makes the runs elsewhere: a ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or the module ``ray``.
+            Workers need only this package and the modules of the classes, and no shared disk.
 
     Raises:
         InputError: the scenario is invalid, or a controller returns an invalid value.
@@ -177,12 +205,10 @@ def run(
         scenario = scenario.set("record.series", [_native.series_name(name) for name in names])
     command = f"windlass.run({scenario._called()}, seeds={seeds})"
     where = None if folder is None else fspath(folder)
-    classes = _classes(controllers, scenario.flows)
-    if classes and folder is not None:
-        raise InputError("runs of an algorithm in Python are not kept in a folder, because a folder cannot distinguish its versions")
+    scenario = _with_classes(scenario, controllers)
     with told(progress, scenario.name) as tell:
-        made = _native.run(scenario._native(), seeds, where, jobs, command, tell, classes)
-    return Results(made, scenario, controllers)
+        made = _native.run(scenario._native(), seeds, where, jobs, command, tell, engine(executor))
+    return Results(made, scenario)
 
 
 def load(folder: str | PathLike[str]) -> Results:

@@ -102,6 +102,10 @@ class Scenario:
             made._native()
         return made
 
+    def _with_algorithms(self, of: Mapping[str, str]) -> Scenario:
+        """A copy in which these flows, by name, have these algorithms."""
+        return Scenario.from_toml(self._native().with_algorithms(dict(of)), self.name)
+
     @property
     def name(self) -> str:
         """Name of the scenario in results."""

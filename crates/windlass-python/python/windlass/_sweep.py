@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from . import _native
+from ._classes import named
 from ._errors import InputError
+from ._executors import engine
 from ._page import Page
 from ._progress import Progress, told
 from ._results import Results
@@ -17,7 +19,7 @@ from ._scenario import Scenario
 from ._table import Table
 
 work_on = _native.work_on
-"""Makes the run of one job of a sweep on one processor, and returns the result. Every executor calls this function."""
+"""Makes the run of one order on one processor, and returns the answer. Every executor calls this function."""
 
 
 class SweepResults(Results):
@@ -38,18 +40,26 @@ class SweepResults(Results):
         return Page(Path(self.report).read_text(encoding="utf-8"))
 
     def plot(  # type: ignore[override]
-        self, metric: str | None = None, *, x: str | None = None, ax: Any = None
+        self, metric: str | None = None, *, kind: str | None = None, x: str | None = None, ax: Any = None, **given: Any
     ) -> Any:
         """Draws means with 95 % intervals over an axis, with a line for each combination of the other axes. Returns the Matplotlib axes.
 
+        ``given`` are further arguments of :func:`figure`, such as ``width`` and ``out``.
+
         Args:
             metric: a metric of the sweep [default: the first].
+            kind: ``line``, ``bar``, ``box``, ``cdf`` or ``heat`` [default: ``line`` over numbers, otherwise ``bar``].
             x: name of a column of :attr:`points` [default: the axis with the most numbers].
             ax: axes to draw into [default: new axes].
         """
-        from ._plot import draw_points
+        from ._figure import figure
 
-        return draw_points(self.points, metric, x, ax)
+        return figure(self, kind, metric=metric, x=x, ax=ax, **given)
+
+    def _source(self) -> Any:
+        from ._figure_data import Source
+
+        return Source(self, list(self.points.rows()))
 
     def __repr__(self) -> str:
         return f"<{len(self)} runs at {len(set(self.points['point']))} points>"
@@ -64,7 +74,8 @@ class Sweep:
     Args:
         scenario: a scenario, or the path of its file.
         axes: the values to vary: ``{"link.0.delay": ["5ms", "20ms"], "flow.*.algorithm": ["reno", "cubic"]}``. A range is text:
-            ``"1Mbps..16Mbps times 2"``. Keys joined by ``+`` change together; ``NAME:`` in front names an axis.
+            ``"1Mbps..16Mbps times 2"``. Keys joined by ``+`` change together; ``NAME:`` in front names an axis. A class is a value of
+            ``"flow.*.algorithm"``, and has its name in the tables.
         seeds: runs per point [default: 10]. Every point has the same seeds, so that runs are paired.
         until: adds runs until the interval of a mean is this narrow: ``"flow.*.goodput_bps ±2%"``, or several.
         min_seeds, max_seeds: bounds of the number of seeds for ``until``.
@@ -132,23 +143,23 @@ class Sweep:
         Args:
             folder: stores every finished run here, with tables and a report. An interrupted sweep resumes.
             executor: makes the runs elsewhere: a ``concurrent.futures.Executor``, a ``dask.distributed.Client``, or the module ``ray``.
-                Workers need only this package, and no shared disk. A run that is lost with a worker is repeated.
+                Workers need only this package and the modules of the classes, and no shared disk. Dask and Ray repeat a run that is lost
+                with a worker.
             jobs: number of parallel runs without an executor; 0 means one per processor.
             progress: a progress bar [default: in a terminal or notebook].
         """
         sweep = self._open(None if folder is None else fspath(folder))
         with told(progress, self._scenario.name) as tell:
-            if executor is None:
-                sweep.run(jobs, tell)
-            else:
-                from ._executors import work
-
-                work(sweep, executor, tell)
+            sweep.run(jobs, tell, engine(executor))
         runs, points, report = sweep.conclude()
         return SweepResults(runs, points, report)
 
 
 def _axis(key: str, values: Sequence[Any] | str) -> str:
     """An axis in the notation of the command line."""
-    texts = [values] if isinstance(values, str) else [_native.value_text(key, value) for value in values]
+    texts = [values] if isinstance(values, str) else [_text(key, value) for value in values]
     return f"{key}={','.join(texts)}"
+
+
+def _text(key: str, value: Any) -> str:
+    return named(value) if isinstance(value, type) else _native.value_text(key, value)

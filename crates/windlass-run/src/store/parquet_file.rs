@@ -109,6 +109,31 @@ fn write_present<T: DataType, V>(
     writer.typed::<T>().write_batch(&present, Some(&defined), None).map(drop)
 }
 
+/// Point, flow and value of each row with a value in one column of a file of time series. A file without the column has
+/// none.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn events(
+    path: &Path,
+    column: &str,
+) -> std::result::Result<Vec<(String, String, u64)>, StoreError> {
+    let file = File::open(path).map_err(StoreError::io("read", path))?;
+    let unreadable = |reason: String| StoreError::Unreadable { path: path.to_path_buf(), reason };
+    let reader = SerializedFileReader::new(file).map_err(|e| unreadable(e.to_string()))?;
+    let mut values = Vec::new();
+    for row in reader.get_row_iter(None).map_err(|e| unreadable(e.to_string()))? {
+        let row = row.map_err(|e| unreadable(e.to_string()))?;
+        if let (Some(Field::Str(point)), Some(Field::Str(flow)), Some(Field::ULong(value))) =
+            (cell(&row, "point"), cell(&row, "flow"), cell(&row, column))
+        {
+            values.push((point.clone(), flow.clone(), *value));
+        }
+    }
+    Ok(values)
+}
+
 /// Seconds and values of one column of a file of time series, for the flow with this name, in order of time.
 /// Times without a value are left out.
 ///

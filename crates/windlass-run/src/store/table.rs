@@ -251,6 +251,8 @@ fn series_meaning(series: Series) -> &'static str {
         Series::Ssthresh => "Slow-start threshold of the data sender",
         Series::InFlight => "Data in flight from the data sender",
         Series::Srtt => "Smoothed RTT of the data sender",
+        Series::Rtt => "Each RTT sample of the data sender",
+        Series::Latency => "Latency of each message that arrives",
         Series::Rto => "Retransmission timeout of the data sender",
         Series::AckNumber => "Highest stream offset acknowledged by the data receiver",
         Series::Rwnd => "Receive window that the data receiver advertised last",

@@ -181,6 +181,11 @@ impl Endpoint {
         self.send.rto.srtt()
     }
 
+    /// Number of RTT samples of data without a retransmission, and the last of them; [`Span::NONE`] before the first.
+    pub fn rtt_samples(&self) -> (u32, Span) {
+        (self.send.rtt_samples, self.send.last_rtt)
+    }
+
     /// Minimum RTT; [`Span::NONE`] before the first sample.
     pub fn min_rtt(&self) -> Span {
         self.send.min_rtt

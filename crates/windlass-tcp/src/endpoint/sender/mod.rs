@@ -71,6 +71,8 @@ pub(super) struct Sender {
     pub(super) shown_rtt: Span,
     /// The last RTT sample of data without a retransmission.
     pub(super) last_rtt: Span,
+    /// Number of these samples.
+    pub(super) rtt_samples: u32,
     pub(super) last_sent: Time,
     /// Recovery ends when everything below this offset is acknowledged.
     pub(super) recover: u64,
@@ -128,6 +130,7 @@ impl Sender {
             min_rtt: Span::NONE,
             shown_rtt: Span::NONE,
             last_rtt: Span::NONE,
+            rtt_samples: 0,
             last_sent: Time::ZERO,
             recover: 0,
             dup_acks: 0,

@@ -166,6 +166,7 @@ impl Endpoint {
         // Offset 0 is the SYN's, offset 1 is the first byte's.
         if retransmits == 0 && ack > 1 {
             self.send.last_rtt = rtt;
+            self.send.rtt_samples = self.send.rtt_samples.wrapping_add(1);
         }
     }
 
