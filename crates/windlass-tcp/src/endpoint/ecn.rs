@@ -57,12 +57,12 @@ impl Endpoint {
         let answered = s.flags.has(Flags::ACK);
         let agreement = match (p.stack.ecn, s.flags.ace()) {
             (EcnFeedback::Off, _) => Agreement::None,
-            (EcnFeedback::Accurate, ace) if answered => accurate_ecn::on_syn_ack(ace),
-            (EcnFeedback::Accurate, ace) => accurate_ecn::on_syn(ace),
+            (feedback, ace) if feedback.is_accurate() && answered => accurate_ecn::on_syn_ack(ace),
+            (feedback, ace) if feedback.is_accurate() => accurate_ecn::on_syn(ace),
             // The third flag has no meaning here.
             (EcnFeedback::Classic, 0b001 | 0b101) if answered => Agreement::Classic,
             (EcnFeedback::Classic, 0b011 | 0b111) if !answered => Agreement::Classic,
-            (EcnFeedback::Classic, _) => Agreement::None,
+            _ => Agreement::None,
         };
         let agreed = agreement != Agreement::None;
         let refused = p.params.requirements().l4s && !agreed;
@@ -90,7 +90,7 @@ impl Endpoint {
         match (answer, &mut self.ecn.accurate) {
             (true, Some(accurate)) => accurate.answer(timeouts),
             (true, None) if self.ecn.agreed => Flags::ECE,
-            (false, _) if p.stack.ecn == EcnFeedback::Accurate => accurate_ecn::request(timeouts),
+            (false, _) if p.stack.ecn.is_accurate() => accurate_ecn::request(timeouts),
             // Section 6.1.1.1: a middlebox may drop such a SYN.
             (false, _) if p.stack.ecn.is_on() && !self.syn_retransmitted => {
                 Flags::ECE.with(Flags::CWR)

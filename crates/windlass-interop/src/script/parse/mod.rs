@@ -14,7 +14,7 @@ use super::ast::{
     World, release_numbers,
 };
 use super::error::{Problem, ScriptError};
-use super::settings::{Kind, SETTINGS, Settings, take_preset};
+use super::settings::{FEEDBACK, Kind, SETTINGS, Settings, take_preset};
 
 /// Maximum number of bytes per write or read: the send buffer of the stacks.
 const MOST_BYTES: u64 = 4 << 20;
@@ -110,6 +110,7 @@ impl Reader {
             Kind::Switch(put) => {
                 put(&mut self.settings.stack, named(value, "switch position", &ON_OFF)?);
             }
+            Kind::Ecn => self.settings.stack.ecn = named(value, "feedback of ECN", &FEEDBACK)?,
             Kind::Count(least, most, put) => put(&mut self.settings, number(value, least, most)?),
             Kind::Algorithm => self.settings.algorithm = algorithm(value)?,
             Kind::Stack => {}
