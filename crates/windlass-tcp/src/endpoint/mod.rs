@@ -7,6 +7,7 @@ mod api;
 mod autotune;
 mod cross_layer;
 mod ecn;
+mod ecn_option;
 mod handshake;
 mod input;
 mod journal;
