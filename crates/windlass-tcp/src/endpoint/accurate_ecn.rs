@@ -173,8 +173,9 @@ impl AccurateEcn {
     /// The flags of a SYN-ACK after this number of timeouts. An end that has sent one without the flags sends
     /// no ECN-capable packets (section 3.1.5).
     pub(super) fn answer(&mut self, timeouts: u32) -> Flags {
-        self.mute |= timeouts >= ATTEMPTS;
-        if self.mute { Flags::default() } else { Flags::of_ace(reflected(self.handshake)) }
+        let silent = timeouts >= ATTEMPTS;
+        self.mute |= silent;
+        if silent { Flags::default() } else { Flags::of_ace(reflected(self.handshake)) }
     }
 
     /// The SYN-ACK has arrived again: the acknowledgement reports its field.
