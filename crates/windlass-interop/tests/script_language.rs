@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample;
 use windlass_cc::Span;
 use windlass_interop::script::{
-    Action, Bounds, Check, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, play,
+    Action, Bounds, Check, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, load, play,
 };
 
 const HEAD: &str = "title t\nsource RFC 9293\n";
@@ -156,8 +156,8 @@ fn a_script_has_a_title_and_a_source() {
 fn committed_lines() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
     let mut lines = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+    for script in load(&folder).unwrap() {
+        let text = fs::read_to_string(&script.file).unwrap();
         lines.extend(text.lines().map(str::to_owned));
     }
     lines.sort();

@@ -1,6 +1,6 @@
 //! The option of accurate ECN (RFC 9768 section 3.2.3): counters of received payload bytes by their ECN field.
 
-/// Number of bytes that a counter of the option can tell apart: it has 24 bits.
+/// Range of a counter of the option, bytes: it has 24 bits.
 pub const COUNTER_RANGE: u32 = 1 << 24;
 
 /// Order of the counters in an option.
@@ -70,7 +70,7 @@ impl EcnOption {
         &self.counters[..usize::from(self.count)]
     }
 
-    /// The counters of ECT(1), CE and ECT(0), as far as the option has them.
+    /// The counters of ECT(1), CE and ECT(0); `None` for a counter that the option lacks.
     pub fn by_field(&self) -> [Option<u32>; 3] {
         let mut fields = [0, 1, 2].map(|place| self.counters().get(place).copied());
         if self.order == EcnOrder::Ect0First {

@@ -140,8 +140,9 @@ impl Options {
         EcnOption::of_words(words).filter(|_| self.sack_count < 3)
     }
 
-    /// Adds the option of accurate ECN, after the SACK blocks. It takes the place of blocks, so that a segment does not
-    /// become larger: beside two blocks it has at most two counters, and beside three blocks there is no option.
+    /// Adds the option of accurate ECN, after the SACK blocks. The option is stored in unused entries of
+    /// [`sack`](Options::sack), so that a segment does not become larger. With two blocks it has at most two counters,
+    /// and with three blocks there is no option.
     pub fn set_accurate_ecn(&mut self, option: &EcnOption) {
         match self.sack_count {
             0 | 1 => {

@@ -180,7 +180,7 @@ impl Endpoint {
         }
     }
 
-    /// Number of SACK blocks and of counters beside data, if the segment has an option. The options may take half of the
+    /// Number of SACK blocks and of counters in a segment with data, if it has an option. The options may take half of the
     /// segment.
     fn ecn_option_beside_data(&self, blocks: usize) -> Option<(usize, usize)> {
         let (blocks, counters) = self.ecn.accurate.as_ref()?.option.fit(blocks)?;

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn two_blocks_have_precedence_over_the_third_counter_and_a_third_over_all_but_changed_ones() {
+    fn three_blocks_leave_room_for_changed_counters_only() {
         let mut e = EcnOptions { due: true, ..EcnOptions::default() };
         assert_eq!([1, 2, 3].map(|blocks| e.fit(blocks)), [Some((1, 3)), Some((2, 2)), None]);
         e.on_data(Codepoint::Ce, 100);
