@@ -340,7 +340,7 @@ pub struct Reproduce {
     #[arg(long, value_name = "N,…", value_delimiter = ',', conflicts_with_all = ["quick", "budget", "seeds", "on", "interpretations"], value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub looks: Vec<u64>,
     /// Also run the paper's experiments on these backends. linux is this machine's kernel and needs
-    /// root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in virtual time and need QEMU. The
+    /// root. linux-vt=6.12, linux-vt=7.3 and linux-vt=6.1 are a Debian kernel in virtual time and need QEMU. The
     /// last backend is ns3.
     #[arg(long, value_name = "BACKEND", value_delimiter = ',', value_parser = known::world(), hide_possible_values = true)]
     pub on: Vec<World>,
@@ -371,7 +371,7 @@ pub struct Run {
     #[arg(long, value_name = "KEY=VALUE", value_parser = known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
     /// Run on this backend. sim is the simulator. linux is this machine's kernel over emulated
-    /// links, in real time, and needs root. linux-vt=6.12 and linux-vt=6.1 are a Debian kernel in
+    /// links, in real time, and needs root. linux-vt=6.12, linux-vt=7.3 and linux-vt=6.1 are a Debian kernel in
     /// virtual time and need QEMU. ns3 is ns-3 3.44 from PyPI and needs g++.
     #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = known::world(), hide_possible_values = true)]
     pub on: World,

@@ -112,7 +112,7 @@ pub struct Script {
     /// Scripts, or folders with scripts [default: ./conformance/scripts].
     pub files: Vec<PathBuf>,
     /// Stack to compare with: sim (Windlass's own TCP), linux (this machine's kernel through a TUN device,
-    /// needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time, needs QEMU).
+    /// needs root), linux-vt=6.12, linux-vt=7.3 or linux-vt=6.1 (a Debian kernel in virtual time, needs QEMU).
     #[arg(long, value_name = "WORLD", default_value_t = World::Sim)]
     pub on: World,
 }
@@ -120,7 +120,7 @@ pub struct Script {
 /// Arguments of `interop`.
 #[derive(Args)]
 pub struct Interop {
-    /// Kernel: linux (this machine's kernel, needs root), linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in
+    /// Kernel: linux (this machine's kernel, needs root), linux-vt=6.12, linux-vt=7.3 or linux-vt=6.1 (a Debian kernel in
     /// virtual time, needs QEMU).
     #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
     pub on: World,
@@ -150,7 +150,7 @@ pub struct Lockstep {
     /// Seeds: one number, or the first and the last as 1..300.
     #[arg(long, value_name = "N|FIRST..LAST", default_value = "1..300", value_parser = seeds)]
     pub seeds: RangeInclusive<u64>,
-    /// Kernel: linux-vt=6.12 or linux-vt=6.1 (a Debian kernel in virtual time, needs QEMU).
+    /// Kernel: linux-vt=6.12, linux-vt=7.3 or linux-vt=6.1 (a Debian kernel in virtual time, needs QEMU).
     #[arg(long, value_name = "WORLD", default_value = "linux-vt=6.12")]
     pub on: World,
     /// Number of cases that may differ.
@@ -175,7 +175,7 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>, String> {
 /// Arguments of `calibrate`.
 #[derive(Args)]
 pub struct Calibrate {
-    /// Backend: linux (this machine's kernel in real time, needs root), linux-vt=6.12 or linux-vt=6.1 (a
+    /// Backend: linux (this machine's kernel in real time, needs root), linux-vt=6.12, linux-vt=7.3 or linux-vt=6.1 (a
     /// Debian kernel in virtual time, needs QEMU).
     #[arg(long, value_name = "WORLD", default_value_t = World::Linux)]
     pub on: World,

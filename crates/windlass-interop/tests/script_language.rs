@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample;
 use windlass_cc::Span;
 use windlass_interop::script::{
-    Action, Bounds, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, play,
+    Action, Bounds, Check, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, load, play,
 };
 
 const HEAD: &str = "title t\nsource RFC 9293\n";
@@ -104,6 +104,11 @@ fn error_names_its_place_and_the_remedy() {
         ("> S 1 wim 5", "a.script:3:7: \"wim\" is not a part of a segment; a segment is written"),
         ("> S 1 win 1 win 2", "a.script:3:13: duplicate field"),
         ("> S 1 <mss 5", "a.script:3:7: the options do not end; write > behind them"),
+        (
+            "> . 1 <accecn ce 5>",
+            "a.script:3:15: \"ce\" is not the next counter; write e1 N ce N e0 N",
+        ),
+        ("> . 1 <accecn e1 16777216>", "a.script:3:18: \"16777216\" is not a number from 0 to"),
         ("> S 1 <mess 5>", "a.script:3:8: no option is called \"mess\"; options are mss N"),
         ("> S 1 <mss 5, mss 6>", "a.script:3:15: duplicate option"),
         ("> . 1 <sack 1-2 3>", "a.script:3:17: \"3\" is not a SACK block; write LEFT-RIGHT"),
@@ -151,8 +156,8 @@ fn a_script_has_a_title_and_a_source() {
 fn committed_lines() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/scripts");
     let mut lines = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+    for script in load(&folder).unwrap() {
+        let text = fs::read_to_string(&script.file).unwrap();
         lines.extend(text.lines().map(str::to_owned));
     }
     lines.sort();
@@ -191,4 +196,25 @@ proptest! {
         let e = Script::parse(&text, "a.script").expect_err("no title");
         prop_assert!(text.get(e.span).is_some());
     }
+}
+
+#[test]
+fn accurate_ecn_has_a_flag_a_setting_an_option_and_values() {
+    use windlass_tcp::accurate_option::{EcnOption, EcnOrder};
+    use windlass_tcp::stack::EcnFeedback;
+    let script = parse(
+        "set ecn = accurate-counter\n< SEWA 0 ect1 <accecn e0 1 ce 0 e1 16777215>\n\
+         > S.A * <accecn e1 5 ce 6>\n= delivered_ce 3\n= delivered_e0_bytes 1..9",
+    );
+    assert_eq!(script.settings.stack.ecn, EcnFeedback::AccurateCounter);
+    let [Event::In(syn), Event::Out(answer)] = [&script.lines[0].event, &script.lines[1].event]
+    else {
+        panic!("two segments")
+    };
+    assert_eq!(syn.flags.ace(), 0b111);
+    let option = |order, counters: &[u32]| Some(EcnOption::new(order, counters));
+    assert_eq!(syn.options.accurate_ecn, option(EcnOrder::Ect0First, &[1, 0, 16_777_215]));
+    assert_eq!(answer.options.accurate_ecn, option(EcnOrder::Ect1First, &[5, 6]));
+    let three = Bounds { least: 3, most: 3 };
+    assert_eq!(script.lines[2].event, Event::Check(Check::DeliveredCe(three)));
 }

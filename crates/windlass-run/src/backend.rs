@@ -81,7 +81,9 @@ pub enum RunError {
     )]
     NotBuilt(World),
     /// The command needs a kernel, and the simulator has no kernel.
-    #[error("the simulator has no kernel; choose linux, linux-vt=6.12 or linux-vt=6.1")]
+    #[error(
+        "the simulator has no kernel; choose linux, linux-vt=6.12, linux-vt=7.3 or linux-vt=6.1"
+    )]
     NoKernel,
     /// The scenario has a Wi-Fi cell, and the backend has only links.
     #[error(

@@ -24,10 +24,11 @@ pub enum World {
 
 impl World {
     /// Every backend; the default series comes first.
-    pub const ALL: [World; 5] = [
+    pub const ALL: [World; 6] = [
         World::Sim,
         World::Linux,
         World::LinuxVt(KernelSeries::V6_12),
+        World::LinuxVt(KernelSeries::V7_3),
         World::LinuxVt(KernelSeries::V6_1),
         World::Ns3,
     ];
@@ -113,22 +114,26 @@ impl<'de> Deserialize<'de> for World {
     }
 }
 
-/// A series of Linux kernels: the long-term releases that Debian 12 and 13 are built on.
+/// A series of Linux kernels: the long-term releases that Debian 12 and 13 are built on, and one with accurate ECN.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum KernelSeries {
     /// Linux 6.12, of Debian 13.
     V6_12,
+    /// Linux 7.3, of the backports of Debian 13. From 7.0 on the kernel has accurate ECN.
+    V7_3,
     /// Linux 6.1, of Debian 12.
     V6_1,
 }
 
 impl KernelSeries {
-    /// Every series; the newest is first.
-    pub const ALL: [KernelSeries; 2] = [KernelSeries::V6_12, KernelSeries::V6_1];
+    /// Every series; the default is first.
+    pub const ALL: [KernelSeries; 3] =
+        [KernelSeries::V6_12, KernelSeries::V7_3, KernelSeries::V6_1];
 
     /// The name, such as `6.12`.
     pub fn name(self) -> &'static str {
         match self {
+            KernelSeries::V7_3 => "7.3",
             KernelSeries::V6_12 => "6.12",
             KernelSeries::V6_1 => "6.1",
         }

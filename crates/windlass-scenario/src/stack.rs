@@ -29,8 +29,9 @@ section! {
     rto Timer, "the retransmission timer: table with its `algorithm` and parameters", "that of `preset`";
 }
 
-/// The word for accurate ECN.
-const ACCURATE: &str = "accurate";
+/// The words for accurate ECN, with and without its option.
+const ACCURATE: [(&str, EcnFeedback); 2] =
+    [("accurate", EcnFeedback::Accurate), ("accurate-counter", EcnFeedback::AccurateCounter)];
 /// Word for the growth rule of draft-ietf-ccwg-ratelimited-increase.
 const RATE_LIMITED: &str = "rate-limited";
 
@@ -84,7 +85,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     frto: Codec::flag(), "detect a spurious timeout from the acknowledgements after it, with recovery `sack` or `prr`: RFC 5682; as in Linux, any acknowledgement of data that were not retransmitted is sufficient proof, even the first", "";
     eifel: Codec::flag(), "detect a spurious retransmission by timestamps (RFC 3522), with recovery `sack` or `prr`", "";
     dsack_undo: Codec::flag(), "undo a reduction when every retransmission is reported as a duplicate (RFC 3708), with recovery `sack` or `prr`", "";
-    ecn: ecn_feedback(), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768, without the option: three bits count the marked packets; with a peer that lacks it RFC 3168), or `false`", "";
+    ecn: ecn_feedback(), "explicit congestion notification: `true` (RFC 3168; algorithms that need exact marks get the echo of RFC 8257), `\"accurate\"` (RFC 9768: three bits count the marked packets, and an option counts the marked bytes; with a peer that lacks it RFC 3168), `\"accurate-counter\"` (RFC 9768 without the option), or `false`", "";
     recovery: recovery_style(), "`tahoe`, `reno`, `newreno`, `sack` (RFC 6675), `prr` (RFC 9937), or `auto` for the algorithm's own", "";
     loss_cut: Codec::word(&LossCut::ALL), "quantity that a loss or a mark reduces: the `flight` (RFC 5681) or the whole segments of the congestion `window`", "";
     mark_cut: Codec::word(&MarkCut::ALL), "duration of the reduction after a mark: `at-once`, or `proportional` to the data delivered in an RTT, in which cwnd does not grow; the stack then answers exact marks too", "";
@@ -106,17 +107,23 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     time_wait: Codec::time(span), "time in TIME-WAIT", "";
 } rto);
 
-/// `true`, `false` or `"accurate"`.
+/// `true`, `false` or a word for accurate ECN.
 fn ecn_feedback() -> Codec<EcnFeedback> {
-    let shape = Either(vec![Shape::Flag, Words(vec![ACCURATE])]);
+    let shape = Either(vec![Shape::Flag, Words(ACCURATE.map(|(word, _)| word).to_vec())]);
     let read = |field: &Field<'_>| match field.node.value {
         Value::Boolean(_) => boolean(field).map(EcnFeedback::from),
-        Value::Text(ref text) if text == ACCURATE => Ok(EcnFeedback::Accurate),
-        _ => Err(field.error("must be `true`, `false` or `\"accurate\"`")),
+        Value::Text(ref text)
+            if let Some((_, feedback)) = ACCURATE.iter().find(|a| a.0 == text) =>
+        {
+            Ok(*feedback)
+        }
+        _ => Err(field.error("must be `true`, `false`, `\"accurate\"` or `\"accurate-counter\"`")),
     };
-    Codec::new(shape, read, |feedback| match feedback {
-        EcnFeedback::Accurate => quote(ACCURATE),
-        feedback => feedback.is_on().to_string(),
+    Codec::new(shape, read, |feedback| {
+        match ACCURATE.iter().find(|(_, accurate)| accurate == feedback) {
+            Some((word, _)) => quote(word),
+            None => feedback.is_on().to_string(),
+        }
     })
 }
 

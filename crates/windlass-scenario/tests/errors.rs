@@ -346,7 +346,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\nstack = { ecn = \"exact\" }",
-        "s.toml:12:17: `ecn`: must be `true`, `false` or `\"accurate\"`",
+        "s.toml:12:17: `ecn`: must be `true`, `false`, `\"accurate\"` or `\"accurate-counter\"`",
     ),
     (
         "\"reno\"",

@@ -286,8 +286,13 @@ fn overrides_may_depend_on_each_other() {
 
 #[test]
 fn ecn_is_a_switch_or_the_word_accurate_and_reads_back_equal() {
-    use windlass_tcp::stack::EcnFeedback::{Accurate, Classic, Off};
-    for (value, feedback) in [("true", Classic), ("false", Off), ("\"accurate\"", Accurate)] {
+    use windlass_tcp::stack::EcnFeedback::{Accurate, AccurateCounter, Classic, Off};
+    for (value, feedback) in [
+        ("true", Classic),
+        ("false", Off),
+        ("\"accurate\"", Accurate),
+        ("\"accurate-counter\"", AccurateCounter),
+    ] {
         let scenario = set(MINIMAL, &[("stack.ecn", value)]);
         assert_eq!(scenario.flows[0].stack.ecn, feedback);
         assert_eq!(read(&scenario.resolved_toml()).flows[0].stack.ecn, feedback);

@@ -54,6 +54,7 @@
 //!   named presets. A [`Profile`] adds the algorithm and the path's MTU.
 //! * [`segment`] and [`seq`] describe a segment as a value, without its payload. Offsets of 64 bits identify
 //!   the bytes of a stream. The owner of the bytes looks them up by offset.
+//! * [`accurate_option`] has the option of accurate ECN.
 //! * [`wire`] encodes segments as packets and decodes packets.
 //! * [`scoreboard`] records each segment that was sent and is not yet acknowledged. All kinds of loss
 //!   recovery use it, with and without SACK.
@@ -67,6 +68,7 @@
 //! * [`quick_start`] has the header options of RFC 4782.
 #![forbid(unsafe_code)]
 
+pub mod accurate_option;
 pub mod decision;
 pub mod endpoint;
 pub mod fitness;

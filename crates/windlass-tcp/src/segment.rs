@@ -1,6 +1,7 @@
 //! A TCP segment as a small plain value without payload bytes. Offsets identify the bytes of a stream. The
 //! owner of the bytes looks them up by offset.
 
+use crate::accurate_option::EcnOption;
 use crate::seq::Seq;
 
 /// Header flags of a segment.
@@ -121,7 +122,8 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// Number of valid entries in `sack`.
     pub sack_count: u8,
-    /// SACK blocks, the most recent first.
+    /// SACK blocks, the most recent first. Entries that are not valid are zero, or are the place of
+    /// [`accurate_ecn`](Options::accurate_ecn).
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
 }
 
@@ -129,6 +131,31 @@ impl Options {
     /// The valid SACK blocks.
     pub fn sack_blocks(&self) -> &[SackBlock] {
         &self.sack[..usize::from(self.sack_count).min(MAX_SACK_BLOCKS)]
+    }
+
+    /// The option of accurate ECN (RFC 9768).
+    pub fn accurate_ecn(&self) -> Option<EcnOption> {
+        let third = if self.sack_count < 2 { self.sack[1].left.0 } else { 0 };
+        let words = [self.sack[2].left.0, self.sack[2].right.0, third];
+        EcnOption::of_words(words).filter(|_| self.sack_count < 3)
+    }
+
+    /// Adds the option of accurate ECN, after the SACK blocks. The option is stored in unused entries of
+    /// [`sack`](Options::sack), so that a segment does not become larger. With two blocks it has at most two counters,
+    /// and with three blocks there is no option.
+    pub fn set_accurate_ecn(&mut self, option: &EcnOption) {
+        match self.sack_count {
+            0 | 1 => {
+                let [first, second, third] = option.words();
+                self.sack[1] = SackBlock { left: Seq(third), right: Seq(0) };
+                self.sack[2] = SackBlock { left: Seq(first), right: Seq(second) };
+            }
+            2 => {
+                let [first, second, _] = option.shortened(2).words();
+                self.sack[2] = SackBlock { left: Seq(first), right: Seq(second) };
+            }
+            _ => {}
+        }
     }
 
     /// Length on the wire in bytes, padding included: always a multiple of four, at most 40.
@@ -149,7 +176,8 @@ impl Options {
         if self.sack_count > 0 {
             len += 2 + 8 * u32::from(self.sack_count);
         }
-        len.next_multiple_of(4)
+        let counters = self.accurate_ecn().map_or(0, |option| option.wire_len());
+        len.next_multiple_of(4) + counters.next_multiple_of(4)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::pipe::{App, Fate, Pipe};
 use proptest::prelude::*;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};
-use windlass_cc::{ALGORITHMS, AnyParams, Span, Time};
-use windlass_tcp::stack::{LossDetection, PRESETS, WindowValidation};
+use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Span, Time};
+use windlass_tcp::stack::{EcnFeedback, LossDetection, PRESETS, WindowValidation};
 use windlass_tcp::{InitialWindow, Pacing, Profile, Seq, StackConfig};
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -90,13 +90,17 @@ prop_compose! {
         pacing_burst in 0u32..12,
         flight_limit in prop_oneof![3 => Just(u32::MAX), 1 => 1u32..8],
         dsack in any::<bool>(),
-        more in prop::array::uniform6(any::<bool>()),
+        more in prop::array::uniform5(any::<bool>()),
+        ecn in prop::sample::select(
+            vec![EcnFeedback::Off, EcnFeedback::Classic, EcnFeedback::Accurate, EcnFeedback::AccurateCounter],
+        ),
+        rules in prop::sample::select(vec![Flavour::Rfc, Flavour::Linux]),
         timer_tick in prop_oneof![Just(Span::ZERO), millis(1..600)],
         persist_timeout in millis(1..3000),
     ) -> StackConfig {
         StackConfig {
-            tlp: more[0], frto: more[1], eifel: more[2], dsack_undo: more[3], ecn: more[4].into(),
-            loss_detection: LossDetection::ALL[usize::from(more[5])].1,
+            tlp: more[0], frto: more[1], eifel: more[2], dsack_undo: more[3], ecn, rules,
+            loss_detection: LossDetection::ALL[usize::from(more[4])].1,
             pacing, pacing_burst, flight_limit, dsack, rto, delayed_ack_segments, delayed_ack_timeout, dupthresh, recovery, timer_tick,
             persist_timeout, ..options
         }

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
+use windlass_tcp::accurate_option::{EcnOption, EcnOrder};
 use windlass_tcp::segment::MAX_SACK_BLOCKS;
 use windlass_tcp::wire::{self, Addresses, EmitError, MAX_IP_LEN, MAX_OPTIONS, WireError};
 use windlass_tcp::{Flags, Options, SackBlock, Segment, Seq, Timestamps};
@@ -309,4 +310,28 @@ fn flipped_bit_that_moves_the_header_boundary_is_detected() {
     wire::emit(&segment, &addresses, |_| (), &mut bytes).expect("valid");
     bytes[0] ^= 0x02;
     assert_eq!(wire::parse(&bytes), Err(WireError::TcpChecksum));
+}
+
+#[test]
+fn counters_of_accurate_ecn_are_three_bytes_each_in_the_order_of_their_kind() {
+    let mut s = Segment { flags: Flags::ACK, ..Segment::default() };
+    s.options.set_accurate_ecn(&EcnOption::new(EcnOrder::Ect1First, &[1, 0x0a0b0c, 0xffffff]));
+    let bytes = emit(&s);
+    assert_eq!(bytes[40..], [174, 11, 0, 0, 1, 0x0a, 0x0b, 0x0c, 0xff, 0xff, 0xff, 1]);
+    let read = |raw: &[u8]| {
+        let packet = with_raw_options(raw);
+        wire::parse(&packet).expect("a packet").segment.options.accurate_ecn()
+    };
+    let option = |counters: &[u32]| Some(EcnOption::new(EcnOrder::Ect0First, counters));
+    assert_eq!(read(&[172, 2]), option(&[]));
+    assert_eq!(read(&[172, 5, 0, 0, 1]), option(&[1]));
+    assert_eq!(read(&[172, 8, 0, 0, 1, 0, 1, 0]), option(&[1, 256]));
+    assert_eq!(read(&[172, 11, 0, 0, 1, 0, 1, 0, 2, 0, 0]), option(&[1, 256, 0x20000]));
+    // Whole counters of other lengths are read, and the rest is padding.
+    assert_eq!(read(&[172, 7, 0, 0, 1, 9, 9]), option(&[1]));
+    assert_eq!(read(&[172, 14, 0, 0, 1, 0, 0, 2, 0, 0, 3, 9, 9, 9]), option(&[1, 2, 3]));
+    let mut sack = vec![5, 26];
+    sack.extend([0; 24]);
+    sack.extend([172, 5, 0, 0, 1]);
+    assert_eq!(read(&sack), None, "three SACK blocks leave no place");
 }

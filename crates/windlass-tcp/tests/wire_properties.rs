@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 use proptest::prelude::*;
+use windlass_tcp::accurate_option::{COUNTER_RANGE, EcnOption, EcnOrder};
 use windlass_tcp::segment::MAX_SACK_BLOCKS;
 use windlass_tcp::wire::{self, Addresses, MAX_OPTIONS};
 use windlass_tcp::{Codepoint, Flags, Options, SackBlock, Segment, Seq, Timestamps};
@@ -10,8 +11,11 @@ use windlass_tcp::{Codepoint, Flags, Options, SackBlock, Segment, Seq, Timestamp
 fn any_options() -> impl Strategy<Value = Options> {
     let timestamps = proptest::option::of(any::<(u32, u32)>());
     let sack = proptest::collection::vec(any::<(u32, u32)>(), 0..=MAX_SACK_BLOCKS);
-    (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>(), timestamps, sack)
-        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack)| {
+    let counters = proptest::collection::vec(0..COUNTER_RANGE, 0..=3);
+    let order = prop_oneof![Just(EcnOrder::Ect0First), Just(EcnOrder::Ect1First)];
+    let accurate = proptest::option::of((order, counters));
+    (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>(), timestamps, sack, accurate)
+        .prop_map(|(mss, window_scale, sack_permitted, timestamps, sack, accurate)| {
             let mut options = Options {
                 mss,
                 window_scale,
@@ -22,6 +26,13 @@ fn any_options() -> impl Strategy<Value = Options> {
             };
             for (slot, (left, right)) in options.sack.iter_mut().zip(sack) {
                 *slot = SackBlock { left: Seq(left), right: Seq(right) };
+            }
+            if let Some((order, counters)) = accurate {
+                let option = EcnOption::new(order, &counters);
+                options.set_accurate_ecn(&option);
+                let room = [3, 3, 2, 0][usize::from(options.sack_count)];
+                let kept = options.accurate_ecn().map_or(0, |kept| kept.counters().len());
+                assert_eq!(kept, counters.len().min(room));
             }
             options
         })

@@ -71,7 +71,7 @@ pub struct Choose {
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
-    /// Run on this backend: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3. Except for sim,
+    /// Run on this backend: sim, linux, linux-vt=6.12, linux-vt=7.3, linux-vt=6.1 or ns3. Except for sim,
     /// --algorithms is required, the candidates are the backend's own algorithms, and a run takes
     /// seconds.
     #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]

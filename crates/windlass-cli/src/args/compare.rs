@@ -59,7 +59,7 @@ pub struct Compare {
     /// Change a value of the scenario, as in `run`: `--set link.0.rate=2Mbps`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
-    /// Run on this backend, as in `run`: sim, linux, linux-vt=6.12, linux-vt=6.1 or ns3.
+    /// Run on this backend, as in `run`: sim, linux, linux-vt=6.12, linux-vt=7.3, linux-vt=6.1 or ns3.
     #[arg(long, value_name = "BACKEND", default_value_t = World::Sim, value_parser = super::known::world(), hide_possible_values = true)]
     pub on: World,
     /// Print one JSON document with `rankings` and `harm` instead of tables.

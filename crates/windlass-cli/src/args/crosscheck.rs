@@ -23,7 +23,7 @@ The whole grid is about 850 runs on the kernel, hours of processor time; --verbo
 /// Arguments of `crosscheck`.
 #[derive(Args)]
 pub struct Crosscheck {
-    /// Compare with this kernel. linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual time, and
+    /// Compare with this kernel. linux-vt=6.12, linux-vt=7.3 and linux-vt=6.1 are Debian's, in virtual time, and
     /// need QEMU. linux is this machine's kernel, in real time, and needs root.
     #[arg(long, value_name = "BACKEND", default_value = "linux-vt=6.12", value_parser = known::world(), hide_possible_values = true)]
     pub on: World,

@@ -48,7 +48,7 @@ pub enum KernelVerb {
         /// Algorithms [default: all that a kernel accepts]. `linux:reno` and `linux:cubic` are the kernel's own
         /// C.
         algorithms: Vec<String>,
-        /// Measure on this kernel. In linux-vt=6.12 and linux-vt=6.1, a nanosecond is an instruction. linux is
+        /// Measure on this kernel. In linux-vt=6.12, linux-vt=7.3 and linux-vt=6.1, a nanosecond is an instruction. linux is
         /// this machine's kernel and needs root.
         #[arg(long, value_name = "BACKEND", default_value = "linux-vt=6.12")]
         on: World,

@@ -22,7 +22,7 @@ pub struct Replay {
     /// Algorithms [default: all that a kernel accepts].
     #[arg(value_parser = super::known::ALGORITHM, hide_possible_values = true)]
     pub algorithms: Vec<String>,
-    /// Check on this backend. The kernels linux-vt=6.12 and linux-vt=6.1 are Debian's, in virtual
+    /// Check on this backend. The kernels linux-vt=6.12, linux-vt=7.3 and linux-vt=6.1 are Debian's, in virtual
     /// time, and need QEMU. The kernel of linux is this machine's, in real time, and needs root.
     /// With ns3, Windlass's algorithms run in ns-3's sockets. WINDLASS_NS3_PROGRAM names a program
     /// with them.

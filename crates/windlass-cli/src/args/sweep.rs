@@ -33,7 +33,7 @@ pub struct Sweep {
     /// Change a value at every point, as in `windlass run`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::known::KEY, hide_possible_values = true)]
     pub set: Vec<String>,
-    /// Run on this backend: sim, linux, linux-vt=6.12, linux-vt=6.1, ns3; several backends form an
+    /// Run on this backend: sim, linux, linux-vt=6.12, linux-vt=7.3, linux-vt=6.1, ns3; several backends form an
     /// axis.
     #[arg(long, value_name = "BACKEND", value_delimiter = ',', value_parser = super::known::world(), hide_possible_values = true)]
     pub on: Vec<World>,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use windlass_cc::Span;
+use windlass_tcp::accurate_option::EcnOption;
 use windlass_tcp::{Codepoint, Flags, State};
 
 use super::settings::Settings;
@@ -172,6 +173,8 @@ pub struct OptionsSpec {
     pub timestamps: TimestampsSpec,
     /// SACK blocks as pairs of numbers, relative to the initial sequence number of the data's sender.
     pub sack: Vec<(i64, i64)>,
+    /// The option of accurate ECN.
+    pub accurate_ecn: Option<EcnOption>,
 }
 
 /// Timestamps of a segment as a script writes them.
@@ -229,6 +232,10 @@ pub enum Check {
     Cwnd(Bounds),
     /// Slow-start threshold, whole segments; [`INFINITE`] if it is not set.
     Ssthresh(Bounds),
+    /// Packets that the peer has reported as marked.
+    DeliveredCe(Bounds),
+    /// Bytes that the peer has reported as received with this ECN field.
+    DeliveredBytes(Codepoint, Bounds),
     /// Smoothed RTT, nanoseconds.
     Srtt(Bounds),
     /// Retransmission timeout, back-off included, nanoseconds.

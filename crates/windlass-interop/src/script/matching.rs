@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use windlass_tcp::accurate_option::{EcnOption, EcnOrder};
 use windlass_tcp::{Codepoint, Flags, Options, Segment};
 
 use super::ast::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
@@ -55,6 +56,11 @@ fn compare_options(spec: &OptionsSpec, s: &Segment, peer: &mut Peer, found: &mut
         (true, false) => found.push("no sackok".to_owned()),
         (false, true) if !spec.others => found.push("sackok, wanted none".to_owned()),
         _ => {}
+    }
+    let (wanted, came) = (spec.accurate_ecn, o.accurate_ecn());
+    if wanted != came && !(spec.others && wanted.is_none()) {
+        let text = |option: Option<EcnOption>| option.map_or("no accecn".to_owned(), accecn);
+        found.push(format!("{} instead of {}", text(came), text(wanted)));
     }
     let came = blocks(o);
     if came != spec.sack && !(spec.others && spec.sack.is_empty()) {
@@ -149,6 +155,7 @@ fn tail(
     if !sack_blocks.is_empty() {
         parts.push(sack(sack_blocks));
     }
+    parts.extend(o.accurate_ecn().map(accecn));
     if !parts.is_empty() {
         let _ = write!(text, " <{}>", parts.join(", "));
     }
@@ -165,6 +172,17 @@ fn sack(blocks: &[(i64, i64)]) -> String {
     }
     let blocks: Vec<String> = blocks.iter().map(|b| format!("{}-{}", b.0, b.1)).collect();
     format!("sack {}", blocks.join(" "))
+}
+
+/// Formats an option of accurate ECN as in a script.
+pub(super) fn accecn(option: EcnOption) -> String {
+    let mut names = ["e1", "ce", "e0"];
+    if option.order() == EcnOrder::Ect0First {
+        names.reverse();
+    }
+    let counters = names.iter().zip(option.counters());
+    let fields: String = counters.map(|(name, counter)| format!(" {name} {counter}")).collect();
+    format!("accecn{fields}")
 }
 
 pub(crate) fn range(bounds: Bounds) -> String {

@@ -126,6 +126,9 @@ impl Peer {
             let iss = self.own_iss();
             *slot = SackBlock { left: offset(iss, block.0), right: offset(iss, block.1) };
         }
+        if let Some(option) = &spec.accurate_ecn {
+            options.set_accurate_ecn(option);
+        }
         Ok(options)
     }
 

@@ -176,7 +176,11 @@ impl Player<'_> {
                 Bounds { least, most: wanted.most.saturating_add(slack.late.0) }.allow(seen)
             }
             (
-                Check::Cwnd(wanted) | Check::Ssthresh(wanted) | Check::Readable(wanted),
+                Check::Cwnd(wanted)
+                | Check::Ssthresh(wanted)
+                | Check::DeliveredCe(wanted)
+                | Check::DeliveredBytes(_, wanted)
+                | Check::Readable(wanted),
                 Seen::Number(seen),
             ) => wanted.allow(seen),
             _ => false,

@@ -172,9 +172,11 @@ fn on_linux_once(script: &Script, lines_of: World) -> Result<Result<(), Mismatch
     let failed = |why: String| Err(Trouble::Failed(script.file.clone(), why));
     match played {
         Ok(Ok(played)) => Ok(played),
-        Ok(Err(e @ (Error::Unavailable { .. } | Error::NoCounterpart { .. }))) => {
-            Err(Trouble::Unable(e.to_string()))
-        }
+        Ok(Err(
+            e @ (Error::Unavailable { .. }
+            | Error::NoCounterpart { .. }
+            | Error::NoAccurateEcn { .. }),
+        )) => Err(Trouble::Unable(e.to_string())),
         Ok(Err(e)) => failed(e.to_string()),
         Err(_) => failed("playing it has panicked: this is a defect of Windlass".to_owned()),
     }

@@ -1,6 +1,7 @@
 //! Settings of both stacks, applied before the start of a script.
 
 use windlass_cc::{AnyParams, Flavour};
+use windlass_tcp::stack::EcnFeedback;
 use windlass_tcp::{InitialWindow, Preset, Profile, StackConfig};
 
 /// Settings of a script. The kernel gets all of them, and keeps its own value for other settings. A script
@@ -53,6 +54,8 @@ impl Default for Settings {
 /// Type of a setting's value.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
+    /// A word for the feedback of ECN.
+    Ecn,
     /// `on` or `off`.
     Switch(fn(&mut StackConfig, bool)),
     /// A number within bounds.
@@ -76,7 +79,7 @@ pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("timestamps", Kind::Switch(|s, on| s.timestamps = on)),
     ("sack", Kind::Switch(|s, on| s.sack = on)),
     ("dsack", Kind::Switch(|s, on| s.dsack = on)),
-    ("ecn", Kind::Switch(|s, on| s.ecn = on.into())),
+    ("ecn", Kind::Ecn),
     ("nagle", Kind::Switch(|s, on| s.nagle = on)),
     ("quick_acks", Kind::Switch(|s, on| s.quick_acks = on)),
     ("dupthresh", Kind::Count(1, 127, |s, n| s.stack.dupthresh = n as u32)),
@@ -86,6 +89,14 @@ pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("max_syn_retries", Kind::Count(1, 127, |s, n| s.stack.max_syn_retries = n as u32)),
     ("syn_linear_timeouts", Kind::Count(0, 255, |s, n| s.stack.syn_linear_timeouts = n as u32)),
     ("max_data_retries", Kind::Count(1, 255, |s, n| s.stack.max_data_retries = n as u32)),
+];
+
+/// The values of `ecn`.
+pub(super) const FEEDBACK: [(&str, EcnFeedback); 4] = [
+    ("off", EcnFeedback::Off),
+    ("on", EcnFeedback::Classic),
+    ("accurate", EcnFeedback::Accurate),
+    ("accurate-counter", EcnFeedback::AccurateCounter),
 ];
 
 fn segments(n: u64) -> InitialWindow {

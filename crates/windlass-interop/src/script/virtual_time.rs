@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
-use windlass_tcp::{Endpoint, Failure, Profile, Segment, Seq};
+use windlass_tcp::{Codepoint, Endpoint, Failure, Profile, Segment, Seq};
 
 use super::ast::{Action, Check, ErrorKind, INFINITE};
 use super::settings::Settings;
@@ -130,6 +130,17 @@ impl Stack for VirtualTime {
                 Seen::Number(INFINITE)
             }
             Check::Ssthresh(_) => Seen::Number(self.segments(e.control().ssthresh)),
+            Check::DeliveredCe(_) => Seen::Number(e.reported_marks().map_or(0, |marks| marks.0)),
+            Check::DeliveredBytes(field, _) => {
+                let [e1, ce, e0] = e.reported_marks().map_or([0; 3], |marks| marks.1);
+                let bytes = match field {
+                    Codepoint::NotEct => 0,
+                    Codepoint::Ect1 => e1,
+                    Codepoint::Ce => ce,
+                    Codepoint::Ect0 => e0,
+                };
+                Seen::Number(bytes.into())
+            }
             Check::Srtt(_) => known(e.srtt())?,
             Check::Rto(_) => Seen::Number(e.rto(&self.profile).0),
             Check::Readable(_) => Seen::Number(e.readable()),

@@ -5,7 +5,7 @@ use std::fmt;
 use windlass_tcp::{Flags, Segment};
 
 use super::ast::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
-use super::matching::{blocks, codepoint, flags, range, window};
+use super::matching::{accecn, blocks, codepoint, flags, range, window};
 use super::peer::{PEER_ISS, Peer, relative};
 
 impl SegmentSpec {
@@ -37,6 +37,7 @@ impl SegmentSpec {
                 sack_permitted: o.sack_permitted,
                 timestamps,
                 sack: blocks(o),
+                accurate_ecn: o.accurate_ecn(),
             },
         }
     }
@@ -82,6 +83,7 @@ impl OptionsSpec {
                 self.sack.iter().map(|b| format!("{}-{}", b.0, b.1)).collect();
             parts.push(format!("sack {}", blocks.join(" ")));
         }
+        parts.extend(self.accurate_ecn.map(accecn));
         parts.extend(self.others.then(|| "...".to_owned()));
         parts
     }

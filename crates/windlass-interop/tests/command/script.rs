@@ -4,6 +4,7 @@ use std::fs;
 
 use super::{call, done};
 use windlass_skip::skip;
+use windlass_testbed::vm;
 
 const GOOD: &str = "title A closed end refuses\nsource RFC 9293 section 3.10.7.1\n\
     < S 0 win 60000 <mss 1000>\n> R. 0 ack 1\n";
@@ -62,4 +63,15 @@ fn script_plays_on_the_kernel_or_names_the_missing_requirement() {
     }
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(said.out.contains("1 scripts on linux, 0 failed"), "{}", said.out);
+}
+
+#[test]
+fn scripts_of_accurate_ecn_pass_on_linux_7_3() {
+    let series = vm::Series::V7_3;
+    if let Err(why) = vm::check(series).and_then(|()| vm::prepare(series, &mut |_| {})) {
+        skip(why);
+        return;
+    }
+    let said = done(&["script", "conformance/scripts/accecn", "--on", "linux-vt=7.3"]);
+    assert!(said.out.contains("58 scripts on linux-vt=7.3, 0 failed, 0 skipped"), "{}", said.out);
 }

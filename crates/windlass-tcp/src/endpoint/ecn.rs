@@ -1,12 +1,13 @@
 //! Explicit congestion notification: RFC 3168, RFC 8257's exact echo, and RFC 9768.
 
 use windlass_cc::setup::MarkCut;
-use windlass_cc::{Ecn, Phase, Time, flags};
+use windlass_cc::{Ecn, Flavour, Phase, Time, flags};
 
-use super::accurate_ecn::{self, AccurateEcn, Agreement};
+use super::accurate_ecn::{self, AccurateEcn, Agreement, Delivery};
+use super::ecn_option::EcnOptions;
 use super::{Endpoint, Profile};
 use crate::decision::Cause;
-use crate::segment::{Codepoint, Flags, Segment};
+use crate::segment::{Codepoint, Flags, Options, Segment};
 use crate::stack::{EcnFeedback, Lies};
 
 /// Number of immediate acknowledgements after a mark (`tcp_enter_quickack_mode`).
@@ -35,7 +36,20 @@ pub(super) struct EcnState {
     refused: bool,
 }
 
+/// Bytes that SACK blocks and counters of accurate ECN take.
+fn option_bytes(blocks: usize, counters: usize) -> u64 {
+    let sack = if blocks > 0 { 4 + 8 * blocks as u64 } else { 0 };
+    let ecn = if counters > 0 { (2 + 3 * counters as u64).next_multiple_of(4) } else { 0 };
+    sack + ecn
+}
+
 impl EcnState {
+    /// True if both sides have agreed on accurate ECN.
+    #[inline]
+    pub(super) fn is_accurate(&self) -> bool {
+        self.accurate.is_some()
+    }
+
     pub(super) fn is_agreed(&self) -> bool {
         self.agreed
     }
@@ -57,12 +71,12 @@ impl Endpoint {
         let answered = s.flags.has(Flags::ACK);
         let agreement = match (p.stack.ecn, s.flags.ace()) {
             (EcnFeedback::Off, _) => Agreement::None,
-            (EcnFeedback::Accurate, ace) if answered => accurate_ecn::on_syn_ack(ace),
-            (EcnFeedback::Accurate, ace) => accurate_ecn::on_syn(ace),
+            (feedback, ace) if feedback.is_accurate() && answered => accurate_ecn::on_syn_ack(ace),
+            (feedback, ace) if feedback.is_accurate() => accurate_ecn::on_syn(ace),
             // The third flag has no meaning here.
             (EcnFeedback::Classic, 0b001 | 0b101) if answered => Agreement::Classic,
             (EcnFeedback::Classic, 0b011 | 0b111) if !answered => Agreement::Classic,
-            (EcnFeedback::Classic, _) => Agreement::None,
+            _ => Agreement::None,
         };
         let agreed = agreement != Agreement::None;
         let refused = p.params.requirements().l4s && !agreed;
@@ -78,9 +92,17 @@ impl Endpoint {
     }
 
     /// Reads the ACE field of the segment that completes the handshake of a server.
-    pub(super) fn on_third_ack(&mut self, s: &Segment) {
+    pub(super) fn on_third_ack(&mut self, p: &Profile, s: &Segment) {
         if let Some(accurate) = &mut self.ecn.accurate {
-            accurate.on_third_ack(s.flags.ace());
+            accurate.on_third_ack(s, p.stack.rules == Flavour::Linux);
+        }
+    }
+
+    /// Reads the ECN field of a SYN-ACK that arrives again.
+    pub(super) fn on_repeated_syn_ack(&mut self, s: &Segment) {
+        let answers = self.recv.ack_now && s.flags.has(Flags::ACK);
+        if let (Some(accurate), true) = (&mut self.ecn.accurate, answers) {
+            accurate.on_repeated_syn_ack(s);
         }
     }
 
@@ -90,7 +112,7 @@ impl Endpoint {
         match (answer, &mut self.ecn.accurate) {
             (true, Some(accurate)) => accurate.answer(timeouts),
             (true, None) if self.ecn.agreed => Flags::ECE,
-            (false, _) if p.stack.ecn == EcnFeedback::Accurate => accurate_ecn::request(timeouts),
+            (false, _) if p.stack.ecn.is_accurate() => accurate_ecn::request(timeouts),
             // Section 6.1.1.1: a middlebox may drop such a SYN.
             (false, _) if p.stack.ecn.is_on() && !self.syn_retransmitted => {
                 Flags::ECE.with(Flags::CWR)
@@ -116,18 +138,112 @@ impl Endpoint {
         }
     }
 
-    /// Reads the counter of accurate ECN, from an acknowledgement that delivers this number of bytes.
+    /// Reads the counters of accurate ECN, from an acknowledgement that delivers this number of bytes.
     pub(super) fn count_marks(&mut self, s: &Segment, delivered: u64) {
-        if let Some(accurate) = &mut self.ecn.accurate {
-            accurate.on_ack(s.flags.ace(), delivered.div_ceil(self.agreed.mss.max(1).into()));
+        let Some(accurate) = &mut self.ecn.accurate else { return };
+        let mss = u64::from(self.agreed.mss.max(1));
+        let stamp = s.options.timestamps.filter(|_| self.agreed.timestamps);
+        let later = stamp.is_some_and(|t| t.value.wrapping_sub(self.recv.ts_recent) as i32 > 0);
+        let delivery = Delivery {
+            packets: delivered.div_ceil(mss),
+            bytes: delivered,
+            newer: delivered > 0 || later,
+            certain: self.send.selective || matches!(self.send.phase, Phase::Open | Phase::Cwr),
+            mss,
+        };
+        accurate.on_ack(s, &delivery);
+    }
+
+    /// Counts a marked segment without data. Linux does not acknowledge it.
+    pub(super) fn on_empty_segment(&mut self, p: &Profile, s: &Segment) {
+        if let (Some(accurate), true) = (&mut self.ecn.accurate, p.stack.lies != Lies::HidesMarks) {
+            let due = accurate.on_empty(s.ecn);
+            self.recv.ack_now |= due && p.stack.rules != Flavour::Linux;
         }
     }
 
-    /// Counts a marked segment without data.
-    pub(super) fn on_empty_segment(&mut self, p: &Profile, s: &Segment) {
-        if let (Some(accurate), true) = (&mut self.ecn.accurate, p.stack.lies != Lies::HidesMarks) {
-            accurate.on_empty(s.ecn);
+    /// The option of a SYN-ACK, which only the first has: a middlebox may drop it (RFC 9768 section 3.2.3.2.2).
+    pub(super) fn offer_ecn_option(&self, p: &Profile, options: &mut Options) {
+        let sends = p.stack.ecn == EcnFeedback::Accurate && !self.layer.on;
+        if sends && self.ecn.accurate.is_some() && self.send.max == 0 {
+            options.set_accurate_ecn(&EcnOptions::initial());
         }
+    }
+
+    /// Decides on an option of accurate ECN in the next segment. Multipath TCP leaves no room for it.
+    #[inline(never)] // keeps the paths of other connections short
+    pub(super) fn plan_ecn_option(&mut self, p: &Profile, now: Time) {
+        let srtt = self.srtt();
+        let Some(accurate) = &mut self.ecn.accurate else { return };
+        if p.stack.ecn == EcnFeedback::Accurate && !self.layer.on {
+            accurate.option.plan(now, srtt, p.stack.rules == Flavour::Linux);
+        }
+    }
+
+    /// Number of SACK blocks and of counters in a segment with data, if it has an option. The options may take half of the
+    /// segment.
+    fn ecn_option_beside_data(&self, blocks: usize) -> Option<(usize, usize)> {
+        let (blocks, counters) = self.ecn.accurate.as_ref()?.option.fit(blocks)?;
+        let most = u64::from(self.send.segment / 2);
+        (option_bytes(blocks, counters) <= most).then_some((blocks, counters))
+    }
+
+    /// Maximum payload of a segment with an option of accurate ECN, or with these SACK blocks alone.
+    #[inline(never)] // keeps the paths of other connections short
+    pub(super) fn payload_beside_ecn_option(&self, blocks: usize) -> u64 {
+        let (blocks, counters) = self.ecn_option_beside_data(blocks).unwrap_or((blocks, 0));
+        u64::from(self.send.segment) - option_bytes(blocks, counters)
+    }
+
+    /// Adds the option of accurate ECN to the other options, in a segment with `len` bytes of payload. Returns the ECN
+    /// field of the segment: in Linux every segment is ECN-capable, as the feedback counts every segment.
+    #[inline(never)] // keeps the paths of other connections short
+    pub(super) fn finish_accurate(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        len: u64,
+        options: &mut Options,
+    ) -> Codepoint {
+        let blocks = usize::from(options.sack_count);
+        if len == 0 {
+            self.plan_ecn_option(p, now);
+        }
+        let fit = match len {
+            0 => self.ecn.accurate.as_ref().and_then(|accurate| accurate.option.fit(blocks)),
+            _ => self.ecn_option_beside_data(blocks),
+        };
+        let first = options.sack_blocks().first().map(|block| block.left);
+        let first = first.and_then(|left| left.unwrap_near(self.recv.irs, self.recv.nxt));
+        let duplicate = first.filter(|start| *start < self.recv.nxt);
+        if let Some(accurate) = &mut self.ecn.accurate {
+            match fit {
+                Some((kept, counters)) => {
+                    for slot in options.sack.iter_mut().skip(kept) {
+                        *slot = Default::default();
+                    }
+                    options.sack_count = kept as u8;
+                    options.set_accurate_ecn(&accurate.option.send(now, counters, duplicate));
+                }
+                None => accurate.option.send_nothing(),
+            }
+        }
+        match p.stack.rules {
+            Flavour::Linux => self.codepoint(p),
+            _ => Codepoint::NotEct,
+        }
+    }
+
+    /// Notes duplicate data at this offset.
+    pub(super) fn note_duplicate_for_ecn(&mut self, start: u64) {
+        if let Some(accurate) = &mut self.ecn.accurate {
+            accurate.option.on_duplicate(start);
+        }
+    }
+
+    /// Marks that the peer has reported: packets, and with the option bytes with ECT(1), CE and ECT(0).
+    pub fn reported_marks(&self) -> Option<(u64, [u32; 3])> {
+        self.ecn.accurate.as_ref().map(|accurate| (accurate.total, accurate.option.delivered()))
     }
 
     /// The CWR flag, if the segment has new data and a reduction is not reported yet.
@@ -163,7 +279,7 @@ impl Endpoint {
             return;
         }
         if let Some(accurate) = &mut self.ecn.accurate {
-            self.recv.ack_now |= accurate.on_data(s.ecn);
+            self.recv.ack_now |= accurate.on_data(s.ecn, s.len);
             return;
         }
         let marked = s.ecn == Codepoint::Ce;

@@ -119,7 +119,7 @@ impl Endpoint {
             self.refuse(s);
             return false;
         }
-        self.on_third_ack(s);
+        self.on_third_ack(p, s);
         self.complete_handshake(p, now, s);
         true
     }
@@ -270,6 +270,9 @@ impl Endpoint {
         if if answer { self.agreed.timestamps } else { p.stack.timestamps } {
             // RFC 7323-3.2-1
             s.options.timestamps = Some(self.stamp(now));
+        }
+        if answer {
+            self.offer_ecn_option(p, &mut s.options);
         }
         if self.send.max == 0 {
             self.send.timed.watch(now, 1);

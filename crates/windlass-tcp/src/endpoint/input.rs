@@ -84,6 +84,7 @@ impl Endpoint {
         if s.flags.has(Flags::SYN) {
             // RFC 9293-3.10.7.4-4
             self.challenge(p, now); // RFC 5961 section 4.2
+            self.on_repeated_syn_ack(s);
             return;
         }
         // RFC 7323-3.2-3
@@ -141,11 +142,15 @@ impl Endpoint {
         }
         if let Some(start) = start {
             self.note_duplicate(p, start, start + u64::from(s.len));
+            self.note_duplicate_for_ecn(start);
             if s.len > 0 && start < self.recv.nxt {
                 self.acknowledge_quickly(p);
             }
         }
         self.recv.ack_now = true;
+        if s.flags.has(Flags::SYN) {
+            self.on_repeated_syn_ack(s);
+        }
     }
 
     /// Sends a challenge acknowledgement (RFC 5961), if the rate limit allows it.

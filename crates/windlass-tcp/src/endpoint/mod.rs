@@ -8,6 +8,7 @@ mod autotune;
 mod careful_resume;
 mod cross_layer;
 mod ecn;
+mod ecn_option;
 mod handshake;
 mod input;
 mod journal;

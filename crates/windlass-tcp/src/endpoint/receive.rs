@@ -101,6 +101,7 @@ impl Endpoint {
         if s.len > 0 {
             self.on_mark(p, s);
             if duplicate {
+                self.note_duplicate_for_ecn(start);
                 self.acknowledge_quickly(p);
             } else {
                 self.follow_stream(p, now, s, !beyond);

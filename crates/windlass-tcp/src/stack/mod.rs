@@ -45,15 +45,22 @@ pub enum EcnFeedback {
     Off,
     /// RFC 3168: one echo per RTT. Algorithms that need exact marks get the echo of RFC 8257.
     Classic,
-    /// Accurate ECN (RFC 9768), with a counter of marked packets in each segment. With a peer that supports
-    /// RFC 3168 only, the feedback is classic.
+    /// Accurate ECN (RFC 9768): a counter of marked packets in each segment, and counters of bytes in an option. With a
+    /// peer that supports RFC 3168 only, the feedback is classic.
     Accurate,
+    /// Accurate ECN without the option, which its senders may omit.
+    AccurateCounter,
 }
 
 impl EcnFeedback {
     /// True if ECN is offered and accepted.
     pub const fn is_on(self) -> bool {
         !matches!(self, EcnFeedback::Off)
+    }
+
+    /// True if accurate ECN is offered and accepted.
+    pub const fn is_accurate(self) -> bool {
+        matches!(self, EcnFeedback::Accurate | EcnFeedback::AccurateCounter)
     }
 }
 

@@ -231,7 +231,8 @@ pub fn emit_datagram(
 /// links pad short frames.
 ///
 /// Options of unknown kind are skipped. Only the first [`MAX_SACK_BLOCKS`](crate::segment::MAX_SACK_BLOCKS)
-/// SACK blocks are kept; they report the most recent data. If there are several Multipath TCP options, only
+/// SACK blocks are kept; they report the most recent data. With two SACK blocks the first two counters of accurate ECN
+/// are kept, and with three none. If there are several Multipath TCP options, only
 /// the option with the highest priority is kept. A data acknowledgement without mapping has the lowest
 /// priority, because the next segment repeats it.
 ///

@@ -1,6 +1,7 @@
 //! The options of a TCP header.
 
 use super::error::{EmitError, MAX_OPTIONS, WireError};
+use crate::accurate_option::{EcnOption, EcnOrder};
 use crate::mptcp::codec::{self, Signal};
 use crate::mptcp::{Mapping, MpOption};
 use crate::quick_start::{self, QuickOption};
@@ -38,6 +39,18 @@ impl OptionBytes {
         for block in blocks {
             self.push(&block.left.0.to_be_bytes());
             self.push(&block.right.0.to_be_bytes());
+        }
+    }
+
+    /// Adds the counters, and padding up to a multiple of four.
+    fn push_accurate_ecn(&mut self, option: &EcnOption) {
+        let len = option.wire_len();
+        self.push(&[option.order().kind(), len as u8]);
+        for counter in option.counters() {
+            self.push(&counter.to_be_bytes()[1..]);
+        }
+        for _ in len..len.next_multiple_of(4) {
+            self.push(&[NO_OPERATION]);
         }
     }
 
@@ -84,6 +97,9 @@ pub(super) fn encode_options(options: &Options) -> Result<OptionBytes, EmitError
     }
     if let Some(shift) = options.window_scale {
         out.push(&[NO_OPERATION, WINDOW_SCALE, 3, shift]);
+    }
+    if let Some(option) = options.accurate_ecn() {
+        out.push_accurate_ecn(&option);
     }
     Ok(out)
 }
@@ -139,6 +155,7 @@ pub(super) struct Decoded {
 // RFC 9293-3.1-MUST-4, 9293-3.1-MUST-5, 9293-3.2-MUST-64
 pub(super) fn decode_options(mut bytes: &[u8]) -> Result<Decoded, WireError> {
     let Decoded { mut options, mut multipath, mut quick_start } = Decoded::default();
+    let mut accurate = None;
     while let [kind, rest @ ..] = bytes {
         match *kind {
             END_OF_OPTIONS => break,
@@ -158,6 +175,8 @@ pub(super) fn decode_options(mut bytes: &[u8]) -> Result<Decoded, WireError> {
                     multipath = found.filter(more_pressing).or(multipath);
                 } else if kind == quick_start::TCP_OPTION {
                     quick_start = quick_start::decode_tcp(&bytes[2..len]);
+                } else if let Some(order) = EcnOrder::of_kind(kind) {
+                    accurate = Some(decode_accurate_ecn(order, &bytes[2..len]));
                 } else {
                     decode_option(kind, &bytes[2..len], &mut options)?;
                 }
@@ -165,7 +184,20 @@ pub(super) fn decode_options(mut bytes: &[u8]) -> Result<Decoded, WireError> {
             }
         }
     }
+    if let Some(option) = accurate {
+        options.set_accurate_ecn(&option);
+    }
     Ok(Decoded { options, multipath, quick_start })
+}
+
+/// Reads as many whole counters as the option has. Other bytes are padding (RFC 9768 section 3.2.3).
+fn decode_accurate_ecn(order: EcnOrder, value: &[u8]) -> EcnOption {
+    let mut counters = [0; 3];
+    let whole = value.chunks_exact(3).zip(&mut counters).map(|(bytes, counter)| {
+        *counter = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]);
+    });
+    let count = whole.count();
+    EcnOption::new(order, &counters[..count])
 }
 
 fn decode_option(kind: u8, value: &[u8], options: &mut Options) -> Result<(), WireError> {

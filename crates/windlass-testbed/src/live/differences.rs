@@ -8,7 +8,7 @@ use windlass_cc::{AnyParams, Ecn, Span};
 use windlass_sim::config::{Config, FlowConfig, Multipath, ReadPolicy, Traffic};
 use windlass_sim::results::Series;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
-use windlass_tcp::stack::{EcnFeedback, InitialWindow, LossDetection, WindowValidation};
+use windlass_tcp::stack::{InitialWindow, LossDetection, WindowValidation};
 use windlass_tcp::{Pacing, StackConfig};
 
 use super::lateness::readable;
@@ -216,8 +216,8 @@ fn receiving(flow: &FlowConfig, notes: &mut Vec<String>) {
 
 fn recovery(flow: &FlowConfig, notes: &mut Vec<String>) {
     let stack = &flow.profile.stack;
-    if stack.ecn == EcnFeedback::Accurate {
-        notes.push("ecn \"accurate\": here the kernel has the feedback of RFC 3168".into());
+    if stack.ecn.is_accurate() {
+        notes.push("ecn \"accurate\": a kernel before 7.0 has the feedback of RFC 3168".into());
     }
     if !stack.fast_retransmit {
         notes.push("fast_retransmit off: always on in the kernel".into());
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn a_different_start_of_the_kernels_algorithm_is_listed() {
         assert!(mentions(&notes(LINUX, "dctcp"), "DCTCP negotiates it"));
-        let accurate = StackConfig { ecn: EcnFeedback::Accurate, ..LINUX };
+        let accurate = StackConfig { ecn: windlass_tcp::stack::EcnFeedback::Accurate, ..LINUX };
         assert!(mentions(&notes(accurate, "reno"), "ecn \"accurate\""));
         assert!(mentions(&notes(LINUX, "highspeed"), "slow_start \"limited\""));
         assert!(!mentions(&notes(LINUX, "vegas"), "slow_start"));

@@ -57,6 +57,16 @@ pub enum Error {
         /// Algorithms that the kernel offers.
         offered: String,
     },
+    /// This kernel refuses a value of a sysctl.
+    #[error(
+        "this kernel refuses {value} as net.ipv4.{name}; Linux has accurate ECN from 7.0 on: choose linux-vt=7.3"
+    )]
+    NoAccurateEcn {
+        /// Name of the sysctl.
+        name: &'static str,
+        /// The refused value.
+        value: String,
+    },
     /// Windlass's algorithm cannot be loaded into the kernel.
     #[error("flow \"{flow}\": {source}")]
     Home {

@@ -34,6 +34,10 @@ pub struct Info {
     pub pacing_rate: u64,
     /// Minimum RTT, microseconds; `None` before the first sample.
     pub min_rtt_us: Option<u32>,
+    /// Segments that the peer has reported as marked.
+    pub delivered_ce: u32,
+    /// Bytes that the peer has reported as received with ECT(1), ECT(0) and CE (accurate ECN); zero before Linux 7.0.
+    pub delivered_bytes: [u32; 3],
 }
 
 impl Info {
@@ -69,6 +73,8 @@ impl Info {
             retransmissions: u32_at(100),
             pacing_rate: u64_at(104),
             min_rtt_us: Some(u32_at(148)).filter(|us| *us != 0 && *us != u32::MAX),
+            delivered_ce: u32_at(196),
+            delivered_bytes: [252, 256, 260].map(u32_at),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, connect, recv, send,
@@ -75,12 +75,52 @@ impl Netlink {
     /// Removes the queueing discipline of a device. The default discipline depends on the machine, and one
     /// such as `fq` would pace packets.
     pub fn remove_queue(&self, index: u32) -> io::Result<()> {
-        const ROOT: u32 = u32::MAX;
-        // struct tcmsg: family, index of the device, handle, parent, info.
-        let head =
-            [&[0; 4][..], &index.to_ne_bytes(), &[0; 4], &ROOT.to_ne_bytes(), &[0; 4]].concat();
+        let head = traffic_message(index, 0, ROOT);
         let body = [head, attribute(libc::TCA_KIND, b"noqueue\0")].concat();
         self.request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE, &body)
+    }
+
+    /// Adds a queueing discipline to a device: `kind` is its name, and `options` are its encoded options. `parent` and
+    /// `handle` are a class and the discipline, with the major number in the upper half; the parent [`ROOT`] is the device.
+    pub fn add_discipline(
+        &self,
+        index: u32,
+        parent: u32,
+        handle: u32,
+        kind: &str,
+        options: Option<&[u8]>,
+    ) -> io::Result<()> {
+        let mut body = traffic_message(index, handle, parent);
+        body.extend(attribute(libc::TCA_KIND, &[kind.as_bytes(), b"\0"].concat()));
+        if let Some(options) = options {
+            body.extend(attribute(libc::TCA_OPTIONS, options));
+        }
+        self.request(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    }
+
+    /// Returns the figures of the queueing discipline with this parent: the attributes of the kernel's answer, as type and value.
+    pub fn discipline(&self, index: u32, parent: u32) -> io::Result<Vec<(u16, Vec<u8>)>> {
+        // struct tcmsg precedes the attributes.
+        const HEAD: usize = HEADER + 20;
+        let body = traffic_message(index, 0, parent);
+        // The kernel answers such a request to the listeners of a group. The flag includes the requester.
+        let answer = self.socket.ask(libc::RTM_GETQDISC, libc::NLM_F_ECHO, &body)?;
+        let figures = attributes(answer.get(HEAD..).unwrap_or_default());
+        Ok(figures.map(|(kind, value)| (kind, value.to_vec())).collect())
+    }
+
+    /// Adds a pair of Ethernet devices that are joined: `ours` in this namespace, and `theirs` in another.
+    pub fn add_pair(&self, ours: &str, theirs: &str, namespace: BorrowedFd<'_>) -> io::Result<()> {
+        const PEER: u16 = 1;
+        let name = |name: &str| attribute(libc::IFLA_IFNAME, &[name.as_bytes(), b"\0"].concat());
+        let place = (namespace.as_raw_fd() as u32).to_ne_bytes();
+        // struct ifinfomsg precedes the attributes of each device.
+        let peer = [&[0; 16][..], &name(theirs), &attribute(libc::IFLA_NET_NS_FD, &place)].concat();
+        let data = attribute(libc::IFLA_INFO_DATA | NESTED, &attribute(PEER | NESTED, &peer));
+        let info = [attribute(libc::IFLA_INFO_KIND, b"veth"), data].concat();
+        let info = attribute(libc::IFLA_LINKINFO | NESTED, &info);
+        let body = [&[0; 16][..], &name(ours), &info].concat();
+        self.request(libc::RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     }
 
     /// Gives a device an address with a prefix of 32 bits.
@@ -113,6 +153,21 @@ impl Netlink {
         ];
         let to = attribute(libc::RTA_OIF, &index.to_ne_bytes());
         let body = [head.concat(), to, attribute(libc::RTA_METRICS | NESTED, &metrics)].concat();
+        self.request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
+    }
+
+    /// Adds a route to one address, through a device.
+    pub fn add_route(&self, index: u32, to: Ipv4Addr) -> io::Result<()> {
+        // struct rtmsg, as in `add_default_route`, with a destination of 32 bits.
+        let head = [
+            &[libc::AF_INET as u8, 32, 0, 0, libc::RT_TABLE_MAIN][..],
+            &[libc::RTPROT_STATIC, libc::RT_SCOPE_LINK, libc::RTN_UNICAST, 0, 0, 0, 0],
+        ];
+        let attributes = [
+            attribute(libc::RTA_DST, &to.octets()),
+            attribute(libc::RTA_OIF, &index.to_ne_bytes()),
+        ];
+        let body = [head.concat(), attributes.concat()].concat();
         self.request(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL, &body)
     }
 
@@ -150,8 +205,17 @@ impl Socket {
     }
 }
 
+/// Parent of a device's own queueing discipline.
+pub const ROOT: u32 = u32::MAX;
+
+/// struct tcmsg: family, index of the device, handle, parent, info.
+fn traffic_message(index: u32, handle: u32, parent: u32) -> Vec<u8> {
+    let numbers = [index, handle, parent, 0].map(u32::to_ne_bytes).concat();
+    [&[0; 4][..], &numbers].concat()
+}
+
 /// Encodes an attribute, padded to a multiple of four bytes. Its length field excludes the padding.
-pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+pub fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let len = 4 + value.len();
     let mut bytes = Vec::with_capacity(len.next_multiple_of(4));
     bytes.extend((len as u16).to_ne_bytes());
@@ -162,7 +226,7 @@ pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
 }
 
 /// Iterates over a sequence of attributes.
-pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let &[a, b, c, d, ..] = bytes else { return None };
         let len = usize::from(u16::from_ne_bytes([a, b]));

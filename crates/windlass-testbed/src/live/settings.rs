@@ -8,7 +8,7 @@ use windlass_cc::Span;
 use windlass_cc::rto::AnyParams as Rto;
 use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 use windlass_tcp::segment::IPV4_HEADER;
-use windlass_tcp::stack::{Lies, LossDetection};
+use windlass_tcp::stack::{EcnFeedback, Lies, LossDetection};
 use windlass_tcp::wire::{MAX_IP_LEN, UDP_HEADER};
 use windlass_tcp::{Pacing, Profile};
 
@@ -40,6 +40,24 @@ pub struct Sysctl {
     pub value: String,
     /// True if the sysctl is newer than the oldest supported kernel (5.10). A kernel without it is accepted.
     pub recent: bool,
+    /// Value for a kernel that refuses `value`. A kernel may know a sysctl without knowing all of its values.
+    pub otherwise: Option<&'static str>,
+}
+
+impl Sysctl {
+    /// A sysctl that every supported kernel has, with a value that it accepts.
+    pub fn new(name: &'static str, value: String) -> Sysctl {
+        Sysctl { name, value, recent: false, otherwise: None }
+    }
+
+    /// Writes the sysctl in the calling thread's namespace.
+    fn apply(&self) -> io::Result<()> {
+        match (write(self.name, &self.value), self.otherwise) {
+            (Err(e), _) if self.recent && e.kind() == ErrorKind::NotFound => Ok(()),
+            (Err(e), Some(value)) if e.kind() == ErrorKind::InvalidInput => write(self.name, value),
+            (other, _) => other,
+        }
+    }
 }
 
 /// All settings of the kernel for one end of a flow, except the algorithm.
@@ -89,12 +107,12 @@ impl Settings {
     /// Returns an error if the kernel has no sysctl of that name or refuses the value.
     pub fn apply_sysctls(&self) -> Result<(), Error> {
         for sysctl in &self.sysctls {
-            match write(sysctl.name, &sysctl.value) {
-                Err(e) if sysctl.recent && e.kind() == ErrorKind::NotFound => {}
-                other => other.map_err(Error::on(format!(
-                    "setting net.ipv4.{} to {}",
-                    sysctl.name, sysctl.value
-                )))?,
+            let (name, value) = (sysctl.name, &sysctl.value);
+            match sysctl.apply() {
+                Err(e) if e.kind() == ErrorKind::InvalidInput && name == "tcp_ecn" => {
+                    return Err(Error::NoAccurateEcn { name, value: value.clone() });
+                }
+                other => other.map_err(Error::on(format!("setting net.ipv4.{name} to {value}")))?,
             }
         }
         Ok(())
@@ -123,8 +141,8 @@ fn mtu(flow: &FlowConfig) -> u32 {
 fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
     let stack = &flow.profile.stack;
     let flag = |on: bool| u32::from(on).to_string();
-    let old = |name, value: String| Sysctl { name, value, recent: false };
-    let recent = |name, value: String| Sysctl { name, value, recent: true };
+    let old = Sysctl::new;
+    let recent = |name, value: String| Sysctl { recent: true, ..Sysctl::new(name, value) };
     let mut all = vec![
         // This must be first: a socket created under another default may keep its pacing.
         old("tcp_congestion_control", "reno".into()),
@@ -133,7 +151,8 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
         old("tcp_timestamps", flag(stack.timestamps)),
         old("tcp_sack", flag(stack.sack)),
         old("tcp_dsack", flag(stack.dsack)),
-        old("tcp_ecn", flag(stack.ecn.is_on())),
+        ecn(stack.ecn),
+        recent(ECN_OPTION, if stack.ecn == EcnFeedback::Accurate { "2" } else { "0" }.into()),
         old("tcp_recovery", flag(stack.loss_detection == LossDetection::Rack)),
         old("tcp_early_retrans", if stack.tlp { "3" } else { "0" }.into()),
         old("tcp_frto", if stack.frto { "2" } else { "0" }.into()),
@@ -154,6 +173,23 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
     };
     all.push(old("tcp_rmem", receive));
     all
+}
+
+/// Number of `tcp_ecn` that offers and accepts accurate ECN. A kernel before 7.0 refuses it, even if it has the sysctls
+/// of the option, and then offers and accepts RFC 3168.
+pub const ACCURATE_ECN: &str = "3";
+/// Sysctl of accurate ECN's option: 0 without it, 2 as often as RFC 9768 requires.
+const ECN_OPTION: &str = "tcp_ecn_option";
+
+fn ecn(feedback: EcnFeedback) -> Sysctl {
+    let plain = |value: &str| Sysctl::new("tcp_ecn", value.into());
+    match feedback {
+        EcnFeedback::Off => plain("0"),
+        EcnFeedback::Classic => plain("1"),
+        EcnFeedback::Accurate | EcnFeedback::AccurateCounter => {
+            Sysctl { otherwise: Some("1"), ..plain(ACCURATE_ECN) }
+        }
+    }
 }
 
 /// Formats `tcp_rmem` or `tcp_wmem`: minimum, initial and maximum size.

@@ -65,20 +65,19 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Returns the kernel's release, as `uname -r` would print it, and the compressed kernel.
-    pub fn vmlinuz(&self) -> Result<(String, Vec<u8>), Error> {
+    /// Returns the kernel's release, as `uname -r` would print it, and the compressed kernel, if the package contains
+    /// a kernel.
+    pub fn vmlinuz(&self) -> Result<Option<(String, Vec<u8>)>, Error> {
         let mut found = None;
         self.each(|path, entry| {
-            if let Some(release) = path.strip_prefix("boot/vmlinuz-") {
+            if let Some(release) = kernel(path) {
                 let mut bytes = Vec::new();
                 entry.read_to_end(&mut bytes)?;
                 found = Some((release.to_string(), bytes));
             }
             Ok(())
         })?;
-        found.ok_or_else(|| {
-            Error::package(&self.path, "the package does not contain a kernel (no /boot/vmlinuz-…)")
-        })
+        Ok(found)
     }
 
     /// Returns modules as ELF files, by name (`tcp_bbr`, `sch_fq`). `wanted` selects them by their path in
@@ -177,6 +176,13 @@ fn control(archive: &[u8]) -> Option<String> {
     None
 }
 
+/// Returns the release in the path of a compressed kernel. Debian's packages have it below `boot`, from Linux 7.2 on
+/// beside the modules.
+fn kernel(path: &str) -> Option<&str> {
+    let beside = || path.strip_prefix("lib/modules/")?.strip_suffix("/vmlinuz");
+    path.strip_prefix("boot/vmlinuz-").or_else(beside).filter(|release| !release.contains('/'))
+}
+
 /// Splits `lib/modules/RELEASE/kernel/PLACE.ko.xz`. Returns the place, and true if the file is compressed.
 fn module(path: &str) -> Option<(&str, bool)> {
     let (_, place) = path.strip_prefix("lib/modules/")?.split_once("/kernel/")?;
@@ -202,6 +208,14 @@ mod tests {
         assert_eq!(found, [("one.tar".into(), &b"odd"[..]), ("two.tar".into(), &b"even"[..])]);
         assert_eq!(members(&bytes[..bytes.len() - 1]), None);
         assert_eq!(members(b"PK\x03\x04"), None);
+    }
+
+    #[test]
+    fn a_kernel_is_found_in_both_of_its_places() {
+        assert_eq!(kernel("boot/vmlinuz-6.1.0-1-cloud-amd64"), Some("6.1.0-1-cloud-amd64"));
+        assert_eq!(kernel("lib/modules/7.3.4+deb13/vmlinuz"), Some("7.3.4+deb13"));
+        assert_eq!(kernel("lib/modules/7.3.4+deb13/kernel/x/vmlinuz"), None);
+        assert_eq!(kernel("lib/modules/7.3.4+deb13/modules.dep"), None);
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub enum Error {
     },
     /// apt does not offer such a package.
     #[error(
-        "apt does not offer a package linux-image-{0}…-cloud-amd64: run `apt-get update` (6.1 is in Debian 12, 6.12 in Debian 13 \
-         and in 12's backports), or name a downloaded package in WINDLASS_KERNEL_DEB"
+        "apt does not offer the packages of a kernel {0}…-cloud-amd64: run `apt-get update` (6.1 is in Debian 12, 6.12 in Debian 13 \
+         and in 12's backports, 7.3 in 13's backports), or name the downloaded packages in WINDLASS_KERNEL_DEB"
     )]
     NoPackage(Series),
     /// apt failed.

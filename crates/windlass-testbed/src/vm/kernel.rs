@@ -15,7 +15,7 @@ use super::{Error, Series, apt, cache, deb, modules, vmlinux};
 pub struct Kernel {
     /// Release, as `uname -r` prints it: `6.12.94+deb13-cloud-amd64`.
     pub release: String,
-    /// Package of the kernel, and its version.
+    /// Packages of the kernel, and their version.
     pub package: String,
     /// File of the kernel in ELF format.
     pub(super) vmlinux: PathBuf,
@@ -29,9 +29,11 @@ pub struct Kernel {
 #[derive(Serialize, Deserialize)]
 struct Manifest {
     release: String,
+    /// Name of the package; of several packages the names, with ` + ` between them.
     package: String,
+    /// Version of the first package.
     version: String,
-    /// SHA-256 of the package file.
+    /// SHA-256 of the package file, or of the files in the order of their names.
     package_sha256: String,
     /// The kernel, then the modules in the order in which they are loaded.
     files: Vec<File>,
@@ -75,10 +77,11 @@ fn find(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error>
     let given = given(series)?;
     for folder in kept(&shelf) {
         match load(&folder) {
-            Ok((kernel, package_sha256)) => match &given {
-                Some(package) if package.sha256 != package_sha256 => {}
-                _ => return Ok(kernel),
-            },
+            Ok((kernel, sha256)) => {
+                if given.is_empty() || joined(&given, |package| &package.sha256) == sha256 {
+                    return Ok(kernel);
+                }
+            }
             Err(e) => {
                 progress(&format!("{e}; the kernel is unpacked again"));
                 fs::remove_dir_all(&folder)
@@ -87,26 +90,40 @@ fn find(series: Series, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error>
         }
     }
     let work = cache::workplace(&shelf)?;
-    let package = match given {
-        Some(package) => package,
-        None => deb::Package::open(&fetch(series, &shelf, work.path(), progress)?)?,
+    let packages = match given.is_empty() {
+        false => given,
+        true => {
+            let files = fetch(series, &shelf, work.path(), progress)?;
+            files.iter().map(|file| deb::Package::open(file)).collect::<Result<_, _>>()?
+        }
     };
-    unpack(&package, &shelf, work, progress)
+    unpack(&packages, &shelf, work, progress)
+}
+
+/// Joins a property of a kernel's packages.
+fn joined<'a>(packages: &'a [deb::Package], of: impl Fn(&'a deb::Package) -> &'a str) -> String {
+    packages.iter().map(of).collect::<Vec<_>>().join(" + ")
 }
 
 /// Checks that a kernel of a series is in the cache or can be obtained. Downloads nothing.
 pub(super) fn obtainable(series: Series) -> Result<(), Error> {
     let shelf = shelf(series)?;
-    if !kept(&shelf).is_empty() || given(series)?.is_some() {
+    if !kept(&shelf).is_empty() || !given(series)?.is_empty() {
         return Ok(());
     }
-    package_name(series, &shelf).map(drop)
+    if !apt::present() {
+        return Err(Error::NoApt { series, cache: shelf });
+    }
+    if !apt::Lists::can_be_separate(series) && apt::Lists::MACHINE.newest(series)?.is_empty() {
+        return Err(Error::NoPackage(series));
+    }
+    Ok(())
 }
 
 /// Returns the release of the kernel that [`prepare`] would use without a download.
 pub fn kept_release(series: Series) -> Option<String> {
-    if let Some(package) = given(series).ok()? {
-        return package.name.strip_prefix("linux-image-").map(str::to_owned);
+    if let Some(package) = given(series).ok()?.first() {
+        return apt::release_of(&package.name).map(str::to_owned);
     }
     let manifest = cache::read(&kept(&shelf(series).ok()?).first()?.join(MANIFEST)).ok()?;
     serde_json::from_slice::<Manifest>(&manifest).ok().map(|m| m.release)
@@ -136,47 +153,58 @@ fn is_hidden(folder: &Path) -> bool {
     folder.file_name().and_then(|name| name.to_str()).is_none_or(|name| name.starts_with('.'))
 }
 
-/// Returns the package of this series that the user has given.
-fn given(series: Series) -> Result<Option<deb::Package>, Error> {
-    let Some(named) = env::var_os("WINDLASS_KERNEL_DEB") else { return Ok(None) };
+/// Returns the packages of this series that the user has given, in the order of their names.
+fn given(series: Series) -> Result<Vec<deb::Package>, Error> {
+    let Some(named) = env::var_os("WINDLASS_KERNEL_DEB") else { return Ok(Vec::new()) };
+    let mut packages = Vec::new();
     for path in env::split_paths(&named).filter(|path| !path.as_os_str().is_empty()) {
         let package = deb::Package::open(&path)?;
-        let release = package.name.strip_prefix("linux-image-").unwrap_or_default();
-        if series.covers(release) {
-            return Ok(Some(package));
+        if apt::release_of(&package.name).is_some_and(|release| series.covers(release)) {
+            packages.push(package);
         }
     }
-    Ok(None)
+    packages.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(packages)
 }
 
-fn package_name(series: Series, shelf: &Path) -> Result<String, Error> {
-    if !apt::present() {
-        return Err(Error::NoApt { series, cache: shelf.to_path_buf() });
-    }
-    apt::newest(series)?.ok_or(Error::NoPackage(series))
-}
-
+/// Downloads the packages of a series.
 fn fetch(
     series: Series,
     shelf: &Path,
     folder: &Path,
     progress: &mut dyn FnMut(&str),
-) -> Result<PathBuf, Error> {
-    let name = package_name(series, shelf)?;
-    progress(&format!("downloading {name} (about 30 MB) with apt"));
-    apt::download(&name, folder)
+) -> Result<Vec<PathBuf>, Error> {
+    if !apt::present() {
+        return Err(Error::NoApt { series, cache: shelf.to_path_buf() });
+    }
+    let mut lists = apt::Lists::MACHINE;
+    let mut names = lists.newest(series)?;
+    if names.is_empty() {
+        let found = apt::Lists::separate(series, &folder.join("apt"))?;
+        lists = found.ok_or(Error::NoPackage(series))?;
+        names = lists.newest(series)?;
+    }
+    if names.is_empty() {
+        return Err(Error::NoPackage(series));
+    }
+    progress(&format!("downloading {} (about 30 MB) with apt", names.join(" and ")));
+    lists.download(&names, folder)
 }
 
-/// Unpacks a package into a separate folder on the shelf.
+/// Unpacks packages into a separate folder on the shelf.
 fn unpack(
-    package: &deb::Package,
+    packages: &[deb::Package],
     shelf: &Path,
     work: tempfile::TempDir,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Kernel, Error> {
-    progress(&format!("unpacking {} {}", package.name, package.version));
-    let contents = package.unpack()?;
-    let (release, vmlinuz) = contents.vmlinuz()?;
+    let names = joined(packages, |package| &package.name);
+    let version = packages.first().map(|package| package.version.clone()).unwrap_or_default();
+    let package_sha256 = joined(packages, |package| &package.sha256);
+    progress(&format!("unpacking {names}"));
+    let contents = packages.iter().map(deb::Package::unpack).collect::<Result<Vec<_>, _>>()?;
+    let (release, vmlinuz) = vmlinuz(&contents)?
+        .ok_or_else(|| Error::Image(format!("{names}: no kernel in the packages (vmlinuz)")))?;
     let place = work.path().join("kernel");
     cache::make(&place)?;
     let elf = vmlinux::extract(&vmlinuz).map_err(|what| Error::package(&place, what))?;
@@ -190,20 +218,31 @@ fn unpack(
     let describe = |(name, bytes): (String, Vec<u8>)| File { sha256: cache::sha256(&bytes), name };
     let manifest = Manifest {
         release: release.clone(),
-        package: package.name.clone(),
-        version: package.version.clone(),
-        package_sha256: package.sha256.clone(),
+        package: names,
+        version,
+        package_sha256,
         files: files.into_iter().map(describe).collect(),
     };
     let text = serde_json::to_string_pretty(&manifest).expect("a manifest is JSON");
     cache::write(&place.join(MANIFEST), text.as_bytes())?;
-    let folder = shelf.join(format!("{release}-{}", &package.sha256[..8]));
+    let folder = shelf.join(format!("{release}-{}", &manifest.package_sha256[..8]));
     match fs::rename(&place, &folder) {
         // Another process may have finished earlier.
         Err(_) if folder.join(MANIFEST).is_file() => {}
         renamed => renamed.map_err(Error::file("cannot make", &folder))?,
     }
     load(&folder).map(|(kernel, _)| kernel)
+}
+
+/// Returns the kernel's release and the compressed kernel, from the first package that contains a kernel.
+fn vmlinuz(packages: &[deb::Contents]) -> Result<Option<(String, Vec<u8>)>, Error> {
+    for package in packages {
+        let found = package.vmlinuz()?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
 }
 
 /// Reads a kernel's manifest and checks every file against it. Also returns the package's SHA-256.

@@ -6,8 +6,16 @@ use super::{Error, deb, elf};
 
 /// Queueing disciplines, for programs that use the kernel's own instead of the testbed's links. `fq_codel`
 /// and the FIFOs are built into Debian's kernels.
-const DISCIPLINES: [&str; 7] =
-    ["sch_codel", "sch_fq", "sch_fq_pie", "sch_netem", "sch_pie", "sch_red", "sch_tbf"];
+const DISCIPLINES: [&str; 8] = [
+    "sch_codel",
+    "sch_dualpi2",
+    "sch_fq",
+    "sch_fq_pie",
+    "sch_netem",
+    "sch_pie",
+    "sch_red",
+    "sch_tbf",
+];
 
 /// TUN and veth devices, and the port for the answer. Some kernels have them built in.
 const DRIVERS: [&str; 4] = [
@@ -29,9 +37,16 @@ fn wanted(place: &str) -> bool {
 /// Name and contents of a module.
 pub(super) type Module = (String, Vec<u8>);
 
-/// Returns the modules of a package for the guest, each after the modules that it needs.
-pub(super) fn choose(package: &deb::Contents) -> Result<Vec<Module>, Error> {
-    let mut modules = package.modules(wanted)?;
+/// Returns the modules of a kernel's packages for the guest, each after the modules that it needs.
+pub(super) fn choose(packages: &[deb::Contents]) -> Result<Vec<Module>, Error> {
+    let of_all = |wanted: &dyn Fn(&str) -> bool| {
+        let mut all = BTreeMap::new();
+        for package in packages {
+            all.extend(package.modules(wanted)?);
+        }
+        Ok(all)
+    };
+    let mut modules = of_all(&wanted)?;
     loop {
         let needs = needs(&modules)?;
         let missing: BTreeSet<&String> =
@@ -40,7 +55,7 @@ pub(super) fn choose(package: &deb::Contents) -> Result<Vec<Module>, Error> {
             let order = order(&needs);
             return Ok(order.into_iter().filter_map(|name| modules.remove_entry(&name)).collect());
         }
-        let more = package.modules(|place| missing.contains(&deb::name_of(place)))?;
+        let more = of_all(&|place| missing.contains(&deb::name_of(place)))?;
         if more.is_empty() {
             let names: Vec<&str> = missing.into_iter().map(String::as_str).collect();
             let names = names.join(", ");

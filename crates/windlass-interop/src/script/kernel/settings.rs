@@ -34,7 +34,9 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
     // the start, so that each write is accepted as a whole.
     let size = settings.stack.send_buffer;
     let value = format!("{} {size} {size}", size.min(4_096));
-    told.sysctls.push(Sysctl { name: "tcp_wmem", value, recent: false });
+    told.sysctls.push(Sysctl::new("tcp_wmem", value));
+    // A script for accurate ECN is not played with other feedback.
+    told.sysctls.iter_mut().for_each(|sysctl| sysctl.otherwise = None);
     if settings.sets_receive_buffer {
         told.receive_buffer = Some(settings.stack.receive_buffer as usize);
     }

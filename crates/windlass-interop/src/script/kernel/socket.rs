@@ -7,7 +7,7 @@ use std::net::{Shutdown, SocketAddrV4};
 use std::time::Duration;
 
 use socket2::Socket;
-use windlass_tcp::State;
+use windlass_tcp::{Codepoint, State};
 
 use crate::script::ast::{Check, ErrorKind, INFINITE};
 use crate::script::peer::pattern;
@@ -210,6 +210,17 @@ impl Application {
             Check::State(_) => Seen::State(self.state()?),
             Check::Cwnd(_) => Seen::Number(self.info()?.cwnd.into()),
             Check::Ssthresh(_) => Seen::Number(self.info()?.ssthresh.map_or(INFINITE, u64::from)),
+            Check::DeliveredCe(_) => Seen::Number(self.info()?.delivered_ce.into()),
+            Check::DeliveredBytes(field, _) => {
+                let [e1, e0, ce] = self.info()?.delivered_bytes;
+                let bytes = match field {
+                    Codepoint::NotEct => 0,
+                    Codepoint::Ect1 => e1,
+                    Codepoint::Ect0 => e0,
+                    Codepoint::Ce => ce,
+                };
+                Seen::Number(bytes.into())
+            }
             Check::Srtt(_) => Seen::Number(u64::from(self.info()?.srtt_us) * 1_000),
             Check::Rto(_) => Seen::Number(u64::from(self.info()?.rto_us) * 1_000),
             Check::Readable(_) => Seen::Number(self.peek()?.unwrap_or(0) as u64),

@@ -6,7 +6,7 @@ mod words;
 pub(super) use self::segment::FLAGS;
 
 use windlass_cc::{AnyParams, Span};
-use windlass_tcp::{Preset, stack::PRESETS};
+use windlass_tcp::{Codepoint, Preset, stack::PRESETS};
 
 use self::words::{Word, Words, bounds, named, number, times};
 use super::ast::{
@@ -14,7 +14,7 @@ use super::ast::{
     World, release_numbers,
 };
 use super::error::{Problem, ScriptError};
-use super::settings::{Kind, SETTINGS, Settings, take_preset};
+use super::settings::{FEEDBACK, Kind, SETTINGS, Settings, take_preset};
 
 /// Maximum number of bytes per write or read: the send buffer of the stacks.
 const MOST_BYTES: u64 = 4 << 20;
@@ -110,6 +110,7 @@ impl Reader {
             Kind::Switch(put) => {
                 put(&mut self.settings.stack, named(value, "switch position", &ON_OFF)?);
             }
+            Kind::Ecn => self.settings.stack.ecn = named(value, "feedback of ECN", &FEEDBACK)?,
             Kind::Count(least, most, put) => put(&mut self.settings, number(value, least, most)?),
             Kind::Algorithm => self.settings.algorithm = algorithm(value)?,
             Kind::Stack => {}
@@ -258,6 +259,8 @@ enum Seen {
     State,
     Cwnd,
     Ssthresh,
+    DeliveredCe,
+    DeliveredBytes(Codepoint),
     Srtt,
     Rto,
     Readable,
@@ -265,10 +268,14 @@ enum Seen {
     Error,
 }
 
-const SEEN: [(&str, Seen); 8] = [
+const SEEN: [(&str, Seen); 12] = [
     ("state", Seen::State),
     ("cwnd", Seen::Cwnd),
     ("ssthresh", Seen::Ssthresh),
+    ("delivered_ce", Seen::DeliveredCe),
+    ("delivered_ce_bytes", Seen::DeliveredBytes(Codepoint::Ce)),
+    ("delivered_e0_bytes", Seen::DeliveredBytes(Codepoint::Ect0)),
+    ("delivered_e1_bytes", Seen::DeliveredBytes(Codepoint::Ect1)),
     ("srtt", Seen::Srtt),
     ("rto", Seen::Rto),
     ("readable", Seen::Readable),
@@ -289,6 +296,8 @@ fn check(mut words: Words<'_>) -> Result<Check, Problem> {
             Check::Ssthresh(Bounds { least: INFINITE, most: INFINITE })
         }
         Seen::Ssthresh => Check::Ssthresh(count(value)?),
+        Seen::DeliveredCe => Check::DeliveredCe(count(value)?),
+        Seen::DeliveredBytes(field) => Check::DeliveredBytes(field, count(value)?),
         Seen::Srtt => Check::Srtt(times(value)?),
         Seen::Rto => Check::Rto(times(value)?),
         Seen::Readable => Check::Readable(count(value)?),

@@ -1,5 +1,6 @@
 //! Segments: `FLAGS SEQ[+LEN] [ack N] [win N] [ect|ce|not-ect] [<OPTIONS>]`.
 
+use windlass_tcp::accurate_option::{COUNTER_RANGE, EcnOption, EcnOrder};
 use windlass_tcp::segment::MAX_SACK_BLOCKS;
 use windlass_tcp::{Codepoint, Flags};
 
@@ -19,7 +20,7 @@ const CODEPOINTS: [(&str, Codepoint); 4] = [
 const MAX_LEN: u64 = 65_495;
 
 /// Letters of the flags, as in tcpdump.
-pub(crate) const FLAGS: [(char, Flags); 7] = [
+pub(crate) const FLAGS: [(char, Flags); 8] = [
     ('S', Flags::SYN),
     ('F', Flags::FIN),
     ('R', Flags::RST),
@@ -27,6 +28,7 @@ pub(crate) const FLAGS: [(char, Flags); 7] = [
     ('.', Flags::ACK),
     ('E', Flags::ECE),
     ('W', Flags::CWR),
+    ('A', Flags::AE),
 ];
 
 /// Parses an arriving segment, in which every value is definite.
@@ -116,8 +118,7 @@ fn flags(word: Word<'_>) -> Result<Flags, Problem> {
     let mut all = Flags::default();
     for c in word.text.chars() {
         let Some(flag) = FLAGS.iter().find(|flag| flag.0 == c).filter(|f| !all.has(f.1)) else {
-            let help =
-                "flags are S, F, R, P, . for ACK, E for ECE and W for CWR, each once; - for none";
+            let help = "flags are S, F, R, P, . for ACK, E for ECE, W for CWR and A for AE, each once; - for none";
             return Err(word.problem(format!("invalid flags \"{}\"", word.text), help));
         };
         all = all.with(flag.1);
@@ -164,13 +165,34 @@ fn option(name: Word<'_>, words: &mut Words<'_>, options: &mut OptionsSpec) -> R
         }
         "no-ts" => options.timestamps = TimestampsSpec::Absent,
         "sack" => options.sack = blocks(name, words)?,
+        "accecn" => options.accurate_ecn = Some(counters(words)?),
         other => {
-            let help =
-                "options are mss N, ws N, sackok, ts TSVAL TSECR, no-ts, sack A-B ..., and ...";
+            let help = "options are mss N, ws N, sackok, ts TSVAL TSECR, no-ts, sack A-B ..., accecn e1 N ce N e0 N, and ...";
             return Err(name.problem(format!("no option is called \"{other}\""), help));
         }
     }
     Ok(())
+}
+
+/// Parses the counters of accurate ECN: `e1 N ce N e0 N` or `e0 N ce N e1 N`, or the first of them. `e1` first is kind
+/// 174, and `e0` first is kind 172.
+fn counters(words: &mut Words<'_>) -> Result<EcnOption, Problem> {
+    let zero = words.peek().is_some_and(|word| word.text == "e0");
+    let (order, names) = match zero {
+        true => (EcnOrder::Ect0First, ["e0", "ce", "e1"]),
+        false => (EcnOrder::Ect1First, ["e1", "ce", "e0"]),
+    };
+    let mut counters = Vec::new();
+    for name in names {
+        let Some(word) = words.next() else { break };
+        if word.text != name {
+            let message = format!("\"{}\" is not the next counter", word.text);
+            return Err(word.problem(message, "write e1 N ce N e0 N, or e0 N ce N e1 N"));
+        }
+        let most = u64::from(COUNTER_RANGE - 1);
+        counters.push(number(words.expect("a number of bytes")?, 0, most)? as u32);
+    }
+    Ok(EcnOption::new(order, &counters))
 }
 
 /// Parses `*`, a number or a name.

@@ -94,6 +94,7 @@ impl Endpoint {
             // No data are outstanding, as at an end that only receives.
             self.update_window(p, start, ack, window);
             self.send.retries = 0;
+            self.count_marks(s, 0);
             self.on_echo(p, now, 0, s);
             return true;
         }

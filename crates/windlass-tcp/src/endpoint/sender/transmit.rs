@@ -20,6 +20,9 @@ impl Endpoint {
                 self.poll_unsynchronised(p, now)
             }
             _ => {
+                if self.ecn.is_accurate() {
+                    self.plan_ecn_option(p, now);
+                }
                 if let Some(flushed) = self.recv.flushed.take() {
                     return Some(flushed);
                 }
@@ -71,6 +74,7 @@ impl Endpoint {
     #[inline]
     pub(in crate::endpoint) fn payload_limit(&self) -> u64 {
         match self.sack_blocks_beside_data() {
+            blocks if self.ecn.is_accurate() => self.payload_beside_ecn_option(blocks),
             0 => u64::from(self.send.segment),
             blocks => u64::from(self.send.segment) - (4 + 8 * blocks as u64),
         }
@@ -341,13 +345,17 @@ impl Endpoint {
                 self.report_ranges(&mut options, blocks);
             }
         }
+        let ecn = match self.ecn.is_accurate() {
+            true => self.finish_accurate(p, now, len, &mut options),
+            false => Codepoint::NotEct,
+        };
         Segment {
             seq: self.send.iss.add(start),
             ack: self.recv.irs.add(self.recv.nxt),
             len: len as u32,
             window: field.min(0xffff) as u16,
             flags: flags.with(self.ecn_echo()),
-            ecn: Codepoint::NotEct,
+            ecn,
             options,
         }
     }
