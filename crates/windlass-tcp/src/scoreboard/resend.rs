@@ -33,7 +33,8 @@ impl Scoreboard {
             *sample = sent;
         }
         record.transmissions = record.transmissions.saturating_add(1);
-        record.resent = true;
+        // A probe may repeat data that have arrived; they are not in flight.
+        record.resent = !record.sacked;
         self.pipe += volume * record.copies();
         self.again.push_back((record.last_sent, record.end()));
         Some(record)
