@@ -31,5 +31,6 @@ mod timers;
 mod transfer;
 mod undo;
 mod window;
+mod window_validation;
 mod wire_format;
 mod wire_properties;

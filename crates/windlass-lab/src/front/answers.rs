@@ -113,6 +113,9 @@ fn interpretations(whole: &Statement<'_>, paper: &Paper) -> String {
     match whole.in_readings.as_slice() {
         [] if !paper.files.contains_key(FILE) || !whole.verdict.is_decided() => String::new(),
         [] if whole.kind != Basis::Measured => String::new(),
+        [_] if whole.claims.iter().any(|j| j.in_readings.len() > 1) => {
+            "No other interpretation that was run changes these runs.".to_owned()
+        }
         [] | [_] => "Only the main interpretation of the paper has been run.".to_owned(),
         all => {
             let main = in_main_interpretation(whole);
