@@ -110,14 +110,14 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
 /// `true`, `false` or a word for accurate ECN.
 fn ecn_feedback() -> Codec<EcnFeedback> {
     let shape = Either(vec![Shape::Flag, Words(ACCURATE.map(|(word, _)| word).to_vec())]);
-    let read = |field: &Field<'_>| match field.node.value {
-        Value::Boolean(_) => boolean(field).map(EcnFeedback::from),
-        Value::Text(ref text)
-            if let Some((_, feedback)) = ACCURATE.iter().find(|a| a.0 == text) =>
-        {
-            Ok(*feedback)
-        }
-        _ => Err(field.error("must be `true`, `false`, `\"accurate\"` or `\"accurate-counter\"`")),
+    let read = |field: &Field<'_>| {
+        let word = match field.node.value {
+            Value::Boolean(_) => return boolean(field).map(EcnFeedback::from),
+            Value::Text(ref text) => ACCURATE.iter().find(|(word, _)| word == text),
+            _ => None,
+        };
+        let wrong = "must be `true`, `false`, `\"accurate\"` or `\"accurate-counter\"`";
+        word.map(|(_, feedback)| *feedback).ok_or_else(|| field.error(wrong))
     };
     Codec::new(shape, read, |feedback| {
         match ACCURATE.iter().find(|(_, accurate)| accurate == feedback) {
