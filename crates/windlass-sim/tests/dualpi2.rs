@@ -9,7 +9,7 @@ use windlass_sim::link::QueueLimit;
 use windlass_sim::queue::{Discipline, DualPi2};
 use windlass_sim::{PacketFate, RunResult};
 use windlass_tcp::Codepoint;
-use windlass_tcp::stack::EcnFeedback;
+use windlass_tcp::stack::{EcnFeedback, LINUX, StackConfig};
 
 const BOTH: [DualPi2; 2] = [DualPi2::RFC9332, DualPi2::LINUX];
 
@@ -65,6 +65,15 @@ fn accurate_ecn_feeds_prague_as_exactly_as_the_echo_of_dctcp() {
     assert!(l < 2.0 && (10.0..30.0).contains(&c), "{l} ms, {c} ms");
     // Marks replace all drops.
     assert_eq!(s.run.links[0].drops, 0, "{:?}", s.run.links[0]);
+}
+
+#[test]
+fn the_receive_window_grows_although_the_option_shortens_every_segment() {
+    // The first window of 64 kB is a third of what this path holds.
+    let mut config = network(&[("cubic", 40)], DualPi2::RFC9332);
+    config.flows[0].profile_mut().stack = StackConfig { ecn: EcnFeedback::Accurate, ..LINUX };
+    let s = settled(config, 20, 40);
+    assert!(s.utilisation > 0.95, "{}", s.utilisation);
 }
 
 #[test]

@@ -93,10 +93,11 @@ impl Autotune {
         (self.rtt_end, self.rtt_since) = (nxt + window, now);
     }
 
-    /// `tcp_rcv_rtt_measure_ts`: takes an RTT sample at the receiver and updates the average.
-    fn measure(&mut self, now: Time, s: &Segment, mss: u32) {
+    /// `tcp_rcv_rtt_measure_ts`: takes an RTT sample from a full segment and updates the average. A segment is full if it
+    /// has the length `full` of the peer's longest segment (`rcv_mss`), because options may shorten all of them.
+    fn measure(&mut self, now: Time, s: &Segment, full: u32) {
         let Some(t) = s.options.timestamps else { return };
-        if t.echo == self.echo || t.echo == 0 || s.len < mss {
+        if t.echo == self.echo || t.echo == 0 || s.len < full {
             return;
         }
         self.echo = t.echo;
@@ -170,7 +171,7 @@ impl Endpoint {
                 tune.room = tune.room.max(room.min(p.stack.receive_buffer));
             }
             match self.agreed.timestamps {
-                true => tune.measure(now, s, self.agreed.mss),
+                true => tune.measure(now, s, tune.segment.max(DEFAULT_MSS.min(self.agreed.mss))),
                 false => tune.measure_window(now, self.recv.nxt, self.recv.adv - self.recv.nxt),
             }
             tune.adjust(now, self.recv.read, mss, p.stack.receive_buffer);
