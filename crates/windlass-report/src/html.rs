@@ -169,7 +169,7 @@ fn strip(page: &Page<'_>) -> String {
         format!("<li><a class=\"{tone}\" href=\"#verdicts\">{} {name}</a></li>\n", v.count)
     };
     format!(
-        "<div class=\"strip\" aria-hidden=\"true\">{}</div>\n<ul class=\"standing\">\n<li>{} statements:</li>\n{}</ul>\n",
+        "<div class=\"strip\" aria-hidden=\"true\">{}</div>\n<ul class=\"standing\">\n<li>All {} statements:</li>\n{}</ul>\n",
         each(&some, part),
         page.judged,
         each(&some, count)

@@ -97,6 +97,12 @@ impl Claim {
                 Some(target) => wrong.extend(t.suits(target).err()),
             }
         }
+        if self.sides.is_some() && super::sides::sides(self).is_none() {
+            wrong.push(Wrong::new(
+                "sides",
+                "has words for the sides of a comparison, but compares no two measures of runs; leave `sides` out",
+            ));
+        }
         wrong.extend(
             self.least_effect.as_ref().and_then(|t| t.check("least_effect", "least effect").err()),
         );

@@ -5,7 +5,9 @@ use super::value::Missing;
 use super::{Basis, Claim, Direction, Evidence, Judgement, Statistic, Value, Verdict};
 use crate::report::numbers::{number, rounded, together};
 use crate::stats::Summary;
-use crate::stats::decision::{ALPHA, Decision, Location, MAX_RUNS, Question, Runs, Sample};
+use crate::stats::decision::{
+    ALPHA, Decision, Location, MAX_RUNS, MIN_RUNS, Question, Runs, Sample,
+};
 use crate::stats::multiple::holm;
 use std::collections::BTreeMap;
 
@@ -263,6 +265,9 @@ impl Asked {
             ),
         };
         let wanted = match self.question.runs_wanted(terms.level) {
+            Some(wanted) if self.runs < MIN_RUNS as u64 => {
+                format!("At least {wanted} runs of each point are needed to decide it.")
+            }
             Some(wanted) if wanted > self.runs => {
                 format!("About {wanted} runs of each point would decide it.")
             }

@@ -68,7 +68,7 @@ pub use judge::judge;
 pub use metric::Metric;
 pub(crate) use metric::matches;
 pub use quantity::{At, Quantity};
-pub use sides::Side;
+pub use sides::{Side, SideWords};
 pub(crate) use value::without_chance;
 pub use value::{Evidence, Value};
 #[cfg(test)]
@@ -100,6 +100,8 @@ pub struct Claim {
     /// The statistic that summarises the runs.
     #[serde(default)]
     pub statistic: Statistic,
+    /// Names and unit of the two sides of a comparison, in words.
+    pub sides: Option<SideWords>,
     /// Tolerance of the comparison with the published value.
     pub tolerance: Option<Tolerance>,
     /// The comparison that must hold for the effect to have the published direction.

@@ -20,6 +20,21 @@ pub struct Side {
     pub unit: String,
 }
 
+/// Names and unit of the two sides of a comparison, where those of the measures do not suffice. They do not affect a verdict.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideWords {
+    /// A name for each side.
+    #[serde(default, deserialize_with = "two_names")]
+    pub names: Option<[String; 2]>,
+    /// Unit of both sides.
+    pub unit: Option<String>,
+}
+
+fn two_names<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<[String; 2]>, D::Error> {
+    crate::template::two(from).map(Some)
+}
+
 /// The two quantities of runs that a claim compares, if any: its measure and the baseline of its direction, or the parts of
 /// a difference or ratio if the baseline is a number.
 pub(super) fn sides(claim: &Claim) -> Option<[&Quantity; 2]> {
@@ -60,14 +75,24 @@ pub(super) fn told(claim: &Claim, evidence: &Evidence) -> Vec<Side> {
     let [Ok(a), Ok(b)] = sides.map(|side| evidence.value(side)) else { return Vec::new() };
     // Only runs that have a partner on the other side, as in the comparison.
     let paired = [a.combine(&b, |a, _| a), a.combine(&b, |_, b| b)];
+    let words = claim.sides.as_ref();
     let side = |i: usize| {
         let value = median_or_mean(paired[i].as_ref().ok()?, claim.statistic)?;
         let own: Vec<&str> = labels[i].difference(&labels[1 - i]).map(String::as_str).collect();
-        let unit = sides[i].unit("").ok().flatten().unwrap_or_default().to_owned();
-        value.is_finite().then(|| Side { name: own.join(", "), value, unit })
+        let given = words.and_then(|words| words.names.as_ref()).map(|names| names[i].clone());
+        let name = given.unwrap_or_else(|| own.join(", "));
+        let unit = words.and_then(|words| words.unit.as_deref());
+        let unit = unit.or(sides[i].unit("").ok().flatten()).or_else(|| same_unit(claim));
+        value.is_finite().then(|| Side { name, value, unit: unit.unwrap_or_default().to_owned() })
     };
     let told: Vec<Side> = (0..2).filter_map(side).collect();
     if told.len() == 2 && told.iter().all(|s| !s.name.is_empty()) { told } else { Vec::new() }
+}
+
+/// The claim's unit if its sides have the same: a difference has the unit of its parts, a quotient does not.
+fn same_unit(claim: &Claim) -> Option<&str> {
+    let quotient = matches!(claim.measure, Some(Quantity::Ratio(_) | Quantity::PercentChange(_)));
+    (!quotient).then_some(claim.unit.as_str())
 }
 
 /// Coordinates and flows that are common to all quantities of a side.

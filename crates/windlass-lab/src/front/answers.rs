@@ -8,7 +8,7 @@ use crate::claims::{Basis, Claim, Judgement, Share, Statement, Verdict, statemen
 use crate::experiment::{FileError, Plan};
 use crate::papers::Paper;
 use crate::readings::{Asked as Question, FILE, Kind, Made, Outcome};
-use crate::report::model::Answer;
+use crate::report::model::{Answer, Badge, Tone};
 use crate::reproduce::budget::{read_by, seconds_of};
 
 /// Input of the answers.
@@ -19,6 +19,14 @@ pub(crate) struct Asked<'a> {
     pub judgements: &'a [Judgement],
     pub outcome: Option<&'a Outcome>,
 }
+
+/// Of a claim of the abstract that no claim of the folder tests.
+const UNTESTED: Badge = Badge {
+    tone: Tone::None,
+    sign: "–",
+    name: "not tested",
+    meaning: "no run and no derivation tests it; the line below has the reason",
+};
 
 /// An answer to each claim of the abstract.
 ///
@@ -33,7 +41,7 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
         let says = format!("The paper: {}", sentence.says.get_ref());
         if let Some(reason) = &sentence.untested {
             let lines = vec![format!("Not tested: {reason}")];
-            return Answer { says, lines, badge: Verdict::NotComparable.badge() };
+            return Answer { says, lines, badge: UNTESTED };
         }
         let mut parts: Vec<&Judgement> = (asked.judgements.iter())
             .filter(|j| sentence.is_tested_by(&j.id, &j.statement))
@@ -49,6 +57,7 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
         let places: BTreeSet<String> = unrun.flat_map(places).collect();
         let lines = vec![
             measured(&whole, asked.claims),
+            others(&whole),
             interpretations(&whole, asked.paper),
             decides(&whole, asked, &places),
             sentence.decides.clone().unwrap_or_default(),
@@ -59,26 +68,56 @@ pub(crate) fn answers(asked: &Asked<'_>) -> Result<Vec<Answer>, FileError> {
     Ok(all.iter().map(answer).collect())
 }
 
-/// The result of a single test, or the number of tests by verdict and the result of the deciding test.
+/// The result of a single test, or the numbers of tests and of their parts by verdict, and the result of the weakest.
 fn measured(whole: &Statement<'_>, claims: &[Claim]) -> String {
     let part = deciding(whole);
     let result = result(part, claims.iter().find(|c| c.id == part.id));
     let all = statements(whole.claims.iter().copied());
-    match (all.len(), result.as_str()) {
-        (1, "") => String::new(),
-        (1, result) => result.to_owned(),
-        (n, result) => {
-            let count = |verdict: &Verdict| all.iter().filter(|s| s.verdict == *verdict).count();
-            let counts: Vec<String> = (Verdict::ALL.iter())
-                .filter(|v| count(v) > 0)
-                .map(|v| format!("{} {}", count(v), v.badge().name))
-                .collect();
-            let deciding = match result {
-                "" => String::new(),
-                result => format!(" The deciding test: {result}"),
+    let parts: Vec<Verdict> =
+        (whole.claims.iter()).filter(|j| j.kind == whole.kind).map(|j| j.verdict).collect();
+    let varied = parts.iter().any(|v| *v != whole.verdict);
+    let counted = match (all.len(), parts.len()) {
+        (1, m) if m > 1 && varied => format!("A test of {m} parts: {}.", counts(&parts)),
+        (1, _) => String::new(),
+        (n, m) => {
+            let tests: Vec<Verdict> = all.iter().map(|s| s.verdict).collect();
+            let of_parts = match m > n && varied {
+                true => format!("; their {m} parts: {}", counts(&parts)),
+                false => String::new(),
             };
-            format!("{n} tests: {}.{deciding}", counts.join(", "))
+            format!("{n} tests: {}{of_parts}.", counts(&tests))
         }
+    };
+    match (counted.as_str(), result.as_str()) {
+        ("", _) => result,
+        (_, "") => counted,
+        _ => format!("{counted} The weakest decides: {result}"),
+    }
+}
+
+/// The number of each verdict that occurs.
+fn counts(verdicts: &[Verdict]) -> String {
+    let count = |verdict: &Verdict| verdicts.iter().filter(|v| *v == verdict).count();
+    let counts: Vec<String> = (Verdict::ALL.iter())
+        .filter(|v| count(v) > 0)
+        .map(|v| format!("{} {}", count(v), v.badge().name))
+        .collect();
+    counts.join(", ")
+}
+
+/// Most tests that are listed beside the deciding one.
+const MOST_OTHERS: usize = 3;
+
+/// The tests with another verdict than the whole. Empty if they are too many for a first screen.
+fn others(whole: &Statement<'_>) -> String {
+    let rest: Vec<String> = (statements(whole.claims.iter().copied()).iter())
+        .filter(|s| s.verdict != whole.verdict)
+        .map(|s| format!("{}: “{}”", s.verdict.badge().heading(), deciding(s).quantity))
+        .collect();
+    if rest.len() > MOST_OTHERS {
+        String::new()
+    } else {
+        rest.join(". ") + if rest.is_empty() { "" } else { "." }
     }
 }
 
@@ -98,10 +137,13 @@ fn result(part: &Judgement, claim: Option<&Claim>) -> String {
     let printed = if printed.is_empty() { printed } else { format!("; published {printed}") };
     let needs = match part.needs.as_str() {
         "" => String::new(),
+        needs if claim.is_some_and(|c| c.paper.is_some() && c.tolerance.is_some()) => {
+            format!(" Its direction holds {needs}.")
+        }
         needs => format!(" The claim holds {needs}."),
     };
     // In quotation marks, because many quantities contain the paper's expectation.
-    format!("“{}”: measured {value}{printed}.{needs}", part.quantity)
+    format!("“{}”. Measured: {value}{printed}.{needs}", part.quantity)
 }
 
 /// Number of interpretations of the paper in which the statement holds.
@@ -116,7 +158,7 @@ fn interpretations(whole: &Statement<'_>, paper: &Paper) -> String {
         [_] if whole.claims.iter().any(|j| j.in_readings.len() > 1) => {
             "No other interpretation that was run changes these runs.".to_owned()
         }
-        [] | [_] => "Only the main interpretation of the paper has been run.".to_owned(),
+        [] | [_] => "No other interpretation of the paper has been run.".to_owned(),
         all => {
             let main = in_main_interpretation(whole);
             format!(
@@ -137,7 +179,7 @@ fn decides(whole: &Statement<'_>, asked: &Asked<'_>, unrun: &BTreeSet<String>) -
             let on = |place: &String| asked.plan.backend(place);
             let on = unrun.iter().map(on).find(|on| !on.is_empty()).unwrap_or_default();
             format!(
-                "Not run yet: `windlass reproduce {}{on}` runs it. These runs take {} on two processors, estimated.",
+                "Not run yet: `windlass reproduce {}{on}` runs it. The runs of this claim take {} on two processors, estimated.",
                 asked.paper.called(),
                 words(seconds)
             )
@@ -193,5 +235,43 @@ fn words(seconds: f64) -> String {
         s if s < 90.0 => format!("about {s:.0} s"),
         s if s < 5400.0 => format!("about {:.0} minutes", s / 60.0),
         s => format!("about {:.0} hours", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims::{InReading, judged};
+
+    #[test]
+    fn tests_with_another_verdict_than_the_whole_are_named() {
+        let parts = [
+            judged("holds", Basis::Measured, Verdict::Reproduced),
+            judged("fails", Basis::Measured, Verdict::Contradicted),
+            judged("fails too", Basis::Measured, Verdict::Contradicted),
+        ];
+        let whole = |parts: &[Judgement]| others(&Statement::of(parts.iter().collect()));
+        assert_eq!(whole(&parts), format!("Reproduced: “{}”.", parts[0].quantity));
+        assert_eq!(whole(&parts[1..]), "");
+    }
+
+    #[test]
+    fn interpretations_that_change_no_run_of_a_claim_are_not_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let paper = Paper::read(&crate::papers::new(&folder.path().join("p")).unwrap()).unwrap();
+        let said = |runs: [&str; 2]| {
+            let in_readings =
+                runs.map(|runs| InReading { verdict: Verdict::Reproduced, runs: runs.to_owned() });
+            let part = Judgement {
+                in_readings: in_readings.to_vec(),
+                ..judged("one", Basis::Measured, Verdict::Reproduced)
+            };
+            interpretations(&Statement::of(vec![&part]), &paper)
+        };
+        assert_eq!(said(["a", "a"]), "No other interpretation that was run changes these runs.");
+        assert_eq!(
+            said(["a", "b"]),
+            "In 2 interpretations of the paper: holds in 2, fails in 0, open in 0."
+        );
     }
 }

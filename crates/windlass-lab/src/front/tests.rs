@@ -50,10 +50,14 @@ fn each_claim_of_the_abstract_has_its_verdict_and_its_evidence() {
         [[claim]]\nsays = 'Both hold.'\ntests = ['half', 'later']\ndecides = 'The second one.'\n";
     let told = answers_to(text).unwrap();
     let verdicts: Vec<&str> = told.iter().map(|a| a.badge.name).collect();
-    assert_eq!(verdicts, ["reproduced", "not run", "not comparable", "not run"]);
+    assert_eq!(verdicts, ["reproduced", "not run", "not tested", "not run"]);
     assert_eq!(told[0].says, "The paper: One is half of two.");
-    assert_eq!(told[0].lines, ["“One half”: measured 0.5 s (recomputed); published 0.5 s ± 0.1."]);
-    assert!(told[1].lines[0].contains("runs it. These runs take about "), "{:?}", told[1].lines);
+    assert_eq!(told[0].lines, ["“One half”. Measured: 0.5 s (recomputed); published 0.5 s ± 0.1."]);
+    assert!(
+        told[1].lines[0].contains("runs it. The runs of this claim take about "),
+        "{:?}",
+        told[1].lines
+    );
     assert_eq!(told[2].lines, ["Not tested: no number"]);
     assert!(
         told[3].lines[0].starts_with("2 tests: 1 reproduced, 1 not run."),

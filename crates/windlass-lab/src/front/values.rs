@@ -116,6 +116,7 @@ pub(super) fn found(j: &Judgement, claim: Option<&Claim>) -> String {
         _ => "medians",
     };
     match j.sides.as_slice() {
+        [a, b] if j.n == 1 => format!("{value}; sides: {}; {}", side(a), side(b)),
         [a, b] => format!("{value}; {each} of the sides: {}; {}", side(a), side(b)),
         _ => value,
     }

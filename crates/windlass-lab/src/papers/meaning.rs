@@ -11,7 +11,7 @@ use crate::experiment::{FileError, Plan};
 use crate::hash::digits;
 
 /// Keys of claims and answers that do not affect verdicts.
-const WORDS: [&str; 6] = ["quantity", "source", "note", "reason", "why", "question"];
+const WORDS: [&str; 7] = ["quantity", "source", "note", "reason", "sides", "why", "question"];
 /// Keys of a scenario that change no run.
 const ASIDE: [&str; 3] = ["name", "description", "seed"];
 

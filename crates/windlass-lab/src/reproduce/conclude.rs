@@ -103,19 +103,19 @@ impl Reproduction<'_> {
         Ok(Outcome { judgements, answers, warnings, sections, dir, report })
     }
 
-    /// The paper's summary, with the budget and the warnings.
+    /// The budget, the paper's summary and the warnings.
     fn summary(&self, warnings: &[String]) -> String {
         let budget = match self.spent {
             0.0 => String::new(),
             _ => format!(
-                "\n\nThis report used a budget of {:.0} s of runs. Claims that need more runs are undecided or not run.",
+                "This report has the runs of a budget of {:.0} s, not all runs of the paper. Claims that need more runs are undecided or not run.\n\n",
                 self.spent.ceil()
             ),
         };
         let pairs = "\n\nA change, a difference and a ratio are computed for each seed. Their median can differ from the \
                      result of the medians of both sides.";
         let warnings: String = warnings.iter().map(|w| format!("\n\n{w}")).collect();
-        format!("{}{budget}{pairs}{warnings}", self.paper.summary)
+        format!("{budget}{}{pairs}{warnings}", self.paper.summary)
     }
 
     /// A warning if the paper has several interpretations and only one was run.

@@ -90,7 +90,11 @@ fn an_interval_inside_the_band_is_reproduced_outside_contradicted_across_an_edge
 fn fewer_than_six_runs_decide_nothing_that_is_random() {
     let j = size("few", 2.3, 1.0);
     assert_eq!((j.verdict, j.n), (Verdict::Undecided, 5));
-    assert!(j.note.ends_with("About 6 runs of each point would decide it."), "{}", j.note);
+    assert!(
+        j.note.ends_with("At least 6 runs of each point are needed to decide it."),
+        "{}",
+        j.note
+    );
     assert_eq!(size("few-fixed", 7.0, 1.0).verdict, Verdict::Undecided);
     let j = judged(
         "paper = 3.0\nmeasure = { trace = 'once' }\ntolerance = { absolute = 1.0, reason = 'r' }",
