@@ -105,6 +105,24 @@ fn a_late_ledbat_flow_without_slow_start_is_unfair_to_the_first() {
 }
 
 #[test]
+fn bbr_harms_prague_in_a_queue_that_marks_and_cubic_does_not() {
+    // BBR, version 1, reacts to no mark. The coupling of DualPI2 is for Reno's and CUBIC's reactions (RFC 9332, 2.1).
+    let networks = ["l4s.prague.dualpi2-10M", "l4s.latency.dualpi2-10M"];
+    let bbr = assessed("bbr", &networks);
+    assert_eq!(bbr.grade("l4s", "prague", "dualpi2-10M"), Some(Grade::Fail));
+    let reno = assessed("reno", &networks);
+    assert_eq!(reno.families[0].grade, Grade::Pass, "{:?}", reno.families);
+}
+
+#[test]
+fn families_of_the_simulator_are_not_judged_on_a_kernel() {
+    let on = |world| rfc().on(world).check_for(&Candidate::parse("reno").expect("an algorithm"));
+    let [sim, kernel] = [World::Sim, World::Linux].map(|world| on(world).expect("right").claims);
+    // L4S has five criteria on two networks with two bounds.
+    assert_eq!(sim - kernel, 20);
+}
+
+#[test]
 fn dctcp_fails_in_competition_with_cubic_at_a_marking_queue() {
     // RFC 8257 section 5: it reduces cwnd less after a mark than other algorithms do after a loss.
     let dctcp = assessed("dctcp", &["aqm.cubic.codel-ecn"]);

@@ -88,7 +88,14 @@ fn aligned(all: [f64; 3]) -> ([String; 3], String) {
     if digits > 5 {
         return in_powers_of_ten(all, digits);
     }
-    (all.map(|v| format!("{v:.digits$}")), String::new())
+    (all.map(|v| fixed(v, digits)), String::new())
+}
+
+/// A number with this many decimals. Zero has no sign.
+fn fixed(v: f64, decimals: usize) -> String {
+    let text = format!("{v:.decimals$}");
+    let zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
+    if zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
 /// Small values with a common power of ten, to `digits` decimals in total: `0.0 [0.0, 8.0]e-5`.
@@ -96,7 +103,7 @@ fn in_powers_of_ten(all: [f64; 3], digits: usize) -> ([String; 3], String) {
     let largest = all.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()));
     let exponent = largest.log10().floor();
     if exponent > -3.0 {
-        return (all.map(|v| format!("{v:.digits$}")), String::new());
+        return (all.map(|v| fixed(v, digits)), String::new());
     }
     let digits = (digits as f64 + exponent).max(0.0) as usize;
     let shown = all.map(|v| {

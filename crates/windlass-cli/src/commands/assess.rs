@@ -107,7 +107,7 @@ fn assess(
     chatter: &Chatter,
 ) -> Result<(Option<Assessed>, Result<(), Failure>), Failure> {
     let [world] = options.on[..] else { return Err(Failure::input("choose one backend")) };
-    let examination = &examination.suited(subject);
+    let examination = &examination.suited(subject).on(world);
     let subject = &Subject::from(subject);
     let paper = examination.of(subject, world, &options.command);
     let mut work = Reproduction::prepare(&paper, options).map_err(Failure::of_reproduction)?;

@@ -61,6 +61,8 @@ pub(super) struct Asked {
     /// True if the family needs a subject that uses several paths.
     #[serde(default)]
     pub several_paths: bool,
+    /// The reason why only the simulator can run the family.
+    pub simulator_only: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

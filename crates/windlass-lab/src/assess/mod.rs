@@ -28,7 +28,7 @@ use crate::run::{Runner, World};
 use crate::scenario::Candidate;
 use crate::template;
 
-use examination::ScorecardFile;
+use examination::{Asked, ScorecardFile};
 pub use examination::{Examination, Subject};
 pub use page::{comparison, markdown, one_page};
 pub use scorecard::{Criterion, Family, Grade, Network, Scorecard};
@@ -128,6 +128,15 @@ impl Examination {
     pub fn on_one_path(&self, why: &str) -> Examination {
         let several = self.families.iter().filter(|f| f.several_paths);
         several.fold(self.clone(), |kept, f| kept.without(&f.id, why))
+    }
+
+    /// The examination on a backend. Families that only the simulator can run are not judged on other backends.
+    pub fn on(&self, world: World) -> Examination {
+        let left_out = |kept: Examination, family: &Asked| match &family.simulator_only {
+            Some(why) if world != World::Sim => kept.without(&family.id, why),
+            _ => kept,
+        };
+        self.families.iter().fold(self.clone(), left_out)
     }
 
     /// The examination without the families that this algorithm cannot take: a class in Python has one path.

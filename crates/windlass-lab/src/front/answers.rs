@@ -20,7 +20,7 @@ pub(crate) struct Asked<'a> {
     pub outcome: Option<&'a Outcome>,
 }
 
-/// Of a claim of the abstract that no claim of the folder tests.
+/// The badge for a claim of the abstract without a test.
 const UNTESTED: Badge = Badge {
     tone: Tone::None,
     sign: "–",
@@ -105,7 +105,7 @@ fn counts(verdicts: &[Verdict]) -> String {
     counts.join(", ")
 }
 
-/// Most tests that are listed beside the deciding one.
+/// Maximum number of tests that are listed in addition to the weakest one.
 const MOST_OTHERS: usize = 3;
 
 /// The tests with another verdict than the whole. Empty if they are too many for a first screen.
