@@ -148,7 +148,9 @@ def build(compiler, ns3, source, more=()):
     # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
     folders = dict.fromkeys(f"-I{file.parent}" for file in more if file.suffix == ".h")
     linked = [*folders, *(str(file) for file in more if file.suffix != ".h")]
-    command = [compiler, *FLAGS, *ns3.defines, "-isystem", str(ns3.include), str(source), *linked, f"-L{ns3.libraries}"]
+    # The compiler knows its own folder, and does not find its C headers if the folder is named.
+    headers = [] if ns3.include == Path("/usr/include") else ["-isystem", str(ns3.include)]
+    command = [compiler, *FLAGS, *ns3.defines, *headers, str(source), *linked, f"-L{ns3.libraries}"]
     command += [f"-Wl,-rpath,{ns3.libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
     command += [f"-lns{ns3.release}-{module}{ns3.suffix}" for module in [*MORE_MODULES.get(source.stem, []), *MODULES]]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
