@@ -2,7 +2,7 @@
 """A preprocessor of mdBook (book.toml) that writes generated text into the pages, so that no page repeats a file or the code.
 
   {{#table NAME}}      a table from data files; NAME is a function of TABLES
-  {{#windlass WORDS}}  the output of a command of Windlass, which cargo builds if necessary
+  {{#windlass WORDS}}  the output of a command of Windlass: the program WINDLASS_PROGRAM, or the one that cargo builds
 
 Each directive is a line of a page. Without arguments, prints each table.
 """
@@ -13,6 +13,7 @@ import collections
 import csv
 import functools
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -245,7 +246,8 @@ TABLES = {
 
 @functools.cache
 def windlass(words: str) -> str:
-    command = ["cargo", "run", "-q", "-p", "windlass-cli", "--", *shlex.split(words)]
+    program = os.environ.get("WINDLASS_PROGRAM")
+    command = [*([program] if program else ["cargo", "run", "-q", "-p", "windlass-cli", "--"]), *shlex.split(words)]
     return subprocess.run(command, cwd=SRC.parents[1], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Fetches ns-3 3.44 from PyPI into bench/ns3/.cache and builds a program of this folder against it.
 
-Prints the path of the program; its name is the only argument (default: dumbbell). Exit code 3 and one sentence on
-standard error when something that it needs (Linux on x86-64, pip, g++ 11, the network) is missing.
+    bench/ns3/setup.py [NAME] [--tree FOLDER]    NAME is the program [default: dumbbell]
+
+Prints the path of the program. --tree takes another ns-3, of release 3.44 or later: a source tree after `./ns3 build`, or the prefix
+of an installation. The command uses such a program by WINDLASS_NS3_PROGRAM. Exit code 3 and one sentence on standard error when
+something is missing: Linux on x86-64, pip, g++ 11 or the network.
 """
 
+import argparse
 import hashlib
 import os
 import platform
@@ -13,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -27,9 +32,15 @@ WHEEL_SHA256 = "2a98479a4a3a1bb819b95ce061871a9d068268b42351b8f0ef598160939ba7ce
 WHEEL_TAGS = ["--python-version", "3.11", "--implementation", "cp", "--platform", "manylinux_2_28_x86_64"]
 
 OLDEST_GXX = 11
-# The wheel was compiled with logs and asserts on; headers must be read the same way.
-DEFINES = ["-DNS3_BUILD_PROFILE_RELEASE", "-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE"]
-FLAGS = ["-std=c++20", "-O3", "-Wall", "-Wextra", *DEFINES]
+FLAGS = ["-std=c++20", "-O3", "-Wall", "-Wextra"]
+CHECKS = ["-DNS3_LOG_ENABLE", "-DNS3_ASSERT_ENABLE"]
+# Headers must be read as the libraries were compiled: by the last part of the libraries' names.
+DEFINES = {
+    "": ["-DNS3_BUILD_PROFILE_RELEASE"],
+    "-optimized": ["-DNS3_BUILD_PROFILE_OPTIMIZED"],
+    "-default": ["-DNS3_BUILD_PROFILE_DEBUG", *CHECKS],
+    "-debug": ["-DNS3_BUILD_PROFILE_DEBUG", *CHECKS],
+}
 MODULES = [
     "applications", "internet-apps", "internet", "traffic-control", "point-to-point",
     "nix-vector-routing", "bridge", "network", "stats", "core",
@@ -40,22 +51,48 @@ LOWPAN = ["lr-wpan", "spectrum", "antenna", "propagation", "mobility"]
 MORE_MODULES = {"wifi": WIFI, "mesh": ["aodv", *WIFI], "lowpan": LOWPAN}
 
 
-def ensure(name="dumbbell"):
+@dataclass(frozen=True)
+class Ns3:
+    """The headers and libraries of an ns-3. A library is libns3PARTS-MODULESUFFIX.so, with the release in PARTS."""
+
+    include: Path
+    libraries: Path
+    release: str
+    suffix: str
+    defines: tuple
+
+
+def ensure(name="dumbbell", tree=None):
     """Path of the program built from NAME.cc, fetching and building what is not there yet.
 
     Raises Missing when the machine lacks something.
     """
-    return build(find_compiler(), fetch(), HERE / f"{name}.cc")
+    return build(find_compiler(), fetch() if tree is None else installed(tree), HERE / f"{name}.cc")
+
+
+def installed(folder):
+    """The ns-3 of a built source tree, or of an installation with this prefix."""
+    folder = Path(folder).resolve()
+    for top in (folder / "build", folder):
+        for libraries in (top / "lib", top / "lib64", *sorted(top.glob("lib/*-linux-gnu"))):
+            for core in sorted(libraries.glob("libns3*-core*.so")):
+                found = re.fullmatch(r"libns(3[\w.]*(?:-dev)?)-core(-\w+)?\.so", core.name)
+                if found and (top / "include/ns3/core-module.h").exists():
+                    suffix = found[2] or ""
+                    return Ns3(top / "include", libraries, found[1], suffix, tuple(DEFINES.get(suffix, DEFINES[""])))
+    raise Missing(f"{folder} has no ns-3: no lib/libns3*-core*.so with include/ns3; run `./ns3 build` in its source tree.")
 
 
 def fetch():
-    """Folder with ns-3's include/ and lib64/, fetched and unpacked unless it is there."""
+    """The ns-3 of PyPI, fetched and unpacked unless it is there."""
     if platform.system() != "Linux" or platform.machine() != "x86_64":
         raise Missing(
             f"PyPI has ns-3 3.44 for Linux on x86-64 only, and this is {platform.system()} on {platform.machine()}."
         )
     CACHE.mkdir(exist_ok=True)
-    return unpack(download())
+    folder = unpack(download())
+    # The wheel was compiled with logs and asserts on.
+    return Ns3(folder / "include", folder / "lib64", "3.44", "", (*DEFINES[""], *CHECKS))
 
 
 def find_compiler():
@@ -107,18 +144,20 @@ def build(compiler, ns3, source, more=()):
 
     `more` are headers, sources and static libraries that go into it. Its own headers are in a folder of its name.
     """
-    libraries = ns3 / "lib64"
     own = sorted((source.parent / source.stem).glob("*.h"))
     # g++ is called directly since the wheel's CMake files name libraries of the machine that built it.
     folders = dict.fromkeys(f"-I{file.parent}" for file in more if file.suffix == ".h")
     linked = [*folders, *(str(file) for file in more if file.suffix != ".h")]
-    command = [compiler, *FLAGS, "-isystem", str(ns3 / "include"), str(source), *linked, f"-L{libraries}"]
-    command += [f"-Wl,-rpath,{libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
-    command += [f"-lns3.44-{module}" for module in [*MORE_MODULES.get(source.stem, []), *MODULES]]
+    # The compiler knows its own folder, and does not find its C headers if the folder is named.
+    headers = [] if ns3.include == Path("/usr/include") else ["-isystem", str(ns3.include)]
+    command = [compiler, *FLAGS, *ns3.defines, *headers, str(source), *linked, f"-L{ns3.libraries}"]
+    command += [f"-Wl,-rpath,{ns3.libraries}", "-Wl,--no-as-needed", "-Wl,--allow-shlib-undefined"]
+    command += [f"-lns{ns3.release}-{module}{ns3.suffix}" for module in [*MORE_MODULES.get(source.stem, []), *MODULES]]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
     digests = [hashlib.sha256(file.read_bytes()).hexdigest() for file in [*own, *more]]
     words = [version, *command, source.read_text(), *digests]
     key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+    CACHE.mkdir(exist_ok=True)
     program = CACHE / f"{source.stem}-{key}"
     if not program.exists():
         print(f"compiling {source.name}", file=sys.stderr)
@@ -131,8 +170,12 @@ def build(compiler, ns3, source, more=()):
 
 
 def main():
+    parser = argparse.ArgumentParser(usage="setup.py [NAME] [--tree FOLDER]")
+    parser.add_argument("name", nargs="?", default="dumbbell", choices=sorted(file.stem for file in HERE.glob("*.cc")))
+    parser.add_argument("--tree")
+    given = parser.parse_args()
     try:
-        print(ensure(*sys.argv[1:2]))
+        print(ensure(given.name, given.tree))
     except Missing as missing:
         print(f"skipped: {missing}", file=sys.stderr)
         return SKIPPED

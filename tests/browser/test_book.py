@@ -80,6 +80,19 @@ class Book(unittest.TestCase):
         browser.get((BOOK / "start/first-run.html").as_uri())
         self.assertEqual([entry["message"] for entry in browser.get_log("browser")], [])
 
+    @unittest.skipUnless((BOOK / "play.html").is_file(), "the laboratory was not built before the book")
+    def test_the_laboratory_of_three_pages_runs_the_scenario_of_its_page(self):
+        width(DESK)
+        for page, scenario in (("first-run", "250kbps"), ("compare", "250kbps"), ("browser", "cloud")):
+            browser.get((BOOK / f"start/{page}.html").as_uri())
+            frame = browser.find_element(By.CSS_SELECTOR, "iframe.windlass-play")
+            browser.execute_script("arguments[0].scrollIntoView()", frame)
+            browser.switch_to.frame(frame)
+            drawn = "return Number(document.documentElement.dataset.shown ?? 0) > 0"
+            WebDriverWait(browser, WAIT_S).until(lambda b: b.execute_script(drawn), f"{page}: no run was drawn")
+            self.assertIn(scenario, browser.find_element(By.ID, "text").get_attribute("value"))
+            browser.switch_to.default_content()
+
 
 if __name__ == "__main__":
     unittest.main()

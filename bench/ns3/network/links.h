@@ -116,7 +116,7 @@ WatchDirection(Direction& of, Ptr<NetDevice> far)
     far->TraceConnectWithoutContext("PhyRxDrop", MakeBoundCallback(&WireDrop, &of));
     if (!of.lost.empty())
     {
-        DynamicCast<PointToPointNetDevice>(far)->SetReceiveErrorModel(Create<LoseByNumber>(of.lost));
+        DynamicCast<PointToPointNetDevice>(far)->SetReceiveErrorModel(CreateObject<LoseByNumber>(of.lost));
     }
 }
 

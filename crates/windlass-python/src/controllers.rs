@@ -15,6 +15,7 @@ use windlass_lab::scenario::{Class, ClassHost, Declaration, Fault, host_classes}
 use windlass_tcp::CongestionControl;
 
 use crate::errors::{failed, input};
+use crate::frame::Window;
 use crate::{facts, raised};
 
 /// The host of the classes that scenarios name. `windlass._classes` finds and describes them.
@@ -87,8 +88,49 @@ struct Seat {
     class: Arc<Py<PyAny>>,
     fault: Fault,
     /// The object of the class, after the connection has begun.
-    made: Option<Arc<Py<PyAny>>>,
+    made: Option<Arc<Made>>,
     control: Control,
+}
+
+/// An object of a class, and the events that pass by its Python methods because the class inherits them.
+struct Made {
+    object: Py<PyAny>,
+    /// The window that takes acknowledgements.
+    window: Option<Py<Window>>,
+    /// True if losses of segments are ignored.
+    ignores_losses: bool,
+}
+
+impl Made {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Made> {
+        let module = object.py().import("windlass._controllers")?;
+        let inherits = |base: &str, method: &str| -> PyResult<bool> {
+            Ok(object.get_type().getattr(method)?.is(module.getattr(base)?.getattr(method)?))
+        };
+        let window = match inherits("WindowController", "on_ack")? {
+            true => Some(object.getattr("_window")?.cast_into::<Window>()?.unbind()),
+            false => None,
+        };
+        let ignores_losses = inherits("Controller", "on_loss")?;
+        Ok(Made { object: object.clone().unbind(), window, ignores_losses })
+    }
+
+    /// The answer to an event; `None` if it is that of the event before.
+    fn answer(&self, py: Python<'_>, conn: &Conn, event: &Event) -> PyResult<Option<Control>> {
+        let object = self.object.bind(py);
+        match (event, &self.window) {
+            (Event::Loss(_), _) if self.ignores_losses => return Ok(None),
+            (Event::Ack(ack), Some(window)) => {
+                let (cwnd, ssthresh) =
+                    window.bind(py).borrow_mut().acknowledge(object, conn, ack)?;
+                let pacing = read(object, conn, intern!(py, "pacing"), 0.0)?;
+                return Ok(Some(control(cwnd, Some(ssthresh), pacing)));
+            }
+            _ => {}
+        }
+        tell(object, conn, event)?;
+        answer(object, conn).map(Some)
+    }
 }
 
 impl std::fmt::Debug for Seat {
@@ -98,9 +140,9 @@ impl std::fmt::Debug for Seat {
 }
 
 impl Seat {
-    fn take(&mut self, answer: PyResult<Control>) {
+    fn take(&mut self, answer: PyResult<Option<Control>>) {
         match answer {
-            Ok(control) => self.control = control,
+            Ok(control) => self.control = control.unwrap_or(self.control),
             Err(e) => {
                 let message = asked(|classes| {
                     classes.call_method1("said", (e.value(classes.py()),))?.extract()
@@ -117,19 +159,15 @@ impl CongestionControl for Seat {
         let begun = Python::attach(|py| {
             let made = begin(self.class.bind(py), params, conn)?;
             let answer = answer(&made, conn)?;
-            self.made = Some(Arc::new(made.unbind()));
-            Ok(answer)
+            self.made = Some(Arc::new(Made::of(&made)?));
+            Ok(Some(answer))
         });
         self.take(begun);
     }
 
     fn on_event(&mut self, conn: &Conn, event: &Event) {
-        let Some(made) = self.made.clone() else { return };
-        let answer = Python::attach(|py| {
-            let made = made.bind(py);
-            tell(made, conn, event)?;
-            answer(made, conn)
-        });
+        let Some(made) = &self.made else { return };
+        let answer = Python::attach(|py| made.answer(py, conn, event));
         self.take(answer);
     }
 
@@ -190,30 +228,43 @@ fn tell(made: &Bound<'_, PyAny>, conn: &Conn, event: &Event) -> PyResult<()> {
 const NO_ANSWER: Expect =
     Expect { cwnd: 0.0, ssthresh: None, pacing: None, tolerance: 0.0, pacing_tolerance: None };
 
-/// The values that the host reads after an event. Values outside the range saturate.
+/// A value that the host reads after an event.
+fn read(
+    made: &Bound<'_, PyAny>,
+    conn: &Conn,
+    name: &Bound<'_, PyString>,
+    least: f64,
+) -> PyResult<Option<f64>> {
+    let value: Option<f64> = made.getattr(name)?.extract()?;
+    match value {
+        Some(value) if value.is_nan() || value < least => Err(input(&format!(
+            "{}.{name} is {} at {} s; cwnd must be at least one byte, and a threshold or rate must not be \
+             negative",
+            made.get_type().name()?,
+            if value.is_nan() { "nan".to_owned() } else { value.to_string() },
+            conn.now.0 as f64 / 1e9
+        ))),
+        value => Ok(value),
+    }
+}
+
+/// The values that the host reads after an event.
 fn answer(made: &Bound<'_, PyAny>, conn: &Conn) -> PyResult<Control> {
     let py = made.py();
-    let read = |name: &Bound<'_, PyString>, least: f64| -> PyResult<Option<f64>> {
-        let value: Option<f64> = made.getattr(name)?.extract()?;
-        match value {
-            Some(value) if value.is_nan() || value < least => Err(input(&format!(
-                "{}.{name} is {} at {} s; cwnd must be at least one byte, and a threshold or rate must not be \
-                 negative",
-                made.get_type().name()?,
-                if value.is_nan() { "nan".to_owned() } else { value.to_string() },
-                conn.now.0 as f64 / 1e9
-            ))),
-            value => Ok(value),
-        }
-    };
-    let Some(cwnd) = read(intern!(py, "cwnd"), 1.0)? else {
+    let Some(cwnd) = read(made, conn, intern!(py, "cwnd"), 1.0)? else {
         return Err(input(&format!("{}.cwnd is None", made.get_type().name()?)));
     };
-    Ok(Control {
+    let ssthresh = read(made, conn, intern!(py, "ssthresh"), 0.0)?;
+    Ok(control(cwnd, ssthresh, read(made, conn, intern!(py, "pacing"), 0.0)?))
+}
+
+/// Values of a class for the host. Values outside the range saturate.
+fn control(cwnd: f64, ssthresh: Option<f64>, pacing: Option<f64>) -> Control {
+    Control {
         cwnd: cwnd as u64,
-        ssthresh: read(intern!(py, "ssthresh"), 0.0)?.map_or(u64::MAX, |bytes| bytes as u64),
-        pacing: Rate(read(intern!(py, "pacing"), 0.0)?.map_or(0, |rate| rate as u64)),
-    })
+        ssthresh: ssthresh.map_or(u64::MAX, |bytes| bytes as u64),
+        pacing: Rate(pacing.map_or(0, |rate| rate as u64)),
+    }
 }
 
 /// The first answer of a class that differs from a vector: line, quantity, expected and given value.

@@ -24,6 +24,8 @@ struct Call {
     class: Py<PyAny>,
     conn: Py<Conn>,
     ack: Option<Py<Ack>>,
+    /// `ssthresh` of the object, if it is known.
+    ssthresh: Option<f64>,
     /// The first exception of the class.
     raised: Option<PyErr>,
 }
@@ -48,7 +50,9 @@ impl Asked {
         let answer = Python::attach(|py| {
             let class = call.class.bind(py);
             class.setattr(intern!(py, "cwnd"), w.cwnd())?;
-            class.setattr(intern!(py, "ssthresh"), w.ssthresh())?;
+            if call.ssthresh != Some(w.ssthresh() as f64) {
+                class.setattr(intern!(py, "ssthresh"), w.ssthresh())?;
+            }
             class.setattr(intern!(py, "cwnd_exact"), exact)?;
             let (bytes, method) = ask(class, &call)?;
             match bytes.is_nan() {
@@ -60,6 +64,8 @@ impl Asked {
             call.raised.get_or_insert(e);
             0.0
         });
+        // The method may have changed it.
+        call.ssthresh = None;
         CALL.with_borrow_mut(|calls| calls.push(call));
         bytes
     }
@@ -165,7 +171,7 @@ impl Window {
         let params = setup.0.with(NoParams {}, setup.0.slow_start);
         let frame = LossBased::init(&params, &conn.0);
         let mut window = Window { frame, params, given: (0.0, 0.0) };
-        window.give(class)?;
+        window.give(class, None)?;
         Ok(window)
     }
 
@@ -220,17 +226,33 @@ impl Window {
         event: Event,
     ) -> PyResult<()> {
         let c = conn.get().0;
-        self.take(class, &c)?;
+        let ssthresh = Some(self.take(class, &c)?);
         let class_of = class.clone().unbind();
-        CALL.with_borrow_mut(|calls| calls.push(Call { class: class_of, conn, ack, raised: None }));
+        let call = Call { class: class_of, conn, ack, ssthresh, raised: None };
+        CALL.with_borrow_mut(|calls| calls.push(call));
         self.frame.apply(&self.params, &c, &event);
-        let raised = CALL.with_borrow_mut(Vec::pop).and_then(|call| call.raised);
+        let (ssthresh, raised) = CALL
+            .with_borrow_mut(Vec::pop)
+            .map_or((None, None), |call| (call.ssthresh, call.raised));
         raised.map_or(Ok(()), Err)?;
-        self.give(class)
+        self.give(class, ssthresh)
     }
 
-    /// Takes over the values of the class's object that the class has changed.
-    fn take(&mut self, class: &Bound<'_, PyAny>, c: &windlass_cc::Conn) -> PyResult<()> {
+    /// Takes an acknowledgement as the method `on_ack` does. Returns `cwnd` and `ssthresh` of the object.
+    pub fn acknowledge(
+        &mut self,
+        class: &Bound<'_, PyAny>,
+        conn: &windlass_cc::Conn,
+        ack: &windlass_cc::Ack,
+    ) -> PyResult<(f64, f64)> {
+        let py = class.py();
+        let (c, a) = (Py::new(py, Conn(*conn))?, Py::new(py, Ack(*ack))?);
+        self.apply(class, c, Some(a), Event::Ack(*ack))?;
+        Ok(self.given)
+    }
+
+    /// Takes over the values of the class's object that the class has changed. Returns its `ssthresh`.
+    fn take(&mut self, class: &Bound<'_, PyAny>, c: &windlass_cc::Conn) -> PyResult<f64> {
         let py = class.py();
         let cwnd: f64 = class.getattr(intern!(py, "cwnd"))?.extract()?;
         let ssthresh: f64 = class.getattr(intern!(py, "ssthresh"))?.extract()?;
@@ -241,15 +263,19 @@ impl Window {
         if ssthresh != self.given.1 {
             window.set_ssthresh(ssthresh as u64);
         }
-        Ok(())
+        Ok(ssthresh)
     }
 
-    fn give(&mut self, class: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Sets the values of the class's object, which has this `ssthresh` if it is known.
+    fn give(&mut self, class: &Bound<'_, PyAny>, ssthresh: Option<f64>) -> PyResult<()> {
         let py = class.py();
         let window = self.frame.window_mut();
         let cwnd = window.cwnd_q() as f64 / f64::from(1 << FRACTION_BITS);
         self.given = (cwnd, window.ssthresh() as f64);
         class.setattr(intern!(py, "cwnd"), cwnd)?;
+        if ssthresh == Some(self.given.1) {
+            return Ok(());
+        }
         class.setattr(intern!(py, "ssthresh"), window.ssthresh())
     }
 }

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -19,8 +20,8 @@ def pool(workers=2):
     return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
 
 
-def compared(scenario, folder, **given):
-    c = wl.compare(scenario, ALGORITHMS, seeds=4, folder=folder, **given)
+def compared(scenario, folder, seeds=4, **given):
+    c = wl.compare(scenario, ALGORITHMS, seeds=seeds, folder=folder, **given)
     return repr(c), (folder / "summary.parquet").read_bytes(), c.ranking.to_dict(), c.harm.to_dict()
 
 
@@ -52,14 +53,55 @@ def test_a_class_runs_in_a_sweep_on_other_processes(lossy, tmp_path):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes()
 
 
-def test_dask_runs_a_class(lossy, tmp_path):
+@pytest.fixture(scope="module")
+def thirty(tmp_path_factory):
+    """A comparison over 30 seeds: its scenario, and the result of one machine."""
+    s = wl.Scenario(duration="4s").link("server", "client", rate="2Mbps", delay="20ms", loss="1%", queue="20pkt")
+    s = s.flow("server", "client", name="a", algorithm="reno").flow("server", "client", name="b", algorithm="cubic")
+    return s, compared(s, tmp_path_factory.mktemp("serial"), seeds=30)
+
+
+class Killer:
+    """Kills processes after some runs have been made, as `progress`."""
+
+    def __init__(self, pids):
+        self.pids, self.killed = pids, []
+
+    def __call__(self, made, total):
+        if made >= 20 and not self.killed:
+            self.killed = self.pids()
+            for pid in self.killed:
+                os.kill(pid, signal.SIGKILL)
+
+
+def test_a_comparison_of_a_class_on_dask_with_a_killed_worker_has_the_bytes_of_one_machine(thirty, tmp_path):
     distributed = pytest.importorskip("distributed")
-    serial = compared(lossy, tmp_path / "serial")
+    scenario, serial = thirty
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
     ):
-        assert compared(lossy, tmp_path / "dask", executor=client) == serial
+        pids = list(client.run(os.getpid).values())
+        kill = Killer(lambda: pids[:1])
+        assert compared(scenario, tmp_path / "dask", seeds=30, executor=client, progress=kill) == serial
+    assert kill.killed
+
+
+def test_a_comparison_of_a_class_on_ray_with_a_killed_worker_has_the_bytes_of_one_machine(thirty, tmp_path):
+    ray = pytest.importorskip("ray")
+    scenario, serial = thirty
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": os.path.dirname(__file__)}})
+
+    def workers():
+        found = subprocess.run(["pgrep", "-f", "^ray::(_work_on|IDLE)"], capture_output=True, text=True).stdout
+        return [int(pid) for pid in found.split()][:1]
+
+    kill = Killer(workers)
+    try:
+        assert compared(scenario, tmp_path / "ray", seeds=30, executor=ray, progress=kill) == serial
+    finally:
+        ray.shutdown()
+    assert kill.killed
 
 
 def test_a_class_is_chosen_and_attacked(lossy):
