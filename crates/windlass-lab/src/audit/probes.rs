@@ -233,7 +233,7 @@ impl Probe {
         match self.writes {
             Writes::Bulk => vec![(start, ENDLESS)],
             Writes::Every { ms, bytes } => {
-                (1..until / ms).map(|n| (start + n * ms * MS, bytes)).collect()
+                (1..=(until - 1) / ms).map(|n| (start + n * ms * MS, bytes)).collect()
             }
             Writes::ThinThenBulk { bytes, until_ms } => (0..until_ms / 100)
                 .map(|n| (start + n * 100 * MS, bytes))
@@ -261,6 +261,14 @@ mod tests {
             let flows = if probe.rival == Rival::None { 1 } else { 2 };
             assert_eq!(scenario.flows.len(), flows, "{}", probe.id);
         }
+    }
+
+    #[test]
+    fn idle_probe_has_two_writes() {
+        assert_eq!(
+            probe("idle").unwrap().writes(0),
+            [(8_000 * MS, 500_000), (16_000 * MS, 500_000)]
+        );
     }
 
     #[test]

@@ -8,6 +8,8 @@ use super::super::verdict::Finding;
 
 /// Tolerance of the factor after one loss.
 const NEAR: f64 = 0.08;
+/// Tolerance above the factor in slow start: a sender that paces has a window larger than its flight.
+const PACED: f64 = 0.15;
 /// Tolerance after several losses.
 const WIDE: f64 = 0.1;
 /// Ratio of windows that growth in some round trips of congestion avoidance does not reach.
@@ -79,7 +81,7 @@ fn around(
 
 /// One loss in slow start.
 pub fn one(seen: &Observed, law: Law, _: Transport) -> Finding {
-    around(law.factor(), after_loss(seen, 0, 2), NEAR, NEAR)
+    around(law.factor(), after_loss(seen, 0, 2), NEAR, PACED)
 }
 
 /// A second loss in congestion avoidance, before the window has its former size.
@@ -89,7 +91,7 @@ pub fn second(seen: &Observed, law: Law, _: Transport) -> Finding {
 
 /// Five losses in one round trip. Without SACK each takes a round trip of recovery.
 pub fn burst(seen: &Observed, law: Law, _: Transport) -> Finding {
-    around(law.factor(), after_loss(seen, 0, 8), WIDE, WIDE)
+    around(law.factor(), after_loss(seen, 0, 8), WIDE, PACED)
 }
 
 /// Marks in one round trip.
