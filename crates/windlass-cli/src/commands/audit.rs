@@ -2,10 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windlass_lab::audit::{
-    self, Audited, CHECKS, Observed, PROBES, Probe, Subject, Verdict, page, ranking,
+    self, Audited, CHECKS, Observed, PROBES, Probe, Subject, Verdict, page, qlog, ranking,
 };
 use windlass_lab::run::Runner;
 use windlass_lab::run::capture::{CaptureOptions, CapturedFlow, write_pcapng};
@@ -16,6 +16,9 @@ use crate::output::{Chatter, Failure, print};
 
 /// Audits the stacks, and writes their pages and a ranking.
 pub fn run(args: &Audit, chatter: &Chatter) -> Result<(), Failure> {
+    if !args.qlog.is_empty() {
+        return recordings(&args.qlog);
+    }
     let subjects = subjects(args)?;
     let runner = runner(1);
     let mut all = Vec::new();
@@ -44,6 +47,18 @@ pub fn run(args: &Audit, chatter: &Chatter) -> Result<(), Failure> {
         true => Err(Failure::work(format!("no stack could run: {}", skipped.join(", ")))),
         false => Ok(()),
     }
+}
+
+/// Judges recorded connections.
+fn recordings(files: &[PathBuf]) -> Result<(), Failure> {
+    for file in files {
+        let place = file.display();
+        let text = fs::read_to_string(file).map_err(|e| Failure::input(format!("{place}: {e}")))?;
+        let traces = qlog::read(&text).map_err(|e| Failure::input(format!("{place}: {e}")))?;
+        let judged: Vec<qlog::Judged> = traces.iter().map(qlog::judge).collect();
+        print(&format!("{}\n", qlog::page(&place.to_string(), &judged)))?;
+    }
+    Ok(())
 }
 
 /// The stacks, each with the command that repeats its audit.

@@ -9,6 +9,7 @@ mod checks;
 mod page;
 mod probes;
 pub mod process;
+pub mod qlog;
 mod subject;
 pub mod trace;
 mod verdict;
