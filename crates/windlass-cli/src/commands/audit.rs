@@ -4,11 +4,14 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use windlass_lab::audit::trace::PATH;
 use windlass_lab::audit::{
-    self, Audited, CHECKS, Observed, PROBES, Probe, Subject, Verdict, page, qlog, ranking,
+    self, Audited, CHECKS, Observed, Outcome, PROBES, Probe, Subject, Verdict, page, qlog, ranking,
 };
 use windlass_lab::run::Runner;
 use windlass_lab::run::capture::{CaptureOptions, CapturedFlow, write_pcapng};
+
+use windlass_sim::{PacketEvent, PacketFate};
 
 use super::making::runner;
 use crate::args::Audit;
@@ -114,8 +117,14 @@ fn one(
     });
     progress.end();
     let audited = audited?;
+    let breaks = |o: &Outcome| matches!(o.verdict, Verdict::Fails | Verdict::Deviates);
     for (probe, written) in captures {
-        written.map_err(|e| format!("capture of {probe}: {e}"))?;
+        let path = written.map_err(|e| format!("capture of {probe}: {e}"))?;
+        let judged = CHECKS.iter().filter(|check| check.probe == probe);
+        let of = |id: &str| audited.outcomes.iter().find(|o| o.check == id);
+        if !judged.filter_map(|check| of(check.id)).any(breaks) {
+            fs::remove_file(path).map_err(|e| format!("capture of {probe}: {e}"))?;
+        }
     }
     let text = page(&audited, repeat);
     fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
@@ -138,15 +147,19 @@ fn needed(args: &Audit, probe: &Probe) -> bool {
     CHECKS.iter().any(|check| check.probe == probe.id && wanted(check.id))
 }
 
-fn capture(dir: &Path, probe: &Probe, observed: &Observed) -> std::io::Result<()> {
+/// Writes the packets of the path, and returns the file.
+fn capture(dir: &Path, probe: &Probe, observed: &Observed) -> std::io::Result<PathBuf> {
     fs::create_dir_all(dir)?;
-    let file = File::create(dir.join(format!("{}.pcapng", probe.id)))?;
+    let path = dir.join(format!("{}.pcapng", probe.id));
     let links: Vec<&str> = observed.links.iter().map(String::as_str).collect();
     let flows: Vec<CapturedFlow> = observed.flows.iter().map(|f| (*f).into()).collect();
     let options =
         CaptureOptions { snap_len: std::num::NonZeroU32::new(96), ..CaptureOptions::default() };
-    write_pcapng(BufWriter::new(file), &links, &flows, &observed.events, options)?;
-    Ok(())
+    // Losses of chosen packets are on the access link.
+    let here = |e: &&PacketEvent| e.link / 2 == PATH || e.fate == PacketFate::DroppedError;
+    let events = observed.events.iter().filter(here);
+    write_pcapng(BufWriter::new(File::create(&path)?), &links, &flows, events, options)?;
+    Ok(path)
 }
 
 fn write(dir: &Path, name: &str, text: &str) -> Result<(), Failure> {

@@ -85,7 +85,7 @@ pub const PROBES: [Probe; 13] = [
     Probe {
         id: "first-lost",
         about: "the first packet of the connection is lost",
-        seconds: 8,
+        seconds: 5,
         lost: &[1],
         ..CLEAN
     },
@@ -108,28 +108,28 @@ pub const PROBES: [Probe; 13] = [
     Probe {
         id: "two-losses",
         about: "packets 200 and 1500 are lost, in different round trips",
-        seconds: 8,
+        seconds: 6,
         lost: &[200, 1500],
         ..CLEAN
     },
     Probe {
         id: "burst-loss",
         about: "packets 200, 208, 216, 224 and 232 are lost in one round trip",
-        seconds: 8,
+        seconds: 4,
         lost: &[200, 208, 216, 224, 232],
         ..CLEAN
     },
     Probe {
         id: "marks",
         about: "packets 200, 208, 216, 224 and 232 are marked (ECN-CE) in one round trip",
-        seconds: 8,
+        seconds: 4,
         marks: &[200, 208, 216, 224, 232],
         ..CLEAN
     },
     Probe {
         id: "outage",
         about: "packet 200 is lost, and from 3 s to 15 s every packet",
-        seconds: 40,
+        seconds: 30,
         lost: &[200],
         trouble: r#"loss = { model = "steps", steps = [["0s", "0%"], ["3s", "100%"], ["15s", "0%"]] }"#,
         ..CLEAN
@@ -137,11 +137,11 @@ pub const PROBES: [Probe; 13] = [
     Probe {
         id: "heavy-loss",
         about: "30 % of the packets are lost from 2 s to 12 s, and none later",
-        seconds: 60,
-        rate: "20Mbps",
+        seconds: 50,
+        rate: "10Mbps",
         delay_ms: 20,
         trouble: r#"loss = { model = "steps", steps = [["0s", "0%"], ["2s", "30%"], ["12s", "0%"]] }"#,
-        queue: "400pkt",
+        queue: "200pkt",
         ..CLEAN
     },
     Probe {
@@ -160,21 +160,21 @@ pub const PROBES: [Probe; 13] = [
     },
     Probe {
         id: "copies",
-        about: "two flows of the stack through 10 Mbit/s, the second from 5 s on",
+        about: "two flows of the stack through 5 Mbit/s, the second from 5 s on",
         seconds: 65,
-        rate: "10Mbps",
+        rate: "5Mbps",
         delay_ms: 20,
-        queue: "40pkt",
+        queue: "20pkt",
         rival: Rival::Copy,
         ..CLEAN
     },
     Probe {
         id: "with-cubic",
-        about: "with a flow of Windlass's CUBIC (Linux settings) through 10 Mbit/s, from 5 s on",
+        about: "with a flow of Windlass's CUBIC (Linux settings) through 5 Mbit/s, from 5 s on",
         seconds: 65,
-        rate: "10Mbps",
+        rate: "5Mbps",
         delay_ms: 20,
-        queue: "40pkt",
+        queue: "20pkt",
         rival: Rival::Cubic,
         ..CLEAN
     },

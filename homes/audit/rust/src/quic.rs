@@ -52,7 +52,13 @@ impl ServerCertVerifier for TrustsAll {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         use SignatureScheme::*;
-        vec![ECDSA_NISTP256_SHA256, ECDSA_NISTP384_SHA384, ED25519, RSA_PSS_SHA256, RSA_PKCS1_SHA256]
+        vec![
+            ECDSA_NISTP256_SHA256,
+            ECDSA_NISTP384_SHA384,
+            ED25519,
+            RSA_PSS_SHA256,
+            RSA_PKCS1_SHA256,
+        ]
     }
 }
 
@@ -86,7 +92,7 @@ fn server_tls() -> Result<rustls::ServerConfig, String> {
 }
 
 macro_rules! library {
-    ($feature:literal, $module:ident, $proto:ident, $versions:literal, $endpoint:expr, $handle:expr, $one:expr) => {
+    ($feature:literal, $module:ident, $proto:ident, $versions:literal, $endpoint:expr, $handle:expr, $one:expr, $record:expr) => {
         #[cfg(feature = $feature)]
         pub mod $module {
             use super::*;
@@ -124,12 +130,17 @@ macro_rules! library {
                 transport.send_window(u64::from(WINDOW));
                 transport.max_idle_timeout(None);
                 transport.congestion_controller_factory(factory);
+                let epoch = Instant::now();
+                if setting.role == Role::Sender {
+                    $record(&mut transport, epoch)?;
+                }
                 let transport = Arc::new(transport);
                 let (mut client, mut server) = (None, None);
                 match setting.role {
                     Role::Sender => {
                         let tls = QuicClientConfig::try_from(client_tls()?);
-                        let mut config = ClientConfig::new(Arc::new(tls.map_err(|e| e.to_string())?));
+                        let mut config =
+                            ClientConfig::new(Arc::new(tls.map_err(|e| e.to_string())?));
                         config.transport_config(transport);
                         client = Some(config);
                     }
@@ -146,7 +157,7 @@ macro_rules! library {
                     endpoint: $endpoint(config, server, setting.seed),
                     connection: None,
                     client,
-                    epoch: Instant::now(),
+                    epoch,
                     stream: None,
                     writes: Writes::new(setting),
                     answers: Vec::new(),
@@ -197,7 +208,9 @@ macro_rules! library {
                             Event::Stream(StreamEvent::Opened { .. }) => {
                                 self.stream = connection.streams().accept(Dir::Uni);
                             }
-                            Event::ConnectionLost { reason } => eprintln!("connection lost: {reason}"),
+                            Event::ConnectionLost { reason } => {
+                                eprintln!("connection lost: {reason}")
+                            }
                             _ => {}
                         }
                     }
@@ -299,7 +312,15 @@ library!(
         data,
         answer
     ),
-    1
+    1,
+    |transport: &mut TransportConfig, start| {
+        let Some(path) = std::env::var_os("WINDLASS_QLOG") else { return Ok(()) };
+        let mut qlog = quinn_proto::QlogConfig::default();
+        let file = std::fs::File::create(path).map_err(|e| format!("WINDLASS_QLOG: {e}"))?;
+        qlog.writer(Box::new(file)).title(Some("quinn".to_owned())).start_time(start);
+        transport.qlog_stream(qlog.into_stream());
+        Ok::<(), String>(())
+    }
 );
 library!(
     "noq",
@@ -314,5 +335,6 @@ library!(
         data,
         answer
     ),
-    std::num::NonZeroUsize::MIN
+    std::num::NonZeroUsize::MIN,
+    |_: &mut TransportConfig, _| Ok::<(), String>(())
 );

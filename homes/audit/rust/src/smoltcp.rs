@@ -64,8 +64,7 @@ macro_rules! version {
                 let writes = Writes::new(setting);
                 let setting = setting.clone();
                 let connected = false;
-                let stack =
-                    Stack { setting, interface, wire, sockets, handle, writes, connected };
+                let stack = Stack { setting, interface, wire, sockets, handle, writes, connected };
                 Ok((greeting, Box::new(stack)))
             }
 

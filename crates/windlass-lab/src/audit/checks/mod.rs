@@ -29,7 +29,7 @@ pub struct Check {
 }
 
 /// The checks, in the order of reports.
-pub const CHECKS: [Check; 15] = [
+pub const CHECKS: [Check; 16] = [
     Check {
         id: "initial-window",
         title: "Initial window",
@@ -134,7 +134,7 @@ pub const CHECKS: [Check; 15] = [
         title: "Recovery after 30 % loss",
         source: "RFC 5681 section 3.1, RFC 9002 section 7.3.3, RFC 9438 section 4",
         rule: "The window grows again when losses end.",
-        bound: "half of 20 Mbit/s from 38 s to 48 s after the end: one packet per RTT of 40 ms needs 3 s for the whole rate",
+        bound: "half of 10 Mbit/s from 28 s to 38 s after the end: one packet per RTT of 40 ms needs 2 s for the whole rate",
         probe: "heavy-loss",
         judge: share::after_heavy_loss,
     },
@@ -164,5 +164,14 @@ pub const CHECKS: [Check; 15] = [
         bound: "a fifth of the bytes for the smaller flow, from 35 s on: synchronised losses of a drop-tail queue explain 1 : 2",
         probe: "copies",
         judge: share::copies,
+    },
+    Check {
+        id: "with-cubic",
+        title: "Fairness with Linux's CUBIC",
+        source: "RFC 9743 section 5.1.2",
+        rule: "A flow of the stack and a flow of Windlass's CUBIC with Linux's settings share a bottleneck.",
+        bound: "a tenth of the bytes for the smaller flow, from 35 s on: less is starvation",
+        probe: "with-cubic",
+        judge: share::with_cubic,
     },
 ];

@@ -80,6 +80,7 @@ pub fn judge(trace: &Trace) -> Judged {
     for event in &trace.events {
         judge.event(event);
     }
+    judge.give_up();
     Judged {
         title: trace.title.clone(),
         events: trace.events.len(),
@@ -114,6 +115,17 @@ pub fn page(file: &str, all: &[Judged]) -> String {
     out
 }
 
+/// A reduction whose loss is not recorded yet: some libraries write the loss after its effect.
+struct Unexplained {
+    event: Event,
+    what: String,
+    /// Time of the reduction before it, unless it is to the minimum window.
+    reduced: Option<f64>,
+}
+
+/// Time within which the loss must follow, seconds.
+const LATE: f64 = 0.001;
+
 /// A broken rule.
 struct Broken {
     first: First,
@@ -137,6 +149,8 @@ struct Judge {
     marked: bool,
     spurious: bool,
     reduced: Option<f64>,
+    unexplained: Option<Unexplained>,
+    acknowledges: bool,
     rtt: f64,
     /// Bytes in flight with their times, for the largest value of an RTT.
     flights: Vec<(f64, u64)>,
@@ -159,23 +173,35 @@ impl Judge {
             marked: false,
             spurious: false,
             reduced: None,
+            unexplained: None,
+            acknowledges: false,
             rtt: 0.0,
             flights: Vec::new(),
         }
     }
 
     fn event(&mut self, event: &Event) {
+        if self.unexplained.as_ref().is_some_and(|u| event.at > u.event.at + LATE) {
+            self.give_up();
+        }
         match event.kind {
             Kind::Sent { packet, .. } => {
                 self.sent.insert(packet, event.at);
             }
-            Kind::Acked { bytes } => self.acked += bytes,
+            Kind::Acked { bytes } => {
+                self.acked += bytes;
+                self.acknowledges = true;
+            }
             Kind::Lost { packet } => {
                 self.losses += 1;
                 // A packet that the recording does not have was sent long ago.
                 let sent = self.sent.get(&packet).copied().unwrap_or(0.0);
-                self.lost = Some(self.lost.map_or(sent, |latest| latest.max(sent)));
+                match self.unexplained.take() {
+                    Some(before) => self.again(&before.event, before.what, sent, before.reduced),
+                    None => self.lost = Some(self.lost.map_or(sent, |latest| latest.max(sent))),
+                }
             }
+            Kind::Marked if self.unexplained.is_some() => self.unexplained = None,
             Kind::Marked => self.marked = true,
             Kind::Spurious => self.spurious = true,
             Kind::Metrics { window, in_flight, rtt } => {
@@ -234,24 +260,39 @@ impl Judge {
 
     fn shrinks(&mut self, event: &Event, old: u64, window: u64) {
         self.reductions += 1;
-        if self.lost.is_none() && !self.marked {
-            self.breaks(2, event, format!("from {old} to {window} B without a loss or a mark"));
-        }
+        self.give_up();
         let minimum = window <= self.least.max(2 * 1_500) + SLACK;
-        if let (Some(sent), Some(reduced), false) = (self.lost, self.reduced, self.marked)
-            && sent < reduced
-            && !minimum
-        {
-            let what = format!(
-                "from {old} to {window} B after a loss of packets sent up to {sent:.4} s; the last reduction was at {reduced:.4} s"
-            );
-            self.breaks(3, event, what);
+        let reduced = self.reduced.filter(|_| !minimum);
+        let what = format!("from {old} to {window} B");
+        match self.lost {
+            Some(sent) if !self.marked => self.again(event, what, sent, reduced),
+            None if !self.marked => {
+                self.unexplained = Some(Unexplained { event: event.clone(), what, reduced });
+            }
+            _ => {}
         }
         if (window as f64) < LEAST * old as f64 && !minimum {
             let what = format!("from {old} to {window} B, × {:.2}", window as f64 / old as f64);
             self.breaks(4, event, what);
         }
         (self.reduced, self.before) = (Some(event.at), old);
+    }
+
+    /// A reduction by the loss of a packet that was sent at this time.
+    fn again(&mut self, event: &Event, what: String, sent: f64, reduced: Option<f64>) {
+        if let Some(reduced) = reduced.filter(|reduced| sent < *reduced) {
+            let what = format!(
+                "{what} after a loss of packets sent up to {sent:.4} s; the last reduction was at {reduced:.4} s"
+            );
+            self.breaks(3, event, what);
+        }
+    }
+
+    /// A reduction has no recorded cause.
+    fn give_up(&mut self) {
+        if let Some(Unexplained { event, what, .. }) = self.unexplained.take() {
+            self.breaks(2, &event, format!("{what} without a loss or a mark"));
+        }
     }
 
     fn breaks(&mut self, rule: usize, event: &Event, what: String) {
@@ -263,6 +304,9 @@ impl Judge {
     fn finding(&mut self, rule: usize) -> Finding {
         if self.windows < 2 {
             return Finding::none("the recording has no values of the window");
+        }
+        if rule == 1 && !self.acknowledges {
+            return Finding::none("the recording has no acknowledged packets");
         }
         if matches!(rule, 2..=4) && self.reductions == 0 {
             return Finding::none(format!("the window is never reduced; {} losses", self.losses));
@@ -358,6 +402,20 @@ mod tests {
         let events = vec![window(0.0, 60_000, 60_000), window(0.2, 20_000, 60_000)];
         let found = verdicts(events);
         assert_eq!((found[2], found[4]), (Fails, Fails));
+    }
+
+    #[test]
+    fn loss_that_is_recorded_just_after_its_reduction_is_its_cause() {
+        let reduction = |loss_at: f64| {
+            vec![
+                window(0.0, 40_000, 40_000),
+                sent(0.1, 1),
+                window(0.2, 20_000, 40_000),
+                lost(loss_at, 1),
+            ]
+        };
+        assert_eq!(verdicts(reduction(0.2))[2], Pass);
+        assert_eq!(verdicts(reduction(0.3))[2], Fails);
     }
 
     #[test]
