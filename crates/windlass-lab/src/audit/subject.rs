@@ -217,6 +217,19 @@ impl Subject {
     }
 }
 
+impl Observed {
+    /// A run of the simulator with this configuration of the probe's scenario.
+    ///
+    /// # Errors
+    ///
+    /// The simulator cannot run it.
+    pub fn simulated(scenario: &Scenario, probe: &Probe) -> Result<Observed, String> {
+        let config = compile(scenario, SEED).map_err(|e| e.to_string())?;
+        let result = crate::run::simulate(scenario, SEED).map_err(|e| e.to_string())?;
+        Ok(seen(&config, result, probe))
+    }
+}
+
 fn start(
     command: &str,
     config: &Config,

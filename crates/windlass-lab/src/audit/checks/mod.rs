@@ -143,7 +143,7 @@ pub const CHECKS: [Check; 16] = [
         title: "Burst after idle",
         source: "RFC 5681 section 4.1, RFC 9002 sections 7.7 and 7.8",
         rule: "After an idle time longer than a timeout, a sender paces, or sends at most the initial window at once.",
-        bound: "15 packets in 5 ms, a twentieth of the RTT",
+        bound: "in 5 ms of an RTT of 100 ms: the initial window, 2 packets, and the packets of a pace of two windows per RTT",
         probe: "idle",
         judge: pause::idle,
     },

@@ -8,8 +8,10 @@ use super::super::verdict::{Finding, Verdict};
 /// Time of the second write of the probe `idle`, and the period in which packets are a burst.
 const SECOND: Time = Time::from_secs(16);
 const BURST: Span = Span(5_000_000);
-/// Largest burst, packets.
-const MOST: f64 = 15.0;
+/// Largest burst, packets: the initial window, and two more.
+const AT_ONCE: f64 = 12.0;
+/// Windows per RTT that a sender may pace: Linux's rate in slow start.
+const PACE: f64 = 2.0;
 /// Window before the pause that makes the burst visible, packets.
 const LARGE: f64 = 30.0;
 /// Time of the change of the probe `thin`, and packets in the round trip after it.
@@ -27,10 +29,13 @@ pub fn idle(seen: &Observed, _: Law, _: Transport) -> Finding {
         return Finding::fails("nothing", SECOND, "the second write is not sent");
     };
     let burst = trace.amount(first.sent, first.sent + BURST);
-    let measured = format!("{burst:.0} packets in 5 ms ({before:.0} in flight before the pause)");
-    match burst <= MOST {
+    let most = AT_ONCE + PACE * before * BURST.0 as f64 / trace.rtt().0 as f64;
+    let measured = format!(
+        "{burst:.0} packets in 5 ms ({before:.0} in flight before the pause); bound {most:.0}"
+    );
+    match burst <= most {
         true => Finding::pass(measured),
-        false => Finding::fails(measured, first.sent, "a burst without pacing after idle"),
+        false => Finding::fails(measured, first.sent, "a burst after idle"),
     }
 }
 
