@@ -3,7 +3,7 @@
 //! A [`Subject`] is a program that exchanges packets ([`process`]), Windlass's own endpoint, or a
 //! kernel. It runs in the networks of [`PROBES`]. A [`trace::Trace`] is what the network saw of its
 //! packets. Each of the [`CHECKS`] judges a trace, and gives a [`Verdict`] with the first event that
-//! breaks its bound. No check reads the stack's own variables, so that all stacks are judged alike.
+//! breaks its bound. No check reads the stack's own variables, so that every stack has the same judge.
 
 mod checks;
 mod page;
@@ -35,7 +35,7 @@ pub struct Outcome {
     pub check: &'static str,
     /// Verdict.
     pub verdict: Verdict,
-    /// Measured value, or the reason why there is none.
+    /// Measured value, or the reason of its absence.
     pub measured: String,
     /// First event that breaks the bound.
     pub event: Option<Event>,

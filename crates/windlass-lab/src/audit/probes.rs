@@ -186,8 +186,8 @@ pub fn probe(id: &str) -> Option<&'static Probe> {
 }
 
 impl Probe {
-    /// The scenario of the probe. `ends` are the algorithm and the keys of `[stack]` of the audited
-    /// flow and its copy; `traffic` tells whether they are Windlass's own.
+    /// The scenario of the probe, with the algorithm of the audited flow and its copy, and the keys of
+    /// `[stack]`.
     pub fn scenario(&self, algorithm: &str, stack: &str) -> String {
         let lost = match self.lost {
             [] => String::new(),

@@ -1,12 +1,12 @@
 //! A stack under test as a program that exchanges packets over its standard input and output.
 //!
 //! The program reads one line of JSON, the [`Setting`], and answers with one line, the [`Greeting`].
-//! Then each request has the time, a deadline-free list of packets that arrived, and each answer has
-//! the time of the next call without an arrival and the packets that leave now. Numbers are
+//! Then each request has the time and the packets that arrived. Each answer has the time of the next
+//! request without an arrival, and the packets that leave now. Numbers are
 //! little-endian:
 //!
 //! * request: `u64` time in nanoseconds, `u32` number of packets, packets;
-//! * answer: `u64` deadline in nanoseconds (all ones: none), `u32` number of packets, packets;
+//! * answer: `u64` deadline in nanoseconds (all ones if there is no deadline), `u32` number of packets, packets;
 //! * packet: `u8` ECN field, `u32` length, bytes.
 //!
 //! The end of standard input ends the program.
@@ -282,7 +282,7 @@ fn answer(from: &mut impl Read) -> io::Result<Answer> {
     let mut packets = Vec::new();
     for _ in 0..count {
         let [ecn] = bytes(from)?;
-        let len = below(u32::from_le_bytes(bytes(from)?), LARGE, "bytes in a packet")?;
+        let len = below(u32::from_le_bytes(bytes(from)?), LARGE, "bytes per packet")?;
         let mut packet = vec![0; len as usize];
         from.read_exact(&mut packet)?;
         packets.push((ecn, packet));

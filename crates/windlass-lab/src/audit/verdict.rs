@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// The answer of a check to what it observed.
+/// The answer of a check to an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// Verdict.

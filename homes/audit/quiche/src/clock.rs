@@ -1,5 +1,5 @@
 //! The clock of the process. quiche reads the time of the system by itself, through the C library, whose function this
-//! program replaces: the time is that of the last request of the laboratory.
+//! program replaces: it returns the time of the last request of the laboratory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -222,7 +222,7 @@ macro_rules! library {
                 }
             }
 
-            /// Writes data that is due, as far as the library accepts it.
+            /// Writes the data that is due, until the library's buffer is full.
             fn write(connection: &mut Connection, stream: StreamId, writes: &mut Writes, now: u64) {
                 let chunk = [7; 1 << 14];
                 // A buffer of some megabytes never limits, and keeps the process small.

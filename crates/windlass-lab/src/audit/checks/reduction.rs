@@ -6,7 +6,10 @@ use super::super::subject::{Law, Observed, Transport};
 use super::super::trace::Trace;
 use super::super::verdict::Finding;
 
-/// Tolerance of the factor after one loss.
+/// Tolerance of the factor in congestion avoidance: 5 of 100 packets, for growth in the RTTs after recovery and a window
+/// that is not full.
+const CLOSE: f64 = 0.05;
+/// Tolerance below the factor in slow start.
 const NEAR: f64 = 0.08;
 /// Tolerance above the factor in slow start: a sender that paces has a window larger than its flight.
 const PACED: f64 = 0.15;
@@ -41,8 +44,8 @@ impl Reduction {
 }
 
 /// The reduction that the loss or mark of the packet at this place causes. The sender learns of it at
-/// `known`. The window after it is the largest flight of the first round trip after `rounds` round
-/// trips of recovery at most, from which on it does not jump.
+/// `known`. The window after it is the largest flight of the first RTT after recovery from which on
+/// flights do not jump. Recovery lasts at most `rounds` RTTs.
 fn reduction(trace: &Trace, place: usize, known: Time, rounds: usize) -> Option<Reduction> {
     let before = trace.peak(trace.packets[place].sent, known);
     let recovered = trace.answered(known + Span(1))?;
@@ -86,10 +89,10 @@ pub fn one(seen: &Observed, law: Law, _: Transport) -> Finding {
 
 /// A second loss in congestion avoidance, before the window has its former size.
 pub fn second(seen: &Observed, law: Law, _: Transport) -> Finding {
-    around(law.factor(), after_loss(seen, 1, 2), NEAR, NEAR)
+    around(law.factor(), after_loss(seen, 1, 2), CLOSE, CLOSE)
 }
 
-/// Five losses in one round trip. Without SACK each takes a round trip of recovery.
+/// Five losses in one round trip. Without SACK each takes an RTT of recovery.
 pub fn burst(seen: &Observed, law: Law, _: Transport) -> Finding {
     around(law.factor(), after_loss(seen, 0, 8), WIDE, PACED)
 }

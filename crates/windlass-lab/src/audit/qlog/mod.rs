@@ -11,7 +11,7 @@ pub use read::{Event, Kind, Name, Space, Trace, read};
 
 use super::verdict::{Event as First, Finding, Verdict};
 
-/// Bytes of a packet that are not in a recorded size, such as the authentication tag.
+/// Bytes that a recorded size may lack, such as the authentication tag.
 const SLACK: u64 = 64;
 /// Smallest datagram size of QUIC (RFC 9000 section 14).
 const SMALLEST: u64 = 1_200;
@@ -143,10 +143,14 @@ struct Judge {
     reductions: usize,
     acked: u64,
     sent: BTreeMap<Name, f64>,
+    /// Time of the first packet after the handshake, which never uses the window.
+    begun: Option<f64>,
     /// Latest sending time of the packets that were lost since the last value of the window.
     lost: Option<f64>,
     losses: usize,
     marked: bool,
+    /// Time of the latest loss or mark.
+    signalled: f64,
     spurious: bool,
     reduced: Option<f64>,
     unexplained: Option<Unexplained>,
@@ -168,9 +172,11 @@ impl Judge {
             reductions: 0,
             acked: 0,
             sent: BTreeMap::new(),
+            begun: None,
             lost: None,
             losses: 0,
             marked: false,
+            signalled: 0.0,
             spurious: false,
             reduced: None,
             unexplained: None,
@@ -186,6 +192,9 @@ impl Judge {
         }
         match event.kind {
             Kind::Sent { packet, .. } => {
+                if packet.0 == Space::Data {
+                    self.begun.get_or_insert(event.at);
+                }
                 self.sent.insert(packet, event.at);
             }
             Kind::Acked { bytes } => {
@@ -194,6 +203,7 @@ impl Judge {
             }
             Kind::Lost { packet } => {
                 self.losses += 1;
+                self.signalled = event.at;
                 // A packet that the recording does not have was sent long ago.
                 let sent = self.sent.get(&packet).copied().unwrap_or(0.0);
                 match self.unexplained.take() {
@@ -202,7 +212,7 @@ impl Judge {
                 }
             }
             Kind::Marked if self.unexplained.is_some() => self.unexplained = None,
-            Kind::Marked => self.marked = true,
+            Kind::Marked => (self.marked, self.signalled) = (true, event.at),
             Kind::Spurious => self.spurious = true,
             Kind::Metrics { window, in_flight, rtt } => {
                 if let Some(rtt) = rtt {
@@ -233,7 +243,11 @@ impl Judge {
             self.shrinks(event, old, window);
         }
         if window != old {
-            (self.acked, self.lost, self.marked, self.spurious) = (0, None, false, false);
+            (self.acked, self.spurious) = (0, false);
+        }
+        // An acknowledgement may first increase the window, and then reveal the loss.
+        if window < old || window > old && event.at > self.signalled + LATE {
+            (self.lost, self.marked) = (None, false);
         }
     }
 
@@ -246,7 +260,7 @@ impl Judge {
             self.breaks(1, event, what);
         }
         let since = event.at - self.rtt;
-        let seen = self.flights.first().is_some_and(|(at, _)| *at <= since);
+        let seen = self.begun.is_some_and(|begun| begun <= since);
         let recent = self.flights.iter().rev().take_while(|(at, _)| *at >= since);
         let most = recent.map(|(_, bytes)| *bytes).max();
         if let (true, Some(most)) = (seen && self.rtt > 0.0 && !undone, most)
@@ -419,8 +433,22 @@ mod tests {
     }
 
     #[test]
+    fn growth_by_the_same_acknowledgement_does_not_hide_the_cause_of_a_reduction() {
+        let events = vec![
+            window(0.0, 40_000, 40_000),
+            sent(0.1, 1),
+            event(0.2, Kind::Acked { bytes: 1_200 }),
+            lost(0.2, 1),
+            window(0.2, 41_200, 40_000),
+            window(0.2, 20_600, 40_000),
+        ];
+        assert_eq!(verdicts(events)[2], Pass);
+    }
+
+    #[test]
     fn growth_of_an_unused_window_fails() {
         let events = vec![
+            sent(0.0, 1),
             window(0.0, 12_000, 2_400),
             event(0.2, Kind::Acked { bytes: 1_200 }),
             window(0.2, 13_200, 2_400),

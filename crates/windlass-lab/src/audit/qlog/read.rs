@@ -41,7 +41,7 @@ pub enum Kind {
     Marked,
     /// The library undid a reduction, or found a loss spurious.
     Spurious,
-    /// Values of the congestion controller; those that the event has.
+    /// The recorded values of the congestion controller.
     Metrics {
         /// Congestion window, bytes.
         window: Option<u64>,
