@@ -3,6 +3,7 @@
 mod adversary;
 mod artefact;
 mod assess;
+mod audit;
 mod choose;
 mod compare;
 mod crosscheck;
@@ -28,6 +29,7 @@ use windlass_lab::sweep::Measure;
 pub use adversary::Break;
 pub use artefact::{Figure, Pack, Unpack};
 pub use assess::Assess;
+pub use audit::Audit;
 pub use choose::Choose;
 pub use compare::Compare;
 pub use crosscheck::Crosscheck;
@@ -169,6 +171,14 @@ pub enum Command {
     /// page, and report.html has every network.
     #[command(after_help = assess::HELP)]
     Assess(Assess),
+    /// Audit the congestion control of a TCP or QUIC stack by its packets: a program, Windlass's
+    /// endpoint, or a kernel.
+    ///
+    /// The stack runs in simulated networks with chosen losses and pauses. Each check has a
+    /// requirement of an RFC, a bound and a verdict. OUT/STACK/audit.md is a page for an issue
+    /// tracker, and OUT/STACK has the packets of each network as pcapng.
+    #[command(after_help = audit::HELP)]
+    Audit(Audit),
     /// Search for the network conditions that damage an algorithm most, and write the smallest
     /// scenario that shows the damage.
     ///

@@ -102,6 +102,7 @@ fn dispatch(cli: &Cli, words: &str) -> Result<(), Failure> {
         Command::Choose(a) => commands::choose::run(a, words, &chatter),
         Command::Break(a) => commands::adversary::run(a, &chatter),
         Command::Assess(a) => commands::assess::run(a, words, &chatter),
+        Command::Audit(a) => commands::audit::run(a, &chatter),
         Command::Figure(a) => commands::artefact::figure(a, words, &chatter),
         Command::Pack(a) => commands::artefact::pack(a, &chatter),
         Command::Unpack(a) => commands::artefact::unpack(a, &chatter),

@@ -49,6 +49,7 @@
 //!
 //! * [`overview`], [`outlook`] and [`hindsight`] make the tables, the summary and the warnings that the
 //!   command line prints.
+//! * [`audit`] judges TCP and QUIC stacks by their packets.
 //! * [`assess`] grades an algorithm by a set of criteria.
 //! * [`choose`] recommends an algorithm for a network.
 //! * [`adversary`] searches for the network behaviour that harms an algorithm most.
@@ -60,6 +61,7 @@
 
 pub mod adversary;
 pub mod assess;
+pub mod audit;
 pub mod catalogue;
 pub mod choose;
 pub mod claims;

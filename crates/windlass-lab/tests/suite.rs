@@ -2,6 +2,7 @@
 
 mod adversary;
 mod assess;
+mod audit;
 mod catalogue;
 mod choose;
 mod crosscheck;

@@ -4,6 +4,7 @@ pub mod adversary;
 pub mod algorithms;
 pub mod artefact;
 pub mod assess;
+pub mod audit;
 pub mod book;
 pub mod choose;
 pub mod compare;

@@ -15,6 +15,8 @@ const PROTOCOL: usize = 9;
 /// Offsets of the ECN field and of the checksum in an IPv4 header.
 const TRAFFIC_CLASS: usize = 1;
 const IP_CHECKSUM: usize = 10;
+/// The bits of the ECN field in the traffic class.
+const ECN: u8 = 3;
 /// Offset of the source and destination addresses in an IPv4 header.
 const ADDRESSES: usize = 12;
 /// Offsets of the window and of the checksum in a TCP header.
@@ -79,8 +81,13 @@ pub fn pin_window(packet: &mut [u8], most: u16) {
 
 /// Marks an IPv4 packet: congestion experienced (RFC 3168 section 5).
 pub fn mark(packet: &mut [u8]) {
+    set_ecn(packet, Codepoint::Ce as u8);
+}
+
+/// Sets the ECN field of an IPv4 packet to the two lowest bits of `ecn`.
+pub fn set_ecn(packet: &mut [u8], ecn: u8) {
     let before = word(packet, 0);
-    packet[TRAFFIC_CLASS] |= Codepoint::Ce as u8;
+    packet[TRAFFIC_CLASS] = packet[TRAFFIC_CLASS] & !ECN | ecn & ECN;
     let checksum = updated(word(packet, IP_CHECKSUM), before, word(packet, 0));
     set_word(packet, IP_CHECKSUM, checksum);
 }

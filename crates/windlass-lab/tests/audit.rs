@@ -1,0 +1,61 @@
+//! The checks of the audit find senders with faults, and pass senders without.
+
+use windlass_lab::audit::{CHECKS, Law, Observed, Subject, Transport, Verdict, audit, probe};
+use windlass_lab::run::{Runner, World};
+use windlass_lab::scenario::Scenario;
+
+/// The verdict of a check for Windlass's endpoint with this algorithm and `[stack]`, if it follows the law.
+fn verdict(check: &str, algorithm: &str, stack: &str, law: Law) -> Verdict {
+    let check = CHECKS.iter().find(|c| c.id == check).expect("a check");
+    let probe = probe(check.probe).expect("a probe");
+    let text = probe.scenario(algorithm, stack);
+    let scenario = Scenario::from_str(&text, probe.id).unwrap_or_else(|e| panic!("{e}"));
+    let observed = Observed::simulated(&scenario, probe).expect("a run");
+    (check.judge)(&observed, law, Transport::Tcp).verdict
+}
+
+#[test]
+fn endpoint_with_the_settings_of_linux_and_of_the_rfcs_has_no_failure() {
+    for (algorithm, stack) in
+        [("cubic", "linux"), ("newreno", "linux"), ("cubic", "rfc"), ("newreno", "rfc")]
+    {
+        let subject = Subject::own(algorithm, stack, World::Sim);
+        let audited = audit(&subject, &[], &Runner::new(1), |_, _| {}).expect("an audit");
+        let failed: Vec<_> =
+            audited.outcomes.iter().filter(|o| o.verdict == Verdict::Fails).collect();
+        assert!(failed.is_empty(), "{algorithm} {stack}: {failed:?}");
+        assert_eq!(audited.count(Verdict::Pass), 14, "{algorithm} {stack}");
+    }
+}
+
+#[test]
+fn faulty_settings_fail_their_checks() {
+    let linux = "preset = \"linux\"";
+    for (check, algorithm, law, key) in [
+        ("initial-window", "cubic", Law::Cubic, "initial_window = \"30mss\""),
+        ("slow-start", "newreno", Law::Reno, "flight_limit = 12"),
+        ("idle", "newreno", Law::Reno, "idle_restart = false"),
+        ("first-timeout", "newreno", Law::Reno, "rto = { initial = \"4s\" }"),
+        ("one-loss", "newreno", Law::Cubic, ""),
+        ("one-loss", "scalable", Law::Cubic, ""),
+        ("second-loss", "cubic", Law::Reno, ""),
+        ("losses-in-one-round", "newreno", Law::Cubic, ""),
+        ("avoidance", "scalable", Law::Reno, ""),
+        ("avoidance", "newreno", Law::Cubic, ""),
+        ("short-rtt", "scalable", Law::Cubic, ""),
+    ] {
+        let stack = format!("{linux}\n{key}");
+        assert_eq!(
+            verdict(check, algorithm, &stack, law),
+            Verdict::Fails,
+            "{check} {algorithm} {key}"
+        );
+    }
+}
+
+#[test]
+fn other_laws_are_not_judged_by_reno_and_cubic() {
+    let stack = "preset = \"linux\"";
+    assert_eq!(verdict("one-loss", "scalable", stack, Law::Other), Verdict::NotObservable);
+    assert_eq!(verdict("avoidance", "scalable", stack, Law::Other), Verdict::NotObservable);
+}
