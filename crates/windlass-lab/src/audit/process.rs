@@ -227,11 +227,13 @@ impl PacketEnd for Process {
 
     fn transmit(&mut self, now: Time) -> Option<Vec<u8>> {
         let due = !self.arrived.is_empty() || now >= self.deadline;
-        if self.leaving.is_empty() && due && self.failure.is_none() {
-            if let Err(why) = self.exchange(now) {
-                self.failure = Some(format!("`{}` at {now}: {why}", self.command));
-                self.deadline = Time::NEVER;
-            }
+        if self.leaving.is_empty()
+            && due
+            && self.failure.is_none()
+            && let Err(why) = self.exchange(now)
+        {
+            self.failure = Some(format!("`{}` at {now}: {why}", self.command));
+            self.deadline = Time::NEVER;
         }
         self.leaving.pop_front()
     }

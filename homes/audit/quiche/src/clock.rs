@@ -20,10 +20,8 @@ pub fn set(now: u64) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(_: libc::clockid_t, to: *mut libc::timespec) -> libc::c_int {
     let now = NOW.load(Ordering::Relaxed);
-    let time = libc::timespec {
-        tv_sec: START + (now / SECOND) as i64,
-        tv_nsec: (now % SECOND) as i64,
-    };
+    let time =
+        libc::timespec { tv_sec: START + (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 };
     // SAFETY: the caller's promise.
     unsafe { to.write(time) };
     0

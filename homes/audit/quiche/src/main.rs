@@ -65,7 +65,8 @@ impl Stack {
         if self.connection.is_none() && now >= self.writes.start() {
             let id = quiche::ConnectionId::from_ref(&[7; 16]);
             let [local, remote] = [self.setting.local, self.setting.remote].map(SocketAddr::V4);
-            let connected = quiche::connect(Some("localhost"), &id, local, remote, &mut self.config);
+            let connected =
+                quiche::connect(Some("localhost"), &id, local, remote, &mut self.config);
             self.connection = Some(connected.expect("a valid configuration"));
         }
         let Some(connection) = &mut self.connection else { return };

@@ -17,8 +17,9 @@ pub enum Role {
     Receiver,
 }
 
-/// The first line from the laboratory.
+/// The first line from the laboratory. Not every stack uses every key.
 #[derive(Clone, Deserialize)]
+#[allow(dead_code)]
 pub struct Setting {
     pub version: u32,
     pub role: Role,

@@ -63,7 +63,7 @@ fn reno(points: &[Point]) -> Finding {
         "{slope:.2} packets per round trip: from {:.0} to {:.0} packets in {rounds:.0} round trips",
         first.window, last.window
     );
-    if slope >= SLOPE[0] && slope <= SLOPE[1] {
+    if (SLOPE[0]..=SLOPE[1]).contains(&slope) {
         return Finding::pass(measured);
     }
     let (steep, ten) = (slope > SLOPE[1], 10);

@@ -20,7 +20,8 @@ const STARVED: f64 = 0.1;
 fn arrived(trace: &Trace, [from, to]: [Time; 2]) -> f64 {
     let arrived =
         |p: &&super::super::trace::Packet| p.arrived.is_some_and(|at| at >= from && at < to);
-    trace.packets.iter().filter(arrived).map(|p| f64::from(p.len)).sum()
+    let bytes: u64 = trace.packets.iter().filter(arrived).map(|p| u64::from(p.len)).sum();
+    bytes as f64
 }
 
 /// Rate long after heavy losses have ended.
