@@ -154,7 +154,7 @@ impl Process {
             }
         });
         let greeting = told
-            .map_err(|e| e.to_string())
+            .map_err(|e| format!("it ended before it read its setting: {e}"))
             .and_then(|()| first.recv_timeout(PATIENCE).map_err(|_| silent()))
             .and_then(|line| line.map_err(|e| e.to_string()))
             .and_then(|line| greeting(&line));
@@ -333,6 +333,23 @@ mod tests {
         text.push(0);
         text.extend(70_000u32.to_le_bytes());
         assert!(answer(&mut &text[..]).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn program_that_ends_at_once_is_an_error_with_its_command() {
+        let end = SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 1);
+        let setting = Setting {
+            version: 1,
+            role: Role::Sender,
+            local: end,
+            remote: end,
+            mtu: 1500,
+            seed: 1,
+            writes: Vec::new(),
+        };
+        let error = Process::start("false", &setting).err().unwrap_or_default();
+        assert!(error.starts_with("`false`: it ended before"), "{error}");
     }
 
     #[test]

@@ -159,7 +159,7 @@ pub const CHECKS: [Check; 16] = [
     Check {
         id: "copy",
         title: "Fairness with a copy of itself",
-        source: "RFC 9743 section 5.1.3",
+        source: "RFC 9743 section 5.1.4",
         rule: "Two flows of the same stack share a bottleneck.",
         bound: "a fifth of the bytes for the smaller flow, from 35 s on: synchronised losses of a drop-tail queue explain 1 : 2",
         probe: "copies",
@@ -168,7 +168,7 @@ pub const CHECKS: [Check; 16] = [
     Check {
         id: "with-cubic",
         title: "Fairness with Linux's CUBIC",
-        source: "RFC 9743 section 5.1.2",
+        source: "RFC 9743 section 5.2.1",
         rule: "A flow of the stack and a flow of Windlass's CUBIC with Linux's settings share a bottleneck.",
         bound: "a tenth of the bytes for the smaller flow, from 35 s on: less is starvation",
         probe: "with-cubic",
