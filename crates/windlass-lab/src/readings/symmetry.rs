@@ -133,7 +133,7 @@ impl<'p> Comparisons<'p> {
             .filter_map(|(at, s)| Some((at.as_str(), Effect::of(s, after.get(at)?))))
             .collect();
         let judged: Vec<&Claim> = claims.iter().filter(|c| !answer.terms.spares(&c.id)).collect();
-        let lone = judged.iter().find_map(|c| self.lone(c, &effects));
+        let lone = judged.iter().find_map(|c| self.lone(c, &effects).or_else(|| self.moved(c)));
         match (lone, &answer.terms.one_side) {
             (Some(lone), None) => wrong.push(lone),
             (None, Some(_)) => wrong.push(
@@ -227,6 +227,28 @@ impl<'p> Comparisons<'p> {
             ));
         }
         None
+    }
+
+    /// The first comparison of which the answer's `claims` change only one side.
+    fn moved(&self, claim: &Claim) -> Option<String> {
+        let before = self.claims.iter().find(|c| c.id == claim.id)?;
+        let (old, new) = (sides(before), sides(claim));
+        let pairs = old.iter().zip(&new).filter(|_| old.len() == new.len());
+        pairs.into_iter().find_map(|(old, new)| {
+            let reads = |side: &Quantity| -> BTreeSet<(String, String)> {
+                let all = self.reads(side);
+                all.into_iter().map(|(place, path)| (place, path.to_owned())).collect()
+            };
+            let ([a, b], [c, d]) = (old.map(reads), new.map(reads));
+            let one = (a == c) != (b == d) && ![&a, &b, &c, &d].iter().any(|s| s.is_empty());
+            (one && !is_share(&self.reads(new[0]), &self.reads(new[1]))).then(|| {
+                format!(
+                    "the `claims` of the answer change one side of the comparison of claim `{}` only; change both, or \
+                     write `one_side = \"reason\"`",
+                    claim.id
+                )
+            })
+        })
     }
 
     /// The first point that itself sets a key of the answer's `set`, so that the answer does not reach it.

@@ -411,7 +411,8 @@ fn answers_that_make_a_comparison_unfair_or_empty_are_refused() {
 }
 
 const PAIR: &str = "[[experiment.axis]]\nname = 'end'\nvalue = [{ label = 'fast' }, \
-    { label = 'slow', set = { 'link.wire.rate' = '500kbps' } }]\n";
+    { label = 'slow', set = { 'link.wire.rate' = '500kbps' } }, \
+    { label = 'slower', set = { 'link.wire.rate' = '250kbps' } }]\n";
 
 /// A paper whose claim compares two rates of the wire.
 fn pair(dir: &Path, answer: &str) -> Vec<String> {
@@ -422,9 +423,9 @@ fn pair(dir: &Path, answer: &str) -> Vec<String> {
         format!("{{ metric = {{ path = 'flow.download.completion_s', at = 'one/end={end}' }} }}")
     };
     let claim = format!(
-        "[let]\nbound = 0.0\n[[claim]]\nid = 'pair'\nsource = 's'\nquantity = 'q'\nunit = 's'\n\
+        "[let]\nbound = 0.0\nend = 'slow'\n[[claim]]\nid = 'pair'\nsource = 's'\nquantity = 'q'\nunit = 's'\n\
          measure = {{ difference = [{}, {}] }}\ndirection = {{ greater_than = {{ constant = '{{{{ bound }}}}' }} }}\n",
-        at("slow"),
+        at("{{ end }}"),
         at("fast")
     );
     std::fs::write(folder.join("claims.toml"), claim).unwrap();
@@ -461,6 +462,11 @@ fn each_fault_of_an_answer_has_its_message_and_its_remedy() {
         ("claims = { bound = 0.0 }".to_owned(), "it changes no point of any experiment, and no"),
         ("claims = { bond = 1.0 }".to_owned(), "claims.toml has no `let` name `bond`"),
         ("claims = { bound = 1.0 }".to_owned(), ""),
+        (
+            "claims = { end = 'slower' }".to_owned(),
+            "change one side of the comparison of claim `pair`",
+        ),
+        ("claims = { end = 'slower' }\none_side = 'the text says so'".to_owned(), ""),
     ];
     for (answer, expected) in cases {
         let said = pair(dir.path(), &answer);

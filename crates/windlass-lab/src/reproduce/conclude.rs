@@ -108,7 +108,7 @@ impl Reproduction<'_> {
         let budget = match self.spent {
             0.0 => String::new(),
             _ => format!(
-                "This report has the runs of a budget of {:.0} s, not all runs of the paper. Claims that need more runs are undecided or not run.\n\n",
+                "A budget limited the runs of this report. They cost {:.0} s. Claims that need more runs are undecided or not run.\n\n",
                 self.spent.ceil()
             ),
         };

@@ -7,7 +7,10 @@ use serde::{Deserialize, Deserializer};
 
 /// A text, or a number or truth value that is read as its text.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a text, a number, or true or false")]
+#[serde(
+    untagged,
+    expecting = "expected a text, a number, or true or false; in `set` a table or list is a text, such as \"{ model = 'drop' }\""
+)]
 enum Scalar {
     Text(String),
     Whole(i64),
