@@ -136,8 +136,8 @@ const MISTAKES: &[Mistake] = &[
     ("models.toml", "is = \"", "iz = \"", "models.toml:7:1: unknown field `iz`"),
     (
         "models.toml",
-        "{{ 1460",
-        "{% set a = 1 %}{{ 1460",
+        "{{ 1448",
+        "{% set a = 1 %}{{ 1448",
         "models.toml:7:7: this file has no template statements",
     ),
     (

@@ -292,7 +292,7 @@ mod tests {
             ["claim model.0.1%", "claim model.1%"],
             ["claim model.0.1%", "claim model.1%", "claim order", "claim w"],
         );
-        assert_eq!(open(path, "models.toml", "1460 * 8", "2 * 1460 * 8"), models);
+        assert_eq!(open(path, "models.toml", "1448 * 8", "2 * 1448 * 8"), models);
         assert_eq!(open(path, "network.toml", "1Gbps", "10Gbps"), all);
         assert_eq!(
             open(
@@ -311,7 +311,7 @@ mod tests {
         );
         assert_eq!(open(path, "claims.toml", "constant = 1 }", "constant = 2 }"), ["claim w"]);
         assert_eq!(open(path, "network.toml", "name = \"p\"", "name = \"q\""), [""; 0]);
-        assert_eq!(open(path, "models.toml", "1460 * 8", "8 * 1460"), [""; 0]);
+        assert_eq!(open(path, "models.toml", "1448 * 8", "8 * 1448"), [""; 0]);
         assert_eq!(open(path, "experiments.toml", "seeds = 20", "seeds = 40"), [""; 0]);
     }
 
