@@ -15,6 +15,9 @@ use super::lateness::readable;
 use super::multipath;
 use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
+/// Series that a kernel does not tell: single RTT samples, and the latency of messages.
+const UNSEEN: [Series; 2] = [Series::Rtt, Series::Latency];
+
 /// Returns notes, one per line, on the kernel's deviations from the configuration. A reader needs them to
 /// compare a run on the kernel with a run in the simulator. A scenario of the `linux` preset without special
 /// settings has few notes.
@@ -46,6 +49,9 @@ pub fn differences(config: &Config, ours: &[usize], named: &[(usize, String)]) -
     if config.record.series.iter().any(states) {
         notes
             .push("series \"state\": the kernel does not expose an algorithm's inner state".into());
+    }
+    for series in config.record.series.iter().filter(|s| UNSEEN.contains(s)) {
+        notes.push(format!("series \"{}\": a kernel's runs do not have it", series.name()));
     }
     notes
 }
