@@ -227,6 +227,26 @@ fn errors_of_unknown_names_list_the_known_names() {
     refuses(&["report", "reno"], &[paper]);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_audit_names_the_unknown_stack_the_program_that_ended_and_the_bad_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = dir.path().join("list.toml");
+    fs::write(&list, "[[stack]]\nname = \"own\"\nalgorithm = \"cubic\"\n").unwrap();
+    let list = list.to_str().unwrap();
+    refuses(
+        &["audit", list, "--only", "own,owm"],
+        &["no stack of the list is called \"owm\"", "own"],
+    );
+    let ended = call(&["audit", "--command", "false"]);
+    assert!(
+        ended.code == Some(1) && ended.err.contains("`false`: it ended before"),
+        "{}",
+        ended.err
+    );
+    refuses(&["audit", "--qlog", list], &["list.toml: record 1"]);
+}
+
 #[test]
 fn a_bad_override_is_the_one_that_is_named() {
     let (_dir, file) = scenario(SMALL);

@@ -45,8 +45,8 @@ pub struct Audit {
     /// Make only this check (may be repeated).
     #[arg(long, value_name = "CHECK", value_parser = PossibleValuesParser::new(CHECKS.iter().map(|c| c.id)), hide_possible_values = true)]
     pub check: Vec<String>,
-    /// Audit only this stack of a list (may be repeated).
-    #[arg(long, value_name = "NAME")]
+    /// Audit only these stacks of a list.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Print one JSON document instead of tables.
     #[arg(long)]

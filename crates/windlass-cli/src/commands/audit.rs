@@ -67,9 +67,11 @@ fn recordings(files: &[PathBuf]) -> Result<(), Failure> {
 /// The stacks, each with the command that repeats its audit.
 fn subjects(args: &Audit) -> Result<Vec<(Subject, String)>, Failure> {
     let mut subjects = Vec::new();
+    let mut known: Vec<String> = Vec::new();
     for word in &args.stacks {
         if word.ends_with(".toml") {
             let listed = audit::list(Path::new(word)).map_err(Failure::input)?;
+            known.extend(listed.iter().map(|s| s.name.clone()));
             let wanted = |s: &Subject| args.only.is_empty() || args.only.contains(&s.name);
             let found = listed.into_iter().filter(wanted);
             subjects.extend(found.map(|subject| {
@@ -92,8 +94,12 @@ fn subjects(args: &Audit) -> Result<Vec<(Subject, String)>, Failure> {
         }
         subjects.push((Subject::program(command, peer), repeat));
     }
+    if let Some(name) = args.only.iter().find(|name| !known.contains(name)) {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        return Err(Failure::unknown("stack of the list", name, &known));
+    }
     match subjects.is_empty() {
-        true => Err(Failure::input("no stack is selected; --only takes names of the list")),
+        true => Err(Failure::input("no stack is selected; name an algorithm, a list or --command")),
         false => Ok(subjects),
     }
 }
