@@ -15,7 +15,7 @@ use super::lateness::readable;
 use super::multipath;
 use super::settings::{GREATEST_MSS, INITIAL_TIMEOUT, LEAST_MSS, timeouts};
 
-/// Series that a kernel does not tell: single RTT samples, and the latency of messages.
+/// Series without samples on a kernel: single RTT samples, and the latency of messages.
 const UNSEEN: [Series; 2] = [Series::Rtt, Series::Latency];
 
 /// Returns notes, one per line, on the kernel's deviations from the configuration. A reader needs them to
@@ -51,7 +51,7 @@ pub fn differences(config: &Config, ours: &[usize], named: &[(usize, String)]) -
             .push("series \"state\": the kernel does not expose an algorithm's inner state".into());
     }
     for series in config.record.series.iter().filter(|s| UNSEEN.contains(s)) {
-        notes.push(format!("series \"{}\": a kernel's runs do not have it", series.name()));
+        notes.push(format!("series \"{}\": a kernel has no samples of it", series.name()));
     }
     notes
 }
