@@ -134,6 +134,8 @@ impl Stack for Scripted<'_> {
             Check::Eof(_) => Seen::Answer(self.connection.at_end()),
             Check::Cwnd(_)
             | Check::Ssthresh(_)
+            | Check::DeliveredCe(_)
+            | Check::DeliveredBytes(..)
             | Check::Srtt(_)
             | Check::Rto(_)
             | Check::Error(_) => return Err("this stack does not report the value".to_owned()),
