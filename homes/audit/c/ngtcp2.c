@@ -197,5 +197,6 @@ size_t stack_transmit(uint64_t now, unsigned *ecn, uint8_t *packet, size_t room)
 
 uint64_t stack_deadline(uint64_t now) {
   uint64_t at = own.conn == NULL ? NEVER : ngtcp2_conn_get_expiry(own.conn);
-  return at > now ? at : now;
+  /* A timer that is due and did nothing waits for a later time. */
+  return at > now ? at : now + 1000;
 }

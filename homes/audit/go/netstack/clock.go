@@ -9,10 +9,14 @@ import (
 	"windlass-audit/protocol"
 )
 
-// clock has the time of the last request, and the timers of the stack.
+// clock has the time of the last request, and the timers of the stack. Each reading takes a nanosecond, as on a computer:
+// the library takes segments with equal times for reordered.
 type clock struct {
-	mutex  sync.Mutex
-	now    uint64
+	mutex sync.Mutex
+	now   uint64
+	read  uint64
+	// Resolution; 0 for a nanosecond.
+	coarse uint64
 	count  int
 	timers map[*timer]bool
 }
@@ -34,7 +38,11 @@ func (c *clock) NowMonotonic() tcpip.MonotonicTime {
 func (c *clock) time() uint64 {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return c.now
+	if c.coarse > 0 {
+		return c.now - c.now%c.coarse
+	}
+	c.read = max(c.read+1, c.now)
+	return c.read
 }
 
 func (c *clock) AfterFunc(wait time.Duration, act func()) tcpip.Timer {

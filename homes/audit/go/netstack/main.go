@@ -1,5 +1,5 @@
-// windlass-audit-netstack ALGORITHM: gVisor's TCP as a sender behind the packet interface of `windlass audit`, in
-// virtual time. The stack takes its clock as an argument.
+// windlass-audit-netstack ALGORITHM [coarse]: gVisor's TCP as a sender behind the packet interface of `windlass audit`,
+// in virtual time. The stack takes its clock as an argument. A coarse clock has the resolution of that of Windows.
 package main
 
 import (
@@ -28,6 +28,8 @@ const (
 	queued = 1 << 16
 	// Yields after which every goroutine waits: only one runs at a time.
 	yields = 16
+	// Resolution of a coarse clock, nanoseconds.
+	coarse = 500_000
 )
 
 type end struct {
@@ -44,6 +46,9 @@ func open(setting protocol.Setting, algorithm string) (protocol.Greeting, protoc
 		Name: "gVisor", Version: protocol.Version("gvisor.dev/gvisor"), Algorithm: algorithm, Carries: "ip",
 	}
 	e := &end{clock: &clock{}, writes: protocol.NewWrites(setting)}
+	if len(os.Args) > 2 && os.Args[2] == "coarse" {
+		e.clock.coarse = coarse
+	}
 	s := stack.New(stack.Options{
 		NetworkProtocols:   []stack.NetworkProtocolFactory{ipv4.NewProtocol},
 		TransportProtocols: []stack.TransportProtocolFactory{tcp.NewProtocol},
