@@ -73,7 +73,11 @@ fn reno(points: &[Point]) -> Finding {
     });
     let at = beyond.map_or(first.at, |w| w[ten].at);
     let what = if steep { "the window grows too fast" } else { "the window grows too slowly" };
-    Finding::fails(measured, at, what)
+    let line = |slope: f64| {
+        let end = first.window + slope * rounds;
+        vec![(first.at, first.window), (last.at, end)]
+    };
+    Finding::fails(measured, at, what).bounded(SLOPE.map(line))
 }
 
 /// CUBIC's window (RFC 9438 sections 4.2 to 4.5) at the times of the points, packets. After the estimate
@@ -124,7 +128,8 @@ fn cubic(before: f64, points: &[Point], rtt: Span) -> Finding {
         point.window,
         seconds(point.at) - seconds(points[0].at)
     );
-    Finding::fails(measured, point.at, what)
+    let curve = |side: usize| pairs.iter().map(|(point, bound)| (point.at, bound[side])).collect();
+    Finding::fails(measured, point.at, what).bounded([curve(0), curve(1)])
 }
 
 #[cfg(test)]

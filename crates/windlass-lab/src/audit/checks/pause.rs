@@ -35,7 +35,11 @@ pub fn idle(seen: &Observed, _: Law, _: Transport) -> Finding {
     );
     match burst <= most {
         true => Finding::pass(measured),
-        false => Finding::fails(measured, first.sent, "a burst after idle"),
+        false => Finding::fails(measured, first.sent, "a burst after idle").at_most(
+            most,
+            first.sent,
+            first.sent + BURST,
+        ),
     }
 }
 
@@ -46,12 +50,14 @@ pub fn thin(seen: &Observed, law: Law, transport: Transport) -> Finding {
         return Finding::fails("nothing", CHANGE, "the bulk data is not sent");
     };
     let used = trace.peak(Time::from_secs(2), CHANGE);
-    let after = trace.amount(first.sent, first.sent + Span(trace.rtt().0 * 9 / 10));
+    let end = first.sent + Span(trace.rtt().0 * 9 / 10);
+    let after = trace.amount(first.sent, end);
     let measured = format!("{after:.0} packets in a round trip, after at most {used:.0} in flight");
     if after <= AFTER {
         return Finding::pass(measured);
     }
-    let found = Finding::fails(measured, first.sent, "a window that was never used");
+    let found = Finding::fails(measured, first.sent, "a window that was never used")
+        .at_most(AFTER, first.sent, end);
     // RFC 5681 has no such rule, and RFC 7661 is optional.
     match (law, transport) {
         (Law::Reno, Transport::Tcp) => Finding { verdict: Verdict::Deviates, ..found },
