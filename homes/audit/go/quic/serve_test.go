@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/qlogwriter"
 
 	"windlass-audit/protocol"
 )
@@ -57,7 +58,7 @@ func (e *end) send() {
 	transport := &quic.Transport{Conn: e.conn}
 	peer := &tls.Config{InsecureSkipVerify: true, ServerName: "localhost", NextProtos: []string{"windlass-audit"}}
 	connection, err := transport.Dial(context.Background(), net.UDPAddrFromAddrPort(e.setting.Remote), peer, &quic.Config{
-		HandshakeIdleTimeout: long, MaxIdleTimeout: long,
+		HandshakeIdleTimeout: long, MaxIdleTimeout: long, Tracer: record,
 	})
 	fatal(err)
 	stream, err := connection.OpenUniStreamSync(context.Background())
@@ -99,6 +100,19 @@ func (e *end) Step(now uint64, arrived [][]byte) ([][]byte, uint64) {
 		wait = calm
 	}
 	return leaving, now + uint64(wait)
+}
+
+// record writes a recording to the file WINDLASS_QLOG, without a buffer, because the laboratory ends the program.
+func record(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+	path := os.Getenv("WINDLASS_QLOG")
+	if path == "" {
+		return nil
+	}
+	file, err := os.Create(path)
+	fatal(err)
+	recording := qlogwriter.NewConnectionFileSeq(file, isClient, id)
+	go recording.Run()
+	return recording
 }
 
 // conn is the socket: a queue in each direction.

@@ -29,7 +29,7 @@ pub struct Check {
 }
 
 /// The checks, in the order of reports.
-pub const CHECKS: [Check; 16] = [
+pub const CHECKS: [Check; 17] = [
     Check {
         id: "initial-window",
         title: "Initial window",
@@ -109,6 +109,15 @@ pub const CHECKS: [Check; 16] = [
         rule: "Growth follows Reno or CUBIC. With an RTT of 20 ms CUBIC is in the Reno-friendly region.",
         bound: "the bounds of congestion avoidance. The slope of W_est may stay 0.53 (RFC 8312), or become 1 (RFC 9438)",
         probe: "one-loss-short",
+        judge: growth::avoidance,
+    },
+    Check {
+        id: "every-ack",
+        title: "Growth with an acknowledgement per packet",
+        source: "RFC 5681 section 3.1, RFC 9438 sections 4.2 to 4.5",
+        rule: "Growth does not depend on the number of packets per acknowledgement.",
+        bound: "the bounds of congestion avoidance",
+        probe: "every-ack",
         judge: growth::avoidance,
     },
     Check {
