@@ -20,7 +20,7 @@ const TICKS: f64 = 6.0;
 /// Period around an event without a bound.
 const AROUND: Span = Span(1_000_000_000);
 
-/// The picture of a finding with an event. The second trace is that of a second flow.
+/// The picture of a finding with an event. `rival` is the trace of a second flow.
 pub fn draw(
     title: &str,
     trace: &Trace,

@@ -63,7 +63,7 @@ pub struct Probe {
     pub writes: Writes,
     /// Second flow.
     pub rival: Rival,
-    /// Keys of `[stack]` for a TCP receiver. A receiver of another protocol cannot have them.
+    /// Keys of `[stack]` for a TCP receiver. A receiver over UDP has no such keys.
     pub receiver: &'static str,
 }
 

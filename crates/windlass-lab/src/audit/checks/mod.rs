@@ -152,7 +152,7 @@ pub const CHECKS: [Check; 17] = [
         title: "Burst after idle",
         source: "RFC 5681 section 4.1, RFC 9002 sections 7.7 and 7.8",
         rule: "After an idle time longer than a timeout, a sender paces, or sends at most the initial window at once.",
-        bound: "in 5 ms of an RTT of 100 ms: the initial window, 2 packets, and the packets of a pace of two windows per RTT",
+        bound: "in 1 ms of an RTT of 100 ms: the initial window, 2 packets, and the packets of a pace of two windows per RTT; the window may be twice the flight before the pause",
         probe: "idle",
         judge: pause::idle,
     },

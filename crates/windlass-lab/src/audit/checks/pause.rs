@@ -7,11 +7,12 @@ use super::super::verdict::{Finding, Verdict};
 
 /// Time of the second write of the probe `idle`, and the period in which packets are a burst.
 const SECOND: Time = Time::from_secs(16);
-const BURST: Span = Span(5_000_000);
+const BURST: Span = Span(1_000_000);
 /// Largest burst, packets: the initial window, and two more.
 const AT_ONCE: f64 = 12.0;
-/// Windows per RTT that a sender may pace: Linux's rate in slow start.
-const PACE: f64 = 2.0;
+/// Flights before the pause per RTT that a sender may pace. Linux in slow start paces two windows per RTT. The window may be
+/// twice the last flight, if the data end in slow start.
+const PACE: f64 = 4.0;
 /// Window before the pause that makes the burst visible, packets.
 const LARGE: f64 = 30.0;
 /// Time of the change of the probe `thin`, and packets in the round trip after it.
@@ -31,7 +32,7 @@ pub fn idle(seen: &Observed, _: Law, _: Transport) -> Finding {
     let burst = trace.amount(first.sent, first.sent + BURST);
     let most = AT_ONCE + PACE * before * BURST.0 as f64 / trace.rtt().0 as f64;
     let measured = format!(
-        "{burst:.0} packets in 5 ms ({before:.0} in flight before the pause); bound {most:.0}"
+        "{burst:.0} packets in 1 ms ({before:.0} in flight before the pause); bound {most:.0}"
     );
     match burst <= most {
         true => Finding::pass(measured),
