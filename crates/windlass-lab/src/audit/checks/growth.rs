@@ -66,12 +66,13 @@ fn reno(points: &[Point]) -> Finding {
     if (SLOPE[0]..=SLOPE[1]).contains(&slope) {
         return Finding::pass(measured);
     }
-    let (steep, ten) = (slope > SLOPE[1], 10);
-    let beyond = points.windows(ten + 1).find(|w| {
-        let slope = (w[ten].window - w[0].window) / ten as f64;
-        if steep { slope > SLOPE[1] } else { slope < SLOPE[0] }
-    });
-    let at = beyond.map_or(first.at, |w| w[ten].at);
+    let steep = slope > SLOPE[1];
+    let outside = |(n, point): &(usize, &Point)| match steep {
+        true => point.window > first.window + SLOPE[1] * *n as f64 + PACKETS,
+        false => point.window < first.window + SLOPE[0] * *n as f64 - PACKETS,
+    };
+    let beyond = points[1..].iter().enumerate().find(outside);
+    let at = beyond.map_or(last.at, |(_, point)| point.at);
     let what = if steep { "the window grows too fast" } else { "the window grows too slowly" };
     let line = |slope: f64| {
         let end = first.window + slope * rounds;
@@ -148,6 +149,8 @@ mod tests {
         assert_eq!(reno(&points(|t| 50.0 + 10.0 * t)).verdict, Verdict::Pass);
         let fast = reno(&points(|t| 50.0 + 20.0 * t));
         assert_eq!(fast.verdict, Verdict::Fails);
+        // 0.85 packets per round trip above the bound are 4 packets after 5 of them.
+        assert!((fast.event.unwrap().at_s - 0.6).abs() < 0.11);
         assert_eq!(reno(&points(|_| 50.0)).verdict, Verdict::Fails);
     }
 
