@@ -246,3 +246,23 @@ fn an_old_name_works_and_gives_one_warning_with_the_new_name() {
     }
     assert_eq!(call(&["replay", "--help"]).err, "");
 }
+
+#[test]
+fn failed_check_of_an_audit_has_a_page_a_capture_and_a_picture() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().to_str().expect("a name");
+    // The preset of ns-3 has a first timeout of 3 s, and passes the check of the initial window.
+    let checks = ["--check", "first-timeout", "--check", "initial-window"];
+    let arguments = [&["audit", "newreno", "--stack", "ns3", "--out", out], &checks[..]].concat();
+    let said = done(&arguments);
+    assert!(said.out.contains("1 fails"), "{}", said.out);
+    let folder = std::fs::read_dir(dir.path()).expect("a folder").next().expect("a stack");
+    let read = |name: &str| {
+        std::fs::read_to_string(folder.as_ref().expect("an entry").path().join(name)).ok()
+    };
+    let page = read("audit.md").expect("a page");
+    assert!(page.contains("](first-timeout.svg)") && !page.contains("](initial-window.svg)"));
+    let picture = read("first-timeout.svg").expect("a picture");
+    assert!(picture.contains("the packet is repeated too late"), "{picture}");
+    assert!(read("initial-window.svg").is_none() && read("start.pcapng").is_none());
+}

@@ -24,7 +24,7 @@ fn endpoint_with_the_settings_of_linux_and_of_the_rfcs_has_no_failure() {
         let failed: Vec<_> =
             audited.outcomes.iter().filter(|o| o.verdict == Verdict::Fails).collect();
         assert!(failed.is_empty(), "{algorithm} {stack}: {failed:?}");
-        assert_eq!(audited.count(Verdict::Pass), 14, "{algorithm} {stack}");
+        assert_eq!(audited.count(Verdict::Pass), 15, "{algorithm} {stack}");
     }
 }
 
@@ -43,6 +43,7 @@ fn faulty_settings_fail_their_checks() {
         ("avoidance", "scalable", Law::Reno, ""),
         ("avoidance", "newreno", Law::Cubic, ""),
         ("short-rtt", "scalable", Law::Cubic, ""),
+        ("every-ack", "scalable", Law::Reno, ""),
     ] {
         let stack = format!("{linux}\n{key}");
         assert_eq!(
@@ -51,6 +52,46 @@ fn faulty_settings_fail_their_checks() {
             "{check} {algorithm} {key}"
         );
     }
+}
+
+/// A program that answers its first request with 500,000 packets.
+#[cfg(unix)]
+const FLOODS: &str = r#"#!/bin/sh
+read setting
+printf '{"name":"flood","version":"1","algorithm":"reno","carries":"ip"}\n'
+printf '\000\000\000\000\000\000\000\000\040\241\007\000'
+head -c 2500000 /dev/zero
+cat >/dev/null
+"#;
+
+#[cfg(unix)]
+#[test]
+fn program_that_sends_more_than_a_link_can_carry_ends_its_probe() {
+    use std::os::unix::fs::PermissionsExt;
+    use windlass_lab::audit::process::{Process, Role, Setting, VERSION};
+    use windlass_sim::external::PacketEnd;
+
+    let path = std::env::temp_dir().join(format!("windlass-flood-{}", std::process::id()));
+    std::fs::write(&path, FLOODS).expect("a file");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
+    let end = "10.0.0.1:9".parse().expect("an address");
+    let (local, remote) = (end, end);
+    let setting = Setting {
+        version: VERSION,
+        role: Role::Sender,
+        local,
+        remote,
+        mtu: 1500,
+        seed: 1,
+        writes: Vec::new(),
+    };
+    let mut process = Process::start(&path.display().to_string(), &setting).expect("a start");
+    let now = windlass_cc::Time::from_millis(1);
+    let sent = std::iter::from_fn(|| process.transmit(now)).take(500_000).count();
+    std::fs::remove_file(path).expect("a file");
+    assert!((400_000..500_000).contains(&sent), "{sent}");
+    let why = process.failure.clone().unwrap_or_default();
+    assert!(why.contains("more than the link can carry"), "{why}");
 }
 
 #[test]

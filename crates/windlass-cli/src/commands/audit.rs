@@ -134,6 +134,12 @@ fn one(
     }
     let text = page(&audited, repeat);
     fs::create_dir_all(&dir).map_err(|e| e.to_string())?;
+    for outcome in audited.outcomes.iter().filter(|o| breaks(o)) {
+        if let Some(picture) = &outcome.picture {
+            let path = dir.join(format!("{}.svg", outcome.check));
+            fs::write(path, picture).map_err(|e| e.to_string())?;
+        }
+    }
     fs::write(dir.join("audit.md"), &text).map_err(|e| e.to_string())?;
     if !args.json {
         print(&format!("{text}\n")).map_err(|_| "standard output is closed".to_owned())?;

@@ -7,6 +7,7 @@
 
 mod checks;
 mod page;
+mod picture;
 mod probes;
 pub mod process;
 pub mod qlog;
@@ -16,6 +17,9 @@ mod verdict;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +31,9 @@ pub use verdict::{Event, Finding, Verdict};
 
 use crate::run::Runner;
 use process::Carries;
+
+/// Probes that run at the same time.
+const AT_ONCE: usize = 2;
 
 /// The result of a check of a stack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,6 +48,9 @@ pub struct Outcome {
     pub event: Option<Event>,
     /// Place of the documentation of a deviation.
     pub documented: Option<String>,
+    /// Picture of the first event, SVG.
+    #[serde(skip)]
+    pub picture: Option<String>,
 }
 
 /// A stack and its verdicts.
@@ -119,16 +129,12 @@ pub fn audit(
     runner: &Runner,
     mut watch: impl FnMut(&Probe, &Result<Observed, String>),
 ) -> Result<Audited, String> {
+    let begun = Instant::now();
     let wanted = |check: &Check| only.is_empty() || only.iter().any(|id| id == check.id);
     let checks: Vec<&Check> = CHECKS.iter().filter(|check| wanted(check)).collect();
-    let mut seen: BTreeMap<&str, Result<Observed, String>> = BTreeMap::new();
-    for probe in &PROBES {
-        if checks.iter().any(|check| check.probe == probe.id) {
-            let observed = subject.observe(probe, runner);
-            watch(probe, &observed);
-            seen.insert(probe.id, observed);
-        }
-    }
+    let needed = |probe: &&Probe| checks.iter().any(|check| check.probe == probe.id);
+    let probes: Vec<&Probe> = PROBES.iter().filter(needed).collect();
+    let seen = observe_all(subject, &probes, runner, &mut watch);
     let Some(first) = seen.values().find_map(|o| o.as_ref().ok()) else {
         return Err(seen.into_values().find_map(Result::err).unwrap_or_default());
     };
@@ -142,15 +148,50 @@ pub fn audit(
             Ok(observed) => (check.judge)(observed, law, transport),
             Err(why) => Finding::none(why.clone()),
         };
-        outcome(subject, check, finding)
+        outcome(subject, check, finding, seen[check.probe].as_ref().ok())
     });
     Ok(Audited {
         name: subject.name.clone(),
         version: version(first),
         outcomes: outcomes.collect(),
         algorithm,
-        took_s: seen.values().flatten().map(|o| o.took_s).sum(),
+        took_s: begun.elapsed().as_secs_f64(),
     })
+}
+
+/// Runs probes, as many at a time as there are processors, and at most two: each has a simulated network, or a kernel. `watch`
+/// sees the packets, which are then dropped.
+fn observe_all<'a>(
+    subject: &Subject,
+    probes: &[&'a Probe],
+    runner: &Runner,
+    watch: &mut impl FnMut(&Probe, &Result<Observed, String>),
+) -> BTreeMap<&'a str, Result<Observed, String>> {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = AtomicUsize::new(0);
+    let mut seen = BTreeMap::new();
+    std::thread::scope(|scope| {
+        let (sender, finished) = mpsc::sync_channel(0);
+        for _ in 0..processors.min(AT_ONCE) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some(probe) = probes.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if sender.send((*probe, subject.observe(probe, runner))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (probe, mut observed) in finished {
+            watch(probe, &observed);
+            if let Ok(observed) = &mut observed {
+                observed.events = Vec::new();
+            }
+            seen.insert(probe.id, observed);
+        }
+    });
+    seen
 }
 
 fn transport(observed: &Observed) -> Transport {
@@ -169,15 +210,20 @@ fn version(observed: &Observed) -> String {
 }
 
 /// A documented deviation is not a failure.
-fn outcome(subject: &Subject, check: &Check, finding: Finding) -> Outcome {
+fn outcome(subject: &Subject, check: &Check, finding: Finding, seen: Option<&Observed>) -> Outcome {
     let documented = subject.documented.get(check.id).cloned();
     let verdict = match (finding.verdict, &documented) {
         (Verdict::Fails, Some(_)) => Verdict::Deviates,
         (verdict, _) => verdict,
     };
+    let draw = |seen: &Observed| {
+        let title = format!("{}: {}", subject.name, check.title);
+        picture::draw(&title, &seen.trace, seen.rival.as_ref(), &finding)
+    };
     Outcome {
         check: check.id,
         verdict,
+        picture: seen.and_then(draw),
         measured: finding.measured,
         event: finding.event,
         documented: documented.filter(|_| verdict == Verdict::Deviates),

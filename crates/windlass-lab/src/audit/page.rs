@@ -52,6 +52,9 @@ fn detail(outcome: &Outcome, repeat: &str) -> String {
     }
     let _ = writeln!(out, "* **Packets**: `{}.pcapng`", check.probe);
     let _ = writeln!(out, "* **Repeat**: `{repeat} --check {}`", check.id);
+    if outcome.picture.is_some() {
+        let _ = writeln!(out, "\n![Packets in flight, and the first event]({}.svg)", check.id);
+    }
     out
 }
 

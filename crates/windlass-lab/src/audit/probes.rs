@@ -63,6 +63,8 @@ pub struct Probe {
     pub writes: Writes,
     /// Second flow.
     pub rival: Rival,
+    /// Keys of `[stack]` for a TCP receiver. A receiver over UDP has no such keys.
+    pub receiver: &'static str,
 }
 
 const CLEAN: Probe = Probe {
@@ -77,10 +79,11 @@ const CLEAN: Probe = Probe {
     marks: &[],
     writes: Writes::Bulk,
     rival: Rival::None,
+    receiver: "",
 };
 
 /// The probes, in the order of the report.
-pub const PROBES: [Probe; 13] = [
+pub const PROBES: [Probe; 14] = [
     Probe { id: "start", about: "bulk data, no losses", seconds: 2, ..CLEAN },
     Probe {
         id: "first-lost",
@@ -103,6 +106,14 @@ pub const PROBES: [Probe; 13] = [
         rate: "1Gbps",
         delay_ms: 10,
         lost: &[200],
+        ..CLEAN
+    },
+    Probe {
+        id: "every-ack",
+        about: "packet 200 is lost, and the receiver acknowledges every packet",
+        seconds: 10,
+        lost: &[200],
+        receiver: "delayed_ack_segments = 1",
         ..CLEAN
     },
     Probe {
@@ -194,10 +205,10 @@ impl Probe {
             lost => format!("loss = {{ model = \"list\", packets = {lost:?} }}"),
         };
         let mut text = format!(
-            "duration = \"{}s\"\n\n[stack]\n{stack}\n\n[[link]]\nname = \"access\"\nbetween = [\"sender\", \"router\"]\n\
+            "duration = \"{}s\"\n\n[stack]\n{stack}\n{}\n\n[[link]]\nname = \"access\"\nbetween = [\"sender\", \"router\"]\n\
              rate = \"100Gbps\"\ndelay = \"0s\"\nqueue = \"100000pkt\"\n{lost}\n\n[[link]]\nname = \"path\"\nbetween = [\"router\", \"receiver\"]\n\
              rate = \"{}\"\ndelay = \"{}ms\"\nqueue = \"{}\"\n{}\n\n[record]\ncapture = [\"access\", \"path\"]\n",
-            self.seconds, self.rate, self.delay_ms, self.queue, self.trouble
+            self.seconds, self.receiver, self.rate, self.delay_ms, self.queue, self.trouble
         );
         let mut flow = |name: &str, algorithm: &str, more: &str| {
             let _ = write!(

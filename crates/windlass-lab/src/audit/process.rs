@@ -30,6 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Largest number of packets in an answer, and largest packet; more is an error of the program.
 const MANY: u32 = 1 << 20;
 const LARGE: u32 = 65_535;
+/// Packets of a program in a run; more is a flood, whose record would need gigabytes. A probe's link carries fewer.
+const FLOOD: usize = 450_000;
 /// Bytes of the headers of IPv4 and UDP.
 const HEADERS: usize = 28;
 
@@ -104,6 +106,7 @@ pub struct Process {
     ends: Addresses,
     arrived: Vec<(u8, Vec<u8>)>,
     leaving: VecDeque<Vec<u8>>,
+    sent: usize,
     deadline: Time,
     /// The reason why it no longer takes part.
     pub failure: Option<String>,
@@ -176,6 +179,7 @@ impl Process {
             ends,
             arrived: Vec::new(),
             leaving: VecDeque::new(),
+            sent: 0,
             deadline: Time::ZERO,
             failure: None,
         })
@@ -196,6 +200,12 @@ impl Process {
             self.leaving.push_back(self.wrapped(ecn, bytes)?);
         }
         Ok(())
+    }
+
+    fn fail(&mut self, now: Time, why: &str) {
+        self.failure = Some(format!("`{}` at {now}: {why}", self.command));
+        self.deadline = Time::NEVER;
+        self.leaving.clear();
     }
 
     fn wrapped(&self, ecn: u8, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
@@ -232,10 +242,14 @@ impl PacketEnd for Process {
             && self.failure.is_none()
             && let Err(why) = self.exchange(now)
         {
-            self.failure = Some(format!("`{}` at {now}: {why}", self.command));
-            self.deadline = Time::NEVER;
+            self.fail(now, &why);
         }
-        self.leaving.pop_front()
+        if self.sent > FLOOD && self.failure.is_none() {
+            self.fail(now, &format!("it has sent {FLOOD} packets, more than the link can carry"));
+        }
+        let packet = self.leaving.pop_front();
+        self.sent += usize::from(packet.is_some());
+        packet
     }
 
     fn deadline(&mut self, _: Time) -> Time {

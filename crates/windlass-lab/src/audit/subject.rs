@@ -199,6 +199,9 @@ impl Subject {
         if !probe.marks.is_empty() && receivers.is_empty() {
             return Err("the probe needs a stack over UDP".to_owned());
         }
+        if !probe.receiver.is_empty() && !receivers.is_empty() {
+            return Err("the probe needs a TCP stack, whose receiver is Windlass's".to_owned());
+        }
         let greeting = senders[0].1.greeting.clone();
         let mut ends: Vec<(u32, &mut dyn PacketEnd)> = Vec::new();
         ends.extend(senders.iter_mut().map(|(host, end)| (*host, end as &mut dyn PacketEnd)));

@@ -119,6 +119,19 @@ impl Trace {
         self.in_packets(peak.max(now))
     }
 
+    /// Full packets in flight after each change from `from` to `to`.
+    pub fn in_flight(&self, from: Time, to: Time) -> Vec<(Time, f64)> {
+        let (mut now, mut all) = (0, vec![(from, 0.0)]);
+        for (time, change) in self.flight.iter().take_while(|(time, _)| *time <= to) {
+            now += change;
+            match *time < from {
+                true => all[0].1 = self.in_packets(now),
+                false => all.push((*time, self.in_packets(now))),
+            }
+        }
+        all
+    }
+
     /// Packets that were sent from `from` until before `to`.
     pub fn sent(&self, from: Time, to: Time) -> impl Iterator<Item = &Packet> {
         self.packets.iter().filter(move |p| p.sent >= from && p.sent < to)

@@ -42,6 +42,17 @@ pub struct Finding {
     pub measured: String,
     /// First event that breaks the bound.
     pub event: Option<Event>,
+    /// Bounds of the packets in flight, for a picture.
+    pub bounds: Vec<Bound>,
+    /// Period of the picture, if it is not that of the bounds and of the event.
+    pub span: Option<[Time; 2]>,
+}
+
+/// A bound of the packets in flight over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// Times and full packets.
+    pub points: Vec<(Time, f64)>,
 }
 
 /// An event of a probe.
@@ -56,18 +67,33 @@ pub struct Event {
 impl Finding {
     /// The bound is kept.
     pub fn pass(measured: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::Pass, measured: measured.into(), event: None }
+        Finding::of(Verdict::Pass, measured.into(), None)
     }
 
     /// The probe gave no answer for this reason.
     pub fn none(why: impl Into<String>) -> Finding {
-        Finding { verdict: Verdict::NotObservable, measured: why.into(), event: None }
+        Finding::of(Verdict::NotObservable, why.into(), None)
     }
 
     /// The bound is broken, first at this event.
     pub fn fails(measured: impl Into<String>, at: Time, what: impl Into<String>) -> Finding {
         let event = Event { at_s: seconds(at), what: what.into() };
-        Finding { verdict: Verdict::Fails, measured: measured.into(), event: Some(event) }
+        Finding::of(Verdict::Fails, measured.into(), Some(event))
+    }
+
+    /// With these bounds in the picture.
+    pub fn bounded(self, bounds: impl IntoIterator<Item = Vec<(Time, f64)>>) -> Finding {
+        let bounds = bounds.into_iter().map(|points| Bound { points }).collect();
+        Finding { bounds, ..self }
+    }
+
+    /// With a constant bound in the picture, from a time to another.
+    pub fn at_most(self, packets: f64, from: Time, to: Time) -> Finding {
+        self.bounded([vec![(from, packets), (to, packets)]])
+    }
+
+    fn of(verdict: Verdict, measured: String, event: Option<Event>) -> Finding {
+        Finding { verdict, measured, event, bounds: Vec::new(), span: None }
     }
 }
 

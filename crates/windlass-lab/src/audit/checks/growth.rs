@@ -66,14 +66,19 @@ fn reno(points: &[Point]) -> Finding {
     if (SLOPE[0]..=SLOPE[1]).contains(&slope) {
         return Finding::pass(measured);
     }
-    let (steep, ten) = (slope > SLOPE[1], 10);
-    let beyond = points.windows(ten + 1).find(|w| {
-        let slope = (w[ten].window - w[0].window) / ten as f64;
-        if steep { slope > SLOPE[1] } else { slope < SLOPE[0] }
-    });
-    let at = beyond.map_or(first.at, |w| w[ten].at);
+    let steep = slope > SLOPE[1];
+    let outside = |(n, point): &(usize, &Point)| match steep {
+        true => point.window > first.window + SLOPE[1] * *n as f64 + PACKETS,
+        false => point.window < first.window + SLOPE[0] * *n as f64 - PACKETS,
+    };
+    let beyond = points[1..].iter().enumerate().find(outside);
+    let at = beyond.map_or(last.at, |(_, point)| point.at);
     let what = if steep { "the window grows too fast" } else { "the window grows too slowly" };
-    Finding::fails(measured, at, what)
+    let line = |slope: f64| {
+        let end = first.window + slope * rounds;
+        vec![(first.at, first.window), (last.at, end)]
+    };
+    Finding::fails(measured, at, what).bounded(SLOPE.map(line))
 }
 
 /// CUBIC's window (RFC 9438 sections 4.2 to 4.5) at the times of the points, packets. After the estimate
@@ -124,7 +129,8 @@ fn cubic(before: f64, points: &[Point], rtt: Span) -> Finding {
         point.window,
         seconds(point.at) - seconds(points[0].at)
     );
-    Finding::fails(measured, point.at, what)
+    let curve = |side: usize| pairs.iter().map(|(point, bound)| (point.at, bound[side])).collect();
+    Finding::fails(measured, point.at, what).bounded([curve(0), curve(1)])
 }
 
 #[cfg(test)]
@@ -143,6 +149,8 @@ mod tests {
         assert_eq!(reno(&points(|t| 50.0 + 10.0 * t)).verdict, Verdict::Pass);
         let fast = reno(&points(|t| 50.0 + 20.0 * t));
         assert_eq!(fast.verdict, Verdict::Fails);
+        // 0.85 packets per round trip above the bound are 4 packets after 5 of them.
+        assert!((fast.event.unwrap().at_s - 0.6).abs() < 0.11);
         assert_eq!(reno(&points(|_| 50.0)).verdict, Verdict::Fails);
     }
 

@@ -29,7 +29,7 @@ pub struct Check {
 }
 
 /// The checks, in the order of reports.
-pub const CHECKS: [Check; 16] = [
+pub const CHECKS: [Check; 17] = [
     Check {
         id: "initial-window",
         title: "Initial window",
@@ -112,6 +112,15 @@ pub const CHECKS: [Check; 16] = [
         judge: growth::avoidance,
     },
     Check {
+        id: "every-ack",
+        title: "Growth with an acknowledgement per packet",
+        source: "RFC 5681 section 3.1, RFC 9438 sections 4.2 to 4.5",
+        rule: "Growth does not depend on the number of packets per acknowledgement.",
+        bound: "the bounds of congestion avoidance",
+        probe: "every-ack",
+        judge: growth::avoidance,
+    },
+    Check {
         id: "back-off",
         title: "Back-off of timeouts",
         source: "RFC 6298 section 5.5, RFC 9002 section 6.2.1",
@@ -143,7 +152,7 @@ pub const CHECKS: [Check; 16] = [
         title: "Burst after idle",
         source: "RFC 5681 section 4.1, RFC 9002 sections 7.7 and 7.8",
         rule: "After an idle time longer than a timeout, a sender paces, or sends at most the initial window at once.",
-        bound: "in 5 ms of an RTT of 100 ms: the initial window, 2 packets, and the packets of a pace of two windows per RTT",
+        bound: "in 1 ms of an RTT of 100 ms: the initial window, 2 packets, and the packets of a pace of two windows per RTT; the window may be twice the flight before the pause",
         probe: "idle",
         judge: pause::idle,
     },

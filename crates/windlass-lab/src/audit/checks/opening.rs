@@ -35,6 +35,7 @@ pub fn initial_window(seen: &Observed, _: Law, transport: Transport) -> Finding 
         at,
         format!("packet beyond {most:.0} before the first acknowledgement"),
     )
+    .at_most(most.floor(), first, end)
 }
 
 /// Growth per round trip.

@@ -26,6 +26,8 @@ struct Reduction {
     after: f64,
     /// Detection of the loss.
     at: Time,
+    /// Beginning of the RTT whose largest flight is the window after it.
+    settled: Time,
 }
 
 impl Reduction {
@@ -35,11 +37,15 @@ impl Reduction {
             "from {:.0} to {:.0} packets, × {ratio:.2}; bound {least:.2} to {most:.2}",
             self.before, self.after
         );
-        match ratio {
+        let found = match ratio {
             r if r < least => Finding::fails(measured, self.at, "the window is reduced too much"),
             r if r > most => Finding::fails(measured, self.at, "the window is not reduced enough"),
-            _ => Finding::pass(measured),
-        }
+            _ => return Finding::pass(measured),
+        };
+        let end = self.settled + Span(self.settled.since(self.at).0.max(50_000_000));
+        let bound =
+            |factor: f64| [self.settled, end].map(|time| (time, factor * self.before)).to_vec();
+        found.bounded([bound(least), bound(most)])
     }
 }
 
@@ -53,7 +59,9 @@ fn reduction(trace: &Trace, place: usize, known: Time, rounds: usize) -> Option<
     let peaks: Vec<f64> = all.iter().take(rounds + 1).map(|round| round.peak).collect();
     let settled = |at: &usize| peaks[at + 1..].iter().all(|peak| *peak <= JUMP * peaks[*at]);
     let settled = (0..peaks.len()).find(settled)?;
-    (before > 0.0).then_some(Reduction { before, after: peaks[settled], at: known })
+    let after = peaks[settled];
+    let settled = all[settled].start;
+    (before > 0.0).then_some(Reduction { before, after, at: known, settled })
 }
 
 /// The reduction after the n-th loss.

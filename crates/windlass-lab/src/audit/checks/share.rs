@@ -33,10 +33,11 @@ pub fn after_heavy_loss(seen: &Observed, _: Law, _: Transport) -> Finding {
         "{:.1} Mbit/s of 10 Mbit/s, at most {peak:.0} packets in flight, 28 s after the losses",
         rate / 1e6
     );
-    match rate >= HALF * RATE {
+    let found = match rate >= HALF * RATE {
         true => Finding::pass(measured),
         false => Finding::fails(measured, LATE[0], "the window does not grow again"),
-    }
+    };
+    Finding { span: Some([Time::ZERO, LATE[1]]), ..found }
 }
 
 /// Shares of two flows of the stack.
@@ -58,8 +59,9 @@ fn shares(seen: &Observed, least: f64) -> Finding {
     }
     let shares = bytes.map(|b| b / total);
     let measured = format!("{:.0} % and {:.0} %", 100.0 * shares[0], 100.0 * shares[1]);
-    match shares[0].min(shares[1]) >= least {
+    let found = match shares[0].min(shares[1]) >= least {
         true => Finding::pass(measured),
         false => Finding::fails(measured, SHARED[0], "one flow starves the other"),
-    }
+    };
+    Finding { span: Some([Time::ZERO, SHARED[1]]), ..found }
 }

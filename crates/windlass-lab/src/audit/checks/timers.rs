@@ -38,11 +38,12 @@ pub fn first(seen: &Observed, _: Law, _: Transport) -> Finding {
     };
     let wait = second.since(first).0 as f64 / 1e9;
     let measured = format!("{wait:.3} s");
-    match wait {
+    let found = match wait {
         w if w < FIRST[0] => Finding::fails(measured, second, "the packet is repeated too early"),
         w if w > FIRST[1] => Finding::fails(measured, second, "the packet is repeated too late"),
         _ => Finding::pass(measured),
-    }
+    };
+    Finding { span: Some([Time::ZERO, heard.min(second + Span(1_000_000_000))]), ..found }
 }
 
 /// Intervals between timeouts during an outage.
@@ -63,7 +64,9 @@ pub fn back_off(seen: &Observed, _: Law, _: Transport) -> Finding {
         None => Finding::pass(measured),
         Some(n) => {
             let ratio = waits[n + 1] / waits[n];
-            Finding::fails(measured, sent[n + 2], format!("the interval grows by × {ratio:.2}"))
+            let what = format!("the interval grows by × {ratio:.2}");
+            let found = Finding::fails(measured, sent[n + 2], what);
+            Finding { span: Some([Time(silent.0.saturating_sub(500_000_000)), OUTAGE[1]]), ..found }
         }
     }
 }
@@ -91,7 +94,8 @@ pub fn after_outage(seen: &Observed, law: Law, _: Transport) -> Finding {
         bytes += i64::from(p.len);
         trace.in_packets(bytes) > AFTER
     });
-    Finding::fails(measured, over.map_or(heard, |p| p.sent), "the sixth packet")
+    let at = over.map_or(heard, |p| p.sent);
+    Finding::fails(measured, at, "the sixth packet").at_most(AFTER.floor(), heard, end)
 }
 
 #[cfg(test)]

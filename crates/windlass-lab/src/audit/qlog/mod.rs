@@ -338,6 +338,7 @@ impl Judge {
                 verdict: Verdict::Fails,
                 measured: format!("{} of {values}", broken.times),
                 event: Some(broken.first),
+                ..Finding::none("")
             },
         }
     }
