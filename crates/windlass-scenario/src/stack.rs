@@ -59,12 +59,12 @@ pub(super) struct Stack {
 
 table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     mss: Codec::new(Either(vec![Words(vec![AUTO]), Of(Quantity::Size)]), mss, written_mss), "largest payload of a segment, TCP options included (RFC 6691); `auto` is the route's MTU less 40", "";
-    receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer", "";
+    receive_buffer: Codec::size(1, MAX_WINDOW), "receive buffer; with `receive_autotuning` it is memory, of which a segment of 1448 bytes takes 2304, as in Linux (`tcp_rmem[2]`)", "";
     receive_autotuning: Codec::flag(), "advertise half of `initial_receive_buffer` at first, at most 64 KB, and more as data arrive and are read, up to `receive_buffer`", "";
     initial_receive_buffer: Codec::size(1, MAX_WINDOW), "buffer that `receive_autotuning` begins with, Linux's `tcp_rmem[1]`", "";
     quick_acks: Codec::flag(), "acknowledge as Linux does: each segment at the beginning, after duplicate data and while `receive_autotuning` increases the window; later by bytes, immediately after pushed data that are completely read, and with the answer in a dialogue", "";
     sack_compression: Codec::flag(), "report data beyond a hole immediately three times, and then together after a millisecond or a twentieth of the RTT", "";
-    send_buffer: Codec::size(1, MAX_WINDOW), "send buffer", "";
+    send_buffer: Codec::size(1, MAX_WINDOW), "send buffer; with `rules = \"linux\"` it is memory, of which a segment of 1448 bytes takes 2344, as in Linux without segmentation offload (`tcp_wmem[2]`)", "";
     window_scaling: Codec::flag(), "offer window scaling", "";
     timestamps: Codec::flag(), "offer timestamps", "";
     sack: Codec::flag(), "offer SACK and report ranges", "";

@@ -16,6 +16,8 @@ pub struct Bound<'a, S, P> {
     pub socket: &'a mut S,
     /// Its stack and algorithm.
     pub profile: &'a P,
+    /// The current time.
+    pub now: Time,
 }
 
 /// Forwards each method of [`Socket`] to the method of the same name.
@@ -40,7 +42,7 @@ macro_rules! socket {
             }
             #[inline]
             fn read(&mut self, max: u64) -> u64 {
-                self.socket.read(self.profile, max)
+                self.socket.read(self.profile, self.now, max)
             }
             #[inline]
             fn at_end(&self) -> bool {

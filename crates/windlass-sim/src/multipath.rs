@@ -103,7 +103,7 @@ impl MultipathEnd {
         if let Some(packet) = packets.path(id).filter(|p| self.takes(p, segment)) {
             let profile = self.profile(all);
             self.connection.on_segment(profile, now, path, segment, packet.option.as_ref());
-            self.app.act(now, &mut Bound { socket: &mut self.connection, profile });
+            self.app.act(now, &mut Bound { socket: &mut self.connection, profile, now });
         }
     }
 
@@ -111,7 +111,7 @@ impl MultipathEnd {
     pub(crate) fn wake(&mut self, all: &[MultipathProfile], now: Time) {
         let profile = self.profile(all);
         self.connection.on_deadline(profile, now);
-        self.app.act(now, &mut Bound { socket: &mut self.connection, profile });
+        self.app.act(now, &mut Bound { socket: &mut self.connection, profile, now });
     }
 
     /// The next packet to send now, on any path.

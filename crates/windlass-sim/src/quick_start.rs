@@ -151,7 +151,7 @@ pub(crate) fn deliver(core: &mut Core, host: u32, id: u32) -> bool {
     };
     let profile = &core.profiles[*profile as usize];
     endpoint.on_quick_start(profile, core.now, segment, &carried);
-    app.act(core.now, &mut Bound { socket: endpoint, profile });
+    app.act(core.now, &mut Bound { socket: endpoint, profile, now: core.now });
     true
 }
 

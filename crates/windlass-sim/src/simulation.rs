@@ -253,7 +253,7 @@ impl Simulation {
         match (kind, core.packets.get(id)) {
             (Kind::Tcp { endpoint, app }, Body::Segment(segment)) => {
                 endpoint.on_segment(profile, core.now, segment);
-                app.act(core.now, &mut Bound { socket: endpoint, profile });
+                app.act(core.now, &mut Bound { socket: endpoint, profile, now: core.now });
             }
             (Kind::DatagramSink { bytes, last }, Body::Datagram { len }) => {
                 *bytes += u64::from(*len);
@@ -310,7 +310,7 @@ impl Simulation {
             Kind::Tcp { endpoint, app } => {
                 let profile = &core.profiles[*profile as usize];
                 endpoint.on_deadline(profile, core.now);
-                app.act(core.now, &mut Bound { socket: endpoint, profile });
+                app.act(core.now, &mut Bound { socket: endpoint, profile, now: core.now });
             }
             Kind::Multipath(end) => end.wake(&core.multipath_profiles, core.now),
             Kind::Session(_) => core.wake_session(host),

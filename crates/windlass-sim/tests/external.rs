@@ -64,7 +64,7 @@ impl PacketEnd for End {
         if self.endpoint.deadline() <= now {
             self.endpoint.on_deadline(&self.profile, now);
         }
-        self.app.act(now, &mut Bound { socket: &mut self.endpoint, profile: &self.profile });
+        self.app.act(now, &mut Bound { socket: &mut self.endpoint, profile: &self.profile, now });
         let segment = self.endpoint.poll_transmit(&self.profile, now)?;
         let mut packet = Vec::new();
         packet::write(&Body::Segment(segment), &self.addresses, &mut packet).unwrap();

@@ -11,6 +11,8 @@ pub struct Ranges {
     recent: [u64; REPORTED],
     /// Number of valid entries in `recent`.
     known: u8,
+    /// Sum of the ranges' lengths.
+    held: u64,
 }
 
 /// Number of ranges that are remembered for reports.
@@ -30,10 +32,15 @@ impl Ranges {
         self.ranges.len()
     }
 
+    /// Number of bytes in all ranges.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
     /// Removes all ranges.
     pub fn clear(&mut self) {
         self.ranges.clear();
-        self.known = 0;
+        (self.known, self.held) = (0, 0);
     }
 
     /// Adds `[start, end)` and merges it with the ranges that it touches. Returns true if any byte was new.
@@ -45,11 +52,14 @@ impl Ranges {
         let last = self.ranges.partition_point(|r| r.0 <= end);
         if first == last {
             self.ranges.insert(first, (start, end));
+            self.held += end - start;
             self.touch(start, end);
             return true;
         }
         let merged = (self.ranges[first].0.min(start), self.ranges[last - 1].1.max(end));
         let new = last - first > 1 || merged != self.ranges[first];
+        let before: u64 = self.ranges[first..last].iter().map(|r| r.1 - r.0).sum();
+        self.held += merged.1 - merged.0 - before;
         self.ranges[first] = merged;
         self.ranges.drain(first + 1..last);
         self.touch(merged.0, merged.1);
@@ -94,6 +104,7 @@ impl Ranges {
         }
         for r in self.ranges.drain(..reached) {
             end = end.max(r.1);
+            self.held -= r.1 - r.0;
         }
         let mut known = 0;
         for place in 0..usize::from(self.known) {

@@ -153,7 +153,7 @@ proptest! {
                     now = until;
                 }
                 Action::Offer(n) => e.offer(n),
-                Action::Read(n) => prop_assert!(e.read(&p, n) <= n),
+                Action::Read(n) => prop_assert!(e.read(&p, now, n) <= n),
                 Action::Close => e.close(),
                 Action::Abort => e.abort(),
             }

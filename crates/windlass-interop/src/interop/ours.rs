@@ -97,8 +97,8 @@ impl Ours {
     }
 
     /// Reads from the endpoint. Every byte must have arrived in a packet, and equal the pattern.
-    fn read(&mut self) {
-        let n = self.endpoint.read(&self.profile, u64::MAX);
+    fn read(&mut self, now: Time) {
+        let n = self.endpoint.read(&self.profile, now, u64::MAX);
         let mut wanted = vec![0; n as usize];
         wire::fill_pattern(Seq(self.received as u32), &mut wanted);
         let from = self.received as usize;
@@ -137,7 +137,7 @@ impl Stack for Ours {
             self.endpoint.on_deadline(&self.profile, now);
         }
         if self.reading {
-            self.read();
+            self.read(now);
         }
         while let Some(segment) = self.endpoint.poll_transmit(&self.profile, now) {
             let mut bytes = Vec::new();

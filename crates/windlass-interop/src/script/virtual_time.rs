@@ -91,7 +91,7 @@ impl Stack for VirtualTime {
                 if readable < bytes.into() {
                     return Err(format!("{readable} bytes are readable, not {bytes}"));
                 }
-                self.endpoint.read(&self.profile, bytes.into());
+                self.endpoint.read(&self.profile, self.now, bytes.into());
             }
             Action::Shutdown => self.endpoint.close(),
             Action::Close => self.endpoint.close_both(),

@@ -122,5 +122,6 @@ fn draw(case: &Case, r: &Reduction<'_>, all: &[Passage]) -> Option<Ladder> {
 /// Anchor of a reduction's explanation on the page.
 pub(super) fn story_id(r: &Reduction<'_>) -> String {
     let path = r.sender.path.map_or(String::new(), |path| format!("-{path}"));
-    format!("why-{}{path}-{}", r.sender.flow, r.decision.since.0)
+    let number = r.sender.journal.decisions().iter().position(|d| std::ptr::eq(d, r.decision));
+    format!("why-{}{path}-{}", r.sender.flow, number.unwrap_or_default())
 }

@@ -226,9 +226,8 @@ fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
 }
 
 fn window(flow: &FlowConfig) -> u64 {
-    let stack = &flow.profile.stack;
-    let unscaled = if stack.window_scaling { u64::MAX } else { UNSCALED_WINDOW };
-    stack.receive_buffer.min(unscaled).min(stack.send_buffer)
+    let scaled = flow.profile.stack.window_scaling;
+    flow.profile.buffered().min(if scaled { u64::MAX } else { UNSCALED_WINDOW })
 }
 
 /// Time for which a packet of `ip_bytes` occupies a link, or needs to cross idle air.

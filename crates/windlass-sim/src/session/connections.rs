@@ -214,7 +214,7 @@ impl Connections {
             }
             let readable = connection.endpoint.readable();
             if readable > 0 {
-                connection.read += connection.endpoint.read(p, readable);
+                connection.read += connection.endpoint.read(p, now, readable);
                 self.read(now, place);
             }
             let connection = &mut self.all[place];

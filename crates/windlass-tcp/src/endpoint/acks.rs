@@ -40,6 +40,16 @@ pub(super) struct Acks {
 }
 
 impl Acks {
+    /// Estimate of the peer's segment size, bytes.
+    pub(super) fn segment(&self) -> u64 {
+        u64::from(self.segment)
+    }
+
+    /// Ends the acknowledgement of each segment at once.
+    pub(super) fn calm_down(&mut self) {
+        self.quick = 0;
+    }
+
     /// Schedules up to `most` immediate acknowledgements (`tcp_enter_quickack_mode`).
     pub(super) fn hasten(&mut self, p: &Profile, most: u32) {
         self.quick = self.quick.max(most);

@@ -1,6 +1,6 @@
 //! The application's interface of an endpoint, and its visible state.
 
-use windlass_cc::{Control, Phase, Span, TraceField};
+use windlass_cc::{Control, Phase, Span, Time, TraceField};
 
 use crate::scoreboard::Scoreboard;
 
@@ -37,11 +37,11 @@ impl Endpoint {
     }
 
     /// Reads up to `max` bytes. A window update may follow.
-    pub fn read(&mut self, p: &Profile, max: u64) -> u64 {
+    pub fn read(&mut self, p: &Profile, now: Time, max: u64) -> u64 {
         let n = self.readable().min(max);
-        self.recv.read += n;
         if n > 0 {
             self.bursting = false;
+            self.follow_reads(p, now, n);
             self.after_read(p);
         }
         n

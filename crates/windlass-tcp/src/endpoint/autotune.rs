@@ -4,11 +4,12 @@ use windlass_cc::{Span, Time};
 
 use super::{Endpoint, Profile};
 use crate::segment::{DEFAULT_MSS, Segment};
+use crate::stack::StackConfig;
 
 /// Maximum window of a SYN, bytes.
 const MOST_IN_SYN: u64 = 65_535;
 /// `TCP_DEFAULT_SCALING_RATIO`: payload share of a buffer in 256ths, until a full segment arrives.
-const PAYLOAD_RATIO: u64 = 128;
+const FIRST_RATIO: u64 = 128;
 /// The kernel's memory for a packet in addition to its payload, bytes: headers, headroom, and the end of the
 /// buffer. The buffer's size is rounded up to a power of two. `BUFFER_OVERHEAD` is the size of the buffer's
 /// descriptor.
@@ -35,12 +36,15 @@ const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// State of receive window autotuning and of compressed acknowledgements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Autotune {
-    /// Length of the longest segment so far, bytes. It determines the payload share of a buffer
-    /// (`scaling_ratio`).
+    /// Length of the longest segment so far, bytes.
     segment: u32,
+    /// Memory of the buffer, bytes (`sk_rcvbuf`), and the share of it that is payload, in 256ths
+    /// (`scaling_ratio`).
+    buffer: u64,
+    ratio: u64,
     /// Maximum window to offer now (`rcv_ssthresh`); zero before the first data.
     window: u64,
-    /// Limit up to which the window may grow (`window_clamp`).
+    /// Payload for which the buffer has memory, bytes (`window_clamp`): the limit of the window.
     room: u64,
     /// Maximum number of bytes that the application has read within an RTT (`rcvq_space.space`).
     space: u64,
@@ -73,12 +77,17 @@ impl Autotune {
         self.compressed = 0;
     }
 
-    /// Limit up to which the window may grow, bytes.
+    /// Payload for which the buffer has memory, bytes.
     pub(super) fn clamp(&self, p: &Profile) -> u64 {
         match self.window {
             0 => first_window(p),
-            _ => self.room.max(self.window),
+            _ => self.room,
         }
+    }
+
+    /// Sets the memory of the buffer, and the payload share of it.
+    fn resize(&mut self, buffer: u64, ratio: u64) {
+        (self.buffer, self.ratio, self.room) = (buffer, ratio, buffer * ratio / 256);
     }
 
     /// Measures the RTT without timestamps: a window of data takes at most one RTT (`tcp_rcv_rtt_measure`).
@@ -112,8 +121,8 @@ impl Autotune {
         };
     }
 
-    /// `tcp_rcv_space_adjust`: once per RTT, provides a window for twice the data of that RTT, and for more
-    /// if these data exceed the previous maximum.
+    /// `tcp_rcv_space_adjust`: once per RTT, provides memory for twice the data of that RTT, and for more
+    /// if these data exceed the previous maximum. The limit `most` is memory too.
     fn adjust(&mut self, now: Time, read: u64, mss: u64, most: u64) {
         if self.rtt_8.0 == 0 || now.since(self.since).0 < self.rtt_8.0 / 8 {
             return;
@@ -122,28 +131,41 @@ impl Autotune {
         if copied > self.space {
             let wanted = 2 * copied + CUSHION * mss;
             let growth = wanted.saturating_mul(copied - self.space) / self.space.max(1);
-            self.room = self.room.max(wanted.saturating_add(2 * growth).min(most));
+            let memory = wanted.saturating_add(2 * growth).saturating_mul(256) / self.ratio;
+            self.resize(self.buffer.max(memory.min(most)), self.ratio);
             self.space = copied;
         }
         (self.start, self.since) = (read, now);
     }
 }
 
-/// `scaling_ratio`: payload share of a buffer, in 256ths, for segments of this length. It is 157 for 1448
+/// `scaling_ratio`: payload share of a buffer, in 256ths, for segments of this length. It is 160 for 1448
 /// bytes, which take 2304 bytes of memory.
 fn payload_ratio(len: u32) -> u64 {
     let taken = (len + PACKET_OVERHEAD).next_power_of_two() + BUFFER_OVERHEAD;
-    (u64::from(len) << 8) / u64::from(taken)
+    ((u64::from(len) << 8) / u64::from(taken)).max(1)
 }
 
-/// Window of a new connection, bytes. At first half of Linux's buffer counts as payload
-/// (`TCP_DEFAULT_SCALING_RATIO`).
+/// Payload in segments of this length for which the receive buffer has room, bytes.
+pub(super) fn most_received(stack: &StackConfig, mss: u32) -> u64 {
+    match stack.receive_autotuning {
+        true => stack.receive_buffer * payload_ratio(mss) / 256,
+        false => stack.receive_buffer,
+    }
+}
+
+/// Memory of a new connection's buffer, bytes.
+fn first_buffer(p: &Profile) -> u64 {
+    p.stack.initial_receive_buffer.min(p.stack.receive_buffer)
+}
+
+/// Window of a new connection, bytes.
 pub(super) fn first_window(p: &Profile) -> u64 {
-    let initial = match p.stack.receive_autotuning {
-        true => p.stack.initial_receive_buffer.div_ceil(2),
-        false => u64::MAX,
+    let window = match p.stack.receive_autotuning {
+        true => (first_buffer(p) * FIRST_RATIO).div_ceil(256),
+        false => p.stack.receive_buffer,
     };
-    p.stack.receive_buffer.min(initial).min(MOST_IN_SYN)
+    window.min(MOST_IN_SYN)
 }
 
 impl Endpoint {
@@ -156,10 +178,9 @@ impl Endpoint {
         let may_grow = in_order || self.agreed.sack;
         let tune = &mut self.recv.autotune;
         if tune.window == 0 {
-            let most = p.stack.receive_buffer;
             let window = first_window(p);
             tune.window = if window > mss { window - window % mss } else { window };
-            tune.room = most.min(p.stack.initial_receive_buffer * PAYLOAD_RATIO / 256);
+            tune.resize(first_buffer(p), FIRST_RATIO);
             tune.space = tune.window.min(FIRST_SPACE * mss);
             (tune.start, tune.since) = (self.recv.read, now);
         }
@@ -167,19 +188,59 @@ impl Endpoint {
             let tune = &mut self.recv.autotune;
             if s.len > tune.segment && s.len >= DEFAULT_MSS.min(self.agreed.mss) {
                 tune.segment = s.len;
-                let room = p.stack.initial_receive_buffer * payload_ratio(s.len) / 256;
-                tune.room = tune.room.max(room.min(p.stack.receive_buffer));
+                tune.resize(tune.buffer, payload_ratio(s.len));
             }
             match self.agreed.timestamps {
                 true => tune.measure(now, s, tune.segment.max(DEFAULT_MSS.min(self.agreed.mss))),
                 false => tune.measure_window(now, self.recv.nxt, self.recv.adv - self.recv.nxt),
             }
-            tune.adjust(now, self.recv.read, mss, p.stack.receive_buffer);
             // `tcp_grow_window`: by two segments per arriving segment, which is acknowledged at once.
-            if may_grow && s.len >= LEAST_PAYLOAD && tune.window < tune.room {
-                tune.window = tune.room.min(tune.window + 2 * mss);
+            let arrived = if in_order { u64::from(s.len) } else { 0 };
+            let room = self.unused(p).saturating_sub(arrived);
+            let tune = &mut self.recv.autotune;
+            if may_grow && s.len >= LEAST_PAYLOAD && tune.window < room {
+                tune.window = room.min(tune.window + 2 * mss);
                 self.recv.acks.hasten_once();
             }
+        }
+    }
+
+    /// Moves the reader by `n` bytes. The kernel measures the data of an RTT after each segment that it copies
+    /// to the application, so that all but the first segment of a large read count for the next RTT.
+    pub(super) fn follow_reads(&mut self, p: &Profile, now: Time, n: u64) {
+        let (mss, end) = (u64::from(self.agreed.mss), self.recv.read + n);
+        if self.autotunes(p) && self.recv.autotune.window > 0 {
+            let first = end.min(self.recv.read + mss);
+            self.recv.autotune.adjust(now, first, mss, p.stack.receive_buffer);
+        }
+        self.recv.read = end;
+    }
+
+    /// Payload that still fits into the buffer, bytes (`tcp_space`). Data beyond a hole take memory too.
+    fn unused(&self, p: &Profile) -> u64 {
+        let unread = self.recv.nxt.saturating_sub(self.recv.read);
+        self.recv.autotune.clamp(p).saturating_sub(unread + self.recv.ranges.held())
+    }
+
+    /// True if less than half of the buffer is left.
+    #[inline]
+    pub(super) fn memory_is_short(&self, p: &Profile) -> bool {
+        self.unused(p) < self.recv.autotune.clamp(p) / 2
+    }
+
+    /// The window by the buffer's memory, bytes (`__tcp_select_window`). A buffer that is nearly full closes
+    /// it.
+    #[inline]
+    pub(super) fn window_by_memory(&self, p: &Profile) -> u64 {
+        let (all, unused) = (self.recv.autotune.clamp(p), self.unused(p));
+        if !self.memory_is_short(p) {
+            return unused.min(self.offered(p));
+        }
+        let unused = unused >> self.agreed.rcv_scale << self.agreed.rcv_scale;
+        if unused < (all / 16).max(self.recv.acks.segment()) {
+            0
+        } else {
+            unused.min(self.offered(p))
         }
     }
 
@@ -205,7 +266,7 @@ impl Endpoint {
     }
 
     /// True if the receive window grows with the received data.
-    fn autotunes(&self, p: &Profile) -> bool {
+    pub(super) fn autotunes(&self, p: &Profile) -> bool {
         p.stack.receive_autotuning
     }
 

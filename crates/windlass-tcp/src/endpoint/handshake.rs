@@ -3,6 +3,7 @@
 use windlass_cc::{Flavour, Setup, Time, flags};
 
 use super::autotune::first_window;
+use super::sender::Sender;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
@@ -171,6 +172,7 @@ impl Endpoint {
         let options = if self.agreed.timestamps { 12 } else { 0 } + self.layer.option_room();
         // RFC 9293-3.7.1-MUST-16
         self.agreed.mss = p.mss().min(peer).saturating_sub(options).max(1);
+        self.send.capacity = Sender::capacity(p, self.agreed.mss, self.layer.on);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         // RFC 7323-2.2-4
         self.send.wnd = self.limiting_window(u64::from(s.window));

@@ -164,6 +164,9 @@ impl Endpoint {
         let (field, edge) = if self.layer.on {
             self.layered_window()
         } else {
+            if self.autotunes(p) && self.memory_is_short(p) {
+                self.recv.acks.calm_down();
+            }
             let field = (self.window_edge(p) - self.recv.nxt) >> self.agreed.rcv_scale;
             (field, self.recv.nxt + (field << self.agreed.rcv_scale))
         };
@@ -188,8 +191,10 @@ impl Endpoint {
     #[inline]
     pub(super) fn receive_room(&self, p: &Profile) -> u64 {
         let held = self.recv.nxt.saturating_sub(self.recv.read);
-        let free = p.stack.receive_buffer.saturating_sub(held);
-        let most = 0xffff_u64 << self.agreed.rcv_scale;
-        free.min(most).min(self.offered(p))
+        let room = match self.autotunes(p) {
+            true => self.window_by_memory(p),
+            false => p.stack.receive_buffer.saturating_sub(held),
+        };
+        room.min(0xffff_u64 << self.agreed.rcv_scale)
     }
 }

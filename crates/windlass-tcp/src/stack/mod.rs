@@ -193,7 +193,8 @@ pub struct StackConfig {
     /// MSS to announce and use, bytes: payload and TCP options of a segment (RFC 6691); `None` is the path's
     /// MTU minus 40.
     pub mss: Option<u32>,
-    /// Receive buffer, bytes, at least 1.
+    /// Receive buffer, bytes, at least 1. With autotuning it is memory, as in Linux: a segment of 1448 bytes
+    /// takes 2304.
     pub receive_buffer: u64,
     /// Offer half of [`initial_receive_buffer`](Self::initial_receive_buffer) at first, and more as data
     /// arrive and are read, up to the receive buffer: Linux's `tcp_moderate_rcvbuf`. Without autotuning the
@@ -211,7 +212,9 @@ pub struct StackConfig {
     /// of one millisecond and a twentieth of an RTT: Linux's compressed acknowledgements
     /// (`tcp_comp_sack_delay_ns`). Only with SACK.
     pub sack_compression: bool,
-    /// Send buffer, bytes: the application may write this amount beyond the acknowledged data.
+    /// Send buffer, bytes: the application may write this amount beyond the acknowledged data. By Linux's
+    /// [`rules`](Self::rules) it is memory: a segment of 1448 bytes takes 2344, segments that SACK reports share
+    /// memory, and a full buffer takes no data until a third of it is free.
     pub send_buffer: u64,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: bool,

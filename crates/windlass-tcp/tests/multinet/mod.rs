@@ -444,7 +444,7 @@ impl End {
         let more = self.app.write.min(self.app.bytes - self.offered);
         self.c.offer(more);
         self.offered += more;
-        let n = self.c.read(&self.p, self.app.read);
+        let n = self.c.read(&self.p, now, self.app.read);
         assert!(n <= self.app.read);
         self.read += n;
         if self.may_close() && !self.closed {

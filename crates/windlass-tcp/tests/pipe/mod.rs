@@ -246,7 +246,7 @@ impl End {
         let more = self.app.write.min(self.app.bytes - self.offered);
         self.e.offer(more);
         self.offered += more;
-        let n = self.e.read(&self.p, self.app.read);
+        let n = self.e.read(&self.p, now, self.app.read);
         assert!(n <= self.app.read);
         self.read += n;
         if self.may_close() {

@@ -116,7 +116,9 @@ impl Script {
             Some("close_both") => self.e.close_both(),
             Some("abort") => self.e.abort(),
             Some("offer") => self.e.offer(number()),
-            Some("read") => assert_eq!(self.e.read(&self.p, number()), number(), "{line}"),
+            Some("read") => {
+                assert_eq!(self.e.read(&self.p, self.now, number()), number(), "{line}")
+            }
             Some("<") => {
                 let s = parse(&rest[1..], PEER_ISS, OWN_ISS).segment;
                 self.e.on_segment(&self.p, self.now, &s);

@@ -134,8 +134,8 @@ impl Ours {
     }
 
     /// Reads from the connection. Every byte must have arrived in a packet, and equal the pattern.
-    fn read(&mut self) {
-        let n = self.connection.read(&self.profile, u64::MAX);
+    fn read(&mut self, now: Time) {
+        let n = self.connection.read(&self.profile, now, u64::MAX);
         let mut wanted = vec![0; n as usize];
         wire::fill_pattern(Seq(self.received as u32), &mut wanted);
         for (at, byte) in (self.received..).zip(&wanted) {
@@ -191,7 +191,7 @@ impl Stack for Ours {
             self.connection.on_deadline(&self.profile, now);
         }
         if self.reading {
-            self.read();
+            self.read(now);
         }
         while let Some(out) = self.connection.poll_transmit(&self.profile, now) {
             sent.push(self.emit(&out)?);

@@ -16,7 +16,7 @@ mod usage;
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::{AnyRto, Phase, Span, Time};
+use windlass_cc::{AnyRto, Flavour, Phase, Span, Time};
 
 use super::profile::Profile;
 use crate::scoreboard::Scoreboard;
@@ -27,6 +27,10 @@ use summary::AckSummary;
 use timing::Timed;
 use undo::SpuriousDetector;
 use usage::Usage;
+
+/// The kernel's memory for a segment that waits for its acknowledgement, in addition to the payload, bytes: 256
+/// for the descriptor and 640 for the headers. With segmentation offload, larger pieces share it.
+const SEGMENT_OVERHEAD: u64 = 896;
 
 pub(super) use timing::mix;
 
@@ -79,6 +83,10 @@ pub(super) struct Sender {
     pub(super) dup_acks: u32,
     /// Payload of a full segment: the MSS, or less if the peer's window limits it.
     pub(super) segment: u32,
+    /// Payload for which the send buffer has room, bytes.
+    pub(super) capacity: u64,
+    /// Offset up to which the application may write.
+    pub(super) writable: u64,
     /// Volume sent, retransmissions included.
     pub(super) sent: u64,
     /// Segments retransmitted.
@@ -135,6 +143,8 @@ impl Sender {
             recover: 0,
             dup_acks: 0,
             segment: p.mss(),
+            capacity: Sender::capacity(p, p.mss(), false),
+            writable: 0,
             sent: 0,
             resent: 0,
             small: 0,
@@ -146,6 +156,27 @@ impl Sender {
             retries_since: Time::ZERO,
             probe_now: false,
             persist_shift: 0,
+        }
+    }
+
+    /// Payload for which the send buffer has room, in segments of `mss` bytes. By Linux's rules each segment
+    /// takes memory in addition to its payload, and the last one may exceed the buffer.
+    pub(super) fn capacity(p: &Profile, mss: u32, layered: bool) -> u64 {
+        if p.stack.rules != Flavour::Linux || layered {
+            return p.stack.send_buffer;
+        }
+        let mss = u64::from(mss);
+        p.stack.send_buffer.div_ceil(mss + SEGMENT_OVERHEAD) * mss
+    }
+
+    /// Payload for which the send buffer has room because segments that SACK reports share their memory
+    /// (`tcp_shift_skb_data`), bytes.
+    fn merged(&self) -> u64 {
+        match self.scoreboard.sacked() {
+            sacked if self.selective && sacked > 0 => {
+                sacked * SEGMENT_OVERHEAD / (u64::from(self.segment) + SEGMENT_OVERHEAD)
+            }
+            _ => 0,
         }
     }
 

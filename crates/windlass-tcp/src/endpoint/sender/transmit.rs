@@ -98,7 +98,7 @@ impl Endpoint {
         if self.send.nxt > self.stream.end {
             return None; // the FIN was sent
         }
-        let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
+        let buffered = self.buffered(p);
         let available = buffered.saturating_sub(self.send.nxt);
         let fin = self.awaits_fin(buffered);
         if available == 0 && !fin {
@@ -123,6 +123,20 @@ impl Endpoint {
         self.timers.persist = Time::NEVER;
         self.send.probe_now = false;
         Some(self.send(p, now, len, fin))
+    }
+
+    /// One past the last byte that the application has written into the send buffer. By Linux's rules a full
+    /// buffer takes no data until a third of it is free (`sk_stream_write_space`).
+    #[inline]
+    pub(in crate::endpoint) fn buffered(&mut self, p: &Profile) -> u64 {
+        let send = &mut self.send;
+        let linux = p.stack.rules == Flavour::Linux;
+        let start = send.una + if linux { send.merged() } else { 0 };
+        let full = linux && self.stream.end >= send.writable;
+        if !full || start + send.capacity - send.capacity / 3 >= send.writable {
+            send.writable = start + send.capacity;
+        }
+        self.stream.end.min(send.writable)
     }
 
     /// True if the FIN follows the buffered data and was not sent yet.

@@ -56,9 +56,9 @@ impl Connection {
     }
 
     /// Reads up to `max` bytes. A window update may follow.
-    pub fn read(&mut self, p: &MultipathProfile, max: u64) -> u64 {
+    pub fn read(&mut self, p: &MultipathProfile, now: Time, max: u64) -> u64 {
         if self.fallback {
-            return self.subflows[self.initial].endpoint.read(p.path(self.initial), max);
+            return self.subflows[self.initial].endpoint.read(p.path(self.initial), now, max);
         }
         let n = self.receiver.read(max);
         let last = &self.subflows[self.last_path].endpoint;

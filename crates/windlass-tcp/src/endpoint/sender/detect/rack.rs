@@ -413,7 +413,7 @@ impl Endpoint {
         if !std::mem::take(&mut self.send.rack.probe_now) || self.send.scoreboard.is_empty() {
             return None;
         }
-        let buffered = self.stream.end.min(self.send.una.saturating_add(p.stack.send_buffer));
+        let buffered = self.buffered(p);
         let available = buffered.saturating_sub(self.send.nxt);
         let offered = (self.send.una + self.send.wnd).saturating_sub(self.send.nxt);
         let whole = available.min(self.payload_limit());
