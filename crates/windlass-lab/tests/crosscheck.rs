@@ -56,19 +56,14 @@ fn messages_and_responses_take_as_long_as_with_linux() {
 #[test]
 fn goodput_under_dense_losses_is_close_to_linux() {
     let all = all(&DENSE_LOSS, &held("dense-loss", false));
-    // The measured values are 1.0 % and 31 %, and without BBR 0.4 % and 4 %. The goal is 2 and 8 %.
-    assert!(all.cells == 36 && all.median <= 0.02 && all.p95 <= 0.4, "{all:?}");
+    // The measured values are 0.8 % and 15 %, and at most 6 % without BBR, single runs of which end startup early. The
+    // goal is 2 and 8 %.
+    assert!(all.cells == 36 && all.median <= 0.02 && all.p95 <= 0.2, "{all:?}");
 }
 
 #[test]
 fn results_under_outages_slow_readers_and_reordering_are_close_to_linux() {
-    let outcome = held("adverse", false);
-    assert_eq!(outcome.comparisons.len(), 13);
-    for c in &outcome.comparisons {
-        // A kernel offers about half of a small buffer as its receive window. The simulator offers all of it.
-        let is_small = ["small buffer", "zero windows"].contains(&c.cell.group().as_str());
-        let bound = if is_small { 1.3 } else { 0.1 };
-        assert!(c.difference().abs() <= bound, "{} {:+.3}", c.cell.label(), c.difference());
-    }
-    assert_eq!(all(&ADVERSE, &outcome).cells, 13);
+    let all = all(&ADVERSE, &held("adverse", false));
+    // The measured values are 0.5 % and 6.1 %.
+    assert!(all.cells == 13 && all.median <= 0.02 && all.p95 <= 0.08, "{all:?}");
 }

@@ -365,6 +365,7 @@ fn fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_an_rtt() {
     let mut s = Script::new(plain_with(|s| {
         (s.sack, s.timestamps, s.sack_compression) = (true, true, true);
         (s.receive_autotuning, s.delayed_ack_segments) = (true, 1);
+        s.receive_buffer = 20_000;
     }));
     s.run(
         "0 connect
@@ -408,6 +409,29 @@ fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
          100 > . 1 ack 1449 win 2099           # 44 segments and two, in units of 32
          101 < . 1449+1448 ack 1 ts 102 92
          101 > . 1 ack 2897 win 2161",
+    );
+}
+
+#[test]
+fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
+    let mut s = Script::new(plain_with(|s| {
+        (s.sack, s.receive_autotuning, s.delayed_ack_segments) = (true, true, 1);
+        (s.window_scaling, s.receive_buffer) = (true, 16_384);
+    }));
+    s.run(
+        "0 connect
+         0 > S 0 win 8192 sackok
+         10 < S. 0 ack 1 mss 1460 ws 0 sackok
+         10 > . 1 ack 1
+         100 < . 1+1448 ack 1
+         100 > . 1 ack 1449 win 8792           # 160 of 256 parts are payload, of which one segment is unread
+         100 read 1448
+         101 < . 2897+1448 ack 1
+         101 > . 1 ack 1449 win 8792           # 10,240 less the segment beyond the hole
+         102 < . 4345+1448 ack 1
+         102 > . 1 ack 1449 win 8792           # 7344 are free, but the window never shrinks
+         103 < . 1449+1448 ack 1
+         103 > . 1 ack 5793 win 5896",
     );
 }
 

@@ -1,7 +1,9 @@
 //! Flow control of the sending side: RFC 9293 section 3.8.6, RFC 1122 section 4.2.3.
 
-use crate::script::{Script, plain, plain_with};
-use windlass_cc::Time;
+use crate::script::{Script, plain, plain_with, segment};
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::{Flavour, Time};
+use windlass_tcp::stack::LossCut;
 use windlass_tcp::{Flags, InitialWindow};
 
 // RFC 5681-2-1, 7323-2.4-4
@@ -249,4 +251,44 @@ fn last_buffered_segment_is_pushed() {
     let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(100)));
     let pushed: Vec<_> = sent.map(|s| (s.len, s.flags.has(Flags::PSH))).collect();
     assert_eq!(pushed, [(1000, false), (1000, false), (500, true)]);
+}
+
+/// A sender by Linux's rules, whose send buffer holds 30 segments of 1000 bytes with the kernel's 896 bytes each, and
+/// that has sent them.
+fn full_buffer() -> Script {
+    let mut s = Script::connected_with_sack(plain_with(|s| {
+        (s.sack, s.rules, s.recovery) = (true, Flavour::Linux, Some(LossRecovery::Sack));
+        (s.send_buffer, s.initial_window) = (30 * 1896, InitialWindow::Segments(100));
+        s.loss_cut = LossCut::Window; // half of 100 segments does not limit
+    }));
+    s.e.offer(1_000_000);
+    assert_eq!(sent(&mut s), 30);
+    s
+}
+
+fn sent(s: &mut Script) -> usize {
+    std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(150))).count()
+}
+
+fn arrives(s: &mut Script, text: &str) {
+    s.e.on_segment(&s.p, Time::from_millis(150), &segment(text));
+}
+
+#[test]
+fn full_send_buffer_of_linux_takes_no_data_until_a_third_is_free() {
+    let mut s = full_buffer();
+    arrives(&mut s, ". 1 ack 9001 win 60000");
+    assert_eq!(sent(&mut s), 0, "9 of 30 are free");
+    arrives(&mut s, ". 1 ack 10001 win 60000");
+    assert_eq!(sent(&mut s), 10);
+}
+
+#[test]
+fn segments_that_sack_reports_share_the_memory_of_the_send_buffer() {
+    let mut s = full_buffer();
+    // 26 segments keep 26 * 1000 of 26 * 1896 bytes: 12 segments of memory are free.
+    arrives(&mut s, ". 1 ack 1 win 60000 sack 4001-30001");
+    sent(&mut s);
+    let stats = s.e.stats();
+    assert_eq!(stats.data_segments - stats.retransmits, 30 + 12);
 }

@@ -169,12 +169,13 @@ impl Sender {
         p.stack.send_buffer.div_ceil(mss + SEGMENT_OVERHEAD) * mss
     }
 
-    /// Payload for which the send buffer has room because segments that SACK reports share their memory
-    /// (`tcp_shift_skb_data`), bytes.
+    /// Payload in full segments for which the send buffer has room because segments that SACK reports share
+    /// their memory (`tcp_shift_skb_data`), bytes.
     fn merged(&self) -> u64 {
+        let segment = u64::from(self.segment);
         match self.scoreboard.sacked() {
             sacked if self.selective && sacked > 0 => {
-                sacked * SEGMENT_OVERHEAD / (u64::from(self.segment) + SEGMENT_OVERHEAD)
+                sacked * SEGMENT_OVERHEAD / (segment + SEGMENT_OVERHEAD) / segment * segment
             }
             _ => 0,
         }
