@@ -206,7 +206,7 @@ impl Endpoint {
     }
 
     /// Moves the reader by `n` bytes. The kernel measures the data of an RTT after each segment that it copies
-    /// to the application, so that all but the first segment of a large read count for the next RTT.
+    /// to the application. Only the first segment of a large read belongs to the RTT that ends.
     pub(super) fn follow_reads(&mut self, p: &Profile, now: Time, n: u64) {
         let (mss, end) = (u64::from(self.agreed.mss), self.recv.read + n);
         if self.autotunes(p) && self.recv.autotune.window > 0 {

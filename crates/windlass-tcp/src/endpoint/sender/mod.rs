@@ -160,7 +160,7 @@ impl Sender {
     }
 
     /// Payload for which the send buffer has room, in segments of `mss` bytes. By Linux's rules each segment
-    /// takes memory in addition to its payload, and the last one may exceed the buffer.
+    /// takes memory in addition to its payload, and the last segment may exceed the buffer.
     pub(super) fn capacity(p: &Profile, mss: u32, layered: bool) -> u64 {
         if p.stack.rules != Flavour::Linux || layered {
             return p.stack.send_buffer;
