@@ -47,7 +47,7 @@ pub struct Probe {
     pub about: &'static str,
     /// Duration, seconds.
     pub seconds: u64,
-    /// Rate of the link.
+    /// Rate of the link, or its steps as a list in TOML.
     pub rate: &'static str,
     /// One-way delay of the link, milliseconds.
     pub delay_ms: u64,
@@ -83,7 +83,7 @@ const CLEAN: Probe = Probe {
 };
 
 /// The probes, in the order of the report.
-pub const PROBES: [Probe; 14] = [
+pub const PROBES: [Probe; 15] = [
     Probe { id: "start", about: "bulk data, no losses", seconds: 2, ..CLEAN },
     Probe {
         id: "first-lost",
@@ -146,6 +146,14 @@ pub const PROBES: [Probe; 14] = [
         ..CLEAN
     },
     Probe {
+        id: "held",
+        about: "packet 200 is lost; from 3 s to 4.5 s the link holds all packets, and loses none",
+        seconds: 7,
+        lost: &[200],
+        rate: r#"[["0s", "100Mbps"], ["3s", "0bps"], ["4.5s", "100Mbps"]]"#,
+        ..CLEAN
+    },
+    Probe {
         id: "heavy-loss",
         about: "30 % of the packets are lost from 2 s to 12 s, and none later",
         seconds: 50,
@@ -204,11 +212,15 @@ impl Probe {
             [] => String::new(),
             lost => format!("loss = {{ model = \"list\", packets = {lost:?} }}"),
         };
+        let rate = match self.rate.starts_with('[') {
+            true => self.rate.to_owned(),
+            false => format!("\"{}\"", self.rate),
+        };
         let mut text = format!(
             "duration = \"{}s\"\n\n[stack]\n{stack}\n{}\n\n[[link]]\nname = \"access\"\nbetween = [\"sender\", \"router\"]\n\
              rate = \"100Gbps\"\ndelay = \"0s\"\nqueue = \"100000pkt\"\n{lost}\n\n[[link]]\nname = \"path\"\nbetween = [\"router\", \"receiver\"]\n\
-             rate = \"{}\"\ndelay = \"{}ms\"\nqueue = \"{}\"\n{}\n\n[record]\ncapture = [\"access\", \"path\"]\n",
-            self.seconds, self.receiver, self.rate, self.delay_ms, self.queue, self.trouble
+             rate = {rate}\ndelay = \"{}ms\"\nqueue = \"{}\"\n{}\n\n[record]\ncapture = [\"access\", \"path\"]\n",
+            self.seconds, self.receiver, self.delay_ms, self.queue, self.trouble
         );
         let mut flow = |name: &str, algorithm: &str, more: &str| {
             let _ = write!(

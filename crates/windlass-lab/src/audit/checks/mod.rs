@@ -29,7 +29,7 @@ pub struct Check {
 }
 
 /// The checks, in the order of reports.
-pub const CHECKS: [Check; 17] = [
+pub const CHECKS: [Check; 18] = [
     Check {
         id: "initial-window",
         title: "Initial window",
@@ -137,6 +137,15 @@ pub const CHECKS: [Check; 17] = [
         bound: "5 packets in the first round trip: two, two probes, and one that their acknowledgement releases",
         probe: "outage",
         judge: timers::after_outage,
+    },
+    Check {
+        id: "spurious-timeout",
+        title: "Window after a spurious timeout",
+        source: "RFC 9002 section 6.2, RFC 5682 section 3, RFC 4015 section 3.2",
+        rule: "A timeout of packets that were only late does not reduce the window.",
+        bound: "0.85 of the flight before the pause, in the third to fifth round trip after it; CUBIC's reduction is 0.7. TCP deviates, because its RFCs leave the detection optional",
+        probe: "held",
+        judge: timers::spurious,
     },
     Check {
         id: "after-heavy-loss",

@@ -3,7 +3,7 @@
 use windlass_cc::{Span, Time};
 
 use super::super::subject::{Law, Observed, Transport};
-use super::super::verdict::{Finding, seconds};
+use super::super::verdict::{Finding, Verdict, seconds};
 
 /// Bounds of the first timeout, seconds.
 const FIRST: [f64; 2] = [0.9, 1.6];
@@ -15,6 +15,11 @@ const APART: Span = Span(60_000_000);
 const OUTAGE: [Time; 2] = [Time::from_secs(3), Time::from_secs(15)];
 /// Packets in the first round trip after an outage.
 const AFTER: f64 = 5.1;
+/// The pause of the probe `held`, and the minimum share of the window that remains after it.
+const HELD: [Time; 2] = [Time::from_secs(3), Time::from_millis(4_500)];
+const KEPT: f64 = 0.85;
+/// Flight before the pause in which a reduction is visible, packets.
+const VISIBLE: f64 = 20.0;
 
 /// Times at which groups of packets begin.
 fn groups(times: impl Iterator<Item = Time>) -> Vec<Time> {
@@ -96,6 +101,41 @@ pub fn after_outage(seen: &Observed, law: Law, _: Transport) -> Finding {
     });
     let at = over.map_or(heard, |p| p.sent);
     Finding::fails(measured, at, "the sixth packet").at_most(AFTER.floor(), heard, end)
+}
+
+/// Largest flight after a pause of the link that loses no packet.
+pub fn spurious(seen: &Observed, _: Law, transport: Transport) -> Finding {
+    let trace = &seen.trace;
+    let before = trace.peak(Time(HELD[0].0 - trace.rtt().0), HELD[0]);
+    if before < VISIBLE {
+        return Finding::none(format!("only {before:.0} packets in flight before the pause"));
+    }
+    if !trace.sent(HELD[0] + APART, HELD[1]).any(|_| true) {
+        return Finding::none("no timeout in the pause");
+    }
+    let Some(heard) = trace.hears(HELD[1]) else {
+        return Finding::fails("no acknowledgement", HELD[1], "the connection does not resume");
+    };
+    let rounds = trace.rounds(heard);
+    // A sender that repeats the late packets has these duplicates in flight in the first two round trips.
+    let after = rounds.iter().skip(2).take(3).map(|round| round.peak).fold(0.0, f64::max);
+    let share = after / before;
+    let measured = format!(
+        "{before:.0} packets in flight before the pause, {after:.0} after it, × {share:.2}"
+    );
+    if share >= KEPT {
+        return Finding::pass(measured);
+    }
+    let found = Finding::fails(measured, heard, "the window stays reduced").at_most(
+        KEPT * before,
+        heard,
+        heard + Span(5 * trace.rtt().0),
+    );
+    // RFC 5682 and RFC 4015 are optional.
+    match transport {
+        Transport::Tcp => Finding { verdict: Verdict::Deviates, ..found },
+        Transport::Quic => found,
+    }
 }
 
 #[cfg(test)]
