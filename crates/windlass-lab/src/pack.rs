@@ -16,6 +16,8 @@ use crate::run::store::Batch;
 use crate::run::{Failed, RunError, RunRecord, Runner, Task, VERSION, World};
 use crate::scenario::Scenario;
 
+/// Folder of the modules of Python classes in a pack.
+const CLASSES: &str = "classes";
 /// The checksums of all other files.
 const SUMS: &str = "SHA256SUMS";
 /// Files that belong to one machine or one call.
@@ -56,6 +58,8 @@ pub struct Packed {
     pub runs: usize,
     /// Files that contain an absolute path of this machine, and are therefore left out.
     pub left_out: Vec<String>,
+    /// Modules of Python classes that are neither in the current folder nor in `PYTHONPATH`.
+    pub missing: Vec<String>,
 }
 
 /// Packs a folder of results into a tar archive with the top folder `name`.
@@ -82,6 +86,13 @@ pub fn pack(dir: &Path, name: &str, out: &Path) -> Result<Packed, PackError> {
             (false, Err(e)) => drop(files.insert(place, e.into_bytes())),
         }
     }
+    let mut missing = Vec::new();
+    for module in modules(&files) {
+        match source_of(&module) {
+            Some(bytes) => drop(files.insert(format!("{CLASSES}/{}", path_of(&module)), bytes)),
+            None => missing.push(module),
+        }
+    }
     let mut commands: Vec<String> =
         commands.into_iter().map(|command| shortened(command, &paths)).collect();
     commands.dedup();
@@ -106,7 +117,27 @@ pub fn pack(dir: &Path, name: &str, out: &Path) -> Result<Packed, PackError> {
     let bytes = archive.into_inner().map_err(file("written", out))?;
     let write = || fs::File::create(out)?.write_all(&bytes);
     write().map_err(file("written", out))?;
-    Ok(Packed { files: files.len(), runs: made.len(), left_out })
+    Ok(Packed { files: files.len(), runs: made.len(), left_out, missing })
+}
+
+/// The modules of the Python classes in the scenarios, each once.
+fn modules(files: &BTreeMap<String, Vec<u8>>) -> std::collections::BTreeSet<String> {
+    let scenarios = files.iter().filter(|(place, _)| place.starts_with("scenarios/"));
+    let texts = scenarios.filter_map(|(_, bytes)| std::str::from_utf8(bytes).ok());
+    let classes = texts.flat_map(|text| text.split("\"python:").skip(1));
+    classes.filter_map(|class| Some(class.split_once(':')?.0.to_owned())).collect()
+}
+
+/// The file of a module, relative to a folder of `PYTHONPATH`.
+fn path_of(module: &str) -> String {
+    format!("{}.py", module.replace('.', "/"))
+}
+
+/// The source of a module in the current folder or in `PYTHONPATH`.
+fn source_of(module: &str) -> Option<Vec<u8>> {
+    let path = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    let folders = std::iter::once(PathBuf::from(".")).chain(std::env::split_paths(&path));
+    folders.into_iter().find_map(|folder| fs::read(folder.join(path_of(module))).ok())
 }
 
 /// Unpacks an archive into `out`, and returns the pack's folder there.
@@ -321,6 +352,7 @@ fn readme(name: &str, records: &[RunRecord], commands: &[String]) -> String {
          | `scenarios/` | every point as a complete scenario file |\n\
          | `journal.jsonl` | the result of each run, one per line |\n\
          | `*.csv`, `*.parquet` | tables of the runs |\n\
+         | `classes/` | modules of algorithms in Python, if the runs have such algorithms; `repeat.sh` executes them |\n\
          | `*.svg`, `*.pdf`, `*.png`, `*.tex` | figures and tables, with their commands in the metadata |\n\
          | `commands.txt` | the commands that made the results |\n\
          | `{SUMS}` | checksums of all files |\n\n\
@@ -386,6 +418,15 @@ mod tests {
         fs::write(folder.join("note.txt"), "other").expect("a file");
         let checked = check(&folder, &Runner::new(1), || ()).expect("a check");
         assert_eq!(checked.changed, ["note.txt"]);
+    }
+
+    #[test]
+    fn pack_takes_modules_of_classes_in_scenarios_only() {
+        let text = "algorithm = \"python:mine.own:Aimd/newreno@d63fd171\"\nalgorithm = \"reno\"";
+        let files = [("scenarios/s/all.toml", text), ("note.txt", "\"python:other:A\"")];
+        let files = files.map(|(place, text)| (place.to_owned(), text.as_bytes().to_vec()));
+        assert_eq!(modules(&files.into()).into_iter().collect::<Vec<_>>(), ["mine.own"]);
+        assert_eq!(path_of("mine.own"), "mine/own.py");
     }
 
     #[test]

@@ -262,21 +262,46 @@ pub fn axes(points: Vec<String>) -> PyResult<Table> {
     Table::of(vec![store::Table { name: "axes", columns: store::axes(&points, |_| false) }])
 }
 
-/// Values of a series by point and flow.
-type Stored = Vec<(String, String, Vec<u64>)>;
+/// Values of a series by point, flow and the flow's algorithm.
+type Stored = Vec<(String, String, String, Vec<u64>)>;
 
-/// The values of a series in a folder of results, by point and flow.
+/// The values of a series in a folder of results, by point, flow and algorithm. Runs of several scenarios can
+/// have the same point.
 #[pyfunction]
 pub fn stored_series(py: Python<'_>, folder: PathBuf, name: String) -> PyResult<Stored> {
     py.detach(|| {
-        let mut values: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+        let mut values: BTreeMap<(String, String, String), Vec<u64>> = BTreeMap::new();
         for path in parquet_files(&folder.join("series")) {
+            let algorithms = algorithms_of(&folder, &path);
             for (point, flow, value) in store::parquet_file::events(&path, &name).map_err(of)? {
-                values.entry((point, flow)).or_default().push(value);
+                let algorithm = algorithms.get(&flow).cloned().unwrap_or_default();
+                values.entry((point, flow, algorithm)).or_default().push(value);
             }
         }
-        Ok(values.into_iter().map(|((point, flow), values)| (point, flow, values)).collect())
+        Ok(values.into_iter().map(|((p, flow, algorithm), v)| (p, flow, algorithm, v)).collect())
     })
+}
+
+/// The algorithm of each flow of a stored run, by the scenario that the folder keeps. A class in Python has its
+/// own name.
+fn algorithms_of(folder: &Path, series: &Path) -> BTreeMap<String, String> {
+    let place = series.parent().and_then(|dir| dir.strip_prefix(folder.join("series")).ok());
+    let read = place.and_then(|place| {
+        let scenario = folder.join("scenarios").join(place);
+        let text = fs::read_to_string(format!("{}.toml", scenario.display())).ok()?;
+        toml::from_str::<toml::Table>(&text).ok()
+    });
+    let flows = read.as_ref().and_then(|table| table.get("flow")?.as_array());
+    let named = |flow: &toml::Value| {
+        let algorithm = flow.get("algorithm")?.as_str()?;
+        let label = match algorithm.strip_prefix("python:").and_then(|class| class.split_once(':'))
+        {
+            Some((_, class)) => class.split('/').next().unwrap_or(class),
+            None => algorithm,
+        };
+        Some((flow.get("name")?.as_str()?.to_owned(), label.to_owned()))
+    };
+    flows.into_iter().flatten().filter_map(named).collect()
 }
 
 /// The Parquet files below a folder, sorted.

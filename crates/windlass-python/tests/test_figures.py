@@ -85,6 +85,48 @@ def test_invalid_arguments_are_rejected(folders, given, says):
         wl.figure(folders / "sweep", **given)
 
 
+def test_values_of_several_algorithms_are_never_one_group(tmp_path):
+    folder = tmp_path / "both"
+    for algorithm in ("reno", "cubic"):
+        wl.run(PATH.set("flow.0.algorithm", algorithm), seeds=1, record=["rtt"], folder=folder)
+    for metric in ("rtt_ns", "goodput_bps"):
+        labels = [line.get_label() for line in wl.figure(folder, "cdf", metric=metric, by="algorithm").lines]
+        assert labels == ["cubic", "reno"], metric
+        mixed = [line.get_label() for line in wl.figure(folder, "cdf", metric=metric).lines]
+        assert mixed == ["f, cubic", "f, reno"], metric
+    flows = PATH.flow("a", "b", name="g", algorithm="cubic")
+    labels = [line.get_label() for line in wl.run(flows, record=["rtt"]).plot("rtt_ns", kind="cdf", by="algorithm").lines]
+    assert sorted(labels) == ["cubic", "reno"]
+
+
+def test_a_time_series_has_the_width_and_the_file_that_are_asked_for(folders, tmp_path):
+    results = wl.run(PATH, seeds=1)
+    axes = results.plot("cwnd", width="ieee", out=tmp_path / "cwnd.pdf")
+    assert axes.figure.get_figwidth() == 3.5 and (tmp_path / "cwnd.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(TypeError):
+        results.plot("cwnd", nonsense=3)
+
+
+def test_sixteen_lines_differ_in_colour_or_dashes():
+    from windlass._figure import _COLOURS, _dash
+
+    assert len({(_COLOURS[i % 8], _dash(i)) for i in range(16)}) == 16
+
+
+def test_a_pack_has_the_module_of_its_class_and_repeats_elsewhere(tmp_path, command, monkeypatch):
+    (tmp_path / "own.py").write_text(
+        "import windlass as wl\n\n\nclass Slow(wl.WindowController):\n    def increase(self, conn, ack, credit):\n        return 0.01 * credit\n"
+    )
+    (tmp_path / "p.toml").write_text(PATH.to_toml())
+    monkeypatch.chdir(tmp_path)
+    command("run", "p.toml", "--set", "flow.0.algorithm=python:own:Slow", "--out", "made")
+    command("pack", "made", "--out", "made.tar")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert "1 runs have the same bytes" in command("unpack", tmp_path / "made.tar", "--check").stdout
+
+
 def test_a_pack_repeats_its_runs_and_finds_a_changed_result(folders, tmp_path, command):
     one, two = tmp_path / "one.tar", tmp_path / "two.tar"
     command("figure", folders / "sweep", "--out", folders / "sweep" / "f.pdf")

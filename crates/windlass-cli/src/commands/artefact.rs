@@ -60,6 +60,11 @@ pub fn pack(args: &Pack, chatter: &Chatter) -> Result<(), Failure> {
     for file in &packed.left_out {
         chatter.say(format!("note: {file} has an absolute path of this machine, and is left out"));
     }
+    for module in &packed.missing {
+        chatter.say(format!(
+            "note: the module {module} is neither here nor in PYTHONPATH, so that the pack repeats its class only where it is installed"
+        ));
+    }
     print(&format!("{}: {} files, {} runs\n", out.display(), packed.files, packed.runs))
 }
 

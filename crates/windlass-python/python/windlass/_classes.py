@@ -12,6 +12,7 @@ import sys
 import traceback
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -77,6 +78,15 @@ def _check(algorithm: Any, name: str) -> None:
         raise InputError(f"{name} is not an algorithm; expected a name, or a subclass of windlass.Controller or windlass.WindowController")
 
 
+def _packed(module: str) -> list[str]:
+    """The folder of a pack that has the module, for ``windlass unpack --check``."""
+    if sys.argv[1:2] != ["unpack"]:
+        return []
+    bases = [Path(), *(Path(word) for word in sys.argv[2:] if Path(word).is_dir())]
+    folders = [folder for base in bases for folder in (base / "classes", *sorted(base.glob("*/classes")))]
+    return [str(folder) for folder in folders if (folder / (module.replace(".", "/") + ".py")).is_file()]
+
+
 def _imported(name: str) -> type[Controller]:
     module, _, path = name.partition(":")
     if "<" in path:
@@ -84,6 +94,7 @@ def _imported(name: str) -> type[Controller]:
     try:
         # A program's module has another name in its child processes.
         found: Any = sys.modules.get("__mp_main__") if module == "__main__" else None
+        sys.path.extend(_packed(module))
         found = found or import_module(module)
     except ImportError as e:
         raise InputError(f"module {module!r} cannot be imported: {e}; the folder of the module must be in PYTHONPATH") from e

@@ -14,6 +14,7 @@ from . import _native
 from ._errors import Error, InputError
 from ._figure_data import Matrix, Means, Samples, Source, matrix, means, of_folder, samples, shown
 from ._latex import latex
+from ._table import Table
 from ._units import label_of, scale, unit_of
 
 KINDS = ("line", "bar", "box", "cdf", "heat")
@@ -86,6 +87,12 @@ def _size(width: str | float | None, height: float | None) -> tuple[float, float
 
 
 def _drawn(kind: str, data: Any, ax: Any, size: tuple[float, float], out: Any, command: str) -> Any:
+    draw: dict[str, Callable[[Any, Any], None]] = {"line": _line, "bar": _bar, "box": _box, "cdf": _cdf, "heat": _heat}
+    return _styled(lambda axes: draw[kind](axes, data), ax, size, out, command)
+
+
+def _styled(draw: Callable[[Any], None], ax: Any, size: tuple[float, float], out: Any, command: str) -> Any:
+    """Draws into new axes of this size, or into the given axes, with the style of papers; and writes the file."""
     try:
         import matplotlib as mpl
         import matplotlib.pyplot as plt
@@ -108,11 +115,41 @@ def _drawn(kind: str, data: Any, ax: Any, size: tuple[float, float], out: Any, c
     with mpl.rc_context(style):
         if ax is None:
             ax = plt.subplots(figsize=size, layout="constrained")[1]
-        draw: dict[str, Callable[[Any, Any], None]] = {"line": _line, "bar": _bar, "box": _box, "cdf": _cdf, "heat": _heat}
-        draw[kind](ax, data)
+        draw(ax)
         if out is not None:
             _save(ax.figure, fspath(out), command)
     return ax
+
+
+def track(
+    table: Table,
+    name: str,
+    *,
+    flow: str | None = None,
+    width: str | float | None = None,
+    height: float | None = None,
+    out: str | PathLike[str] | None = None,
+    ax: Any = None,
+    command: str | None = None,
+) -> Any:
+    """Draws one time series in steps, with a line for each flow. A value is valid until the next value. Arguments as of :func:`figure`."""
+    rows = [r for r in zip(table["flow"], table["time_s"], table[name], strict=True) if r[2] is not None]
+    flows = list(dict.fromkeys(r[0] for r in rows))
+    if flow is not None and flow not in flows:
+        raise InputError(f"flow: {flow!r} has not recorded {name}; these flows have: {', '.join(flows)}")
+    by, unit = scale(name, max((r[2] for r in rows), default=0))
+
+    def draw(axes: Any) -> None:
+        for i, one in enumerate(flows if flow is None else [flow]):
+            points = [(t, v / by) for f, t, v in rows if f == one]
+            times, values = [t for t, _ in points], [v for _, v in points]
+            axes.step(times, values, where="post", label=one, linewidth=1, color=_COLOURS[i % 8], linestyle=_DASHES[i // 8 % 8])
+        axes.set(xlabel="time (s)", ylabel=label_of(name, unit))
+        axes.set_ylim(bottom=0)
+        axes.grid(alpha=0.3, linewidth=0.5)
+        _legend(axes, flows if flow is None else [])
+
+    return _styled(draw, ax, _size(width, height), out, command or f"windlass.plot({name!r})")
 
 
 def _save(figure: Any, out: str, command: str) -> None:
@@ -140,6 +177,11 @@ def _legend(ax: Any, groups: Sequence[str], title: str = "", *, above: bool = Fa
     ax.legend(frameon=False, ncols=1 if len(groups) < 5 else 2, title=title or None)
 
 
+def _dash(i: int) -> Any:
+    """Dashes of the i-th line: together with its colour, 64 lines differ."""
+    return _DASHES[(i + i // 8) % 8]
+
+
 def _wide(values: Sequence[float]) -> bool:
     return min(values) > 0 and max(values) >= _WIDE * min(values)
 
@@ -151,10 +193,10 @@ def _line(ax: Any, data: Means) -> None:
     for i, (label, group) in enumerate(data.groups.items()):
         xs = [x / across if data.numeric else places[x] for x, _, _, _ in group]
         mean, low, high = ([value[k] / by for value in group] for k in (1, 2, 3))
-        colour, marker = _COLOURS[i % 8], _MARKERS[i % 8]
+        colour, marker = _COLOURS[i % 8], _MARKERS[(i + i // 8) % 8]
         if data.numeric:
             ax.fill_between(xs, low, high, color=colour, alpha=0.2, linewidth=0)
-            ax.plot(xs, mean, label=label, color=colour, marker=marker, linestyle=_DASHES[i % 8], markersize=3.5, linewidth=1, clip_on=False)
+            ax.plot(xs, mean, label=label, color=colour, marker=marker, linestyle=_dash(i), markersize=3.5, linewidth=1, clip_on=False)
         else:
             # Categories have no order, so that no line joins them.
             shift = (i - (len(data.groups) - 1) / 2) * 0.6 / len(data.groups)
@@ -182,7 +224,7 @@ def _bar(ax: Any, data: Means) -> None:
         xs = [places[x] + (i - (len(data.groups) - 1) / 2) * wide for x, _, _, _ in group]
         mean = [m / by for _, m, _, _ in group]
         spread = [[(m - lo) / by for _, m, lo, _ in group], [(hi - m) / by for _, m, _, hi in group]]
-        look = {"color": _COLOURS[i % 8], "hatch": _HATCHES[i % 8], "edgecolor": "black", "linewidth": 0.4}
+        look = {"color": _COLOURS[i % 8], "hatch": _HATCHES[(i + i // 8) % 8], "edgecolor": "black", "linewidth": 0.4}
         ax.bar(xs, mean, wide * 0.92, label=label, yerr=spread, error_kw={"capsize": 2, "elinewidth": 0.7, "capthick": 0.7}, **look)
     ax.set_xticks(range(len(places)), [shown(x) for x in places])
     _turned(ax, [shown(x) for x in places])
@@ -223,7 +265,7 @@ def _cdf(ax: Any, data: Samples) -> None:
         values = sorted(v / by for v in group if v != inf)
         if values:
             steps = [j / len(group) for j in range(len(values) + 1)]
-            ax.step([values[0], *values], steps, where="post", label=label, color=_COLOURS[i % 8], linestyle=_DASHES[i % 8], linewidth=1.1)
+            ax.step([values[0], *values], steps, where="post", label=label, color=_COLOURS[i % 8], linestyle=_dash(i), linewidth=1.1)
     finite = [v for group in data.groups.values() for v in group if v != inf]
     if finite and min(finite) > 0 and max(finite) >= 100 * min(finite):
         ax.set_xscale("log")

@@ -163,38 +163,54 @@ def samples(source: Source, metric: str | None, by: str | None) -> Samples:
     column = wanted.rpartition(".")[2]
     if column in _EVENTS or f"{column}_ns" in _EVENTS:
         column = column if column in _EVENTS else f"{column}_ns"
-        told = [(point, flow, [float(v) for v in values]) for point, flow, values in _series(source, column)]
+        told = [(point, flow, algorithm, [float(v) for v in values]) for point, flow, algorithm, values in _series(source, column)]
     else:
         table = source.runs.runs if wanted.startswith("run.") else source.runs.flows
         if column not in table.columns:
             raise InputError(f"metric: {wanted!r} not found; expected rtt_ns, latency_ns or one of {', '.join(table.columns)}")
         flows = table["flow"] if "flow" in table.columns else [""] * len(table)
         algorithms = table["algorithm"] if "algorithm" in table.columns else flows
-        name = algorithms if by == "algorithm" else flows
-        cells = zip(table["point"], name, table[column], strict=True)
+        cells = zip(table["point"], flows, algorithms, table[column], strict=True)
         # A transfer that never ended takes for ever.
-        told = [(point, flow, [inf if value is None else float(value)]) for point, flow, value in cells]
+        told = [(point, flow, algorithm, [inf if value is None else float(value)]) for point, flow, algorithm, value in cells]
     # The runs of a comparison's ranking.
-    told = [(p, f, v) for p, f, v in told if not p.startswith(("odd=", "even="))] or told
-    groups: dict[str, list[float]] = {}
-    several = len({p for p, _, _ in told}) > 1
-    for point, flow, values in told:
-        label = flow if by in ("flow", "algorithm") or not several else ", ".join(part.partition("=")[2] for part in point.split(","))
-        groups.setdefault(label, []).extend(values)
+    told = [cell for cell in told if not cell[0].startswith(("odd=", "even="))] or told
+    groups = _grouped(told, by)
     if not groups:
         raise InputError(f"metric: there is no value of {wanted}")
     return Samples(column, groups)
 
 
-def _series(source: Source, column: str) -> list[tuple[str, str, list[int]]]:
+def _grouped(told: Sequence[tuple[str, str, str, list[float]]], by: str | None) -> dict[str, list[float]]:
+    """Values by algorithm, flow or point. A group never mixes algorithms, so that their names are added where it would."""
+    several = len({point for point, *_ in told}) > 1
+
+    def label(point: str, flow: str, algorithm: str) -> str:
+        if by == "algorithm":
+            return algorithm
+        return flow if by == "flow" or not several else ", ".join(part.partition("=")[2] for part in point.split(","))
+
+    mixed: dict[str, set[str]] = {}
+    for point, flow, algorithm, _ in told:
+        mixed.setdefault(label(point, flow, algorithm), set()).add(algorithm)
+    groups: dict[str, list[float]] = {}
+    for point, flow, algorithm, values in told:
+        name = label(point, flow, algorithm)
+        groups.setdefault(f"{name}, {algorithm}" if len(mixed[name]) > 1 else name, []).extend(values)
+    return groups
+
+
+def _series(source: Source, column: str) -> list[tuple[str, str, str, list[int]]]:
     if source.folder is not None:
         found = _native.stored_series(source.folder, column)
     else:
         table = source.runs.series
-        cells = zip(table["point"], table["flow"], table[column], strict=True) if column in table.columns else []
-        found = [(point, flow, [value]) for point, flow, value in cells if value is not None]
+        flows = source.runs.flows
+        used = {(p, s, f): a for p, s, f, a in zip(flows["point"], flows["seed"], flows["flow"], flows["algorithm"], strict=True)}
+        cells = zip(table["point"], table["seed"], table["flow"], table[column], strict=True) if column in table.columns else []
+        found = [(point, flow, used.get((point, seed, flow), ""), [value]) for point, seed, flow, value in cells if value is not None]
     if not found:
-        raise InputError(f"metric: no run has the series {column}; record it by `record.series` in the scenario")
+        raise InputError(f"metric: no run has the series {column}; record it by `record.series` in the scenario of `windlass run --out`")
     return found
 
 

@@ -118,10 +118,10 @@ class Results:
             from ._figure import figure
 
             return figure(self, kind, metric=None if series == "cwnd" else series, ax=ax, **given)
-        from ._plot import draw_series
+        from ._figure import track
 
         name = _native.series_name(series)
-        return draw_series(self._traced(name, seed), name, flow, ax)
+        return track(self._traced(name, seed), name, flow=flow, ax=ax, **given)
 
     def page(self) -> Page:
         """The first run over time, with its losses and the causes of cwnd reductions: the page that ``windlass run --out`` writes.

@@ -22,6 +22,7 @@ use windlass_sim::config::{Config, FlowConfig, LinkDirection, Multipath, Traffic
 use windlass_sim::link::QueueLimit;
 use windlass_sim::link_radio::Access;
 use windlass_sim::routing::{Direction, link_of};
+use windlass_tcp::Endpoint;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
 use windlass_tcp::wire::UDP_HEADER;
 
@@ -227,7 +228,7 @@ fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
 
 fn window(flow: &FlowConfig) -> u64 {
     let scaled = flow.profile.stack.window_scaling;
-    flow.profile.buffered().min(if scaled { u64::MAX } else { UNSCALED_WINDOW })
+    Endpoint::buffered_by(&flow.profile).min(if scaled { u64::MAX } else { UNSCALED_WINDOW })
 }
 
 /// Time for which a packet of `ip_bytes` occupies a link, or needs to cross idle air.

@@ -5,9 +5,18 @@ use windlass_cc::{Control, Phase, Span, Time, TraceField};
 use crate::scoreboard::Scoreboard;
 
 use super::algorithm::{Algorithm, CongestionControl};
+use super::autotune::most_received;
+use super::sender::Sender;
 use super::{Endpoint, Failure, Profile, State, Stats};
 
 impl Endpoint {
+    /// Payload that the buffers of two ends with this profile allow in flight, bytes.
+    pub fn buffered_by(p: &Profile) -> u64 {
+        let options = if p.stack.timestamps { 12 } else { 0 };
+        let mss = p.mss().saturating_sub(options).max(1);
+        most_received(&p.stack, mss).min(Sender::capacity(p, mss, false))
+    }
+
     /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) returns a SYN.
     pub fn connect(&mut self) {
         if self.state == State::Closed && self.send.max == 0 && self.failure.is_none() {

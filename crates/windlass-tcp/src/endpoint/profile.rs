@@ -2,8 +2,6 @@
 
 use windlass_cc::{AnyParams, Setup};
 
-use super::autotune::most_received;
-use super::sender::Sender;
 use crate::stack::StackConfig;
 
 /// Configuration of an endpoint. One value serves any number of endpoints.
@@ -32,13 +30,6 @@ impl Profile {
         let mut profile = Profile { stack, params, mtu };
         profile.pace_jumps();
         profile
-    }
-
-    /// Payload that the buffers of both ends allow in flight, bytes.
-    pub fn buffered(&self) -> u64 {
-        let options = if self.stack.timestamps { 12 } else { 0 };
-        let mss = self.mss().saturating_sub(options).max(1);
-        most_received(&self.stack, mss).min(Sender::capacity(self, mss, false))
     }
 
     /// The algorithm's parameters with the stack's values.
