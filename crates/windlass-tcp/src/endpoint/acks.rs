@@ -45,6 +45,11 @@ impl Acks {
         u64::from(self.segment)
     }
 
+    /// True if segments are acknowledged at once.
+    pub(super) fn hurries(&self) -> bool {
+        self.quick > 0
+    }
+
     /// Ends the acknowledgement of each segment at once.
     pub(super) fn calm_down(&mut self) {
         self.quick = 0;

@@ -195,12 +195,17 @@ impl Endpoint {
                 false => tune.measure_window(now, self.recv.nxt, self.recv.adv - self.recv.nxt),
             }
             // `tcp_grow_window`: by two segments per arriving segment, which is acknowledged at once.
-            let arrived = if in_order { u64::from(s.len) } else { 0 };
-            let room = self.unused(p).saturating_sub(arrived);
-            let tune = &mut self.recv.autotune;
-            if may_grow && s.len >= LEAST_PAYLOAD && tune.window < room {
-                tune.window = room.min(tune.window + 2 * mss);
-                self.recv.acks.hasten_once();
+            if may_grow
+                && s.len >= LEAST_PAYLOAD
+                && self.recv.autotune.window < self.recv.autotune.room
+            {
+                let arrived = if in_order { u64::from(s.len) } else { 0 };
+                let room = self.unused(p).saturating_sub(arrived);
+                let tune = &mut self.recv.autotune;
+                if tune.window < room {
+                    tune.window = room.min(tune.window + 2 * mss);
+                    self.recv.acks.hasten_once();
+                }
             }
         }
     }
@@ -217,6 +222,7 @@ impl Endpoint {
     }
 
     /// Payload that still fits into the buffer, bytes (`tcp_space`). Data beyond a hole take memory too.
+    #[inline]
     fn unused(&self, p: &Profile) -> u64 {
         let unread = self.recv.nxt.saturating_sub(self.recv.read);
         self.recv.autotune.clamp(p).saturating_sub(unread + self.recv.ranges.held())
@@ -233,7 +239,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn window_by_memory(&self, p: &Profile) -> u64 {
         let (all, unused) = (self.recv.autotune.clamp(p), self.unused(p));
-        if !self.memory_is_short(p) {
+        if unused >= all / 2 {
             return unused.min(self.offered(p));
         }
         let unused = unused >> self.agreed.rcv_scale << self.agreed.rcv_scale;

@@ -164,7 +164,7 @@ impl Endpoint {
         let (field, edge) = if self.layer.on {
             self.layered_window()
         } else {
-            if self.autotunes(p) && self.memory_is_short(p) {
+            if self.recv.acks.hurries() && self.autotunes(p) && self.memory_is_short(p) {
                 self.recv.acks.calm_down();
             }
             let field = (self.window_edge(p) - self.recv.nxt) >> self.agreed.rcv_scale;
