@@ -133,11 +133,11 @@ fn path_of(module: &str) -> String {
     format!("{}.py", module.replace('.', "/"))
 }
 
-/// The source of a module in the current folder or in `PYTHONPATH`.
+/// The source of a module in `PYTHONPATH` or in the current folder, in Python's order.
 fn source_of(module: &str) -> Option<Vec<u8>> {
     let path = std::env::var_os("PYTHONPATH").unwrap_or_default();
-    let folders = std::iter::once(PathBuf::from(".")).chain(std::env::split_paths(&path));
-    folders.into_iter().find_map(|folder| fs::read(folder.join(path_of(module))).ok())
+    let mut folders = std::env::split_paths(&path).chain([PathBuf::from(".")]);
+    folders.find_map(|folder| fs::read(folder.join(path_of(module))).ok())
 }
 
 /// Unpacks an archive into `out`, and returns the pack's folder there.

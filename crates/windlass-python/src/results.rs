@@ -14,7 +14,7 @@ use windlass_lab::run::store::export::{Provenance, write};
 use windlass_lab::run::store::table::series;
 use windlass_lab::run::store::{self, Batch, Format, Memory, RunKey, SeriesRun};
 use windlass_lab::run::{Failed, RunRecord, Task, World};
-use windlass_lab::scenario::{RecordSpec, did_you_mean, listed};
+use windlass_lab::scenario::{RecordSpec, class_label, did_you_mean, listed};
 use windlass_lab::sweep::check_seeds;
 use windlass_lab::{hindsight, overview, run_page};
 use windlass_sim::{Sample, Series};
@@ -282,8 +282,7 @@ pub fn stored_series(py: Python<'_>, folder: PathBuf, name: String) -> PyResult<
     })
 }
 
-/// The algorithm of each flow of a stored run, by the scenario that the folder keeps. A class in Python has its
-/// own name.
+/// The algorithm of each flow of a stored run, by the scenario that the folder keeps.
 fn algorithms_of(folder: &Path, series: &Path) -> BTreeMap<String, String> {
     let place = series.parent().and_then(|dir| dir.strip_prefix(folder.join("series")).ok());
     let read = place.and_then(|place| {
@@ -294,12 +293,7 @@ fn algorithms_of(folder: &Path, series: &Path) -> BTreeMap<String, String> {
     let flows = read.as_ref().and_then(|table| table.get("flow")?.as_array());
     let named = |flow: &toml::Value| {
         let algorithm = flow.get("algorithm")?.as_str()?;
-        let label = match algorithm.strip_prefix("python:").and_then(|class| class.split_once(':'))
-        {
-            Some((_, class)) => class.split('/').next().unwrap_or(class),
-            None => algorithm,
-        };
-        Some((flow.get("name")?.as_str()?.to_owned(), label.to_owned()))
+        Some((flow.get("name")?.as_str()?.to_owned(), class_label(algorithm).to_owned()))
     };
     flows.into_iter().flatten().filter_map(named).collect()
 }

@@ -83,6 +83,15 @@ pub fn class_host() -> Option<&'static dyn ClassHost> {
     HOST.get().map(|host| &**host)
 }
 
+/// The name of a class in Python without its module, services and version. Other texts are their own labels.
+pub fn class_label(text: &str) -> &str {
+    let Some((_, class)) = text.strip_prefix(PYTHON).and_then(|rest| rest.split_once(':')) else {
+        return text;
+    };
+    let name = class.split(['/', '@']).next().unwrap_or(class);
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 impl Class {
     /// Name in tables and figures: the last part of the name.
     pub fn label(&self) -> &str {

@@ -103,7 +103,7 @@ use std::path::Path;
 use windlass_cc::Span;
 
 pub use candidate::Candidate;
-pub use class::{Class, ClassHost, Declaration, Fault, class_host, host_classes};
+pub use class::{Class, ClassHost, Declaration, Fault, class_host, class_label, host_classes};
 pub use error::ScenarioError;
 pub use model::{
     Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, OutageSpec,

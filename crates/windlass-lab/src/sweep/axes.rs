@@ -8,6 +8,7 @@ use super::range;
 use crate::experiment::file::AxisFile;
 use crate::experiment::{Axis, AxisValue, FileError};
 use crate::run::World;
+use crate::scenario::class_label;
 
 /// Changes to a scenario's file, with one key for each item that a `*` in `flow.*` or `link.*` stands for.
 ///
@@ -244,16 +245,6 @@ fn value(keys: &[&str], item: &str) -> Result<AxisValue, String> {
     }
     let set = keys.iter().zip(parts).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
     Ok(AxisValue { label: label.to_owned(), set, ..AxisValue::default() })
-}
-
-/// The name of a class in Python without its module and version. Other values are their own labels.
-fn class_label(item: &str) -> &str {
-    let Some((_, class)) = item.strip_prefix("python:").and_then(|rest| rest.split_once(':'))
-    else {
-        return item;
-    };
-    let name = class.split(['/', '@']).next().unwrap_or(class);
-    name.rsplit('.').next().unwrap_or(name)
 }
 
 /// Splits the text at commas. Commas within quotes and brackets do not separate values.

@@ -46,12 +46,12 @@ impl Acks {
     }
 
     /// True if segments are acknowledged at once.
-    pub(super) fn hurries(&self) -> bool {
+    pub(super) fn are_quick(&self) -> bool {
         self.quick > 0
     }
 
     /// Ends the acknowledgement of each segment at once.
-    pub(super) fn calm_down(&mut self) {
+    pub(super) fn end_quick(&mut self) {
         self.quick = 0;
     }
 

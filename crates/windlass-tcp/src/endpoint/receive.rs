@@ -164,8 +164,8 @@ impl Endpoint {
         let (field, edge) = if self.layer.on {
             self.layered_window()
         } else {
-            if self.recv.acks.hurries() && self.autotunes(p) && self.memory_is_short(p) {
-                self.recv.acks.calm_down();
+            if self.recv.acks.are_quick() && self.autotunes(p) && self.memory_is_short(p) {
+                self.recv.acks.end_quick();
             }
             let field = (self.window_edge(p) - self.recv.nxt) >> self.agreed.rcv_scale;
             (field, self.recv.nxt + (field << self.agreed.rcv_scale))

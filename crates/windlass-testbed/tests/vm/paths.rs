@@ -90,8 +90,8 @@ pub fn coupled(kernel: &Kernel) {
     assert_eq!((&alone.different, &coupled.different), (&None, &None));
     assert_eq!((alone.paths, coupled.paths), (0, 2), "only BALIA sees both");
     assert!(coupled.part < 0.92 * alone.part, "the coupled pair takes clearly less");
-    // The simulator has 7.4, and Linux 7.3 has 6.78 with BALIA and 6.59 with Reno. If the scheduler does not have the rates, the wide path
-    // waits for the narrow path: 6.1 and 6.2.
+    // The simulator has 7.4, and Linux 7.3 has 6.78 with BALIA and 6.59 with Reno. If the scheduler does not
+    // have the rates, the wide path waits for the narrow path: 6.1 and 6.2.
     for algorithm in ["balia", "reno"] {
         let unlike = crossed(algorithm, "unlike");
         assert!(unlike.goodput > 6.4e6 && unlike.different.is_none(), "{algorithm}: {unlike:?}");
