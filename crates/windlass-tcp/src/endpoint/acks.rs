@@ -290,7 +290,7 @@ impl Endpoint {
     /// True if the application's reads have made the window at least twice as large as announced.
     fn window_doubles(&self, p: &Profile) -> bool {
         let known = self.recv.adv.saturating_sub(self.recv.nxt);
-        let room = self.receive_room(p);
-        2 * known <= self.recv.autotune.clamp(p) && room > 0 && room >= 2 * known
+        let most = self.offered(p).min(self.recv.autotune.clamp(p));
+        2 * known <= most && (2 * known).max(1) <= self.receive_room(p)
     }
 }

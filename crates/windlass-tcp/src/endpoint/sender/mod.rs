@@ -87,6 +87,9 @@ pub(super) struct Sender {
     pub(super) capacity: u64,
     /// Offset up to which the application may write.
     pub(super) writable: u64,
+    /// Acknowledged offset, merged segments included, from which on it may write again into a full buffer. Zero
+    /// if the buffer is not full.
+    pub(super) refill: u64,
     /// Volume sent, retransmissions included.
     pub(super) sent: u64,
     /// Segments retransmitted.
@@ -145,6 +148,7 @@ impl Sender {
             segment: p.mss(),
             capacity: Sender::capacity(p, p.mss(), false),
             writable: 0,
+            refill: 0,
             sent: 0,
             resent: 0,
             small: 0,
@@ -167,6 +171,21 @@ impl Sender {
         }
         let mss = u64::from(mss);
         p.stack.send_buffer.div_ceil(mss + SEGMENT_OVERHEAD) * mss
+    }
+
+    /// The application, whose data end at `end`, writes into the buffer. By Linux's rules a full buffer takes
+    /// no data until a third of it is free (`sk_stream_write_space`).
+    pub(super) fn write(&mut self, p: &Profile, end: u64) {
+        if p.stack.rules != Flavour::Linux {
+            self.writable = self.una + self.capacity;
+            return;
+        }
+        let start = self.una + self.merged();
+        if start >= self.refill {
+            self.writable = start + self.capacity;
+            let full = end >= self.writable;
+            self.refill = if full { start + self.capacity / 3 } else { 0 };
+        }
     }
 
     /// Payload in full segments for which the send buffer has room because segments that SACK reports share

@@ -125,18 +125,14 @@ impl Endpoint {
         Some(self.send(p, now, len, fin))
     }
 
-    /// One past the last byte that the application has written into the send buffer. By Linux's rules a full
-    /// buffer takes no data until a third of it is free (`sk_stream_write_space`).
+    /// One past the last byte that the application has written into the send buffer.
     #[inline]
     pub(in crate::endpoint) fn buffered(&mut self, p: &Profile) -> u64 {
-        let send = &mut self.send;
-        let linux = p.stack.rules == Flavour::Linux;
-        let start = send.una + if linux { send.merged() } else { 0 };
-        let full = linux && self.stream.end >= send.writable;
-        if !full || start + send.capacity - send.capacity / 3 >= send.writable {
-            send.writable = start + send.capacity;
+        let (send, end) = (&mut self.send, self.stream.end);
+        if end >= send.writable && send.una + send.scoreboard.sacked() >= send.refill {
+            send.write(p, end);
         }
-        self.stream.end.min(send.writable)
+        end.min(send.writable)
     }
 
     /// True if the FIN follows the buffered data and was not sent yet.
