@@ -104,7 +104,7 @@ fn quiet_leaves_only_results() {
     let noisy = done(&[&["run", &file][..], &set].concat());
     assert!(noisy.err.contains("note: link wire has an unlimited queue"), "{}", noisy.err);
     assert!(
-        noisy.err.contains("note: the scenario records series or captures; --out DIR keeps them"),
+        noisy.err.contains("note: the scenario records series or captures; only `windlass run --out DIR` keeps them"),
         "{}",
         noisy.err
     );

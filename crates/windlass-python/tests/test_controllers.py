@@ -104,6 +104,17 @@ def test_an_unknown_name_raises_attribute_error():
         wl.run(LOSSY, controllers=Typo)
 
 
+@pytest.mark.parametrize("name", ["on_acks", "on_timeout", "treshold", "increse"])
+def test_a_misspelt_method_is_told(name):
+    with pytest.warns(UserWarning, match=f"never calls Mine.{name}; did you mean"):
+        type("Mine", (wl.WindowController,), {name: lambda *_: None})
+
+
+def test_own_methods_and_data_are_not_taken_for_misspelt_ones(recwarn):
+    type("Mine", (wl.WindowController,), {"smooth": lambda *_: None, "on": 1, "threshold": lambda *_: 1.0, "_on_acks": lambda *_: None})
+    assert not recwarn.list
+
+
 def test_class_controls_only_its_own_flow():
     class Narrow(wl.Controller):
         def on_ack(self, conn, ack):

@@ -99,6 +99,39 @@ def test_values_of_several_algorithms_are_never_one_group(tmp_path):
     assert sorted(labels) == ["cubic", "reno"]
 
 
+def test_several_folders_are_drawn_into_one_picture(folders, tmp_path, command):
+    for delay in ("20ms", "80ms"):
+        wl.run(PATH.set("link.0.delay", delay), seeds=1, record=["rtt"], folder=tmp_path / delay)
+    drawn = wl.figure([tmp_path / "20ms", tmp_path / "80ms"], "cdf", metric="rtt_ns")
+    assert [line.get_label() for line in drawn.lines] == ["20ms: f", "80ms: f"]
+    command("figure", tmp_path / "20ms", tmp_path / "80ms", "--kind", "box", "--metric", "rtt_ns", "--out", tmp_path / "both.svg")
+    lines = wl.figure([folders / "sweep", folders / "sweep" / ".." / "sweep"][:1], "line", metric="flow.*.goodput")
+    assert [line.get_label() for line in lines.lines] == ["reno", "cubic"]
+    with pytest.raises(wl.InputError, match="two folders have the name sweep"):
+        wl.figure([folders / "sweep", folders / "sweep"], "line")
+    with pytest.raises(wl.InputError, match="of one folder"):
+        wl.figure([folders / "sweep", folders / "sweep"], "heat")
+
+
+def test_all_kinds_have_the_same_order_of_algorithms(tmp_path, command):
+    file = tmp_path / "p.toml"
+    file.write_text(PATH.to_toml())
+    command("compare", file, "--algorithms", "vegas,reno,cubic", "--seeds", "3", "--out", tmp_path / "compared")
+    ticks = [[tick.get_text() for tick in wl.figure(tmp_path / "compared", kind, **given).get_xticklabels()] for kind, given in [
+        ("bar", {"metric": "goodput"}), ("bar", {"metric": "loss"}), ("heat", {}), ("heat", {"metric": "jain"}), ("box", {"metric": "goodput_bps"})
+    ]]
+    assert all(sorted(one) == ["cubic", "reno", "vegas"] and one == ticks[0] for one in ticks), ticks
+
+
+def test_many_or_long_names_do_not_cover_the_curves(tmp_path):
+    for i in range(8):
+        wl.run(PATH.set("duration", "2s").set("seed", i + 1), folder=tmp_path / f"a-long-name-of-a-folder-{i}")
+    axes = wl.figure(sorted(tmp_path.iterdir()), "cdf", metric="goodput_bps", width="ieee")
+    axes.figure.canvas.draw()
+    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1 - 1
+    assert axes.get_window_extent().height > 100, "dots of 1/100 inch"
+
+
 def test_a_time_series_has_the_width_and_the_file_that_are_asked_for(folders, tmp_path):
     results = wl.run(PATH, seeds=1)
     axes = results.plot("cwnd", width="ieee", out=tmp_path / "cwnd.pdf")

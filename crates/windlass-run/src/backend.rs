@@ -76,8 +76,8 @@ pub enum RunError {
     NoConnection(String),
     /// This program was built without the backend.
     #[error(
-        "this Windlass has no backend `{0}`: it was built for another system, or \
-         without the feature `linux`"
+        "this Windlass has no backend `{0}`: it was built for another system, or without the feature `linux`, as is the \
+         Python package; on Linux use the release's binary archive or `cargo install --path crates/windlass-cli`"
     )]
     NotBuilt(World),
     /// The command needs a kernel, and the simulator has no kernel.

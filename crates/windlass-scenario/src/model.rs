@@ -509,6 +509,6 @@ pub struct RecordSpec {
     pub capture: Vec<usize>,
     /// Length of the intervals for the counts of losses and progress; zero counts nothing.
     pub bins: Span,
-    /// True if the delay of each data packet is measured.
+    /// True if the delay of each data packet and each RTT sample are measured.
     pub delays: bool,
 }

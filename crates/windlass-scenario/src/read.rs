@@ -54,7 +54,7 @@ section! {
     interval Of(Time), "minimum time between two samples of a series; `0s` records every change", "`\"0s\"`";
     capture list(Text), "names of links whose packets are written to a pcapng file", "`[]`";
     bins Of(Time), "length of the intervals for counts of link drops and of the progress of flows, for the metrics `run.convergence_cwnd_s` and `run.convergence_rate_s`, in the simulator only; at most a million intervals per run. `0s` counts nothing", "`\"0s\"`";
-    delays Flag, "whether the one-way delay of each data packet is measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550) and `gap_ms`, in the simulator only", "`false`";
+    delays Flag, "whether the one-way delay of each data packet and each RTT sample of its sender are measured, for the metrics `flow.NAME.delay_ms`, `delay_min_ms`, `delay_max_ms`, `delay_p50_ms`, `delay_p95_ms`, `delay_p99_ms`, `jitter_ms`, `jitter_smoothed_ms` (RFC 3550), `gap_ms`, `rtt_ms`, `rtt_p50_ms`, `rtt_p95_ms`, `rtt_p99_ms` and `rtt_max_ms`, in the simulator only", "`false`";
 }
 
 section! {

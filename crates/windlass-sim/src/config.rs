@@ -234,7 +234,7 @@ pub struct Record {
     pub capture_within: Vec<[Time; 2]>,
     /// Length of the intervals of [`Timeline`](crate::results::Timeline); zero for none.
     pub bins: Span,
-    /// True if the delay of each data packet is measured.
+    /// True if the delay of each data packet and each RTT sample are measured.
     pub delays: bool,
     /// True to record the senders' decisions with their causes, and the fates of dropped and marked
     /// packets.

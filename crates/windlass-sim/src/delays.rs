@@ -1,24 +1,33 @@
-//! The delays of data packets, for runs that measure them.
+//! The delays of data packets and the RTT samples of their senders, for runs that measure them.
 
 use windlass_cc::Time;
+use windlass_tcp::Endpoint;
 
 use crate::config::Config;
 use crate::core::Core;
-use crate::host::Kind;
-use crate::latency::{Transit, TransitResult};
+use crate::host::{Host, Kind};
+use crate::latency::{RttResult, Rtts, Transit, TransitResult};
 use crate::packet::Body;
 
-/// Delays of the data packets of each flow; absent if delays are not measured.
+/// Delays of the data packets of each flow, and RTT samples; absent if delays are not measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     /// By flow.
     transits: Vec<Transit>,
+    rtts: Vec<Rtts>,
+    /// Number of samples of each endpoint that were recorded, by track: flows, then subflows.
+    known: Vec<u32>,
 }
 
 impl Delays {
     pub(crate) fn new(config: &Config) -> Option<Box<Delays>> {
-        let transits = vec![Transit::default(); config.flows.len()];
-        config.record.delays.then(|| Box::new(Delays { transits }))
+        let flows = config.flows.len();
+        let delays = || Delays {
+            transits: vec![Transit::default(); flows],
+            rtts: vec![Rtts::default(); flows],
+            known: vec![0; flows + config.subflows()],
+        };
+        config.record.delays.then(|| Box::new(delays()))
     }
 
     /// Records the arrival of a packet at a host.
@@ -39,8 +48,45 @@ impl Delays {
         }
     }
 
+    /// Records the RTT sample that a packet gave to the data sender at this host, if it gave one.
+    #[cold]
+    pub(crate) fn on_delivered(&mut self, core: &Core, host: u32) {
+        let Host { kind, .. } = &core.hosts[host as usize];
+        let flow = host as usize / 2;
+        match kind {
+            _ if host % 2 == 1 => {}
+            Kind::Tcp { endpoint, .. } => self.sample(flow, flow, endpoint),
+            Kind::Session(end) => {
+                if let Some(endpoint) = end.endpoint() {
+                    self.sample(flow, flow, endpoint);
+                }
+            }
+            Kind::Multipath(end) => {
+                for path in 0..end.connection.paths() {
+                    let track = end.track as usize + path;
+                    self.sample(flow, track, end.connection.subflow(path));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sample(&mut self, flow: usize, track: usize, endpoint: &Endpoint) {
+        let (samples, rtt) = endpoint.rtt_samples();
+        // Each connection of successive connections counts anew.
+        if samples > 0 && samples != self.known[track] {
+            self.rtts[flow].add(rtt);
+        }
+        self.known[track] = samples;
+    }
+
     /// Returns the delays of a flow.
     pub(crate) fn result(&self, flow: usize) -> Option<TransitResult> {
         self.transits[flow].result()
+    }
+
+    /// Returns the RTTs of a flow.
+    pub(crate) fn rtt(&self, flow: usize) -> Option<RttResult> {
+        self.rtts[flow].result()
     }
 }

@@ -67,6 +67,7 @@ impl View<'_> {
                 None => failure(tx, self.end_name(i, 0)).or(failure(rx, self.end_name(i, 1))),
             },
             connections: session::together(sessions, self.now()).map(Box::new),
+            rtt: self.delays.and_then(|delays| delays.rtt(i)).map(Box::new),
             transit: self.delays.and_then(|delays| delays.result(i)).map(Box::new),
             messages: messages(rx).map(|messages| messages.result(self.now()).into()),
             coap: coap([tx, rx]).map(Box::new),

@@ -65,11 +65,59 @@ impl Transit {
         })
     }
 
-    /// A quantile has the resolution of a histogram interval. The extremes are exact.
     fn quantile_ms(&self, share: f64) -> Option<f64> {
-        let [least, most] = [self.min_ns, self.max_ns].map(|ns| ns as f64);
-        self.delays.quantile(share).map(|ns| ns.clamp(least, most) / 1e6)
+        self.delays.quantile_ms(share, [self.min_ns, self.max_ns])
     }
+}
+
+/// RTT samples of a data sender.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(crate) struct Rtts {
+    samples: u64,
+    sum_ns: u64,
+    min_ns: u64,
+    max_ns: u64,
+    times: Histogram,
+}
+
+impl Rtts {
+    pub(crate) fn add(&mut self, rtt: Span) {
+        self.min_ns = if self.samples == 0 { rtt.0 } else { self.min_ns.min(rtt.0) };
+        self.max_ns = self.max_ns.max(rtt.0);
+        self.samples += 1;
+        self.sum_ns += rtt.0;
+        self.times.add(rtt.0);
+    }
+
+    /// The results; `None` without a sample.
+    pub(crate) fn result(&self) -> Option<RttResult> {
+        let quantile_ms = |share| self.times.quantile_ms(share, [self.min_ns, self.max_ns]);
+        Some(RttResult {
+            samples: self.samples,
+            p50_ms: quantile_ms(0.5)?,
+            p95_ms: quantile_ms(0.95)?,
+            p99_ms: quantile_ms(0.99)?,
+            mean_ms: self.sum_ns as f64 / 1e6 / self.samples as f64,
+            max_ms: self.max_ns as f64 / 1e6,
+        })
+    }
+}
+
+/// RTT samples of a flow's data sender; of all subflows for a multipath connection.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct RttResult {
+    /// Number of samples.
+    pub samples: u64,
+    /// Mean.
+    pub mean_ms: f64,
+    /// Median, within 0.4 %.
+    pub p50_ms: f64,
+    /// 95th percentile.
+    pub p95_ms: f64,
+    /// 99th percentile.
+    pub p99_ms: f64,
+    /// Maximum.
+    pub max_ms: f64,
 }
 
 /// Delays of a flow's data packets. Each retransmission counts as a packet.

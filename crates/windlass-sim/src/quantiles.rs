@@ -34,6 +34,11 @@ impl Histogram {
         };
         self.counts.iter().position(reaches).filter(|_| self.total > 0).map(middle)
     }
+
+    /// The quantile in milliseconds, between the exact extremes `[least, most]` in nanoseconds.
+    pub fn quantile_ms(&self, share: f64, [least, most]: [u64; 2]) -> Option<f64> {
+        self.quantile(share).map(|ns| ns.clamp(least as f64, most as f64) / 1e6)
+    }
 }
 
 fn place(ns: u64) -> usize {

@@ -9,7 +9,7 @@ use windlass_tcp::Segment;
 use windlass_tcp::quick_start::Carried;
 
 use crate::evidence::Decisions;
-use crate::latency::{MessageResult, TransitResult, or_infinite};
+use crate::latency::{MessageResult, RttResult, TransitResult, or_infinite};
 pub use crate::packet::PathPacket;
 use crate::radio::results::is_zero;
 pub use crate::radio::results::{RadioResult, RadioUse, StationResult};
@@ -62,6 +62,9 @@ pub struct FlowResult {
     pub responses_s: Vec<f64>,
     /// Reason of the connection's failure; `None` without a failure.
     pub failure: Option<String>,
+    /// RTT samples of its data sender; `None` unless requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt: Option<Box<RttResult>>,
     /// Delays of its data packets; `None` unless requested.
     #[serde(default)]
     pub transit: Option<Box<TransitResult>>,

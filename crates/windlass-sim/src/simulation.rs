@@ -294,6 +294,9 @@ impl Simulation {
         self.core.counts.received += 1;
         // The slot is freed first, so that the answer reuses it.
         self.core.packets.remove(id);
+        if let Some(delays) = &mut self.delays {
+            delays.on_delivered(&self.core, host);
+        }
         self.flush(host);
     }
 

@@ -49,6 +49,29 @@ fn a_queue_that_grows_shows_in_delay_and_jitter() {
     near(second.jitter_ms.unwrap(), 6.0);
 }
 
+/// A full segment of 1500 bytes takes 12 ms at 1 Mbit/s and an acknowledgement of 40 bytes 0.32 ms, each after 20 ms. A
+/// bulk flow fills the queue of 20 packets, so that its RTTs lie between this and 20 packets more. Flows without TCP
+/// have none.
+#[test]
+fn rtt_samples_lie_between_the_idle_path_and_the_full_queue() {
+    let bulk = flow([0, 1], rfc("newreno"), Traffic::Bulk { bytes: None });
+    let other =
+        flow([1, 0], rfc("newreno"), Traffic::CbrUdp(cbr(100, 100_000, Time::from_secs(9))));
+    let mut config =
+        network(vec![link([0, 1], 1_000_000, 20)], vec![bulk, other], Time::from_secs(20));
+    config.links[0].queue = windlass_sim::link::QueueLimit::Packets(20);
+    assert_eq!(run(config.clone()).flows[0].rtt, None, "not recorded");
+    config.record = Record { delays: true, ..Record::default() };
+    let flows = run(config).flows;
+    let rtt = flows[0].rtt.as_deref().unwrap();
+    assert_eq!(flows[1].rtt, None);
+    assert!(rtt.p50_ms < rtt.p95_ms && rtt.p95_ms <= rtt.p99_ms && rtt.p99_ms <= rtt.max_ms);
+    assert!((200.0..52.4 + 21.0 * 12.1).contains(&rtt.p99_ms), "{rtt:?}");
+    assert!((52.3..rtt.max_ms).contains(&rtt.mean_ms), "{rtt:?}");
+    // Without timestamps there is one sample in each of about 100 RTTs.
+    assert!((80..110).contains(&rtt.samples), "{rtt:?}");
+}
+
 /// The first message waits for the handshake: two RTTs of 40 ms minus one way. Each other message takes 20 ms
 /// and its transmission time. With Nagle's algorithm, each message would wait for the delayed acknowledgement
 /// of the previous one.

@@ -49,7 +49,7 @@ fn outcome(
     result.packets.clear();
     result.timeline = None;
     result.decisions = None;
-    result.flows.iter_mut().for_each(|f| f.transit = None);
+    result.flows.iter_mut().for_each(|f| (f.rtt, f.transit) = (None, None));
     result
 }
 

@@ -30,8 +30,10 @@ Examples:
 /// Arguments of `figure`.
 #[derive(Args)]
 pub struct Figure {
-    /// Folder of results: of a run, a sweep or a comparison.
-    pub results: PathBuf,
+    /// Folders of results: of a run, a sweep or a comparison. Several folders are drawn into one
+    /// picture.
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
     /// Set the kind. `line` and `bar` draw means with intervals, and `box` and `cdf` the values of all
     /// runs. `heat` is a matrix of harm or fairness, or of a sweep with two axes. [default: line or bar
     /// with means, otherwise cdf].

@@ -10,7 +10,7 @@ use windlass_lab::scenario::Scenario;
 use windlass_lab::sweep;
 use windlass_lab::units::{BitRate, Bytes};
 
-use super::making::{Making, ready, runner};
+use super::making::{Making, ready, runner, tell_unkept};
 use crate::args::Choose;
 use crate::output::{Chatter, Failure, print};
 
@@ -81,6 +81,7 @@ pub fn run(args: &Choose, command: &str, chatter: &Chatter) -> Result<(), Failur
     let choice = Choice::new(question, args.uncertain, left_out).map_err(Failure::of)?;
     let runner = runner(args.jobs.into());
     ready(&runner, args.on, &scenario, chatter)?;
+    tell_unkept(&scenario, chatter);
     let line = |r: &RunRecord| format!("{} {} seed {}", r.experiment, r.point, r.seed);
     let making = Making { noun: "choose", runner: &runner, line, chatter };
     let tasks = choice.tasks();

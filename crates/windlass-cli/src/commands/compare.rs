@@ -7,13 +7,14 @@ use windlass_lab::outlook;
 use windlass_lab::run::store::export::{Format, Provenance, write};
 use windlass_lab::run::{RunRecord, Runner};
 
-use super::making::{Making, ready, runner};
+use super::making::{Making, ready, runner, tell_unkept};
 use crate::args::Compare;
 use crate::output::{Chatter, Failure, print, width};
 
 /// Compares algorithms on a scenario.
 pub fn run(args: &Compare, command: &str, chatter: &Chatter) -> Result<(), Failure> {
     let question = question(args)?;
+    tell_unkept(&question.scenario, chatter);
     for line in outlook::warnings(&question.scenario).map_err(Failure::input)? {
         chatter.say(format!("note: {line}"));
     }

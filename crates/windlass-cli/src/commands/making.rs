@@ -6,7 +6,7 @@ use windlass_lab::run::keep::Filled;
 use windlass_lab::run::store::{FAILURES, Memory};
 use windlass_lab::run::{Failed, RunRecord, Runner, Task, World};
 use windlass_lab::scenario::Scenario;
-use windlass_lab::{Shard, open_folder};
+use windlass_lab::{Shard, open_folder, outlook};
 
 use crate::output::{Chatter, Failure, keeps};
 
@@ -39,6 +39,13 @@ pub fn ready(
         chatter.say(format!("note: {line}"));
     }
     backend.check().map_err(Failure::of)
+}
+
+/// Tells that only `run --out` keeps some of the data that the scenario records.
+pub fn tell_unkept(scenario: &Scenario, chatter: &Chatter) {
+    if let Some(sentence) = outlook::unkept(&scenario.record) {
+        chatter.say(format!("note: {sentence}"));
+    }
 }
 
 /// The stored runs, and the error of the command if some runs gave no result, or if their tables could not be written.

@@ -14,7 +14,7 @@ use windlass_lab::scenario::{RecordSpec, Scenario};
 use windlass_lab::sweep::{check_seeds, spelt_out};
 use windlass_lab::{hindsight, outlook, overview, run_page};
 
-use super::making::{Made, Making, ready, runner};
+use super::making::{Made, Making, ready, runner, tell_unkept};
 use crate::args::Run;
 use crate::output::{Chatter, Failure, print, width};
 
@@ -160,10 +160,7 @@ fn simulate(
     making: &Making<'_>,
     chatter: &Chatter,
 ) -> Result<Made, Failure> {
-    let RecordSpec { series, capture, .. } = &scenario.record;
-    if !series.is_empty() || !capture.is_empty() {
-        chatter.say("note: the scenario records series or captures; --out DIR keeps them");
-    }
+    tell_unkept(scenario, chatter);
     making.make(tasks)
 }
 

@@ -52,6 +52,7 @@ pub fn run(experiment: &str, point: &str, seed: u64, completion_s: f64) -> RunRe
             completion_s: finished,
             responses_s: vec![],
             failure: None,
+            rtt: None,
             transit: None,
             messages: None,
             coap: None,

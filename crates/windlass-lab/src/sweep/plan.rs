@@ -165,7 +165,9 @@ impl Plan {
     ///
     /// The simulator refuses a scenario.
     pub fn warnings(&self, runner: &Runner) -> Result<Vec<(String, Vec<&str>)>, Error> {
-        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        let all = || self.points.iter().map(|p| p.point.id.as_str()).collect();
+        let unkept = outlook::unkept(&self.scenario.record);
+        let mut told: Vec<(String, Vec<&str>)> = unkept.map(|s| (s, all())).into_iter().collect();
         for p in self.points.iter().take(MOST_WARNED) {
             let at_point = |e| Error::Input(format!("point `{}`: {e}", p.point.id));
             let mut sentences = outlook::warnings(&p.scenario).map_err(at_point)?;

@@ -35,7 +35,7 @@ class Comparison(Results):
         return Page(self._page)
 
     def plot(self, measure: str | None = None, *, kind: str = "bar", ax: Any = None, **given: Any) -> Any:  # type: ignore[override]
-        """Draws each algorithm's mean with its 95 % interval, best first, and returns the axes. ``kind="heat"`` is the matrix of harm.
+        """Draws each algorithm's mean with its 95 % interval, and returns the axes. ``kind="heat"`` is the matrix of harm.
 
         ``given`` are further arguments of :func:`figure`, such as ``width`` and ``out``.
 

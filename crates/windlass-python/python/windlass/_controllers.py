@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 from . import _native
 from ._errors import InputError
@@ -38,6 +40,14 @@ class Controller:
     """Slow-start threshold, bytes; ``None`` for an algorithm without one."""
     pacing: float | None = None
     """Pacing rate, bytes per second; ``None`` for an algorithm without pacing."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        known = {name for base in cls.__mro__[1:-1] if base.__module__ == __name__ for name in vars(base) if not name.startswith("_")}
+        for name in sorted(name for name in vars(cls).keys() - known if not name.startswith("_")):
+            meant = get_close_matches(name, known, 1, 0.5 if name.startswith("on_") else 0.85)
+            if meant and callable(vars(cls)[name]):
+                warn(f"Windlass never calls {cls.__qualname__}.{name}; did you mean {meant[0]}?", stacklevel=2)
 
     def __init__(self, params: dict[str, Any], setup: Setup, conn: Conn) -> None:
         self.params, self.setup = params, setup

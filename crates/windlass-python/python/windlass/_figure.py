@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _native
 from ._errors import Error, InputError
-from ._figure_data import Matrix, Means, Samples, Source, matrix, means, of_folder, samples, shown
+from ._figure_data import Matrix, Means, Samples, Source, matrix, means, of_folder, samples, shown, together
 from ._latex import latex
 from ._table import Table
 from ._units import label_of, scale, unit_of
@@ -45,10 +45,11 @@ def figure(
     """Draws results for a paper, and returns the Matplotlib axes.
 
     Args:
-        results: a folder of results, or the results of :func:`run`, :meth:`Sweep.run` or :func:`compare`.
+        results: a folder of results, or the results of :func:`run`, :meth:`Sweep.run` or :func:`compare`. A list of them draws all into
+            one picture, with the name of each folder before its groups.
         kind: ``line`` (means with bands of their 95 % intervals), ``bar`` (means with intervals), ``box`` or ``cdf`` (values of all runs),
             or ``heat`` (a matrix) [default: ``line`` or ``bar`` with means, otherwise ``cdf``].
-        metric: a metric of the sweep or the comparison. For ``cdf`` and ``box``: a column of flows such as ``completion_s``, or the series
+        metric: a metric of the sweep or the comparison, with or without its unit. For ``cdf`` and ``box``: a column of flows such as ``completion_s``, or the series
             ``rtt_ns`` or ``latency_ns``. For ``heat`` of a comparison: a measure of harm, or ``jain_index``.
         x: the axis of a sweep along the picture [default: the axis with the most numbers].
         by: ``flow`` or ``algorithm``: the groups of ``cdf`` and ``box`` [default: the points].
@@ -58,20 +59,33 @@ def figure(
         ax: axes to draw into [default: new axes].
         command: the command in the metadata of the file [default: this call].
     """
-    source = results if isinstance(results, Source) else of_folder(fspath(results)) if isinstance(results, (str, PathLike)) else results._source()
+    several = list(results) if isinstance(results, (list, tuple)) else [results]
+    sources = [_source(one) for one in several]
+    if not sources:
+        raise InputError("results: the list is empty")
+    source = sources[0]
     kind = kind or ("cdf" if not (source.points or source.ranking) else "line" if source.points and means(source, metric, x).numeric else "bar")
     if kind not in KINDS:
         raise InputError(f"kind: {kind!r} not found; expected one of {', '.join(KINDS)}")
     data: Means | Samples | Matrix
     if kind in ("line", "bar"):
-        data = means(source, metric, x)
+        data = together([(s, means(s, metric, x)) for s in sources])
+    elif kind == "heat" and len(sources) > 1:
+        raise InputError("results: a matrix is of one folder")
     else:
-        data = matrix(source, metric) if kind == "heat" else samples(source, metric, by)
-    told = command or f"windlass.figure({source.folder or 'results'!r}, {kind!r})"
+        data = matrix(source, metric) if kind == "heat" else together([(s, samples(s, metric, by)) for s in sources])
+    names = [s.folder or "results" for s in sources]
+    told = command or f"windlass.figure({(names if len(names) > 1 else names[0])!r}, {kind!r})"
     if out is not None and fspath(out).endswith(".tex"):
         Path(out).write_text(latex(data, told), encoding="utf-8")
         return None
     return _drawn(kind, data, ax, _size(width, height), out, told)
+
+
+def _source(results: Any) -> Source:
+    if isinstance(results, Source):
+        return results
+    return of_folder(fspath(results)) if isinstance(results, (str, PathLike)) else results._source()
 
 
 def _size(width: str | float | None, height: float | None) -> tuple[float, float]:
@@ -87,11 +101,11 @@ def _size(width: str | float | None, height: float | None) -> tuple[float, float
 
 
 def _drawn(kind: str, data: Any, ax: Any, size: tuple[float, float], out: Any, command: str) -> Any:
-    draw: dict[str, Callable[[Any, Any], None]] = {"line": _line, "bar": _bar, "box": _box, "cdf": _cdf, "heat": _heat}
+    draw: dict[str, Callable[[Any, Any], int]] = {"line": _line, "bar": _bar, "box": _box, "cdf": _cdf, "heat": _heat}
     return _styled(lambda axes: draw[kind](axes, data), ax, size, out, command)
 
 
-def _styled(draw: Callable[[Any], None], ax: Any, size: tuple[float, float], out: Any, command: str) -> Any:
+def _styled(draw: Callable[[Any], int], ax: Any, size: tuple[float, float], out: Any, command: str) -> Any:
     """Draws into new axes of this size, or into the given axes, with the style of papers; and writes the file."""
     try:
         import matplotlib as mpl
@@ -113,9 +127,13 @@ def _styled(draw: Callable[[Any], None], ax: Any, size: tuple[float, float], out
         "hatch.linewidth": 0.5,
     }
     with mpl.rc_context(style):
-        if ax is None:
+        own = ax is None
+        if own:
             ax = plt.subplots(figsize=size, layout="constrained")[1]
-        draw(ax)
+        lines = draw(ax)
+        if own and lines > 2:
+            # The axes keep their height.
+            ax.figure.set_figheight(size[1] + (lines - 2) * 1.3 * font / 72)
         if out is not None:
             _save(ax.figure, fspath(out), command)
     return ax
@@ -139,7 +157,7 @@ def track(
         raise InputError(f"flow: {flow!r} has not recorded {name}; these flows have: {', '.join(flows)}")
     by, unit = scale(name, max((r[2] for r in rows), default=0))
 
-    def draw(axes: Any) -> None:
+    def draw(axes: Any) -> int:
         for i, one in enumerate(flows if flow is None else [flow]):
             points = [(t, v / by) for f, t, v in rows if f == one]
             times, values = [t for t, _ in points], [v for _, v in points]
@@ -147,7 +165,7 @@ def track(
         axes.set(xlabel="time (s)", ylabel=label_of(name, unit))
         axes.set_ylim(bottom=0)
         axes.grid(alpha=0.3, linewidth=0.5)
-        _legend(axes, flows if flow is None else [])
+        return _legend(axes, flows if flow is None else [])
 
     return _styled(draw, ax, _size(width, height), out, command or f"windlass.plot({name!r})")
 
@@ -166,15 +184,18 @@ def _save(figure: Any, out: str, command: str) -> None:
     figure.savefig(out, dpi=300, metadata=facts[ending])
 
 
-def _legend(ax: Any, groups: Sequence[str], title: str = "", *, above: bool = False) -> None:
+def _legend(ax: Any, groups: Sequence[str], title: str = "", *, above: bool = False) -> int:
+    """Names the groups. Returns the number of lines above the axes."""
     if len(groups) < 2:
-        return
-    if above:
-        # Bars leave no room.
+        return 0
+    if above or len(groups) > 4:
+        # Bars and many lines leave no room.
         columns = max(1, int(1.3 * ax.figure.get_figwidth() * 7 / (7 + max(map(len, groups)))))
-        ax.legend(frameon=False, ncols=min(columns, len(groups)), title=title or None, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-        return
-    ax.legend(frameon=False, ncols=1 if len(groups) < 5 else 2, title=title or None)
+        columns = min(columns, len(groups))
+        ax.legend(frameon=False, ncols=columns, title=title or None, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        return -(-len(groups) // columns) + bool(title)
+    ax.legend(frameon=False, title=title or None)
+    return 0
 
 
 def _dash(i: int) -> Any:
@@ -186,7 +207,7 @@ def _wide(values: Sequence[float]) -> bool:
     return min(values) > 0 and max(values) >= _WIDE * min(values)
 
 
-def _line(ax: Any, data: Means) -> None:
+def _line(ax: Any, data: Means) -> int:
     by, unit = scale(data.name, max(high for group in data.groups.values() for _, _, _, high in group))
     places = {v: i for i, v in enumerate(dict.fromkeys(x for group in data.groups.values() for x, _, _, _ in group))}
     across, x_unit = scale(data.x, max(places)) if data.numeric else (1.0, "")
@@ -209,14 +230,15 @@ def _line(ax: Any, data: Means) -> None:
             ax.minorticks_off()
     if not data.numeric:
         ax.set_xticks(range(len(places)), [shown(x) for x in places])
+        _turned(ax, [shown(x) for x in places])
         ax.set_xlim(-0.5, len(places) - 0.5)
     ax.set(xlabel=label_of(data.x, x_unit), ylabel=label_of(data.name, unit))
     ax.set_ylim(bottom=0, top=ax.get_ylim()[1] * 1.02)
     ax.grid(alpha=0.3, linewidth=0.5)
-    _legend(ax, list(data.groups), data.title)
+    return _legend(ax, list(data.groups), data.title, above=not data.numeric)
 
 
-def _bar(ax: Any, data: Means) -> None:
+def _bar(ax: Any, data: Means) -> int:
     by, unit = scale(data.name, max(high for group in data.groups.values() for _, _, _, high in group))
     places = {v: i for i, v in enumerate(dict.fromkeys(x for group in data.groups.values() for x, _, _, _ in group))}
     wide = 0.8 / len(data.groups)
@@ -231,13 +253,15 @@ def _bar(ax: Any, data: Means) -> None:
     x_unit = unit_of(data.x) if data.numeric else ""
     ax.set(xlabel=label_of(data.x, x_unit), ylabel=label_of(data.name, unit))
     ax.grid(axis="y", alpha=0.3, linewidth=0.5)
-    _legend(ax, list(data.groups), data.title, above=True)
+    return _legend(ax, list(data.groups), data.title, above=True)
 
 
 def _turned(ax: Any, labels: Sequence[str]) -> None:
     """Turns labels that would touch each other."""
     if sum(len(label) + 2 for label in labels) > 9 * ax.figure.get_figwidth():
         ax.tick_params(axis="x", rotation=30)
+        for label in ax.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
 
 
 def _finite(data: Samples) -> tuple[float, str]:
@@ -245,7 +269,7 @@ def _finite(data: Samples) -> tuple[float, str]:
     return scale(data.name, max(values, default=1.0))
 
 
-def _box(ax: Any, data: Samples) -> None:
+def _box(ax: Any, data: Samples) -> int:
     by, unit = _finite(data)
     groups = [[v / by for v in group if v != inf] for group in data.groups.values()]
     drawn = ax.boxplot(groups, patch_artist=True, widths=0.6, flierprops={"markersize": 2}, medianprops={"color": "black"})
@@ -256,9 +280,10 @@ def _box(ax: Any, data: Samples) -> None:
     ax.set_ylabel(label_of(data.name, unit))
     ax.set_ylim(bottom=0)
     ax.grid(axis="y", alpha=0.3, linewidth=0.5)
+    return 0
 
 
-def _cdf(ax: Any, data: Samples) -> None:
+def _cdf(ax: Any, data: Samples) -> int:
     by, unit = _finite(data)
     for i, (label, group) in enumerate(data.groups.items()):
         # A value that never came counts, so that its curve ends below one.
@@ -272,10 +297,10 @@ def _cdf(ax: Any, data: Samples) -> None:
     ax.set(xlabel=label_of(data.name, unit), ylabel="share of the values")
     ax.set_ylim(0, 1.02)
     ax.grid(alpha=0.3, linewidth=0.5)
-    _legend(ax, list(data.groups))
+    return _legend(ax, list(data.groups))
 
 
-def _heat(ax: Any, data: Matrix) -> None:
+def _heat(ax: Any, data: Matrix) -> int:
     values = [v for row in data.values for v in row if v is not None]
     if not values:
         raise InputError(f"metric: there is no value of {data.name}")
@@ -298,6 +323,7 @@ def _heat(ax: Any, data: Matrix) -> None:
     ax.set(xlabel=label_of(data.column, unit_of(data.column)), ylabel=label_of(data.row, unit_of(data.row)))
     name = data.name if data.name.startswith(("harm", "Jain")) else label_of(data.name, unit)
     ax.figure.colorbar(drawn, ax=ax, label=name)
+    return 0
 
 
 def main() -> int:

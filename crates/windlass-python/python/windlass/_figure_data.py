@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _native
 from ._errors import InputError
@@ -50,6 +50,9 @@ class Samples:
 
     name: str
     groups: dict[str, list[float]]
+
+
+_Grouped = TypeVar("_Grouped", Means, Samples)
 
 
 @dataclass
@@ -104,11 +107,32 @@ def axes(source: Source) -> list[str]:
     return list(Table(_native.axes([row["point"] for row in source.points])).columns) if source.points else []
 
 
+def together(parts: Sequence[tuple[Source, _Grouped]]) -> _Grouped:
+    """The groups of several folders, with the name of its folder before each."""
+    first = parts[0][1]
+    if len(parts) == 1:
+        return first
+    groups: dict[str, Any] = {}
+    for i, (source, data) in enumerate(parts):
+        folder = Path(source.folder).name if source.folder else f"results {i + 1}"
+        if isinstance(data, Means) and isinstance(first, Means) and (data.x, data.numeric) != (first.x, first.numeric):
+            raise InputError(f"results: {folder} has the axis {data.x}, and the first has {first.x}")
+        for label, values in data.groups.items():
+            name = f"{folder}: {label}" if label else folder
+            if name in groups:
+                raise InputError(f"results: two folders have the name {folder}")
+            groups[name] = values
+    return replace(first, groups=groups)
+
+
 def known(what: str, name: str | None, names: Iterable[str]) -> str:
-    """The name, or the first of the names; an error names all."""
+    """The name, or the first of the names; an error names all. A name needs no unit: ``goodput`` for ``goodput_mbps``."""
     all_ = list(dict.fromkeys(names))
     if name is None and all_:
         return all_[0]
+    longer = [one for one in all_ if one.startswith(f"{name}_")]
+    if name not in all_ and len(longer) == 1:
+        return longer[0]
     if name not in all_:
         raise InputError(f"{what}: {name!r} not found; expected one of {', '.join(all_)}")
     return name
@@ -121,6 +145,7 @@ def means(source: Source, metric: str | None, x: str | None) -> Means:
     if source.ranking:
         measure = known("metric", metric, (row["measure"] for row in source.ranking))
         rows = [row for row in source.ranking if row["measure"] == measure and row["mean"] is not None]
+        rows.sort(key=lambda row: _place(source, row["algorithm"]))
         values = [(row["algorithm"], row["mean"], _or(row["mean_low"], row["mean"]), _or(row["mean_high"], row["mean"])) for row in rows]
         return Means(measure, "algorithm", False, {"": values})
     raise InputError("kind: lines and bars need a sweep or a comparison; draw runs by cdf or box")
@@ -147,6 +172,13 @@ def _of_points(source: Source, metric: str | None, x: str | None) -> Means:
     for group in groups.values():
         group.sort(key=lambda value: value[0] if numeric else order[value[0]])
     return Means(metric, x, numeric, groups, ", ".join(label_of(name, unit_of(name)) for name in others))
+
+
+def _place(source: Source, algorithm: str) -> int:
+    """Place of an algorithm in the order of the comparison, so that all kinds of figures have the same order and colours."""
+    order = list(dict.fromkeys(point for point in source.runs.runs["point"] if point.startswith("all=")))
+    point = f"all={algorithm}"
+    return order.index(point) if point in order else len(order)
 
 
 def _or(value: float | None, other: float) -> float:
@@ -220,11 +252,11 @@ def matrix(source: Source, metric: str | None) -> Matrix:
         return _of_two_axes(source, metric)
     if not source.harm and metric is None:
         raise InputError("kind: heat needs a sweep with two axes, or a comparison with harm")
-    if metric is not None and metric.rpartition(".")[2] == "jain_index":
+    if metric is not None and metric.rpartition(".")[2] in ("jain", "jain_index"):
         return _fairness(source)
     measure = known("metric", metric, (row["measure"] for row in source.harm))
     cells = {(row["by"], row["to"]): row["harm"] for row in source.harm if row["measure"] == measure}
-    names = list(dict.fromkeys(by for by, _ in cells))
+    names = sorted(dict.fromkeys(by for by, _ in cells), key=lambda name: _place(source, name))
     return Matrix(f"harm ({label_of(measure, '')})", "by", "to", names, names, [[cells.get((r, c)) for c in names] for r in names])
 
 

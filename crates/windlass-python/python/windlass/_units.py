@@ -29,5 +29,6 @@ def scale(name: str, largest: float) -> tuple[float, str]:
 def label_of(name: str, unit: str) -> str:
     """The name of a column in words, with this unit."""
     words = name.rpartition(".")[2].removesuffix(f"_{unit_of(name)}").removeprefix("axis_").replace("_", " ")
-    words = {"rtt": "RTT", "srtt": "smoothed RTT", "jain": "Jain's index", "jain index": "Jain's index"}.get(words, words)
+    words = {"jain": "Jain's index", "jain index": "Jain's index"}.get(words, words)
+    words = " ".join({"rtt": "RTT", "srtt": "smoothed RTT"}.get(word, word) for word in words.split(" "))
     return f"{words} ({unit})" if unit else words

@@ -55,6 +55,11 @@ fields! {
     real_or_null delay_p50_ms: "Median one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p50_ms;
     real_or_null delay_p95_ms: "95th percentile of one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p95_ms;
     real_or_null delay_p99_ms: "99th percentile of one-way delay of data packets", better(Less), needs(Delays), metric_only() = flow.transit.as_ref()?.p99_ms;
+    real_or_null rtt_ms: "Mean of the data sender's RTT samples", better(Less), needs(Delays), metric_only() = flow.rtt.as_ref()?.mean_ms;
+    real_or_null rtt_p50_ms: "Median of the data sender's RTT samples", better(Less), needs(Delays), metric_only() = flow.rtt.as_ref()?.p50_ms;
+    real_or_null rtt_p95_ms: "95th percentile of the data sender's RTT samples", better(Less), needs(Delays), metric_only() = flow.rtt.as_ref()?.p95_ms;
+    real_or_null rtt_p99_ms: "99th percentile of the data sender's RTT samples", better(Less), needs(Delays), metric_only() = flow.rtt.as_ref()?.p99_ms;
+    real_or_null rtt_max_ms: "Largest of the data sender's RTT samples", better(Less), needs(Delays), metric_only() = flow.rtt.as_ref()?.max_ms;
     real_or_null message_p50_ms: "Median message latency; infinite if half of the messages never arrived", better(Less), needs(Deadline), metric_only() = latency(flow, |m| m.p50_ms);
     real_or_null message_age_ms: "Mean over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_mean_ms;
     real_or_null message_age_p50_ms: "Median over time of the age of the newest message at the receiver", better(Less), needs(Deadline), metric_only() = flow.messages.as_ref()?.age_p50_ms;

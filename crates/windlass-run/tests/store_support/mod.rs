@@ -29,6 +29,7 @@ pub fn flow(n: u64) -> FlowResult {
         completion_s: (n % 2 == 1).then_some(x / 13.0),
         responses_s: (0..n % 4).map(|i| (i + n) as f64 / 17.0).collect(),
         failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
+        rtt: None,
         transit: n
             .is_multiple_of(3)
             .then(|| TransitResult {

@@ -11,7 +11,7 @@ mod warnings;
 pub use air::{CellOutlook, Together, access};
 pub use text::{cells_text, text};
 pub use timeouts::{EarlyTimeout, early_timeouts};
-pub use warnings::warnings;
+pub use warnings::{unkept, warnings};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

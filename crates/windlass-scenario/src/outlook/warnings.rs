@@ -7,12 +7,20 @@ use windlass_sim::link::QueueLimit;
 
 use super::text::rate_text;
 use super::{Path, Queue, air, bursts, islands, legs, paths_of, timeouts};
-use crate::Scenario;
 use crate::compile::compile;
 use crate::units::{Bytes, Duration};
+use crate::{RecordSpec, Scenario};
 
 /// RTTs after which the beginning of a run no longer dominates its averages.
 const SETTLED_ROUND_TRIPS: u128 = 100;
+
+/// A sentence on data that the scenario records and most commands do not keep; `None` without such data.
+pub fn unkept(record: &RecordSpec) -> Option<String> {
+    let any = !record.series.is_empty() || !record.capture.is_empty();
+    let sentence =
+        "the scenario records series or captures; only `windlass run --out DIR` keeps them";
+    any.then(|| sentence.to_owned())
+}
 
 /// Warnings about probable mistakes: queues that hold everything or nothing, senders without a path to their receiver,
 /// windows that cannot fill the path, timeouts below the RTT, transfers that cannot end, and short runs. One sentence

@@ -102,6 +102,7 @@ fn flow(config: &FlowConfig, f: &Flow, end: Time) -> FlowResult {
         completion_s,
         responses_s: Vec::new(),
         failure: None,
+        rtt: None,
         transit: None,
         messages: None,
         coap: None,
