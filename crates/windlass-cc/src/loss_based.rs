@@ -417,7 +417,10 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         if self.reduction == Reduction::Undone {
             self.reduction = Reduction::Final;
         }
-        self.news = 0;
+        // The acknowledgement that ends a reduction without growth may begin the next one.
+        if to != Phase::Open || c.cwnd_limited() {
+            self.news = 0;
+        }
     }
 
     fn on_undo(&mut self, p: &Self::Params, c: &Conn, _why: Undo) {

@@ -36,6 +36,7 @@ impl Endpoint {
     /// After [`close`](Endpoint::close) the call has no effect.
     pub fn offer(&mut self, bytes: u64) {
         if !self.stream.fin_queued {
+            self.stream.resumed |= self.send.una == self.send.max;
             self.stream.end = self.stream.end.saturating_add(bytes).min(1 << 60);
         }
     }

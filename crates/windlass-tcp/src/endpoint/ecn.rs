@@ -17,7 +17,7 @@ const FEW_QUICK: u32 = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct EcnState {
     /// True if both sides have agreed on ECN.
-    agreed: bool,
+    pub(super) agreed: bool,
     /// State of accurate ECN, if both sides have agreed on it.
     accurate: Option<AccurateEcn>,
     /// True if acknowledgements carry the echo: until the peer has reduced its cwnd (RFC 3168), or, for an
@@ -131,7 +131,7 @@ impl Endpoint {
     }
 
     /// True if the acknowledgement reports a mark.
-    fn is_echoed(&self, s: &Segment) -> bool {
+    pub(super) fn is_echoed(&self, s: &Segment) -> bool {
         match &self.ecn.accurate {
             Some(accurate) => accurate.news > 0,
             None => s.flags.has(Flags::ECE),

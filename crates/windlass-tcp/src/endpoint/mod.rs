@@ -90,7 +90,7 @@ impl Endpoint {
             passive: false,
             bursting: false,
             agreed: Negotiated::none(p.mss()),
-            stream: Stream { end: 1, fin_queued: false, shut_read: false },
+            stream: Stream { end: 1, fin_queued: false, resumed: false, shut_read: false },
             send: Sender::new(p, iss),
             recv: Receiver::default(),
             timers: Timers::default(),

@@ -113,4 +113,6 @@ pub(super) struct Stream {
     pub(super) fin_queued: bool,
     /// True if the application has closed the receiving direction too (`SHUT_RD`).
     pub(super) shut_read: bool,
+    /// True if the application has written data while none were outstanding, and none of these were sent.
+    pub(super) resumed: bool,
 }

@@ -94,6 +94,9 @@ impl Endpoint {
             // No data are outstanding, as at an end that only receives.
             self.update_window(p, start, ack, window);
             self.send.retries = 0;
+            if p.stack.rules == Flavour::Linux && s.len == 0 {
+                self.timers.persist = Time::NEVER; // begins again if data wait (`tcp_ack_probe`)
+            }
             self.count_marks(s, 0);
             self.on_echo(p, now, 0, s);
             return true;
@@ -183,7 +186,7 @@ impl Endpoint {
         }
         if let Some(why) = a.spurious {
             self.undo(p, now, why);
-            self.follow_phase(p, now, a);
+            self.follow_phase(p, now, a, false);
         }
         if a.ack == self.send.una {
             self.on_echo(p, now, 0, s);
@@ -214,7 +217,7 @@ impl Endpoint {
             duplicate: a.duplicate && !raises,
         };
         self.tell_of_acknowledgement(p, now, event);
-        self.follow_phase(p, now, a);
+        self.follow_phase(p, now, a, self.ecn.agreed && self.is_echoed(s));
         if a.probe_repaired {
             self.answer_repaired_loss(p, now);
         }
@@ -239,8 +242,8 @@ impl Endpoint {
         self.note(p, now, Cause::Acks, self.send.phase, conn.flight_size);
     }
 
-    /// Updates the phase of recovery.
-    fn follow_phase(&mut self, p: &Profile, now: Time, a: &AckSummary) {
+    /// Updates the phase of recovery. `marked` is true if the acknowledgement echoes a mark.
+    fn follow_phase(&mut self, p: &Profile, now: Time, a: &AckSummary, marked: bool) {
         let linux = p.stack.rules == Flavour::Linux;
         // `tcp_is_non_sack_preventing_reopen`: without SACK, data above `recover` must be acknowledged.
         let beyond = u64::from(linux && self.send.counts_duplicates() && a.spurious.is_none());
@@ -277,8 +280,10 @@ impl Endpoint {
         let seamless = linux && again && self.send.samples && self.send.phase == Phase::Recovery;
         if over && !seamless {
             let flight = self.send.flight_size();
-            // An acknowledgement that ends one recovery and begins another does not grow cwnd between them.
-            let limits = if linux && again { 0 } else { flags::CWND_LIMITED };
+            // An acknowledgement that ends one reduction and begins another does not grow cwnd between them, and
+            // none grows an unused cwnd.
+            let grows = !linux || self.send.usage.full && !again && !marked;
+            let limits = if grows { flags::CWND_LIMITED } else { 0 };
             self.change_phase(p, now, Phase::Open, flight, Cause::RecoveryEnds, limits);
         }
         if again {
@@ -302,9 +307,11 @@ impl Endpoint {
         } else if restarts {
             self.arm_rto(p, now);
         }
-        if p.stack.rules == Flavour::Linux && !self.send.rack.deadline.is_never() {
-            self.send.rack.probe_deadline = Time::NEVER; // both share one timer
-        } else if self.send.selective {
+        let linux = p.stack.rules == Flavour::Linux;
+        let repairs = matches!(self.send.phase, Phase::Recovery | Phase::Loss);
+        if linux && (repairs || !self.send.rack.deadline.is_never()) {
+            self.send.rack.probe_deadline = Time::NEVER; // all share one timer
+        } else if self.send.selective && (!linux || advanced || restarts) {
             // RFC 8985-7.2-1
             self.arm_probe(p, now, advanced);
         }

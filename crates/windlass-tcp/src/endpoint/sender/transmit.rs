@@ -283,12 +283,15 @@ impl Endpoint {
     /// RFC 5681 section 4.1.
     // RFC 5681-4.1-1
     fn restart_after_idle(&mut self, p: &Profile, now: Time) {
+        let resumed = std::mem::take(&mut self.stream.resumed);
         if self.send.last_sent == Time::ZERO {
             return;
         }
         let gap = now.since(self.send.last_sent);
         let rto = self.rto(p);
-        let reset = p.stack.idle_restart && gap > rto;
+        // A sender that waited for the receive window was not idle (`tcp_slow_start_after_idle_check`).
+        let resumed = resumed || p.stack.rules != Flavour::Linux;
+        let reset = p.stack.idle_restart && resumed && gap > rto;
         let params = p.params_for(self.agreed.mss);
         let conn = self.conn(now, flags::APP_LIMITED);
         self.cc.on_idle_restart(&params, &conn, gap, reset);

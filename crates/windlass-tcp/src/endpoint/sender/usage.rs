@@ -13,7 +13,7 @@ pub(in crate::endpoint) struct Usage {
     /// Largest flight in this window, bytes.
     most: u64,
     /// True if cwnd was full at any time in this window.
-    full: bool,
+    pub(super) full: bool,
     /// True if the receive window stopped the sender last.
     receiver: bool,
     /// SND.NXT when the sender stopped last.

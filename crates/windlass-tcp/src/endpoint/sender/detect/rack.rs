@@ -390,8 +390,12 @@ impl Endpoint {
         }
         // Both share one timer: a probe replaces the timer for late segments.
         self.send.rack.deadline = Time::NEVER;
-        let limit = if advanced { self.rto(p) } else { self.rto_of_head(p, now) };
-        self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit).max(Span(1)));
+        // A timeout that is overdue is no limit.
+        let limit = match if advanced { self.rto(p) } else { self.rto_of_head(p, now) } {
+            Span::ZERO => after,
+            limit => limit,
+        };
+        self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit));
     }
 
     /// Section 7.3: processes the probe's timer. The retransmission timer restarts.
