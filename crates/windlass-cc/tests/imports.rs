@@ -327,6 +327,7 @@ fn cubic_with_the_standard_slow_start_imports_only_its_dependencies() {
     let cubic = ["algorithms::loss::cubic", "loss_based", "slow_start::standard"];
     let used: Vec<String> = reached(&cubic, &imports).into_iter().collect();
     let expected = [
+        "algorithms::loss::cubic::linux",
         "arithmetic::math",
         "arithmetic::window",
         "congestion_avoidance",

@@ -14,6 +14,10 @@ UNIT = 332_307_203
 """(2^30 / 10^9)^3 with 28 fractional bits."""
 U32 = (1 << 32) - 1
 MAX_WINDOW_Q = 1 << 56
+LINUX_TICK = 4_000_000
+"""A tick of Linux with HZ = 250, nanoseconds."""
+K_UNITS = 1_953_125
+"""2^-10 s in ticks, with 11 fractional bits."""
 
 
 def cbrt(x: int) -> int:
@@ -32,16 +36,15 @@ class Cubic(wl.WindowController):
         ratio = {key: round(params[key] * 65536) for key in ("c", "keep", "keep_ecn")}
         self.c, self.keep, self.keep_ecn = ratio["c"], ratio["keep"], ratio["keep_ecn"]
         self.curve = (min(self.c, 100 << 16) * UNIT) >> 16
-        self.alpha = self._alpha(params["reno_paced"])
+        self.alpha = self._alpha()
         self.clock, self.epoch = "unset", 0
-        self.w_est = self.k = self.w_max = self.cwnd_prior = self.counted = 0
+        self.w_est = self.k = self.w_max = self.cwnd_prior = 0
+        self.at = self.held = self.acks = self.per = self.counted = 0
         self.prior = (0, "unset", 0, 0, 0, 0)
         super().__init__(params, setup, conn)
 
-    def _alpha(self, paced):
+    def _alpha(self):
         cut, kept = 65536 - self.keep, 65536 + self.keep
-        if paced:
-            return 8 * 65536 // max(8 * kept // 3 // max(cut, 1), 1)
         first, rest = divmod((3 * cut) << 8, kept)
         return (first << 8) + (rest << 8) // kept
 
@@ -75,7 +78,9 @@ class Cubic(wl.WindowController):
         return min(self.segments_after(elapsed) * conn.mss, MAX_WINDOW_Q)
 
     def on_ack(self, conn, ack):
-        if self.cwnd < self.ssthresh:
+        if self.params["reno_paced"]:
+            pass
+        elif self.cwnd < self.ssthresh:
             self.clock = "unset"
         elif self.clock == "running" and "cwnd" not in conn.limited_by:
             self.epoch, self.clock = self.elapsed(conn), "stopped"
@@ -102,10 +107,9 @@ class Cubic(wl.WindowController):
 
     def increase(self, conn, ack, credit):
         cwnd, cwnd_q = int(self.cwnd), int(self.cwnd_exact * 65536)
-        self.start_clock(conn, cwnd_q)
         if self.params["reno_paced"]:
-            self.grow_w_est(conn, credit, cwnd)
-            return self.make_up(conn, credit, cwnd)
+            return self.grow_as_linux(conn, credit, cwnd)
+        self.start_clock(conn, cwnd_q)
         self.grow_w_est(conn, ack.acked, cwnd)
         elapsed, counted = self.elapsed(conn), max(credit, conn.mss)
         if self.params["friendliness"] and self.w_cubic(conn, elapsed) < self.w_est:
@@ -114,27 +118,56 @@ class Cubic(wl.WindowController):
         gap = min(max(ahead - cwnd_q, 0), cwnd_q // 2)
         return (gap * counted // cwnd) / 65536
 
-    def make_up(self, conn, credit, cwnd):
-        ahead = self.segments_after(self.elapsed(conn) + (conn.min_rtt_ns or 0))
-        top = self.w_max << (FRACTION - SEGMENT)
-        whole, away = top >> FRACTION, abs(ahead - top) >> FRACTION
-        cubic = max(whole - away, 0) if ahead < top else whole + away
-        mss = max(conn.mss, 1)
-        held = max(cwnd // mss, 1)
-        goal = max(cubic, held)
-        if self.params["friendliness"] and self.w_est >= (goal + 1) * (mss << FRACTION):
-            goal = self.w_est // (mss << FRACTION)
-        count = held // (goal - held) if goal > held else 100 * held
-        if self.cwnd_prior == 0:
-            count = min(count, 20)
-        count = min(max(count, 2), 65535)
-        grown, counted = 0, self.counted
-        if counted >= count:
-            counted, grown = 0, 1
-        counted += max(credit // mss, 1)
-        grown += counted // count
-        self.counted = counted % count
+    def grow_as_linux(self, conn, credit, cwnd):
+        mss, now = max(conn.mss, 1), conn.now_ns // LINUX_TICK
+        window, segment = max(cwnd // mss, 1), mss << FRACTION
+        acked = max(credit // mss, 1)
+        self.acks += acked
+        if window != self.held or now - self.at > 7:
+            if self.clock != "running" or now > self.at:
+                self.held, self.at = window, now
+                if self.clock != "running":
+                    self.begin_as_linux(now, window, segment)
+                    self.acks = acked
+                self.per = self.per_growth(conn, now, window)
+            self.follow_reno(window, segment)
+        per = max(self.per, 2)
+        grown = 0
+        if self.counted >= per:
+            self.counted, grown = 0, 1
+        self.counted += acked
+        grown += self.counted // per
+        self.counted %= per
         return grown * mss
+
+    def begin_as_linux(self, now, window, segment):
+        top = self.w_max >> SEGMENT
+        scale = max((min(self.c, 100 << 16) << 10) >> 16, 1)
+        root = cbrt((1 << 40) // scale * min(max(top - window, 0), 1 << 23))
+        self.clock, self.epoch, self.w_est = "running", now * LINUX_TICK, window * segment
+        self.k, self.w_max = root * K_UNITS >> 11, max(top, window) << SEGMENT
+
+    def per_growth(self, conn, now, window):
+        ahead = now - self.epoch // LINUX_TICK + -(-(conn.min_rtt_ns or 0) // LINUX_TICK)
+        t, k = (ahead << 10) // 250, ((self.k << 11) + K_UNITS - 1) // K_UNITS
+        scale = max((min(self.c, 100 << 16) << 10) >> 16, 1)
+        away = min(abs(t - k), 1 << 21) ** 3 * scale >> 40
+        top = self.w_max >> SEGMENT
+        target = max(top - away, 0) if t < k else top + away
+        per = window // (target - window) if target > window else 100 * window
+        return min(per, 20 if self.cwnd_prior == 0 else 65535)
+
+    def follow_reno(self, window, segment):
+        if not self.params["friendliness"]:
+            return
+        eighths = 8 * (65536 + self.keep) // 3 // max(65536 - self.keep, 1)
+        per = max(window * eighths >> 3, 1)
+        grown = max(self.acks - 1, 0) // per
+        self.acks -= grown * per
+        self.w_est += grown * segment
+        beyond = self.w_est // segment - window
+        if beyond > 0:
+            self.per = min(self.per, window // beyond)
 
     def threshold(self, conn, cause):
         self.prior = (self.epoch, self.clock, self.k, self.w_max, self.cwnd_prior, self.segments(conn, self.w_est))
@@ -146,23 +179,32 @@ class Cubic(wl.WindowController):
             self.w_max = min(((65536 + keep) * cwnd >> 16) // 2, U32)
         else:
             self.w_max = cwnd
-        self.cwnd_prior = 0 if self.params["reno_paced"] and cause == "timeout" else cwnd
-        self.counted = 0
+        self.cwnd_prior = cwnd
+        if self.params["reno_paced"]:
+            self.clock, self.counted = "unset", 0
+            if cause == "timeout":
+                self.cwnd_prior = self.at = self.held = self.acks = self.per = 0
         return max(keep * conn.flight_size >> 16, 2 * conn.mss)
 
     def begin_epoch(self, conn):
-        self.clock = "unset"
+        if not self.params["reno_paced"]:
+            self.clock = "unset"
 
     def undone(self, conn):
         cwnd_q = int(self.cwnd_exact * 65536)
-        if self.segments(conn, cwnd_q) > self.cwnd_prior:
+        if self.params["reno_paced"] or self.segments(conn, cwnd_q) > self.cwnd_prior:
             return
         self.epoch, self.clock, self.k, self.w_max, self.cwnd_prior, w_est = self.prior
         self.w_est = min((w_est << (FRACTION - SEGMENT)) * conn.mss, MAX_WINDOW_Q, cwnd_q)
 
     def on_idle(self, conn, gap_ns, reset):
         super().on_idle(conn, gap_ns, reset)
-        if self.clock == "running":
+        if self.clock != "running":
+            return
+        if self.params["reno_paced"]:
+            now, idle = conn.now_ns // LINUX_TICK, conn.now_ns // LINUX_TICK - (conn.now_ns - gap_ns) // LINUX_TICK
+            self.epoch = (now - max(now - self.epoch // LINUX_TICK - idle, 0)) * LINUX_TICK
+        else:
             self.epoch += gap_ns
 
     def on_mss(self, conn, old_mss):

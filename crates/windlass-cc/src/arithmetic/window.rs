@@ -167,7 +167,7 @@ impl Window {
 
 /// Number of whole segments in `bytes`, at least one. It is usually one or two, which needs no
 /// division.
-fn counted_segments(bytes: u64, mss: NonZeroU64) -> u64 {
+pub fn counted_segments(bytes: u64, mss: NonZeroU64) -> u64 {
     match bytes.saturating_sub(mss.get()) {
         more if more < mss.get() => 1,
         more if more - mss.get() < mss.get() => 2,

@@ -1,13 +1,17 @@
 //! CUBIC (RFC 9438): the window as a cubic function of time.
 
+mod linux;
+
 use crate::arithmetic::math::{cbrt, div, divisor, excess, mul, mul_div, mul_shift};
-use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window, resized, segment_q};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW_Q, Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, kept_flight};
 use crate::event::{Ack, Conn};
 use crate::flavour::Departure;
 use crate::info::{Info, Requirements, TraceField};
 use crate::params::{ParamKind, Parameters, RATIO_BITS, Ratio};
 use crate::time::Span;
+
+use linux::{Epoch, Pace, Rules};
 
 crate::parameters! {
     /// Parameters of CUBIC.
@@ -104,20 +108,16 @@ pub struct Cubic {
     w_est_q: u64,
     /// Time from the epoch to W_max, ticks of 2^[`TICK_BITS`] ns.
     k: u32,
-    prior_k: u32,
     /// Plateau of the cubic, segments with [`SEGMENT_BITS`] fractional bits. With zero, the next epoch
     /// takes the window.
     w_max: u32,
-    prior_w_max: u32,
     /// Window before the last cut, in the unit of `w_max`.
     cwnd_prior: u32,
-    prior_cwnd_prior: u32,
-    /// W_est before the last cut, in the unit of `w_max`.
-    prior_w_est: u32,
+    /// With the parameter `reno_paced` the [`Pace`]. Otherwise `k`, `w_max`, `cwnd_prior` and W_est (in the unit of
+    /// `w_max`) before the last cut, for an undo.
+    memory: [u32; 4],
     clock: Clock,
     prior_clock: Clock,
-    /// Parameter `reno_paced`: segments acknowledged towards the next segment of growth.
-    counted: u16,
 }
 
 /// Converts bytes with [`FRACTION_BITS`] fractional bits to segments with [`SEGMENT_BITS`], rounded.
@@ -171,17 +171,25 @@ fn time_to(p: &Params, distance: u32) -> u32 {
 /// uses 32-bit words, so that with constant parameters the processor does not divide.
 #[inline]
 fn alpha(p: &Params) -> u64 {
-    const ONE: u32 = Ratio::ONE.0 as u32;
-    let keep = p.keep.0.min(Ratio::ONE.0) as u32;
-    let (cut, kept) = (ONE - keep, ONE + keep);
-    if p.reno_paced {
-        // A whole number of eighths of a window gives a segment.
-        let eighths = 8 * kept / 3 / cut.max(1);
-        return u64::from(8 * ONE / eighths.max(1));
-    }
+    let (cut, kept) = shares(p);
     // The quotient, by two digits of eight bits.
     let (first, rest) = (((3 * cut) << 8) / kept, ((3 * cut) << 8) % kept);
     u64::from((first << 8) + (rest << 8) / kept)
+}
+
+/// The eighths of a window that give Reno's window a segment (`beta_scale`): 8/alpha, cut.
+#[inline]
+fn reno_eighths(p: &Params) -> u64 {
+    let (cut, kept) = shares(p);
+    u64::from(8 * kept / 3 / cut.max(1))
+}
+
+/// 1 - beta and 1 + beta, 16 fractional bits.
+#[inline]
+fn shares(p: &Params) -> (u32, u32) {
+    const ONE: u32 = Ratio::ONE.0 as u32;
+    let keep = p.keep.0.min(Ratio::ONE.0) as u32;
+    (ONE - keep, ONE + keep)
 }
 
 impl Cubic {
@@ -250,35 +258,29 @@ impl Cubic {
         self.w_cubic_q(p, c, self.elapsed(c).saturating_add(rtt))
     }
 
-    /// Parameter `reno_paced`: grows by a segment per number of acknowledged segments. The number
-    /// depends on the missing whole segments from the window to the larger of W_cubic and Reno's
-    /// window.
-    fn make_up(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
-        // One minimum RTT ahead, instead of the SRTT.
-        let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
-        let ahead = self.segments_after(p, self.elapsed(c).saturating_add(rtt));
-        // The difference and W_max are both cut to whole segments.
-        let top = self.w_max_q();
-        let (whole, away) = (top >> FRACTION_BITS, ahead.abs_diff(top) >> FRACTION_BITS);
-        let cubic = if ahead < top { excess(whole, away) } else { whole + away };
-        let cwnd = w.whole_segments(c);
-        let mut goal = cubic.max(cwnd);
-        let segment = segment_q(c);
-        // Divide only if Reno's window is larger by at least a whole segment.
-        if p.friendliness && self.w_est_q >= mul(goal + 1, segment.get()) {
-            goal = self.w_est_q / segment;
-        }
-        let mut count = match goal - cwnd {
-            0 => mul(100, cwnd),
-            lacking => cwnd / divisor(lacking),
+    /// Growth with the parameter `reno_paced`.
+    fn avoid_as_linux(&mut self, p: &Params, c: &Conn, credit: u64, w: &mut Window) {
+        let rules = Rules {
+            scale: ((p.c.0.min(STEEPEST) << 10) >> RATIO_BITS).max(1),
+            reno_eighths: reno_eighths(p),
+            friendliness: p.friendliness,
+            searching: self.cwnd_prior == 0,
         };
-        if self.cwnd_prior == 0 {
-            // Before the first loss, and after a timeout: at least a twentieth per RTT.
-            count = count.min(20);
+        let mut epoch = Epoch {
+            runs: self.clock == Clock::Running,
+            since: self.epoch,
+            k: self.k,
+            top: u64::from(self.w_max >> SEGMENT_BITS),
+            reno_q: self.w_est_q,
+        };
+        let mut pace = Pace::of(self.memory);
+        pace.grow(&rules, &mut epoch, c, credit, w);
+        self.memory = pace.words();
+        if epoch.runs {
+            self.clock = Clock::Running;
+            (self.epoch, self.k, self.w_est_q) = (epoch.since, epoch.k, epoch.reno_q);
+            self.w_max = (epoch.top << SEGMENT_BITS).min(u32::MAX.into()) as u32;
         }
-        // The count has 16 bits.
-        let count = count.clamp(2, u64::from(u16::MAX));
-        self.counted = w.add_counted(c, self.counted.into(), credit, count) as u16;
     }
 
     /// RFC 9438 figure 4: Reno's window grows by alpha segments per RTT, and by one segment per RTT
@@ -344,20 +346,18 @@ impl CongestionAvoidance for Cubic {
             prior_epoch: 0,
             w_est_q: 0,
             k: 0,
-            prior_k: 0,
             w_max: 0,
-            prior_w_max: 0,
             cwnd_prior: 0,
-            prior_cwnd_prior: 0,
-            prior_w_est: 0,
+            memory: [0; 4],
             clock: Clock::Unset,
             prior_clock: Clock::Unset,
-            counted: 0,
         }
     }
 
-    fn observe(&mut self, _p: &Params, c: &Conn, _a: &Ack, w: &mut Window) {
-        if w.in_slow_start() {
+    fn observe(&mut self, p: &Params, c: &Conn, _a: &Ack, w: &mut Window) {
+        if p.reno_paced {
+            // Only a reduction ends an epoch.
+        } else if w.in_slow_start() {
             // The next congestion avoidance is a new stage.
             self.clock = Clock::Unset;
         } else if self.clock == Clock::Running && !c.cwnd_limited() {
@@ -368,14 +368,11 @@ impl CongestionAvoidance for Cubic {
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, a: &Ack, credit: u64, w: &mut Window) {
+        if p.reno_paced {
+            return self.avoid_as_linux(p, c, credit, w);
+        }
         self.start_clock(p, c, w);
         let (cwnd, cwnd_q) = (w.cwnd(), w.cwnd_q());
-        if p.reno_paced {
-            // `bictcp_update` counts delivered segments.
-            self.grow_w_est(p, c, credit, cwnd);
-            self.make_up(p, c, credit, w);
-            return;
-        }
         self.grow_w_est(p, c, a.acked, cwnd);
         let elapsed = self.elapsed(c);
         let counted = credit.max(u64::from(c.mss));
@@ -397,10 +394,10 @@ impl CongestionAvoidance for Cubic {
     fn ssthresh(&mut self, p: &Params, c: &Conn, w: &Window, why: CongestionEvent) -> u64 {
         self.prior_epoch = self.epoch;
         self.prior_clock = self.clock;
-        self.prior_k = self.k;
-        self.prior_w_max = self.w_max;
-        self.prior_cwnd_prior = self.cwnd_prior;
-        self.prior_w_est = segments(c, self.w_est_q);
+        if !p.reno_paced {
+            let w_est = segments(c, self.w_est_q);
+            self.memory = [self.k, self.w_max, self.cwnd_prior, w_est];
+        }
         let keep = if why == CongestionEvent::Ecn { p.keep_ecn } else { p.keep };
         let cwnd = segments(c, w.cwnd_q());
         // RFC 9438-4.8-1
@@ -413,42 +410,54 @@ impl CongestionAvoidance for Cubic {
         } else {
             cwnd
         };
-        // In Linux, the state after a timeout is as before the first loss.
-        self.cwnd_prior = if p.reno_paced && why == CongestionEvent::Timeout { 0 } else { cwnd };
-        self.counted = 0;
+        self.cwnd_prior = cwnd;
+        if p.reno_paced {
+            // In Linux, the state after a timeout is as before the first loss.
+            let timeout = why == CongestionEvent::Timeout;
+            self.clock = Clock::Unset;
+            self.memory = Pace::of(self.memory).reduced(timeout).words();
+            self.cwnd_prior = if timeout { 0 } else { cwnd };
+        }
         kept_flight(c, keep)
     }
 
-    fn restart(&mut self, _p: &Params, _c: &Conn, _w: &mut Window) {
-        self.clock = Clock::Unset;
+    fn restart(&mut self, p: &Params, _c: &Conn, _w: &mut Window) {
+        if !p.reno_paced {
+            self.clock = Clock::Unset;
+        }
     }
 
     /// RFC 9438 section 4.9.2: restores the state unless the window now exceeds the window before the
     /// cut.
-    fn undo(&mut self, _p: &Params, c: &Conn, w: &Window) {
+    fn undo(&mut self, p: &Params, c: &Conn, w: &Window) {
         // RFC 9438-4.9.2-1
-        if segments(c, w.cwnd_q()) > self.cwnd_prior {
+        if p.reno_paced || segments(c, w.cwnd_q()) > self.cwnd_prior {
             return;
         }
         self.epoch = self.prior_epoch;
         self.clock = self.prior_clock;
-        self.k = self.prior_k;
-        self.w_max = self.prior_w_max;
-        self.cwnd_prior = self.prior_cwnd_prior;
-        self.w_est_q = bytes_q(c, self.prior_w_est).min(w.cwnd_q());
+        let w_est;
+        [self.k, self.w_max, self.cwnd_prior, w_est] = self.memory;
+        self.w_est_q = bytes_q(c, w_est).min(w.cwnd_q());
     }
 
     // RFC 9438-4.2-1
-    fn idle(&mut self, _p: &Params, _c: &Conn, gap: Span) {
-        if self.clock == Clock::Running {
-            self.epoch = self.epoch.wrapping_add(gap.0);
+    fn idle(&mut self, p: &Params, c: &Conn, gap: Span) {
+        if self.clock != Clock::Running {
+            return;
         }
+        self.epoch = match p.reno_paced {
+            true => Epoch::idled(self.epoch, c.now.0, gap.0),
+            false => self.epoch.wrapping_add(gap.0),
+        };
     }
 
     /// Begins a new stage of congestion avoidance. The Reno estimate of the last stage would cancel the
     /// restart window at once.
-    fn fall_back(&mut self, _p: &Params, _c: &Conn, _w: &Window) {
-        self.clock = Clock::Unset;
+    fn fall_back(&mut self, p: &Params, _c: &Conn, _w: &Window) {
+        if !p.reno_paced {
+            self.clock = Clock::Unset;
+        }
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {
