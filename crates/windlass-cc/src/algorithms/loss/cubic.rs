@@ -47,7 +47,8 @@ crate::parameters! {
             "RFC 9438 section 4.3; Linux bictcp_update (false)";
         /// Grow to Reno's estimated window or to the cubic one minimum RTT ahead, whichever is
         /// larger, by the missing whole segments in each RTT and not at once. Before the first loss
-        /// and after a timeout, grow by at least a twentieth. Linux does this.
+        /// and after a timeout, grow by at least a twentieth. Windows are whole segments, times are
+        /// ticks of 4 ms, and an undo does not restore the curve. Linux does this.
         reno_paced: bool = false,
             ParamKind::Flag,
             "RFC 9438 section 4.3; Linux bictcp_update (true)";
