@@ -110,10 +110,10 @@ impl Pace {
             return;
         }
         let segment = segment_q(c);
-        let per = (mul(cwnd, r.reno_eighths) >> 3).clamp(1, u32::MAX.into()) as u32;
-        let grown = self.acks.saturating_sub(1) / per;
-        self.acks -= grown * per;
-        e.reno_q += mul(grown.into(), segment.get());
+        let per = divisor(mul(cwnd, r.reno_eighths) >> 3);
+        let grown = div(self.acks.saturating_sub(1).into(), per);
+        self.acks = excess(self.acks.into(), mul(grown, per.get())) as u32;
+        e.reno_q += mul(grown, segment.get());
         let beyond = excess(div(e.reno_q, segment), cwnd);
         if beyond > 0 {
             let most = div(cwnd, divisor(beyond)).min(u16::MAX.into()) as u16;
