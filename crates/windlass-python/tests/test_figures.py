@@ -105,7 +105,7 @@ def test_several_folders_are_drawn_into_one_picture(folders, tmp_path, command):
     drawn = wl.figure([tmp_path / "20ms", tmp_path / "80ms"], "cdf", metric="rtt_ns")
     assert [line.get_label() for line in drawn.lines] == ["20ms: f", "80ms: f"]
     command("figure", tmp_path / "20ms", tmp_path / "80ms", "--kind", "box", "--metric", "rtt_ns", "--out", tmp_path / "both.svg")
-    lines = wl.figure([folders / "sweep", folders / "sweep" / ".." / "sweep"][:1], "line", metric="flow.*.goodput")
+    lines = wl.figure([folders / "sweep"], "line", metric="flow.*.goodput")
     assert [line.get_label() for line in lines.lines] == ["reno", "cubic"]
     with pytest.raises(wl.InputError, match="two folders have the name sweep"):
         wl.figure([folders / "sweep", folders / "sweep"], "line")

@@ -6,15 +6,16 @@ use windlass_tcp::Endpoint;
 use crate::config::Config;
 use crate::core::Core;
 use crate::host::{Host, Kind};
-use crate::latency::{RttResult, Rtts, Transit, TransitResult};
+use crate::latency::{RttResult, Transit, TransitResult};
 use crate::packet::Body;
+use crate::quantiles::Times;
 
 /// Delays of the data packets of each flow, and RTT samples; absent if delays are not measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     /// By flow.
     transits: Vec<Transit>,
-    rtts: Vec<Rtts>,
+    rtts: Vec<Times>,
     /// Number of samples of each endpoint that were recorded, by track: flows, then subflows.
     known: Vec<u32>,
 }
@@ -24,7 +25,7 @@ impl Delays {
         let flows = config.flows.len();
         let delays = || Delays {
             transits: vec![Transit::default(); flows],
-            rtts: vec![Rtts::default(); flows],
+            rtts: vec![Times::default(); flows],
             known: vec![0; flows + config.subflows()],
         };
         config.record.delays.then(|| Box::new(delays()))
@@ -75,7 +76,7 @@ impl Delays {
         let (samples, rtt) = endpoint.rtt_samples();
         // Each connection of successive connections counts anew.
         if samples > 0 && samples != self.known[track] {
-            self.rtts[flow].add(rtt);
+            self.rtts[flow].add(rtt.0);
         }
         self.known[track] = samples;
     }
@@ -87,6 +88,6 @@ impl Delays {
 
     /// Returns the RTTs of a flow.
     pub(crate) fn rtt(&self, flow: usize) -> Option<RttResult> {
-        self.rtts[flow].result()
+        RttResult::of(&self.rtts[flow])
     }
 }

@@ -5,17 +5,13 @@ use windlass_cc::{Span, Time};
 
 use crate::age::{Age, Ages};
 use crate::arrivals::{ArrivalProcess, Arrivals};
-use crate::quantiles::Histogram;
+use crate::quantiles::Times;
 use crate::traffic::Cbr;
 
 /// Delays of a flow's data packets, including retransmissions. A delay begins when the sender hands
 /// the packet to its first link or radio, and ends on arrival.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Transit {
-    packets: u64,
-    sum_ns: u64,
-    min_ns: u64,
-    max_ns: u64,
     /// Sum of the differences between the delays of successive arrivals.
     varied_ns: u64,
     /// Interarrival jitter of RFC 3550 section 6.4.1, in sixteenths of a nanosecond.
@@ -23,82 +19,41 @@ pub struct Transit {
     first: Time,
     last: Time,
     last_delay_ns: u64,
-    delays: Histogram,
+    delays: Times,
 }
 
 impl Transit {
     /// Records the arrival of a packet that was sent at `sent`.
     pub fn arrival(&mut self, sent: Time, now: Time) {
         let delay = now.since(sent).0;
-        if self.packets == 0 {
-            (self.first, self.min_ns) = (now, delay);
+        if self.delays.count() == 0 {
+            self.first = now;
         } else {
             let change = delay.abs_diff(self.last_delay_ns);
             self.varied_ns += change;
             // J += (|D| - J) / 16, with the integer arithmetic of the RFC's appendix A.8.
             self.smoothed = self.smoothed + change - ((self.smoothed + 8) >> 4);
         }
-        self.packets += 1;
-        self.sum_ns += delay;
-        self.min_ns = self.min_ns.min(delay);
-        self.max_ns = self.max_ns.max(delay);
         self.delays.add(delay);
         (self.last, self.last_delay_ns) = (now, delay);
     }
 
     /// The results; `None` without a packet.
     pub fn result(&self) -> Option<TransitResult> {
-        let n = self.packets;
+        let n = self.delays.count();
         let ms = |ns: u64| ns as f64 / 1e6;
         let per_gap = |ns: u64| (n > 1).then(|| ms(ns) / (n - 1) as f64);
         (n > 0).then(|| TransitResult {
             packets: n,
-            mean_ms: ms(self.sum_ns) / n as f64,
-            min_ms: ms(self.min_ns),
-            max_ms: ms(self.max_ns),
+            mean_ms: self.delays.mean_ms(),
+            min_ms: self.delays.min_ms(),
+            max_ms: self.delays.max_ms(),
             jitter_ms: per_gap(self.varied_ns),
             jitter_smoothed_ms: (n > 1).then(|| ms(self.smoothed) / 16.0),
             gap_ms: per_gap(self.last.since(self.first).0),
-            p50_ms: self.quantile_ms(0.5),
-            p95_ms: self.quantile_ms(0.95),
-            p99_ms: self.quantile_ms(0.99),
-        })
-    }
-
-    fn quantile_ms(&self, share: f64) -> Option<f64> {
-        self.delays.quantile_ms(share, [self.min_ns, self.max_ns])
-    }
-}
-
-/// RTT samples of a data sender.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub(crate) struct Rtts {
-    samples: u64,
-    sum_ns: u64,
-    min_ns: u64,
-    max_ns: u64,
-    times: Histogram,
-}
-
-impl Rtts {
-    pub(crate) fn add(&mut self, rtt: Span) {
-        self.min_ns = if self.samples == 0 { rtt.0 } else { self.min_ns.min(rtt.0) };
-        self.max_ns = self.max_ns.max(rtt.0);
-        self.samples += 1;
-        self.sum_ns += rtt.0;
-        self.times.add(rtt.0);
-    }
-
-    /// The results; `None` without a sample.
-    pub(crate) fn result(&self) -> Option<RttResult> {
-        let quantile_ms = |share| self.times.quantile_ms(share, [self.min_ns, self.max_ns]);
-        Some(RttResult {
-            samples: self.samples,
-            p50_ms: quantile_ms(0.5)?,
-            p95_ms: quantile_ms(0.95)?,
-            p99_ms: quantile_ms(0.99)?,
-            mean_ms: self.sum_ns as f64 / 1e6 / self.samples as f64,
-            max_ms: self.max_ns as f64 / 1e6,
+            p50_ms: self.delays.quantile_ms(0.5),
+            p95_ms: self.delays.quantile_ms(0.95),
+            p99_ms: self.delays.quantile_ms(0.99),
         })
     }
 }
@@ -118,6 +73,20 @@ pub struct RttResult {
     pub p99_ms: f64,
     /// Maximum.
     pub max_ms: f64,
+}
+
+impl RttResult {
+    /// `None` without a sample.
+    pub(crate) fn of(rtts: &Times) -> Option<RttResult> {
+        Some(RttResult {
+            samples: rtts.count(),
+            p50_ms: rtts.quantile_ms(0.5)?,
+            p95_ms: rtts.quantile_ms(0.95)?,
+            p99_ms: rtts.quantile_ms(0.99)?,
+            mean_ms: rtts.mean_ms(),
+            max_ms: rtts.max_ms(),
+        })
+    }
 }
 
 /// Delays of a flow's data packets. Each retransmission counts as a packet.

@@ -34,10 +34,51 @@ impl Histogram {
         };
         self.counts.iter().position(reaches).filter(|_| self.total > 0).map(middle)
     }
+}
 
-    /// The quantile in milliseconds, between the exact extremes `[least, most]` in nanoseconds.
-    pub fn quantile_ms(&self, share: f64, [least, most]: [u64; 2]) -> Option<f64> {
-        self.quantile(share).map(|ns| ns.clamp(least as f64, most as f64) / 1e6)
+/// Times in nanoseconds: their mean, their extremes and their quantiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Times {
+    sum: u64,
+    min: u64,
+    max: u64,
+    histogram: Histogram,
+}
+
+impl Times {
+    /// Adds a time.
+    pub fn add(&mut self, ns: u64) {
+        self.min = if self.count() == 0 { ns } else { self.min.min(ns) };
+        self.max = self.max.max(ns);
+        self.sum += ns;
+        self.histogram.add(ns);
+    }
+
+    /// Number of times.
+    pub fn count(&self) -> u64 {
+        self.histogram.total
+    }
+
+    /// Mean, milliseconds; not a number without times.
+    pub fn mean_ms(&self) -> f64 {
+        self.sum as f64 / 1e6 / self.count() as f64
+    }
+
+    /// Minimum, milliseconds; 0 without times.
+    pub fn min_ms(&self) -> f64 {
+        self.min as f64 / 1e6
+    }
+
+    /// Maximum, milliseconds; 0 without times.
+    pub fn max_ms(&self) -> f64 {
+        self.max as f64 / 1e6
+    }
+
+    /// The quantile of this share, milliseconds, with the resolution of a histogram interval, between the exact
+    /// extremes; `None` without times.
+    pub fn quantile_ms(&self, share: f64) -> Option<f64> {
+        let exact = |ns: f64| ns.clamp(self.min as f64, self.max as f64) / 1e6;
+        self.histogram.quantile(share).map(exact)
     }
 }
 

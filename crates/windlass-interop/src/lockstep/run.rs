@@ -11,7 +11,7 @@ use super::finding::{Finding, Outcome};
 use super::shrink::shrink;
 use crate::script::{Kernel, Script, VirtualTime, World, play};
 
-/// A case starts at a multiple of this time on the kernel's clock. The third level of the timer wheel has
+/// A case starts at a multiple of this time in the kernel's count of ticks. The third level of the timer wheel has
 /// this period, so that the timers are rounded in the same way in every run.
 const PERIOD: Duration = Duration::from_nanos(16_384_000_000);
 

@@ -49,8 +49,8 @@ def figure(
             one picture, with the name of each folder before its groups.
         kind: ``line`` (means with bands of their 95 % intervals), ``bar`` (means with intervals), ``box`` or ``cdf`` (values of all runs),
             or ``heat`` (a matrix) [default: ``line`` or ``bar`` with means, otherwise ``cdf``].
-        metric: a metric of the sweep or the comparison, with or without its unit. For ``cdf`` and ``box``: a column of flows such as ``completion_s``, or the series
-            ``rtt_ns`` or ``latency_ns``. For ``heat`` of a comparison: a measure of harm, or ``jain_index``.
+        metric: a metric of the sweep or the comparison, with or without its unit. For ``cdf`` and ``box``: a column of flows such as
+            ``completion_s``, or the series ``rtt_ns`` or ``latency_ns``. For ``heat`` of a comparison: a measure of harm, or ``jain_index``.
         x: the axis of a sweep along the picture [default: the axis with the most numbers].
         by: ``flow`` or ``algorithm``: the groups of ``cdf`` and ``box`` [default: the points].
         width: ``ieee`` (3.5 in), ``ieee-two``, ``acm`` (3.33 in), ``acm-two``, or inches [default: 7].

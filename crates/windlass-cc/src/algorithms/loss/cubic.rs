@@ -411,13 +411,12 @@ impl CongestionAvoidance for Cubic {
         } else {
             cwnd
         };
-        self.cwnd_prior = cwnd;
+        // In Linux, the state after a timeout is as before the first loss.
+        let forgets = p.reno_paced && why == CongestionEvent::Timeout;
+        self.cwnd_prior = if forgets { 0 } else { cwnd };
         if p.reno_paced {
-            // In Linux, the state after a timeout is as before the first loss.
-            let timeout = why == CongestionEvent::Timeout;
             self.clock = Clock::Unset;
-            self.memory = Pace::of(self.memory).reduced(timeout).words();
-            self.cwnd_prior = if timeout { 0 } else { cwnd };
+            self.memory = Pace::of(self.memory).reduced(forgets).words();
         }
         kept_flight(c, keep)
     }

@@ -37,9 +37,8 @@ const PRIORITY: i32 = 1;
 const EARLY: Span = Span::from_millis(5);
 /// A timer may be late by one tick, plus the time that a loaded machine needs to wake a process.
 const LATE: Span = Span::from_millis(10);
-/// A tick (`HZ` is 250), and the number of ticks after which the slots of the first four levels of the timer wheel repeat.
+/// A tick: `HZ` is 250.
 const TICK: Duration = Duration::from_millis(4);
-const WHEEL_PERIOD: u64 = 4096;
 /// Time between a tick of the kernel and the start of a script, for scripts that start at a tick.
 const BEHIND_TICK: Duration = Duration::from_micros(500);
 /// A timer of the kernel's wheel expires up to an eighth of its time late.
@@ -104,7 +103,7 @@ impl Kernel {
     pub fn begin_at_multiple(&mut self, period: Duration) {
         let clock =
             || clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
-        let lead = tick_count_lead().unwrap_or_default() + BEHIND_TICK;
+        let lead = tick_count_lead(period).unwrap_or_default() + BEHIND_TICK;
         let period = period.as_nanos() as u64;
         let now = clock().saturating_sub(lead).as_nanos() as u64;
         let begin = Duration::from_nanos((now / period + 1) * period) + lead;
@@ -208,9 +207,9 @@ impl Stack for Kernel {
     }
 }
 
-/// The clock minus the kernel's count of ticks (`jiffies`), within the longest period of the timer wheel that matters here;
-/// `None` if this process may not read the count.
-fn tick_count_lead() -> Option<Duration> {
+/// The clock minus the kernel's count of ticks (`jiffies`), within a period of whole ticks; `None` if this process may not
+/// read the count.
+fn tick_count_lead(period: Duration) -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/timer_list").ok()?;
     let number = |before: &str| {
         let at = text.find(before)? + before.len();
@@ -218,5 +217,6 @@ fn tick_count_lead() -> Option<Duration> {
     };
     let ticks = TICK.as_nanos() as u64;
     let lead = (number("now at")? / ticks).wrapping_sub(number("jiffies:")?);
-    Some(TICK * (lead % WHEEL_PERIOD) as u32)
+    let within = lead % (period.as_nanos() as u64 / ticks).max(1);
+    Some(TICK * within as u32)
 }
