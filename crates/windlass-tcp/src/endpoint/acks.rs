@@ -156,7 +156,7 @@ impl Endpoint {
 
     /// Half the window in segments, within bounds (`tcp_incr_quickack`).
     fn most_quick(&self) -> u32 {
-        let window = self.recv.adv.saturating_sub(self.recv.nxt);
+        let window = self.recv.adv.saturating_sub(self.recv.last_ack_sent);
         let segment = u64::from(self.recv.acks.segment.max(1));
         (window / (2 * segment)).clamp(2, u64::from(MANY_QUICK)) as u32
     }

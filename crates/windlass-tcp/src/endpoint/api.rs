@@ -6,7 +6,7 @@ use crate::scoreboard::Scoreboard;
 
 use super::algorithm::{Algorithm, CongestionControl};
 use super::autotune::most_received;
-use super::sender::Sender;
+use super::sender::most_sent;
 use super::{Endpoint, Failure, Profile, State, Stats};
 
 impl Endpoint {
@@ -14,7 +14,7 @@ impl Endpoint {
     pub fn buffered_by(p: &Profile) -> u64 {
         let options = if p.stack.timestamps { 12 } else { 0 };
         let mss = p.mss().saturating_sub(options).max(1);
-        most_received(&p.stack, mss).min(Sender::capacity(p, mss, false))
+        most_received(&p.stack, mss).min(most_sent(p, mss))
     }
 
     /// Active open: the next [`poll_transmit`](Endpoint::poll_transmit) returns a SYN.

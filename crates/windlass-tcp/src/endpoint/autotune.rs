@@ -80,9 +80,14 @@ impl Autotune {
     /// Payload for which the buffer has memory, bytes.
     pub(super) fn clamp(&self, p: &Profile) -> u64 {
         match self.window {
-            0 => first_window(p),
+            0 => first_buffer(p) * FIRST_RATIO / 256,
             _ => self.room,
         }
+    }
+
+    /// The connection is established: its first RTT begins.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.since = now;
     }
 
     /// Sets the memory of the buffer, and the payload share of it.
@@ -102,8 +107,9 @@ impl Autotune {
         (self.rtt_end, self.rtt_since) = (nxt + window, now);
     }
 
-    /// `tcp_rcv_rtt_measure_ts`: takes an RTT sample from a full segment and updates the average. A segment is full if it
-    /// has the length `full` of the peer's longest segment (`rcv_mss`), because options may shorten all of them.
+    /// `tcp_rcv_rtt_measure_ts`: takes an RTT sample from a full segment. A smaller sample replaces the average at once.
+    /// A segment is full if it has the length `full` of the peer's longest segment (`rcv_mss`), because options may
+    /// shorten all of them.
     fn measure(&mut self, now: Time, s: &Segment, full: u32) {
         let Some(t) = s.options.timestamps else { return };
         if t.echo == self.echo || t.echo == 0 || s.len < full {
@@ -116,7 +122,7 @@ impl Autotune {
         }
         let sample = Span::from_millis(u64::from(ms.max(1))).0;
         self.rtt_8 = match self.rtt_8.0 {
-            0 => Span(8 * sample),
+            old if old == 0 || 8 * sample < old => Span(8 * sample),
             old => Span(old - old / 8 + sample),
         };
     }
@@ -159,30 +165,29 @@ fn first_buffer(p: &Profile) -> u64 {
     p.stack.initial_receive_buffer.min(p.stack.receive_buffer)
 }
 
-/// Window of a new connection, bytes.
-pub(super) fn first_window(p: &Profile) -> u64 {
-    let window = match p.stack.receive_autotuning {
-        true => (first_buffer(p) * FIRST_RATIO).div_ceil(256),
-        false => p.stack.receive_buffer,
-    };
-    window.min(MOST_IN_SYN)
-}
-
 impl Endpoint {
-    /// Updates autotuning when data arrive. The growth depends on the data that the application has read so
-    /// far.
-    pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment, in_order: bool) {
-        let mss = u64::from(self.agreed.mss);
-        // Without SACK an acknowledgement with a changed window is not a duplicate (RFC 5681 section 2), and
-        // the sender must count duplicates (`tcp_data_queue_ofo`).
-        let may_grow = in_order || self.agreed.sack;
+    /// Window of a new connection, bytes: by autotuning a multiple of this end's MSS (`tcp_select_initial_window`). Only
+    /// the answer to a SYN leaves room for the options.
+    pub(super) fn first_window(&self, p: &Profile) -> u64 {
+        if !p.stack.receive_autotuning {
+            return p.stack.receive_buffer.min(MOST_IN_SYN);
+        }
+        let mss = u64::from(if self.passive { self.agreed.mss } else { p.mss() }.max(1));
+        let window = (first_buffer(p) * FIRST_RATIO).div_ceil(256).min(MOST_IN_SYN);
+        if window > mss { window - window % mss } else { window }
+    }
+
+    /// Measures RTT and length of segments when data arrive, before they are queued.
+    pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment) {
+        let (mss, first) = (u64::from(self.agreed.mss), self.first_window(p));
         let tune = &mut self.recv.autotune;
         if tune.window == 0 {
-            let window = first_window(p);
-            tune.window = if window > mss { window - window % mss } else { window };
             tune.resize(first_buffer(p), FIRST_RATIO);
+            // One segment of the buffer stays free (`tcp_init_buffer_space`).
+            let free = tune.room.saturating_sub(mss).max(tune.room.min(2 * mss));
+            tune.window = first.min(free);
             tune.space = tune.window.min(FIRST_SPACE * mss);
-            (tune.start, tune.since) = (self.recv.read, now);
+            tune.start = self.recv.read;
         }
         if self.autotunes(p) {
             let tune = &mut self.recv.autotune;
@@ -194,19 +199,21 @@ impl Endpoint {
                 true => tune.measure(now, s, tune.segment.max(DEFAULT_MSS.min(self.agreed.mss))),
                 false => tune.measure_window(now, self.recv.nxt, self.recv.adv - self.recv.nxt),
             }
-            // `tcp_grow_window`: by two segments per arriving segment, which is acknowledged at once.
-            if may_grow
-                && s.len >= LEAST_PAYLOAD
-                && self.recv.autotune.window < self.recv.autotune.room
-            {
-                let arrived = if in_order { u64::from(s.len) } else { 0 };
-                let room = self.unused(p).saturating_sub(arrived);
-                let tune = &mut self.recv.autotune;
-                if tune.window < room {
-                    tune.window = room.min(tune.window + 2 * mss);
-                    self.recv.acks.hasten_once();
-                }
-            }
+        }
+    }
+
+    /// The window grows by two segments for each arriving segment, which is acknowledged at once
+    /// (`tcp_grow_window`). Segments in order are queued before, and segments beyond a hole after it.
+    pub(super) fn grow_window(&mut self, p: &Profile, s: &Segment) {
+        let tune = &self.recv.autotune;
+        if s.len < LEAST_PAYLOAD || tune.window >= tune.room || !self.autotunes(p) {
+            return;
+        }
+        let room = self.unused(p);
+        let tune = &mut self.recv.autotune;
+        if tune.window < room {
+            tune.window = room.min(tune.window + 2 * u64::from(self.agreed.mss));
+            self.recv.acks.hasten_once();
         }
     }
 
@@ -239,14 +246,17 @@ impl Endpoint {
     #[inline]
     pub(super) fn window_by_memory(&self, p: &Profile) -> u64 {
         let (all, unused) = (self.recv.autotune.clamp(p), self.unused(p));
+        let scale = self.agreed.rcv_scale;
+        // The header's field is rounded up, so that it does not lose a part of the window.
+        let announced = |window: u64| (window + (1 << scale) - 1) >> scale << scale;
         if unused >= all / 2 {
-            return unused.min(self.offered(p));
+            return announced(unused.min(self.offered(p)));
         }
-        let unused = unused >> self.agreed.rcv_scale << self.agreed.rcv_scale;
+        let unused = unused >> scale << scale;
         if unused < (all / 16).max(self.recv.acks.segment()) {
             0
         } else {
-            unused.min(self.offered(p))
+            announced(unused.min(self.offered(p)))
         }
     }
 
@@ -280,7 +290,7 @@ impl Endpoint {
     pub(super) fn offered(&self, p: &Profile) -> u64 {
         match self.recv.autotune.window {
             _ if !self.autotunes(p) => p.stack.receive_buffer,
-            0 => first_window(p),
+            0 => self.first_window(p),
             window => window,
         }
     }

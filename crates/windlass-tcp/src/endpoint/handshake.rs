@@ -2,8 +2,7 @@
 
 use windlass_cc::{Flavour, Setup, Time, flags};
 
-use super::autotune::first_window;
-use super::sender::Sender;
+use super::sender::SendBuffer;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
@@ -149,7 +148,6 @@ impl Endpoint {
     fn take_syn(&mut self, p: &Profile, now: Time, s: &Segment) {
         self.recv.irs = s.seq;
         self.recv.nxt = 1;
-        self.recv.adv = self.first_edge(p);
         self.recv.last_ack_sent = 1;
         let o = &s.options;
         // RFC 7323-3.2-6
@@ -172,7 +170,8 @@ impl Endpoint {
         let options = if self.agreed.timestamps { 12 } else { 0 } + self.layer.option_room();
         // RFC 9293-3.7.1-MUST-16
         self.agreed.mss = p.mss().min(peer).saturating_sub(options).max(1);
-        self.send.capacity = Sender::capacity(p, self.agreed.mss, self.layer.on);
+        self.recv.adv = self.first_edge(p);
+        self.send.buffer = SendBuffer::new(p, self.agreed.mss, self.layer.on);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         // RFC 7323-2.2-4
         self.send.wnd = self.limiting_window(u64::from(s.window));
@@ -197,6 +196,7 @@ impl Endpoint {
             false => State::Established,
         };
         self.established = true;
+        self.recv.autotune.begin(now);
         self.timers.rto = Time::NEVER;
         let again = self.send.retries.max(u32::from(self.syn_retransmitted));
         self.send.retries = 0;
@@ -255,7 +255,7 @@ impl Endpoint {
                 Flags::SYN
             }),
             // Never scaled (RFC 7323 section 2.2).
-            window: first_window(p) as u16,
+            window: self.first_window(p) as u16,
             ..Segment::default()
         };
         if answer {

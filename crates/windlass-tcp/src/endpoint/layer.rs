@@ -7,7 +7,6 @@
 use windlass_cc::group::{Group, PathView};
 use windlass_cc::{Phase, Time, flags};
 
-use super::autotune::first_window;
 use super::{Endpoint, Profile, State};
 use crate::decision::Cause;
 use crate::segment::{Flags, Segment};
@@ -94,7 +93,7 @@ impl Endpoint {
 
     /// Right edge of the receive window that this endpoint's SYN announces.
     pub(super) fn first_edge(&self, p: &Profile) -> u64 {
-        1 + if self.layer.on { NO_LIMIT } else { first_window(p) }
+        1 + if self.layer.on { NO_LIMIT } else { self.first_window(p) }
     }
 
     /// Largest window that the header can announce, bytes.

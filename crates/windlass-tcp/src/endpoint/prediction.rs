@@ -72,9 +72,10 @@ impl Endpoint {
         self.update_window(p, self.recv.nxt, self.send.una, window);
         self.send.retries = 0;
         self.take_fresh_timestamp(now, s);
-        self.follow_stream(p, now, s, true);
+        self.follow_stream(p, now, s);
         self.recv.nxt = end;
         self.on_fresh_data(p, now, s);
+        self.grow_window(p, s);
         self.acknowledge_data(p, now, false);
         true
     }

@@ -104,7 +104,12 @@ impl Endpoint {
                 self.note_duplicate_for_ecn(start);
                 self.acknowledge_quickly(p);
             } else {
-                self.follow_stream(p, now, s, !beyond);
+                self.follow_stream(p, now, s);
+            }
+            // Without SACK an acknowledgement with a changed window is not a duplicate (RFC 5681 section 2),
+            // and the sender must count duplicates (`tcp_data_queue_ofo`).
+            if beyond && self.agreed.sack {
+                self.grow_window(p, s);
             }
         }
         self.note_duplicate(p, start, end);
@@ -143,6 +148,7 @@ impl Endpoint {
         self.recv.ack_now |= duplicate || filled;
         if s.len > 0 && !duplicate {
             self.on_fresh_data(p, now, s);
+            self.grow_window(p, s);
         }
     }
 

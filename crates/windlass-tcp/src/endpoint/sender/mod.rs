@@ -3,6 +3,7 @@
 //! [`timing`]).
 
 mod ack;
+mod buffer;
 mod deliver;
 mod detect;
 mod pacing;
@@ -16,7 +17,7 @@ mod usage;
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::{AnyRto, Flavour, Phase, Span, Time};
+use windlass_cc::{AnyRto, Phase, Span, Time};
 
 use super::profile::Profile;
 use crate::scoreboard::Scoreboard;
@@ -28,10 +29,7 @@ use timing::Timed;
 use undo::SpuriousDetector;
 use usage::Usage;
 
-/// The kernel's memory for a segment that waits for its acknowledgement, in addition to the payload, bytes: 256
-/// for the descriptor and 640 for the headers. With segmentation offload, larger pieces share it.
-const SEGMENT_OVERHEAD: u64 = 896;
-
+pub(super) use buffer::{SendBuffer, most_sent};
 pub(super) use timing::mix;
 
 /// The sending half of an endpoint.
@@ -83,13 +81,7 @@ pub(super) struct Sender {
     pub(super) dup_acks: u32,
     /// Payload of a full segment: the MSS, or less if the peer's window limits it.
     pub(super) segment: u32,
-    /// Payload for which the send buffer has room, bytes.
-    pub(super) capacity: u64,
-    /// Offset up to which the application may write.
-    pub(super) writable: u64,
-    /// Acknowledged offset, merged segments included, from which on it may write again into a full buffer. Zero
-    /// if the buffer is not full.
-    pub(super) refill: u64,
+    pub(super) buffer: SendBuffer,
     /// Volume sent, retransmissions included.
     pub(super) sent: u64,
     /// Segments retransmitted.
@@ -146,9 +138,7 @@ impl Sender {
             recover: 0,
             dup_acks: 0,
             segment: p.mss(),
-            capacity: Sender::capacity(p, p.mss(), false),
-            writable: 0,
-            refill: 0,
+            buffer: SendBuffer::new(p, p.mss(), false),
             sent: 0,
             resent: 0,
             small: 0,
@@ -160,43 +150,6 @@ impl Sender {
             retries_since: Time::ZERO,
             probe_now: false,
             persist_shift: 0,
-        }
-    }
-
-    /// Payload for which the send buffer has room, in segments of `mss` bytes. By Linux's rules each segment
-    /// takes memory in addition to its payload, and the last segment may exceed the buffer.
-    pub(super) fn capacity(p: &Profile, mss: u32, layered: bool) -> u64 {
-        if p.stack.rules != Flavour::Linux || layered {
-            return p.stack.send_buffer;
-        }
-        let mss = u64::from(mss);
-        p.stack.send_buffer.div_ceil(mss + SEGMENT_OVERHEAD) * mss
-    }
-
-    /// The application, whose data end at `end`, writes into the buffer. By Linux's rules a full buffer takes
-    /// no data until a third of it is free (`sk_stream_write_space`).
-    pub(super) fn write(&mut self, p: &Profile, end: u64) {
-        if p.stack.rules != Flavour::Linux {
-            self.writable = self.una + self.capacity;
-            return;
-        }
-        let start = self.una + self.merged();
-        if start >= self.refill {
-            self.writable = start + self.capacity;
-            let full = end >= self.writable;
-            self.refill = if full { start + self.capacity / 3 } else { 0 };
-        }
-    }
-
-    /// Payload in full segments for which the send buffer has room because segments that SACK reports share
-    /// their memory (`tcp_shift_skb_data`), bytes.
-    fn merged(&self) -> u64 {
-        let segment = u64::from(self.segment);
-        match self.scoreboard.sacked() {
-            sacked if self.selective && sacked > 0 => {
-                sacked * SEGMENT_OVERHEAD / (segment + SEGMENT_OVERHEAD) / segment * segment
-            }
-            _ => 0,
         }
     }
 

@@ -125,16 +125,6 @@ impl Endpoint {
         Some(self.send(p, now, len, fin))
     }
 
-    /// One past the last byte that the application has written into the send buffer.
-    #[inline]
-    pub(in crate::endpoint) fn buffered(&mut self, p: &Profile) -> u64 {
-        let (send, end) = (&mut self.send, self.stream.end);
-        if end >= send.writable && send.una + send.scoreboard.sacked() >= send.refill {
-            send.write(p, end);
-        }
-        end.min(send.writable)
-    }
-
     /// True if the FIN follows the buffered data and was not sent yet.
     pub(super) fn awaits_fin(&self, buffered: u64) -> bool {
         self.stream.fin_queued && buffered == self.stream.end && self.send.nxt <= buffered
@@ -259,8 +249,8 @@ impl Endpoint {
             self.arm_rto(p, now);
         }
         let mut flags = Flags::ACK;
-        if start + len == self.stream.end && len > 0 {
-            // RFC 9293-3.9.1.2-MUST-61
+        // RFC 9293-3.9.1.2-MUST-61
+        if len > 0 && (start + len == self.stream.end || !again && self.pushes(p, start + len)) {
             flags = flags.with(Flags::PSH);
         }
         if fin {
