@@ -27,22 +27,35 @@ crate::parameters! {
         initial_rho: bool = false,
             ParamKind::Flag,
             "Caini and Firrincieli 2004 multiplies both; Linux hybla_init (true)";
+        /// Take the minimum of the smoothed RTT, the handshake's included, in eighths of the reference RTT, instead
+        /// of the minimum RTT of data.
+        smoothed_rtt: bool = false,
+            ParamKind::Flag,
+            "Linux hybla_recalc_param (true)";
     }
 }
 
 /// Maximum rho. Its square exceeds any useful growth of the window.
 const MAX_RHO: u64 = 1 << 26;
 
-/// Congestion avoidance of Hybla. It has no state; the host keeps the minimum RTT.
+/// Congestion avoidance of Hybla.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hybla;
+pub struct Hybla {
+    /// The minimum of the smoothed RTT. The host keeps the minimum of the RTT.
+    smoothed: Span,
+}
 
-/// rho: the minimum RTT over the reference RTT, at least one, with 16 fractional bits.
-fn rho_q16(p: &Params, c: &Conn) -> u64 {
-    if !c.min_rtt.is_known() {
-        return Ratio::ONE.0;
+impl Hybla {
+    /// rho: the minimum RTT over the reference RTT, at least one, with 16 fractional bits.
+    fn rho_q16(&self, p: &Params, c: &Conn) -> u64 {
+        let least = if p.smoothed_rtt { self.smoothed } else { c.min_rtt };
+        if !least.is_known() {
+            return Ratio::ONE.0;
+        }
+        let rho = mul_div(least.0, Ratio::ONE.0, p.reference_rtt.0);
+        let rho = if p.smoothed_rtt { rho >> 13 << 13 } else { rho };
+        rho.clamp(Ratio::ONE.0, MAX_RHO)
     }
-    mul_div(c.min_rtt.0, Ratio::ONE.0, p.reference_rtt.0).clamp(Ratio::ONE.0, MAX_RHO)
 }
 
 impl CongestionAvoidance for Hybla {
@@ -71,11 +84,16 @@ impl CongestionAvoidance for Hybla {
             why: "`hybla_cong_avoid` adds once per acknowledgement, also in slow start",
         },
         Departure::linux("initial_rho", 1, "`hybla_init` sets the initial window to rho segments"),
+        Departure::linux("smoothed_rtt", 1, "`hybla_recalc_param` takes `srtt_us` in eighths"),
         Departure::ns3("reference_rtt", Span::from_millis(50).0, "`TcpHybla`, attribute `RRTT`"),
     ];
 
-    fn init(_p: &Params, _c: &Conn) -> Hybla {
-        Hybla
+    fn init(_p: &Params, c: &Conn) -> Hybla {
+        Hybla { smoothed: c.srtt }
+    }
+
+    fn observe(&mut self, _p: &Params, c: &Conn, _a: &Ack, _w: &mut Window) {
+        self.smoothed = self.smoothed.min(c.srtt);
     }
 
     fn initial_window(p: &Params, c: &Conn, given: u64) -> u64 {
@@ -88,12 +106,17 @@ impl CongestionAvoidance for Hybla {
 
     fn slow_start_gain(&self, p: &Params, c: &Conn) -> Ratio {
         // At most 32 with 16 fractional bits.
-        let rho = rho_q16(p, c).min(p.slow_start_rho.0).min(u64::from(u32::MAX)) as u32;
-        Ratio(exp2_q16(rho) - Ratio::ONE.0)
+        let rho = self.rho_q16(p, c).min(p.slow_start_rho.0).min(u64::from(u32::MAX)) as u32;
+        let growth = match p.smoothed_rtt {
+            // `hybla_fraction` has seven fractional bits.
+            true => exp2_q16(rho & 0xffff) >> 9 << 9 << (rho >> 16),
+            false => exp2_q16(rho),
+        };
+        Ratio(growth - Ratio::ONE.0)
     }
 
     fn avoid(&mut self, p: &Params, c: &Conn, _a: &Ack, credit: u64, w: &mut Window) {
-        let rho = rho_q16(p, c);
+        let rho = self.rho_q16(p, c);
         w.add_per_window(c, credit, (rho * rho) >> 16);
     }
 
