@@ -210,6 +210,11 @@ impl Scoreboard {
         }
     }
 
+    /// The next segment is recorded one nanosecond after the previous one if both are sent at the same time.
+    pub fn send_apart(&mut self) {
+        self.latest.1 = u64::MAX;
+    }
+
     /// Returns the time to record for a segment that ends at `end`. Times and ends together give the order of
     /// sending. The time is one nanosecond later if the previous segment had the same time and did not end
     /// below `end`.

@@ -35,6 +35,8 @@ fn room(memory: u64, mss: u64) -> u64 {
 pub(in crate::endpoint) struct SendBuffer {
     /// Payload for which the buffer has room, bytes.
     capacity: u64,
+    /// Payload up to which a buffer that was full counts as full, bytes.
+    low: u64,
     /// Offset up to which the application may write.
     writable: u64,
     /// Acknowledged offset, merged segments included, from which on it may write again into a full buffer. Zero
@@ -53,6 +55,7 @@ impl SendBuffer {
     pub(in crate::endpoint) fn new(p: &Profile, mss: u32, layered: bool) -> SendBuffer {
         let mut buffer = SendBuffer {
             capacity: p.stack.send_buffer,
+            low: p.stack.send_buffer - p.stack.send_buffer / 3,
             writable: 0,
             refill: 0,
             outgrown: u64::MAX,
@@ -60,7 +63,7 @@ impl SendBuffer {
             pushed: 0,
         };
         if p.stack.rules == Flavour::Linux && !layered {
-            (buffer.capacity, buffer.outgrown) = (0, 0);
+            (buffer.capacity, buffer.low) = (0, 0);
             buffer.grow(p, u64::from(mss), 0, 2);
         }
         buffer
@@ -72,6 +75,8 @@ impl SendBuffer {
         let assumed = (mss + ASSUMED_HEADERS).next_power_of_two() + DESCRIPTOR;
         let memory = (factor * segments * assumed).min(p.stack.send_buffer);
         self.capacity = self.capacity.max(room(memory, mss));
+        // `sk_stream_is_writeable`: half of the used memory is free.
+        self.low = self.low.max(2 * memory / 3 / (mss + SEGMENT_OVERHEAD) * mss);
         self.outgrown = if memory < p.stack.send_buffer { segments * mss } else { u64::MAX };
     }
 
@@ -79,7 +84,7 @@ impl SendBuffer {
     /// rules a full buffer takes no data until a third of it is free (`sk_stream_write_space`).
     fn write(&mut self, linux: bool, start: u64, end: u64) {
         if self.refill > 0 {
-            self.refill = self.writable.saturating_sub(self.capacity / 3 * 2).max(1);
+            self.refill = self.writable.saturating_sub(self.low).max(1);
         }
         if start < self.refill {
             return;
@@ -88,7 +93,7 @@ impl SendBuffer {
         let full = linux && end >= self.writable;
         self.refill = 0;
         if full {
-            self.refill = start + self.capacity / 3;
+            self.refill = self.writable.saturating_sub(self.low).max(1);
             self.ends.push_back(self.writable);
         }
     }

@@ -76,6 +76,9 @@ pub(super) struct Sender {
     /// Number of these samples.
     pub(super) rtt_samples: u32,
     pub(super) last_sent: Time,
+    /// Time of the last burst that the application wrote while nothing was in flight. Each of its segments has a
+    /// sending time of its own, because the kernel sends them while the application writes.
+    pub(super) written_at: Time,
     /// Recovery ends when everything below this offset is acknowledged.
     pub(super) recover: u64,
     pub(super) dup_acks: u32,
@@ -135,6 +138,7 @@ impl Sender {
             last_rtt: Span::NONE,
             rtt_samples: 0,
             last_sent: Time::ZERO,
+            written_at: Time::NEVER,
             recover: 0,
             dup_acks: 0,
             segment: p.mss(),

@@ -217,6 +217,9 @@ impl Endpoint {
         // `CA_EVENT_TX_START` of BBR, draft-ietf-ccwg-bbr section 5.4.1). A paced sender may have no data in
         // flight and a full buffer.
         let paced = self.send.samples && !self.send.sampler.is_app_limited();
+        if self.send.nxt == self.send.una && (self.stream.resumed || self.send.una == 1) {
+            self.send.written_at = now;
+        }
         if !again && self.send.nxt == self.send.una && !paced {
             self.restart_after_idle(p, now);
         }
@@ -225,6 +228,9 @@ impl Endpoint {
         let space = (len + u64::from(fin)) as u32;
         let volume = self.send.scoreboard.volume(space);
         let sent = self.send.sampler.on_sent(now, outstanding, in_flight, volume);
+        if self.send.written_at == now && p.stack.rules == Flavour::Linux {
+            self.send.scoreboard.send_apart();
+        }
         self.send.scoreboard.push(start, space, sent, again);
         self.pace(p, now, len);
         self.send.nxt += u64::from(space);
