@@ -407,16 +407,19 @@ impl Scoreboard {
     }
 
     /// Removes all loss marks, because the losses were not real. A retransmitted segment then has two copies
-    /// in the network.
-    pub fn forgive(&mut self) {
+    /// in the network. With `once`, RACK does not examine the segments again that it has marked.
+    pub fn forgive(&mut self, once: bool) {
         let unit = self.unit;
+        let una = self.records.front().map_or(0, |r| r.start);
+        let first = self.place_of(self.settled_to);
+        let marked = self.records.range(first..).take_while(|r| r.lost || r.sacked).last();
+        self.settled_to = marked.filter(|_| once).map_or(una, Record::end);
         for record in self.records.iter_mut().filter(|r| r.lost && !r.sacked) {
             record.lost = false;
             self.pipe += u64::from(if unit == 0 { record.len } else { unit });
         }
         self.pending = 0;
-        let una = self.records.front().map_or(0, |r| r.start);
-        (self.counted_to, self.settled_to) = (una, una);
+        self.counted_to = una;
     }
 
     /// Discards all SACK information if the receiver has reneged (RFC 2018 section 8). A receiver has reneged

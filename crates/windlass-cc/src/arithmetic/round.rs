@@ -18,6 +18,27 @@ pub struct Round {
     samples: u32,
 }
 
+/// The base RTT by Linux's `tcp_vegas_cwnd_event` and `tcp_veno_cwnd_event`: they forget it whenever sending begins with
+/// nothing in flight. A small window that drains therefore measures its base RTT again, over the other flows' queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct BaseRtt(Span);
+
+impl BaseRtt {
+    /// Without a sample.
+    pub const NONE: BaseRtt = BaseRtt(Span::NONE);
+
+    /// Takes an acknowledgement's sample.
+    pub fn sample(&mut self, a: &Ack) {
+        self.0 = self.0.min(a.rtt);
+    }
+
+    /// This base RTT if `own`, otherwise the connection's minimum RTT.
+    pub fn or_least(self, own: bool, c: &Conn) -> Span {
+        if own { self.0 } else { c.min_rtt }
+    }
+}
+
 /// RTT of a round that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RoundRtt {

@@ -22,7 +22,7 @@ pub(super) struct EcnState {
     accurate: Option<AccurateEcn>,
     /// True if acknowledgements carry the echo: until the peer has reduced its cwnd (RFC 3168), or, for an
     /// exact echo, while arriving data are marked (RFC 8257's DCTCP.CE).
-    echo: bool,
+    pub(super) echo: bool,
     /// True if the next segment of new data reports to the peer that cwnd is reduced.
     reduced: bool,
     /// Separate acknowledgement of the data received before the marking changed: the offset that it
@@ -283,9 +283,6 @@ impl Endpoint {
             return;
         }
         let marked = s.ecn == Codepoint::Ce;
-        if p.stack.quick_acks {
-            self.hasten_for_mark(p, s);
-        }
         if !Endpoint::is_exact(p) {
             let kept = self.ecn.echo && !s.flags.has(Flags::CWR);
             self.ecn.echo = kept || marked;
@@ -303,13 +300,17 @@ impl Endpoint {
 
     /// Linux does not delay an acknowledgement if the sender's cwnd may be very small: for the first mark,
     /// for data with CWR, and for retransmitted data without a codepoint (`__tcp_ecn_check_ce`,
-    /// `tcp_ecn_accept_cwr`).
-    fn hasten_for_mark(&mut self, p: &Profile, s: &Segment) {
+    /// `tcp_ecn_accept_cwr`). `echoed` is true if marks were echoed before.
+    pub(super) fn hasten_for_mark(&mut self, p: &Profile, s: &Segment, echoed: bool) {
+        let follows = p.stack.quick_acks && p.stack.lies != Lies::HidesMarks;
+        if !follows || !self.ecn.agreed || self.ecn.accurate.is_some() {
+            return;
+        }
         self.recv.ack_now |= s.flags.has(Flags::CWR);
         match s.ecn {
             Codepoint::NotEct if self.ecn.seen => self.recv.acks.hasten(p, FEW_QUICK),
             Codepoint::NotEct => {}
-            Codepoint::Ce if !self.ecn.echo => {
+            Codepoint::Ce if !echoed => {
                 self.recv.acks.hasten(p, FEW_QUICK);
                 self.ecn.seen = true;
             }

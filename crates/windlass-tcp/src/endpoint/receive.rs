@@ -98,8 +98,12 @@ impl Endpoint {
         let end = text_end.min(right).min(self.recv.fin_at.unwrap_or(u64::MAX));
         let received = self.recv.nxt;
         let (duplicate, beyond) = (end <= self.recv.nxt && s.len > 0, start > self.recv.nxt);
+        let echoed = self.ecn.echo;
         if s.len > 0 {
             self.on_mark(p, s);
+            if duplicate || beyond {
+                self.hasten_for_mark(p, s, echoed);
+            }
             if duplicate {
                 self.note_duplicate_for_ecn(start);
                 self.acknowledge_quickly(p);
@@ -122,7 +126,7 @@ impl Endpoint {
             // RFC 9293-3.10.7.4-SHLD-31
             self.recv.ranges.insert(start, end);
         } else {
-            self.take_in_order(p, now, end, duplicate, s);
+            self.take_in_order(p, now, end, s, (!duplicate).then_some(echoed));
         }
         if let Some(fin_at) = self.recv.fin_at
             && self.recv.nxt >= fin_at
@@ -137,17 +141,28 @@ impl Endpoint {
         self.acknowledge_data(p, now, beyond);
     }
 
-    /// Processes data up to `end` that begin at or below RCV.NXT.
-    fn take_in_order(&mut self, p: &Profile, now: Time, end: u64, duplicate: bool, s: &Segment) {
+    /// Processes data up to `end` that begin at or below RCV.NXT. `fresh` is `None` for a duplicate, and otherwise true
+    /// if marks were echoed before.
+    fn take_in_order(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        end: u64,
+        s: &Segment,
+        fresh: Option<bool>,
+    ) {
         let had_gap = !self.recv.ranges.is_empty();
         self.recv.nxt = self.recv.ranges.advance(self.recv.nxt.max(end));
         // RFC 5681 section 4.2: acknowledge at once if a gap is filled, completely or in part. Linux requires
         // the whole gap.
         // RFC 5681-3.2-2
         let filled = had_gap && (!p.stack.quick_acks || self.recv.ranges.is_empty());
-        self.recv.ack_now |= duplicate || filled;
-        if s.len > 0 && !duplicate {
+        self.recv.ack_now |= fresh.is_none() || filled;
+        if s.len > 0
+            && let Some(echoed) = fresh
+        {
             self.on_fresh_data(p, now, s);
+            self.hasten_for_mark(p, s, echoed);
             self.grow_window(p, s);
         }
     }

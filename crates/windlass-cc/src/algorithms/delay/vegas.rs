@@ -1,7 +1,7 @@
 //! Vegas: keeps a few segments queued.
 
 use crate::arithmetic::math::{mul, mul_div};
-use crate::arithmetic::round::{Round, RoundRtt, backlog};
+use crate::arithmetic::round::{BaseRtt, Round, RoundRtt, backlog};
 use crate::arithmetic::window::{Window, quotient};
 use crate::congestion_avoidance::{
     CongestionAvoidance, CongestionEvent, additive, half_flight, kept_flight,
@@ -56,10 +56,10 @@ crate::parameters! {
         /// Calculate in whole segments, and once per round. The backlog is relative to the base RTT
         /// and cut to whole segments. The window moves by one at the acknowledgement that ends a
         /// round. If the round has too few samples, it grows as Reno's for this acknowledgement
-        /// only. Linux does this.
+        /// only. The base RTT is forgotten when sending begins with nothing in flight. Linux does this.
         whole: bool = false,
             ParamKind::Flag,
-            "Linux tcp_vegas_cong_avoid (true)";
+            "Linux tcp_vegas_cong_avoid, tcp_vegas_cwnd_event (true)";
     }
 }
 
@@ -105,6 +105,8 @@ pub struct Vegas {
     /// Bytes queued according to the last round with an estimate.
     queued: u64,
     course: Course,
+    /// Parameter `whole`: the base RTT.
+    base: BaseRtt,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
@@ -156,15 +158,15 @@ impl Vegas {
         if w.in_slow_start() {
             return;
         }
-        let rtt = estimate(p, rtt);
-        if !rtt.is_known() || !c.min_rtt.is_known() {
+        let (rtt, base) = (estimate(p, rtt), self.base.or_least(true, c));
+        if !rtt.is_known() || !base.is_known() {
             self.course = Course::Blind;
             return;
         }
         self.course = Course::Hold;
-        let surplus = rtt.0.saturating_sub(c.min_rtt.0);
+        let surplus = rtt.0.saturating_sub(base.0);
         let cwnd = w.whole_segments(c);
-        let queued = mul_div(cwnd, surplus, c.min_rtt.0.max(1));
+        let queued = mul_div(cwnd, surplus, base.0.max(1));
         self.queued = mul(queued, c.mss.into());
         if queued > p.beta {
             // The count of segments towards the next growth is reset with the reduction.
@@ -228,11 +230,12 @@ impl CongestionAvoidance for Vegas {
     ];
 
     fn init(p: &Params, c: &Conn) -> Vegas {
-        Vegas { round: Round::new(c), queued: 0, course: first_course(p) }
+        Vegas { round: Round::new(c), queued: 0, course: first_course(p), base: BaseRtt::NONE }
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
         self.round.sample(a);
+        self.base.sample(a);
         // Linux checks for the end of a round only if new data is acknowledged and no data is missing.
         if p.whole && (a.acked == 0 || c.phase != Phase::Open) {
             return;
@@ -263,6 +266,13 @@ impl CongestionAvoidance for Vegas {
     fn restart(&mut self, p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
         self.course = first_course(p);
+    }
+
+    fn idle(&mut self, p: &Params, c: &Conn, _gap: Span) {
+        if p.whole {
+            self.round.begin(c);
+            self.base = BaseRtt::NONE;
+        }
     }
 
     fn trace(&self, sink: &mut dyn FnMut(&'static TraceField, u64)) {

@@ -1,7 +1,7 @@
 //! Veno: Reno that distinguishes random losses from congestion by its queued segments.
 
 use crate::arithmetic::math::{divisor, mul, mul_div};
-use crate::arithmetic::round::{Round, backlog};
+use crate::arithmetic::round::{BaseRtt, Round, backlog};
 use crate::arithmetic::window::{Window, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, additive, half_flight};
 use crate::event::{Ack, Conn, Phase};
@@ -64,6 +64,8 @@ pub struct Veno {
     samples: u8,
     /// Variant linux: segments counted while congested.
     counted: u32,
+    /// Variant linux: the base RTT.
+    base: BaseRtt,
 }
 
 const TRACE: &[TraceField] = &[TraceField { name: "queued_B", unit: "B" }];
@@ -78,8 +80,9 @@ impl Veno {
     fn judge(&mut self, c: &Conn, least: Span, w: &Window) {
         let mss = u64::from(c.mss);
         let halves = mul(2, w.whole_segments(c));
-        let queued = match least.is_known() && c.min_rtt.is_known() {
-            true => halves - mul_div(halves, c.min_rtt.0.min(least.0), least.0.max(1)).min(halves),
+        let base = self.base.or_least(true, c);
+        let queued = match least.is_known() && base.is_known() {
+            true => halves - mul_div(halves, base.0.min(least.0), least.0.max(1)).min(halves),
             false => halves,
         };
         self.queued = mul(queued, mss) / 2;
@@ -155,12 +158,14 @@ impl CongestionAvoidance for Veno {
             due: true,
             samples: 0,
             counted: 0,
+            base: BaseRtt::NONE,
         }
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
         if p.variant == Variant::Linux {
             self.round.sample(a);
+            self.base.sample(a);
             self.samples = self.samples.saturating_add(u8::from(a.rtt.is_known()));
             let enough = u64::from(self.samples) >= p.min_samples && a.acked > 0;
             if w.in_slow_start() && enough && c.phase != Phase::Recovery && c.cwnd_limited() {
@@ -206,6 +211,14 @@ impl CongestionAvoidance for Veno {
         self.round.begin(c);
         self.fresh = false;
         self.counted = 0;
+    }
+
+    fn idle(&mut self, p: &Params, c: &Conn, _gap: Span) {
+        if p.variant == Variant::Linux {
+            self.round.begin(c);
+            self.base = BaseRtt::NONE;
+            self.due = true;
+        }
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {

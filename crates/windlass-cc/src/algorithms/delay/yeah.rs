@@ -1,7 +1,7 @@
 //! YeAH: Scalable while the queue is short; otherwise Reno, with reductions that drain the queue.
 
 use crate::arithmetic::math::mul;
-use crate::arithmetic::round::{Round, backlog};
+use crate::arithmetic::round::{BaseRtt, Round, backlog};
 use crate::arithmetic::window::{Window, quotient, resized};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent, Rounding, additive};
 use crate::event::{Ack, Conn, Phase};
@@ -46,6 +46,10 @@ crate::parameters! {
         scalable: u64 = 100,
             ParamKind::Segments { min: 1, max: 100_000 },
             "Kelly 2003 (0.01 per acknowledgement); Linux tcp_yeah (100)";
+        /// Forget the base RTT when sending begins with nothing in flight.
+        forget_base: bool = false,
+            ParamKind::Flag,
+            "Linux tcp_vegas_cwnd_event (true)";
     }
 }
 
@@ -62,6 +66,8 @@ pub struct Yeah {
     fast_rounds: u32,
     /// Estimated window of a competing Reno flow, segments.
     reno_window: u32,
+    /// Parameter `forget_base`: the base RTT.
+    base: BaseRtt,
 }
 
 const TRACE: &[TraceField] = &[
@@ -84,10 +90,11 @@ fn halved(value: u64, times: u64) -> u64 {
 impl Yeah {
     fn end_of_round(&mut self, p: &Params, c: &Conn, rtt: Span, w: &mut Window) {
         let mss = u64::from(c.mss);
-        self.queued = backlog(w.cwnd(), c.min_rtt, rtt);
+        let base = self.base.or_least(p.forget_base, c);
+        self.queued = backlog(w.cwnd(), base, rtt);
         let long = self.queued > mul(p.alpha, mss);
-        let delay = rtt.0.saturating_sub(c.min_rtt.0);
-        if !long && delay <= c.min_rtt.0 / p.phi.max(1) {
+        let delay = rtt.0.saturating_sub(base.0);
+        if !long && delay <= base.0 / p.phi.max(1) {
             self.fast_round(p);
             return;
         }
@@ -141,9 +148,12 @@ impl CongestionAvoidance for Yeah {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
-    const FLAVOURS: &'static [Departure] = &[Departure::ns3_per_ack(
-        "`TcpYeah::IncreaseWindow` counts every acknowledgement as one segment",
-    )];
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::linux("forget_base", 1, "`tcp_yeah` has `tcp_vegas_cwnd_event`"),
+        Departure::ns3_per_ack(
+            "`TcpYeah::IncreaseWindow` counts every acknowledgement as one segment",
+        ),
+    ];
 
     fn rounding(_why: CongestionEvent) -> Rounding {
         Rounding::Up
@@ -156,10 +166,12 @@ impl CongestionAvoidance for Yeah {
             slow_rounds: 0,
             fast_rounds: 0,
             reno_window: MIN_RENO,
+            base: BaseRtt::NONE,
         }
     }
 
     fn observe(&mut self, p: &Params, c: &Conn, a: &Ack, w: &mut Window) {
+        self.base.sample(a);
         let Some(rtt) = self.round.observe(c, a) else { return };
         let growing = matches!(c.phase, Phase::Open | Phase::Loss);
         if growing && rtt.samples >= MIN_SAMPLES && c.min_rtt.is_known() {
@@ -191,6 +203,13 @@ impl CongestionAvoidance for Yeah {
 
     fn restart(&mut self, _p: &Params, c: &Conn, _w: &mut Window) {
         self.round.begin(c);
+    }
+
+    fn idle(&mut self, p: &Params, c: &Conn, _gap: Span) {
+        if p.forget_base {
+            self.round.begin(c);
+            self.base = BaseRtt::NONE;
+        }
     }
 
     fn on_mss(&mut self, _p: &Params, c: &Conn, old: u32) {

@@ -92,6 +92,8 @@ impl Endpoint {
         let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
         if ack == self.send.max && ack == self.send.una && !self.send.awaits_report(s) {
             // No data are outstanding, as at an end that only receives.
+            // A new window for data that wait counts as a write (`tcp_ack_update_window`).
+            self.stream.resumed |= window != self.send.wnd && self.stream.end > self.send.nxt;
             self.update_window(p, start, ack, window);
             self.send.retries = 0;
             if p.stack.rules == Flavour::Linux && s.len == 0 {

@@ -162,7 +162,10 @@ impl Endpoint {
         // Reported duplicates give no information about data that were not retransmitted
         // (`tcp_undo_cwnd_reduction`).
         if p.stack.rules != Flavour::Linux || why != Undo::Dsack {
-            self.send.scoreboard.forgive();
+            // Linux takes a segment off RACK's list when RACK marks it (`tcp_rack_detect_loss`), and an undo does not
+            // put it back.
+            let once = p.stack.rules == Flavour::Linux && self.send.phase == Phase::Recovery;
+            self.send.scoreboard.forgive(once);
         }
         self.send.retransmit_first = false;
         let threshold = self.control.ssthresh;
