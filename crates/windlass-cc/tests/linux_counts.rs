@@ -276,9 +276,11 @@ fn veno_keeps_one_count_and_takes_half_segments() {
     // 20·(1 - 100/115) is 2.61 segments: 5.2 half segments, rounded up to six.
     for (rtt, left) in [(115, 10), (114, 16)] {
         let mut flow = warm(20);
+        flow.ack(MS, RTT, 1);
         flow.ack(MS, rtt * MS, 1);
         assert_eq!(flow.lose(), left, "{rtt} ms");
         let mut flow = warm(20);
+        flow.ack(MS, RTT, 1);
         flow.ack(MS, rtt * MS, 1);
         flow.turn(Phase::Open, Phase::Loss);
         let ssthresh = flow.state.control(&flow.p, &flow.c).ssthresh;

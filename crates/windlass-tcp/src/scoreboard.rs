@@ -108,6 +108,8 @@ pub struct Scoreboard {
     seen: [(u64, u64); MAX_BLOCKS],
     /// Every record below this offset is delivered or deemed lost.
     settled_to: u64,
+    /// RACK has examined all segments below this offset for the last time: an undo does not make it examine them again.
+    examined_to: u64,
     /// The last segment sent: the time in its record, and the offset of its end.
     latest: (Time, u64),
     /// Times of retransmissions and the offsets of their ends, in the order of sending. An entry may remain
@@ -413,13 +415,20 @@ impl Scoreboard {
         let una = self.records.front().map_or(0, |r| r.start);
         let first = self.place_of(self.settled_to);
         let marked = self.records.range(first..).take_while(|r| r.lost || r.sacked).last();
-        self.settled_to = marked.filter(|_| once).map_or(una, Record::end);
+        if let Some(last) = marked.filter(|_| once) {
+            self.examined_to = last.end();
+        }
         for record in self.records.iter_mut().filter(|r| r.lost && !r.sacked) {
             record.lost = false;
             self.pipe += u64::from(if unit == 0 { record.len } else { unit });
         }
         self.pending = 0;
-        self.counted_to = una;
+        (self.counted_to, self.settled_to) = (una, una);
+    }
+
+    /// RACK has examined all segments below this offset for the last time.
+    pub fn examined_to(&self) -> u64 {
+        self.examined_to
     }
 
     /// Discards all SACK information if the receiver has reneged (RFC 2018 section 8). A receiver has reneged

@@ -402,13 +402,13 @@ fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
     let mut s = Script::new(p);
     s.run(
         "0 connect
-         0 > S 0 win 65535 ts 1 0
+         0 > S 0 win 65000 ts 1 0
          10 < S. 0 ack 1 mss 1460 ws 0 ts 100 1
          10 > . 1 ack 1
          100 < . 1+1448 ack 1 ts 101 91
-         100 > . 1 ack 1449 win 2099           # 44 segments and two, in units of 32
+         100 > . 1 ack 1449 win 2079           # 64 KiB less a segment, and two segments, in units of 32
          101 < . 1449+1448 ack 1 ts 102 92
-         101 > . 1 ack 2897 win 2161",
+         101 > . 1 ack 2897 win 2141",
     );
 }
 
@@ -420,7 +420,7 @@ fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
     }));
     s.run(
         "0 connect
-         0 > S 0 win 8192 sackok
+         0 > S 0 win 8000 sackok
          10 < S. 0 ack 1 mss 1460 ws 0 sackok
          10 > . 1 ack 1
          100 < . 1+1448 ack 1

@@ -20,22 +20,29 @@ pub struct Round {
 
 /// The base RTT by Linux's `tcp_vegas_cwnd_event` and `tcp_veno_cwnd_event`: they forget it whenever sending begins with
 /// nothing in flight. A small window that drains therefore measures its base RTT again, over the other flows' queue.
+///
+/// It is kept in microseconds, as in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
-pub struct BaseRtt(Span);
+pub struct BaseRtt(u32);
 
 impl BaseRtt {
     /// Without a sample.
-    pub const NONE: BaseRtt = BaseRtt(Span::NONE);
+    pub const NONE: BaseRtt = BaseRtt(u32::MAX);
 
     /// Takes an acknowledgement's sample.
     pub fn sample(&mut self, a: &Ack) {
-        self.0 = self.0.min(a.rtt);
+        let micros = (a.rtt.0 / 1000).min(u64::from(u32::MAX));
+        self.0 = self.0.min(micros as u32);
     }
 
     /// This base RTT if `own`, otherwise the connection's minimum RTT.
     pub fn or_least(self, own: bool, c: &Conn) -> Span {
-        if own { self.0 } else { c.min_rtt }
+        match (own, self.0) {
+            (false, _) => c.min_rtt,
+            (true, u32::MAX) => Span::NONE,
+            (true, micros) => Span(u64::from(micros) * 1000),
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use windlass_cc::{Flavour, Setup, Time, flags};
 
-use super::sender::SendBuffer;
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
@@ -171,7 +170,6 @@ impl Endpoint {
         // RFC 9293-3.7.1-MUST-16
         self.agreed.mss = p.mss().min(peer).saturating_sub(options).max(1);
         self.recv.adv = self.first_edge(p);
-        self.send.buffer = SendBuffer::new(p, self.agreed.mss, self.layer.on);
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         // RFC 7323-2.2-4
         self.send.wnd = self.limiting_window(u64::from(s.window));
@@ -201,6 +199,7 @@ impl Endpoint {
         let again = self.send.retries.max(u32::from(self.syn_retransmitted));
         self.send.retries = 0;
         self.choose_recovery(p, now);
+        self.open_buffer(p);
         let mut params = p.params_for(self.agreed.mss);
         params.set_common(&Setup { recovery: Some(self.send.recovery), ..params.common() });
         if self.syn_retransmitted {

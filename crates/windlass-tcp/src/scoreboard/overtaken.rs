@@ -43,7 +43,7 @@ impl Scoreboard {
         late: Option<Time>,
         found: &mut Vec<u64>,
     ) -> Option<Time> {
-        let first = self.place_of(self.settled_to);
+        let first = self.place_of(self.settled_to.max(self.examined_to));
         let (mut settled, mut latest) = (true, None);
         for record in self.records.range(first..) {
             if (record.first_sent, record.end()) > newest {

@@ -34,6 +34,7 @@ pub fn audit(e: &Endpoint) {
         let overtaken = board
             .records()
             .filter(|r| waits(r) && (r.last_sent, r.end()) < *newest)
+            .filter(|r| r.resent && r.lost || r.start >= board.examined_to())
             .map(|r| r.start);
         let mut found = Vec::new();
         let latest = board.clone().find_overtaken(*newest, Some(newest.0), &mut found);

@@ -92,8 +92,6 @@ impl Endpoint {
         let window = self.limiting_window(u64::from(s.window) << self.agreed.snd_scale);
         if ack == self.send.max && ack == self.send.una && !self.send.awaits_report(s) {
             // No data are outstanding, as at an end that only receives.
-            // A new window for data that wait counts as a write (`tcp_ack_update_window`).
-            self.stream.resumed |= window != self.send.wnd && self.stream.end > self.send.nxt;
             self.update_window(p, start, ack, window);
             self.send.retries = 0;
             if p.stack.rules == Flavour::Linux && s.len == 0 {
@@ -164,6 +162,9 @@ impl Endpoint {
         if window > self.send.wnd {
             self.stop_probing();
         }
+        // A new window for data that wait counts as a write (`tcp_ack_update_window`).
+        let waits = ack == self.send.max && ack == self.send.una && self.stream.end > ack;
+        self.stream.resumed |= waits && window != self.send.wnd;
         self.send.wnd = window;
         if window > self.send.max_wnd {
             self.send.max_wnd = window;

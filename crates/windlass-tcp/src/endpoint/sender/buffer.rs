@@ -51,22 +51,17 @@ pub(in crate::endpoint) struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// A buffer for segments of `mss` bytes. `layered` is true if the layer above limits the data.
-    pub(in crate::endpoint) fn new(p: &Profile, mss: u32, layered: bool) -> SendBuffer {
-        let mut buffer = SendBuffer {
-            capacity: p.stack.send_buffer,
-            low: p.stack.send_buffer - p.stack.send_buffer / 3,
+    /// A buffer with room for `capacity` bytes.
+    pub(super) fn new(capacity: u64) -> SendBuffer {
+        SendBuffer {
+            capacity,
+            low: capacity - capacity / 3,
             writable: 0,
             refill: 0,
             outgrown: u64::MAX,
             ends: VecDeque::new(),
             pushed: 0,
-        };
-        if p.stack.rules == Flavour::Linux && !layered {
-            (buffer.capacity, buffer.low) = (0, 0);
-            buffer.grow(p, u64::from(mss), 0, 2);
         }
-        buffer
     }
 
     /// Provides memory for `factor` times `cwnd` bytes, at most the stack's buffer (`tcp_sndbuf_expand`).
@@ -114,6 +109,22 @@ impl SendBuffer {
 }
 
 impl Endpoint {
+    /// Sets the size of the send buffer when the segment size is known. By Linux's rules it begins with room for the
+    /// initial window (`tcp_init_buffer_space`), unless a layer above limits the data.
+    pub(in crate::endpoint) fn open_buffer(&mut self, p: &Profile) {
+        if p.stack.rules == Flavour::Linux && !self.layer.on {
+            self.send.buffer = SendBuffer::new(0);
+            let cwnd = p.stack.initial_window.bytes(self.agreed.mss);
+            self.grow_buffer(p, cwnd);
+        }
+    }
+
+    fn grow_buffer(&mut self, p: &Profile, cwnd: u64) {
+        // `bbr_sndbuf_expand`: three times cwnd.
+        let factor = if self.send.samples { 3 } else { 2 };
+        self.send.buffer.grow(p, u64::from(self.agreed.mss), cwnd, factor);
+    }
+
     /// One past the last byte that the application has written into the send buffer.
     #[inline]
     pub(in crate::endpoint) fn buffered(&mut self, p: &Profile) -> u64 {
@@ -132,13 +143,10 @@ impl Endpoint {
     fn fill_buffer(&mut self, p: &Profile) {
         let linux = p.stack.rules == Flavour::Linux;
         let start = self.send.una + if linux { self.merged() } else { 0 };
-        let buffer = &mut self.send.buffer;
-        if buffer.refill > 0 && self.control.cwnd > buffer.outgrown {
-            // `bbr_sndbuf_expand`: three times cwnd.
-            let factor = if self.send.samples { 3 } else { 2 };
-            buffer.grow(p, u64::from(self.agreed.mss), self.control.cwnd, factor);
+        if self.send.buffer.refill > 0 && self.control.cwnd > self.send.buffer.outgrown {
+            self.grow_buffer(p, self.control.cwnd);
         }
-        buffer.write(linux, start, self.stream.end);
+        self.send.buffer.write(linux, start, self.stream.end);
     }
 
     /// True if a new segment that ends at `end` has PSH by Linux's rules, although the application has more data.

@@ -23,13 +23,14 @@ use super::profile::Profile;
 use crate::scoreboard::Scoreboard;
 use crate::seq::Seq;
 
+use buffer::SendBuffer;
 use detect::Rack;
 use summary::AckSummary;
 use timing::Timed;
 use undo::SpuriousDetector;
 use usage::Usage;
 
-pub(super) use buffer::{SendBuffer, most_sent};
+pub(super) use buffer::most_sent;
 pub(super) use timing::mix;
 
 /// The sending half of an endpoint.
@@ -142,7 +143,7 @@ impl Sender {
             recover: 0,
             dup_acks: 0,
             segment: p.mss(),
-            buffer: SendBuffer::new(p, p.mss(), false),
+            buffer: SendBuffer::new(p.stack.send_buffer),
             sent: 0,
             resent: 0,
             small: 0,
