@@ -89,6 +89,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("hybla", "initial_rho"), // no round trip is known when a vector begins
     ("yeah", "rho"),
     ("yeah", "zeta"),
+    ("yeah", "forget_base"),
     ("ledbat", "base_history"),
     ("mfvl", "mvegas_beta_offset"), // `mvegas` has these two
     ("mfvl", "mvegas_decrement"),
