@@ -202,6 +202,30 @@ fn a_run_is_not_kept_twice() {
 }
 
 #[test]
+fn instances_that_begin_a_folder_at_once_keep_all_their_runs() {
+    for round in 0..300 {
+        let dir = quick_folder();
+        let path = dir.path().join("new");
+        let begun = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let (path, begun) = (&path, &begun);
+                scope.spawn(move || {
+                    begun.wait();
+                    let (mut batch, _) = Batch::open(path).expect("a folder of Windlass");
+                    let call = Invocation::now("0.1.0", "windlass".into(), vec![seed]);
+                    batch.add_invocation(&call).expect("written");
+                    batch.append(record(seed)).expect("written");
+                });
+            }
+        });
+        let mut seeds: Vec<u64> = open(&path).records().iter().map(|r| r.seed).collect();
+        seeds.sort_unstable();
+        assert_eq!(seeds, [0, 1, 2, 3], "round {round}");
+    }
+}
+
+#[test]
 fn a_result_that_is_not_finite_is_refused() {
     let dir = folder();
     let mut batch = open(dir.path());
