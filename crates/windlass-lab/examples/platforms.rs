@@ -123,14 +123,15 @@ fn assess(case: &str, out: &Path) -> Outcome {
     tell_files(case, &assessed.dir)
 }
 
-/// The result files of a folder. The journal has the order in which runs finished, and `meta.json` has dates.
+/// The result files of a folder. The journal has the order in which runs finished, `meta.json` has dates, and
+/// `paper.json` has the path of the examination.
 fn tell_files(case: &str, folder: &Path) -> Outcome {
     let mut paths: Vec<_> =
         fs::read_dir(folder)?.map(|e| Ok(e?.path())).collect::<Result<_, std::io::Error>>()?;
     paths.sort();
     for path in paths.iter().filter(|p| p.is_file()) {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-        if !["journal.jsonl", "meta.json", "batch.lock"].contains(&name) {
+        if !["journal.jsonl", "meta.json", "paper.json", "batch.lock"].contains(&name) {
             tell(case, name, fs::read(path)?);
         }
     }
