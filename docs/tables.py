@@ -213,6 +213,19 @@ def requirements() -> str:
     return "\n\n".join(sections)
 
 
+def platforms() -> str:
+    """Cases with the same bytes on all platforms."""
+    rows = [[f"`{row['case']}`", row["parts"], f"{int(row['bytes']):,}", row["aarch64"], row["wasm32"]] for row in data("trust/platforms.csv")]
+    return table(["case", "files or results", "bytes", "aarch64", "WebAssembly"], rows)
+
+
+def faults() -> str:
+    """Faults of a sweep, with the peak memory of a process."""
+    count = lambda row: f"{int(row['disturbances']):,} {row['unit']}" if row["unit"] else ""
+    rows = [[row["fault"], count(row), row["outcome"], row["peak_mb"], row["seconds"]] for row in data("trust/faults.csv")]
+    return table(["fault", "disturbances", "results", "peak memory, MB", "time, s"], rows)
+
+
 PAPERS = ["reno-ber", "tcp-modified", "ccm-ss", "mfvl", "cocoa3plus"]
 VERDICTS = ["reproduced", "same direction", "contradicted", "depends on the interpretation", "undecided", "not run", "not comparable"]
 GRADES = {"pass": "✓", "concern": "!", "fail": "✗", "undecided": "?"}
@@ -239,6 +252,8 @@ TABLES = {
     "low-power-ward": lambda: pivot("studies/low-power-ward.csv", "algorithm and timer", "radio", ["late alarms, %", "timeouts"]),
     "low-power-meter": lambda: pivot("studies/low-power-meter.csv", "algorithm and timer", "radio", ["late messages, %", "upload, kbit/s"]),
     "coap-meter": coap_meter,
+    "platforms": platforms,
+    "faults": faults,
     "requirements-summary": requirements_summary,
     "requirements": requirements,
 }

@@ -49,6 +49,7 @@
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod algorithms;
 pub mod arithmetic;

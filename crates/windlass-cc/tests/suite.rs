@@ -37,6 +37,7 @@ mod mvegas;
 mod new_algorithm;
 mod prague;
 mod products_and_quotients;
+mod proofs;
 mod properties;
 mod properties_framed;
 mod properties_plausible;

@@ -1,6 +1,7 @@
 //! The `windlass` command: reproduce papers, run scenarios, read reports. The program and the Python package call
 //! [`run`], so that both installations have the same command.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod args;
 #[cfg(test)]

@@ -58,6 +58,7 @@
 //! * [`compare`] compares algorithms with each other.
 //! * [`crosscheck`] compares Windlass's algorithms with a kernel's.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod adversary;
 pub mod assess;

@@ -2,6 +2,7 @@
 //! laboratory.
 //!
 //! This crate decides nothing. The laboratory handles scenarios, plans, runs and tables, as for the command.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod advice;
 mod algorithms;

@@ -75,7 +75,7 @@ fn scale(scale: Scale, zero: bool) -> Value {
 /// cannot begin at zero.
 pub(super) fn decade_below(values: impl Iterator<Item = f64>) -> f64 {
     let least = values.filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
-    if least.is_finite() { 10f64.powf((least.log10() - 1e-9).floor()) } else { 1.0 }
+    if least.is_finite() { libm::exp10((libm::log10(least) - 1e-9).floor()) } else { 1.0 }
 }
 
 /// The vertical scale begins at zero, unless all values are far above zero and close together.

@@ -118,7 +118,7 @@ fn estimates(svg: &mut String, curve: &Curve, points: &[&CurvePoint], frame: &Fr
 
 /// A value on the axis with a suitable number of digits for its range.
 fn tick(value: f64, frame: &Frame) -> String {
-    let step = 10f64.powf((frame.high - frame.low).log10().floor() - 1.0);
+    let step = libm::exp10(libm::log10(frame.high - frame.low).floor() - 1.0);
     number((value / step).round() * step)
 }
 

@@ -155,7 +155,7 @@ fn cross(svg: &mut String, at: At) {
 
 fn head(svg: &mut String, arrow: &Arrow) {
     let Arrow { from, to, .. } = arrow;
-    let angle = (to.y - from.y).atan2(to.x - from.x).to_degrees();
+    let angle = libm::atan2(to.y - from.y, to.x - from.x).to_degrees();
     let _ = write!(
         svg,
         "<path d=\"M0 0L-9 -3.4L-9 3.4Z\" fill=\"currentColor\" \

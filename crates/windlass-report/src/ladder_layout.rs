@@ -278,7 +278,7 @@ fn arrow(message: &Message, sent: f64, received: f64, columns: &Columns) -> Arro
         lost,
         rightward: message.rightward,
         label_at: At { x: start + towards * MARGIN, y: sent + drop - 3.5 },
-        label_angle: if turned { towards * slope.atan().to_degrees() } else { 0.0 },
+        label_angle: if turned { towards * libm::atan(slope).to_degrees() } else { 0.0 },
     }
 }
 

@@ -13,6 +13,7 @@
 //! # Ok::<(), windlass_report::ReportError>(())
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod chart;
 mod chart_axes;

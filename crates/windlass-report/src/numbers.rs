@@ -83,7 +83,7 @@ fn aligned(all: [f64; 3]) -> ([String; 3], String) {
     } else if whole(2.0) {
         1
     } else {
-        (1.0 - (high - low).log10().floor()).clamp(0.0, 9.0) as usize
+        (1.0 - libm::log10(high - low).floor()).clamp(0.0, 9.0) as usize
     };
     if digits > 5 {
         return in_powers_of_ten(all, digits);
@@ -101,13 +101,13 @@ fn fixed(v: f64, decimals: usize) -> String {
 /// Small values with a common power of ten, to `digits` decimals in total: `0.0 [0.0, 8.0]e-5`.
 fn in_powers_of_ten(all: [f64; 3], digits: usize) -> ([String; 3], String) {
     let largest = all.iter().fold(0.0, |largest: f64, v| largest.max(v.abs()));
-    let exponent = largest.log10().floor();
+    let exponent = libm::log10(largest).floor();
     if exponent > -3.0 {
         return (all.map(|v| fixed(v, digits)), String::new());
     }
     let digits = (digits as f64 + exponent).max(0.0) as usize;
     let shown = all.map(|v| {
-        let v = v / 10f64.powf(exponent);
+        let v = v / libm::exp10(exponent);
         if v == 0.0 { "0".to_owned() } else { format!("{v:.digits$}") }
     });
     (shown, format!("e{exponent}"))

@@ -94,7 +94,7 @@ fn reach(rows: &[StatementRow]) -> f64 {
 
 /// Position of a factor on the scale. Factors outside the scale are at its ends.
 fn place(factor: f64, reach: f64) -> f64 {
-    let share = if factor > 0.0 { factor.ln() / reach.ln() } else { -1.0 };
+    let share = if factor > 0.0 { libm::log(factor) / libm::log(reach) } else { -1.0 };
     4.0 + (SCALE[0] - 8.0) / 2.0 * (1.0 + share.clamp(-1.0, 1.0))
 }
 

@@ -384,7 +384,7 @@ fn figure(value: f64) -> String {
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
     }
-    let digits = (5 - size.log10().floor() as i32).max(0) as usize;
+    let digits = (5 - libm::log10(size).floor() as i32).max(0) as usize;
     let text = format!("{value:.digits$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

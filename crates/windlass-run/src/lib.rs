@@ -32,6 +32,7 @@
 //!
 //! Only [`store`] depends on Parquet.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod backend;
 pub mod capture;

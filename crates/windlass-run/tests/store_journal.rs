@@ -129,12 +129,30 @@ fn an_intact_line_of_another_form_stays_and_is_ignored_with_a_notice() {
     bytes.extend(format!("{{\"crc32\":\"{sum:08x}\",\"record\":{json}}}\n").bytes());
     fs::write(dir.path().join("journal.jsonl"), &bytes).expect("written");
     let (mut batch, notices) = Batch::open(dir.path()).expect("readable");
-    assert_eq!(notices, [Notice::Foreign { line: 2 }]);
+    assert_eq!(notices, [Notice::Foreign { line: 2, lines: 1 }]);
     batch.append(record(1)).expect("written");
     drop(batch);
     assert!(journal(dir.path()).starts_with(&bytes));
     let (batch, _) = Batch::open(dir.path()).expect("readable");
     assert_eq!(batch.records(), [record(0), record(1)]);
+}
+
+#[test]
+fn many_lines_of_another_version_give_one_notice_of_each_kind() {
+    let dir = folder();
+    let mut bytes = with_runs(dir.path(), 0..3);
+    let foreign = r#"{"experiment":"of the future"}"#;
+    let sum = crc32_by_bits(foreign.as_bytes());
+    let foreign = format!("{{\"crc32\":\"{sum:08x}\",\"record\":{foreign}}}\n");
+    bytes.extend([bytes.clone(), foreign.repeat(4).into_bytes()].concat());
+    fs::write(dir.path().join("journal.jsonl"), &bytes).expect("written");
+    let (batch, notices) = Batch::open(dir.path()).expect("readable");
+    let told = [Notice::Foreign { line: 7, lines: 4 }, Notice::Repeated { line: 4, lines: 3 }];
+    assert_eq!(notices, told);
+    let newer = |seed| RunKey { version: "0.2.0+later".into(), ..RunKey::of(&record(seed)) };
+    let stale = batch.stale(&[newer(0), newer(1), newer(2)]);
+    let [Notice::Stale { points: 1, runs: 3, .. }] = stale[..] else { panic!("{stale:?}") };
+    assert!(stale[0].to_string().starts_with("3 earlier runs of "), "{}", stale[0]);
 }
 
 #[test]
@@ -144,7 +162,7 @@ fn a_repeated_line_counts_once() {
     bytes.extend(bytes.clone());
     fs::write(dir.path().join("journal.jsonl"), &bytes).expect("written");
     let (batch, notices) = Batch::open(dir.path()).expect("readable");
-    assert_eq!(notices, [Notice::RepeatedLine { line: 2 }]);
+    assert_eq!(notices, [Notice::Repeated { line: 2, lines: 1 }]);
     assert_eq!(batch.records(), [record(0)]);
 }
 
@@ -166,7 +184,7 @@ fn a_run_is_had_only_with_its_scenario_and_version() {
         assert_eq!(batch.get(other), None);
     }
     assert_eq!(batch.stale(&[key.clone(), other_seed, other_point, other_experiment]), []);
-    let stale = Notice::Stale { experiment: key.experiment, point: key.point, runs: 1 };
+    let stale = Notice::Stale { experiment: key.experiment, point: key.point, points: 1, runs: 1 };
     for wanted in [other_version, other_scenario] {
         assert_eq!(batch.stale(&[wanted]), std::slice::from_ref(&stale));
     }
@@ -181,6 +199,30 @@ fn a_run_is_not_kept_twice() {
     assert!(matches!(error, StoreError::Repeated { .. }), "{error:?}");
     assert_eq!(journal(dir.path()), bytes);
     assert_eq!(batch.records().len(), 1);
+}
+
+#[test]
+fn instances_that_begin_a_folder_at_once_keep_all_their_runs() {
+    for round in 0..300 {
+        let dir = quick_folder();
+        let path = dir.path().join("new");
+        let begun = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let (path, begun) = (&path, &begun);
+                scope.spawn(move || {
+                    begun.wait();
+                    let (mut batch, _) = Batch::open(path).expect("a folder of Windlass");
+                    let call = Invocation::now("0.1.0", "windlass".into(), vec![seed]);
+                    batch.add_invocation(&call).expect("written");
+                    batch.append(record(seed)).expect("written");
+                });
+            }
+        });
+        let mut seeds: Vec<u64> = open(&path).records().iter().map(|r| r.seed).collect();
+        seeds.sort_unstable();
+        assert_eq!(seeds, [0, 1, 2, 3], "round {round}");
+    }
 }
 
 #[test]

@@ -52,6 +52,7 @@
 //! [`compile`] converts a scenario to the simulator's configuration. [`outlook`] has the summary and the warnings that
 //! need no run. [`units`] has the quantities.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod candidate;
 mod class;

@@ -72,6 +72,7 @@
 //! assert_eq!(result.flows[0].delivered_bytes, 1_000_000);
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod addresses;
 mod age;

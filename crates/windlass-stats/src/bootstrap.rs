@@ -82,8 +82,9 @@ fn skewness(values: &[f64]) -> f64 {
         return f64::NAN;
     }
     let mean = values.iter().sum::<f64>() / n;
-    let moment = |power: i32| values.iter().map(|v| (v - mean).powi(power)).sum::<f64>() / n;
-    (n * (n - 1.0)).sqrt() / (n - 2.0) * moment(3) / libm::pow(moment(2), 1.5)
+    let moment = |power: fn(f64) -> f64| values.iter().map(|v| power(v - mean)).sum::<f64>() / n;
+    let (second, third) = (moment(|d| d * d), moment(|d| d * d * d));
+    (n * (n - 1.0)).sqrt() / (n - 2.0) * third / libm::pow(second, 1.5)
 }
 
 /// Returns the mean of values in ascending order, and its standard error.

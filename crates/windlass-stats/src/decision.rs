@@ -24,7 +24,7 @@
 //!         2          0.0     0.0     0.0     0.0            0.0          0.0
 //! ```
 
-use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
+use crate::distributions::{coins, student_quantile};
 
 /// Minimum number of runs for a decision about random values.
 pub const MIN_RUNS: usize = 6;
@@ -92,13 +92,13 @@ impl Runs {
             Location::Mean => {
                 let center = self.center();
                 let error = crate::sample_sd(&self.sorted, center)? / (n as f64).sqrt();
-                let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
-                let half = if error == 0.0 { 0.0 } else { t.inverse_cdf(1.0 - alpha) * error };
+                let t = student_quantile(1.0 - alpha, (n - 1) as f64)?;
+                let half = if error == 0.0 { 0.0 } else { t * error };
                 Some([center - half, center + half])
             }
             Location::Median => {
-                let below = Binomial::new(0.5, n as u64).ok()?;
-                let rank = (1..=n / 2).take_while(|&k| below.cdf(k as u64 - 1) <= alpha).last()?;
+                let below = |k: &usize| coins(*k as u64 - 1, n as u64) <= alpha;
+                let rank = (1..=n / 2).take_while(below).last()?;
                 Some([self.sorted[rank - 1], self.sorted[n - rank]])
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! All functions take the differences within the pairs, first minus second.
 
+use crate::distributions::normal_quantile;
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::paired::{MOST_EXACT, sign_counts, t_test};
 
@@ -66,7 +66,7 @@ fn rank_of_lower_end(n: usize, confidence: f64) -> Option<usize> {
     if n > MOST_EXACT {
         let n = n as f64;
         let sd = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();
-        let z = Normal::standard().inverse_cdf(1.0 - tail);
+        let z = normal_quantile(1.0 - tail);
         // Half a rank for continuity: P(W < k) is about Φ((k − ½ − mean) / sd).
         let k = (n * (n + 1.0) / 4.0 + 0.5 - z * sd).floor();
         return (k >= 1.0).then_some(k as usize);

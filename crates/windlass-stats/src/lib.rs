@@ -6,9 +6,11 @@
 //! remain meaningful while fewer than half of the runs are infinite. The mean is reported as infinite without
 //! an interval.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod bootstrap;
 pub mod decision;
+mod distributions;
 pub mod effect;
 pub mod models;
 pub mod multiple;
@@ -19,8 +21,8 @@ pub mod share;
 mod testing;
 pub mod warmup;
 
+use distributions::{coins, student_quantile};
 use serde::Serialize;
-use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
 /// Confidence of every interval in this crate, unless stated otherwise.
 pub const CONFIDENCE: f64 = 0.95;
@@ -103,8 +105,7 @@ fn sample_sd(sorted: &[f64], mean: f64) -> Option<f64> {
 }
 
 fn mean_interval(n: usize, mean: f64, sd: f64) -> Option<[f64; 2]> {
-    let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
-    let half = t.inverse_cdf(0.5 + CONFIDENCE / 2.0) * sd / (n as f64).sqrt();
+    let half = student_quantile(0.5 + CONFIDENCE / 2.0, (n - 1) as f64)? * sd / (n as f64).sqrt();
     Some([mean - half, mean + half])
 }
 
@@ -114,9 +115,8 @@ fn mean_interval(n: usize, mean: f64, sd: f64) -> Option<[f64; 2]> {
 /// The number of values below the median is binomial with probability ½, so ranks `k` and `n + 1 − k` enclose
 /// it with confidence `1 − 2·P(B ≤ k − 1)`. The function returns the largest such `k`.
 pub fn median_ranks(n: usize) -> Option<(usize, usize)> {
-    let below = Binomial::new(0.5, n as u64).ok()?;
     let tail = (1.0 - CONFIDENCE) / 2.0;
-    let k = (1..=n / 2).take_while(|&k| below.cdf(k as u64 - 1) <= tail).last()?;
+    let k = (1..=n / 2).take_while(|&k| coins(k as u64 - 1, n as u64) <= tail).last()?;
     Some((k, n + 1 - k))
 }
 

@@ -5,8 +5,8 @@
 //! normal. The signed-rank test assumes that the distribution of the differences is symmetric. If they
 //! disagree, the cause is outliers or a skewed distribution.
 
+use crate::distributions::{normal_below, student_quantile, student_tail};
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::mean_of;
 
@@ -59,7 +59,7 @@ pub fn t_test(differences: &[f64], confidence: f64) -> Option<TTest> {
     // Sums in order of size, so that the order of the pairs has no effect.
     let mut sorted = differences.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let student = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?;
+    let freedom = (n - 1) as f64;
     let mean = mean_of(&sorted);
     let squares: f64 = sorted.iter().map(|d| (d - mean) * (d - mean)).sum();
     let sd = (squares / (n - 1) as f64).sqrt();
@@ -67,9 +67,9 @@ pub fn t_test(differences: &[f64], confidence: f64) -> Option<TTest> {
     let (t, p) = match (mean == 0.0, error == 0.0) {
         (true, _) => (0.0, 1.0),
         (false, true) => (mean.signum() * f64::INFINITY, 0.0),
-        (false, false) => (mean / error, 2.0 * student.cdf(-(mean / error).abs())),
+        (false, false) => (mean / error, 2.0 * student_tail((mean / error).abs(), freedom)),
     };
-    let half = student.inverse_cdf(0.5 + confidence / 2.0) * error;
+    let half = student_quantile(0.5 + confidence / 2.0, freedom)? * error;
     Some(TTest { n: n as u64, mean, sd, t, p, ci: [mean - half, mean + half], confidence })
 }
 
@@ -163,7 +163,7 @@ fn normal_p(plus: u64, doubled: &[u64]) -> f64 {
     let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ties / 48.0;
     let away = (plus as f64 / 2.0 - n * (n + 1.0) / 4.0).abs();
     let z = (away - 0.5).max(0.0) / variance.sqrt();
-    (2.0 * Normal::standard().cdf(-z)).min(1.0)
+    (2.0 * normal_below(-z)).min(1.0)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 
 use std::fmt;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::distributions::student_quantile;
 
 /// Requested half-width of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,9 +89,8 @@ impl Rule {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
-        let half = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::INFINITY, |t| {
-            t.inverse_cdf(0.5 + Rule::LOOK_CONFIDENCE / 2.0) * (squares / (n - 1.0) / n).sqrt()
-        });
+        let t = student_quantile(0.5 + Rule::LOOK_CONFIDENCE / 2.0, n - 1.0);
+        let half = t.map_or(f64::INFINITY, |t| t * (squares / (n - 1.0) / n).sqrt());
         Look { mean, half: if half.is_nan() { f64::INFINITY } else { half } }
     }
 

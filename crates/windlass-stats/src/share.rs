@@ -1,7 +1,6 @@
 //! Shares of counted events, with intervals inside the possible range.
 
-use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
-
+use super::distributions::{beta_quantile, student_quantile};
 use super::{CONFIDENCE, mean_of, sample_sd};
 
 /// Returns the exact interval of a share of which `part` of `whole` independent events were seen (C. J. Clopper
@@ -22,9 +21,8 @@ pub fn exact(part: u64, whole: u64) -> Option<[f64; 2]> {
 /// Clopper and Pearson's interval for `k` of `n` events, which need not be whole numbers.
 fn binomial(k: f64, n: f64, confidence: f64) -> Option<[f64; 2]> {
     let tail = (1.0 - confidence) / 2.0;
-    let end = |a: f64, b: f64, level: f64| Some(Beta::new(a, b).ok()?.inverse_cdf(level));
-    let low = if k <= 0.0 { 0.0 } else { end(k, n - k + 1.0, tail)? };
-    let high = if k >= n { 1.0 } else { end(k + 1.0, n - k, 1.0 - tail)? };
+    let low = if k <= 0.0 { 0.0 } else { beta_quantile(tail, k, n - k + 1.0)? };
+    let high = if k >= n { 1.0 } else { beta_quantile(1.0 - tail, k + 1.0, n - k)? };
     Some([low, high])
 }
 
@@ -46,11 +44,10 @@ pub fn clustered(
     }
     let mut independent = events;
     if share > 0.0 && share < 1.0 {
-        let t =
-            |df: f64| Some(StudentsT::new(0.0, 1.0, df).ok()?.inverse_cdf(0.5 + confidence / 2.0));
+        let t = |freedom: f64| student_quantile(0.5 + confidence / 2.0, freedom);
         let known = t((runs as f64) - 1.0)?;
-        let correction = (t((events - 1.0).max(1.0))? / known).powi(2);
-        independent = (share * (1.0 - share) / (error * error) * correction).min(events);
+        let ratio = t((events - 1.0).max(1.0))? / known;
+        independent = (share * (1.0 - share) / (error * error) * (ratio * ratio)).min(events);
     }
     binomial(share * independent, independent, confidence)
 }
@@ -61,7 +58,7 @@ pub fn ratio_error(runs: &[[u64; 2]]) -> f64 {
     let sum = |i: usize| runs.iter().map(|run| run[i] as f64).sum::<f64>();
     let (part, whole, n) = (sum(0), sum(1), runs.len() as f64);
     let rest = |run: &[u64; 2]| run[0] as f64 - part / whole * run[1] as f64;
-    let squares: f64 = runs.iter().map(|run| rest(run).powi(2)).sum();
+    let squares: f64 = runs.iter().map(|run| rest(run) * rest(run)).sum();
     (squares * n / (n - 1.0)).sqrt() / whole
 }
 
@@ -120,7 +117,7 @@ pub fn mean_interval(
     let n = sorted.len();
     let mean = if n == 0 { f64::NAN } else { mean_of(&sorted) };
     let sd = sample_sd(&sorted, mean)?;
-    let t = StudentsT::new(0.0, 1.0, (n - 1) as f64).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let t = student_quantile(0.5 + confidence / 2.0, (n - 1) as f64)?;
     let half = t * sd / (n as f64).sqrt();
     let student = [mean - half, mean + half];
     if range.accepts(student, events) {

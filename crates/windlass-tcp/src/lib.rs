@@ -67,6 +67,7 @@
 //! * [`fitness`] ranks users by their attributes: subflows at a sender, or flows at a radio station.
 //! * [`quick_start`] has the header options of RFC 4782.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod accurate_option;
 pub mod decision;

@@ -21,6 +21,7 @@ mod multinet;
 mod pacing;
 mod pipe;
 mod prediction;
+mod proofs;
 mod quick_start;
 mod rack;
 mod receive;

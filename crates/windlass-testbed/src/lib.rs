@@ -10,6 +10,7 @@
 //! ns-3 is a third backend ([`Ns3`]): it has its own TCP, links and clock, with Windlass's losses.
 //!
 //! [`Linux`], [`LinuxVt`] and [`Ns3`] are backends of a [`windlass_run::Runner`].
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod bpf;
 pub mod guest;

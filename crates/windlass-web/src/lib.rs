@@ -11,6 +11,7 @@
 //! let wrong = answer(r#"{"ask": "show", "text": "duration = 10", "detail": "curves"}"#);
 //! assert!(wrong.contains("has no unit"), "{wrong}");
 //! ```
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod abi;
 mod knobs;

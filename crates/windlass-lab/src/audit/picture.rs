@@ -211,11 +211,11 @@ impl Frame {
 /// Round numbers in a range, with their texts.
 fn ticks(from: f64, to: f64) -> Vec<(f64, String)> {
     let rough = (to - from).max(1e-9) / TICKS;
-    let power = 10_f64.powf(rough.log10().floor());
+    let power = libm::exp10(libm::log10(rough).floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= rough);
     let step = step.unwrap_or(10.0 * power);
     let first = (from / step).ceil() as i64;
-    let decimals = (-step.log10().floor()).max(0.0) as usize;
+    let decimals = (-libm::log10(step).floor()).max(0.0) as usize;
     let all = (first..).map(|n| n as f64 * step).take_while(|tick| *tick <= to);
     all.map(|tick| (tick, format!("{tick:.decimals$}"))).collect()
 }

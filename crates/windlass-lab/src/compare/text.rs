@@ -95,7 +95,7 @@ fn plus_minus(value: f64, [low, high]: [f64; 2]) -> String {
     if (high + low - 2.0 * value).abs() > 0.01 * half {
         return interval(value, low, high);
     }
-    let digits = (1.0 - half.log10().floor()).clamp(0.0, 9.0) as usize;
+    let digits = (1.0 - libm::log10(half).floor()).clamp(0.0, 9.0) as usize;
     format!("{value:.digits$} ±{half:.digits$}")
 }
 

@@ -143,7 +143,7 @@ fn in_one_unit(rates: &mut [Vec<f64>]) -> (&'static str, usize) {
     let positive = || rates.iter().flatten().copied().filter(|v| *v > 0.0);
     let (scale, name) = rate_unit(positive());
     let decimals = |wanted: i32| {
-        move |rate: f64| usize::try_from(wanted - 1 - (rate / scale).log10().floor() as i32)
+        move |rate: f64| usize::try_from(wanted - 1 - libm::log10(rate / scale).floor() as i32)
     };
     let largest = positive().reduce(f64::max).map_or(Ok(0), decimals(4)).unwrap_or(0);
     let smallest = positive().reduce(f64::min).map_or(Ok(0), decimals(2)).unwrap_or(0);

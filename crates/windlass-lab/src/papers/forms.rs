@@ -7,8 +7,8 @@ use crate::models::tcp::{Pftk, mathis, window_bound};
 
 /// Adds `exp`, `ln`, `sqrt` and the forms of [`crate::models`].
 pub(crate) fn add(env: &mut Environment<'static>) {
-    env.add_function("exp", f64::exp);
-    env.add_function("ln", f64::ln);
+    env.add_function("exp", libm::exp);
+    env.add_function("ln", libm::log);
     env.add_function("sqrt", f64::sqrt);
     env.add_function("per_exact", per_exact);
     env.add_function("per_linear", per_linear);

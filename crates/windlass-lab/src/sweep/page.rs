@@ -312,7 +312,7 @@ impl Unit {
             name => (1.0, name),
         };
         // The largest value has four significant digits.
-        let whole = (largest / scale).max(1e-6).log10().floor() as i32 + 1;
+        let whole = libm::log10((largest / scale).max(1e-6)).floor() as i32 + 1;
         Unit { name: name.to_owned(), scale, digits: usize::try_from(4 - whole).unwrap_or(0) }
     }
 

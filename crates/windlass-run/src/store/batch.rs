@@ -103,15 +103,17 @@ impl Batch {
     /// Adds the runs of a journal to the index. If a run is repeated, the first counts.
     fn take(&mut self, content: Content) -> Vec<Notice> {
         let mut notices = content.notices;
+        let mut repeated = None;
         for (line, record) in content.records {
             let key = RunKey::of(&record);
             // A run on another kernel is another run; the last counts unless `count_only` selects a kernel.
             if self.get(&key).is_some_and(|known| known.kernel == record.kernel) {
-                notices.push(Notice::RepeatedLine { line });
+                repeated.get_or_insert((line, 0)).1 += 1;
             } else {
                 self.remember(key, record);
             }
         }
+        notices.extend(repeated.map(|(line, lines)| Notice::Repeated { line, lines }));
         notices
     }
 
@@ -183,26 +185,26 @@ impl Batch {
         self.index = index;
     }
 
-    /// Notices about stale runs in the journal. They have the place of a wanted run (experiment, point and
-    /// seed), but belong to another version or another scenario.
+    /// Notices about stale runs in the journal, one for each experiment. They have the place of a wanted run (experiment,
+    /// point and seed), but belong to another version or another scenario.
     pub fn stale(&self, wanted: &[RunKey]) -> Vec<Notice> {
         let keys: BTreeSet<&RunKey> = wanted.iter().collect();
         let places: BTreeSet<_> = wanted.iter().map(RunKey::place).collect();
-        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        for key in self.index.keys() {
-            if places.contains(&key.place()) && !keys.contains(key) {
-                *counts.entry((&key.experiment, &key.point)).or_default() += 1;
+        let replaced = self.index.keys().filter(|key| !keys.contains(key));
+        let mut stale: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for key in replaced.chain(&self.outdated).filter(|key| places.contains(&key.place())) {
+            stale.entry(&key.experiment).or_default().push(&key.point);
+        }
+        let notice = |(experiment, of_runs): (&str, Vec<&str>)| {
+            let points: BTreeSet<&str> = of_runs.iter().copied().collect();
+            Notice::Stale {
+                experiment: experiment.into(),
+                point: points.first().copied().unwrap_or_default().into(),
+                points: points.len(),
+                runs: of_runs.len(),
             }
-        }
-        for key in self.outdated.iter().filter(|key| places.contains(&key.place())) {
-            *counts.entry((&key.experiment, &key.point)).or_default() += 1;
-        }
-        let notice = |((experiment, point), runs): ((&str, &str), usize)| Notice::Stale {
-            experiment: experiment.into(),
-            point: point.into(),
-            runs,
         };
-        counts.into_iter().map(notice).collect()
+        stale.into_iter().map(notice).collect()
     }
 
     fn commit(&mut self) -> Result<(), StoreError> {

@@ -91,6 +91,7 @@ pub(super) fn read(dir: &Path) -> Result<Content, StoreError> {
         Err(e) => return Err(StoreError::io("open", &path)(e)),
     };
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+    let mut foreign = None;
     for number in 1.. {
         line.clear();
         let bytes = reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", &path))?;
@@ -99,7 +100,7 @@ pub(super) fn read(dir: &Path) -> Result<Content, StoreError> {
         }
         match decode(&line) {
             Line::Record(record) => content.records.push((number, *record)),
-            Line::Foreign => content.notices.push(Notice::Foreign { line: number }),
+            Line::Foreign => foreign.get_or_insert((number, 0)).1 += 1,
             Line::Damaged => {
                 // An incomplete line is the last line, even if its writer has completed it since.
                 let rest = reader.fill_buf().map_err(StoreError::io("read", &path))?;
@@ -112,6 +113,7 @@ pub(super) fn read(dir: &Path) -> Result<Content, StoreError> {
         }
         content.len += bytes as u64;
     }
+    content.notices.extend(foreign.map(|(line, lines)| Notice::Foreign { line, lines }));
     Ok(content)
 }
 

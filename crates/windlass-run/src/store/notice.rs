@@ -12,15 +12,19 @@ pub enum Notice {
         /// Its bytes.
         bytes: usize,
     },
-    /// An intact line has a form that this version does not support. It stays and is ignored.
+    /// Intact lines have a form that this version does not support. They stay and are ignored.
     Foreign {
-        /// Line number, from 1.
+        /// Number of the first line, from 1.
         line: usize,
+        /// Number of such lines.
+        lines: usize,
     },
-    /// A line repeats an earlier line, and is ignored.
-    RepeatedLine {
-        /// Line number, from 1.
+    /// Lines repeat earlier lines, and are ignored.
+    Repeated {
+        /// Number of the first line, from 1.
         line: usize,
+        /// Number of such lines.
+        lines: usize,
     },
     /// Another instance is at work, or the disk has no locks.
     Beside,
@@ -28,8 +32,10 @@ pub enum Notice {
     Stale {
         /// Experiment identifier.
         experiment: String,
-        /// Point identifier.
+        /// Identifier of the first point with such runs.
         point: String,
+        /// Number of points with such runs.
+        points: usize,
         /// Number of runs.
         runs: usize,
     },
@@ -43,23 +49,39 @@ impl fmt::Display for Notice {
                 "line {line} of the journal was incomplete ({bytes} bytes, after a kill) \
                  and was removed; its run must be repeated"
             ),
-            Notice::Foreign { line } => write!(
+            Notice::Foreign { line, lines: 1 } => write!(
                 f,
                 "line {line} of the journal was written by another version of Windlass and is \
                  ignored"
             ),
-            Notice::RepeatedLine { line } => {
-                write!(f, "line {line} of the journal repeats an earlier one and is ignored")
+            Notice::Foreign { line, lines } => write!(
+                f,
+                "{lines} lines of the journal, from line {line} on, were written by another version \
+                 of Windlass and are ignored"
+            ),
+            Notice::Repeated { line, lines: 1 } => {
+                write!(f, "line {line} of the journal repeats an earlier line and is ignored")
             }
+            Notice::Repeated { line, lines } => write!(
+                f,
+                "{lines} lines of the journal, from line {line} on, repeat earlier lines and are \
+                 ignored"
+            ),
             Notice::Beside => f.write_str(
                 "another Windlass is at work in this folder, or its disk has no locks; each \
                  process uses the finished runs of the other, but both execute a run that both have begun",
             ),
-            Notice::Stale { experiment, point, runs } => write!(
-                f,
-                "{runs} earlier runs of {experiment} at {point:?} come from another version of \
-                 Windlass, of the scenario or of the kernel and do not count"
-            ),
+            Notice::Stale { experiment, point, points, runs } => {
+                write!(f, "{runs} earlier runs of {experiment} at ")?;
+                match points {
+                    1 => write!(f, "{point:?}")?,
+                    _ => write!(f, "{points} points, such as {point:?},")?,
+                }
+                f.write_str(
+                    " come from another version of Windlass, of the scenario or of the kernel and do \
+                     not count",
+                )
+            }
         }
     }
 }

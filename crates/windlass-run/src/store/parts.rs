@@ -34,8 +34,10 @@ pub(super) struct Own {
 impl Own {
     /// The batch's journal, unless another instance holds it or the disk has no locks.
     pub(super) fn whole(dir: &Path) -> Result<Option<(Own, Content)>, StoreError> {
-        if [LOCK, JOURNAL, PARTS].iter().all(|ours| !dir.join(ours).exists()) {
-            files::spare_others(dir)?;
+        let is_new = || [LOCK, JOURNAL, PARTS].iter().all(|ours| !dir.join(ours).exists());
+        if is_new() {
+            // Another instance may begin the batch at this time. Its lock is there before its other files.
+            files::spare_others(dir).or_else(|e| if is_new() { Err(e) } else { Ok(()) })?;
         }
         let Some(lock) = lock(dir)? else { return Ok(None) };
         let (journal, content) = Journal::open(dir)?;

@@ -85,7 +85,7 @@ fn reno(points: &[Point]) -> Finding {
 /// of Reno's window has reached the window before the loss, it grows by `late` per round trip.
 fn expected(before: f64, points: &[Point], rtt: Span, late: f64) -> Vec<f64> {
     let (start, rtt) = (&points[0], seconds(Time(rtt.0)));
-    let k = ((before - start.window).max(0.0) / C).cbrt();
+    let k = libm::cbrt((before - start.window).max(0.0) / C);
     let mut estimate = start.window;
     let mut last = start.at;
     let of = |point: &Point| {
@@ -93,7 +93,7 @@ fn expected(before: f64, points: &[Point], rtt: Span, late: f64) -> Vec<f64> {
         let grown = seconds(point.at) - seconds(last);
         estimate += if estimate < before { ALPHA } else { late } * grown / rtt;
         last = point.at;
-        (C * (t - k).powi(3) + before).max(estimate)
+        (C * (t - k) * (t - k) * (t - k) + before).max(estimate)
     };
     points.iter().map(of).collect()
 }

@@ -461,7 +461,7 @@ fn three(v: f64) -> String {
     if v == 0.0 {
         return number(v);
     }
-    let unit = 10f64.powf((v.abs().log10().floor() - 2.0).floor());
+    let unit = libm::exp10(libm::log10(v.abs()).floor() - 2.0);
     number((v / unit).round() * unit)
 }
 

@@ -164,7 +164,7 @@ pub(super) fn add(env: &mut Environment<'static>) {
     env.add_function("minus", |a: &Value, b: &Value| pair(a, b, |a, b| a - b));
     env.add_function("over", |a: &Value, b: &Value| pair(a, b, |a, b| a / b));
     env.add_function("log_ratio", |a: &Value, b: &Value| {
-        pair(a, b, |a, b| if a > 0.0 && b > 0.0 { (a / b).ln() } else { f64::NAN })
+        pair(a, b, |a, b| if a > 0.0 && b > 0.0 { libm::log(a / b) } else { f64::NAN })
     });
     env.add_function("times", |a: &Value, k: f64| Ok::<_, Error>(values(a)?.scaled(|v| v * k)));
     env.add_function("mean_of", |all: Vec<Value>| {
