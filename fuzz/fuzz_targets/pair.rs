@@ -17,7 +17,7 @@ use windlass_tcp::mptcp::Scheduler;
 
 /// Limits of one input: simulated time, and segments that both ends send.
 const END_MS: u64 = 600_000;
-const SEGMENTS: u64 = 20_000;
+const SEGMENTS: u64 = 3_000;
 
 /// Numbers from the input; zero after its end.
 struct Numbers<'a>(&'a [u8]);
@@ -48,8 +48,8 @@ impl Numbers<'_> {
     }
 
     fn app(&mut self, closes_last: bool) -> App {
-        let bytes = self.next(3) * self.next(40_000);
-        let mut pace = || 1 + self.next(u64::from(u16::MAX)) * 8;
+        let bytes = self.next(3) * self.next(20_000);
+        let mut pace = || 64 + self.next(1 << 16) * 8;
         App { bytes, write: pace(), read: pace(), period: self.next(200), closes_last }
     }
 }
