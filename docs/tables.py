@@ -26,6 +26,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(SRC.parents[1] / "requirements"))
 import ledger  # noqa: E402 (a folder of its own)
 
+sys.path.insert(0, str(SRC.parents[1] / "tests/mutants"))
+import score  # noqa: E402 (a folder of its own)
+
 
 def table(head: list[str], rows: list[list[object]]) -> str:
     """A Markdown table; all columns but the first have numbers."""
@@ -147,6 +150,17 @@ def stacks_scripts() -> str:
     return table(["source", "scripts", *stacks], [[name, total[name], *(passed[name, stack] for stack in stacks)] for name in names])
 
 
+def fuzzing() -> str:
+    """Totals of the fuzz targets; the file is from fuzz/run."""
+    with open(SRC.parents[1] / "fuzz/totals.csv", newline="") as file:
+        found = list(csv.DictReader(file))
+    counts = ["executions", "edges", "features", "corpus_files", "findings"]
+    rows = [[f"`{row['target']}`", *(f"{int(row[column]):,}" for column in counts), row["date"]] for row in found]
+    total = lambda column: f"{sum(int(row[column]) for row in found):,}"
+    rows.append(["all", total("executions"), "", "", total("corpus_files"), total("findings"), max(row["date"] for row in found)])
+    return table(["target", "executions", "edges", "features", "inputs in the corpus", "findings", "last run"], rows)
+
+
 def abstract(paper: str) -> str:
     """The claims of an abstract with their verdicts, and the runs behind them; the files are from tests/verdicts/evidence."""
     rows = [[row["claim"].replace("|", "\\|"), row["verdict"], row["evidence"].replace("|", "\\|")] for row in data("studies/evidence/abstract.csv", paper=paper)]
@@ -256,6 +270,8 @@ TABLES = {
     "faults": faults,
     "requirements-summary": requirements_summary,
     "requirements": requirements,
+    "mutants": lambda: table(score.HEAD, score.summary()),
+    "fuzzing": fuzzing,
 }
 
 

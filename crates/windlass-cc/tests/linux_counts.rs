@@ -214,6 +214,26 @@ fn cubic_counts_to_a_whole_quotient() {
     assert!(flow.segments() <= plateau + 50 * 30 / 70 + 1);
 }
 
+/// No host reports such values, but none may overflow.
+#[test]
+fn cubic_adds_without_overflow_at_extreme_rtts_and_segments() {
+    let mut flow = Flow::<cubic::Cubic>::new(100);
+    (flow.c.min_rtt, flow.c.srtt) = (Span(u64::MAX - 1), Span(u64::MAX - 1));
+    flow.ack(0, u64::MAX - 1, 1);
+
+    // Segments of a byte are counted within a tick, before segments of 4 GiB.
+    let mut flow = Flow::<cubic::Cubic>::new(1 << 30);
+    flow.c.mss = 1;
+    for _ in 0..9 {
+        flow.ack(0, RTT, 1 << 29);
+    }
+    flow.c.mss = u32::MAX;
+    flow.state.on_mss(&flow.p, &flow.c, 1);
+    let before = flow.state.cwnd();
+    flow.ack(1_000 * MS, RTT, 1 << 29);
+    assert!(flow.state.cwnd() >= before);
+}
+
 /// `tcp_vegas_cong_avoid`: ⌊w·(rtt - base)/base⌋ is compared with 2 and 4, and the window moves a
 /// segment at the end of the round.
 #[test]

@@ -334,6 +334,18 @@ fn vegas_as_in_linux_doubles_every_rtt_and_keeps_the_carried_data() {
     }
 }
 
+#[test]
+fn vegas_as_in_linux_judges_a_round_with_the_sample_that_ends_it() {
+    let linux = VegasStartParams { variant: VegasVariant::Linux, ..Default::default() };
+    for (last_ms, stays) in [(40, true), (50, false)] {
+        let mut sender = Sender::new(slow_start::AnyParams::Vegas(linux), 32);
+        sender.round(40.0);
+        sender.round(50.0);
+        sender.ack(Time::from_millis(400), Span::from_millis(last_ms), 1);
+        assert_eq!(sender.in_slow_start(), stays, "{last_ms} ms");
+    }
+}
+
 // All of them
 
 fn any_number() -> impl Strategy<Value = u64> {

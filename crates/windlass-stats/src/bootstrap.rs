@@ -168,6 +168,18 @@ mod tests {
         close(plug_in_variance(&means).sqrt(), 23.36, 0.3);
     }
 
+    /// Of ten resamples of these values, each is without spread with probability 0.8^5 + 0.2^5 = 0.328. At least two
+    /// are, more than a tenth, with probability 0.89; at least one with 0.98.
+    #[test]
+    fn an_interval_needs_spread_in_nine_of_ten_resamples() {
+        let refused = |seed: u64| {
+            let options = Options { confidence: 0.95, resamples: 10, seed };
+            percentile_t(&[0.0, 0.0, 0.0, 0.0, 1.0], options).is_none()
+        };
+        let share = (0..2000).filter(|seed| refused(*seed)).count() as f64 / 2000.0;
+        close(share, 0.89, 0.03);
+    }
+
     #[test]
     fn the_order_of_the_values_does_not_matter_and_the_seed_does() {
         let values = [3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0];

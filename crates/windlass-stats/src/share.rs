@@ -220,6 +220,16 @@ mod tests {
         assert_eq!(clustered(0.5, f64::NAN, 1, 10.0, 0.95), None);
     }
 
+    /// Student's correction is 1 with one event per run, so that the error alone gives the number of independent
+    /// events: 0.25 / 0.125 = 2.
+    #[test]
+    fn one_event_per_run_needs_no_correction_for_few_runs() {
+        let [low, high] = clustered(0.5, 0.125f64.sqrt(), 3, 3.0, 0.95).unwrap();
+        let [exact_low, exact_high] = exact(1, 2).unwrap();
+        close(low, exact_low, 1e-9);
+        close(high, exact_high, 1e-9);
+    }
+
     #[test]
     fn an_interval_stays_within_the_range_of_its_values() {
         let mut late = vec![0.0; 39];

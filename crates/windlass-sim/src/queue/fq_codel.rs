@@ -332,6 +332,19 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_in_bytes_is_met_exactly_and_drops_no_packet_below_it() {
+        let mut q = queue(QueueLimit::Bytes(3000));
+        let [fat, thin] = apart(&q, 2).try_into().expect("two");
+        let mut drops = Vec::new();
+        q.enqueue(of(fat, 0, 1500), None, &mut drops);
+        q.enqueue(of(fat, 1, 1500), None, &mut drops);
+        assert_eq!((drops.len(), q.bytes(), q.len()), (0, 3000, 2));
+        q.enqueue(of(thin, 2, 1), None, &mut drops);
+        assert_eq!((drops.len(), q.bytes(), q.len()), (1, 1501, 2));
+        assert_eq!(drops[0].handle.id, 0);
+    }
+
+    #[test]
     fn packets_above_the_limit_are_dropped_from_the_head_of_the_longest_queue() {
         let mut q = queue(QueueLimit::Packets(10));
         let [fat, thin] = apart(&q, 2).try_into().expect("two");

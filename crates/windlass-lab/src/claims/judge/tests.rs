@@ -132,6 +132,28 @@ fn a_size_needs_its_direction_and_a_direction_alone_is_same_direction() {
 }
 
 #[test]
+fn the_note_of_an_undecided_claim_names_the_question_that_is_open() {
+    // `slow` is 30.5 s with an interval of some seconds, and `same` is not different from `fast`.
+    let body = |point: &str, paper: f64, absolute: f64| {
+        judged(&format!(
+            "paper = {paper:?}\nmeasure = {}\ntolerance = {{ absolute = {absolute:?}, reason = 'r' }}\n\
+             direction = {{ greater_than = {} }}",
+            metric(point),
+            metric("fast")
+        ))
+    };
+    let open = |j: Judgement| {
+        assert_eq!(j.verdict, Verdict::Undecided);
+        ["The direction holds; the size is open.", "The size agrees; the direction is open."]
+            .map(|part| j.note.contains(part))
+    };
+    assert_eq!(open(body("slow", 30.0, 1.0)), [true, false]);
+    assert_eq!(open(body("same", 20.0, 9.0)), [false, true]);
+    assert_eq!(open(body("same", 20.0, 1.0)), [false, false]);
+    assert_eq!(open(order("same", "greater_than", "fast")), [false, false]);
+}
+
+#[test]
 fn an_insignificant_effect_is_undecided_and_a_significant_small_effect_is_contradicted() {
     assert_eq!(order("same", "greater_than", "fast").verdict, Verdict::Undecided);
     assert_eq!(order("slow", "greater_than", "fast").verdict, Verdict::Reproduced);

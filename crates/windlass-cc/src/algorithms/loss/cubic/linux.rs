@@ -113,7 +113,7 @@ impl Pace {
         let per = divisor(mul(cwnd, r.reno_eighths) >> 3);
         let grown = div(self.acks.saturating_sub(1).into(), per);
         self.acks = excess(self.acks.into(), mul(grown, per.get())) as u32;
-        e.reno_q += mul(grown, segment.get());
+        e.reno_q = e.reno_q.saturating_add(mul(grown, segment.get()));
         let beyond = excess(div(e.reno_q, segment), cwnd);
         if beyond > 0 {
             let most = div(cwnd, divisor(beyond)).min(u16::MAX.into()) as u16;
@@ -140,7 +140,7 @@ impl Epoch {
     fn per_growth(&self, r: &Rules, c: &Conn, cwnd: u64) -> u16 {
         let rtt = if c.min_rtt.is_known() { c.min_rtt.0 } else { 0 };
         let since = u64::from(tick(c.now.0).wrapping_sub(tick(self.since)));
-        let ahead = since + div(rtt + TICK - 1, divisor(TICK));
+        let ahead = since + div(rtt.saturating_add(TICK - 1), divisor(TICK));
         let t = div(ahead << SECOND_BITS, divisor(RATE));
         // Rounded up, because K was cut to its unit.
         let k = div((u64::from(self.k) << 11) + K_UNITS - 1, divisor(K_UNITS));
