@@ -13,10 +13,10 @@ const SEGMENT_OVERHEAD: u64 = 896;
 /// up to a power of two, and the descriptor follows.
 const ASSUMED_HEADERS: u64 = 256 + 320;
 const DESCRIPTOR: u64 = 256;
-/// `TCP_INIT_CWND`: the least cwnd for which the buffer has room, segments.
+/// `TCP_INIT_CWND`: the minimum cwnd for which the buffer has room, segments.
 const LEAST_CWND: u64 = 10;
 
-/// Payload for which the send buffer has room at most, in segments of `mss` bytes.
+/// Maximum payload in the send buffer, in segments of `mss` bytes.
 pub(in crate::endpoint) fn most_sent(p: &Profile, mss: u32) -> u64 {
     match p.stack.rules {
         Flavour::Linux => room(p.stack.send_buffer, u64::from(mss)),
@@ -30,7 +30,7 @@ fn room(memory: u64, mss: u64) -> u64 {
     memory.div_ceil(mss + SEGMENT_OVERHEAD) * mss
 }
 
-/// What the application has written into the send buffer.
+/// State of the send buffer.
 #[derive(Clone, Debug)]
 pub(in crate::endpoint) struct SendBuffer {
     /// Payload for which the buffer has room, bytes.

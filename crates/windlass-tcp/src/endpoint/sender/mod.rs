@@ -77,8 +77,8 @@ pub(super) struct Sender {
     /// Number of these samples.
     pub(super) rtt_samples: u32,
     pub(super) last_sent: Time,
-    /// Time of the last burst that the application wrote while nothing was in flight. Each of its segments has a
-    /// sending time of its own, because the kernel sends them while the application writes.
+    /// Time of the last burst that the application wrote while nothing was in flight. Its segments have
+    /// different sending times, because the kernel sends them while the application writes.
     pub(super) written_at: Time,
     /// Recovery ends when everything below this offset is acknowledged.
     pub(super) recover: u64,
