@@ -266,6 +266,26 @@ fn full_buffer() -> Script {
     s
 }
 
+#[test]
+fn segment_that_fills_the_send_buffer_of_linux_is_pushed() {
+    let mut s = Script::connected(plain_with(|s| s.rules = Flavour::Linux));
+    s.e.offer(1_000_000);
+    let pushed = |s: &mut Script| {
+        let sent = std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(150)));
+        sent.map(|s| s.flags.has(Flags::PSH)).collect::<Vec<_>>()
+    };
+    pushed(&mut s);
+    // Ten segments of 1000 bytes need 10 * 2 * 2304 bytes of memory, in which 25 have room.
+    arrives(&mut s, ". 1 ack 2001 win 60000");
+    let room = 25 - s.e.stats().data_segments as usize;
+    let mut all = Vec::new();
+    for ack in 3..=12 {
+        arrives(&mut s, &format!(". 1 ack {}001 win 60000", ack));
+        all.extend(pushed(&mut s));
+    }
+    assert_eq!(all.iter().position(|pushed| *pushed), Some(room - 1), "{all:?}");
+}
+
 fn sent(s: &mut Script) -> usize {
     std::iter::from_fn(|| s.e.poll_transmit(&s.p, Time::from_millis(150))).count()
 }
