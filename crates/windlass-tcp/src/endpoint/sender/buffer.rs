@@ -72,12 +72,14 @@ impl SendBuffer {
         self.capacity = self.capacity.max(room(memory, mss));
         // `sk_stream_is_writeable`: half of the used memory is free.
         self.low = self.low.max(2 * memory / 3 / (mss + SEGMENT_OVERHEAD) * mss);
-        self.outgrown = if memory < p.stack.send_buffer { segments * mss } else { u64::MAX };
+        let limited = memory >= p.stack.send_buffer;
+        self.outgrown = if limited { u64::MAX } else { cwnd.max(segments * mss) };
     }
 
     /// The application, whose data end at `end`, writes after `start`, up to which the memory is free. By Linux's
-    /// rules a full buffer takes no data until a third of it is free (`sk_stream_write_space`).
-    fn write(&mut self, linux: bool, start: u64, end: u64) {
+    /// rules a full buffer takes no data until a third of it is free (`sk_stream_write_space`). `pushes` is true if the
+    /// end of the full buffer is pushed.
+    fn write(&mut self, linux: bool, pushes: bool, start: u64, end: u64) {
         if self.refill > 0 {
             self.refill = self.writable.saturating_sub(self.low).max(1);
         }
@@ -89,7 +91,7 @@ impl SendBuffer {
         self.refill = 0;
         if full {
             self.refill = self.writable.saturating_sub(self.low).max(1);
-            self.ends.push_back(self.writable);
+            self.ends.extend(pushes.then_some(self.writable));
         }
     }
 
@@ -146,7 +148,7 @@ impl Endpoint {
         if self.send.buffer.refill > 0 && self.control.cwnd > self.send.buffer.outgrown {
             self.grow_buffer(p, self.control.cwnd);
         }
-        self.send.buffer.write(linux, start, self.stream.end);
+        self.send.buffer.write(linux, linux && !self.layer.on, start, self.stream.end);
     }
 
     /// True if a new segment that ends at `end` has PSH by Linux's rules, although the application has more data.
