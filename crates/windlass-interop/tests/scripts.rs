@@ -101,7 +101,7 @@ fn mismatch_lists_each_differing_field_of_a_segment() {
         "sequence number 1 instead of 2",
         "1000 bytes of payload instead of 500",
         "acknowledgement 1 instead of 9",
-        "window 65535 instead of 7",
+        "window 65000 instead of 7",
         "no sack instead of sack 1-2",
         "50.000 ms   |------------------> | < . 1 ack 1",
         "50.000 ms   | <------------------| > P. 1+1000 ack 1",
