@@ -233,7 +233,7 @@ fn carried(trace: &Trace, side: Side) -> [u64; 2] {
     carried
 }
 
-/// Checks that the second subflow was established, and that each path carried at least a tenth of the data.
+/// Checks that the second subflow was established, and that each path carried a part of the data. The part is small if the subflow joins late.
 fn both_carry(trace: &Trace, findings: &mut Findings) {
     let proofs = trace
         .packets
@@ -242,10 +242,10 @@ fn both_carry(trace: &Trace, findings: &mut Findings) {
         .filter(|option| matches!(option, MpOption::JoinAck { .. }));
     findings.expect(proofs.count() > 0, "the third segment of a join", "none");
     let carried = carried(trace, Sender);
-    let least = carried.iter().sum::<u64>() / 10;
+    let least = carried.iter().sum::<u64>() / 20;
     findings.expect(
         carried.iter().all(|bytes| *bytes >= least),
-        "at least a tenth of the data on each path",
+        "at least a twentieth of the data on each path",
         format!("{carried:?} bytes"),
     );
 }
