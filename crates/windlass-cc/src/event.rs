@@ -3,7 +3,7 @@
 
 use crate::time::{Rate, Span, Time};
 
-/// Bits of [`Conn::flags`]: the reasons that limited the sender, and the refusal of ECN.
+/// Bits of [`Conn::flags`]: the reasons that limited the sender, and what ECN has told.
 pub mod flags {
     /// Within the last window the sender had data but `cwnd` limited it (RFC 7661's validated phase).
     /// Hosts that do not validate the window always set it.
@@ -14,6 +14,8 @@ pub mod flags {
     pub const RWND_LIMITED: u32 = 4;
     /// The peer has refused the ECN that the algorithm needs. Set only for algorithms of L4S.
     pub const WITHOUT_ECN: u32 = 8;
+    /// In a call of `on_undo`: a mark has confirmed the reduction. It ends, and the window stays.
+    pub const CONFIRMED: u32 = 16;
 }
 
 /// Phase of a connection's loss recovery. The host sets it; a controller never infers it.

@@ -1,12 +1,12 @@
 //! The common frame of all window-based algorithms: slow start below `ssthresh`, congestion avoidance
 //! above it, a cut at a loss, one segment after a timeout.
 
-use crate::arithmetic::math::{div, divisor, mul};
-use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window, resized};
+use crate::arithmetic::math::{div, divisor, mul, mul_div};
+use crate::arithmetic::window::{FRACTION_BITS, MAX_WINDOW, Window, resized, segment_q};
 use crate::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
 use crate::controller::Controller;
 use crate::cross_layer::CrossLayer;
-use crate::event::{Ack, Conn, Control, Phase, Undo};
+use crate::event::{Ack, Conn, Control, Phase, Undo, flags};
 use crate::flavour::Departure;
 use crate::group::Group;
 use crate::info::{Ecn, Info, Requirements, TraceField};
@@ -433,6 +433,10 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         if matches!(self.reduction, Reduction::Final | Reduction::Undone) {
             return;
         }
+        if c.flags & flags::CONFIRMED != 0 {
+            self.reduction = Reduction::Undone;
+            return;
+        }
         // Duplicates may have inflated the window above the threshold.
         let inflated = c.phase == Phase::Recovery && self.cwnd() > self.window.ssthresh();
         let grown = if inflated { self.window.ssthresh() } else { self.cwnd() };
@@ -456,12 +460,17 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
     // RFC 5681-4.1-1
     fn on_idle_restart(&mut self, p: &Self::Params, c: &Conn, gap: Span, reset: bool) {
         if reset {
+            let whole = p.counting == Counting::Segments;
+            let part = if whole { self.window.take_part(c) } else { 0 };
             let before = self.cwnd();
             let window = match p.counting {
                 Counting::Bytes => p.initial_window.min(before),
                 Counting::Segments => self.halve_idle(p, c),
             };
             self.window.set(c, window);
+            // The segments that were acknowledged towards the next growth remain (`snd_cwnd_cnt`).
+            let kept = mul_div(part, before, self.cwnd());
+            self.window.add_q(kept.min(segment_q(c).get() - 1));
             self.slow_start.restart(&p.slow_start, c);
             if self.cwnd() < before {
                 self.avoidance.fall_back(&p.own, c, &self.window);

@@ -13,11 +13,12 @@ pub const PHASES: [(&str, Phase); 4] = [
 pub const UNDOS: [(&str, Undo); 3] =
     [("dsack", Undo::Dsack), ("eifel", Undo::Eifel), ("frto", Undo::Frto)];
 /// Limits of the sender, bits of [`Conn::flags`](windlass_cc::Conn::flags).
-pub const LIMITS: [(&str, u32); 4] = [
+pub const LIMITS: [(&str, u32); 5] = [
     ("cwnd", flags::CWND_LIMITED),
     ("app", flags::APP_LIMITED),
     ("rwnd", flags::RWND_LIMITED),
     ("without-ecn", flags::WITHOUT_ECN),
+    ("confirmed", flags::CONFIRMED),
 ];
 
 pub(crate) fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], value: T) -> String {

@@ -98,21 +98,6 @@ impl Autotune {
         self.limit = self.room;
     }
 
-    /// Sets the payload share from the length of a segment, and adapts the window (`tcp_set_window_clamp`); `offered` is
-    /// the window offered last.
-    fn set_ratio(&mut self, ratio: u64, offered: u64) {
-        if ratio == self.ratio {
-            return;
-        }
-        let before = self.limit;
-        self.resize(self.buffer, ratio);
-        self.window = match self.limit < before {
-            true => self.window.min(self.limit),
-            false => self.window.max(offered.min(self.limit)),
-        };
-        self.space = self.space.min(self.limit);
-    }
-
     /// Measures the RTT without timestamps: a window of data takes at most one RTT (`tcp_rcv_rtt_measure`).
     fn measure_window(&mut self, now: Time, nxt: u64, window: u64) {
         if nxt < self.rtt_end {
@@ -208,11 +193,10 @@ impl Endpoint {
             tune.start = self.recv.read;
         }
         if self.autotunes(p) {
-            let offered = self.recv.adv.saturating_sub(self.recv.last_ack_sent);
             let tune = &mut self.recv.autotune;
             if s.len > tune.segment && s.len >= DEFAULT_MSS.min(self.agreed.mss) {
                 tune.segment = s.len;
-                tune.set_ratio(payload_ratio(s.len), offered);
+                tune.resize(tune.buffer, payload_ratio(s.len));
             }
             match self.agreed.timestamps {
                 true => tune.measure(now, s, tune.segment.max(DEFAULT_MSS.min(self.agreed.mss))),

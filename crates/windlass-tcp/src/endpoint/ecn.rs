@@ -34,6 +34,10 @@ pub(super) struct EcnState {
     seen: bool,
     /// True if the algorithm is of L4S and the peer has refused ECN.
     refused: bool,
+    /// True if the present acknowledgement reports a mark.
+    echo_now: bool,
+    /// True if a mark has been reported since the present reduction began, or it began with one.
+    confirmed: bool,
 }
 
 /// Bytes that SACK blocks and counters of accurate ECN take.
@@ -141,6 +145,29 @@ impl Endpoint {
             Some(accurate) => accurate.news > 0,
             None => s.flags.has(Flags::ECE),
         }
+    }
+
+    /// Notes if an acknowledgement reports a mark; `None` at a timer.
+    #[inline]
+    pub(super) fn note_echo(&mut self, s: Option<&Segment>) {
+        self.ecn.echo_now = self.ecn.agreed && s.is_some_and(|s| self.is_echoed(s));
+        self.ecn.confirmed |= self.ecn.echo_now;
+    }
+
+    /// A repair begins. A mark in the same acknowledgement or before it confirms its reduction (`tcp_enter_recovery`).
+    pub(super) fn begin_repair(&mut self, from: Phase) {
+        match from {
+            Phase::Open => self.ecn.confirmed = self.ecn.echo_now,
+            Phase::Cwr => self.ecn.confirmed = true,
+            Phase::Recovery | Phase::Loss => {}
+        }
+    }
+
+    /// The bit of [`flags`] if a mark has confirmed the reduction, so that an undo restores nothing
+    /// (`tcp_fastretrans_alert`).
+    pub(super) fn confirmation(&self, p: &Profile) -> u32 {
+        let confirmed = p.stack.rules == Flavour::Linux && self.ecn.confirmed;
+        if confirmed { flags::CONFIRMED } else { 0 }
     }
 
     /// Reads the counters of accurate ECN, from an acknowledgement that delivers this number of bytes.

@@ -157,8 +157,10 @@ impl Endpoint {
         if to != Phase::Open && (from, to) != (Phase::Cwr, Phase::Recovery) {
             self.note_reduction();
         }
-        if to == Phase::Cwr {
-            self.stats.ecn_reductions += 1;
+        match to {
+            Phase::Cwr => self.stats.ecn_reductions += 1,
+            Phase::Recovery | Phase::Loss => self.begin_repair(from),
+            Phase::Open => {}
         }
         // With SACK the sender continues beyond a hole. The data above the hole may be many windows of data
         // that have arrived or been lost. The reduction refers to the window that sent these data; RFC 5681

@@ -172,6 +172,7 @@ impl Endpoint {
     // RFC 6298-5.6-1
     fn on_retransmission_timeout(&mut self, p: &Profile, now: Time) {
         self.stats.rto_count += 1;
+        self.note_echo(None);
         let handshake = matches!(self.state, State::SynSent | State::SynReceived);
         let gone = if handshake {
             let linear = if self.passive { 0 } else { p.stack.syn_linear_timeouts };

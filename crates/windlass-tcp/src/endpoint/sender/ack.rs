@@ -136,6 +136,7 @@ impl Endpoint {
         if a.ack >= self.send.una {
             self.count_marks(s, a.delivered);
         }
+        self.note_echo(Some(s));
         if !a.is_news() {
             return self.on_stale_ack(p, now, &a, s);
         }

@@ -183,7 +183,7 @@ impl Endpoint {
         }
         self.send.retransmit_first = false;
         let threshold = self.control.ssthresh;
-        let conn = self.conn(now, flags::CWND_LIMITED);
+        let conn = self.conn(now, flags::CWND_LIMITED | self.confirmation(p));
         self.cc.on_undo(&p.params, &conn, why);
         self.control = self.cc.control(&p.params, &conn);
         if self.control.ssthresh > threshold {

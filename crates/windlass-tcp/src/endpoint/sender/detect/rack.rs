@@ -314,6 +314,7 @@ impl Endpoint {
     /// Processes the timer of a late segment.
     // RFC 8985-6.2-7
     pub(in crate::endpoint) fn on_reordering_timeout(&mut self, p: &Profile, now: Time) {
+        self.note_echo(None);
         let prior_in_flight = self.send.in_flight();
         let lost_before = self.send.sampler.lost();
         self.find_late(p, now);
@@ -388,15 +389,16 @@ impl Endpoint {
             self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
             return;
         }
-        // All share one timer: a probe replaces the timer for late segments and, up to its own time, the timeout.
+        // All share one timer: a probe replaces the timer for late segments, and a timeout that would be earlier.
         self.send.rack.deadline = Time::NEVER;
         // A timeout that is overdue is no limit.
-        let limit = match if advanced { self.rto(p) } else { self.rto_of_head(p, now) } {
-            Span::ZERO => after,
-            limit => limit,
-        };
-        self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit));
-        self.timers.rto = self.timers.rto.max(self.send.rack.probe_deadline);
+        let limit = if advanced { self.rto(p) } else { self.rto_of_head(p, now) };
+        let limited = limit != Span::ZERO && limit <= after;
+        let after = if limited { limit } else { after };
+        self.send.rack.probe_deadline = Endpoint::expiry(p, now, after);
+        if limited {
+            self.timers.rto = self.timers.rto.max(self.send.rack.probe_deadline);
+        }
     }
 
     /// Section 7.3: processes the probe's timer. The retransmission timer restarts.
