@@ -4,7 +4,7 @@ use crate::multinet::{App, Net, Path, Strip, multipath, profile};
 use windlass_cc::Span;
 use windlass_tcp::mptcp::{MpOption, MultipathConfig, MultipathProfile, Outgoing};
 use windlass_tcp::stack::RFC;
-use windlass_tcp::{Failure, Flags, StackConfig};
+use windlass_tcp::{Failure, Flags, Segment, StackConfig};
 
 const SIZE: u64 = 200_000;
 
@@ -302,4 +302,25 @@ fn fast_close_ends_the_connection_only_with_the_right_key() {
         net.inject(1, &Outgoing { option: Some(MpOption::FastClose { key }), ..like });
         assert_eq!(net.ends[1].c.failure(), failure);
     }
+}
+
+/// A signal without data that points to the next byte of the subflow: the peer never sends one.
+#[test]
+fn empty_mapping_does_not_hide_the_mapping_of_the_next_data() {
+    let p = multipath(MultipathConfig::default(), 1);
+    let slow = App { write: 1_000, period: 100, ..App::sends(3_000) };
+    let mut net = Net::new([p.clone(), p], [slow, App::receives()], vec![Path::clean(5)], 8);
+    net.keep_log = true;
+    net.run_until(250);
+    let (_, _, last) = *net.log.iter().rfind(|(_, _, out)| out.segment.len > 0).unwrap();
+    let Some(MpOption::Dss(mut dss)) = last.option else { panic!("{last:?}") };
+    let (mapping, len) = (dss.mapping.as_mut().unwrap(), last.segment.len);
+    mapping.subflow_offset += len;
+    mapping.data_seq += u64::from(len);
+    mapping.len = 0;
+    let segment = Segment { seq: last.segment.seq.add(len.into()), len: 0, ..last.segment };
+    net.inject(1, &Outgoing { segment, option: Some(MpOption::Dss(dss)), ..last });
+    net.run_to_close(1_000);
+    assert_eq!(net.ends[1].read, 3_000);
+    assert!(net.log.iter().all(|(_, _, out)| !out.segment.flags.has(Flags::RST)));
 }
