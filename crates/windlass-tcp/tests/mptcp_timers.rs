@@ -1,8 +1,8 @@
 //! Timers of a multipath connection: their first expiry, their backoff, and the path of each retransmission.
 
-use crate::multinet::{App, Net, Path, multipath, profile};
+use crate::multinet::{App, Net, Path, multipath, profile, scheduled};
 use windlass_cc::{Span, Time};
-use windlass_tcp::mptcp::{Dss, MpOption, MultipathConfig, MultipathProfile, Outgoing};
+use windlass_tcp::mptcp::{Dss, MpOption, MultipathConfig, MultipathProfile, Outgoing, Scheduler};
 use windlass_tcp::stack::RFC;
 use windlass_tcp::{Failure, Flags, StackConfig};
 
@@ -248,4 +248,30 @@ fn keys_and_sequence_numbers_are_outputs_of_splitmix64() {
     let answer = server.poll_transmit(&p, Time::ZERO).unwrap();
     let Some(MpOption::Capable { sender_key, .. }) = answer.option else { panic!("{answer:?}") };
     assert_eq!(sender_key, Some(0xe220_a839_7b1d_cdaf));
+}
+
+/// The SYN-ACK offers no window. The timer of the probe starts with the connection, not with the first SYN.
+#[test]
+fn closed_window_of_the_handshake_is_probed_one_timeout_after_the_handshake() {
+    for (name, scheduler) in Scheduler::ALL {
+        let p = multipath(scheduled(scheduler), 1);
+        let mut net = Net::transfer(p, 10_000, vec![Path::clean(50)], 3);
+        net.keep_log = true;
+        net.tamper = |from, out| {
+            if from == 1 && is_syn(out) {
+                out.segment.window = 0;
+            }
+        };
+        net.run_until(0);
+        while !net.ends[0].c.was_established() {
+            net.step();
+        }
+        let established = net.now;
+        net.run_to_close(1_000);
+        let probe =
+            net.log.iter().find(|(_, from, out)| *from == 0 && out.segment.len > 0).unwrap();
+        assert_eq!((probe.0 - established, probe.2.segment.len), (Span::from_secs(1), 1), "{name}");
+        assert_eq!(net.ends[1].read, 10_000);
+        assert!(net.now - established < Span::from_secs(62), "TIME-WAIT and the transfer");
+    }
 }
