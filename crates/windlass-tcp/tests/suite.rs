@@ -15,6 +15,7 @@ mod mptcp_failures;
 mod mptcp_hostile;
 mod mptcp_plain;
 mod mptcp_schedulers;
+mod mptcp_segments;
 mod mptcp_timers;
 mod mptcp_transfer;
 mod mptcp_wire;

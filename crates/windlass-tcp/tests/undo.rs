@@ -248,3 +248,46 @@ fn linux_does_not_mark_a_segment_again_after_an_undo() {
         ));
     }
 }
+
+/// The lines of ten segments of which two are retransmitted, although the originals were only late.
+const TWO_RETRANSMITTED: &str = "200 < . 1 ack 1 sack 2001-6001
+     200 > . 1+1000
+     201 < . 1 ack 1 sack 2001-10001
+     201 > . 1001+1000
+     202 < . 1 ack 10001
+     202 = phase Open
+     202 = undone 0\n";
+
+#[test]
+fn reduction_is_undone_by_the_duplicate_of_its_last_retransmission() {
+    for rules in [Flavour::Rfc, Flavour::Linux] {
+        let mut s = Script::connected_with_sack(with(|s| (s.dsack_undo, s.rules) = (true, rules)));
+        s.run(&ten(10_000));
+        s.run(TWO_RETRANSMITTED);
+        s.run(
+            "300 < . 1 ack 10001 sack 1-1001
+             300 = undone 0
+             301 < . 1 ack 10001 sack 1001-2001
+             301 = undone 1",
+        );
+    }
+}
+
+/// `tcp_dsack_seen`: the network duplicates segments, and more duplicates than retransmissions prove nothing.
+#[test]
+fn linux_ignores_more_duplicates_than_retransmissions() {
+    for (rules, undone) in [(Flavour::Rfc, 1), (Flavour::Linux, 0)] {
+        let mut s = Script::connected_with_sack(with(|s| (s.dsack_undo, s.rules) = (true, rules)));
+        s.run(&ten(10_000));
+        s.run(&format!(
+            "190 < . 1 ack 1001
+             191 < . 1 ack 1001 sack 1-1001
+             200 < . 1 ack 1001 sack 2001-5001
+             200 > . 1001+1000
+             201 < . 1 ack 10001
+             201 = undone 0
+             300 < . 1 ack 10001 sack 1001-2001
+             300 = undone {undone}",
+        ));
+    }
+}
