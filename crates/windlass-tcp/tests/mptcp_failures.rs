@@ -324,3 +324,22 @@ fn empty_mapping_does_not_hide_the_mapping_of_later_data() {
     assert_eq!(net.ends[1].read, 5_000);
     assert!(net.log.iter().all(|(_, _, out)| !out.segment.flags.has(Flags::RST)));
 }
+
+/// Only the first SYN arrives on the first path. The server does not answer it any more when the connection is open on
+/// the second path.
+#[test]
+fn server_with_syns_on_two_paths_continues_on_the_path_that_responds() {
+    let p = multipath(MultipathConfig::default(), 2);
+    let slow = App { write: 1_000, period: 1_000, ..App::sends(100_000) };
+    let mut net = Net::new([p.clone(), p], [slow, App::receives()], vec![Path::clean(10); 2], 8);
+    net.keep_log = true;
+    net.lose = |from, out| out.path == 0 && (from == 1 || out.attempt > 0);
+    net.run_until(60_000);
+    let answers = |path| {
+        let answer = move |out: &Outgoing| out.path == path && out.segment.flags.has(Flags::SYN);
+        net.log.iter().filter(move |(_, from, out)| *from == 1 && answer(out)).map(|(at, ..)| *at)
+    };
+    let opened = answers(1).next().expect("a SYN-ACK on the second path");
+    assert!(answers(0).count() > 0 && answers(0).all(|at| at <= opened + Span::from_millis(20)));
+    assert!(net.ends[1].c.subflow(1).received() > 40_000);
+}

@@ -29,6 +29,7 @@ mod rack;
 mod receive;
 mod reno_ber;
 mod sack;
+mod scoreboard;
 mod script;
 mod timers;
 mod transfer;
