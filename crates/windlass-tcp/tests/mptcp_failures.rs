@@ -307,7 +307,9 @@ fn fast_close_ends_the_connection_only_with_the_right_key() {
 /// A signal without data that points beyond the next segment, which is lost. A correct peer sends none.
 #[test]
 fn empty_mapping_does_not_hide_the_mapping_of_later_data() {
-    let p = multipath(MultipathConfig::default(), 1);
+    let stack = StackConfig { nagle: false, ..RFC };
+    let p = vec![profile("reno", stack, 1500)];
+    let p = MultipathProfile::new(Default::default(), p).unwrap();
     let slow = App { write: 1_000, period: 100, ..App::sends(5_000) };
     let mut net = Net::new([p.clone(), p], [slow, App::receives()], vec![Path::clean(5)], 8);
     (net.keep_log, net.drop_data) = (true, vec![2]);
