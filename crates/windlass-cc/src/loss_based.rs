@@ -93,6 +93,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         if self.window.in_slow_start() {
             // A credit above one segment increases the window at most to the threshold.
             let room = self.window.ssthresh().saturating_sub(self.window.cwnd());
+            let all = credit;
             credit = credit.min(room.max(mss));
             let gain = self.avoidance.slow_start_gain(&p.own, c);
             let before = self.window.cwnd_q();
@@ -109,6 +110,11 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
                 self.window.add_q(Ratio(gain.0 - Ratio::ONE.0).times(grown).min(room));
             } else if gain < Ratio::ONE {
                 self.window.sub_q(c, Ratio(Ratio::ONE.0 - gain.0).times(grown));
+            }
+            // The rest of the acknowledgement counts for congestion avoidance (`tcp_slow_start` returns it).
+            let carries = p.counting == Counting::Segments && G::CARRIES_OVER;
+            if all > credit && carries && !self.window.in_slow_start() {
+                self.avoid(p, c, a, all - credit);
             }
         } else {
             if self.reduction == Reduction::TimedOut {

@@ -2,7 +2,9 @@
 //! equal, and a changed rule must be found.
 
 use windlass_cc::{Span, Time};
-use windlass_interop::lockstep::{Act, Case, Deed, Finding, Options, Outcome, compare, shrink};
+use windlass_interop::lockstep::{
+    Act, Case, Clock, Deed, Finding, Options, Outcome, compare, shrink,
+};
 use windlass_interop::script::{
     Action, Check, Departure, Script, Seen, Stack, Tolerance, VirtualTime, World, play,
 };
@@ -14,7 +16,8 @@ fn endpoint(options: &Options) -> VirtualTime {
 
 /// Compares an endpoint with these options and an endpoint with the options of the case.
 fn against(reference: &Options, case: &Case) -> Outcome {
-    compare(case, &mut endpoint(reference), &mut endpoint(&case.options)).expect("played")
+    compare(case, &mut endpoint(reference), &mut endpoint(&case.options), Clock::Planned)
+        .expect("played")
 }
 
 fn without_nagle(case: &Case) -> Options {

@@ -65,6 +65,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     quick_acks: Codec::flag(), "acknowledge as Linux does: each segment at the beginning, after duplicate data and while `receive_autotuning` increases the window; later by bytes, immediately after pushed data that are completely read, and with the answer in a dialogue", "";
     sack_compression: Codec::flag(), "report data beyond a hole immediately three times, and then together after a millisecond or a twentieth of the RTT", "";
     send_buffer: Codec::size(1, MAX_WINDOW), "send buffer; with `rules = \"linux\"` it is memory, of which a segment of 1448 bytes takes 2344, as in Linux without segmentation offload (`tcp_wmem[2]`)", "";
+    initial_send_buffer: Codec::size(1, MAX_WINDOW), "send buffer at first with `rules = \"linux\"`, at least for twice the initial window, Linux's `tcp_wmem[1]`; it grows with cwnd up to `send_buffer`", "";
     window_scaling: Codec::flag(), "offer window scaling", "";
     timestamps: Codec::flag(), "offer timestamps", "";
     sack: Codec::flag(), "offer SACK and report ranges", "";

@@ -2,9 +2,11 @@
 //! bandwidth-delay product of 33 segments.
 
 use crate::common::{Traffic, drops, flow, link, network, rfc, run};
-use windlass_cc::Time;
-use windlass_sim::RunResult;
+use windlass_cc::{AnyParams, Time};
+use windlass_sim::arrivals::{Arrivals, Draw, Law};
 use windlass_sim::link::QueueLimit;
+use windlass_sim::{RunResult, Series};
+use windlass_tcp::Profile;
 
 const PRODUCT: f64 = 33.3;
 
@@ -56,4 +58,41 @@ fn bbr_and_copa_tolerate_one_percent_of_random_loss() {
     }
     let reno = bulk("newreno", 67, 0.01).flows[0].goodput_bps / 1e7;
     assert!(reno < 0.5, "{reno}");
+}
+
+/// The window after 3 kB every two seconds for ten minutes, bytes.
+fn window_of_a_meter(params: AnyParams) -> u64 {
+    let constant = |mean| Draw { law: Law::Constant, mean, most: mean };
+    let traffic = Traffic::Messages(Arrivals {
+        gaps: constant(2_000_000_000),
+        sizes: constant(2_896),
+        phases: None,
+        stop: Time::from_secs(600),
+        deadline: None,
+        seed: 1,
+    });
+    let profile = Profile { params, ..rfc("newreno") };
+    let mut config = network(
+        vec![link([0, 1], 2_000_000, 50)],
+        vec![flow([0, 1], profile, traffic)],
+        Time::from_secs(600),
+    );
+    config.record.series = vec![Series::Cwnd];
+    run(config).samples.last().expect("a window").value
+}
+
+#[test]
+fn windows_of_model_based_algorithms_stay_bounded_between_messages() {
+    // The bandwidth-delay product is 25 kB. Before a change, BBRv3's window grew by each message.
+    for algorithm in ["bbr", "bbr3", "copa"] {
+        let window = window_of_a_meter(AnyParams::by_name(algorithm).unwrap());
+        assert!(window <= 2 * 25_000, "{algorithm}: {window}");
+    }
+    // The draft's letter still can be chosen.
+    let mut letter = AnyParams::by_name("bbr3").unwrap();
+    let params = letter.info().params;
+    let place = params.iter().position(|p| p.name == "restart_aggregation").unwrap();
+    assert!(letter.set(place, 0));
+    let window = window_of_a_meter(letter);
+    assert!(window > 20 * 25_000, "{window}");
 }

@@ -27,6 +27,15 @@ const LATER: Span = Span::from_secs(3);
 /// The script player watches a stack for this time after the last line.
 const TOGETHER: Span = Span::from_millis(12);
 
+/// The endpoint's time of an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// The planned time, in whole milliseconds.
+    Planned,
+    /// The time at which the reference got the event.
+    Reference,
+}
+
 /// Plays a case against both stacks up to the first difference.
 ///
 /// # Errors
@@ -36,9 +45,11 @@ pub fn compare(
     case: &Case,
     reference: &mut dyn Stack,
     endpoint: &mut VirtualTime,
+    clock: Clock,
 ) -> Result<Outcome, String> {
     let mut duel = Duel {
         case,
+        clock,
         remote: Remote::new(case),
         stacks: Stacks { reference, endpoint },
         peers: [Peer::new(), Peer::new()],
@@ -82,6 +93,7 @@ struct Stacks<'a> {
 
 struct Duel<'a> {
     case: &'a Case,
+    clock: Clock,
     remote: Remote<'a>,
     stacks: Stacks<'a>,
     /// The script peers of the reference and of the endpoint.
@@ -163,9 +175,16 @@ impl Duel<'_> {
         let data = spec.len > 0;
         self.exchange.add(at, Step::In(spec));
         self.stacks.reference.deliver(&segments.0)?;
+        self.catch_up();
         self.stacks.endpoint.deliver(&segments.1)?;
         self.drain(at)?;
         if data && self.case.reads_at_once { self.read_all(at) } else { Ok(()) }
+    }
+
+    fn catch_up(&mut self) {
+        if self.clock == Clock::Reference {
+            self.stacks.endpoint.catch_up(self.stacks.reference.now());
+        }
     }
 
     /// Takes all segments that the reference has sent already.
@@ -184,6 +203,7 @@ impl Duel<'_> {
         self.deaf |= action == Action::Close;
         self.exchange.add(at, Step::Act(action));
         self.stacks.reference.act(action).map_err(|_| End::Refused)?;
+        self.catch_up();
         self.stacks.endpoint.act(action)?;
         self.drain(at)
     }

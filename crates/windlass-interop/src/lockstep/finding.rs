@@ -15,7 +15,8 @@ use windlass_cc::Time;
 pub enum Outcome {
     /// Both stacks sent the same segments. This is their number.
     Equal(u32),
-    /// They differ only because of the order of a timer and an event that is a few milliseconds away.
+    /// They differ only because of the order of a timer and an event that is a few milliseconds away, or because of
+    /// parts of a millisecond.
     Tie(Box<Finding>),
     /// They differ.
     Differs(Box<Finding>),

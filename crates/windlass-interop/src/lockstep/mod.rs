@@ -17,7 +17,7 @@ mod shrink;
 mod timing;
 
 pub use case::{Act, Case, Deed, Fate, Options, Receiver, Send};
-pub use compare::compare;
+pub use compare::{Clock, compare};
 pub use finding::{Finding, Kind, Outcome, State};
 pub use report::Report;
 pub use run::{Played, Task, run};

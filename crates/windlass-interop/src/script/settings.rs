@@ -40,7 +40,10 @@ impl Settings {
         let ack_limit = self.algorithm.ack_limit(self.flavour).unwrap_or(self.stack.ack_limit);
         // A kernel does not tune a buffer that was set explicitly.
         let receive_autotuning = self.stack.receive_autotuning && !self.sets_receive_buffer;
-        let stack = StackConfig { ack_limit, receive_autotuning, ..self.stack };
+        // A script's write is accepted as a whole.
+        let initial_send_buffer = self.stack.send_buffer;
+        let stack =
+            StackConfig { ack_limit, receive_autotuning, initial_send_buffer, ..self.stack };
         Profile::new(stack, self.algorithm.flavoured(self.flavour), self.mtu)
     }
 }

@@ -44,8 +44,10 @@ pub(super) struct Autotune {
     ratio: u64,
     /// Maximum window to offer now (`rcv_ssthresh`); zero before the first data.
     window: u64,
-    /// Payload for which the buffer has memory, bytes (`window_clamp`): the limit of the window.
+    /// Payload for which the buffer has memory, bytes (`tcp_full_space`).
     room: u64,
+    /// Limit of `window` (`window_clamp`). At first, one segment of the buffer stays free.
+    limit: u64,
     /// Maximum number of bytes that the application has read within an RTT (`rcvq_space.space`).
     space: u64,
     /// Start of the current RTT: stream offset and time.
@@ -93,6 +95,22 @@ impl Autotune {
     /// Sets the memory of the buffer, and the payload share of it.
     fn resize(&mut self, buffer: u64, ratio: u64) {
         (self.buffer, self.ratio, self.room) = (buffer, ratio, buffer * ratio / 256);
+        self.limit = self.room;
+    }
+
+    /// Sets the payload share from the length of a segment, and adapts the window (`tcp_set_window_clamp`); `offered` is
+    /// the window offered last.
+    fn set_ratio(&mut self, ratio: u64, offered: u64) {
+        if ratio == self.ratio {
+            return;
+        }
+        let before = self.limit;
+        self.resize(self.buffer, ratio);
+        self.window = match self.limit < before {
+            true => self.window.min(self.limit),
+            false => self.window.max(offered.min(self.limit)),
+        };
+        self.space = self.space.min(self.limit);
     }
 
     /// Measures the RTT without timestamps: a window of data takes at most one RTT (`tcp_rcv_rtt_measure`).
@@ -185,15 +203,16 @@ impl Endpoint {
             tune.resize(first_buffer(p), FIRST_RATIO);
             // One segment of the buffer stays free (`tcp_init_buffer_space`).
             let free = tune.room.saturating_sub(mss).max(tune.room.min(2 * mss));
-            tune.window = first.min(free);
+            (tune.limit, tune.window) = (free, first.min(free));
             tune.space = tune.window.min(FIRST_SPACE * mss);
             tune.start = self.recv.read;
         }
         if self.autotunes(p) {
+            let offered = self.recv.adv.saturating_sub(self.recv.last_ack_sent);
             let tune = &mut self.recv.autotune;
             if s.len > tune.segment && s.len >= DEFAULT_MSS.min(self.agreed.mss) {
                 tune.segment = s.len;
-                tune.resize(tune.buffer, payload_ratio(s.len));
+                tune.set_ratio(payload_ratio(s.len), offered);
             }
             match self.agreed.timestamps {
                 true => tune.measure(now, s, tune.segment.max(DEFAULT_MSS.min(self.agreed.mss))),
@@ -206,10 +225,10 @@ impl Endpoint {
     /// (`tcp_grow_window`). Segments in order are queued before, and segments beyond a hole after it.
     pub(super) fn grow_window(&mut self, p: &Profile, s: &Segment) {
         let tune = &self.recv.autotune;
-        if s.len < LEAST_PAYLOAD || tune.window >= tune.room || !self.autotunes(p) {
+        if s.len < LEAST_PAYLOAD || tune.window >= tune.limit || !self.autotunes(p) {
             return;
         }
-        let room = self.unused(p);
+        let room = self.unused(p).min(tune.limit);
         let tune = &mut self.recv.autotune;
         if tune.window < room {
             tune.window = room.min(tune.window + 2 * u64::from(self.agreed.mss));

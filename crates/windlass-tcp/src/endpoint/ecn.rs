@@ -81,7 +81,12 @@ impl Endpoint {
         let agreed = agreement != Agreement::None;
         let refused = p.params.requirements().l4s && !agreed;
         let accurate = (agreement == Agreement::Accurate).then(|| AccurateEcn::new(s));
-        self.ecn = EcnState { agreed, accurate, refused, ..EcnState::default() };
+        // A timeout of the SYN is a reduction too (`tcp_enter_loss`).
+        let reduced = agreement == Agreement::Classic
+            && answered
+            && self.syn_retransmitted
+            && p.stack.rules == Flavour::Linux;
+        self.ecn = EcnState { agreed, accurate, reduced, refused, ..EcnState::default() };
     }
 
     /// Reads the ECN field of a repeated SYN.

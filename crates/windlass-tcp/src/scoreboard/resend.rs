@@ -7,11 +7,12 @@ use super::{Record, Scoreboard};
 impl Scoreboard {
     /// Retransmits the record at index `place`, or its first `limit` bytes if it is longer. `sent` returns
     /// the sampler's record. Its arguments are the bytes in flight before the retransmission and the volume
-    /// of the segment.
+    /// of the segment. `counts` is false for a copy that is not in flight by itself.
     pub fn resend(
         &mut self,
         place: usize,
         limit: u32,
+        counts: bool,
         sent: impl FnOnce(u64, u64) -> SentRecord,
     ) -> Option<&Record> {
         self.cut(place, limit);
@@ -34,7 +35,9 @@ impl Scoreboard {
         }
         record.transmissions = record.transmissions.saturating_add(1);
         // A probe may repeat data that have arrived; they are not in flight.
-        record.resent = !record.sacked;
+        if counts {
+            record.resent = !record.sacked;
+        }
         self.pipe += volume * record.copies();
         self.again.push_back((record.last_sent, record.end()));
         Some(record)

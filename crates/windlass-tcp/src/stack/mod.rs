@@ -216,6 +216,9 @@ pub struct StackConfig {
     /// [`rules`](Self::rules) it is memory: a segment of 1448 bytes takes 2344, segments that SACK reports share
     /// memory, and a full buffer takes no data until a third of it is free.
     pub send_buffer: u64,
+    /// Initial send buffer by Linux's rules, bytes, at least room for twice the initial window: `tcp_wmem[1]`. It grows
+    /// with cwnd up to the send buffer. By other rules the whole send buffer is available at once.
+    pub initial_send_buffer: u64,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: bool,
     /// Offer timestamps (RFC 7323).

@@ -75,6 +75,7 @@ pub const RFC: StackConfig = StackConfig {
     quick_acks: false,
     sack_compression: false,
     send_buffer: 4 << 20,
+    initial_send_buffer: 16_384,
     window_scaling: true,
     timestamps: true,
     sack: true,
@@ -139,6 +140,7 @@ pub const RIVERBED: StackConfig = StackConfig {
     quick_acks: false,
     sack_compression: false,
     send_buffer: 4 << 20,
+    initial_send_buffer: 16_384,
     window_scaling: false,
     timestamps: false,
     sack: false,
@@ -194,7 +196,7 @@ pub const RIVERBED: StackConfig = StackConfig {
 /// Linux at its defaults. Sources by file: `tcp.h` for `TCP_INIT_CWND`, `TCP_RTO_MIN`,
 /// `TCP_DELACK_MIN`, `TCP_TIMEWAIT_LEN`; `ip-sysctl.rst` for the sysctls.
 pub const LINUX: StackConfig = StackConfig {
-    // tcp_rmem[2] and tcp_wmem[2].
+    // tcp_rmem[2] and tcp_wmem[2]; initial_send_buffer is tcp_wmem[1].
     receive_buffer: 6 << 20,
     // tcp_rcv_space_adjust and tcp_grow_window; tcp_incr_quickack and tcp_enter_quickack_mode.
     receive_autotuning: true,
@@ -204,6 +206,7 @@ pub const LINUX: StackConfig = StackConfig {
     // tcp_comp_sack_delay_ns.
     sack_compression: true,
     send_buffer: 4 << 20,
+    initial_send_buffer: 16_384,
     // TCP_INIT_CWND.
     initial_window: InitialWindow::Segments(10),
     // tcp_slow_start counts every segment that is acknowledged.
@@ -257,6 +260,7 @@ pub const NS3: StackConfig = StackConfig {
     mss: Some(536),
     receive_buffer: 131_072,
     send_buffer: 131_072,
+    initial_send_buffer: 16_384,
     // The receiver does not report duplicates.
     dsack: false,
     // InitialCwnd; 1 before release 3.36.
@@ -345,6 +349,7 @@ pub const UIP: StackConfig = StackConfig {
     // UIP_RECEIVE_WINDOW is UIP_TCP_MSS, because the buffer holds one packet.
     receive_buffer: 1_460,
     send_buffer: 1_460,
+    initial_send_buffer: 16_384,
     loss_cut: LossCut::Flight,
     flight_limit: 1,
     window_scaling: false,

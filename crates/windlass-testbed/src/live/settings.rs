@@ -164,7 +164,7 @@ fn sysctls(flow: &FlowConfig, window: ReceiveWindow) -> Vec<Sysctl> {
         recent("tcp_syn_linear_timeouts", stack.syn_linear_timeouts.min(255).to_string()),
         recent("tcp_rto_max_ms", longest_timeout(&stack.rto).to_string()),
     ];
-    all.push(old("tcp_wmem", buffer(stack.send_buffer, 16_384)));
+    all.push(old("tcp_wmem", buffer(stack.send_buffer, stack.initial_send_buffer)));
     let twice = stack.receive_buffer.saturating_mul(2);
     let receive = match window {
         _ if !unscaled(flow) => buffer(stack.receive_buffer, 131_072),

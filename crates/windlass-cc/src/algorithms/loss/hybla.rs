@@ -77,6 +77,7 @@ impl CongestionAvoidance for Hybla {
         trace: &[],
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = false;
     const FLAVOURS: &'static [Departure] = &[
         Departure {
             flavour: Flavour::Linux,

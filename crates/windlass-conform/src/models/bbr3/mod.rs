@@ -337,10 +337,11 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.4.1.
+    /// Section 5.4.1. The count starts again with its interval, as in Linux's and Google's BBR.
     fn handle_restart_from_idle(&mut self, c: &Conn) {
         self.idle_restart = true;
         self.extra_acked_interval_start = now(c);
+        self.extra_acked_delivered = 0.0;
         if self.is_in_a_probe_bw_state() {
             self.set_pacing_rate_with_gain(c, 1.0);
         } else if self.state == State::ProbeRtt {

@@ -15,14 +15,24 @@ use crate::segment::{DEFAULT_MSS, Flags, Segment};
 const LEAST_SEGMENT: u64 = 48;
 
 impl Sender {
-    /// RFC 5681 section 2, the definition of a duplicate acknowledgement.
+    /// RFC 5681 section 2, the definition of a duplicate acknowledgement. In Linux a smaller window is no change, and a
+    /// segment after the one that set the window is (`tcp_may_update_window`).
     #[inline]
-    fn is_duplicate(&self, ack: u64, window: u64, s: &Segment) -> bool {
+    fn is_duplicate(
+        &self,
+        linux: bool,
+        (start, ack): (u64, u64),
+        window: u64,
+        s: &Segment,
+    ) -> bool {
         ack == self.una
             && s.len == 0
             && !s.flags.has(Flags::FIN)
-            && window == self.wnd
             && self.flight_size() > 0
+            && match linux {
+                true => start <= self.wl1 && window <= self.wnd && window > 0,
+                false => window == self.wnd,
+            }
     }
 
     /// True if an acknowledgement may report duplicates although no data are outstanding.
@@ -101,7 +111,8 @@ impl Endpoint {
             self.on_echo(p, now, 0, s);
             return true;
         }
-        let duplicate = self.send.is_duplicate(ack, window, s);
+        let linux = p.stack.rules == Flavour::Linux;
+        let duplicate = self.send.is_duplicate(linux, (start, ack), window, s);
         self.update_window(p, start, ack, window);
         self.follow_ack(p, now, ack, duplicate, s);
         true
@@ -159,6 +170,11 @@ impl Endpoint {
         if ack < self.send.una || start < self.send.wl1 {
             return;
         }
+        // Linux keeps the larger window of two equal acknowledgements (`tcp_may_update_window`).
+        let equal = ack == self.send.una && start == self.send.wl1;
+        if equal && window < self.send.wnd && window > 0 && p.stack.rules == Flavour::Linux {
+            return;
+        }
         if window > self.send.wnd {
             self.stop_probing();
         }
@@ -199,7 +215,12 @@ impl Endpoint {
     /// Detects losses, unless the acknowledgement shows that the last reduction was unnecessary.
     fn detect(&mut self, p: &Profile, now: Time, a: &AckSummary) {
         match a.spurious {
-            Some(why) => self.undo(p, now, why),
+            Some(why) => {
+                self.undo(p, now, why);
+                if self.send.spurious.was_partial() {
+                    self.find_losses_after_undo(p, now);
+                }
+            }
             None if self.send.spurious.holds() => {}
             None => self.find_losses(p, now, a.acked > 0),
         }
@@ -224,7 +245,11 @@ impl Endpoint {
         if a.probe_repaired {
             self.answer_repaired_loss(p, now);
         }
-        self.on_echo(p, now, a.counted, s);
+        // An acknowledgement that undoes a recovery before its end does not answer a mark
+        // (`tcp_fastretrans_alert`).
+        if a.spurious.is_none() || !self.send.spurious.was_partial() {
+            self.on_echo(p, now, a.counted, s);
+        }
     }
 
     /// Passes an acknowledgement to the controller, with the delivery-rate sample if the controller uses samples.
@@ -263,7 +288,8 @@ impl Endpoint {
                 self.send.relax_reordering_window();
             }
             // RFC 6675-5-8
-            if !self.send.selective {
+            let partial = a.spurious.is_some() && self.send.spurious.was_partial();
+            if !self.send.selective && !partial {
                 self.send.scoreboard.forget_duplicates();
             }
         }

@@ -68,7 +68,8 @@ impl SendBuffer {
     fn grow(&mut self, p: &Profile, mss: u64, cwnd: u64, factor: u64) {
         let segments = (cwnd / mss).max(LEAST_CWND);
         let assumed = (mss + ASSUMED_HEADERS).next_power_of_two() + DESCRIPTOR;
-        let memory = (factor * segments * assumed).min(p.stack.send_buffer);
+        let memory = (factor * segments * assumed).max(p.stack.initial_send_buffer);
+        let memory = memory.min(p.stack.send_buffer);
         self.capacity = self.capacity.max(room(memory, mss));
         // `sk_stream_is_writeable`: half of the used memory is free.
         self.low = self.low.max(2 * memory / 3 / (mss + SEGMENT_OVERHEAD) * mss);
@@ -111,8 +112,9 @@ impl SendBuffer {
 }
 
 impl Endpoint {
-    /// Sets the size of the send buffer when the segment size is known. By Linux's rules it begins with room for the
-    /// initial window (`tcp_init_buffer_space`), unless a layer above limits the data.
+    /// Sets the size of the send buffer when the segment size is known. By Linux's rules it begins with
+    /// [`initial_send_buffer`](crate::StackConfig::initial_send_buffer), and at least with room for the initial window
+    /// (`tcp_init_buffer_space`), unless a layer above limits the data.
     pub(in crate::endpoint) fn open_buffer(&mut self, p: &Profile) {
         if p.stack.rules == Flavour::Linux && !self.layer.on {
             self.send.buffer = SendBuffer::new(0);

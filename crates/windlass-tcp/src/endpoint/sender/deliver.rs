@@ -34,6 +34,17 @@ impl AckSummary {
 }
 
 impl Sender {
+    /// True if Linux counts no duplicates: a recovery without SACK waits for an acknowledgement above its data
+    /// (`tcp_is_non_sack_preventing_reopen`), or no new data were sent since a timeout (`tcp_process_loss`).
+    fn ignores_duplicates(&self, p: &Profile) -> bool {
+        let idle = match self.phase {
+            Phase::Open | Phase::Cwr => false,
+            Phase::Recovery => self.una >= self.recover,
+            Phase::Loss => self.una >= self.recover || self.max <= self.recover,
+        };
+        idle && p.stack.rules == Flavour::Linux
+    }
+
     /// Counts delivered data and duplicates; a segment has `mss` bytes.
     #[inline]
     pub(super) fn deliver(
@@ -50,13 +61,17 @@ impl Sender {
         }
         if a.acked > 0 {
             self.advance(p, now, &mut a, mss);
-        } else if a.duplicate && self.counts_duplicates() {
+        } else if a.duplicate && self.counts_duplicates() && !self.ignores_duplicates(p) {
             // RFC 9937-6.2-2
             // An unknown segment has arrived (RFC 9937 section 6).
             a.delivered = self.scoreboard.add_duplicate(u64::from(mss));
             self.sampler.on_delivered(now, a.delivered, self.una, None);
         }
         let linux = p.stack.rules == Flavour::Linux;
+        if linux && !self.selective && a.covers_retransmission {
+            // Duplicates do not show which of these data arrived first (`tcp_clean_rtx_queue`).
+            a.first_time = None;
+        }
         if self.selective {
             self.rack.measure_reordering(self.una, mss);
         } else if linux

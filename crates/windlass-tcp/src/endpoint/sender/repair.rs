@@ -267,6 +267,17 @@ impl Endpoint {
 
     /// Retransmits the record at index `place`.
     pub(super) fn resend(&mut self, p: &Profile, now: Time, place: usize) -> Option<Segment> {
+        self.repeat(p, now, place, true)
+    }
+
+    /// Sends the record at index `place` once more. `counts` is false if the copy takes no room of cwnd.
+    pub(super) fn repeat(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        place: usize,
+        counts: bool,
+    ) -> Option<Segment> {
         let limit = self.sequence_limit(self.send.scoreboard.get(place)?.start);
         let short = u64::from(self.send.scoreboard.get(place)?.len) < self.payload_limit();
         if p.stack.rules == Flavour::Linux && short && !self.layer.on {
@@ -274,10 +285,9 @@ impl Endpoint {
         }
         let outstanding = self.send.max - self.send.una;
         let sampler = &mut self.send.sampler;
-        let record = self
-            .send
-            .scoreboard
-            .resend(place, limit, |pipe, len| sampler.on_sent(now, outstanding, pipe, len))?;
+        let record = self.send.scoreboard.resend(place, limit, counts, |pipe, len| {
+            sampler.on_sent(now, outstanding, pipe, len)
+        })?;
         let (start, end) = (record.start, record.end());
         let data_end = end.min(self.stream.end);
         let len = data_end.saturating_sub(start);

@@ -25,12 +25,20 @@ pub(in crate::endpoint) struct SpuriousDetector {
     since: Option<u64>,
     /// Retransmissions since the reduction for which no duplicate was reported.
     unexplained: u32,
+    /// True if the latest undo ended a recovery before all of its data were acknowledged
+    /// (`tcp_try_undo_partial`).
+    partial: bool,
 }
 
 impl SpuriousDetector {
     /// True if new data are sent instead of retransmissions.
     pub(in crate::endpoint) fn prefers_new(&self) -> bool {
         self.prefer_new || self.hold
+    }
+
+    /// True if the latest undo ended a recovery before all of its data were acknowledged.
+    pub(in crate::endpoint) fn was_partial(&self) -> bool {
+        self.partial
     }
 
     /// True if losses are neither detected nor repaired until the next acknowledgement.
@@ -153,18 +161,24 @@ impl Endpoint {
                 Flavour::Linux => self.send.scoreboard.retransmissions(),
                 _ => 0,
             },
+            partial: false,
         };
     }
 
     /// Undoes the reduction, and removes all loss marks.
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
+        let linux = p.stack.rules == Flavour::Linux;
         self.send.spurious.forget();
+        self.send.spurious.partial = linux
+            && why == Undo::Eifel
+            && self.send.phase == Phase::Recovery
+            && self.send.una < self.send.recover;
         // Reported duplicates give no information about data that were not retransmitted
         // (`tcp_undo_cwnd_reduction`).
-        if p.stack.rules != Flavour::Linux || why != Undo::Dsack {
+        if !linux || why != Undo::Dsack {
             // Linux takes a segment off RACK's list when RACK marks it (`tcp_rack_detect_loss`), and an undo does not
             // put it back.
-            let once = p.stack.rules == Flavour::Linux && self.send.phase == Phase::Recovery;
+            let once = linux && self.send.phase == Phase::Recovery;
             self.send.scoreboard.forgive(once);
         }
         self.send.retransmit_first = false;

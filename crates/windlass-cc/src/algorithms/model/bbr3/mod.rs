@@ -127,7 +127,8 @@ const INFO: &Info = &Info {
         seconds or 63 rounds, refills the path for a round, and then probes upwards. ProbeRTT \
         halves the flight for 200 ms every five seconds. The draft leaves some choices open. The \
         loss ranges that end Startup are counted as in Linux, as acknowledgements that detect \
-        losses. The state to restore after a spurious loss is saved once per recovery, at its \
+        losses. After idle time the count of aggregated acknowledgements starts again; the draft \
+        moves its beginning only. The state to restore after a spurious loss is saved once per recovery, at its \
         first loss. An application limit in ProbeRTT is kept here and not in the host's sampler. \
         The bound of Drain follows the pseudocode (section 5.6.4.7), not the table of section \
         5.6.1. Recovery styles without SACK (tahoe, reno, newreno) treat every loss as too high, \
@@ -289,6 +290,9 @@ impl Controller for Bbr3 {
     fn on_idle_restart(&mut self, p: &Setup<Params>, c: &Conn, _gap: Span, _reset: bool) {
         self.idle_restart = true;
         self.extra_acked_begin = c.now;
+        if p.own.restart_aggregation {
+            self.extra_acked_delivered = 0;
+        }
         if self.state.is_probe_bw() {
             self.set_pacing(p, c, Ratio::ONE);
         } else if self.state == State::ProbeRtt {

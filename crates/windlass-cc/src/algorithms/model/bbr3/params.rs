@@ -76,6 +76,11 @@ crate::parameters! {
         /// Window of the filter of aggregated acknowledgements, rounds; in Startup it is one round.
         extra_acked_rounds: u64 = 10, ParamKind::Count { min: 1, max: 1_000 },
             "draft-ietf-ccwg-bbr-06 section 5.5.9 (BBR.ExtraAckedFilterLen)";
+        /// Count aggregated acknowledgements from zero after idle time, as Linux's BBR and Google's
+        /// BBRv3 do. If false, only the count's beginning moves, as the draft says; the window of a
+        /// sender of messages then grows without end.
+        restart_aggregation: bool = true, ParamKind::Flag,
+            "Linux CA_EVENT_TX_START (true); draft-ietf-ccwg-bbr-06 section 5.4.1 (false)";
         /// Fraction by which pacing is below the estimated bandwidth.
         pacing_margin: Ratio = Ratio::of(1, 100),
             ParamKind::Ratio { min: Ratio(0), max: Ratio::of(1, 2) },

@@ -25,6 +25,17 @@ impl Sender {
 }
 
 impl Endpoint {
+    /// Detects losses after an undo that ended a recovery before all of its data were acknowledged. Without SACK, enough
+    /// duplicates before it show a loss of the next segment (`tcp_newreno_mark_lost`).
+    pub(in crate::endpoint) fn find_losses_after_undo(&mut self, p: &Profile, now: Time) {
+        let enough = u64::from(p.stack.dupthresh) * u64::from(self.agreed.mss);
+        if self.send.selective {
+            self.find_losses(p, now, true);
+        } else if p.stack.fast_retransmit && self.send.scoreboard.sacked() >= enough {
+            self.lose(p, now, 0, LossRule::Duplicates);
+        }
+    }
+
     /// Detects losses after an acknowledgement has been counted. `advanced` is true if it acknowledged new
     /// data.
     // RFC 5681-3.2-3

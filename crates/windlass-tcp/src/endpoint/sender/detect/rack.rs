@@ -388,7 +388,7 @@ impl Endpoint {
             self.send.rack.probe_deadline = (now + after.max(Span(1))).min(self.timers.rto);
             return;
         }
-        // Both share one timer: a probe replaces the timer for late segments.
+        // All share one timer: a probe replaces the timer for late segments and, up to its own time, the timeout.
         self.send.rack.deadline = Time::NEVER;
         // A timeout that is overdue is no limit.
         let limit = match if advanced { self.rto(p) } else { self.rto_of_head(p, now) } {
@@ -396,6 +396,7 @@ impl Endpoint {
             limit => limit,
         };
         self.send.rack.probe_deadline = Endpoint::expiry(p, now, after.min(limit));
+        self.timers.rto = self.timers.rto.max(self.send.rack.probe_deadline);
     }
 
     /// Section 7.3: processes the probe's timer. The retransmission timer restarts.
@@ -434,7 +435,8 @@ impl Endpoint {
         } else {
             // RFC 8985-7.3-5
             let last = self.send.scoreboard.len() - 1;
-            self.resend(p, now, last)?
+            // `tcp_send_loss_probe`: Linux does not count the copy as in flight.
+            self.repeat(p, now, last, p.stack.rules != Flavour::Linux)?
         };
         self.send.rack.probe = Some((self.send.max, !fresh));
         self.send.rack.sampled = false;
