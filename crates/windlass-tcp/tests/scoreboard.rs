@@ -99,7 +99,7 @@ impl Pair {
         let Some(place) = self.board.next_pending() else { return };
         self.clock += 1;
         let at = sent(self.clock);
-        self.board.resend(place, SEGMENT, |_, _| at).expect("a record");
+        self.board.resend(place, SEGMENT, true, |_, _| at).expect("a record");
         self.list[place].resent = true;
     }
 
