@@ -1,8 +1,10 @@
 //! One receive buffer for all subflows, and the counters of its data.
 
-use crate::multinet::{App, Net, Path, multipath, scheduled};
-use windlass_cc::Time;
-use windlass_tcp::mptcp::{MultipathConfig, Scheduler};
+use crate::multinet::{App, Net, Path, multipath, profile, scheduled};
+use windlass_cc::{Span, Time};
+use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Scheduler};
+use windlass_tcp::stack::RFC;
+use windlass_tcp::{InitialWindow, StackConfig};
 
 /// A fast path and a path with ten times its RTT.
 fn unequal() -> Vec<Path> {
@@ -45,6 +47,70 @@ fn opportunistic_retransmission_and_penalties_recover_a_part_of_the_throughput()
     let (_, net) = delivered(MultipathConfig { opportunistic: false, ..small });
     assert_eq!(net.ends[0].c.stats().opportunistic, 0);
     assert!(net.ends[0].c.stats().penalties > 0);
+}
+
+/// Twenty seconds of a client whose peer has a small receive buffer. The paths have constant delays, so that each
+/// SRTT is twice the delay.
+fn blocked(delays: [u64; 2], window: u32, config: MultipathConfig) -> Net {
+    let stack = StackConfig {
+        initial_window: InitialWindow::Segments(window),
+        delayed_ack_segments: 1,
+        ..RFC
+    };
+    let p = MultipathProfile::new(config, vec![profile("reno", stack, 1500); 2]).unwrap();
+    let mut net = Net::transfer(p, 10_000_000, delays.map(Path::clean).to_vec(), 3);
+    net.keep_log = true;
+    net.run_until(20_000);
+    let client = &net.ends[0].c;
+    for (path, delay) in delays.into_iter().enumerate() {
+        assert_eq!(client.subflow(path).srtt(), Span::from_millis(2 * delay));
+    }
+    net
+}
+
+/// Raiciu et al. 2012, section 4.1. The first path blocks the window, because it carries all data until the second
+/// path has joined.
+#[test]
+fn blocking_data_are_retransmitted_on_a_path_that_is_more_than_four_times_as_fast() {
+    let config = MultipathConfig { receive_buffer: 60_000, penalise: false, ..Default::default() };
+    let count = |delays| blocked(delays, 10, config).ends[0].c.stats().opportunistic;
+    assert_eq!((count([150, 100]), count([399, 100]), count([400, 100])), (0, 0, 0));
+    assert!(count([401, 100]) > 0 && count([900, 100]) > 0);
+}
+
+#[test]
+fn blocking_data_of_a_path_with_at_most_four_segments_are_retransmitted_on_any_faster_path() {
+    let config = MultipathConfig { receive_buffer: 9_000, penalise: false, ..Default::default() };
+    let count = |window| blocked([150, 100], window, config).ends[0].c.stats().opportunistic;
+    assert!(count(2) > 0 && count(4) > 0);
+    assert_eq!((count(5), count(6)), (0, 0));
+}
+
+/// The data are retransmitted as soon as the window is full, without another event.
+#[test]
+fn blocking_data_are_retransmitted_at_once() {
+    let config = MultipathConfig { receive_buffer: 60_000, penalise: false, ..Default::default() };
+    let net = blocked([900, 100], 10, config);
+    let (mut end, mut before) = (0, Time::ZERO);
+    for (at, _, out) in net.log.iter().filter(|(_, from, _)| *from == 0) {
+        let Some(mapping) = out.option.and_then(|option| option.mapping()) else { continue };
+        if mapping.data_seq < end {
+            assert_eq!((*at, out.path), (before, 1));
+            return;
+        }
+        (end, before) = (mapping.data_seq + u64::from(mapping.len), *at);
+    }
+    panic!("no data were retransmitted");
+}
+
+/// Raiciu et al. 2012, section 4.2.
+#[test]
+fn path_is_penalised_only_if_it_blocks_a_faster_path() {
+    let config =
+        MultipathConfig { receive_buffer: 60_000, opportunistic: false, ..Default::default() };
+    let count = |delays| blocked(delays, 10, config).ends[0].c.stats().penalties;
+    assert_eq!((count([100, 150]), count([100, 100])), (0, 0));
+    assert!(count([150, 100]) > 0);
 }
 
 // RFC 8684-3.3.2-2, 8684-3.3.4-1

@@ -4,7 +4,7 @@ use crate::multinet::{App, Net, Path, Strip, multipath, profile};
 use windlass_cc::Span;
 use windlass_tcp::mptcp::{MpOption, MultipathConfig, MultipathProfile, Outgoing};
 use windlass_tcp::stack::RFC;
-use windlass_tcp::{Failure, Flags, StackConfig};
+use windlass_tcp::{Failure, Flags, Segment, StackConfig};
 
 const SIZE: u64 = 200_000;
 
@@ -302,4 +302,46 @@ fn fast_close_ends_the_connection_only_with_the_right_key() {
         net.inject(1, &Outgoing { option: Some(MpOption::FastClose { key }), ..like });
         assert_eq!(net.ends[1].c.failure(), failure);
     }
+}
+
+/// A signal without data that points beyond the next segment, which is lost. A correct peer sends none.
+#[test]
+fn empty_mapping_does_not_hide_the_mapping_of_later_data() {
+    let stack = StackConfig { nagle: false, ..RFC };
+    let p = vec![profile("reno", stack, 1500)];
+    let p = MultipathProfile::new(Default::default(), p).unwrap();
+    let slow = App { write: 1_000, period: 100, ..App::sends(5_000) };
+    let mut net = Net::new([p.clone(), p], [slow, App::receives()], vec![Path::clean(5)], 8);
+    (net.keep_log, net.drop_data) = (true, vec![2]);
+    net.run_until(250);
+    let (_, _, last) = *net.log.iter().rfind(|(_, _, out)| out.segment.len > 0).unwrap();
+    let Some(MpOption::Dss(mut dss)) = last.option else { panic!("{last:?}") };
+    let (mapping, ahead) = (dss.mapping.as_mut().unwrap(), 2 * last.segment.len);
+    mapping.subflow_offset += ahead;
+    mapping.data_seq += u64::from(ahead);
+    mapping.len = 0;
+    let segment = Segment { seq: last.segment.seq.add(ahead.into()), len: 0, ..last.segment };
+    net.inject(1, &Outgoing { segment, option: Some(MpOption::Dss(dss)), ..last });
+    net.run_to_close(1_000);
+    assert_eq!(net.ends[1].read, 5_000);
+    assert!(net.log.iter().all(|(_, _, out)| !out.segment.flags.has(Flags::RST)));
+}
+
+/// Only the first SYN arrives on the first path. The server does not answer it any more when the connection is open on
+/// the second path.
+#[test]
+fn server_with_syns_on_two_paths_continues_on_the_path_that_responds() {
+    let p = multipath(MultipathConfig::default(), 2);
+    let slow = App { write: 1_000, period: 1_000, ..App::sends(100_000) };
+    let mut net = Net::new([p.clone(), p], [slow, App::receives()], vec![Path::clean(10); 2], 8);
+    net.keep_log = true;
+    net.lose = |from, out| out.path == 0 && (from == 1 || out.attempt > 0);
+    net.run_until(60_000);
+    let answers = |path| {
+        let answer = move |out: &Outgoing| out.path == path && out.segment.flags.has(Flags::SYN);
+        net.log.iter().filter(move |(_, from, out)| *from == 1 && answer(out)).map(|(at, ..)| *at)
+    };
+    let opened = answers(1).next().expect("a SYN-ACK on the second path");
+    assert!(answers(0).count() > 0 && answers(0).all(|at| at <= opened + Span::from_millis(20)));
+    assert!(net.ends[1].c.subflow(1).received() > 40_000);
 }

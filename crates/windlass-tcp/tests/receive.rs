@@ -3,7 +3,7 @@
 
 use crate::script::{PEER_ISS, Script, plain, plain_with, segment};
 use windlass_cc::setup::{Counting, Setup};
-use windlass_cc::{Span, Time};
+use windlass_cc::{Flavour, Span, Time};
 use windlass_tcp::stack::Lies;
 use windlass_tcp::{Preset, Profile};
 
@@ -460,4 +460,42 @@ fn echo_without_ack_is_ignored() {
          150 = received 0
          200 < . 1 ack 989 ts 700 101",
     );
+}
+
+/// `tcp_disordered_ack`: the network reordered an acknowledgement that has nothing new. It may be older than the last
+/// timestamp, 5100, by 1.2 timeouts of a second. Any other segment with an older timestamp is answered.
+#[test]
+fn linux_does_not_answer_an_old_acknowledgement_without_news() {
+    let answered = |rules, text: &str| {
+        let mut p = plain_with(|s| (s.timestamps, s.rules) = (true, rules));
+        p.mtu = 1052;
+        let mut s = Script::new(p);
+        s.run(
+            "0 connect
+             0 > S 0 ts 1 0
+             100 < S. 0 ack 1 win 60000 mss 1012 ts 5000 1
+             100 > . 1 ack 1
+             100 offer 2000
+             100 > . 1+1000
+             100 > . 1001+1000
+             200 < . 1 ack 1001 win 50000 ts 5100 101",
+        );
+        let at = Time::from_millis(300);
+        s.e.on_segment(&s.p, at, &segment(&format!(". {text} 101")));
+        s.e.poll_transmit(&s.p, at).is_some()
+    };
+    for text in ["1 ack 1001 win 50000 ts 5090", "1 ack 1001 win 49999 ts 3900"] {
+        assert!(!answered(Flavour::Linux, text), "{text}");
+        assert!(answered(Flavour::Rfc, text), "{text}");
+    }
+    for text in [
+        "1 ack 1001 win 50000 ts 3899",
+        "1 ack 1001 win 50001 ts 5090",
+        "1 ack 1 win 50000 ts 5090",
+        "0 ack 1001 win 50000 ts 5090",
+        "2 ack 1001 win 50000 ts 5090",
+        "1+10 ack 1001 win 50000 ts 5090",
+    ] {
+        assert!(answered(Flavour::Linux, text), "{text}");
+    }
 }

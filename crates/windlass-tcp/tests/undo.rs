@@ -1,7 +1,9 @@
 //! Undo of reductions: RFC 5682, RFC 3522, RFC 3708.
 
 use crate::script::{Script, plain_with};
+use windlass_cc::Flavour;
 use windlass_cc::recovery::LossRecovery;
+use windlass_tcp::stack::LossDetection;
 use windlass_tcp::{Profile, StackConfig};
 
 fn with(change: impl FnOnce(&mut StackConfig)) -> Profile {
@@ -214,4 +216,78 @@ fn f_rto_does_not_judge_a_timeout_within_fast_recovery() {
          1300 > . 4001+1000             # no new data instead
          1300 > . 5001+1000",
     );
+}
+
+/// `tcp_rack_detect_loss` removes a segment from the list of unexamined segments when it marks it, and an undo does
+/// not add it again. Other stacks find the loss.
+#[test]
+fn linux_does_not_mark_a_segment_again_after_an_undo() {
+    for (rules, later) in
+        [(Flavour::Linux, "300 = phase Open"), (Flavour::Rfc, "300 > . 2001+1000\n300 = undone 1")]
+    {
+        let mut p = with(|s| {
+            (s.timestamps, s.eifel, s.rules) = (true, true, rules);
+            s.loss_detection = LossDetection::Rack;
+        });
+        p.mtu = 1052;
+        let mut s = Script::new(p);
+        let handshake = "0 connect
+             0 > S 0 sackok
+             100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
+             100 > . 1 ack 1\n";
+        s.run(&(handshake.to_owned() + &ten(10_000)));
+        s.run(&format!(
+            "200 < . 1 ack 1 ts 600 101 sack 3001-7001
+             200 > . 1+1000
+             200 > . 1001+1000
+             200 = phase Recovery
+             210 < . 1 ack 2001 ts 610 101 sack 3001-7001 # the originals were late
+             210 = undone 1
+             300 < . 1 ack 2001 ts 620 101 sack 3001-8001
+             {later}",
+        ));
+    }
+}
+
+/// The lines of ten segments of which two are retransmitted, although the originals were only late.
+const TWO_RETRANSMITTED: &str = "200 < . 1 ack 1 sack 2001-6001
+     200 > . 1+1000
+     201 < . 1 ack 1 sack 2001-10001
+     201 > . 1001+1000
+     202 < . 1 ack 10001
+     202 = phase Open
+     202 = undone 0\n";
+
+#[test]
+fn reduction_is_undone_by_the_duplicate_of_its_last_retransmission() {
+    for rules in [Flavour::Rfc, Flavour::Linux] {
+        let mut s = Script::connected_with_sack(with(|s| (s.dsack_undo, s.rules) = (true, rules)));
+        s.run(&ten(10_000));
+        s.run(TWO_RETRANSMITTED);
+        s.run(
+            "300 < . 1 ack 10001 sack 1-1001
+             300 = undone 0
+             301 < . 1 ack 10001 sack 1001-2001
+             301 = undone 1",
+        );
+    }
+}
+
+/// `tcp_dsack_seen`: the network duplicates segments, and more duplicates than retransmissions prove nothing.
+#[test]
+fn linux_ignores_more_duplicates_than_retransmissions() {
+    for (rules, undone) in [(Flavour::Rfc, 1), (Flavour::Linux, 0)] {
+        let mut s = Script::connected_with_sack(with(|s| (s.dsack_undo, s.rules) = (true, rules)));
+        s.run(&ten(10_000));
+        s.run(&format!(
+            "190 < . 1 ack 1001
+             191 < . 1 ack 1001 sack 1-1001
+             200 < . 1 ack 1001 sack 2001-5001
+             200 > . 1001+1000
+             201 < . 1 ack 10001
+             201 = undone 0
+             300 < . 1 ack 10001 sack 1001-2001
+             300 = undone {undone}",
+        ));
+    }
 }

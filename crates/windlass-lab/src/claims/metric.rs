@@ -19,12 +19,6 @@ pub struct Metric {
     pub field: &'static Field,
 }
 
-impl PartialEq for Metric {
-    fn eq(&self, other: &Metric) -> bool {
-        (self.kind, &self.name, self.field.name) == (other.kind, &other.name, other.field.name)
-    }
-}
-
 impl Metric {
     /// Reads a path.
     ///

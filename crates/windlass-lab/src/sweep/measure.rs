@@ -13,7 +13,7 @@ use windlass_sim::radio::Hops;
 
 /// A quantity of a run: `flow.download.goodput_bps`, or `flow.*.goodput_bps` for the mean over all
 /// flows. A `*` in a name stands for any text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Measure {
     path: String,
     metric: Metric,
@@ -159,7 +159,7 @@ impl fmt::Display for Measure {
 }
 
 /// A metric and the required width of its interval: `flow.*.goodput_bps ±2%`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Goal {
     /// The metric.
     pub measure: Measure,

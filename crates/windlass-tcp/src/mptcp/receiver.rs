@@ -123,3 +123,80 @@ impl Receiver {
         edge >= self.offered + step && !self.has_ended()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_bytes_are_counted_and_bytes_beyond_the_buffer_are_dropped() {
+        let mut r = Receiver::new(1_000);
+        assert_eq!(r.take(101, 201), 0);
+        assert_eq!((r.received(), r.waiting(), r.readable()), (0, 100, 0));
+        assert_eq!(r.take(51, 151), 50, "the second half is known");
+        assert_eq!(r.take(1, 51), 0);
+        assert_eq!((r.received(), r.waiting(), r.acknowledgement()), (200, 0, 201));
+        assert_eq!(r.take(1, 201), 200);
+        assert_eq!(r.take(151, 301), 50);
+        assert_eq!(r.take(901, 1_101), 0);
+        assert_eq!(r.waiting(), 100, "the buffer ends at 1 000 bytes");
+        assert_eq!(r.take(1_001, 1_101), 0);
+        assert_eq!((r.waiting(), r.received()), (100, 300));
+        assert_eq!((r.read(120), r.readable()), (120, 180));
+        assert_eq!(r.take(1_001, 1_200), 0);
+        assert_eq!(r.waiting(), 220, "120 bytes were read");
+    }
+
+    // RFC 8684-3.3.3-1
+    #[test]
+    fn only_the_first_valid_end_of_the_stream_counts() {
+        let mut r = Receiver::new(1_000);
+        r.take(1, 101);
+        r.end_at(100);
+        assert!(!r.has_ended(), "below received data");
+        r.end_at(201);
+        r.end_at(151);
+        assert_eq!(r.take(151, 251), 0);
+        assert_eq!((r.has_ended(), r.waiting()), (false, 50));
+        r.take(101, 151);
+        assert_eq!((r.has_ended(), r.received(), r.acknowledgement()), (true, 200, 202));
+        let mut empty = Receiver::new(1_000);
+        empty.end_at(1);
+        assert_eq!((empty.has_ended(), empty.acknowledgement()), (true, 2));
+    }
+
+    /// RFC 1122 section 4.2.3.3: the edge moves by the smaller of a segment and half the buffer.
+    // RFC 8684-3.3.4-1
+    #[test]
+    fn window_advances_by_a_segment_or_half_the_buffer() {
+        for (mss, step) in [(200, 200), (800, 500)] {
+            let mut r = Receiver::new(1_000);
+            assert_eq!(r.window(mss, 5_000), 1_000);
+            r.note_offer(1_000);
+            r.take(1, 1_001);
+            assert_eq!(r.window(mss, 5_000), 0);
+            r.read(step - 1);
+            assert_eq!(r.window(mss, 5_000), 0);
+            r.read(1);
+            assert_eq!(r.window(mss, 5_000), step);
+            assert_eq!(r.window(mss, 100), 0, "the largest window that a header can have");
+            r.note_offer(step);
+            assert_eq!(r.window(mss, 5_000), step, "offered before");
+        }
+    }
+
+    #[test]
+    fn window_update_is_due_after_two_segments_or_half_the_buffer() {
+        for (mss, step) in [(200, 400), (300, 500), (800, 500)] {
+            let mut r = Receiver::new(1_000);
+            r.note_offer(1_000);
+            r.take(1, 1_001);
+            r.read(step - 1);
+            assert!(!r.update_is_due(mss, 5_000));
+            r.read(1);
+            assert!(r.update_is_due(mss, 5_000) && !r.update_is_due(mss, step - 1));
+            r.end_at(1_001);
+            assert!(!r.update_is_due(mss, 5_000), "nothing more arrives");
+        }
+    }
+}

@@ -263,4 +263,139 @@ mod tests {
         sender.on_data_ack(1001, 0);
         assert!(!sender.has_reinjections_for(0b11));
     }
+
+    /// A sender with 10 000 bytes to send, of which `sent` are assigned, and a window of `window` bytes.
+    fn sender(sent: u64, window: u64) -> Sender {
+        let mut sender = Sender::new(1 << 20);
+        sender.offer(10_000);
+        sender.next = 1 + sent;
+        sender.open_window(1, window);
+        sender
+    }
+
+    #[test]
+    fn demand_is_the_smallest_of_stream_window_and_send_buffer() {
+        let of = |s: &Sender| {
+            let d = s.demand();
+            (d.sendable, d.unsent, d.window_limited)
+        };
+        assert_eq!(of(&sender(0, 4_000)), (4_000, 10_000, true));
+        assert_eq!(of(&sender(3_000, 4_000)), (1_000, 7_000, true));
+        assert_eq!(of(&sender(4_000, 4_000)), (0, 6_000, true));
+        assert_eq!(of(&sender(0, 10_000)), (10_000, 10_000, false));
+        assert_eq!(of(&sender(0, 9_999)), (9_999, 10_000, true));
+        let small = Sender { buffer: 2_500, ..sender(1_000, 20_000) };
+        assert_eq!((of(&small), small.window()), ((1_500, 1_500, false), 2_500));
+        assert_eq!(sender(1_000, 2_000).window(), 2_000);
+    }
+
+    /// RFC 1122 sections 4.2.3.3 and 4.2.3.4: a full segment, half of the largest window, or the last data.
+    #[test]
+    fn piece_is_sent_if_it_is_full_or_last_or_half_of_the_largest_window() {
+        let worthwhile =
+            |s: &Sender, len, nagle| s.is_worthwhile(len, 1_000, 10_000 + 1 - s.next, nagle);
+        let quiet = sender(0, 5_000);
+        assert!(worthwhile(&quiet, 1_000, true) && worthwhile(&quiet, 2_500, true));
+        assert!(!worthwhile(&quiet, 999, true) && !worthwhile(&quiet, 999, false));
+        let small = sender(0, 1_000);
+        assert!(worthwhile(&small, 500, true) && !worthwhile(&small, 499, true));
+        // The last 400 bytes wait by Nagle's rule for outstanding data, unless the stream ends with them.
+        let mut end = sender(9_600, 5_000);
+        assert!(!worthwhile(&end, 400, true) && worthwhile(&end, 400, false));
+        assert!(!worthwhile(&end, 399, false), "not the last data");
+        end.closed = true;
+        assert!(worthwhile(&end, 400, true));
+        end.closed = false;
+        end.una = 9_601;
+        assert!(worthwhile(&end, 400, true), "nothing is outstanding");
+        end.una = 1;
+        end.probe_now = true;
+        assert!(worthwhile(&end, 1, true));
+    }
+
+    // RFC 8684-3.3.2-3
+    #[test]
+    fn acknowledgement_of_unsent_or_old_data_changes_nothing() {
+        let mut s = sender(4_000, 5_000);
+        assert!(!s.on_data_ack(4_002, 90_000), "one byte too far");
+        assert!(s.on_data_ack(2_001, 5_000) && !s.on_data_ack(2_000, 90_000));
+        assert_eq!((s.una, s.window()), (2_001, 5_000));
+        assert!(!s.on_data_ack(2_001, 6_000), "no new data, but a larger window");
+        assert_eq!(s.window(), 6_000);
+        s.on_data_ack(2_001, 1_000);
+        assert_eq!(s.window(), 6_000, "the edge never moves back");
+        assert!(s.on_data_ack(4_001, 0));
+        assert_eq!((s.window(), s.is_outstanding(), s.all_acknowledged()), (4_000, false, false));
+    }
+
+    // RFC 8684-3.3.3-1
+    #[test]
+    fn data_fin_is_acknowledged_only_after_it_was_sent() {
+        let mut s = sender(10_000, 20_000);
+        assert!(!s.may_end(), "the stream is open");
+        s.closed = true;
+        assert!(s.may_end());
+        assert!(!s.on_data_ack(10_002, 20_000), "not sent yet");
+        s.fin_tries = 1;
+        s.fin_at = Time::from_secs(1);
+        assert!(s.on_data_ack(10_001, 20_000) && !s.fin_is_acknowledged());
+        assert_eq!((s.all_acknowledged(), s.deadline()), (true, Time::from_secs(1)));
+        assert!(s.on_data_ack(10_002, 20_000) && s.fin_is_acknowledged() && !s.may_end());
+        assert_eq!(s.deadline(), Time::NEVER);
+        let early = Sender { closed: true, ..sender(9_999, 20_000) };
+        assert!(!early.may_end(), "a byte is not assigned yet");
+    }
+
+    #[test]
+    fn reinjected_data_leave_the_list_piece_by_piece_and_when_they_are_acknowledged() {
+        let part = |start, end| Reinjection { start, end, carried: 0b01, opportunistic: false };
+        let mut s = sender(10_000, 20_000);
+        s.on_data_ack(1_001, 20_000);
+        s.reinject(part(1, 1_001));
+        assert!(!s.has_reinjections(), "acknowledged already");
+        s.reinject(part(1, 3_001));
+        s.reinject(part(3_001, 4_001));
+        assert_eq!(s.next_reinjection(0b11), Some((0, part(1_001, 3_001))));
+        s.reinjected(0, 1_001, 500);
+        assert_eq!(s.next_reinjection(0b11), Some((0, part(1_501, 3_001))));
+        s.reinjected(0, 1_501, 1_500);
+        assert_eq!(s.next_reinjection(0b11), Some((0, part(3_001, 4_001))));
+        s.on_data_ack(3_501, 20_000);
+        assert_eq!(s.next_reinjection(0b11), Some((0, part(3_501, 4_001))));
+        assert_eq!(s.next_reinjection(0b01), None, "this path has carried it");
+        s.forget_carrier(1);
+        assert_eq!(s.next_reinjection(0b01), None);
+        s.forget_carrier(0);
+        assert_eq!(s.next_reinjection(0b01).map(|(_, part)| part.carried), Some(0));
+        s.on_data_ack(4_001, 20_000);
+        assert!(!s.has_reinjections());
+    }
+
+    #[test]
+    fn probe_timer_runs_only_while_the_window_is_closed_and_nothing_is_outstanding() {
+        let second = Span::from_secs(1);
+        let watch =
+            |s: &mut Sender, at| s.watch_window(Time::from_secs(at), second, Span(5 * second.0));
+        let mut s = sender(0, 0);
+        watch(&mut s, 10);
+        assert_eq!(s.deadline(), Time::from_secs(11));
+        watch(&mut s, 11);
+        assert_eq!(s.deadline(), Time::from_secs(11), "it is not moved");
+        for (shift, expected) in [(1, 22), (2, 24), (3, 25), (40, 25)] {
+            (s.probe_at, s.probe_shift) = (Time::NEVER, shift);
+            watch(&mut s, 20);
+            assert_eq!(s.deadline(), Time::from_secs(expected));
+        }
+        (s.probe_at, s.probe_now) = (Time::NEVER, true);
+        watch(&mut s, 20);
+        assert_eq!(s.deadline(), Time::NEVER, "a probe is about to be sent");
+        s.open_window(1, 1_000);
+        assert!(!s.probe_now && s.probe_shift == 0);
+        s.next = 1_001;
+        watch(&mut s, 20);
+        assert_eq!(s.deadline(), Time::NEVER, "data are outstanding");
+        let mut nothing = Sender::new(1 << 20);
+        watch(&mut nothing, 10);
+        assert_eq!(nothing.deadline(), Time::NEVER, "no data wait");
+    }
 }

@@ -206,3 +206,51 @@ impl Subflow {
         self.endpoint.deadline().min(self.confirm_at).min(self.retry_at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(start: u64, data: u64, len: u64) -> DssMapping {
+        DssMapping { start, data, len, repeated: false }
+    }
+
+    // RFC 8684-3.3.1-1
+    #[test]
+    fn arriving_mappings_are_sorted_and_a_known_mapping_is_not_replaced() {
+        let mut m = DssMappings::default();
+        for (start, data) in [(201, 5_001), (1, 1_001), (101, 9_001)] {
+            m.insert(piece(start, data, 100));
+        }
+        m.insert(piece(101, 7_001, 100));
+        m.insert(piece(101, 7_001, 50));
+        m.insert(piece(150, 7_001, 51));
+        assert_eq!(m.iter().map(|p| p.data).collect::<Vec<_>>(), [1_001, 9_001, 5_001]);
+        m.insert(piece(301, 2_001, 10));
+        assert_eq!((m.span(), m.iter().count()), (310, 4));
+    }
+
+    #[test]
+    fn mapping_is_found_from_its_first_to_its_last_byte() {
+        let mut m = DssMappings::default();
+        m.push(piece(1, 1_001, 100));
+        m.push(piece(201, 3_001, 100));
+        let at = |offset| m.at(offset).map(|p| p.data);
+        assert_eq!(
+            [0, 1, 100, 101, 200, 201, 300, 301].map(at),
+            [None, Some(1_001), Some(1_001), None, None, Some(3_001), Some(3_001), None]
+        );
+        let holding = |data| m.holding(data).map(|p| p.start);
+        assert_eq!(
+            [1_000, 1_001, 1_100, 1_101, 3_001].map(holding),
+            [None, Some(1), Some(1), None, Some(201)]
+        );
+        assert_eq!(m.span(), 300);
+        m.forget_below(100);
+        assert_eq!(m.iter().count(), 2);
+        m.forget_below(101);
+        assert_eq!((m.iter().count(), m.span()), (1, 100));
+        m.clear();
+        assert_eq!(m.span(), 0);
+    }
+}

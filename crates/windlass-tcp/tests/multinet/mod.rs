@@ -105,6 +105,8 @@ pub struct Net {
     data_sent: u64,
     /// Change that a middlebox makes to a segment; the argument is the sending side.
     pub tamper: fn(usize, &mut Outgoing),
+    /// Segments that the network loses; the first argument is the sending side.
+    pub lose: fn(usize, &Outgoing) -> bool,
 }
 
 pub fn profile(algorithm: &str, stack: StackConfig, mtu: u32) -> Profile {
@@ -162,6 +164,7 @@ impl Net {
             drop_data: Vec::new(),
             data_sent: 0,
             tamper: |_, _| {},
+            lose: |_, _| false,
         };
         net.ends[1].c.listen();
         net.ends[0].c.connect();
@@ -330,6 +333,9 @@ impl Net {
         let nth = self.data_sent;
         self.data_sent += u64::from(from == 0 && out.segment.len > 0);
         if from == 0 && out.segment.len > 0 && self.drop_data.contains(&nth) {
+            return;
+        }
+        if (self.lose)(from, &out) {
             return;
         }
         (self.tamper)(from, &mut out);

@@ -218,10 +218,15 @@ impl Connection {
         self.assign_reinjection(p, now)
     }
 
-    /// Retransmits a byte that the peer has received, so that the response gives the peer's window.
+    /// Retransmits a byte that the peer has received, so that the response gives the peer's window. If the peer has
+    /// received none, the probe is the first byte of the stream.
     fn probe_window(&mut self, p: &MultipathProfile, now: Time) -> Option<usize> {
         let (path, _) = self.path_with_room(p, now, 1, 0)?;
         self.sender.probe_now = false;
+        if self.sender.una == 1 {
+            self.assign_new(&Assignment { path, start: self.sender.next, len: 1 });
+            return Some(path);
+        }
         self.stats.probe_bytes += 1;
         self.give(path, self.sender.una - 1, 1);
         Some(path)
