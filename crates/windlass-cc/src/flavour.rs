@@ -35,6 +35,12 @@ pub enum Change {
     /// Maximum number of segments that an acknowledgement counts
     /// ([`Setup::ack_limit`](crate::Setup::ack_limit)), instead of the stack's limit.
     AckLimit(u32),
+    /// Growth of cwnd only if the last segment left less than a segment of it free: in congestion
+    /// avoidance, and if `in_slow_start` also in slow start. The host measures this.
+    Filled {
+        /// True if slow start has the condition too.
+        in_slow_start: bool,
+    },
 }
 
 impl Departure {
@@ -53,12 +59,25 @@ impl Departure {
     pub const fn ns3_per_ack(why: &'static str) -> Departure {
         Departure { flavour: Flavour::Ns3, change: Change::AckLimit(1), why }
     }
+
+    /// Deviation of ns-3, whose algorithms decide separately about the growth of an unfilled cwnd.
+    pub const fn ns3_filled(in_slow_start: bool, why: &'static str) -> Departure {
+        Departure { flavour: Flavour::Ns3, change: Change::Filled { in_slow_start }, why }
+    }
 }
 
 /// Maximum number of segments that an acknowledgement counts, if the implementation sets a limit.
 pub fn ack_limit(departures: &[Departure], flavour: Flavour) -> Option<u32> {
     departures.iter().filter(|d| d.flavour == flavour).find_map(|d| match d.change {
         Change::AckLimit(segments) => Some(segments),
+        _ => None,
+    })
+}
+
+/// The condition of [`Change::Filled`], if the implementation has it: true if slow start has it too.
+pub fn filled(departures: &[Departure], flavour: Flavour) -> Option<bool> {
+    departures.iter().filter(|d| d.flavour == flavour).find_map(|d| match d.change {
+        Change::Filled { in_slow_start } => Some(in_slow_start),
         _ => None,
     })
 }

@@ -91,7 +91,7 @@ macro_rules! algorithms {
                             let named = $crate::slow_start::AnyParams::by_name(id);
                             common.slow_start = named.unwrap_or(common.slow_start);
                         }
-                        $crate::Change::AckLimit(_) => {}
+                        $crate::Change::AckLimit(_) | $crate::Change::Filled { .. } => {}
                     }
                 }
                 common.slow_start = common.slow_start.flavoured(flavour);
@@ -103,6 +103,12 @@ macro_rules! algorithms {
             /// own rule for the algorithm.
             pub fn ack_limit(&self, flavour: $crate::Flavour) -> Option<u32> {
                 $crate::flavour::ack_limit(self.departures(), flavour)
+            }
+
+            /// True if cwnd grows by this implementation although the last segment did not fill it.
+            pub fn grows_unfilled(&self, flavour: $crate::Flavour, slow_start: bool) -> bool {
+                let condition = $crate::flavour::filled(self.departures(), flavour);
+                condition.is_none_or(|in_slow_start| slow_start && !in_slow_start)
             }
 
             /// The settings common to all algorithms. For an algorithm with its own start-up the slow

@@ -27,6 +27,7 @@ fn check(info: &Info, departures: &[Departure], default: impl Fn(usize) -> Optio
                 assert!(*segments > 0, "{what}");
                 "ack_limit"
             }
+            Change::Filled { .. } => "window_validation",
         };
         assert!(seen.insert((*flavour as u8, key)), "{what}: twice");
     }

@@ -330,6 +330,13 @@ fn the_back_off_of_uip_starts_from_the_constant() {
     let p = UipParams::default();
     let mut timer = Uip::init(&p);
     let ticks = |timer: &Uip| timer.rto(&p).0 / p.tick.0;
+    // The SYN begins the back-off, and has no sample.
+    timer.on_sample(&p, &sample(10.0, 0));
+    assert_eq!(ticks(&timer), 4);
+    timer.on_timeout(&p);
+    assert_eq!(ticks(&timer), 7);
+    timer.on_progress(&p);
+    assert_eq!(ticks(&timer), 3, "the first segment has the constant");
     // First an estimate of 20 ticks: 20 >> 3 = 2 of average, 16 - 4 + 20 = 32 of deviation.
     timer.on_sample(&p, &sample(10.0, 0));
     assert_eq!(ticks(&timer), 2 + 32);
@@ -338,7 +345,7 @@ fn the_back_off_of_uip_starts_from_the_constant() {
         timer.on_timeout(&p);
         seen.push(ticks(&timer));
     }
-    assert_eq!(seen, [3, 6, 12, 24, 48, 48, 48]);
+    assert_eq!(seen, [4, 7, 13, 25, 49, 49, 49], "the tick that finds zero counts, too");
     timer.on_progress(&p);
     assert_eq!(ticks(&timer), 34, "an acknowledgement loads the estimate again");
 }
@@ -347,6 +354,7 @@ fn the_back_off_of_uip_starts_from_the_constant() {
 fn the_estimator_of_uip_counts_whole_ticks() {
     let p = UipParams::default();
     let mut timer = Uip::init(&p);
+    timer.on_progress(&p); // of the SYN
     // Van Jacobson's scaled integers, in the steps of the original code.
     let (mut sa, mut sv) = (0i32, 16i32);
     for rtt_ms in [0, 499, 500, 2_700, 10_000, 30_000, 1_000, 1_000, 100, 100, 100, 100] {
@@ -367,6 +375,7 @@ fn the_estimator_of_uip_counts_whole_ticks() {
 fn the_timer_of_uip_never_falls_below_three_ticks() {
     let p = UipParams::default();
     let mut timer = Uip::init(&p);
+    timer.on_progress(&p); // of the SYN
     for _ in 0..100 {
         timer.on_sample(&p, &RttSample::of(Span::from_millis(50)));
     }

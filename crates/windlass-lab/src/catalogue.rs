@@ -114,6 +114,11 @@ impl Entry {
                 ("slow_start", here.unwrap_or_default().to_owned(), id.to_owned())
             }
             Change::AckLimit(n) => ("ack_limit", "the stack's".to_owned(), n.to_string()),
+            Change::Filled { in_slow_start } => {
+                let there =
+                    if in_slow_start { "filled cwnd" } else { "filled cwnd, or slow start" };
+                ("window_validation", "the stack's".to_owned(), there.to_owned())
+            }
         }
     }
 

@@ -34,6 +34,8 @@ const ACCURATE: [(&str, EcnFeedback); 2] =
     [("accurate", EcnFeedback::Accurate), ("accurate-counter", EcnFeedback::AccurateCounter)];
 /// Word for the growth rule of draft-ietf-ccwg-ratelimited-increase.
 const RATE_LIMITED: &str = "rate-limited";
+/// The word for the conditions of ns-3's classes.
+const NS3: &str = "ns3";
 
 /// The rules that an endpoint can follow.
 const RULES: [(&str, Flavour); 2] = [("rfc", Flavour::Rfc), ("linux", Flavour::Linux)];
@@ -94,7 +96,7 @@ table!(STACK, "endpoint", apply_fields, written_fields, StackConfig {
     pacing: Codec::word(&Pacing::ALL), "`off`, `algorithm` (at the rate of the algorithm, if it has one), or `always`: without such a rate, at twice cwnd per RTT in slow start and at 1.2 times cwnd per RTT later", "";
     pacing_burst: Codec::whole(0, 1_000_000), "segments that a new connection sends before pacing begins", "";
     limited_transmit: Codec::flag(), "send new data on the first duplicate acknowledgements", "";
-    window_validation: validation(), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); or `false`", "";
+    window_validation: validation(), "increase cwnd only if it is used: `true`, within the last window of data (RFC 7661, as in Linux); `\"rate-limited\"`, up to twice the largest flight since its last reduction in slow start, and up to a segment more than this flight later (draft-ietf-ccwg-ratelimited-increase-11); `\"ns3\"`, for `cubic`, and for `reno` in congestion avoidance, if the last segment left less than a segment of cwnd free, and always for other algorithms; or `false`", "";
     idle_restart: Codec::flag(), "fall back to the restart window after an idle time", "";
     karn: Codec::flag(), "no RTT sample from a retransmission", "";
     least_rtt: Codec::word(&LeastRtt::ALL), "RTT samples for the minimum RTT of algorithms: `any`, or as in Linux only samples of `data`, not of the SYN (BBR and other algorithms with rate samples use any), and samples by timestamps if only retransmissions are acknowledged", "";
@@ -128,16 +130,18 @@ fn ecn_feedback() -> Codec<EcnFeedback> {
     })
 }
 
-/// `true`, `false` or `"rate-limited"`.
+/// `true`, `false`, `"rate-limited"` or `"ns3"`.
 fn validation() -> Codec<WindowValidation> {
-    let shape = Either(vec![Shape::Flag, Words(vec![RATE_LIMITED])]);
+    let shape = Either(vec![Shape::Flag, Words(vec![RATE_LIMITED, NS3])]);
     let read = |field: &Field<'_>| match field.node.value {
         Value::Boolean(_) => boolean(field).map(WindowValidation::from),
         Value::Text(ref text) if text == RATE_LIMITED => Ok(WindowValidation::RateLimited),
-        _ => Err(field.error("must be `true`, `false` or `\"rate-limited\"`")),
+        Value::Text(ref text) if text == NS3 => Ok(WindowValidation::Ns3),
+        _ => Err(field.error("must be `true`, `false`, `\"rate-limited\"` or `\"ns3\"`")),
     };
     Codec::new(shape, read, |validation| match validation {
         WindowValidation::RateLimited => quote(RATE_LIMITED),
+        WindowValidation::Ns3 => quote(NS3),
         validation => (*validation == WindowValidation::Used).to_string(),
     })
 }

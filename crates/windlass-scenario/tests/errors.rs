@@ -351,7 +351,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "\"reno\"",
         "\"reno\"\nstack = { window_validation = \"linux\" }",
-        "s.toml:12:31: `window_validation`: must be `true`, `false` or `\"rate-limited\"`",
+        "s.toml:12:31: `window_validation`: must be `true`, `false`, `\"rate-limited\"` or `\"ns3\"`",
     ),
     (
         "algorithm = \"reno\"\n",

@@ -300,9 +300,10 @@ fn ecn_is_a_switch_or_the_word_accurate_and_reads_back_equal() {
 }
 
 #[test]
-fn window_validation_is_a_switch_or_the_word_rate_limited_and_reads_back_equal() {
-    use windlass_tcp::stack::WindowValidation::{Off, RateLimited, Used};
-    for (value, rule) in [("true", Used), ("false", Off), ("\"rate-limited\"", RateLimited)] {
+fn window_validation_is_a_switch_or_one_of_two_words_and_reads_back_equal() {
+    use windlass_tcp::stack::WindowValidation::{Ns3, Off, RateLimited, Used};
+    let words = [("\"rate-limited\"", RateLimited), ("\"ns3\"", Ns3)];
+    for (value, rule) in [("true", Used), ("false", Off)].into_iter().chain(words) {
         let scenario = set(MINIMAL, &[("stack.window_validation", value)]);
         assert_eq!(scenario.flows[0].stack.window_validation, rule);
         assert_eq!(read(&scenario.resolved_toml()).flows[0].stack.window_validation, rule);

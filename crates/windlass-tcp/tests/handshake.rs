@@ -2,6 +2,7 @@
 
 use crate::script::{Script, plain, plain_with};
 use windlass_cc::Time;
+use windlass_tcp::stack::UIP;
 use windlass_tcp::{Endpoint, Flags, InitialWindow, Preset, Profile, Segment, Seq};
 
 // RFC 6298-2.4-1
@@ -126,6 +127,22 @@ fn an_unanswered_attempt_fails_after_its_last_retry() {
          3000 > S 0
          7000 = state Closed
          7000 = failure ConnectTimeout
+         99000",
+    );
+}
+
+/// The times of uIP 1.0, which counts the first SYN as a retransmission.
+#[test]
+fn uip_sends_five_syns_after_growing_numbers_of_half_seconds() {
+    Script::new(Profile { stack: UIP, ..plain() }).run(
+        "0 connect
+         0 > S 0
+         2000 > S 0
+         5500 > S 0
+         12000 > S 0
+         24500 > S 0
+         49000 = state Closed
+         49000 = failure ConnectTimeout
          99000",
     );
 }

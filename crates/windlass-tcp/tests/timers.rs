@@ -80,17 +80,23 @@ fn standard_timer_ignores_a_retransmitted_segment() {
 
 #[test]
 fn the_timer_of_uip_backs_off_from_its_constant() {
-    // Samples of less than a tick: 16 - 4 = 12 ticks of half a second, then 3, 6 and 12.
+    // Three ticks of half a second, because the SYN has no sample. Then 3 + 1, 6 + 1 and 12 + 1 ticks. A
+    // sample of less than a tick makes 16 - 4 = 12 ticks.
     let p = AnyParams::by_name("uip").unwrap();
     Script::connected(with_timer(p)).run(
-        "200 offer 1000
+        "200 offer 2000
          200 > . 1+1000
-         6200 > . 1+1000
-         7700 > . 1+1000
-         10700 > . 1+1000
-         16700 > . 1+1000
-         16800 < . 1 ack 1001
-         16800 = rto_ms 6000           # the constant again, not measured",
+         200 > . 1001+1000
+         1700 > . 1+1000
+         3700 > . 1+1000
+         7200 > . 1+1000
+         13700 > . 1+1000
+         13800 < . 1 ack 2001
+         13800 = rto_ms 1500           # the constant again, not measured
+         14000 offer 1000
+         14000 > . 2001+1000
+         14100 < . 1 ack 3001
+         14100 = rto_ms 6000",
     );
 }
 

@@ -1,7 +1,7 @@
 //! Growth of a cwnd that does not limit the sender: RFC 9438 section 4.6 and draft-ietf-ccwg-ratelimited-increase.
 
 use crate::script::{Script, plain_with};
-use windlass_cc::Setup;
+use windlass_cc::{AnyParams, Flavour, Setup};
 use windlass_tcp::stack::WindowValidation;
 
 // RFC 9438-4.6-3
@@ -51,4 +51,35 @@ fn rate_limited_cwnd_grows_by_a_segment_beyond_the_largest_flight_in_congestion_
     s.run(&script);
     let cwnd = s.e.control().cwnd;
     assert!((11_000..11_100).contains(&cwnd), "{cwnd}");
+}
+
+/// Cwnd after twenty flights of four segments by ns-3's rule, with an algorithm of ns-3 that begins with an
+/// initial window of ten segments and this threshold.
+fn unfilled_cwnd_of_ns3(algorithm: &str, initial_ssthresh: u64) -> u64 {
+    let mut p = plain_with(|s| s.window_validation = WindowValidation::Ns3);
+    p.params = AnyParams::by_name(algorithm).unwrap().flavoured(Flavour::Ns3);
+    p.params.set_common(&Setup { initial_ssthresh, ..p.params.common() });
+    let mut s = Script::connected(p);
+    s.run(&(0..20).map(|n| flight(100 + 100 * n, 4000 * n + 1, 4)).collect::<String>());
+    s.e.control().cwnd
+}
+
+#[test]
+fn each_algorithm_of_ns3_decides_about_the_growth_of_an_unfilled_cwnd() {
+    let (start, avoidance) = (u64::MAX, 10_000);
+    assert_eq!(unfilled_cwnd_of_ns3("cubic", start), 10_000);
+    assert_eq!(unfilled_cwnd_of_ns3("cubic", avoidance), 10_000);
+    assert_eq!(unfilled_cwnd_of_ns3("reno", start), 90_000);
+    assert_eq!(unfilled_cwnd_of_ns3("reno", avoidance), 10_000);
+    assert_eq!(unfilled_cwnd_of_ns3("newreno", start), 90_000);
+    assert!(unfilled_cwnd_of_ns3("newreno", avoidance) > 14_000);
+}
+
+#[test]
+fn cubic_of_ns3_grows_while_each_flight_fills_its_cwnd() {
+    let mut p = plain_with(|s| s.window_validation = WindowValidation::Ns3);
+    p.params = AnyParams::by_name("cubic").unwrap().flavoured(Flavour::Ns3);
+    let mut s = Script::connected(p);
+    s.run(&flight(100, 1, 10));
+    assert_eq!(s.e.control().cwnd, 20_000);
 }

@@ -34,7 +34,8 @@ pub struct Uip {
     /// Four times the deviation.
     sv: u32,
     rto: u32,
-    /// Expiries since the last acknowledgement of new data.
+    /// Expiries since the last acknowledgement of new data. The first SYN counts as one, because uIP's
+    /// periodic routine sends it.
     expiries: u32,
     /// Nanoseconds per tick; zero before the first sample.
     tick: u64,
@@ -56,20 +57,22 @@ impl RtoEstimator for Uip {
         description: "Van Jacobson's estimator in whole ticks of half a second, loaded into the \
             timer with each acknowledgement of new data. The back-off does not start from the \
             estimate. The first expiry sets the timer to the constant of three ticks, and each \
-            later expiry to twice the last value, up to 48 ticks. Deviations: elapsed time is \
-            measured and cut to whole ticks, while uIP infers it from the countdown. Values stop \
-            at 255 ticks, where uIP's bytes wrap.",
+            later expiry to twice the last value, up to 48 ticks. A timer of n ticks that is set at \
+            a tick expires n + 1 ticks later. A SYN is sent like a retransmission: it begins the \
+            back-off, and has no sample. Deviations: elapsed time is measured and cut to whole \
+            ticks, while uIP infers it from the countdown. Values stop at 255 ticks, where uIP's \
+            bytes wrap. A SYN-ACK is treated like a SYN.",
         params: UipParams::TABLE,
         trace: &[],
     };
 
     fn init(p: &UipParams) -> Uip {
         let (rto, sv) = (byte(p.constant), byte(p.deviation));
-        Uip { sa: 0, sv, rto, expiries: 0, tick: 0 }
+        Uip { sa: 0, sv, rto, expiries: 1, tick: 0 }
     }
 
     fn on_sample(&mut self, p: &UipParams, s: &RttSample) {
-        if !s.rtt.is_known() || s.retransmits > 0 {
+        if !s.rtt.is_known() || s.retransmits > 0 || self.expiries > 0 {
             return;
         }
         let m = byte(s.rtt.0 / p.tick.0.max(1));
@@ -92,7 +95,8 @@ impl RtoEstimator for Uip {
     fn rto(&self, p: &UipParams) -> Span {
         let ticks = match self.expiries {
             0 => self.rto,
-            n => byte(u64::from(byte(p.constant)) << u64::from(n - 1).min(p.doublings).min(8)),
+            // It counts the tick that finds zero, too.
+            n => 1 + byte(u64::from(byte(p.constant)) << u64::from(n - 1).min(p.doublings).min(8)),
         };
         Span(mul(p.tick.0, u64::from(ticks)))
     }
@@ -106,6 +110,6 @@ impl RtoEstimator for Uip {
     }
 
     fn max(p: &UipParams) -> Span {
-        Span(mul(p.tick.0, u64::from(MOST)))
+        Span(mul(p.tick.0, u64::from(MOST) + 1))
     }
 }

@@ -85,6 +85,9 @@ pub enum WindowValidation {
     /// The flight counts as the initial window at first. One acknowledgement may exceed the limit by its
     /// own growth.
     RateLimited,
+    /// As in ns-3, whose classes decide: CUBIC's cwnd, and Reno's in congestion avoidance, grow only if the
+    /// last segment left less than a segment of cwnd free. Any other cwnd always grows.
+    Ns3,
 }
 
 impl From<bool> for WindowValidation {

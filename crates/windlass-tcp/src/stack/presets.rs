@@ -41,8 +41,8 @@ pub static PRESETS: &[Preset] = &[
         name: "ns3",
         origin: "ns-3 (3.41 and later), attribute defaults of TcpSocket, TcpSocketBase and RttEstimator",
         description: "SACK recovery with proportional rate reduction, 536-byte segments, buffers of \
-            128 KiB, no Nagle, a minimum timeout of 1 s; no window validation and no restart after \
-            idle times.",
+            128 KiB, no Nagle, a minimum timeout of 1 s; window validation by CUBIC and Reno only, \
+            and no restart after idle times. Without SACK it follows RFC 6582.",
         flavour: Flavour::Ns3,
         config: NS3,
     },
@@ -278,7 +278,8 @@ pub const NS3: StackConfig = StackConfig {
     limited_transmit: true,
     // RecoveryType: TcpPrrRecovery.
     recovery: Some(LossRecovery::Prr),
-    window_validation: WindowValidation::Off,
+    // TcpSocketState::m_isCwndLimited.
+    window_validation: WindowValidation::Ns3,
     idle_restart: false,
     // ConnTimeout, MinRto, ClockGranularity, RttMeanDeviation's Alpha and Beta.
     rto: rto::AnyParams::Rfc6298(Rfc6298Params {
@@ -376,8 +377,8 @@ pub const UIP: StackConfig = StackConfig {
         doublings: 4,
     }),
     timer_tick: Span::from_millis(500),
-    // UIP_MAXSYNRTX, UIP_MAXRTX, UIP_TIME_WAIT_TIMEOUT ticks.
-    max_syn_retries: 5,
+    // UIP_MAXSYNRTX counts the first SYN, too; UIP_MAXRTX, UIP_TIME_WAIT_TIMEOUT ticks.
+    max_syn_retries: 4,
     spared_syns: 0,
     max_data_retries: 8,
     time_wait: Span::from_secs(60),

@@ -158,6 +158,7 @@ fn sending(flow: &FlowConfig, notes: &mut Vec<String>) {
     if stack.window_validation != WindowValidation::Used {
         let own = match stack.window_validation {
             WindowValidation::RateLimited => "rate-limited",
+            WindowValidation::Ns3 => "ns3",
             _ => "off",
         };
         notes.push(format!(

@@ -339,6 +339,7 @@ impl CongestionAvoidance for Cubic {
             "`bictcp_update` leaves the growth to Reno's window and to the curve to \
             `tcp_cong_avoid_ai`, over an RTT and in whole segments",
         ),
+        Departure::ns3_filled(true, "`TcpCubic::IncreaseWindow` reads `m_isCwndLimited`"),
     ];
 
     fn init(_p: &Params, _c: &Conn) -> Cubic {

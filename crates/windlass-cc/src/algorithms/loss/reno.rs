@@ -127,11 +127,14 @@ impl Variant for Reno {
         trace: &[],
     };
     const RECOVERY: LossRecovery = LossRecovery::Reno;
-    const FLAVOURS: &'static [Departure] = &[Departure::ns3(
-        "increase",
-        Increase::PerByte as u64,
-        "`TcpLinuxReno::CongestionAvoidance` counts every acknowledged segment",
-    )];
+    const FLAVOURS: &'static [Departure] = &[
+        Departure::ns3(
+            "increase",
+            Increase::PerByte as u64,
+            "`TcpLinuxReno::CongestionAvoidance` counts every acknowledged segment",
+        ),
+        Departure::ns3_filled(false, "`TcpLinuxReno::CongestionAvoidance` reads `m_isCwndLimited`"),
+    ];
 }
 
 /// Fast recovery of RFC 6582.

@@ -302,6 +302,7 @@ impl Endpoint {
         if len > 0 {
             self.recv.acks.note_sent(now);
         }
+        self.note_filled(p);
         self.note_retransmission(p, start, end);
         self.pace(p, now, len);
         self.send.last_sent = now;

@@ -232,6 +232,7 @@ impl Endpoint {
             self.send.scoreboard.send_apart();
         }
         self.send.scoreboard.push(start, space, sent, again);
+        self.note_filled(p);
         self.pace(p, now, len);
         self.send.nxt += u64::from(space);
         self.count_data(len, again);

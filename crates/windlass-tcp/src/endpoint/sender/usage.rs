@@ -20,6 +20,8 @@ pub(in crate::endpoint) struct Usage {
     seen: u64,
     /// Largest flight since the last reduction of cwnd (maxFS), bytes.
     since_cut: u64,
+    /// True if the last segment left less than a segment of cwnd free.
+    filled: bool,
     /// Cwnd at the last look, bytes; zero before the first.
     cwnd: u64,
 }
@@ -67,10 +69,19 @@ impl Endpoint {
         }
     }
 
+    /// Notes after a transmission whether it filled cwnd (ns-3's `m_isCwndLimited`).
+    pub(super) fn note_filled(&mut self, p: &Profile) {
+        if p.stack.window_validation != WindowValidation::Ns3 {
+            return;
+        }
+        let left = self.control.cwnd.saturating_sub(self.send.in_flight());
+        self.send.usage.filled = left < u64::from(self.agreed.mss);
+    }
+
     /// The limit of the sender in the last window, for the controller.
     // RFC 9438-4.6-3
     pub(super) fn usage_limits(&self, p: &Profile) -> u32 {
-        if self.may_grow(p.stack.window_validation) {
+        if self.may_grow(p) {
             flags::CWND_LIMITED
         } else if self.send.usage.receiver {
             flags::RWND_LIMITED
@@ -81,11 +92,14 @@ impl Endpoint {
 
     /// True if the use of cwnd allows its growth. In slow start half a window suffices, because cwnd doubles
     /// before the flight can.
-    fn may_grow(&self, validation: WindowValidation) -> bool {
+    fn may_grow(&self, p: &Profile) -> bool {
         let (cwnd, usage) = (self.control.cwnd, &self.send.usage);
         let slow_start = cwnd < self.control.ssthresh;
-        match validation {
+        match p.stack.window_validation {
             WindowValidation::Off => true,
+            WindowValidation::Ns3 => {
+                usage.filled || p.params.grows_unfilled(Flavour::Ns3, slow_start)
+            }
             WindowValidation::Used => usage.full || slow_start && cwnd < 2 * usage.most,
             WindowValidation::RateLimited if slow_start => cwnd < 2 * usage.since_cut,
             WindowValidation::RateLimited => cwnd < usage.since_cut + u64::from(self.agreed.mss),
