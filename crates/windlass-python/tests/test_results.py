@@ -113,7 +113,7 @@ def test_other_threads_run_during_runs(lossy):
     counted, done = 0, threading.Event()
 
     def work() -> None:
-        wl.run(lossy, seeds=20)
+        wl.run(lossy, seeds=1000)
         done.set()
 
     thread = threading.Thread(target=work)
