@@ -59,9 +59,9 @@ pub trait CongestionAvoidance: Copy {
     /// Deviations of real stacks from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
 
-    /// True if an acknowledgement that ends slow start also counts for congestion avoidance, with the segments above the
-    /// threshold. Linux's algorithms differ in this.
-    const CARRIES_OVER: bool = true;
+    /// True if, in Linux, an acknowledgement that ends slow start also counts for congestion avoidance, with the segments
+    /// above the threshold.
+    const CARRIES_OVER: bool = false;
 
     /// State of a new connection.
     fn init(p: &Self::Params, c: &Conn) -> Self;

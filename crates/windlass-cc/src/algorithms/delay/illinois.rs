@@ -209,7 +209,6 @@ impl CongestionAvoidance for Illinois {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
-    const CARRIES_OVER: bool = false;
     const FLAVOURS: &'static [Departure] = &[Departure::linux(
         "variant",
         Variant::Linux as u64,

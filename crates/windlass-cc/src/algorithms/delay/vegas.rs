@@ -199,7 +199,6 @@ impl CongestionAvoidance for Vegas {
     };
     const REQUIREMENTS: Requirements =
         Requirements { slow_start: Some("vegas"), ..Requirements::LOSS_BASED };
-    const CARRIES_OVER: bool = false;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("alpha", 2, "`alpha` in `tcp_vegas.c`"),
         Departure::linux("beta", 4, "`beta` in `tcp_vegas.c`"),

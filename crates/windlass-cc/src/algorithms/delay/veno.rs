@@ -137,6 +137,7 @@ impl CongestionAvoidance for Veno {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "variant",

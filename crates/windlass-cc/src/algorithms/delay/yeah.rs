@@ -148,6 +148,7 @@ impl CongestionAvoidance for Yeah {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("forget_base", 1, "`tcp_yeah` has `tcp_vegas_cwnd_event`"),
         Departure::ns3_per_ack(

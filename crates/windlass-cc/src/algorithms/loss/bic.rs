@@ -167,6 +167,7 @@ impl CongestionAvoidance for Bic {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "ack_ratio",

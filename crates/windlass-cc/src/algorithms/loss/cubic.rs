@@ -323,6 +323,7 @@ impl CongestionAvoidance for Cubic {
     };
     const REQUIREMENTS: Requirements =
         Requirements { slow_start: Some("hystart"), ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("c", Ratio::of(410, 1024).0, "`bic_scale` is 41, of 2^10 for each ten"),
         Departure::linux("keep", Ratio::of(717, 1024).0, "`beta`"),

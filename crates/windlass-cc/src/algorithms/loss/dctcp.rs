@@ -141,6 +141,7 @@ impl CongestionAvoidance for Dctcp {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements { ecn: Ecn::Exact, ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[Departure::linux(
         "variant",
         Variant::Linux as u64,

@@ -148,7 +148,6 @@ impl CongestionAvoidance for HighSpeed {
     };
     const REQUIREMENTS: Requirements =
         Requirements { slow_start: Some("limited"), ..Requirements::LOSS_BASED };
-    const CARRIES_OVER: bool = false;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("per_ack", 1, "`hstcp_cong_avoid` adds once per acknowledgement"),
         Departure::linux("steps", 1, "`hstcp_aimd_vals` is the table, which rounds growth up"),

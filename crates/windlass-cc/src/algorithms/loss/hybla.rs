@@ -77,7 +77,6 @@ impl CongestionAvoidance for Hybla {
         trace: &[],
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
-    const CARRIES_OVER: bool = false;
     const FLAVOURS: &'static [Departure] = &[
         Departure {
             flavour: Flavour::Linux,

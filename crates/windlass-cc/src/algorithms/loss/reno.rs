@@ -59,6 +59,7 @@ impl<V: Variant> CongestionAvoidance for RenoAvoidance<V> {
     const INFO: &'static Info = V::INFO;
     const REQUIREMENTS: Requirements =
         Requirements { recovery: V::RECOVERY, ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = V::FLAVOURS;
 
     fn init(_p: &Params, c: &Conn) -> RenoAvoidance<V> {

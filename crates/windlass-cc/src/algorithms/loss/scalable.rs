@@ -60,6 +60,7 @@ impl CongestionAvoidance for Scalable {
         trace: &[],
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux(
             "legacy_window",

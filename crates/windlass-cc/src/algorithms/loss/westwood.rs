@@ -171,6 +171,7 @@ impl CongestionAvoidance for Westwood {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = true;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("filter", Filter::Cascade as u64, "`westwood_do_filter` averages twice"),
         Departure::linux("min_interval", Span::from_millis(50).0, "`TCP_WESTWOOD_RTT_MIN`"),

@@ -76,6 +76,7 @@ impl CongestionAvoidance for Balia {
     };
     const REQUIREMENTS: Requirements =
         Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
 
     fn init(_p: &Params, _c: &Conn) -> Balia {
         Balia { linked: 0, cut_q: HALF as u32 }

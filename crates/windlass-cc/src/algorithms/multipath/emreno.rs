@@ -51,6 +51,7 @@ impl CongestionAvoidance for EmReno {
     };
     const REQUIREMENTS: Requirements =
         Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
 
     fn init(_p: &Params, c: &Conn) -> EmReno {
         EmReno { lia: Lia::new(c) }

@@ -148,6 +148,7 @@ impl CongestionAvoidance for Lia {
     };
     const REQUIREMENTS: Requirements =
         Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
 
     fn init(_p: &Params, c: &Conn) -> Lia {
         Lia::new(c)

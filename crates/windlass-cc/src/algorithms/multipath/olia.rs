@@ -109,6 +109,7 @@ impl CongestionAvoidance for Olia {
     };
     const REQUIREMENTS: Requirements =
         Requirements { recovery: LossRecovery::Reno, ..Requirements::LOSS_BASED };
+    const CARRIES_OVER: bool = true;
 
     fn init(_p: &Params, _c: &Conn) -> Olia {
         Olia {

@@ -210,7 +210,6 @@ impl CongestionAvoidance for Htcp {
         trace: TRACE,
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
-    const CARRIES_OVER: bool = false;
     const FLAVOURS: &'static [Departure] = &[
         Departure::linux("rtt_scaling", 1, "`use_rtt_scaling` is on by default"),
         Departure::linux(
