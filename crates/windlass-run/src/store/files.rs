@@ -31,7 +31,7 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
         Err(_) => {}
     }
     let new: Vec<&Path> = dir.ancestors().take_while(|p| !p.exists()).collect();
-    fs::create_dir_all(dir).map_err(StoreError::io("create the folder", dir))?;
+    create_all(dir).map_err(StoreError::io("create the folder", dir))?;
     // A folder's name is permanent when its parent folder is on disk.
     let above = |p: &Path| match p.parent() {
         Some(above) if above.as_os_str().is_empty() => Path::new(".").to_path_buf(),
@@ -39,6 +39,22 @@ pub(super) fn make_folder(dir: &Path) -> Result<(), StoreError> {
         None => p.to_path_buf(),
     };
     new.into_iter().filter(|p| !p.as_os_str().is_empty()).try_for_each(|p| sync_folder(&above(p)))
+}
+
+/// Creates a folder and its parents. Another instance may remove an empty parent before the folder is in it, or
+/// after it was found.
+fn create_all(dir: &Path) -> io::Result<()> {
+    const TRIES: u32 = 100;
+    let raced =
+        |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists);
+    let mut made = fs::create_dir_all(dir);
+    for _ in 1..TRIES {
+        if !made.as_ref().is_err_and(raced) {
+            break;
+        }
+        made = fs::create_dir_all(dir);
+    }
+    made
 }
 
 /// Names, without endings, of files that are overwritten whenever the folder has more runs.
