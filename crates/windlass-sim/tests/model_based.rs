@@ -83,12 +83,12 @@ fn window_of_a_meter(params: AnyParams) -> u64 {
 
 #[test]
 fn windows_of_model_based_algorithms_stay_bounded_between_messages() {
-    // The bandwidth-delay product is 25 kB. Before a change, BBRv3's window grew by each message.
+    // The bandwidth-delay product is 25 kB.
     for algorithm in ["bbr", "bbr3", "copa"] {
         let window = window_of_a_meter(AnyParams::by_name(algorithm).unwrap());
         assert!(window <= 2 * 25_000, "{algorithm}: {window}");
     }
-    // The draft's letter still can be chosen.
+    // By the draft's letter, BBRv3's window grows by each message.
     let mut letter = AnyParams::by_name("bbr3").unwrap();
     let params = letter.info().params;
     let place = params.iter().position(|p| p.name == "restart_aggregation").unwrap();

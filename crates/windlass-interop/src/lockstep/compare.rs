@@ -181,6 +181,7 @@ impl Duel<'_> {
         if data && self.case.reads_at_once { self.read_all(at) } else { Ok(()) }
     }
 
+    /// Gives the endpoint the reference's time, if the comparison uses it.
     fn catch_up(&mut self) {
         if self.clock == Clock::Reference {
             self.stacks.endpoint.catch_up(self.stacks.reference.now());
