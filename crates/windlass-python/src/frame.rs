@@ -98,6 +98,7 @@ impl CongestionAvoidance for Asked {
         trace: &[],
     };
     const REQUIREMENTS: Requirements = Requirements::LOSS_BASED;
+    const CARRIES_OVER: bool = true;
 
     fn init(_p: &NoParams, _c: &windlass_cc::Conn) -> Asked {
         Asked

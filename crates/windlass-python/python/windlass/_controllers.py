@@ -81,6 +81,8 @@ class WindowController(Controller):
     Slow start, fast recovery, timeouts, idle times, changes of the segment size and undo are the same code as for the algorithms in
     Rust, with the slow start that the flow names. The default growth and reduction are Reno's. While Windlass calls :meth:`increase` or
     :meth:`threshold`, ``self.cwnd`` has whole bytes, and whole segments on a stack that counts segments.
+    Such a stack calls :meth:`increase` also for the acknowledgement that ends slow start, with the segments above ssthresh as ``credit``,
+    as Linux does for Reno and CUBIC.
     """
 
     ssthresh: float
