@@ -50,12 +50,8 @@ pub struct LossBased<G, S> {
     reduction: Reduction,
     /// Number of segments that the present acknowledgement delivered, for [`Credit::Delivered`]. Set if
     /// it can end a recovery or begin the response to a mark.
-    /// The bit [`SHOWS_LOSS`] is set if that acknowledgement also showed a loss.
     news: u16,
 }
-
-/// Bit of `LossBased::news`.
-const SHOWS_LOSS: u16 = 1 << 15;
 
 impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
@@ -160,25 +156,17 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// Increases the window for the acknowledgement that has just ended a reduction, with
     /// [`Credit::Delivered`].
     fn grow_at_end(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        if p.credit == Credit::Delivered && self.delivered_now() > 0 {
-            let news = mul(self.delivered_now(), c.mss.into());
+        if p.credit == Credit::Delivered && self.news > 0 {
+            let news = mul(self.news.into(), c.mss.into());
             self.on_new_ack(p, c, &Ack::of(news));
         }
-    }
-
-    /// Number of segments that the present acknowledgement delivered.
-    fn delivered_now(&self) -> u64 {
-        u64::from(self.news & !SHOWS_LOSS)
     }
 
     /// Stores the delivered segments of an acknowledgement that may end a reduction.
     fn remember(&mut self, c: &Conn, a: &Ack) {
         let segments =
             if a.acked > 0 && a.ce == 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
-        self.news = segments.min(u64::from(SHOWS_LOSS - 1)) as u16;
-        if a.lost > 0 {
-            self.news |= SHOWS_LOSS;
-        }
+        self.news = segments.min(u16::MAX.into()) as u16;
     }
 
     /// Begins fast recovery; `ssthresh` is already set.
@@ -187,8 +175,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.recovery {
             LossRecovery::Prr => {
-                let clean = self.reduction == Reduction::Final || self.news & SHOWS_LOSS == 0;
-                let safe = clean && self.delivered_now() > 0;
+                let safe = self.reduction == Reduction::Final && self.news > 0;
                 self.prr.enter(c, self.window.cwnd(), ssthresh, safe, p.counting)
             }
             recovery => recovery.enter(c, ssthresh),
@@ -221,7 +208,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// Ends fast recovery, or a spread cut.
     // RFC 5681-4.3-4
     fn leave_recovery(&mut self, c: &Conn) {
-        self.prr.leave(c, mul(self.delivered_now(), c.mss.into()));
+        self.prr.leave(c, mul(self.news.into(), c.mss.into()));
         self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
     }
 
@@ -318,7 +305,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         } else if p.counting == Counting::Bytes {
             self.window.set(c, c.in_flight); // the first retransmission is allowed in any state
         } else if self.cuts_after_mark(p) {
-            let delivered = mul(self.delivered_now(), c.mss.into());
+            let delivered = mul(self.news.into(), c.mss.into());
             self.repair(p, c, &Ack { delivered, lost: 1, ..Ack::default() });
         }
     }
