@@ -123,6 +123,16 @@ fn accepted_probe_resets_the_probe_interval() {
     );
 }
 
+#[test]
+fn larger_window_restarts_the_probe_timer() {
+    Script::connected(plain()).run(
+        "100 < . 1 ack 1 win 0
+         100 offer 2000                   # a probe is due at 1100
+         600 < . 1 ack 1 win 300
+         1600 > . 1+300",
+    );
+}
+
 // RFC 9293-3.8.6.1-MUST-37
 #[test]
 fn answered_probes_continue_and_unanswered_probes_end() {
