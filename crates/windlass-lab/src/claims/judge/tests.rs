@@ -334,6 +334,21 @@ fn identical_packets_are_a_tie_unless_equality_is_enough() {
     assert_eq!((most.verdict, most.open.as_str()), (Verdict::Reproduced, ""));
 }
 
+/// Equal sides are a tie for "more than 0 s longer", and contradict "more than 1 s longer".
+#[test]
+fn identical_packets_contradict_a_difference_above_a_number() {
+    let difference =
+        format!("measure = {{ difference = [{}, {}] }}", metric("fixed"), metric("copy"));
+    let of = |baseline: f64| {
+        judged(&format!(
+            "{difference}\ndirection = {{ greater_than = {{ constant = {baseline:?} }} }}"
+        ))
+    };
+    let tie = of(0.0);
+    assert!(tie.open.starts_with("A tie: both sides have identical packets"), "{}", tie.open);
+    assert_eq!((tie.verdict, of(1.0).verdict), (Verdict::Undecided, Verdict::Contradicted));
+}
+
 #[test]
 fn a_judgement_of_not_comparable_has_the_measured_value_and_the_reason() {
     let j = judged(&format!(
