@@ -4,7 +4,7 @@ use crate::script::{Script, plain, plain_with, segment};
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Flavour, Time};
 use windlass_tcp::stack::LossCut;
-use windlass_tcp::{Flags, InitialWindow};
+use windlass_tcp::{Endpoint, Flags, InitialWindow};
 
 // RFC 5681-2-1, 7323-2.4-4
 #[test]
@@ -68,6 +68,27 @@ fn send_buffer_limits_unacknowledged_data() {
          200 < . 1 ack 1001
          200 > . 2001+1000
          200 = in_flight 2000",
+    );
+}
+
+/// The memory of a segment is its payload and 896 bytes, and the last segment may exceed the buffer.
+#[test]
+fn linux_counts_the_send_buffer_in_memory() {
+    let with_rules = |rules| {
+        plain_with(|s| {
+            (s.rules, s.send_buffer, s.initial_send_buffer) = (rules, 8_000, 8_000);
+        })
+    };
+    assert_eq!(Endpoint::buffered_by(&with_rules(Flavour::Rfc)), 8_000);
+    assert_eq!(Endpoint::buffered_by(&with_rules(Flavour::Linux)), 5_000);
+    Script::connected(with_rules(Flavour::Linux)).run(
+        "100 offer 20000
+         100 > . 1+1000
+         100 > . 1001+1000
+         100 > . 2001+1000
+         100 > . 3001+1000
+         100 > . 4001+1000
+         110",
     );
 }
 
