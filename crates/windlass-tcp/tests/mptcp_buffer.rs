@@ -91,6 +91,15 @@ fn blocking_data_of_a_path_with_at_most_four_segments_are_retransmitted_on_any_f
     assert_eq!((count(5), count(6)), (0, 0));
 }
 
+/// Two segments fill the buffer, and the cwnd of the first path has room for more.
+#[test]
+fn blocking_data_are_not_retransmitted_on_a_slower_path() {
+    let config = MultipathConfig { receive_buffer: 3_000, penalise: false, ..Default::default() };
+    let net = transferring(vec![Path::clean(100), Path::clean(150)], 4, config);
+    assert!(net.ends[0].c.stats().joins > 0);
+    assert_eq!(net.ends[0].c.stats().opportunistic, 0);
+}
+
 /// The data are retransmitted as soon as new data fill the window, without another event. The rate of the second
 /// path separates the acknowledgements in time.
 #[test]

@@ -320,6 +320,25 @@ fn value_sides_and_number_of_runs_are_of_the_runs_that_both_sides_have() {
     assert_eq!(sides, [("slow", 24.5), ("fast", 14.5)]);
 }
 
+/// A trace has no unit, and the sides of a quotient may have another unit than the claim.
+#[test]
+fn sides_without_a_unit_have_the_unit_of_the_claim_except_in_a_quotient() {
+    let units = |measure: &str| {
+        let sides = judged(measure).sides;
+        sides.into_iter().map(|side| side.unit).collect::<Vec<_>>()
+    };
+    let [dup, once] = ["{ trace = 'dup' }", "{ trace = 'once' }"];
+    assert_eq!(
+        units(&format!("measure = {dup}\ndirection = {{ less_than = {once} }}")),
+        ["s", "s"]
+    );
+    let ratio = format!("measure = {{ ratio = [{dup}, {once}] }}");
+    assert_eq!(
+        units(&format!("{ratio}\ndirection = {{ less_than = {{ constant = 1.0 }} }}")),
+        ["", ""]
+    );
+}
+
 /// Sides with equal packets are a tie for "less than 1 times", but satisfy "less than 1.05 times".
 #[test]
 fn identical_packets_are_a_tie_unless_equality_is_enough() {
@@ -412,4 +431,7 @@ fn a_claim_that_is_decided_alone_may_be_undecided_in_a_large_family() {
     );
     assert!(j.note.ends_with("About 11 runs of each point would decide it."), "{}", j.note);
     assert_eq!(family("statement = 'the same'").verdict, Verdict::Reproduced);
+    // Statements that no run decides do not count.
+    let given = family("kind = 'given'");
+    assert_eq!(given.verdict, Verdict::Reproduced, "{}", given.note);
 }
