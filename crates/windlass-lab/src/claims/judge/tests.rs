@@ -320,6 +320,18 @@ fn value_sides_and_number_of_runs_are_of_the_runs_that_both_sides_have() {
     assert_eq!(sides, [("slow", 24.5), ("fast", 14.5)]);
 }
 
+#[test]
+fn two_constants_have_a_difference_a_ratio_and_a_change_in_percent() {
+    let of = |key: &str| {
+        let measure = format!("{{ {key} = [{{ constant = 30.0 }}, {{ constant = 20.0 }}] }}");
+        let rest = "direction = { greater_than = { constant = 1.0 } }\nkind = 'arithmetic'";
+        judged(&format!("measure = {measure}\n{rest}"))
+    };
+    let all = ["difference", "ratio", "percent_change"].map(of);
+    assert_eq!(all.each_ref().map(|j| j.measured), [Some(10.0), Some(1.5), Some(50.0)]);
+    assert!(all.iter().all(|j| j.verdict == Verdict::Reproduced && j.kind == Basis::Arithmetic));
+}
+
 /// A trace has no unit, and the sides of a quotient may have another unit than the claim.
 #[test]
 fn sides_without_a_unit_have_the_unit_of_the_claim_except_in_a_quotient() {
