@@ -71,7 +71,7 @@ def share(k: int, n: int) -> str:
 
 # Tests are added for survivors. The end of the order therefore shows the present tests better than the whole sample.
 LAST = 40
-HEAD = ["part", "tested", "found when drawn (95 % CI)", f"of the last {LAST} (95 % CI)", "found now", "accepted", "open", "unviable", "last date"]
+HEAD = ["part", "tested", "found when drawn (95 % CI)", f"the last {LAST} (95 % CI)", "found now", "accepted", "open", "unviable", "last date"]
 
 
 def summary() -> list[list[object]]:
