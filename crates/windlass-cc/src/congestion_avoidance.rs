@@ -59,8 +59,8 @@ pub trait CongestionAvoidance: Copy {
     /// Deviations of real stacks from the paper or RFC.
     const FLAVOURS: &'static [Departure] = &[];
 
-    /// True if, in Linux, an acknowledgement that ends slow start also counts for congestion avoidance, with the segments
-    /// above the threshold.
+    /// True if Linux's version counts acknowledged segments until a growth by a segment (`tcp_cong_avoid_ai`). Segments
+    /// that slow start or a growth did not need then count for the next growth.
     const CARRIES_OVER: bool = false;
 
     /// State of a new connection.

@@ -50,8 +50,12 @@ pub struct LossBased<G, S> {
     reduction: Reduction,
     /// Number of segments that the present acknowledgement delivered, for [`Credit::Delivered`]. Set if
     /// it can end a recovery or begin the response to a mark.
+    /// The bit [`SHOWS_LOSS`] is set if that acknowledgement also showed a loss.
     news: u16,
 }
+
+/// Bit of `LossBased::news`.
+const SHOWS_LOSS: u16 = 1 << 15;
 
 impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// Congestion window, bytes.
@@ -147,23 +151,34 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.avoidance.avoid(&p.own, c, a, credit, &mut self.window);
         if whole {
             self.window.put_back(c, part, before);
+            if G::CARRIES_OVER {
+                self.window.carry_over(c, before);
+            }
         }
     }
 
     /// Increases the window for the acknowledgement that has just ended a reduction, with
     /// [`Credit::Delivered`].
     fn grow_at_end(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) {
-        if p.credit == Credit::Delivered && self.news > 0 {
-            let news = mul(self.news.into(), c.mss.into());
+        if p.credit == Credit::Delivered && self.delivered_now() > 0 {
+            let news = mul(self.delivered_now(), c.mss.into());
             self.on_new_ack(p, c, &Ack::of(news));
         }
+    }
+
+    /// Number of segments that the present acknowledgement delivered.
+    fn delivered_now(&self) -> u64 {
+        u64::from(self.news & !SHOWS_LOSS)
     }
 
     /// Stores the delivered segments of an acknowledgement that may end a reduction.
     fn remember(&mut self, c: &Conn, a: &Ack) {
         let segments =
             if a.acked > 0 && a.ce == 0 { div(a.delivered, divisor(c.mss.into())) } else { 0 };
-        self.news = segments.min(u16::MAX.into()) as u16;
+        self.news = segments.min(u64::from(SHOWS_LOSS - 1)) as u16;
+        if a.lost > 0 {
+            self.news |= SHOWS_LOSS;
+        }
     }
 
     /// Begins fast recovery; `ssthresh` is already set.
@@ -172,7 +187,8 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         let ssthresh = self.window.ssthresh();
         let cwnd = match self.recovery {
             LossRecovery::Prr => {
-                let safe = self.reduction == Reduction::Final && self.news > 0;
+                let clean = self.reduction == Reduction::Final || self.news & SHOWS_LOSS == 0;
+                let safe = clean && self.delivered_now() > 0;
                 self.prr.enter(c, self.window.cwnd(), ssthresh, safe, p.counting)
             }
             recovery => recovery.enter(c, ssthresh),
@@ -205,7 +221,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// Ends fast recovery, or a spread cut.
     // RFC 5681-4.3-4
     fn leave_recovery(&mut self, c: &Conn) {
-        self.prr.leave(c, mul(self.news.into(), c.mss.into()));
+        self.prr.leave(c, mul(self.delivered_now(), c.mss.into()));
         self.window.set(c, self.recovery.exit(c, self.window.ssthresh()));
     }
 
@@ -302,7 +318,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         } else if p.counting == Counting::Bytes {
             self.window.set(c, c.in_flight); // the first retransmission is allowed in any state
         } else if self.cuts_after_mark(p) {
-            let delivered = mul(self.news.into(), c.mss.into());
+            let delivered = mul(self.delivered_now(), c.mss.into());
             self.repair(p, c, &Ack { delivered, lost: 1, ..Ack::default() });
         }
     }
@@ -318,8 +334,7 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
     /// has passed.
     fn halve_idle(&mut self, p: &Setup<G::Params, S::Params>, c: &Conn) -> u64 {
         let (mss, cwnd) = (u64::from(c.mss.max(1)), self.window.whole_segments(c));
-        let remembered = mul((cwnd >> 1) + (cwnd >> 2), mss);
-        self.window.set_ssthresh(self.window.ssthresh().max(remembered));
+        self.window.set_ssthresh(remembered(c, &self.window));
         let least = p.initial_window.min(mul(cwnd, mss));
         mul(cwnd >> 1, mss).max(least)
     }
@@ -329,6 +344,12 @@ impl<G: CongestionAvoidance, S: SlowStart> LossBased<G, S> {
         self.slow_start.restart(&p.slow_start, c);
         self.avoidance.restart(&p.own, c, &mut self.window);
     }
+}
+
+/// The threshold that Linux remembers of a window: at least three quarters of it (`tcp_current_ssthresh`).
+fn remembered(c: &Conn, w: &Window) -> u64 {
+    let cwnd = w.whole_segments(c);
+    w.ssthresh().max(mul((cwnd >> 1) + (cwnd >> 2), c.mss.max(1).into()))
 }
 
 impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
@@ -440,8 +461,15 @@ impl<G: CongestionAvoidance, S: SlowStart> Controller for LossBased<G, S> {
         // Duplicates may have inflated the window above the threshold.
         let inflated = c.phase == Phase::Recovery && self.cwnd() > self.window.ssthresh();
         let grown = if inflated { self.window.ssthresh() } else { self.cwnd() };
-        self.window.set(c, grown.max(self.prior.cwnd()));
-        self.window.set_ssthresh(self.window.ssthresh().max(self.prior.ssthresh()));
+        let (before, threshold) = match p.counting {
+            Counting::Bytes => (self.prior.cwnd(), self.prior.ssthresh()),
+            Counting::Segments => {
+                let whole = mul(self.prior.whole_segments(c), c.mss.into());
+                (whole, remembered(c, &self.prior))
+            }
+        };
+        self.window.set(c, grown.max(before));
+        self.window.set_ssthresh(self.window.ssthresh().max(threshold));
         if self.reduction != Reduction::Held {
             self.avoidance.undo(&p.own, c, &self.window);
         }

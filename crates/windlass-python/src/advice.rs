@@ -10,6 +10,7 @@ use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::{Bytes, Duration};
 
 use crate::compare::measure;
+use crate::count::count;
 use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making, scenario as wrong_scenario};
 use crate::scenario::Scenario;
@@ -24,11 +25,11 @@ pub fn choose(
     scenario: &Scenario,
     algorithms: Vec<String>,
     aim: Option<&str>,
-    seeds: u64,
+    #[pyo3(from_py_with = count)] seeds: u64,
     uncertain: [f64; 3],
     memory: Option<String>,
     flash: Option<String>,
-    jobs: usize,
+    #[pyo3(from_py_with = count)] jobs: usize,
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,
 ) -> PyResult<(String, String)> {
@@ -83,18 +84,22 @@ pub fn choose(
 /// Searches for conditions that harm an algorithm. Returns the result as JSON, and the scenario with the attack as
 /// TOML. The times are texts with units.
 #[pyfunction]
-#[pyo3(signature = (algorithm, goal, rival, bounds, times, runs, seed, jobs, progress, elsewhere))]
+#[pyo3(signature = (algorithm, goal, rival, losses, bursts, shortest_queue, longest_queue, rate, times, runs, seed, jobs, progress, elsewhere))]
 #[allow(clippy::too_many_arguments, reason = "they are the arguments of the function in Python")]
 pub fn attack(
     py: Python<'_>,
     algorithm: &str,
     goal: &str,
     rival: Option<&str>,
-    bounds: (usize, f64, [u64; 2], f64),
+    #[pyo3(from_py_with = count)] losses: usize,
+    bursts: f64,
+    #[pyo3(from_py_with = count)] shortest_queue: u64,
+    #[pyo3(from_py_with = count)] longest_queue: u64,
+    rate: f64,
     times: [String; 3],
-    runs: u64,
-    seed: u64,
-    jobs: usize,
+    #[pyo3(from_py_with = count)] runs: u64,
+    #[pyo3(from_py_with = count)] seed: u64,
+    #[pyo3(from_py_with = count)] jobs: usize,
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,
 ) -> PyResult<(String, String)> {
@@ -109,12 +114,11 @@ pub fn attack(
         Ok(time.0.0 / 1_000_000)
     };
     let [outages, jitter, acks] = &times;
-    let (losses, bursts, queue, rate) = bounds;
     let bounds = Bounds {
         losses,
         bursts,
         outages_ms: ms("outages", outages)?,
-        queue,
+        queue: [shortest_queue, longest_queue],
         rate,
         jitter_ms: ms("jitter", jitter)?,
         acks_ms: ms("acks", acks)?,

@@ -10,6 +10,7 @@ use windlass_lab::run::store::Memory;
 use windlass_lab::run::{Task, World};
 use windlass_lab::scenario::did_you_mean;
 
+use crate::count::count;
 use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making};
 use crate::results::Records;
@@ -31,14 +32,14 @@ pub fn compare(
     py: Python<'_>,
     scenario: &Scenario,
     algorithms: Vec<String>,
-    seeds: u64,
+    #[pyo3(from_py_with = count)] seeds: u64,
     flows: Vec<String>,
     baseline: Option<String>,
     jitter: Option<String>,
     metric: Option<&str>,
     harm: bool,
     folder: Option<PathBuf>,
-    jobs: usize,
+    #[pyo3(from_py_with = count)] jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,

@@ -8,6 +8,7 @@ mod advice;
 mod algorithms;
 mod compare;
 mod controllers;
+mod count;
 mod elsewhere;
 mod errors;
 mod facts;

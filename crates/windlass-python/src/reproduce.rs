@@ -13,6 +13,7 @@ use windlass_lab::run::{Failed, World};
 use windlass_lab::scenario::{Candidate, did_you_mean};
 use windlass_lab::units::Duration;
 
+use crate::count::{count, some_count};
 use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of};
 use crate::table::Table;
@@ -29,9 +30,9 @@ pub fn reproduce(
     py: Python<'_>,
     paper: &str,
     budget: Option<String>,
-    seeds: Option<u32>,
+    #[pyo3(from_py_with = some_count)] seeds: Option<u32>,
     folder: PathBuf,
-    jobs: usize,
+    #[pyo3(from_py_with = count)] jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,
@@ -70,10 +71,10 @@ pub fn assess(
     py: Python<'_>,
     algorithm: &str,
     budget: String,
-    seeds: Option<u32>,
+    #[pyo3(from_py_with = some_count)] seeds: Option<u32>,
     only: Vec<String>,
     folder: PathBuf,
-    jobs: usize,
+    #[pyo3(from_py_with = count)] jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,

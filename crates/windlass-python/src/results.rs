@@ -19,6 +19,7 @@ use windlass_lab::sweep::check_seeds;
 use windlass_lab::{hindsight, overview, run_page};
 use windlass_sim::{Sample, Series};
 
+use crate::count::count;
 use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of, of_making};
 use crate::scenario::Scenario;
@@ -115,7 +116,7 @@ impl Records {
     }
 
     /// The time series of the run with this seed.
-    fn series_of(&self, seed: u64) -> PyResult<Table> {
+    fn series_of(&self, #[pyo3(from_py_with = count)] seed: u64) -> PyResult<Table> {
         series_table(&self.traced.iter().filter(|t| t.task.seed == seed).collect::<Vec<_>>())
     }
 
@@ -172,9 +173,9 @@ impl Records {
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
-    seeds: u64,
+    #[pyo3(from_py_with = count)] seeds: u64,
     folder: Option<PathBuf>,
-    jobs: usize,
+    #[pyo3(from_py_with = count)] jobs: usize,
     command: String,
     progress: Option<Py<PyAny>>,
     elsewhere: Elsewhere,

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 use windlass_lab::run::Runner;
 use windlass_lab::sweep::{Goal, Measure, Plan, Request, Sweep as Work, WarmUp};
 
+use crate::count::{count, some_count};
 use crate::elsewhere::{Elsewhere, runner};
 use crate::errors::{failed, input, of};
 use crate::results::{Records, with_axes};
@@ -38,10 +39,10 @@ impl Sweep {
         py: Python<'_>,
         scenario: &Scenario,
         axes: Vec<String>,
-        seeds: Option<u64>,
+        #[pyo3(from_py_with = some_count)] seeds: Option<u64>,
         until: Vec<String>,
-        min_seeds: Option<u64>,
-        max_seeds: Option<u64>,
+        #[pyo3(from_py_with = some_count)] min_seeds: Option<u64>,
+        #[pyo3(from_py_with = some_count)] max_seeds: Option<u64>,
         metrics: Vec<String>,
         warm_up: Option<String>,
         folder: Option<PathBuf>,
@@ -102,7 +103,7 @@ impl Sweep {
     fn run(
         &mut self,
         py: Python<'_>,
-        jobs: usize,
+        #[pyo3(from_py_with = count)] jobs: usize,
         progress: Option<Py<PyAny>>,
         elsewhere: Elsewhere,
     ) -> PyResult<()> {

@@ -121,9 +121,21 @@ impl Window {
         let beyond = self.cwnd_q.wrapping_sub(whole);
         let beyond = if beyond < segment.get() { beyond } else { self.cwnd_q % segment };
         let missing = segment.get() - beyond;
-        // The maximum error is one unit per segment in the window.
-        if mul(missing, segment.get()) <= self.cwnd_q {
+        // The maximum error is one unit per segment in the window, and one for `carry_over`.
+        if mul(missing.saturating_sub(1), segment.get()) <= self.cwnd_q {
             self.add_q(missing);
+        }
+    }
+
+    /// Converts the part beyond whole segments after growth from a window of `whole`. The part stands for a number of
+    /// acknowledged segments, of which a larger window needs more for its next segment (`snd_cwnd_cnt` in Linux).
+    pub fn carry_over(&mut self, c: &Conn, whole: u64) {
+        let segment = segment_q(c);
+        let grown = self.cwnd_q.saturating_sub(whole);
+        if grown >= segment.get() {
+            let part = grown % segment;
+            self.cwnd_q -= part;
+            self.cwnd_q += mul_div(part, whole, self.cwnd_q);
         }
     }
 

@@ -132,5 +132,6 @@ def break_(
     name = named(algorithm)
     beside = None if rival is None else named(rival)
     with told(progress, name) as tell:
-        bounds, times = (losses, bursts, list(queue), rate), [outages, jitter, acks]
-        return Attack(*_native.attack(name, goal, beside, bounds, times, runs, seed, jobs, tell, engine(executor)))
+        (shortest, longest), times = queue, [outages, jitter, acks]
+        limits = losses, bursts, shortest, longest, rate
+        return Attack(*_native.attack(name, goal, beside, *limits, times, runs, seed, jobs, tell, engine(executor)))

@@ -198,8 +198,10 @@ def samples(source: Source, metric: str | None, by: str | None) -> Samples:
         told = [(point, flow, algorithm, [float(v) for v in values]) for point, flow, algorithm, values in _series(source, column)]
     else:
         table = source.runs.runs if wanted.startswith("run.") else source.runs.flows
-        if column not in table.columns:
-            raise InputError(f"metric: {wanted!r} not found; expected rtt_ns, latency_ns or one of {', '.join(table.columns)}")
+        numbers = [name for name, values in table.to_dict().items() if all(v is None or isinstance(v, (int, float)) for v in values)]
+        if column not in numbers:
+            fault = "has no numbers" if column in table.columns else "not found"
+            raise InputError(f"metric: {wanted!r} {fault}; expected rtt_ns, latency_ns or one of {', '.join(numbers)}")
         flows = table["flow"] if "flow" in table.columns else [""] * len(table)
         algorithms = table["algorithm"] if "algorithm" in table.columns else flows
         cells = zip(table["point"], flows, algorithms, table[column], strict=True)

@@ -161,15 +161,19 @@ impl Endpoint {
         (window / (2 * segment)).clamp(2, u64::from(MANY_QUICK)) as u32
     }
 
-    /// Processes an arriving FIN (`tcp_fin`). If both sides have closed, it is acknowledged at once.
-    /// Otherwise the application's own FIN carries the acknowledgement if it is sent soon.
-    pub(super) fn on_fin(&mut self, p: &Profile) {
-        if !p.stack.quick_acks || self.state != State::Established {
+    /// Processes an arriving FIN (`tcp_fin`). If both sides have closed, it is acknowledged at once, in Linux before any
+    /// data; the result is then true. Otherwise the application's own FIN carries the acknowledgement if it is sent soon.
+    pub(super) fn on_fin(&mut self, p: &Profile, now: Time) -> bool {
+        if !p.stack.quick_acks {
             self.recv.ack_now = true;
-            return;
+        } else if self.state == State::Established {
+            self.recv.acks.due = true;
+            self.recv.acks.dialogue = true;
+        } else {
+            self.recv.flushed = Some(self.acknowledgement(p, now));
+            return true;
         }
-        self.recv.acks.due = true;
-        self.recv.acks.dialogue = true;
+        false
     }
 
     /// Decides between an immediate and a delayed acknowledgement after a segment's data are processed.
@@ -188,6 +192,13 @@ impl Endpoint {
             self.recv.ack_now = true;
         } else if self.timers.delack.is_never() && !self.recv.ack_now {
             self.timers.delack = now + p.stack.delayed_ack_timeout;
+        }
+    }
+
+    /// Decides again about a pending acknowledgement, after a segment without data that Linux processes on its slow path.
+    pub(super) fn reconsider_ack(&mut self, p: &Profile, now: Time) {
+        if p.stack.quick_acks && self.recv.acks.due {
+            self.acknowledge_as_linux(p, now);
         }
     }
 
@@ -226,8 +237,13 @@ impl Endpoint {
             delay = delay.min(if srtt.is_known() { srtt.max(least) } else { LONGEST_DELAY });
         }
         let at = Endpoint::expiry(p, now, delay);
-        if self.timers.delack <= now + Span(delay.0 / 4) {
-            self.recv.ack_now = true; // the delay is about to end
+        let ends_soon = match p.stack.wheel_tick.0 {
+            0 => self.timers.delack <= now + Span(delay.0 / 4),
+            // In ticks; the timer expires one tick later.
+            tick => self.timers.delack.0 / tick <= now.0 / tick + delay.0 / tick / 4 + 1,
+        };
+        if ends_soon {
+            self.recv.ack_now = true;
         } else {
             self.timers.delack = self.timers.delack.min(at);
         }

@@ -5,7 +5,7 @@ use windlass_cc::{Flavour, Setup, Time, flags};
 use super::status::Reset;
 use super::{Endpoint, Failure, Profile, State};
 use crate::decision::Cause;
-use crate::segment::{DEFAULT_MSS, Flags, Options, Segment};
+use crate::segment::{DEFAULT_MSS, Flags, MAX_SACK_BLOCKS, Options, Segment};
 use crate::seq::Seq;
 
 /// Parameters that the two ends negotiated in the handshake.
@@ -232,7 +232,7 @@ impl Endpoint {
     /// The next segment before a connection is established: a reset, a SYN or a SYN-ACK.
     pub(super) fn poll_unsynchronised(&mut self, p: &Profile, now: Time) -> Option<Segment> {
         if let Some(reset) = self.reset.take() {
-            return Some(self.send_reset(now, reset));
+            return Some(self.send_reset(p, now, reset));
         }
         match self.state {
             State::SynSent | State::SynReceived => self.poll_handshake(p, now),
@@ -304,15 +304,27 @@ impl Endpoint {
         self.reset = Some(Reset { seq, ack, stamped: self.agreed.timestamps });
     }
 
-    fn send_reset(&mut self, now: Time, reset: Reset) -> Segment {
+    fn send_reset(&mut self, p: &Profile, now: Time, reset: Reset) -> Segment {
         self.stats.segments_sent += 1;
         // RFC 7323-3.2-5
         let timestamps = reset.stamped.then(|| self.stamp(now));
+        let mut options = Options { timestamps, ..Options::default() };
+        let mut flags = Flags::RST;
+        if reset.ack.is_some() {
+            flags = flags.with(Flags::ACK);
+        }
+        if reset.ack.is_some() && p.stack.rules == Flavour::Linux {
+            // As in any other segment of a connection (`tcp_send_active_reset`).
+            flags = flags.with(self.ecn_echo());
+            if self.agreed.sack {
+                self.report_ranges(&mut options, MAX_SACK_BLOCKS);
+            }
+        }
         Segment {
-            options: Options { timestamps, ..Options::default() },
+            options,
             seq: reset.seq,
             ack: reset.ack.unwrap_or_default(),
-            flags: if reset.ack.is_some() { Flags::RST.with(Flags::ACK) } else { Flags::RST },
+            flags,
             ..Segment::default()
         }
     }

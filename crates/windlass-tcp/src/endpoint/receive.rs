@@ -134,8 +134,8 @@ impl Endpoint {
             let fresh = received <= fin_at;
             self.recv.nxt = fin_at + 1;
             self.recv.ranges.clear();
-            if fresh {
-                self.on_fin(p);
+            if fresh && self.on_fin(p, now) {
+                return;
             }
         }
         self.acknowledge_data(p, now, beyond);

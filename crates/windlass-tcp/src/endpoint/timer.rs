@@ -214,6 +214,10 @@ impl Endpoint {
             {
                 self.send.rack.expect_less_reordering(p.stack.dupthresh);
             }
+            if linux && self.send.holds_recovery() {
+                // Its loss is repaired: this is a new one (`tcp_enter_loss`). Only the response to it changes cwnd.
+                self.send.phase = Phase::Open;
+            }
             // RFC 6675-5.1-2
             self.send.recover = self.send.max;
             let before = self.send.phase;

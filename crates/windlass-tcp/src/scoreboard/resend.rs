@@ -87,6 +87,8 @@ impl Scoreboard {
             };
             self.pipe -= volume * next.copies();
             self.pending -= if next.is_pending() { volume } else { 0 };
+            // A duplicate stands for a segment, and there is one less (`tcp_adjust_pcount`).
+            self.duplicates = self.duplicates.saturating_sub(volume);
             if self.unit == 0 {
                 self.pipe += volume * own.copies();
                 self.pending += if own.is_pending() { volume } else { 0 };

@@ -15,10 +15,11 @@ use crate::segment::{DEFAULT_MSS, Flags, Segment};
 const LEAST_SEGMENT: u64 = 48;
 
 impl Sender {
-    /// RFC 5681 section 2, the definition of a duplicate acknowledgement. In Linux a smaller window is no change, and a
-    /// segment after the one that set the window is (`tcp_may_update_window`).
+    /// True if a segment repeats the last acknowledgement without data: a duplicate by RFC 5681 section 2 if data are
+    /// outstanding. In Linux a smaller window is no change, and a segment after the one that set the window is
+    /// (`tcp_may_update_window`).
     #[inline]
-    fn is_duplicate(
+    fn repeats_last(
         &self,
         linux: bool,
         (start, ack): (u64, u64),
@@ -28,7 +29,6 @@ impl Sender {
         ack == self.una
             && s.len == 0
             && !s.flags.has(Flags::FIN)
-            && self.flight_size() > 0
             && match linux {
                 true => start <= self.wl1 && window <= self.wnd && window > 0,
                 false => window == self.wnd,
@@ -43,11 +43,12 @@ impl Sender {
 
     /// Compares the segment with the outstanding data.
     #[inline]
-    fn parse(&self, ack: u64, duplicate: bool, echo: Option<u32>) -> AckSummary {
+    fn parse(&self, ack: u64, bare: bool, echo: Option<u32>) -> AckSummary {
         AckSummary {
             ack,
             acked: ack.saturating_sub(self.una),
-            duplicate,
+            duplicate: bare && self.flight_size() > 0,
+            bare,
             echo,
             counted: 0,
             prior_in_flight: self.in_flight(),
@@ -69,13 +70,18 @@ impl Sender {
 
     /// Evaluates earlier decisions: the reordering window, a tail loss probe and the last reduction.
     #[inline]
-    fn judge(&mut self, p: &Profile, a: AckSummary) -> AckSummary {
+    fn judge(&mut self, p: &Profile, now: Time, mss: u32, a: AckSummary) -> AckSummary {
         if self.inflates() {
             return a; // no detection in these recoveries
         }
-        self.adapt_reordering_window(p, &a);
+        self.adapt_reordering_window(p, now, &a);
         let probe_repaired = self.judge_probe(&a);
         let spurious = self.find_spurious(p, &a);
+        if self.is_refuted_early(p, spurious) {
+            // The hole was data that came late (`tcp_try_undo_partial`).
+            self.rack.note_reordering(a.ack - a.acked);
+            self.rack.measure_reordering(self.una, mss);
+        }
         AckSummary { probe_repaired, spurious, ..a }
     }
 }
@@ -112,9 +118,9 @@ impl Endpoint {
             return true;
         }
         let linux = p.stack.rules == Flavour::Linux;
-        let duplicate = self.send.is_duplicate(linux, (start, ack), window, s);
+        let bare = self.send.repeats_last(linux, (start, ack), window, s);
         self.update_window(p, start, ack, window);
-        self.follow_ack(p, now, ack, duplicate, s);
+        self.follow_ack(p, now, ack, bare, s);
         true
     }
 
@@ -128,11 +134,11 @@ impl Endpoint {
 
     // RFC 6675-5-9
     #[inline(never)]
-    fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, duplicate: bool, s: &Segment) {
-        let a = self.send.parse(ack, duplicate, self.echo_of(s));
+    fn follow_ack(&mut self, p: &Profile, now: Time, ack: u64, bare: bool, s: &Segment) {
+        let a = self.send.parse(ack, bare, self.echo_of(s));
         let a = self.send.deliver(p, now, a, s, self.agreed.mss);
         let a = self.measure(p, now, a);
-        let a = self.send.judge(p, a);
+        let a = self.send.judge(p, now, self.agreed.mss, a);
         if a.ack >= self.send.una {
             self.count_marks(s, a.delivered);
         }
@@ -241,11 +247,11 @@ impl Endpoint {
             rate: RateSample::NONE,
             duplicate: a.duplicate && !raises,
         };
-        self.tell_of_acknowledgement(p, now, event);
-        self.follow_phase(p, now, a, self.ecn.agreed && self.is_echoed(s));
         if a.probe_repaired {
             self.answer_repaired_loss(p, now);
         }
+        self.tell_of_acknowledgement(p, now, event);
+        self.follow_phase(p, now, a, self.ecn.agreed && self.is_echoed(s));
         // An acknowledgement that undoes a recovery before its end does not answer a mark
         // (`tcp_fastretrans_alert`).
         if a.spurious.is_none() || !self.send.spurious.was_partial() {
@@ -296,7 +302,8 @@ impl Endpoint {
         }
         // A loss of data sent since recovery began is a separate loss, even if these data are already
         // retransmitted (`tcp_time_to_recover` counts lost segments, retransmitted or not).
-        let forgiven = a.spurious.is_some_and(|why| !linux || why != Undo::Dsack);
+        let early = self.send.phase == Phase::Loss || self.send.spurious.was_partial();
+        let forgiven = a.spurious.is_some_and(|why| !linux || why != Undo::Dsack && early);
         let lost_since = over && !forgiven && self.send.uses_rack(p);
         // RFC 6675-5.1-3
         let open = over || matches!(self.send.phase, Phase::Open | Phase::Cwr);

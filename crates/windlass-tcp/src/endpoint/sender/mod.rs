@@ -185,6 +185,12 @@ impl Sender {
         !self.selective && !self.inflates()
     }
 
+    /// True if a recovery without SACK waits only for an acknowledgement above its data
+    /// (`tcp_is_non_sack_preventing_reopen`).
+    pub(super) fn holds_recovery(&self) -> bool {
+        self.phase == Phase::Recovery && self.counts_duplicates() && self.una >= self.recover
+    }
+
     /// True if fast recovery ends at the first acknowledgement of new data (RFC 5681).
     fn ends_at_first_ack(&self) -> bool {
         self.recovery == LossRecovery::Reno

@@ -270,7 +270,8 @@ impl Endpoint {
         self.repeat(p, now, place, true)
     }
 
-    /// Sends the record at index `place` once more. `counts` is false if the copy takes no room of cwnd.
+    /// Sends the record at index `place` once more. `counts` is false for the copy of a probe, which takes no room of cwnd and is
+    /// not a retransmission that an undo must explain.
     pub(super) fn repeat(
         &mut self,
         p: &Profile,
@@ -298,7 +299,9 @@ impl Endpoint {
             0 => len,
             unit => u64::from(unit),
         };
-        self.send.spurious.note_resent();
+        if counts {
+            self.send.spurious.note_resent();
+        }
         if len > 0 {
             self.recv.acks.note_sent(now);
         }

@@ -11,6 +11,8 @@ pub(in crate::endpoint) struct AckSummary {
     pub acked: u64,
     /// True if it is a duplicate by RFC 5681's definition; with SACK, by RFC 6675 section 2.
     pub duplicate: bool,
+    /// True if it repeats the last acknowledgement, without data and without a new window.
+    pub bare: bool,
     /// The echoed timestamp, if timestamps are in use.
     pub echo: Option<u32>,
     /// Newly acknowledged volume of the scoreboard, in the controller's unit.

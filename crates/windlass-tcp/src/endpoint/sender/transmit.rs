@@ -187,7 +187,11 @@ impl Endpoint {
         }
         if len > 0 {
             // The window is open, but small: RFC 1122's override timeout.
-            return Some(self.send(p, now, len, false));
+            let probe = self.send(p, now, len, false);
+            if p.stack.rules == Flavour::Linux {
+                self.send.rack.probe_deadline = Time::NEVER; // `tcp_write_wakeup` sets no timer for a tail
+            }
+            return Some(probe);
         }
         self.send.persist_shift = (self.send.persist_shift + 1).min(16);
         self.stats.window_probes += 1;
@@ -285,16 +289,23 @@ impl Endpoint {
             return;
         }
         let gap = now.since(self.send.last_sent);
-        let rto = self.rto(p);
+        let (idle, rto) = match p.stack.wheel_tick.0 {
+            0 => (gap, self.rto(p)),
+            // In ticks of the kernel's clock.
+            tick => {
+                let ticks = now.0 / tick - self.send.last_sent.0 / tick;
+                (Span(ticks * tick), Span(self.rto(p).0.div_ceil(tick) * tick))
+            }
+        };
         // A sender that waited for the receive window was not idle (`tcp_slow_start_after_idle_check`).
         let resumed = resumed || p.stack.rules != Flavour::Linux;
-        let reset = p.stack.idle_restart && resumed && gap > rto;
+        let reset = p.stack.idle_restart && resumed && idle > rto;
         let params = p.params_for(self.agreed.mss);
         let conn = self.conn(now, flags::APP_LIMITED);
         self.cc.on_idle_restart(&params, &conn, gap, reset);
         if reset && p.stack.window_counting == Counting::Segments {
             // `tcp_cwnd_restart` halves cwnd for each timeout that has passed.
-            let halvings = gap.0.div_ceil(rto.0.max(1)).saturating_sub(1);
+            let halvings = idle.0.div_ceil(rto.0.max(1)).saturating_sub(1);
             let mut before = self.cc.control(&params, &conn).cwnd;
             for _ in 1..halvings.min(MAX_HALVINGS) {
                 self.cc.on_idle_restart(&params, &conn, Span::ZERO, true);
@@ -371,7 +382,7 @@ impl Endpoint {
     }
 
     /// Adds the SACK blocks: first the duplicate (RFC 2883), then the held ranges, most recent first.
-    fn report_ranges(&mut self, options: &mut Options, blocks: usize) {
+    pub(in crate::endpoint) fn report_ranges(&mut self, options: &mut Options, blocks: usize) {
         let twice = self.recv.dsack.take();
         for (start, end) in twice.into_iter().chain(self.recv.ranges.recent_first()).take(blocks) {
             options.sack[usize::from(options.sack_count)] =

@@ -86,7 +86,12 @@ impl Sender {
     /// Proof in an acknowledgement, before it is counted, that the last reduction was unnecessary.
     pub(super) fn find_spurious(&mut self, p: &Profile, a: &AckSummary) -> Option<Undo> {
         self.spurious.hold = false;
-        if a.acked > 0 && self.answers_original(a) {
+        // A recovery that began during the response to a mark may end without new data.
+        let ends = p.stack.rules == Flavour::Linux
+            && self.selective
+            && self.phase == Phase::Recovery
+            && self.una >= self.recover;
+        if (a.acked > 0 || ends) && self.answers_original(a) {
             // `tcp_try_undo_partial`: with retransmissions in flight only new data are sent.
             self.spurious.hold = p.stack.rules == Flavour::Linux
                 && self.phase == Phase::Recovery
@@ -112,6 +117,14 @@ impl Sender {
             }
         }
         None
+    }
+
+    /// True if an acknowledgement before the end of a recovery shows in Linux that it was unnecessary.
+    pub(super) fn is_refuted_early(&self, p: &Profile, proof: Option<Undo>) -> bool {
+        p.stack.rules == Flavour::Linux
+            && self.phase == Phase::Recovery
+            && self.una < self.recover
+            && (self.spurious.hold || proof == Some(Undo::Eifel))
     }
 
     /// True if the echoed timestamp is older than the first retransmission (RFC 3522).
@@ -156,9 +169,12 @@ impl Endpoint {
             stamp: (p.stack.eifel && self.agreed.timestamps).then(|| Endpoint::timestamp(since)),
             hold: false,
             since: (p.stack.dsack_undo && self.send.selective).then_some(self.send.una),
-            // `tcp_init_undo`: the receiver may also report retransmissions in flight as duplicates.
+            // `tcp_init_undo`: the receiver may also report retransmissions and a probe in flight as duplicates.
             unexplained: match p.stack.rules {
-                Flavour::Linux => self.send.scoreboard.retransmissions(),
+                Flavour::Linux => {
+                    let probe = u32::from(self.send.rack.repeats());
+                    self.send.scoreboard.retransmissions() + probe
+                }
                 _ => 0,
             },
             partial: false,
@@ -169,13 +185,11 @@ impl Endpoint {
     pub(super) fn undo(&mut self, p: &Profile, now: Time, why: Undo) {
         let linux = p.stack.rules == Flavour::Linux;
         self.send.spurious.forget();
-        self.send.spurious.partial = linux
-            && why == Undo::Eifel
-            && self.send.phase == Phase::Recovery
-            && self.send.una < self.send.recover;
-        // Reported duplicates give no information about data that were not retransmitted
-        // (`tcp_undo_cwnd_reduction`).
-        if !linux || why != Undo::Dsack {
+        self.send.spurious.partial = self.send.is_refuted_early(p, Some(why));
+        // Reported duplicates give no information about data that were not retransmitted, and the end of a recovery none
+        // about data sent since (`tcp_undo_cwnd_reduction`).
+        let ends = self.send.phase == Phase::Recovery && self.send.una >= self.send.recover;
+        if !linux || why != Undo::Dsack && !ends {
             // Linux takes a segment off RACK's list when RACK marks it (`tcp_rack_detect_loss`), and an undo does not
             // put it back.
             let once = linux && self.send.phase == Phase::Recovery;

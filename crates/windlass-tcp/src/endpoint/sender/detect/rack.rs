@@ -49,6 +49,12 @@ pub(in crate::endpoint) struct Rack {
     window_persist: u32,
     /// End of the RTT in which duplicates were last reported.
     dsack_round: Option<u64>,
+    /// True if reported duplicates have not widened the reordering window yet (Linux's `dsack_seen`).
+    dsack_pending: bool,
+    /// Time of the last widening in Linux.
+    widened_at: Time,
+    /// Latest sending time of the segments that the current acknowledgement delivers.
+    newest: Time,
     /// Time at which a segment will be late.
     pub(in crate::endpoint) deadline: Time,
     /// Time at which a probe will be due.
@@ -76,6 +82,9 @@ impl Default for Rack {
             window_mult: 1,
             window_persist: 0,
             dsack_round: None,
+            dsack_pending: false,
+            widened_at: Time::ZERO,
+            newest: Time::ZERO,
             deadline: Time::NEVER,
             probe_deadline: Time::NEVER,
             probe_now: false,
@@ -110,10 +119,18 @@ impl Rack {
         self.probe.is_some()
     }
 
+    /// True if the probe in flight is a retransmission.
+    pub(in crate::endpoint) fn repeats(&self) -> bool {
+        self.probe.is_some_and(|(_, again)| again)
+    }
+
     /// True if no probe or round of duplicates is open, and nothing beyond `una` was delivered.
     #[inline]
     pub(in crate::endpoint) fn is_smooth(&self, una: u64) -> bool {
-        self.probe.is_none() && self.dsack_round.is_none() && self.fack <= una
+        self.probe.is_none()
+            && self.dsack_round.is_none()
+            && !self.dsack_pending
+            && self.fack <= una
     }
 
     /// Processes an acknowledgement that delivers only segments in order, each sent once; `last` is the last of them.
@@ -121,6 +138,7 @@ impl Rack {
     pub(in crate::endpoint) fn on_delivered_in_order(&mut self, now: Time, last: &Record) {
         self.begin_acknowledgement();
         self.fack = last.end();
+        self.newest = last.last_sent;
         self.rtt = now.since(last.last_sent);
         // RFC 8985-6.2-3
         if (last.last_sent, last.end()) > (self.sent, self.end) {
@@ -128,11 +146,37 @@ impl Rack {
         }
     }
 
+    /// Notes a reported duplicate that ends at `end`. Linux ignores duplicates of a tail loss probe, and all duplicates
+    /// before the first reordering (`tcp_dsack_seen`).
+    pub(in crate::endpoint) fn note_duplicate(&mut self, end: u64) {
+        let of_probe = self.probe.is_some_and(|(sent_to, _)| sent_to == end);
+        self.dsack_pending |= self.reordering_seen && !of_probe;
+    }
+
+    /// Widens the reordering window for duplicates that were reported, at the next acknowledgement that delivers data
+    /// sent since the last widening (`tcp_rack_update_reo_wnd`).
+    fn widen_as_linux(&mut self, now: Time) {
+        if self.newest == Time::ZERO {
+            return;
+        }
+        let pending = std::mem::take(&mut self.dsack_pending);
+        if pending && self.newest >= self.widened_at {
+            self.widened_at = now;
+            self.widen();
+        }
+    }
+
+    fn widen(&mut self) {
+        self.window_mult = self.window_mult.saturating_add(1);
+        self.window_persist = PERSIST;
+    }
+
     /// Prepares for the next acknowledgement.
     pub(in crate::endpoint) fn begin_acknowledgement(&mut self) {
         self.fack_before = self.fack;
         self.reordered_from = u64::MAX;
         self.lost_again = false;
+        self.newest = Time::ZERO;
     }
 
     /// Notes that the segment at `start` was reordered and not lost.
@@ -172,6 +216,7 @@ impl Rack {
             self.note_reordering(r.start);
         }
         self.fack = self.fack.max(r.end());
+        self.newest = self.newest.max(r.last_sent);
         let rtt = now.since(r.last_sent);
         // RFC 8985-6.2-2
         let other = again && (echo_is_older(r.last_sent) || (min_rtt.is_known() && rtt < min_rtt));
@@ -200,22 +245,23 @@ impl Sender {
         self.selective && p.stack.loss_detection == LossDetection::Rack
     }
 
-    /// Section 6.2 step 4: duplicates that the peer reports widen the reordering window, once per RTT. Linux
-    /// ignores duplicates of a tail loss probe, and all duplicates before the first reordering
-    /// (`tcp_dsack_seen`).
+    /// Section 6.2 step 4: duplicates that the peer reports widen the reordering window, once per RTT.
     // RFC 8985-3.3.2-3, 8985-4-3
-    pub(in crate::endpoint) fn adapt_reordering_window(&mut self, p: &Profile, a: &AckSummary) {
+    pub(in crate::endpoint) fn adapt_reordering_window(
+        &mut self,
+        p: &Profile,
+        now: Time,
+        a: &AckSummary,
+    ) {
+        if p.stack.rules == Flavour::Linux {
+            return self.rack.widen_as_linux(now);
+        }
         if self.rack.dsack_round.is_some_and(|round| self.una >= round) {
             self.rack.dsack_round = None;
         }
-        let of_probe = |end| self.rack.probe.is_some_and(|(sent_to, _)| sent_to == end);
-        let counts = a.dsack.is_some_and(|(_, end)| {
-            p.stack.rules != Flavour::Linux || self.rack.reordering_seen && !of_probe(end)
-        });
-        if counts && self.rack.dsack_round.is_none() {
+        if a.dsack.is_some() && self.rack.dsack_round.is_none() {
             self.rack.dsack_round = Some(self.max);
-            self.rack.window_mult = self.rack.window_mult.saturating_add(1);
-            self.rack.window_persist = PERSIST;
+            self.rack.widen();
         }
     }
 
@@ -249,7 +295,7 @@ impl Sender {
         } else if a.ack > end {
             self.rack.probe = None;
             return true;
-        } else if a.acked == 0 && a.delivered == 0 && a.dsack.is_none() {
+        } else if a.bare && a.acked == 0 && a.delivered == 0 && a.dsack.is_none() {
             self.rack.probe = None; // original and probe arrived
         }
         false
@@ -364,8 +410,9 @@ impl Endpoint {
         };
         let may = p.stack.tlp
             && clear
+            // Section 7.3: Linux sets the timer also while a probe is in flight, and then sends none.
             // RFC 8985-7.3-1
-            && self.send.rack.probe.is_none()
+            && (linux || self.send.rack.probe.is_none())
             // Section 7.3: Linux has no such condition.
             // RFC 8985-7.3-2
             && (linux || self.send.rack.sampled)
@@ -405,6 +452,9 @@ impl Endpoint {
     // RFC 8985-7.3-7
     pub(in crate::endpoint) fn on_probe_timeout(&mut self, p: &Profile, now: Time) {
         self.send.rack.probe_deadline = Time::NEVER;
+        if self.send.rack.probes() {
+            return self.arm_rto_of_head(p, now);
+        }
         self.send.rack.probe_now = true;
         self.note(p, now, Cause::ProbeTimer, self.send.phase, self.send.flight_size());
         self.arm_rto(p, now);
