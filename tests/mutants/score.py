@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import csv
+import hashlib
 import math
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def write(kept: list[dict]) -> None:
     new.replace(OUTCOMES)
 
 
+def place(mutant: str) -> bytes:
+    """The place of a mutant in the fixed random order of its part."""
+    return hashlib.sha256(mutant.encode()).digest()
+
+
 def at_most(k: int, n: int, p: float) -> float:
     """Probability of at most `k` of `n` successes of probability `p`."""
     return math.fsum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
@@ -63,7 +69,9 @@ def share(k: int, n: int) -> str:
     return f"{100 * k / n:.1f} % ({100 * low:.1f} to {100 * high:.1f})" if n else "–"
 
 
-HEAD = ["part", "tested", "found when drawn (95 % CI)", "found now", "accepted", "open", "unviable", "last date"]
+# Tests are added for survivors. The end of the order therefore shows the present tests better than the whole sample.
+LAST = 40
+HEAD = ["part", "tested", "found when drawn (95 % CI)", f"the last {LAST} (95 % CI)", "found now", "accepted", "open", "unviable", "last date"]
 
 
 def summary() -> list[list[object]]:
@@ -73,12 +81,13 @@ def summary() -> list[list[object]]:
         groups[row["part"]].append(row)
     found = []
     for part, mine in groups.items():
-        viable = [row for row in mine if row["drawn"] != "unviable"]
+        viable = sorted((row for row in mine if row["drawn"] != "unviable"), key=lambda row: place(row["mutant"]))
         missed = [row for row in viable if row["now"] == "missed"]
         spared = sum((part, row["mutant"]) in known for row in missed)
-        drawn, n = sum(row["drawn"] != "missed" for row in viable), len(viable)
+        drawn, n = [row["drawn"] != "missed" for row in viable], len(viable)
         now = f"{100 * (n - len(missed)) / (n - spared):.1f} %" if n > spared else "–"
-        found.append([part, n, share(drawn, n), now, spared, len(missed) - spared, len(mine) - n, max(row["date"] for row in mine)])
+        last = share(sum(drawn[-LAST:]), min(n, LAST))
+        found.append([part, n, share(sum(drawn), n), last, now, spared, len(missed) - spared, len(mine) - n, max(row["date"] for row in mine)])
     return found
 
 

@@ -7,8 +7,12 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use windlass_cc::ALGORITHMS;
+use windlass_cc::rto::TIMERS;
+use windlass_cc::slow_start::SLOW_STARTS;
 use windlass_run::{Runner, Task, VERSION, World};
 use windlass_scenario::Scenario;
+use windlass_tcp::mptcp::Scheduler;
+use windlass_tcp::stack::PRESETS;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/results.txt");
 
@@ -36,6 +40,26 @@ start = "1s"
 jitter = "500ms"
 "#;
 
+/// Two paths, of which the slow one is down for two seconds. The receive buffer is too small for both, so that the
+/// scheduler and the blocked window affect the result.
+const TWO_PATHS: &str = r#"
+duration = "8s"
+[topology]
+kind = "two-path"
+paths = [
+    { rate = "3Mbps", delay = "20ms", queue = "12pkt" },
+    { rate = "1Mbps", delay = "80ms", queue = "12pkt", down = [["3s", "5s"]] },
+]
+[[flow]]
+from = "server"
+to = "client"
+algorithm = "lia"
+[flow.multipath]
+scheduler = "SCHEDULER"
+receive_buffer = "60kB"
+subflows = [{ name = "fast", via = ["a1"] }, { name = "slow", via = ["a2"] }]
+"#;
+
 /// Other scenarios of the repository: radio, multipath, drawn ends and energy.
 const FILES: [&str; 5] =
     ["dumbbell.toml", "lossy-download.toml", "two-path.toml", "two-rates.toml", "wifi-cell.toml"];
@@ -46,13 +70,37 @@ fn scenarios() -> Vec<(String, Scenario)> {
     let algorithms = ALGORITHMS.iter().map(|info| {
         (info.id.to_owned(), read("dumbbell.toml", &DUMBBELL.replace("ALGORITHM", info.id)))
     });
+    // Two flows of NewReno with other keys of the flows and of the stack.
+    let newreno = |name: String, flow: &str, stack: &str| {
+        let flows = DUMBBELL.replace("\"ALGORITHM\"", &format!("\"newreno\"\n{flow}"));
+        let text = format!("{flows}[stack]\n{stack}\n");
+        let scenario = read("dumbbell.toml", &text);
+        (name, scenario)
+    };
+    let starts = SLOW_STARTS.iter().map(|info| {
+        let key = format!("slow_start = \"{}\"", info.id);
+        newreno(format!("slow-start-{}", info.id), &key, "")
+    });
+    let timers = TIMERS.iter().map(|info| {
+        let key = format!("rto = {{ algorithm = \"{}\" }}", info.id);
+        newreno(format!("timer-{}", info.id), "", &key)
+    });
+    let presets = PRESETS.iter().map(|preset| {
+        let key = format!("preset = \"{}\"", preset.name);
+        newreno(format!("preset-{}", preset.name), "", &key)
+    });
+    let schedulers = Scheduler::ALL.iter().map(|(name, _)| {
+        let text = TWO_PATHS.replace("SCHEDULER", name);
+        (format!("scheduler-{name}"), read("two-paths.toml", &text))
+    });
     let files = FILES.iter().map(|name| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
         let mut scenario = Scenario::from_file(path).unwrap_or_else(|e| panic!("{e}"));
         scenario.duration = scenario.duration.min(windlass_cc::Span::from_secs(10));
         ((*name).to_owned(), scenario)
     });
-    algorithms.chain(files).collect()
+    let varied = starts.chain(timers).chain(presets);
+    algorithms.chain(varied).chain(schedulers).chain(files).collect()
 }
 
 /// One line per scenario with a checksum of its record.

@@ -1,8 +1,11 @@
 //! Controllers that receive the state of the other paths.
 
 use crate::multinet::{Net, Path, profile};
+use windlass_cc::coupling::cycle::{CycleParams, MFAST, MVEGAS};
 use windlass_cc::group::MAX_PATHS;
-use windlass_cc::{Setup, Time};
+use windlass_cc::params::Ratio;
+use windlass_cc::recovery::LossRecovery;
+use windlass_cc::{AnyParams, Setup, Span, Time, mfvl};
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile, Outgoing};
 use windlass_tcp::stack::RFC;
 use windlass_tcp::{Profile, StackConfig};
@@ -73,6 +76,30 @@ fn mfvl_decides_at_its_deadlines_only_while_there_is_data() {
         net.run_until(1_000 * second);
         assert!(net.ends[0].c.deadline() <= net.now + windlass_cc::Span::from_secs(50));
     }
+}
+
+/// MFVL compares the shares of retransmitted segments. The path with the smaller share carries fewer segments.
+#[test]
+fn mfvl_runs_mfast_on_the_path_that_retransmits_the_smaller_share() {
+    let never_coupled = Ratio::of(1_000, 1);
+    let cycle = Span::from_secs(20);
+    let own = mfvl::Params {
+        cycle: CycleParams { cycle, delta: never_coupled, ..CycleParams::repaired() },
+        ..mfvl::Params::default()
+    };
+    let stack = StackConfig { recovery: Some(LossRecovery::Sack), ..RFC };
+    let path = Profile::new(stack, AnyParams::Mfvl(Setup { own, ..Setup::default() }), 1500);
+    let p = MultipathProfile::new(MultipathConfig::default(), vec![path; 2]).unwrap();
+    let (fast, slow) =
+        (Path::rated(20, 10), Path { byte_ns: 40_000, queue: 5_000, ..Path::clean(200) });
+    let paths = vec![Path { loss: 20, ..fast }, Path { loss: 10, ..slow }];
+    let mut net = Net::transfer(p, 1 << 40, paths, 3);
+    net.run_until(20_100);
+    let client = &net.ends[0].c;
+    let [many, few] = [0, 1].map(|i| client.path_stats(i));
+    assert!(many.data_segments > 10 * few.data_segments && few.retransmits > 0);
+    assert!(many.retransmits * few.data_segments > few.retransmits * many.data_segments);
+    assert_eq!([0, 1].map(|i| client.mode(i)), [MVEGAS, MFAST]);
 }
 
 #[test]

@@ -239,6 +239,18 @@ fn fpf_selects_the_path_that_is_better_in_any_single_attribute() {
     assert_eq!(between(choice, |p, l| (p.cwnd, l.failure_share) = (20 * MSS, 9)), Some(1));
 }
 
+/// The second path has the same rate, half of the delay, less energy and a longer queue. Its completion and its delay in
+/// both scores outweigh energy and queue by 1/4.
+#[test]
+fn fpf_counts_the_delay_in_the_fitness_and_in_the_path_score() {
+    let change = |p: &mut PathState, l: &mut CrossLayer| {
+        l.base_rtt = Span::from_millis(10);
+        p.cwnd /= 2;
+        (l.battery, l.queue_len) = (60_000, 6);
+    };
+    assert_eq!(between(Scheduler::Fpf(Reading::Repaired), change), Some(1));
+}
+
 /// The paper's sign of the queue length and its buffer rate have a weight of 1/4 each. As printed they cancel
 /// each other; repaired they add up.
 #[test]

@@ -359,6 +359,28 @@ fn linux_sends_sixteen_quick_acks_at_first_and_after_a_duplicate() {
     );
 }
 
+/// `__tcp_cleanup_rbuf`, with a buffer that is set, so that the kernel does not tune it. 101 unread
+/// segments leave 99,000 bytes of the window, and 99 leave 101,000.
+#[test]
+fn linux_announces_a_window_that_a_read_doubles() {
+    let read = |segments: u64, answer: &str| {
+        let mut s = Script::new(plain_with(|s| {
+            (s.quick_acks, s.window_scaling, s.receive_buffer) = (true, true, 200_000);
+        }));
+        s.run("0 connect\n0 > S 0\n10 < S. 0 ack 1 mss 1460 ws 0\n10 > . 1 ack 1");
+        let bytes = 1000 * segments;
+        for first in (1..bytes - 1000).step_by(1000) {
+            let text = format!(". {first}+1000 ack 1");
+            s.e.on_segment(&s.p, Time::from_millis(20), &segment(&text));
+        }
+        s.run(&format!("20 < . {}+1000 ack 1\n20 > . 1 ack {}", bytes - 999, bytes + 1));
+        s.run(&format!("30 read {bytes}\n30 {answer}"));
+    };
+    read(101, "> . 1 ack 101001 win 50000       # in units of 4");
+    read(100, "> . 1 ack 100001 win 50000");
+    read(99, "");
+}
+
 #[test]
 fn fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_an_rtt() {
     // An RTT of 10 ms by the echo of this end's timestamps; half a millisecond and the timer's slack.
@@ -432,6 +454,38 @@ fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
          102 > . 1 ack 1449 win 8792           # 7344 are free, but the window never shrinks
          103 < . 1449+1448 ack 1
          103 > . 1 ack 5793 win 5896",
+    );
+}
+
+/// `__tcp_select_window`: less than half of 10,240 bytes is free.
+#[test]
+fn autotuned_window_advances_while_a_segment_fits_the_buffer() {
+    let mut s = Script::new(plain_with(|s| {
+        (s.receive_autotuning, s.delayed_ack_segments) = (true, 1);
+        (s.window_scaling, s.receive_buffer) = (true, 16_384);
+    }));
+    s.run(
+        "0 connect
+         0 > S 0
+         10 < S. 0 ack 1 mss 1460 ws 0
+         10 > . 1 ack 1
+         100 < . 1+1448 ack 1
+         100 > . 1 ack 1449
+         101 < . 1449+1448 ack 1
+         101 > . 1 ack 2897
+         102 < . 2897+1448 ack 1
+         102 > . 1 ack 4345
+         103 < . 4345+1448 ack 1
+         103 > . 1 ack 5793
+         104 < . 5793+1448 ack 1
+         104 > . 1 ack 7241 win 3000
+         105 read 1460
+         106 < . 7241+1448 ack 1
+         106 > . 1 ack 8689 win 3012
+         107 < . 8689+1448 ack 1
+         107 > . 1 ack 10137 win 1564
+         108 < . 10137+1448 ack 1
+         108 > . 1 ack 11585 win 116",
     );
 }
 

@@ -158,3 +158,16 @@ fn scoreboard_agrees_with_a_list_of_segments() {
         }
     }
 }
+
+/// Times and ends give the order of sending, so that two transmissions of a segment never have both in common.
+#[test]
+fn retransmission_in_the_instant_of_the_original_is_recorded_later() {
+    let mut board = Scoreboard::new(false, SEGMENT);
+    board.push(1, SEGMENT, sent(7), false);
+    board.push(1_001, SEGMENT, sent(7), false);
+    assert_eq!(board.records().map(|r| r.last_sent.0).collect::<Vec<_>>(), [7, 7]);
+    let again = board.resend(1, SEGMENT, true, |_, _| sent(7)).expect("a record");
+    assert_eq!(again.last_sent, Time(8));
+    let later = board.resend(0, SEGMENT, true, |_, _| sent(7)).expect("a record");
+    assert_eq!(later.last_sent, Time(9));
+}

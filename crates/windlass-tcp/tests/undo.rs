@@ -249,6 +249,34 @@ fn linux_does_not_mark_a_segment_again_after_an_undo() {
     }
 }
 
+/// `tcp_try_undo_partial`. The original of the first segment was late, and the copy of the second is in flight.
+#[test]
+fn linux_does_not_undo_while_a_retransmission_is_in_flight() {
+    for (rules, undone) in [(Flavour::Linux, 0), (Flavour::Rfc, 1)] {
+        let mut p = with(|s| {
+            (s.timestamps, s.eifel, s.rules) = (true, true, rules);
+            s.loss_detection = LossDetection::Rack;
+        });
+        p.mtu = 1052;
+        let mut s = Script::new(p);
+        let handshake = "0 connect
+             0 > S 0 sackok
+             100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
+             100 > . 1 ack 1\n";
+        s.run(&(handshake.to_owned() + &ten(10_000)));
+        s.run(&format!(
+            "200 < . 1 ack 1 ts 600 101 sack 3001-7001
+             200 > . 1+1000
+             200 > . 1001+1000
+             210 < . 1 ack 1001 ts 610 101 sack 3001-7001
+             210 = undone {undone}
+             220 < . 1 ack 3001 ts 620 101 sack 3001-7001
+             220 = undone 1
+             220 = phase Open",
+        ));
+    }
+}
+
 /// The lines of ten segments of which two are retransmitted, although the originals were only late.
 const TWO_RETRANSMITTED: &str = "200 < . 1 ack 1 sack 2001-6001
      200 > . 1+1000

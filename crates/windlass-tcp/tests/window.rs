@@ -4,7 +4,7 @@ use crate::script::{Script, plain, plain_with, segment};
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{Flavour, Time};
 use windlass_tcp::stack::LossCut;
-use windlass_tcp::{Flags, InitialWindow};
+use windlass_tcp::{Endpoint, Flags, InitialWindow};
 
 // RFC 5681-2-1, 7323-2.4-4
 #[test]
@@ -71,6 +71,27 @@ fn send_buffer_limits_unacknowledged_data() {
     );
 }
 
+/// The memory of a segment is its payload and 896 bytes, and the last segment may exceed the buffer.
+#[test]
+fn linux_counts_the_send_buffer_in_memory() {
+    let with_rules = |rules| {
+        plain_with(|s| {
+            (s.rules, s.send_buffer, s.initial_send_buffer) = (rules, 8_000, 8_000);
+        })
+    };
+    assert_eq!(Endpoint::buffered_by(&with_rules(Flavour::Rfc)), 8_000);
+    assert_eq!(Endpoint::buffered_by(&with_rules(Flavour::Linux)), 5_000);
+    Script::connected(with_rules(Flavour::Linux)).run(
+        "100 offer 20000
+         100 > . 1+1000
+         100 > . 1001+1000
+         100 > . 2001+1000
+         100 > . 3001+1000
+         100 > . 4001+1000
+         110",
+    );
+}
+
 // RFC 9293-3.8.6.1-MUST-36, 9293-3.8.6.1-SHLD-29, 9293-3.8.6.1-SHLD-30
 #[test]
 fn a_closed_window_is_probed_with_back_off_until_it_opens() {
@@ -120,6 +141,16 @@ fn accepted_probe_resets_the_probe_interval() {
          3100 > . 1+1
          3200 < . 1 ack 2 win 0
          4200 > . 2+1",
+    );
+}
+
+#[test]
+fn larger_window_restarts_the_probe_timer() {
+    Script::connected(plain()).run(
+        "100 < . 1 ack 1 win 0
+         100 offer 2000                   # a probe is due at 1100
+         600 < . 1 ack 1 win 300
+         1600 > . 1+300",
     );
 }
 

@@ -234,7 +234,7 @@ mod tests {
             ),
             (
                 CLAIM.replace(METRIC, &format!("ratio = [{{ {METRIC} }}, {{ {METRIC} }}]")),
-                "takes the `ratio` of a measure and itself",
+                "7:81: claim `a` takes the `ratio` of a measure and itself",
             ),
             (format!("{CLAIM}kind = 'arithmetic'"), "9:1: claim `a` reads runs, so that it is not `arithmetic`"),
             (CLAIM.replace(METRIC, "measure = 'b'"), "7:13: claim `a` reads the measure `b`, which is not in this file; none exists"),

@@ -469,6 +469,26 @@ mod tests {
     }
 
     #[test]
+    fn settled_claims_have_the_verdicts_of_their_statements() {
+        use Verdict::{Contradicted, Reproduced, Undecided};
+        let all =
+            [("one", Reproduced), ("two", Reproduced), ("two", Contradicted), ("three", Undecided)];
+        let mut all = all.map(|(statement, verdict)| judged(statement, Basis::Measured, verdict));
+        settle(&mut all);
+        let settled = all.map(|j| j.statement_verdict);
+        assert_eq!(settled, [Reproduced, Contradicted, Contradicted, Undecided]);
+    }
+
+    #[test]
+    fn share_names_the_interpretations_with_the_direction_only_if_there_are_any() {
+        use Verdict::{Contradicted, NotComparable, Reproduced, SameDirection, Undecided};
+        let words = |verdicts: &[Verdict]| Share::of(verdicts).to_string();
+        let some = [Undecided, SameDirection, NotComparable, Reproduced, SameDirection, Undecided];
+        assert_eq!(words(&some), "holds in 1, in its direction only in 2, fails in 0, open in 2");
+        assert_eq!(words(&[Reproduced, Contradicted]), "holds in 1, fails in 1, open in 0");
+    }
+
+    #[test]
     fn an_interpretation_that_changes_no_run_of_a_statement_does_not_count() {
         use Verdict::{Reproduced, Undecided};
         let seen = |verdict, runs: &str| InReading { verdict, runs: runs.to_owned() };

@@ -256,6 +256,8 @@ impl AccurateEcn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accurate_option::{EcnOption, EcnOrder};
+    use windlass_cc::{Span, Time};
 
     #[test]
     fn a_syn_ack_selects_the_feedback_by_table_2() {
@@ -328,5 +330,24 @@ mod tests {
         assert_eq!(of(10, 2, 10_000), 10);
         assert_eq!(of(40, 2, 18_000), 18);
         assert_eq!(of(40, 2, 40_000), 34, "all bytes");
+    }
+    /// Section 3.2.3.3: a lost option is then followed by another.
+    #[test]
+    fn each_mark_and_each_change_of_the_field_demand_two_options() {
+        let mut e = AccurateEcn::new(&Segment { flags: Flags::SYN, ..Segment::default() });
+        e.option.on_handshake(Some(EcnOption::new(EcnOrder::Ect1First, &[1, 0, 1])));
+        let mut options_after = |field: Option<Codepoint>| {
+            let (now, rtt) = (Time(1), Span::from_secs(9));
+            field.map(|field| e.on_data(field, 1_000));
+            let mut acknowledge = || {
+                e.option.plan(now, rtt, false);
+                e.option.due.then(|| e.option.send(now, 3, None)).is_some()
+            };
+            (0..5).filter(|_| acknowledge()).count()
+        };
+        assert_eq!(options_after(None), 2, "the handshake");
+        let fields =
+            [Codepoint::Ect0, Codepoint::Ce, Codepoint::Ce, Codepoint::Ect0, Codepoint::Ect0];
+        assert_eq!(fields.map(|field| options_after(Some(field))), [1, 2, 2, 2, 1]);
     }
 }

@@ -320,6 +320,37 @@ fn value_sides_and_number_of_runs_are_of_the_runs_that_both_sides_have() {
     assert_eq!(sides, [("slow", 24.5), ("fast", 14.5)]);
 }
 
+#[test]
+fn two_constants_have_a_difference_a_ratio_and_a_change_in_percent() {
+    let of = |key: &str| {
+        let measure = format!("{{ {key} = [{{ constant = 30.0 }}, {{ constant = 20.0 }}] }}");
+        let rest = "direction = { greater_than = { constant = 1.0 } }\nkind = 'arithmetic'";
+        judged(&format!("measure = {measure}\n{rest}"))
+    };
+    let all = ["difference", "ratio", "percent_change"].map(of);
+    assert_eq!(all.each_ref().map(|j| j.measured), [Some(10.0), Some(1.5), Some(50.0)]);
+    assert!(all.iter().all(|j| j.verdict == Verdict::Reproduced && j.kind == Basis::Arithmetic));
+}
+
+/// A trace has no unit, and the sides of a quotient may have another unit than the claim.
+#[test]
+fn sides_without_a_unit_have_the_unit_of_the_claim_except_in_a_quotient() {
+    let units = |measure: &str| {
+        let sides = judged(measure).sides;
+        sides.into_iter().map(|side| side.unit).collect::<Vec<_>>()
+    };
+    let [dup, once] = ["{ trace = 'dup' }", "{ trace = 'once' }"];
+    assert_eq!(
+        units(&format!("measure = {dup}\ndirection = {{ less_than = {once} }}")),
+        ["s", "s"]
+    );
+    let ratio = format!("measure = {{ ratio = [{dup}, {once}] }}");
+    assert_eq!(
+        units(&format!("{ratio}\ndirection = {{ less_than = {{ constant = 1.0 }} }}")),
+        ["", ""]
+    );
+}
+
 /// Sides with equal packets are a tie for "less than 1 times", but satisfy "less than 1.05 times".
 #[test]
 fn identical_packets_are_a_tie_unless_equality_is_enough() {
@@ -332,6 +363,21 @@ fn identical_packets_are_a_tie_unless_equality_is_enough() {
     assert_eq!(tie.open, "A tie: both sides have identical packets in all 20 pairs of runs.");
     let most = of(1.05);
     assert_eq!((most.verdict, most.open.as_str()), (Verdict::Reproduced, ""));
+}
+
+/// Equal sides are a tie for "more than 0 s longer", and contradict "more than 1 s longer".
+#[test]
+fn identical_packets_contradict_a_difference_above_a_number() {
+    let difference =
+        format!("measure = {{ difference = [{}, {}] }}", metric("fixed"), metric("copy"));
+    let of = |baseline: f64| {
+        judged(&format!(
+            "{difference}\ndirection = {{ greater_than = {{ constant = {baseline:?} }} }}"
+        ))
+    };
+    let tie = of(0.0);
+    assert!(tie.open.starts_with("A tie: both sides have identical packets"), "{}", tie.open);
+    assert_eq!((tie.verdict, of(1.0).verdict), (Verdict::Undecided, Verdict::Contradicted));
 }
 
 #[test]
@@ -397,4 +443,7 @@ fn a_claim_that_is_decided_alone_may_be_undecided_in_a_large_family() {
     );
     assert!(j.note.ends_with("About 11 runs of each point would decide it."), "{}", j.note);
     assert_eq!(family("statement = 'the same'").verdict, Verdict::Reproduced);
+    // Statements that no run decides do not count.
+    let given = family("kind = 'given'");
+    assert_eq!(given.verdict, Verdict::Reproduced, "{}", given.note);
 }

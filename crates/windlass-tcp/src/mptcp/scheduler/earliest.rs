@@ -151,4 +151,13 @@ mod tests {
         assert_eq!(plan.bytes(0, 501), 1500);
         assert_eq!(plan.bytes(0, 2501), 500);
     }
+    #[test]
+    fn plan_holds_the_offsets_of_its_ranges_only() {
+        let mut plan = Plan::default();
+        plan.paths[1].push_back((1_001, 2_001));
+        plan.loose.push_back((3_001, 4_001));
+        let held = [1_000, 1_001, 2_000, 2_001, 3_000, 3_001, 4_000, 4_001];
+        let held = held.map(|offset| plan.holds(offset));
+        assert_eq!(held, [false, true, true, false, false, true, true, false]);
+    }
 }
