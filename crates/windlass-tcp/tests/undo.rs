@@ -218,6 +218,22 @@ fn f_rto_does_not_judge_a_timeout_within_fast_recovery() {
     );
 }
 
+/// Ten segments in flight from an end with RACK and timestamps, which show unnecessary retransmissions.
+fn ten_out_with_eifel(rules: Flavour) -> Script {
+    let mut p = with(|s| {
+        (s.timestamps, s.eifel, s.rules) = (true, true, rules);
+        s.loss_detection = LossDetection::Rack;
+    });
+    p.mtu = 1052;
+    let mut s = Script::new(p);
+    let handshake = "0 connect
+         0 > S 0 sackok
+         100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
+         100 > . 1 ack 1\n";
+    s.run(&(handshake.to_owned() + &ten(10_000)));
+    s
+}
+
 /// `tcp_rack_detect_loss` removes a segment from the list of unexamined segments when it marks it, and an undo does
 /// not add it again. Other stacks find the loss.
 #[test]
@@ -225,17 +241,7 @@ fn linux_does_not_mark_a_segment_again_after_an_undo() {
     for (rules, later) in
         [(Flavour::Linux, "300 = phase Open"), (Flavour::Rfc, "300 > . 2001+1000\n300 = undone 1")]
     {
-        let mut p = with(|s| {
-            (s.timestamps, s.eifel, s.rules) = (true, true, rules);
-            s.loss_detection = LossDetection::Rack;
-        });
-        p.mtu = 1052;
-        let mut s = Script::new(p);
-        let handshake = "0 connect
-             0 > S 0 sackok
-             100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
-             100 > . 1 ack 1\n";
-        s.run(&(handshake.to_owned() + &ten(10_000)));
+        let mut s = ten_out_with_eifel(rules);
         s.run(&format!(
             "200 < . 1 ack 1 ts 600 101 sack 3001-7001
              200 > . 1+1000
@@ -253,17 +259,7 @@ fn linux_does_not_mark_a_segment_again_after_an_undo() {
 #[test]
 fn linux_does_not_undo_while_a_retransmission_is_in_flight() {
     for (rules, undone) in [(Flavour::Linux, 0), (Flavour::Rfc, 1)] {
-        let mut p = with(|s| {
-            (s.timestamps, s.eifel, s.rules) = (true, true, rules);
-            s.loss_detection = LossDetection::Rack;
-        });
-        p.mtu = 1052;
-        let mut s = Script::new(p);
-        let handshake = "0 connect
-             0 > S 0 sackok
-             100 < S. 0 ack 1 win 60000 mss 1012 sackok ts 500 1
-             100 > . 1 ack 1\n";
-        s.run(&(handshake.to_owned() + &ten(10_000)));
+        let mut s = ten_out_with_eifel(rules);
         s.run(&format!(
             "200 < . 1 ack 1 ts 600 101 sack 3001-7001
              200 > . 1+1000

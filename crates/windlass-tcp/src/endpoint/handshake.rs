@@ -309,10 +309,7 @@ impl Endpoint {
         // RFC 7323-3.2-5
         let timestamps = reset.stamped.then(|| self.stamp(now));
         let mut options = Options { timestamps, ..Options::default() };
-        let mut flags = Flags::RST;
-        if reset.ack.is_some() {
-            flags = flags.with(Flags::ACK);
-        }
+        let mut flags = if reset.ack.is_some() { Flags::RST.with(Flags::ACK) } else { Flags::RST };
         if reset.ack.is_some() && p.stack.rules == Flavour::Linux {
             // As in any other segment of a connection (`tcp_send_active_reset`).
             flags = flags.with(self.ecn_echo());

@@ -152,7 +152,9 @@ impl Sender {
             return;
         }
         (a.dsack, a.twice, a.explained) = (Some(block), segments, segments);
-        self.rack.note_duplicate(block.1);
+        if linux {
+            self.rack.note_duplicate(block.1);
+        }
         if linux && block.1 > self.una {
             // For outstanding data the records show the retransmissions. If the original had already arrived,
             // it was late and not lost (`tcp_sacktag_one`).

@@ -185,10 +185,15 @@ impl Sender {
         !self.selective && !self.inflates()
     }
 
+    /// True in a recovery whose data are all acknowledged.
+    fn has_recovered(&self) -> bool {
+        self.phase == Phase::Recovery && self.una >= self.recover
+    }
+
     /// True if a recovery without SACK waits only for an acknowledgement above its data
     /// (`tcp_is_non_sack_preventing_reopen`).
     pub(super) fn holds_recovery(&self) -> bool {
-        self.phase == Phase::Recovery && self.counts_duplicates() && self.una >= self.recover
+        self.counts_duplicates() && self.has_recovered()
     }
 
     /// True if fast recovery ends at the first acknowledgement of new data (RFC 5681).

@@ -270,8 +270,8 @@ impl Endpoint {
         self.repeat(p, now, place, true)
     }
 
-    /// Sends the record at index `place` once more. `counts` is false for the copy of a probe, which takes no room of cwnd and is
-    /// not a retransmission that an undo must explain.
+    /// Sends the record at index `place` once more. `counts` is false for the copy of a probe, which takes no room
+    /// of cwnd and is not a retransmission that an undo must explain.
     pub(super) fn repeat(
         &mut self,
         p: &Profile,

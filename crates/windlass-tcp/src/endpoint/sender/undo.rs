@@ -87,10 +87,7 @@ impl Sender {
     pub(super) fn find_spurious(&mut self, p: &Profile, a: &AckSummary) -> Option<Undo> {
         self.spurious.hold = false;
         // A recovery that began during the response to a mark may end without new data.
-        let ends = p.stack.rules == Flavour::Linux
-            && self.selective
-            && self.phase == Phase::Recovery
-            && self.una >= self.recover;
+        let ends = p.stack.rules == Flavour::Linux && self.selective && self.has_recovered();
         if (a.acked > 0 || ends) && self.answers_original(a) {
             // `tcp_try_undo_partial`: with retransmissions in flight only new data are sent.
             self.spurious.hold = p.stack.rules == Flavour::Linux
@@ -188,8 +185,7 @@ impl Endpoint {
         self.send.spurious.partial = self.send.is_refuted_early(p, Some(why));
         // Reported duplicates give no information about data that were not retransmitted, and the end of a recovery none
         // about data sent since (`tcp_undo_cwnd_reduction`).
-        let ends = self.send.phase == Phase::Recovery && self.send.una >= self.send.recover;
-        if !linux || why != Undo::Dsack && !ends {
+        if !linux || why != Undo::Dsack && !self.send.has_recovered() {
             // Linux takes a segment off RACK's list when RACK marks it (`tcp_rack_detect_loss`), and an undo does not
             // put it back.
             let once = linux && self.send.phase == Phase::Recovery;

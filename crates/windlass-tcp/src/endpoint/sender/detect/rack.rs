@@ -146,7 +146,7 @@ impl Rack {
         }
     }
 
-    /// Notes a reported duplicate that ends at `end`. Linux ignores duplicates of a tail loss probe, and all duplicates
+    /// Notes in Linux a reported duplicate that ends at `end`. Linux ignores duplicates of a tail loss probe, and all duplicates
     /// before the first reordering (`tcp_dsack_seen`).
     pub(in crate::endpoint) fn note_duplicate(&mut self, end: u64) {
         let of_probe = self.probe.is_some_and(|(sent_to, _)| sent_to == end);
