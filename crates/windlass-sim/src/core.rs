@@ -284,19 +284,20 @@ impl Core {
         }
     }
 
-    /// The next packet that a host sends now, on the first hop of its route. The caller repeats the
-    /// call until it returns `None`.
+    /// The next packet that a host sends now, on the first hop of its route, and true if no other packet follows. The
+    /// caller repeats the call until then, or until it returns `None`.
     #[inline(always)]
-    pub(crate) fn next_packet(&mut self, host: u32) -> Option<PacketHandle> {
+    pub(crate) fn next_packet(&mut self, host: u32) -> Option<(PacketHandle, bool)> {
         let Host { route, profile, kind, .. } = &mut self.hosts[host as usize];
         match kind {
             Kind::Tcp { endpoint, .. } => {
                 let profile = &self.profiles[*profile as usize];
                 let segment = endpoint.poll_transmit(profile, self.now)?;
                 let id = self.packets.insert(Body::Segment(segment));
-                Some(PacketHandle { id, size: segment.ip_len(), hop: *route })
+                let handle = PacketHandle { id, size: segment.ip_len(), hop: *route };
+                Some((handle, endpoint.is_drained()))
             }
-            _ => self.next_other_packet(host),
+            _ => self.next_other_packet(host).map(|handle| (handle, false)),
         }
     }
 

@@ -332,8 +332,11 @@ impl Simulation {
         if self.quick_start.is_some() {
             self.flush_options(host);
         }
-        while let Some(handle) = self.core.next_packet(host) {
+        while let Some((handle, last)) = self.core.next_packet(host) {
             self.launch(handle);
+            if last {
+                break;
+            }
         }
         self.radios.tell_expectation(&mut self.core, host);
         if let Some(recorder) = &mut self.recorder {

@@ -176,8 +176,9 @@ impl Options {
         if self.sack_count > 0 {
             len += 2 + 8 * u32::from(self.sack_count);
         }
-        let counters = self.accurate_ecn().map_or(0, |option| option.wire_len());
-        len.next_multiple_of(4) + counters.next_multiple_of(4)
+        let counters =
+            self.accurate_ecn().map_or(0, |option| option.wire_len().next_multiple_of(4));
+        len.next_multiple_of(4) + counters
     }
 }
 

@@ -43,6 +43,7 @@ macro_rules! timers {
                 pub fn arm(&mut self, p, now: Time, entropy: u32) -> Span, or p.max();
                 /// With the parameters of another timer, their maximum timeout.
                 pub fn rto(&self, p) -> Span, or p.max();
+                #[inline]
                 pub fn srtt(&self;) -> Span;
                 pub fn rttvar(&self;) -> Span;
             }

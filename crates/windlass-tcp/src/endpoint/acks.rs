@@ -238,6 +238,7 @@ impl Endpoint {
         }
         let at = Endpoint::expiry(p, now, delay);
         let ends_soon = match p.stack.wheel_tick.0 {
+            _ if self.timers.delack.is_never() => false,
             0 => self.timers.delack <= now + Span(delay.0 / 4),
             // In ticks; the timer expires one tick later.
             tick => self.timers.delack.0 / tick <= now.0 / tick + delay.0 / tick / 4 + 1,

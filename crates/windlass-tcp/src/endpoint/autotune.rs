@@ -182,9 +182,9 @@ impl Endpoint {
 
     /// Measures RTT and length of segments when data arrive, before they are queued.
     pub(super) fn follow_stream(&mut self, p: &Profile, now: Time, s: &Segment) {
-        let (mss, first) = (u64::from(self.agreed.mss), self.first_window(p));
-        let tune = &mut self.recv.autotune;
-        if tune.window == 0 {
+        if self.recv.autotune.window == 0 {
+            let (mss, first) = (u64::from(self.agreed.mss), self.first_window(p));
+            let tune = &mut self.recv.autotune;
             tune.resize(first_buffer(p), FIRST_RATIO);
             // One segment of the buffer stays free (`tcp_init_buffer_space`).
             let free = tune.room.saturating_sub(mss).max(tune.room.min(2 * mss));

@@ -54,6 +54,8 @@ pub struct Endpoint {
     /// True if only transmissions happened since the last new data left. Receive window and tail loss probe
     /// are then those of the data before.
     bursting: bool,
+    /// True if the last transmitted segment was the acknowledgement that follows all data.
+    drained: bool,
     agreed: Negotiated,
     stream: Stream,
     send: Sender,
@@ -89,6 +91,7 @@ impl Endpoint {
             syn_retransmitted: false,
             passive: false,
             bursting: false,
+            drained: false,
             agreed: Negotiated::none(p.mss()),
             stream: Stream { end: 1, fin_queued: false, resumed: false, shut_read: false },
             send: Sender::new(p, iss),

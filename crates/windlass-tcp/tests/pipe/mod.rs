@@ -183,6 +183,17 @@ impl Pipe {
         }
     }
 
+    /// Checks that a drained endpoint has nothing to send, and that another call changes nothing.
+    fn check_drained(&self, from: usize) {
+        let End { p, e, .. } = &self.ends[from];
+        if self.predicted.is_some() && e.is_drained() {
+            let mut asked = e.clone();
+            assert_eq!(asked.poll_transmit(p, self.now), None, "before: {e:?}");
+            let text = format!("{e:?}").replace("drained: true", "drained: false");
+            assert_eq!(format!("{asked:?}"), text);
+        }
+    }
+
     fn deliver(&mut self, to: usize, s: &Segment) {
         self.compare_paths(to, s);
         let from_iss = self.ends[1 - to].iss;
@@ -208,6 +219,7 @@ impl Pipe {
             let end = &mut self.ends[from];
             let Some(s) = end.e.poll_transmit(&end.p, self.now) else { return };
             end.check(&s);
+            self.check_drained(from);
             let mut fate = self.fates.get(self.sent as usize).copied().unwrap_or(Fate::Deliver);
             if from == 0 && s.len > 0 {
                 if self.data_until_loss == Some(0) {

@@ -166,7 +166,7 @@ impl Endpoint {
 
     /// RFC 9293's window update rule: only newer segments change the window.
     // RFC 7323-2.4-1, 9293-3.8.6-MUST-34
-    #[inline]
+    #[inline(always)] // the usual case is short
     pub(in crate::endpoint) fn update_window(
         &mut self,
         p: &Profile,
@@ -177,6 +177,15 @@ impl Endpoint {
         if ack < self.send.una || start < self.send.wl1 {
             return;
         }
+        if window != self.send.wnd {
+            self.change_window(p, start, ack, window);
+        } else {
+            self.send.wl1 = start;
+        }
+    }
+
+    /// Takes another window from a segment that is not older than the last.
+    fn change_window(&mut self, p: &Profile, start: u64, ack: u64, window: u64) {
         // Linux keeps the larger window of two equal acknowledgements (`tcp_may_update_window`).
         let equal = ack == self.send.una && start == self.send.wl1;
         if equal && window < self.send.wnd && window > 0 && p.stack.rules == Flavour::Linux {
@@ -187,7 +196,7 @@ impl Endpoint {
         }
         // A new window for data that wait counts as a write (`tcp_ack_update_window`).
         let waits = ack == self.send.max && ack == self.send.una && self.stream.end > ack;
-        self.stream.resumed |= waits && window != self.send.wnd;
+        self.stream.resumed |= waits;
         self.send.wnd = window;
         if window > self.send.max_wnd {
             self.send.max_wnd = window;

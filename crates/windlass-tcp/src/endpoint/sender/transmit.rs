@@ -20,6 +20,7 @@ impl Endpoint {
                 self.poll_unsynchronised(p, now)
             }
             _ => {
+                self.drained = false;
                 if self.ecn.is_accurate() {
                     self.plan_ecn_option(p, now);
                 }
@@ -55,7 +56,15 @@ impl Endpoint {
         {
             return Some(part);
         }
+        self.drained = !self.ecn.is_accurate();
         Some(self.acknowledgement(p, now))
+    }
+
+    /// True if no other segment follows the segment that [`poll_transmit`](Endpoint::poll_transmit) has just returned.
+    /// The caller can then omit the call that returns `None`. Valid until the next call that may change the endpoint.
+    #[inline]
+    pub fn is_drained(&self) -> bool {
+        self.drained
     }
 
     /// A pure acknowledgement.
