@@ -1,9 +1,9 @@
 //! RFC 8985: loss detection by time, and the tail loss probe.
 
 use crate::script::{Script, plain_with};
-use windlass_cc::Span;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::Counting;
+use windlass_cc::{Flavour, Span};
 use windlass_tcp::Profile;
 use windlass_tcp::stack::LossDetection;
 
@@ -235,6 +235,25 @@ fn duplicate_probe_does_not_reduce_cwnd() {
          700 > . 10001+1000
          800 < . 1 ack 11001
          800 = ssthresh 1099511627776",
+    );
+}
+
+#[test]
+fn duplicate_probe_does_not_widen_the_reordering_window_of_linux() {
+    let mut p = with_probe();
+    p.stack.rules = Flavour::Linux;
+    ten_out(p, 10_000).run(
+        "200 < . 1 ack 1 sack 1001-2001
+         200 < . 1 ack 2001              # late data: reordering
+         200 < . 1 ack 9001
+         600 > . 9001+1000
+         610 < . 1 ack 10001
+         700 < . 1 ack 10001 sack 9001-10001
+         900 offer 2000
+         900 > . 10001+1000
+         900 > . 11001+1000
+         1000 < . 1 ack 10001 sack 11001-12001
+         1000 = reordering_ms 124        # RTT 100 + 25, less the nanoseconds between segments",
     );
 }
 

@@ -286,12 +286,15 @@ fn last_buffered_segment_is_pushed() {
 
 /// A sender by Linux's rules, whose send buffer holds 30 segments of 1000 bytes with the kernel's 896 bytes each, and
 /// that has sent them.
-fn full_buffer() -> Script {
-    let mut s = Script::connected_with_sack(plain_with(|s| {
-        (s.sack, s.rules, s.recovery) = (true, Flavour::Linux, Some(LossRecovery::Sack));
+fn full_buffer(sack: bool) -> Script {
+    let recovery = if sack { LossRecovery::Sack } else { LossRecovery::NewReno };
+    let profile = plain_with(|s| {
+        (s.sack, s.rules, s.recovery) = (sack, Flavour::Linux, Some(recovery));
         (s.send_buffer, s.initial_window) = (30 * 1896, InitialWindow::Segments(100));
         s.loss_cut = LossCut::Window; // half of 100 segments does not limit
-    }));
+    });
+    let mut s =
+        if sack { Script::connected_with_sack(profile) } else { Script::connected(profile) };
     s.e.offer(1_000_000);
     assert_eq!(sent(&mut s), 30);
     s
@@ -327,7 +330,7 @@ fn arrives(s: &mut Script, text: &str) {
 
 #[test]
 fn full_send_buffer_of_linux_takes_no_data_until_a_third_is_free() {
-    let mut s = full_buffer();
+    let mut s = full_buffer(true);
     arrives(&mut s, ". 1 ack 9001 win 60000");
     assert_eq!(sent(&mut s), 0, "9 of 30 are free");
     arrives(&mut s, ". 1 ack 10001 win 60000");
@@ -336,10 +339,21 @@ fn full_send_buffer_of_linux_takes_no_data_until_a_third_is_free() {
 
 #[test]
 fn segments_that_sack_reports_share_the_memory_of_the_send_buffer() {
-    let mut s = full_buffer();
+    let mut s = full_buffer(true);
     // 26 segments keep 26 * 1000 of 26 * 1896 bytes: 12 segments of memory are free.
     arrives(&mut s, ". 1 ack 1 win 60000 sack 4001-30001");
     sent(&mut s);
     let stats = s.e.stats();
     assert_eq!(stats.data_segments - stats.retransmits, 30 + 12);
+}
+
+#[test]
+fn segments_that_duplicates_report_keep_the_memory_of_the_send_buffer() {
+    let mut s = full_buffer(false);
+    for _ in 0..28 {
+        arrives(&mut s, ". 1 ack 1 win 60000");
+        sent(&mut s);
+    }
+    let stats = s.e.stats();
+    assert_eq!((stats.data_segments - stats.retransmits, stats.retransmits), (30, 1));
 }
