@@ -35,6 +35,10 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
     let size = settings.stack.send_buffer;
     let value = format!("{} {size} {size}", size.min(4_096));
     told.sysctls.push(Sysctl::new("tcp_wmem", value));
+    // The kernel's own receive buffer, also for a window without scaling.
+    let size = settings.stack.receive_buffer;
+    let first = settings.stack.initial_receive_buffer.min(size);
+    told.sysctls.push(Sysctl::new("tcp_rmem", format!("{} {first} {size}", size.min(4_096))));
     // A script for accurate ECN is not played with other feedback.
     told.sysctls.iter_mut().for_each(|sysctl| sysctl.otherwise = None);
     if settings.sets_receive_buffer {

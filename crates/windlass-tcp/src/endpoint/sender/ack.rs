@@ -233,7 +233,9 @@ impl Endpoint {
         match a.spurious {
             Some(why) => {
                 self.undo(p, now, why);
-                if self.send.spurious.was_partial() {
+                // Linux looks for losses also after an undo (`tcp_identify_packet_loss`).
+                let linux = p.stack.rules == Flavour::Linux;
+                if linux && self.send.selective || self.send.spurious.was_partial() {
                     self.find_losses_after_undo(p, now);
                 }
             }
