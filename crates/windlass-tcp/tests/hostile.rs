@@ -86,25 +86,18 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Sends all segments; returns their number.
-fn drain(e: &mut Endpoint, p: &Profile, now: Time) -> usize {
-    let mut sent = 0;
-    while let Some(s) = e.poll_transmit(p, now) {
-        assert!(s.len <= p.mss() && s.options.wire_len() <= 40, "{s:?}");
-        sent += 1;
-        assert!(sent < 100_000, "an endless burst");
-    }
-    sent
+/// An endpoint, and the actions that it must survive.
+#[derive(Clone, Debug)]
+pub(crate) struct Ordeal {
+    p: Profile,
+    listens: bool,
+    /// True if a handshake completes first.
+    greet: bool,
+    actions: Vec<Action>,
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 2_000, failure_persistence: None, ..Default::default()
-    })]
-
-    // RFC 6675-4-1, 6675-4-3, 6675-5-9, 9937-6.2-3
-    #[test]
-    fn no_segment_breaks_an_endpoint(
+prop_compose! {
+    pub(crate) fn ordeal()(
         preset in 0..PRESETS.len(),
         receive_buffer in prop_oneof![1u64..10, 0u64..100_000],
         sack in any::<bool>(),
@@ -116,25 +109,37 @@ proptest! {
         listens in any::<bool>(),
         greet in any::<bool>(),
         actions in prop::collection::vec(action(), 0..200),
-    ) {
+    ) -> Ordeal {
         let stack = StackConfig {
             tlp: switches[0], frto: switches[1], eifel: switches[2], dsack_undo: switches[3],
             ecn: if switches[4] { EcnFeedback::Accurate } else { switches[3].into() }, loss_detection: LossDetection::ALL[usize::from(switches[5])].1,
             receive_buffer, sack, timestamps, recovery, pacing, send_buffer: 1 << 20, ..PRESETS[preset].config
         };
         let p = Profile { stack, params: AnyParams::by_name(algorithm).unwrap(), mtu: 1500 };
+        Ordeal { p, listens, greet, actions }
+    }
+}
+
+impl Ordeal {
+    /// Plays the actions, and checks the endpoint after each. The result is a line for each sent segment, and the endpoint
+    /// at the end.
+    pub(crate) fn play(self) -> String {
+        let Ordeal { p, listens, greet, actions } = self;
         let mut e = Endpoint::new(&p, ISS);
-        let mut now = Time::from_millis(5);
-        if listens { e.listen() } else { e.connect() }
-        drain(&mut e, &p, now);
+        let (mut now, mut log) = (Time::from_millis(5), String::new());
+        if listens {
+            e.listen()
+        } else {
+            e.connect()
+        }
+        drain(&mut e, &p, now, &mut log);
         if greet {
             let options = Options { mss: Some(1460), sack_permitted: true, ..Options::default() };
-            let hello = Segment {
-                seq: IRS, ack: ISS.add(1), window: 9000, options, ..Segment::default()
-            };
+            let hello =
+                Segment { seq: IRS, ack: ISS.add(1), window: 9000, options, ..Segment::default() };
             let flags = if listens { Flags::SYN } else { Flags::SYN.with(Flags::ACK) };
             e.on_segment(&p, now, &Segment { flags, ..hello });
-            drain(&mut e, &p, now);
+            drain(&mut e, &p, now, &mut log);
             let options = Options::default();
             let ack = Segment { seq: IRS.add(1), flags: Flags::ACK, options, ..hello };
             e.on_segment(&p, now, &ack);
@@ -147,21 +152,45 @@ proptest! {
                     while e.deadline() <= until {
                         now = now.max(e.deadline());
                         e.on_deadline(&p, now);
-                        drain(&mut e, &p, now);
-                        prop_assert!(e.deadline() > now, "a deadline does not advance");
+                        drain(&mut e, &p, now, &mut log);
+                        assert!(e.deadline() > now, "a deadline does not advance");
                     }
                     now = until;
                 }
                 Action::Offer(n) => e.offer(n),
-                Action::Read(n) => prop_assert!(e.read(&p, now, n) <= n),
+                Action::Read(n) => assert!(e.read(&p, now, n) <= n),
                 Action::Close => e.close(),
                 Action::Abort => e.abort(),
             }
-            drain(&mut e, &p, now);
+            drain(&mut e, &p, now, &mut log);
             board::audit(&e);
-            prop_assert_eq!(e.poll_transmit(&p, now), None);
-            prop_assert!(e.control().cwnd >= u64::from(e.mss().min(p.mss())));
-            prop_assert!(e.advertised_window() <= receive_buffer.max(1 << 16));
+            assert_eq!(e.poll_transmit(&p, now), None);
+            assert!(e.control().cwnd >= u64::from(e.mss().min(p.mss())));
+            assert!(e.advertised_window() <= p.stack.receive_buffer.max(1 << 16));
         }
+        log + &format!("{e:?}")
+    }
+}
+
+/// Sends all segments.
+fn drain(e: &mut Endpoint, p: &Profile, now: Time, log: &mut String) {
+    let mut sent = 0;
+    while let Some(s) = e.poll_transmit(p, now) {
+        assert!(s.len <= p.mss() && s.options.wire_len() <= 40, "{s:?}");
+        log.push_str(&format!("{now:?} {s:?}\n"));
+        sent += 1;
+        assert!(sent < 100_000, "an endless burst");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 2_000, failure_persistence: None, ..Default::default()
+    })]
+
+    // RFC 6675-4-1, 6675-4-3, 6675-5-9, 9937-6.2-3
+    #[test]
+    fn no_segment_breaks_an_endpoint(ordeal in ordeal()) {
+        ordeal.play();
     }
 }

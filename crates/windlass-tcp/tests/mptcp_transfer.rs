@@ -127,7 +127,7 @@ prop_compose! {
 }
 
 /// Two to three paths, the two ends with their applications, and the behaviour of the paths.
-fn situation(
+pub(crate) fn situation(
     worst: u64,
 ) -> impl Strategy<Value = ([MultipathProfile; 2], [App; 2], Vec<Path>, u64)> {
     (1usize..4).prop_flat_map(move |count| {
@@ -148,7 +148,7 @@ fn transfer(p: [MultipathProfile; 2], mut apps: [App; 2], paths: Vec<Path>, seed
 }
 
 /// Streams with small steps are kept short.
-fn short(apps: [App; 2], step: u64) -> [App; 2] {
+pub(crate) fn short(apps: [App; 2], step: u64) -> [App; 2] {
     apps.map(|app| App { bytes: app.bytes.min(step.saturating_mul(300)), ..app })
 }
 

@@ -7,6 +7,7 @@ mod delivery_rate;
 mod ecn;
 mod handshake;
 mod hostile;
+mod kept;
 mod loss;
 mod mptcp_buffer;
 mod mptcp_close;

@@ -9,7 +9,7 @@ use windlass_cc::{ALGORITHMS, AnyParams, Flavour, Span, Time};
 use windlass_tcp::stack::{EcnFeedback, LossDetection, PRESETS, WindowValidation};
 use windlass_tcp::{InitialWindow, Pacing, Profile, Seq, StackConfig};
 
-fn fate() -> impl Strategy<Value = Fate> {
+pub(crate) fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         5 => Just(Fate::Deliver),
         2 => Just(Fate::Drop),
@@ -50,6 +50,7 @@ fn any_timer() -> impl Strategy<Value = rto::AnyParams> {
 
 prop_compose! {
     fn options()(
+        base in 0..PRESETS.len(),
         mss in prop_oneof![
             Just(None), (1u32..4).prop_map(Some), (1u32..200).prop_map(Some), Just(Some(1460))
         ],
@@ -65,12 +66,15 @@ prop_compose! {
             Just(InitialWindow::Rfc5681),
         ],
     ) -> StackConfig {
+        let base = PRESETS[base].config;
+        // With autotuning it is memory, which must suffice for a segment.
+        let receive_buffer = receive_buffer.max(if base.receive_autotuning { 70_000 } else { 1 });
         let [window_scaling, timestamps, sack, nagle, fast_retransmit, limited_transmit,
             idle_restart, karn] = switches;
         StackConfig {
             mss, receive_buffer, send_buffer, window_scaling, timestamps, sack, nagle,
             fast_retransmit, limited_transmit, window_validation, idle_restart, karn,
-            initial_window, ..windlass_tcp::stack::RFC
+            initial_window, ..base
         }
     }
 }
@@ -156,14 +160,8 @@ pub(crate) fn start() -> impl Strategy<Value = Time> {
     prop_oneof![Just(Time::ZERO), (0u64..1 << 62).prop_map(Time)]
 }
 
-pub(crate) fn transfer(
-    mut sides: [(Profile, App, Seq); 2],
-    at: Time,
-    delay: Span,
-    both_connect: bool,
-    fates: Vec<Fate>,
-    predicted: Option<u64>,
-) -> Option<u64> {
+/// Shortens the streams of the two sides, so that a transfer needs a limited number of segments.
+pub(crate) fn shortened(mut sides: [(Profile, App, Seq); 2]) -> [(Profile, App, Seq); 2] {
     if sides[0].1.closes_last && sides[1].1.closes_last {
         sides[0].1.closes_last = false; // one side must close first
     }
@@ -176,6 +174,18 @@ pub(crate) fn transfer(
             .unwrap();
         sides[i].1.bytes = sides[i].1.bytes.min(smallest.saturating_mul(300)).min(30_000);
     }
+    sides
+}
+
+pub(crate) fn transfer(
+    sides: [(Profile, App, Seq); 2],
+    at: Time,
+    delay: Span,
+    both_connect: bool,
+    fates: Vec<Fate>,
+    predicted: Option<u64>,
+) -> Option<u64> {
+    let sides = shortened(sides);
     let mut pipe = Pipe::new(sides, at, delay, both_connect, fates);
     pipe.predicted = predicted;
     pipe.run_to_close(300_000);

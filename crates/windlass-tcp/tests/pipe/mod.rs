@@ -69,6 +69,8 @@ pub struct Pipe {
     /// If set, each arriving segment also goes the full path on a copy of its endpoint, which must then be equal. The
     /// number of segments that the short path processed.
     pub predicted: Option<u64>,
+    /// If set, a line for each sent segment: time, side, segment.
+    pub log: Option<String>,
     delay: Span,
 }
 
@@ -113,6 +115,7 @@ impl Pipe {
             sent: 0,
             data_until_loss: None,
             predicted: None,
+            log: None,
             delay,
         };
         for i in 0..2 {
@@ -219,6 +222,9 @@ impl Pipe {
             let end = &mut self.ends[from];
             let Some(s) = end.e.poll_transmit(&end.p, self.now) else { return };
             end.check(&s);
+            if let Some(log) = &mut self.log {
+                log.push_str(&format!("{:?} {from} {s:?}\n", self.now));
+            }
             self.check_drained(from);
             let mut fate = self.fates.get(self.sent as usize).copied().unwrap_or(Fate::Deliver);
             if from == 0 && s.len > 0 {
