@@ -459,6 +459,33 @@ fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
 
 /// `__tcp_select_window`: less than half of 10,240 bytes is free.
 #[test]
+fn autotuned_window_stays_closed_until_a_segment_fits() {
+    let mut s = Script::new(plain_with(|s| {
+        (s.receive_autotuning, s.delayed_ack_segments, s.quick_acks) = (true, 1, true);
+        s.receive_buffer = 10_000; // 4335 bytes of payload in segments of 1000
+    }));
+    s.run(
+        "0 connect
+         0 > S 0
+         10 < S. 0 ack 1 mss 1000
+         10 > . 1 ack 1
+         100 < . 1+1000 ack 1
+         100 > . 1 ack 1001
+         100 < . 1001+1000 ack 1
+         100 > . 1 ack 2001
+         100 < . 2001+1000 ack 1
+         100 > . 1 ack 3001
+         100 < . 3001+1000 ack 1
+         100 > . 1 ack 4001
+         100 < . 4001+1000 ack 1
+         100 > . 1 ack 5001 win 0
+         110 read 1000                   # 335 are free
+         120 read 1000
+         120 > . 1 ack 5001 win 1335",
+    );
+}
+
+#[test]
 fn autotuned_window_advances_while_a_segment_fits_the_buffer() {
     let mut s = Script::new(plain_with(|s| {
         (s.receive_autotuning, s.delayed_ack_segments) = (true, 1);

@@ -68,7 +68,7 @@ prop_compose! {
     ) -> StackConfig {
         let base = PRESETS[base].config;
         // With autotuning it is memory, which must suffice for a segment.
-        let receive_buffer = receive_buffer.max(if base.receive_autotuning { 70_000 } else { 1 });
+        let receive_buffer = receive_buffer.max(if base.receive_autotuning { 5_000 } else { 1 });
         let [window_scaling, timestamps, sack, nagle, fast_retransmit, limited_transmit,
             idle_restart, karn] = switches;
         StackConfig {
