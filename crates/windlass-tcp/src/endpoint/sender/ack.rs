@@ -246,8 +246,10 @@ impl Endpoint {
 
     /// Notifies the controller in the phase in which the acknowledgement arrived, and then updates the phase.
     fn tell_controller(&mut self, p: &Profile, now: Time, a: &AckSummary, s: &Segment) {
-        // `tcp_may_raise_cwnd`: if reordering is common, SACK-reported data grow cwnd too.
-        let raises = a.duplicate && self.send.rack.expects_reordering(p);
+        // `tcp_may_raise_cwnd`: if reordering is common, SACK-reported data grow cwnd too, unless it is being reduced
+        // (`tcp_cong_control`).
+        let reduces = matches!(self.send.phase, Phase::Cwr | Phase::Recovery);
+        let raises = a.duplicate && !reduces && self.send.rack.expects_reordering(p);
         let event = Ack {
             acked: if raises { a.delivered } else { a.counted },
             delivered: a.delivered,
