@@ -1,5 +1,5 @@
 //! Checksums of random exchanges: every segment with its time, and the endpoints at the end. They show whether a change
-//! of the code has changed what an endpoint does. Whether the old or the new behaviour is right, the other tests decide.
+//! of the code has changed what an endpoint does. The other tests decide which behaviour is right.
 
 use crate::hostile::ordeal;
 use crate::mptcp_transfer::{short, situation};
