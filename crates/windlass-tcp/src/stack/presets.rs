@@ -260,7 +260,6 @@ pub const NS3: StackConfig = StackConfig {
     mss: Some(536),
     receive_buffer: 131_072,
     send_buffer: 131_072,
-    initial_send_buffer: 16_384,
     // The receiver does not report duplicates.
     dsack: false,
     // InitialCwnd; 1 before release 3.36.
@@ -350,7 +349,6 @@ pub const UIP: StackConfig = StackConfig {
     // UIP_RECEIVE_WINDOW is UIP_TCP_MSS, because the buffer holds one packet.
     receive_buffer: 1_460,
     send_buffer: 1_460,
-    initial_send_buffer: 16_384,
     loss_cut: LossCut::Flight,
     flight_limit: 1,
     window_scaling: false,
