@@ -69,9 +69,9 @@ def share(k: int, n: int) -> str:
     return f"{100 * k / n:.1f} % ({100 * low:.1f} to {100 * high:.1f})" if n else "–"
 
 
-# Tests are added for survivors. The end of the order therefore shows the present tests better than the whole sample.
+# Tests are added for survivors. The latest mutants therefore show the present tests better than the whole sample.
 LAST = 40
-HEAD = ["part", "tested", "found when drawn (95 % CI)", f"the last {LAST} (95 % CI)", "found now", "accepted", "open", "unviable", "last date"]
+HEAD = ["part", "tested", "found when drawn (95 % CI)", f"the latest {LAST} (95 % CI)", "found now", "accepted", "open", "unviable", "last date"]
 
 
 def summary() -> list[list[object]]:
@@ -81,13 +81,13 @@ def summary() -> list[list[object]]:
         groups[row["part"]].append(row)
     found = []
     for part, mine in groups.items():
-        viable = sorted((row for row in mine if row["drawn"] != "unviable"), key=lambda row: place(row["mutant"]))
+        viable = sorted((row for row in mine if row["drawn"] != "unviable"), key=lambda row: (row["date"], place(row["mutant"])))
         missed = [row for row in viable if row["now"] == "missed"]
         spared = sum((part, row["mutant"]) in known for row in missed)
         drawn, n = [row["drawn"] != "missed" for row in viable], len(viable)
         now = f"{100 * (n - len(missed)) / (n - spared):.1f} %" if n > spared else "–"
         last = share(sum(drawn[-LAST:]), min(n, LAST))
-        found.append([part, n, share(sum(drawn), n), last, now, spared, len(missed) - spared, len(mine) - n, max(row["date"] for row in mine)])
+        found.append([part, n, share(sum(drawn), n), last, now, spared, len(missed) - spared, len(mine) - n, max(row["date"] for row in mine)[:10]])
     return found
 
 

@@ -5,7 +5,7 @@ use crate::script::{PEER_ISS, Script, plain, plain_with, segment};
 use windlass_cc::setup::{Counting, Setup};
 use windlass_cc::{Flavour, Span, Time};
 use windlass_tcp::stack::Lies;
-use windlass_tcp::{Preset, Profile};
+use windlass_tcp::{Preset, Profile, StackConfig};
 
 fn delaying(segments: u32) -> Script {
     Script::connected(plain_with(|s| s.delayed_ack_segments = segments))
@@ -458,6 +458,26 @@ fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
 }
 
 /// `__tcp_select_window`: less than half of 10,240 bytes is free.
+#[test]
+fn acknowledgement_whose_delay_ends_within_a_quarter_leaves_at_once() {
+    for (at, answer) in [(279, ""), (280, "280 > . 1101 ack 267")] {
+        let mut s = Script::connected(plain_with(|s| {
+            (s.rules, s.quick_acks, s.delayed_ack_segments) = (Flavour::Linux, true, 2);
+        }));
+        s.run(&format!(
+            "100 < . 1+265 ack 1
+             100 > . 1 ack 266
+             100 read 265
+             100 offer 1100
+             100 > . 1+1000 ack 266
+             100 > . 1001+100 ack 266
+             130 < F. 266 ack 1              # delayed by 200 ms
+             {at} < . 267 ack 1001
+             {answer}"
+        ));
+    }
+}
+
 #[test]
 fn autotuned_window_stays_closed_until_a_segment_fits() {
     let mut s = Script::new(plain_with(|s| {
