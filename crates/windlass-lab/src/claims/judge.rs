@@ -185,8 +185,11 @@ impl Asked {
             Decision::Contradicted => Verdict::Contradicted,
             Decision::Open => Verdict::Undecided,
         };
-        let open =
-            if verdict == Verdict::Undecided { self.runs_in_words(terms) } else { String::new() };
+        let open = if verdict == Verdict::Undecided {
+            self.runs_in_words(claim, terms)
+        } else {
+            String::new()
+        };
         let words = [
             format!("{}.", verdict.badge().heading()),
             self.size_in_words(claim, terms),
@@ -240,7 +243,7 @@ impl Asked {
         let center = sign * sample.center();
         // A run without a value counts as the worst value, which is infinite.
         if !center.is_finite() {
-            return "infinite, because one side has no value in some runs".to_owned();
+            return "infinite, because some runs have no value".to_owned();
         }
         let unit = unit(claim);
         let ends = sample.interval(terms.level).map(|ends| ends.map(|end| sign * end));
@@ -255,7 +258,7 @@ impl Asked {
     }
 
     /// The number of runs that would decide the claim, and a remark if the claim alone would be decided.
-    fn runs_in_words(&self, terms: Terms) -> String {
+    fn runs_in_words(&self, claim: &Claim, terms: Terms) -> String {
         let alone = match self.question.decide(ALPHA) {
             Decision::Open => String::new(),
             _ => format!(
@@ -271,11 +274,20 @@ impl Asked {
             Some(wanted) if wanted > self.runs => {
                 format!("About {wanted} runs of each point would decide it.")
             }
+            _ if self.is_mean_of_infinite_values(claim) => "A mean with an infinite value has no interval; the `median` as `statistic` has one.".to_owned(),
             _ => format!(
                 "Compared with how much the runs vary, the estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."
             ),
         };
         format!("{}{alone}{wanted}", self.open_part(terms))
+    }
+
+    /// True if no number of runs gives an interval, because the statistic is the mean and a run has no value.
+    fn is_mean_of_infinite_values(&self, claim: &Claim) -> bool {
+        let Question { size, effect } = &self.question;
+        let samples = [size.as_ref().map(|s| &s.0), effect.as_ref().map(|s| &s.0)];
+        let infinite = |sample: &&Sample| !sample.center().is_finite();
+        claim.statistic == Statistic::Mean && samples.iter().flatten().any(infinite)
     }
 
     /// The open one of two questions, if the other is decided for the claim.
