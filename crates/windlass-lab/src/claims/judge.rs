@@ -185,11 +185,8 @@ impl Asked {
             Decision::Contradicted => Verdict::Contradicted,
             Decision::Open => Verdict::Undecided,
         };
-        let open = if verdict == Verdict::Undecided {
-            self.runs_in_words(claim, terms)
-        } else {
-            String::new()
-        };
+        let open =
+            if verdict == Verdict::Undecided { self.runs_in_words(terms) } else { String::new() };
         let words = [
             format!("{}.", verdict.badge().heading()),
             self.size_in_words(claim, terms),
@@ -258,7 +255,7 @@ impl Asked {
     }
 
     /// The number of runs that would decide the claim, and a remark if the claim alone would be decided.
-    fn runs_in_words(&self, claim: &Claim, terms: Terms) -> String {
+    fn runs_in_words(&self, terms: Terms) -> String {
         let alone = match self.question.decide(ALPHA) {
             Decision::Open => String::new(),
             _ => format!(
@@ -267,6 +264,9 @@ impl Asked {
                 terms.family
             ),
         };
+        let Question { size, effect } = &self.question;
+        let mut samples = size.iter().map(|(s, _)| s).chain(effect.iter().map(|(s, _)| s));
+        let infinite = samples.any(|sample| !sample.center().is_finite());
         let wanted = match self.question.runs_wanted(terms.level) {
             Some(wanted) if self.runs < MIN_RUNS as u64 => {
                 format!("At least {wanted} runs of each point are needed to decide it.")
@@ -274,20 +274,14 @@ impl Asked {
             Some(wanted) if wanted > self.runs => {
                 format!("About {wanted} runs of each point would decide it.")
             }
-            _ if self.is_mean_of_infinite_values(claim) => "A mean with an infinite value has no interval; the `median` as `statistic` has one.".to_owned(),
+            _ if infinite => {
+                "The number of runs that would decide it is unknown, because the estimate is infinite.".to_owned()
+            }
             _ => format!(
                 "Compared with how much the runs vary, the estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."
             ),
         };
         format!("{}{alone}{wanted}", self.open_part(terms))
-    }
-
-    /// True if no number of runs gives an interval, because the statistic is the mean and a run has no value.
-    fn is_mean_of_infinite_values(&self, claim: &Claim) -> bool {
-        let Question { size, effect } = &self.question;
-        let samples = [size.as_ref().map(|s| &s.0), effect.as_ref().map(|s| &s.0)];
-        let infinite = |sample: &&Sample| !sample.center().is_finite();
-        claim.statistic == Statistic::Mean && samples.iter().flatten().any(infinite)
     }
 
     /// The open one of two questions, if the other is decided for the claim.

@@ -9,6 +9,7 @@ fn all_records() -> Vec<RunRecord> {
         let s = seed as f64;
         all.push(run("e", "large", seed, 1e6 + s * 1e-6));
         all.push(run("e", "wide", seed, 1e6 + s * 1e-3));
+        all.push(run("e", "half", seed, if seed < 10 { s } else { f64::INFINITY }));
         all.push(run("e", "never", seed, f64::INFINITY));
         all.push(run("e", "no-end", seed, f64::INFINITY));
         all.push(run("e", "small", seed, s / 100.0));
@@ -104,12 +105,23 @@ fn notes_of_sizes() {
         (
             of(&metric("never"), 1e6, 1.0, "statistic = 'mean'"),
             "undecided: -, 20 runs",
-            "Undecided. Measured infinite, because some runs have no value; the claim is 1000000 s ± 1. A mean with an infinite value has no interval; the `median` as `statistic` has one.",
+            "Undecided. Measured infinite, because some runs have no value; the claim is 1000000 s ± 1. The number of runs that would decide it is unknown, because the estimate is infinite.",
+        ),
+        // The sixth value is 6 s and inside, and more than half of the values are infinite.
+        (
+            of(&metric("half"), 6.0, 1.0, ""),
+            "undecided: -, 20 runs",
+            "Undecided. Measured infinite, because some runs have no value; the claim is 6 s ± 1. The number of runs that would decide it is unknown, because the estimate is infinite.",
+        ),
+        (
+            of(&metric("slow"), 30.5, 0.0, "statistic = 'mean'"),
+            "undecided: 30.5000 [27.7312, 33.2688], 20 runs",
+            "Undecided. Measured 30.5 s (90 % CI 28.2 to 32.8; 20 runs); the claim is 30.5 s ± 0. Compared with how much the runs vary, the estimate is so close to the edge of the claim that even 10000 runs like these would not decide it.",
         ),
         (
             of(&metric("stuck"), 1e6, 1.0, "statistic = 'mean'"),
             "undecided: -, 20 runs",
-            "Undecided. Measured infinite, because some runs have no value; the claim is 1000000 s ± 1. A mean with an infinite value has no interval; the `median` as `statistic` has one.",
+            "Undecided. Measured infinite, because some runs have no value; the claim is 1000000 s ± 1. The number of runs that would decide it is unknown, because the estimate is infinite.",
         ),
         (
             of(&metric("fixed"), 7.5, 0.5, ""),
