@@ -320,3 +320,6 @@ fn fraction(relative: Option<f64>) -> Result<(), String> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -254,4 +254,70 @@ mod tests {
             assert!(message.contains(expected), "{message} does not contain {expected}");
         }
     }
+
+    /// Measures from `m1` on. Each measure is the absolute value of the next measure.
+    fn nested(depth: usize) -> String {
+        let link = |n: usize| match n == depth {
+            true => format!("{{ {METRIC} }}"),
+            false => format!("{{ abs = {{ measure = 'm{}' }} }}", n + 1),
+        };
+        let all: String = (1..=depth)
+            .map(|n| format!("[[measure]]\nname = 'm{n}'\nis = {}\n", link(n)))
+            .collect();
+        all + CLAIM
+    }
+
+    #[test]
+    fn named_measures_nest_twelve_deep_and_may_occur_in_each_part() {
+        let of = |depth: usize, measure: &str| {
+            parse(
+                &nested(depth)
+                    .replace(METRIC, "METRIC")
+                    .replacen("measure = { METRIC }", &format!("measure = {{ {measure} }}"), 1)
+                    .replace("METRIC", METRIC),
+                "f",
+            )
+        };
+        let claims = of(12, "measure = 'm1'").unwrap();
+        assert_eq!(claims[0].quantities().len(), 12);
+        let claims = of(12, "sum = [{ measure = 'm1' }, { measure = 'm12' }, { measure = 'm1' }]");
+        assert_eq!(claims.unwrap()[0].quantities().len(), 1 + 12 + 1 + 12);
+        assert_eq!(
+            of(13, "measure = 'm1'").unwrap_err().to_string(),
+            "f:36:16: claim `a` nests named measures more than 12 deep; write the measure out"
+        );
+        assert_eq!(
+            of(1, "sum = [{ measure = 'm1' }, { measure = 'x' }]").unwrap_err().to_string(),
+            "f:10:42: claim `a` reads the measure `x`, which is not in this file; there are `m1`"
+        );
+    }
+
+    #[test]
+    fn a_baseline_may_be_a_named_measure() {
+        let baseline = "direction = { less_than = { measure = 'b' } }";
+        let text = format!("{NAMED}{CLAIM}{baseline}").replacen("e/p", "e/q", 1);
+        let claims = parse(&text, "f").unwrap();
+        let read = |q: &Quantity| match q {
+            Quantity::Metric(at) => at.at.clone(),
+            other => other.key().to_owned(),
+        };
+        let read: Vec<String> = claims[0].quantities().into_iter().map(read).collect();
+        assert_eq!(read, ["e/p", "e/q"]);
+        assert_eq!(
+            parse(&text.replace("'b' }", "'c' }"), "f").unwrap_err().to_string(),
+            "f:12:29: claim `a` reads the measure `c`, which is not in this file; did you mean `b`?"
+        );
+    }
+
+    #[test]
+    fn two_claims_are_in_the_order_of_the_file() {
+        let text = format!("{}{CLAIM}", CLAIM.replace("'a'", "7"));
+        let claims = parse(&text, "f").unwrap();
+        assert_eq!([&claims[0].id, &claims[1].id], ["7", "a"]);
+        assert_eq!(
+            claims[0].without_place(),
+            Claim { id: "7".into(), ..claims[1].without_place() }
+        );
+        assert!(claims[0].span.end <= claims[1].span.start, "{:?}", claims[1].span);
+    }
 }

@@ -240,7 +240,7 @@ impl Asked {
         let center = sign * sample.center();
         // A run without a value counts as the worst value, which is infinite.
         if !center.is_finite() {
-            return "infinite, because one side has no value in some runs".to_owned();
+            return "infinite, because some runs have no value".to_owned();
         }
         let unit = unit(claim);
         let ends = sample.interval(terms.level).map(|ends| ends.map(|end| sign * end));
@@ -264,12 +264,18 @@ impl Asked {
                 terms.family
             ),
         };
+        let Question { size, effect } = &self.question;
+        let mut samples = size.iter().map(|(s, _)| s).chain(effect.iter().map(|(s, _)| s));
+        let infinite = samples.any(|sample| !sample.center().is_finite());
         let wanted = match self.question.runs_wanted(terms.level) {
             Some(wanted) if self.runs < MIN_RUNS as u64 => {
                 format!("At least {wanted} runs of each point are needed to decide it.")
             }
             Some(wanted) if wanted > self.runs => {
                 format!("About {wanted} runs of each point would decide it.")
+            }
+            _ if infinite => {
+                "The number of runs that would decide it is unknown, because the estimate is infinite.".to_owned()
             }
             _ => format!(
                 "Compared with how much the runs vary, the estimate is so close to the edge of the claim that even {MAX_RUNS} runs like these would not decide it."

@@ -311,3 +311,6 @@ impl Claim {
         self.statement.as_deref().unwrap_or(&self.id)
     }
 }
+
+#[cfg(test)]
+mod tests;

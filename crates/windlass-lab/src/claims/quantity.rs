@@ -177,3 +177,6 @@ impl Quantity {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

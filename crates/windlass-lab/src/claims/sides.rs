@@ -133,12 +133,6 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-#[test]
-fn the_name_of_a_side_has_the_parts_that_the_other_side_lacks() {
-    assert_eq!(parts("cwnd_max.p = 0.1%"), ["cwnd_max", "p = 0.1%"]);
-    assert_eq!(parts("fig14.icc-tcp.largest"), ["fig14", "icc-tcp", "largest"]);
-}
-
 /// True if two runs have the same packets; the names of their algorithms may differ.
 fn same_packets(a: &RunRecord, b: &RunRecord) -> bool {
     let flow = |f: &FlowResult| (f.completion_s, f.delivered_bytes, f.goodput_bps, f.retransmits);
@@ -183,3 +177,6 @@ pub(super) fn identical_runs([a, b]: [&Quantity; 2], records: &[RunRecord]) -> O
     }
     (a.len() == b.len() && compared > 0).then_some(compared)
 }
+
+#[cfg(test)]
+mod tests;

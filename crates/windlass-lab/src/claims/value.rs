@@ -236,15 +236,4 @@ impl Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn median_extreme_and_trend_of_a_row() {
-        let rows = [[3.0, 1.0, 2.0, 8.0], [5.0, 5.0, 5.0, 5.0]];
-        assert_eq!(rows.map(|row| median(&row)), [2.5, 5.0]);
-        assert_eq!(rows.map(|row| extreme(&row, f64::max)), [8.0, 5.0]);
-        assert_eq!(rows.map(|row| trend(&row)), [(4.0 - 2.0) / 6.0, 0.0]);
-        assert!(median(&[1.0, f64::NAN]).is_nan());
-    }
-}
+mod tests;

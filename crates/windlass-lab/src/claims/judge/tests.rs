@@ -6,6 +6,8 @@ use crate::claims::{LeastEffect, parse};
 use crate::experiment::Plan;
 use crate::run::RunRecord;
 
+mod notes;
+
 fn records() -> Vec<RunRecord> {
     let mut all = Vec::new();
     for seed in 1..=20 {

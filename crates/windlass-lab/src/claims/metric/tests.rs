@@ -168,3 +168,132 @@ fn a_star_matches_any_text_and_many_stars_take_no_longer() {
     }
     assert!(!matches(&format!("{}b", "*a".repeat(40)), &"a".repeat(4000)));
 }
+
+#[test]
+fn a_metric_needs_a_part_of_the_scenario_with_its_name() {
+    let scenario =
+        |text: &str| Scenario::from_str(text, "s.toml").unwrap_or_else(|e| panic!("{e}"));
+    let two_paths = scenario(include_str!("../../../../../scenarios/two-path.toml"));
+    let cell = scenario(include_str!("../../../../../scenarios/wifi-cell.toml"));
+    let meter = scenario(include_str!("../../../../../scenarios/nb-iot-meter.toml"));
+    let said = |scenario: &Scenario, path: &str| {
+        let metric = Metric::parse(path).unwrap();
+        metric.check(scenario, |name| name == metric.name).err().unwrap_or_default()
+    };
+    for (scenario, path) in [
+        (&two_paths, "flow.download.completion_s"),
+        (&two_paths, "multipath.download.reinjections"),
+        (&two_paths, "subflow.download:lte.share"),
+        (&cell, "link.wire:ap>server.drops"),
+        (&cell, "link.wire:server>ap.drops"),
+        (&cell, "cell.cell.airtime"),
+        (&cell, "station.cell:s4.offered"),
+        (&cell, "run.goodput_bps"),
+    ] {
+        assert_eq!(said(scenario, path), "", "{path}");
+    }
+    for (scenario, path, expected) in [
+        (&two_paths, "flow.upload.completion_s", "flow `upload` not found; there are `download`"),
+        (
+            &cell,
+            "multipath.upload-1.reinjections",
+            "multipath flow `upload-1` not found; none exists",
+        ),
+        (
+            &two_paths,
+            "subflow.download:lt.share",
+            "subflow `download:lt` not found; did you mean `download:lte`?",
+        ),
+        (&cell, "link.wire:ap>s1.drops", "link direction `wire:ap>s1` not found; "),
+        (&two_paths, "cell.cell.airtime", "cell `cell` not found; none exists"),
+        (&cell, "station.cell:s5.offered", "station `cell:s5` not found; did you mean "),
+    ] {
+        let found = said(scenario, path);
+        assert!(found.starts_with(expected), "{found}");
+    }
+    // The device of a link with a radio is a station of the cell of this link.
+    let (link, spec) = meter.links.iter().find_map(|l| Some((l, l.radio.as_ref()?))).unwrap();
+    let device = &meter.nodes[[link.a, link.b][spec.radio.device]];
+    let other = &meter.nodes[[link.b, link.a][spec.radio.device]];
+    assert_eq!(said(&meter, &format!("cell.{}.airtime", link.name)), "");
+    assert_eq!(said(&meter, &format!("station.{}:{device}.offered", link.name)), "");
+    assert_ne!(said(&meter, &format!("station.{}:{other}.offered", link.name)), "");
+}
+
+#[test]
+fn a_missing_value_counts_as_infinite_in_the_worse_direction() {
+    let worst = |path: &str| Metric::parse(path).unwrap().worst();
+    assert_eq!(worst("flow.f.completion_s"), f64::INFINITY);
+    assert_eq!(worst("flow.f.goodput_bps"), f64::NEG_INFINITY);
+    assert!(worst("flow.f.cwnd_bytes").is_nan());
+    let unit = |path: &str| Metric::parse(path).unwrap().unit();
+    assert_eq!(
+        ["completion_s", "goodput_bps", "rto_count", "srtt_ms"]
+            .map(|f| unit(&format!("flow.f.{f}"))),
+        ["s", "bit/s", "", "ms"]
+    );
+}
+
+#[test]
+fn a_mean_over_parts_needs_the_value_of_each() {
+    let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    for (name, srtt_ms) in [("g", Some(80.0)), ("h", Some(90.0)), ("i", None)] {
+        let other = windlass_sim::FlowResult { name: name.into(), srtt_ms, ..run.flows[0].clone() };
+        run.flows.push(other);
+    }
+    let metric = Metric::parse("flow.f.srtt_ms").unwrap();
+    let mean = |names: &str| metric.mean(&run, |name| names.contains(name));
+    let values = |names: &str| metric.values(&run, |name| names.contains(name));
+    assert_eq!((mean("f"), mean("fg"), mean("fgh")), (Some(40.0), Some(60.0), Some(70.0)));
+    assert_eq!((mean("fi"), mean("")), (None, None));
+    assert_eq!(
+        (values("gf"), values("hi"), values("")),
+        (Some(vec![40.0, 80.0]), None, Some(vec![]))
+    );
+    assert_eq!(metric.of(&run), Some(40.0));
+    assert_eq!(Metric::of_run("end_s", &run), Some(100.0));
+    assert_eq!(Metric::of_run("srtt_ms", &run), None);
+}
+
+/// A flow without a deadline has no late messages.
+#[test]
+fn parts_to_which_a_field_does_not_apply_are_left_out_of_a_mean() {
+    let mut run = crate::claims::fixtures::run("e", "p", 1, 2.0);
+    let with = run.flows[0].clone();
+    run.flows.push(windlass_sim::FlowResult { name: "g".into(), messages: None, ..with });
+    run.flows[0].messages = Some(MessageResult { sent: 8, late: 2, ..Default::default() }.into());
+    let metric = Metric::parse("flow.f.messages_late").unwrap();
+    assert_eq!(metric.values(&run, |_| true), Some(vec![2.0]));
+    assert_eq!(metric.mean(&run, |_| true), Some(2.0));
+}
+
+/// Compares with the definition: a star takes no letter, or the first letter and itself.
+#[test]
+fn patterns_match_as_their_definition_says() {
+    fn defined(pattern: &[u8], text: &[u8]) -> bool {
+        match (pattern.split_first(), text.split_first()) {
+            (None, _) => text.is_empty(),
+            (Some((b'*', rest)), None) => defined(rest, text),
+            (Some((b'*', rest)), Some((_, more))) => defined(rest, text) || defined(pattern, more),
+            (Some((a, rest)), Some((b, more))) => a == b && defined(rest, more),
+            (Some(_), None) => false,
+        }
+    }
+    let words = |letters: &'static str, longest: usize| {
+        let mut all = vec![String::new()];
+        let mut last = all.clone();
+        for _ in 0..longest {
+            last =
+                last.iter().flat_map(|w| letters.chars().map(move |c| format!("{w}{c}"))).collect();
+            all.extend(last.clone());
+        }
+        all
+    };
+    let texts = words("ab", 5);
+    for pattern in words("ab*", 5) {
+        for text in &texts {
+            let expected = defined(pattern.as_bytes(), text.as_bytes());
+            assert_eq!(matches(&pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}
