@@ -459,7 +459,7 @@ fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
 
 /// `__tcp_select_window`: less than half of 10,240 bytes is free.
 #[test]
-fn acknowledgement_whose_delay_ends_within_a_quarter_leaves_at_once() {
+fn ack_leaves_at_once_in_the_last_quarter_of_its_delay() {
     for (at, answer) in [(279, ""), (280, "280 > . 1101 ack 267")] {
         let mut s = Script::connected(plain_with(|s| {
             (s.rules, s.quick_acks, s.delayed_ack_segments) = (Flavour::Linux, true, 2);
