@@ -5,7 +5,7 @@ use crate::script::{PEER_ISS, Script, plain, plain_with, segment};
 use windlass_cc::setup::{Counting, Setup};
 use windlass_cc::{Flavour, Span, Time};
 use windlass_tcp::stack::Lies;
-use windlass_tcp::{Preset, Profile, StackConfig};
+use windlass_tcp::{Preset, Profile};
 
 fn delaying(segments: u32) -> Script {
     Script::connected(plain_with(|s| s.delayed_ack_segments = segments))
