@@ -78,7 +78,7 @@ fn mfvl_decides_at_its_deadlines_only_while_there_is_data() {
     }
 }
 
-/// MFVL compares the shares of retransmitted segments. The path with the smaller share carries fewer segments.
+/// MFVL compares the shares of retransmitted segments, and not their numbers. The slow path carries fewer segments.
 #[test]
 fn mfvl_runs_mfast_on_the_path_that_retransmits_the_smaller_share() {
     let never_coupled = Ratio::of(1_000, 1);
@@ -92,14 +92,23 @@ fn mfvl_runs_mfast_on_the_path_that_retransmits_the_smaller_share() {
     let p = MultipathProfile::new(MultipathConfig::default(), vec![path; 2]).unwrap();
     let (fast, slow) =
         (Path::rated(20, 10), Path { byte_ns: 40_000, queue: 5_000, ..Path::clean(200) });
-    let paths = vec![Path { loss: 20, ..fast }, Path { loss: 10, ..slow }];
-    let mut net = Net::transfer(p, 1 << 40, paths, 3);
-    net.run_until(20_100);
-    let client = &net.ends[0].c;
-    let [many, few] = [0, 1].map(|i| client.path_stats(i));
-    assert!(many.data_segments > 10 * few.data_segments && few.retransmits > 0);
-    assert!(many.retransmits * few.data_segments > few.retransmits * many.data_segments);
-    assert_eq!([0, 1].map(|i| client.mode(i)), [MVEGAS, MFAST]);
+    for (losses, fast_has_more, modes) in
+        [([20, 10], true, [MVEGAS, MFAST]), ([10, 40], false, [MFAST, MVEGAS])]
+    {
+        let paths = vec![
+            Path { loss: losses[0], ..fast.clone() },
+            Path { loss: losses[1], ..slow.clone() },
+        ];
+        let mut net = Net::transfer(p.clone(), 1 << 40, paths, 3);
+        net.run_until(20_100);
+        let client = &net.ends[0].c;
+        let [many, few] = [0, 1].map(|i| client.path_stats(i));
+        assert!(many.data_segments > 10 * few.data_segments && few.retransmits > 0);
+        assert!(many.retransmits > few.retransmits);
+        let more = many.retransmits * few.data_segments > few.retransmits * many.data_segments;
+        assert_eq!(more, fast_has_more, "the shares");
+        assert_eq!([0, 1].map(|i| client.mode(i)), modes);
+    }
 }
 
 #[test]
