@@ -123,7 +123,7 @@ prop_compose! {
 impl Ordeal {
     /// Plays the actions, and checks the endpoint after each. The result is a line for each sent segment, and the endpoint
     /// at the end.
-    pub(crate) fn play(self) -> String {
+    pub(crate) fn play(self) -> (String, String) {
         let Ordeal { p, listens, greet, actions } = self;
         let mut e = Endpoint::new(&p, ISS);
         let (mut now, mut log) = (Time::from_millis(5), String::new());
@@ -168,7 +168,7 @@ impl Ordeal {
             assert!(e.control().cwnd >= u64::from(e.mss().min(p.mss())));
             assert!(e.advertised_window() <= p.stack.receive_buffer.max(1 << 16));
         }
-        log + &format!("{e:?}")
+        (log, format!("{e:?}"))
     }
 }
 

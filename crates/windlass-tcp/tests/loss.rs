@@ -1,9 +1,9 @@
 //! Loss detection and recovery: RFC 5681, 6582, 6298, 3042.
 
 use crate::script::{Script, plain, plain_with};
+use windlass_cc::AnyParams;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::rto::{self, Rfc6298Params};
-use windlass_cc::{AnyParams, CrossLayer, Rate, Span, Time};
 use windlass_tcp::{InitialWindow, Profile};
 
 fn recovery(name: &'static str) -> Profile {
@@ -11,7 +11,7 @@ fn recovery(name: &'static str) -> Profile {
 }
 
 /// A transfer of ten segments of 1000 bytes, sent at 100 ms.
-fn ten_segments(p: Profile) -> Script {
+pub(crate) fn ten_segments(p: Profile) -> Script {
     let mut s = Script::connected(p);
     s.run(
         "100 offer 10000
@@ -93,31 +93,6 @@ fn the_second_duplicate_triggers_the_fast_retransmit_of_cocoa3plus() {
          300 = cwnd 2000               # RFC 6582: nothing is in flight
          300 = fast_retransmits 1",
     );
-}
-
-#[test]
-fn a_long_queue_of_the_station_stops_the_growth_of_cocoa3plus() {
-    for (queue_len, cwnd) in [(12, 12_000), (13, 11_000)] {
-        let mut p = plain();
-        p.params = AnyParams::by_name("cocoa3plus").unwrap();
-        let hold = p.params.info().params.iter().position(|param| param.name == "hold");
-        p.params.set(hold.expect("a parameter"), 1);
-        let mut s = ten_segments(p);
-        s.run("200 < . 1 ack 1001");
-        // A quarter of the base RTT of 100 ms is 12.5 packets.
-        let layers = CrossLayer {
-            queue_len,
-            queue_limit: 30,
-            hops: 3,
-            failure_share: 0,
-            battery: 65_536,
-            service_rate: Rate(1_000_000),
-            service_time: Span::from_millis(2),
-            base_rtt: Span::NONE,
-        };
-        s.e.on_cross_layer(&s.p, Time::from_millis(200), &layers);
-        s.run(&format!("201 < . 1 ack 2001\n201 = cwnd {cwnd}"));
-    }
 }
 
 // RFC 6675-5-2

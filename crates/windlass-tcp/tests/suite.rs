@@ -3,6 +3,7 @@
 mod accurate_ecn;
 mod board;
 mod close;
+mod cross_layer;
 mod delivery_rate;
 mod ecn;
 mod handshake;
@@ -28,6 +29,7 @@ mod proofs;
 mod quick_start;
 mod rack;
 mod receive;
+mod receive_linux;
 mod reno_ber;
 mod sack;
 mod scoreboard;

@@ -81,7 +81,7 @@ fn dense_loss(quick: bool) -> Vec<Cell> {
         for loss in [1.0, 5.0, 10.0] {
             for (id, seconds) in algorithms {
                 let Some(algorithm) = by_id(id) else { continue };
-                // A few runs of BBR at such losses lose their estimate of the rate for seconds, and halve their goodput.
+                // At such losses a single run of BBR can end startup at a third of the rate.
                 let seeds = if id == "bbr" && loss >= 5.0 { 24 } else { 6 };
                 let case =
                     Case { grid: &DENSE_LOSS, traffic: Traffic::Endless, condition: USUAL, seeds };

@@ -193,7 +193,7 @@ fn ecn(feedback: EcnFeedback) -> Sysctl {
 }
 
 /// Formats `tcp_rmem` or `tcp_wmem`: minimum, initial and maximum size.
-fn buffer(greatest: u64, initial: u64) -> String {
+pub fn buffer(greatest: u64, initial: u64) -> String {
     let greatest = greatest.clamp(1, i32::MAX as u64);
     format!("{} {} {greatest}", greatest.min(4_096), greatest.min(initial))
 }

@@ -7,7 +7,7 @@ use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 use crate::script::settings::Settings;
 use windlass_testbed::live::Error;
 use windlass_testbed::live::algorithm::of_flow;
-use windlass_testbed::live::settings::{Settings as Told, Sysctl};
+use windlass_testbed::live::settings::{Settings as Told, Sysctl, buffer};
 
 /// Name of the connection in errors.
 pub(super) const NAME: &str = "script";
@@ -32,13 +32,11 @@ pub(super) fn told(settings: &Settings) -> Result<(Told, &'static str), Error> {
     let mut told = Told::new(&flow, ReceiveWindow::Pinned);
     // The kernel normally enlarges the send buffer as data are acknowledged. Here it has its full size from
     // the start, so that each write is accepted as a whole.
-    let size = settings.stack.send_buffer;
-    let value = format!("{} {size} {size}", size.min(4_096));
-    told.sysctls.push(Sysctl::new("tcp_wmem", value));
+    let stack = &settings.stack;
+    told.sysctls.push(Sysctl::new("tcp_wmem", buffer(stack.send_buffer, stack.send_buffer)));
     // The kernel's own receive buffer, also for a window without scaling.
-    let size = settings.stack.receive_buffer;
-    let first = settings.stack.initial_receive_buffer.min(size);
-    told.sysctls.push(Sysctl::new("tcp_rmem", format!("{} {first} {size}", size.min(4_096))));
+    let receive = buffer(stack.receive_buffer, stack.initial_receive_buffer);
+    told.sysctls.push(Sysctl::new("tcp_rmem", receive));
     // A script for accurate ECN is not played with other feedback.
     told.sysctls.iter_mut().for_each(|sysctl| sysctl.otherwise = None);
     if settings.sets_receive_buffer {
