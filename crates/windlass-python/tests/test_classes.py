@@ -25,18 +25,11 @@ def compared(scenario, folder, seeds=4, **given):
     return repr(c), (folder / "summary.parquet").read_bytes(), c.ranking.to_dict(), c.harm.to_dict()
 
 
-def test_comparison_with_a_killed_process_has_the_bytes_of_a_serial_one(lossy, tmp_path):
+def test_comparison_with_a_killed_process_has_the_bytes_of_a_serial_one(lossy, tmp_path, dying):
     serial = compared(lossy, tmp_path / "serial", jobs=1)
     assert "Scalable" in serial[2]["algorithm"]
-    executor, killed = pool(), []
-
-    def kill(made, total):
-        if made >= 5 and not killed:
-            killed.append(next(iter(executor._processes)))
-            os.kill(killed[0], signal.SIGKILL)
-
     with pytest.raises(wl.RunError, match="resumes"):
-        compared(lossy, tmp_path / "pool", executor=executor, progress=kill)
+        compared(lossy, tmp_path / "pool", executor=dying)
     kept = len(wl.load(tmp_path / "pool"))
     assert 5 <= kept < 60
     with pool() as again:

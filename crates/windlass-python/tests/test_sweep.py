@@ -63,20 +63,10 @@ def test_sweep_with_until_makes_the_same_runs_on_an_executor(lossy, tmp_path):
     assert set(elsewhere.points["standing"]) <= {"narrow", "not-narrow"}
 
 
-def test_no_run_is_lost_with_a_killed_process(sweep, tmp_path):
+def test_no_run_is_lost_with_a_killed_process(sweep, tmp_path, dying):
     sweep.run(tmp_path / "whole")
-    executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-
-    killed = []
-
-    def kill(made: int, total: int) -> None:
-        if made >= 5 and not killed:
-            killed.extend(executor._processes)
-            for pid in killed:
-                os.kill(pid, signal.SIGKILL)
-
     with pytest.raises(wl.RunError, match="resumes"):
-        sweep.run(tmp_path / "killed", executor=executor, progress=kill)
+        sweep.run(tmp_path / "killed", executor=dying)
     kept = len(wl.load(tmp_path / "killed"))
     assert 5 <= kept < 32
     told = []
