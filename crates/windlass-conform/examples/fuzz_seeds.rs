@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use windlass_conform::bytes::encode;
 use windlass_conform::check::history;
-use windlass_conform::generate;
+use windlass_conform::vectors;
 
 fn main() -> ExitCode {
     let Some(dir) = std::env::args_os().nth(1).map(PathBuf::from) else {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
 fn write(dir: &PathBuf) -> Result<usize, Box<dyn std::error::Error>> {
     std::fs::create_dir_all(dir)?;
     let mut count = 0;
-    for file in generate().iter().filter(|file| file.path.ends_with(".jsonl")) {
+    for file in vectors() {
         let history = history(file.path.as_ref(), &file.text)?;
         let name = file.path.replace('/', "-").replace(".jsonl", "");
         std::fs::write(dir.join(name), encode(&history))?;

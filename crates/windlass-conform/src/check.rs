@@ -94,11 +94,14 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>, CheckError> {
     Ok(found)
 }
 
+/// The text of a file.
+pub fn read(path: &Path) -> Result<String, CheckError> {
+    fs::read_to_string(path).map_err(|error| CheckError::Io { path: path.to_path_buf(), error })
+}
+
 /// Reads a vector and plays it to its algorithm.
 pub fn check_file(path: &Path) -> Result<Outcome, CheckError> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| CheckError::Io { path: path.to_path_buf(), error })?;
-    check_text(path, &text)
+    check_text(path, &read(path)?)
 }
 
 /// The algorithm of a vector. Other errors in the vector are found when it is played.

@@ -1,4 +1,7 @@
-//! Writes vectors. A script is played to the model, whose answers become the expected answers.
+//! Makes vectors. A script is played to the model, whose answers become the expected answers.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::window::MAX_WINDOW;
@@ -12,10 +15,10 @@ use super::models::Model;
 use super::parameters::write_params;
 use super::subjects::{SUBJECTS, Start, Subject, subjects};
 
-/// A file of the vectors' folder.
+/// A file that [`write()`] writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Path below the vectors' folder.
+    /// Path below the folder, such as `cubic/one-loss.jsonl`.
     pub path: String,
     /// Its text.
     pub text: String,
@@ -47,8 +50,27 @@ impl Sibling for Modelled {
     }
 }
 
-/// Every file of the folder: the vectors of every algorithm with a model, and the table of cases.
-pub fn generate() -> Vec<File> {
+/// Writes the vectors and a README.md with the table of cases into a folder. Returns the number of vectors.
+///
+/// # Errors
+///
+/// A folder or file cannot be written; its path is the first value.
+pub fn write(folder: &Path) -> Result<usize, (PathBuf, io::Error)> {
+    let vectors = vectors();
+    let put = |file: &File| {
+        let path = folder.join(&file.path);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent)
+            .and_then(|()| fs::write(&path, &file.text))
+            .map_err(|e| (path.clone(), e))
+    };
+    put(&File { path: "README.md".to_owned(), text: coverage() })?;
+    vectors.iter().try_for_each(put)?;
+    Ok(vectors.len())
+}
+
+/// The vectors of every algorithm with a model.
+pub fn vectors() -> Vec<File> {
     let mut files = Vec::new();
     for info in ALGORITHMS {
         for subject in subjects(info.id) {
@@ -62,7 +84,6 @@ pub fn generate() -> Vec<File> {
             }
         }
     }
-    files.push(File { path: "README.md".to_owned(), text: coverage() });
     files
 }
 
@@ -247,8 +268,7 @@ fn expect(model: &dyn Model) -> Expect {
 /// The cases of each algorithm, and the reasons for missing cases.
 fn coverage() -> String {
     let mut out = String::from(
-        "# Conformance vectors\n\nWritten by `windlass-dev conform --write`; the format is described in \
-         [docs/src/inside/conformance.md](../docs/src/inside/conformance.md).\n\n## Cases\n\n",
+        "# Conformance vectors\n\nWritten by Windlass. The book's page on conformance vectors describes the format.\n\n## Cases\n\n",
     );
     out += &table(CASES.iter().map(|case| (case.id, case.about)));
     out += "\n### Cases with two paths\n\nOf the algorithms that couple them.\n\n";

@@ -5,12 +5,12 @@ use std::path::Path;
 use proptest::prelude::*;
 use windlass_conform::bytes::{check, decode, encode};
 use windlass_conform::check::history;
-use windlass_conform::generate;
+use windlass_conform::vectors;
 
 #[test]
 fn every_vector_reads_back_from_its_bytes_and_keeps_the_invariants() {
     let mut count = 0;
-    for file in generate().iter().filter(|file| file.path.ends_with(".jsonl")) {
+    for file in vectors() {
         let history = history(Path::new(&file.path), &file.text).unwrap();
         assert!(history.steps.len() > 20, "{}", file.path);
         assert_eq!(decode(&encode(&history)), history, "{}", file.path);

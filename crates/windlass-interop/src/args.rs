@@ -9,10 +9,10 @@ use windlass_run::World;
 
 const CONFORM_HELP: &str = "\
 Examples:
-  windlass-dev conform                         every vector below ./conformance
+  windlass-dev conform                         every vector of Windlass's models
   windlass-dev conform --algorithm cubic       the vectors of one algorithm
   windlass-dev conform my-vectors/one.jsonl    your own file
-  windlass-dev conform --write conformance     rewrite the vectors";
+  windlass-dev conform --write vectors         write the vectors, for another implementation";
 
 const SCRIPT_HELP: &str = "\
 Examples:
@@ -96,7 +96,7 @@ pub enum Command {
 /// Arguments of `conform`.
 #[derive(Args)]
 pub struct Conform {
-    /// Vectors, or folders with vectors [default: ./conformance].
+    /// Files or folders with vectors [default: the vectors of Windlass's models].
     pub files: Vec<PathBuf>,
     /// Check only the vectors of this algorithm.
     #[arg(long, value_name = "ID")]

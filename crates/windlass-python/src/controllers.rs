@@ -267,6 +267,17 @@ fn control(cwnd: f64, ssthresh: Option<f64>, pacing: Option<f64>) -> Control {
     }
 }
 
+/// Writes the conformance vectors of all algorithms into a folder.
+///
+/// # Errors
+///
+/// A file cannot be written.
+#[pyfunction]
+pub fn write_vectors(folder: PathBuf) -> PyResult<usize> {
+    windlass_conform::write(&folder)
+        .map_err(|(path, e)| input(&format!("{} cannot be written: {e}", path.display())))
+}
+
 /// The first answer of a class that differs from a vector: line, quantity, expected and given value.
 ///
 /// # Errors

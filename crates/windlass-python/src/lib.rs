@@ -37,6 +37,8 @@ mod _native {
     #[pymodule_export]
     use crate::controllers::conform;
     #[pymodule_export]
+    use crate::controllers::write_vectors;
+    #[pymodule_export]
     use crate::elsewhere::work_on;
     #[pymodule_export]
     use crate::facts::{Ack, Conn, Loss, RateSample, Setup};

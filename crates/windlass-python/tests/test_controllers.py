@@ -3,32 +3,36 @@
 import shutil
 
 import pytest
-from conftest import ROOT
 
 import windlass as wl
 
-VECTORS = ROOT / "conformance"
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("vectors")
+    assert wl.write_vectors(folder) == len(list(folder.glob("*/*.jsonl"))) > 600
+    return folder
 
 
 @pytest.mark.parametrize("algorithm", ["reno", "tahoe", "newreno"])
-def test_window_controller_without_changes_is_reno(algorithm):
-    assert wl.conform(wl.WindowController, VECTORS / algorithm) == []
+def test_window_controller_without_changes_is_reno(algorithm, vectors):
+    assert wl.conform(wl.WindowController, vectors / algorithm) == []
 
 
-def test_a_mistake_is_found_with_file_line_and_event():
+def test_a_mistake_is_found_with_file_line_and_event(vectors):
     class Careless(wl.WindowController):
         def threshold(self, conn, cause):
             return self.cwnd / 2
 
     # RFC 5681 equation 4 uses the flight, which is smaller than cwnd.
-    found = {d.file.stem: d for d in wl.conform(Careless, VECTORS / "reno")}
+    found = {d.file.stem: d for d in wl.conform(Careless, vectors / "reno")}
     assert "minimum-window" in found or "one-loss" in found
     first = next(iter(found.values()))
     assert first.what in ("cwnd", "ssthresh") and first.expected != first.got
     assert str(first).startswith(f"{first.file}:{first.line}: {first.what}: expected ")
 
 
-def test_controller_receives_every_event():
+def test_controller_receives_every_event(vectors):
     heard = set()
 
     class Listener(wl.Controller):
@@ -37,17 +41,17 @@ def test_controller_receives_every_event():
             # At every event cwnd differs from the expected value, but only the first difference is reported.
             self.cwnd = 1
 
-    assert len(wl.conform(Listener, VECTORS / "cubic" / "avoidance.jsonl")) == 1 and heard == {"ack"}
+    assert len(wl.conform(Listener, vectors / "cubic" / "avoidance.jsonl")) == 1 and heard == {"ack"}
 
 
-def test_file_that_is_not_a_vector_is_rejected(tmp_path):
+def test_file_that_is_not_a_vector_is_rejected(tmp_path, vectors):
     with pytest.raises(wl.InputError, match="has no vectors"):
         wl.conform(wl.WindowController, tmp_path)
     file = tmp_path / "x.jsonl"
     file.write_text("{}\n")
     with pytest.raises(wl.InputError, match="not a conformance vector of version 1"):
         wl.conform(wl.WindowController, file)
-    shutil.copy(VECTORS / "reno" / "avoidance.jsonl", file)
+    shutil.copy(vectors / "reno" / "avoidance.jsonl", file)
     assert wl.conform(wl.WindowController, file) == []
 
 

@@ -1,12 +1,11 @@
 //! `windlass-dev conform`.
 
 use std::fmt::Write;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use windlass_cc::{ALGORITHMS, AnyParams};
-use windlass_conform::check::{self, algorithm_of};
-use windlass_conform::{CheckError, Outcome, check_file, generate};
+use windlass_conform::check::{self, algorithm_of, check_text};
+use windlass_conform::{CheckError, File, Outcome, vectors};
 use windlass_scenario::did_you_mean;
 
 use crate::args::Conform;
@@ -15,21 +14,15 @@ use crate::failure::{Failure, print};
 /// Checks vectors, or writes them.
 pub fn run(args: &Conform) -> Result<(), Failure> {
     match &args.write {
-        Some(dir) => write(dir),
+        Some(folder) => write(folder),
         None => check_all(args),
     }
 }
 
-fn write(dir: &Path) -> Result<(), Failure> {
-    let failed = |path: &Path, e| Failure::work(format!("cannot write {}: {e}", path.display()));
-    let files = generate();
-    for file in &files {
-        let path = dir.join(&file.path);
-        let parent = path.parent().unwrap_or(dir);
-        fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
-        fs::write(&path, &file.text).map_err(|e| failed(&path, e))?;
-    }
-    eprintln!("{} files in {}", files.len(), dir.display());
+fn write(folder: &Path) -> Result<(), Failure> {
+    let count = windlass_conform::write(folder)
+        .map_err(|(path, e)| Failure::work(format!("cannot write {}: {e}", path.display())))?;
+    eprintln!("{count} vectors in {}", folder.display());
     Ok(())
 }
 
@@ -42,14 +35,11 @@ fn check_all(args: &Conform) -> Result<(), Failure> {
             did_you_mean(id, &known)
         )));
     }
-    let paths =
-        if args.files.is_empty() { vec![PathBuf::from("conformance")] } else { args.files.clone() };
+    let files = if args.files.is_empty() { vectors() } else { read(args).map_err(refused)? };
     let mut outcomes = Vec::new();
-    for path in &paths {
-        for file in check::files(path).map_err(refused)? {
-            if wanted.is_none_or(|id| is_of(&file, id)) {
-                outcomes.push(check_file(&file).map_err(refused)?);
-            }
+    for File { path, text } in files {
+        if wanted.is_none_or(|id| is_of(&text, id)) {
+            outcomes.push(check_text(Path::new(&path), &text).map_err(refused)?);
         }
     }
     if outcomes.is_empty() {
@@ -61,15 +51,25 @@ fn check_all(args: &Conform) -> Result<(), Failure> {
     if failures.is_empty() { Ok(()) } else { Err(Failure::work(failures.join("\nerror: "))) }
 }
 
+/// The given files, and those in the given folders.
+fn read(args: &Conform) -> Result<Vec<File>, CheckError> {
+    let mut found = Vec::new();
+    for path in &args.files {
+        for path in check::files(path)? {
+            found.push(File { text: check::read(&path)?, path: path.display().to_string() });
+        }
+    }
+    Ok(found)
+}
+
 /// Unreadable files and invalid vectors are input errors.
 fn refused(e: CheckError) -> Failure {
     Failure::input(e)
 }
 
-/// True if a file's header names the algorithm. An unreadable file counts too, so that its error is reported.
-fn is_of(file: &Path, id: &str) -> bool {
-    let named = fs::read_to_string(file).ok().and_then(|text| algorithm_of(&text));
-    named.is_none_or(|named| named.eq_ignore_ascii_case(id))
+/// True if the header names the algorithm. An invalid header counts too, so that its error is reported.
+fn is_of(text: &str, id: &str) -> bool {
+    algorithm_of(text).is_none_or(|named| named.eq_ignore_ascii_case(id))
 }
 
 fn table(outcomes: &[Outcome]) -> String {

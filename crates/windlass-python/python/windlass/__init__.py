@@ -13,7 +13,7 @@ Quantities are text with a unit: ``"2Mbps"``, ``"30ms"``, ``"64KiB"``, ``"0.5%"`
 
 from ._choose import Advice, Attack, break_, choose
 from ._compare import Comparison, compare
-from ._controllers import Controller, WindowController, conform
+from ._controllers import Controller, WindowController, conform, write_vectors
 from ._errors import Error, InputError, RunError
 from ._figure import figure
 from ._native import VERSION as __version__
@@ -60,4 +60,5 @@ __all__ = [
     "reproduce",
     "run",
     "work_on",
+    "write_vectors",
 ]

@@ -140,8 +140,14 @@ class Difference:
         return f"{self.file}:{self.line}: {self.what}: expected {self.expected}, got {self.got} ({self.about})"
 
 
+def write_vectors(folder: str | PathLike[str]) -> int:
+    """Writes the conformance vectors of all algorithms with a model, in a folder for each algorithm. Returns their number."""
+    return _native.write_vectors(Path(folder))
+
+
 def conform(controller: type[Controller], vectors: str | PathLike[str]) -> list[Difference]:
-    """Checks an algorithm with conformance vectors, such as the folder ``conformance/reno``. Returns the first difference of each file.
+    """Checks an algorithm with conformance vectors, such as the folder ``vectors/reno`` after :func:`write_vectors`. Returns the first
+    difference of each file.
 
     Args:
         controller: the class.
