@@ -7,10 +7,11 @@ use minijinja::Value;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::overlap::may_overlap;
 use crate::claims::matches;
 use crate::experiment::{FileError, Point};
 use crate::papers::paper::Paper;
-use crate::scenario::Scenario;
+use crate::scenario::{Document, Scenario};
 use crate::sweep::spelt_out_for;
 use crate::template::Vars;
 
@@ -303,16 +304,17 @@ impl Alternative {
     /// A key of `set` that the point itself sets to another value.
     pub(super) fn hidden_key(
         &self,
-        paper: &Paper,
-        (experiment, file): (&str, &str),
+        (text, document): (&str, &Document),
+        experiment: &str,
         point: &Point,
     ) -> Option<String> {
-        let text = paper.scenario(file)?;
         let [set, _] = self.changes(experiment, text, point).ok()?;
-        let hash = |overrides: &[(String, String)]| {
-            Scenario::with_overrides(text, file, overrides).ok().map(|s| s.hash())
-        };
+        let hash = |overrides: &[(String, String)]| document.with(overrides).ok().map(|s| s.hash());
         let hidden = |change: &&(String, String)| {
+            // Reading a scenario is expensive, and most keys are of different parts.
+            if !point.overrides.iter().any(|(key, _)| may_overlap(key, &change.0)) {
+                return false;
+            }
             let one = [(*change).clone()];
             let beneath = [&one[..], &point.overrides].concat();
             let above = [&point.overrides, &one[..]].concat();
@@ -322,14 +324,13 @@ impl Alternative {
     }
 }
 
-/// The scenario of a point under these answers; `at` is the experiment and its file.
+/// The scenario of a point of the experiment under these answers.
 pub(super) fn scenario_of(
-    paper: &Paper,
-    (experiment, file): (&str, &str),
+    (text, document): (&str, &Document),
+    experiment: &str,
     point: &Point,
     chosen: &[&Alternative],
 ) -> Result<Scenario, String> {
-    let text = paper.scenario(file).ok_or_else(|| format!("{file} not found"))?;
     let (mut beneath, mut above) = (Changes::new(), Changes::new());
     for alternative in chosen {
         let [set, over] = alternative.changes(experiment, text, point)?;
@@ -337,7 +338,7 @@ pub(super) fn scenario_of(
         above.extend(over);
     }
     let overrides = [beneath, point.overrides.clone(), above].concat();
-    Scenario::with_overrides(text, &paper.place(file), &overrides).map_err(|e| e.to_string())
+    document.with(&overrides).map_err(|e| e.to_string())
 }
 
 /// A joint interpretation: for every axis the position of one of its alternatives.
@@ -367,12 +368,14 @@ impl Readings {
     pub(super) fn scenario(
         &self,
         paper: &Paper,
-        at: (&str, &str),
+        (experiment, file): (&str, &str),
         point: &Point,
         reading: &Reading,
     ) -> Result<Scenario, String> {
+        let text = paper.scenario(file).ok_or_else(|| format!("{file} not found"))?;
+        let document = Document::parse(text, &paper.place(file)).map_err(|e| e.to_string())?;
         let chosen: Vec<&Alternative> = self.chosen(reading).collect();
-        scenario_of(paper, at, point, &chosen)
+        scenario_of((text, &document), experiment, point, &chosen)
     }
 
     /// True if an answer of the interpretation excludes the claim.

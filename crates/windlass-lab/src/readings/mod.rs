@@ -40,6 +40,7 @@
 mod file;
 mod order;
 mod outcome;
+mod overlap;
 mod page;
 mod symmetry;
 mod work;

@@ -7,13 +7,14 @@
 //! - It reaches the points that it names. A key that a point sets itself hides the answer.
 //! - The two sides remain different runs.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{Alternative, FILE, Readings, parse, scenario_of};
 use crate::claims::{Claim, Direction, Kind, Metric, Quantity, matches};
 use crate::experiment::{Experiment, FileError, Plan, Point};
 use crate::papers::Paper;
-use crate::scenario::{Scenario, did_you_mean, what_there_is};
+use crate::scenario::{Document, Scenario, did_you_mean, what_there_is};
 
 /// A paper's comparisons with the runs of its files.
 pub(super) struct Comparisons<'p> {
@@ -24,6 +25,10 @@ pub(super) struct Comparisons<'p> {
     claims: Vec<Claim>,
     /// The scenario of each point, by `experiment/point`.
     scenarios: BTreeMap<String, Scenario>,
+    /// Their hashes.
+    hashes: BTreeMap<String, String>,
+    /// The paper's scenario files.
+    documents: BTreeMap<&'p str, (&'p str, Document)>,
 }
 
 /// One value that a side of a comparison reads: the point and the metric of its runs, which is empty for a trace.
@@ -36,37 +41,52 @@ impl<'p> Comparisons<'p> {
     ///
     /// A file of the paper is not readable.
     pub fn of(paper: &'p Paper, plan: &Plan) -> Result<Comparisons<'p>, FileError> {
-        let (plan, scenarios) = (plan.clone(), BTreeMap::new());
         let claims = paper.parsed_claims()?;
         let sources = paper.sources(&plan)?;
         let models = paper.models()?;
-        let mut all = Comparisons { paper, plan, sources, models, claims, scenarios };
-        all.scenarios = all.read(&[]).map_err(|why| {
-            FileError::at(&paper.place("experiments.toml"), &paper.experiments, 0..0, why)
-        })?;
+        let plan = plan.clone();
+        let wrong =
+            |why| FileError::at(&paper.place("experiments.toml"), &paper.experiments, 0..0, why);
+        let mut documents = BTreeMap::new();
+        for (file, text) in &paper.scenarios {
+            let read = Document::parse(text, &paper.place(file));
+            let document = read.map_err(|e| wrong(e.to_string()))?;
+            documents.insert(file.as_str(), (text.as_str(), document));
+        }
+        let (scenarios, hashes) = (BTreeMap::new(), BTreeMap::new());
+        let mut all =
+            Comparisons { paper, plan, sources, models, claims, scenarios, hashes, documents };
+        all.scenarios = all.read(&[]).map_err(wrong)?;
+        all.hashes = all.scenarios.iter().map(|(at, s)| (at.clone(), s.hash())).collect();
         Ok(all)
     }
 
-    /// The scenario of each point under some answers.
+    /// The scenario of each point under some answers, without the points that keep their scenario because no answer
+    /// touches them.
     fn read(&self, answers: &[&Alternative]) -> Result<BTreeMap<String, Scenario>, String> {
         let mut scenarios = BTreeMap::new();
         for experiment in &self.plan.experiments {
             for point in experiment.points() {
-                let at = (experiment.id.as_str(), experiment.scenario.as_str());
-                // Parsing a scenario is expensive, and most answers do not change most points.
-                let kept = self.scenarios.get(&format!("{}/{}", at.0, point.id));
-                if let Some(kept) =
-                    kept.filter(|_| !answers.iter().any(|a| a.touches(at.0, &point)))
-                {
-                    scenarios.insert(format!("{}/{}", at.0, point.id), kept.clone());
+                let place = format!("{}/{}", experiment.id, point.id);
+                let is_touched = answers.iter().any(|a| a.touches(&experiment.id, &point));
+                if self.scenarios.contains_key(&place) && !is_touched {
                     continue;
                 }
-                let scenario = scenario_of(self.paper, at, &point, answers);
-                let why = |e| format!("point `{}` of `{}` cannot be read: {e}", point.id, at.0);
-                scenarios.insert(format!("{}/{}", at.0, point.id), scenario.map_err(why)?);
+                let why =
+                    |e| format!("point `{}` of `{}` cannot be read: {e}", point.id, experiment.id);
+                let file = self.file(experiment).map_err(why)?;
+                let scenario = scenario_of(file, &experiment.id, &point, answers);
+                scenarios.insert(place, scenario.map_err(why)?);
             }
         }
         Ok(scenarios)
+    }
+
+    /// Text and content of an experiment's scenario.
+    fn file(&self, experiment: &Experiment) -> Result<(&str, &Document), String> {
+        let found = self.documents.get(experiment.scenario.as_str());
+        let (text, document) = found.ok_or_else(|| format!("{} not found", experiment.scenario))?;
+        Ok((text, document))
     }
 
     fn find(&self, place: &str) -> Option<(&Experiment, Point)> {
@@ -100,7 +120,7 @@ impl<'p> Comparisons<'p> {
         claims: &[Claim],
         scenario: &dyn Fn(&str) -> Option<String>,
     ) -> BTreeSet<String> {
-        let before = |place: &str| self.scenarios.get(place).map(Scenario::hash);
+        let before = |place: &str| self.hashes.get(place).cloned();
         let same = |sides: &[&Quantity; 2], hash: &dyn Fn(&str) -> Option<String>| {
             let of = |side: &Quantity| -> BTreeSet<(Option<String>, String)> {
                 self.reads(side).iter().map(|(at, path)| (hash(at), (*path).to_owned())).collect()
@@ -109,7 +129,7 @@ impl<'p> Comparisons<'p> {
             !a.is_empty() && a == b
         };
         let collapses =
-            |claim: &&Claim| sides(claim).iter().any(|s| same(s, scenario) && !same(s, &before));
+            |claim: &&Claim| sides(claim).iter().any(|s| !same(s, &before) && same(s, scenario));
         claims.iter().filter(collapses).map(|c| c.id.clone()).collect()
     }
 
@@ -124,13 +144,13 @@ impl<'p> Comparisons<'p> {
             Ok(after) => after,
             Err(why) => return vec![why],
         };
-        let moved = self.scenarios.iter().any(|(at, s)| after.get(at).is_some_and(|a| *a != *s));
+        let moved = after.iter().any(|(at, s)| self.scenarios.get(at) != Some(s));
         let words = |all: &[Claim]| all.iter().map(Claim::without_place).collect::<Vec<_>>();
         if !moved && words(&claims) == words(&self.claims) {
             wrong.push("it changes no point of any experiment, and no claim".to_owned());
         }
-        let effects: BTreeMap<&str, Effect> = (self.scenarios.iter())
-            .filter_map(|(at, s)| Some((at.as_str(), Effect::of(s, after.get(at)?))))
+        let effects: BTreeMap<&str, Effect> = (after.iter())
+            .filter_map(|(at, s)| Some((at.as_str(), Effect::of(self.scenarios.get(at)?, s))))
             .collect();
         let judged: Vec<&Claim> = claims.iter().filter(|c| !answer.terms.spares(&c.id)).collect();
         let lone = judged.iter().find_map(|c| self.lone(c, &effects).or_else(|| self.moved(c)));
@@ -142,7 +162,14 @@ impl<'p> Comparisons<'p> {
             _ => {}
         }
         wrong.extend(self.hidden(answer, &judged));
-        let hash = |place: &str| after.get(place).map(Scenario::hash);
+        let known: RefCell<BTreeMap<String, String>> = RefCell::default();
+        let hash = |place: &str| match after.get(place) {
+            Some(scenario) => {
+                let mut known = known.borrow_mut();
+                Some(known.entry(place.to_owned()).or_insert_with(|| scenario.hash()).clone())
+            }
+            None => self.hashes.get(place).cloned(),
+        };
         let same = self.collapsed(&claims, &hash);
         wrong.extend(same.iter().find(|id| !answer.terms.spares(id)).map(|id| {
             format!("both sides of claim `{id}` become the same runs; add `not_for = {{ \"{id}\" = \"reason\" }}`")
@@ -260,9 +287,8 @@ impl<'p> Comparisons<'p> {
                     continue;
                 }
                 let Some((experiment, point)) = self.find(&place) else { continue };
-                if let Some(key) =
-                    answer.hidden_key(self.paper, (&experiment.id, &experiment.scenario), &point)
-                {
+                let Ok(file) = self.file(experiment) else { continue };
+                if let Some(key) = answer.hidden_key(file, &experiment.id, &point) {
                     return Some(format!(
                         "claim `{}` reads point `{}` of `{}`, which sets `{key}` itself, so that the answer does not \
                          reach it; use `over`, or write `keep = {{ \"{}\" = \"reason\" }}`",
