@@ -86,7 +86,7 @@ fn only_the_claim_about_delay_and_alpha_is_contradicted_without_a_run() {
 fn a_quick_reproduction_measures_every_claim_and_writes_its_findings() {
     let s = setup();
     let dir = tempfile::tempdir().unwrap();
-    let outcome = within(s.paper, dir.path(), 30.0);
+    let outcome = within(s.paper, dir.path(), 20.0);
     assert_eq!(outcome.judgements.len(), s.claims.len());
     for (claim, j) in s.claims.iter().zip(&outcome.judgements) {
         assert_eq!(claim.id, j.id);
