@@ -1,8 +1,7 @@
-//! HighSpeed TCP compared with RFC 3649's equations in `f64`, and with the RFC's own numbers.
+//! HighSpeed TCP compared with RFC 3649's equations and with the RFC's own numbers.
 
-use crate::common::flow::{Flow, Model, Seen, Win, follows};
-use windlass_cc::congestion_avoidance::CongestionEvent;
-use windlass_cc::highspeed::{HighSpeed, Params};
+use crate::common::flow::Flow;
+use windlass_cc::highspeed::HighSpeed;
 use windlass_cc::loss_based::LossBased;
 use windlass_cc::slow_start::Standard;
 
@@ -27,55 +26,25 @@ fn a(w: f64) -> f64 {
     w * w * p(w) * 2.0 * b(w) / (2.0 - b(w))
 }
 
-#[derive(Default)]
-struct HighSpeedModel {
-    unclear: bool,
-}
-
-impl Model for HighSpeedModel {
-    fn avoid(&mut self, s: &Seen, w: &mut Win) {
-        let whole = (w.cwnd / s.mss).floor();
-        let increase = if whole <= LOW_WINDOW { 1.0 } else { a(whole).max(1.0) };
-        w.cwnd += increase * s.mss * s.acked / w.cwnd;
-    }
-
-    fn cut(&mut self, s: &Seen, w: &Win, _why: CongestionEvent) -> f64 {
-        let segments = w.cwnd / s.mss;
-        // At 38 segments both cuts are a half, but b belongs to whole segments.
-        self.unclear |= segments != segments.round() && (segments - segments.round()).abs() < 1e-2;
-        let whole = segments.floor();
-        s.flight * (1.0 - if whole <= LOW_WINDOW { 0.5 } else { b(whole) })
-    }
-
-    fn unclear(&self) -> bool {
-        self.unclear
-    }
-}
-
 const MS: u64 = 1_000_000;
 
-fn highspeed(cwnd: u64) -> Flow<HighSpeed, HighSpeedModel> {
-    Flow::new(Params::default(), HighSpeedModel::default(), 1_000, cwnd, cwnd)
+fn highspeed(cwnd: u64) -> Flow {
+    Flow::new("highspeed", 1_000, cwnd, cwnd)
 }
 
 /// a(w) as the algorithm applies it: growth over the first acknowledgement.
 fn increase(cwnd: u64) -> f64 {
     let mut flow = highspeed(cwnd);
-    let before = flow.ours.cwnd();
+    let before = flow.cwnd();
     // A whole window acknowledged at once counts as an RTT.
     flow.ack(MS, MS, cwnd);
-    (flow.ours.cwnd() - before) as f64 / 1_000.0
+    (flow.cwnd() - before) as f64 / 1_000.0
 }
 
 fn decrease(cwnd: u64) -> f64 {
     let mut flow = highspeed(cwnd);
     flow.lose();
     1.0 - flow.segments() / cwnd as f64
-}
-
-#[test]
-fn trajectories_follow_rfc_3649() {
-    follows::<HighSpeed, _>(Params::default, HighSpeedModel::default, 16.0, 3e-4);
 }
 
 #[test]
