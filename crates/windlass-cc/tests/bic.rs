@@ -1,9 +1,6 @@
 //! BIC's rules at work: growth and cuts computed by hand.
 
 use crate::common::flow::Flow;
-use windlass_cc::bic::Bic;
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
 
 fn bic(cwnd: u64) -> Flow {
     Flow::new("bic", 1_000, cwnd, cwnd)
@@ -74,9 +71,4 @@ fn without_a_maximum_growth_is_at_least_a_twentieth() {
     let before = flow.segments();
     let gained = round(&mut flow);
     assert!((gained - before / 20.0).abs() < 2.0, "a timeout forgets the maximum: {gained}");
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Bic, Standard>>() <= 104);
 }

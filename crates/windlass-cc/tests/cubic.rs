@@ -2,9 +2,7 @@
 
 use crate::common::chosen;
 use crate::common::flow::{Dice, Flow, Step};
-use windlass_cc::cubic::{Cubic, Params};
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
+use windlass_cc::cubic::Params;
 use windlass_cc::window::MAX_WINDOW;
 use windlass_cc::{Ack, AnyParams, Parameters, Ratio, Setup, Span, Undo};
 
@@ -318,9 +316,4 @@ fn defaults_follow_the_rfc_and_the_ranges_admit_linux_values() {
         assert!(param.kind.admits(old.get(place).unwrap()), "{}", param.name);
         assert!(param.kind.admits(p.get(place).unwrap()), "{}", param.name);
     }
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Cubic, Standard>>() <= 104);
 }

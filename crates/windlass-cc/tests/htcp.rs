@@ -2,9 +2,6 @@
 
 use crate::common::chosen;
 use crate::common::flow::Flow;
-use windlass_cc::htcp::Htcp;
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
@@ -140,9 +137,4 @@ fn undo_takes_the_clock_back_to_the_loss_before() {
     let before = flow.segments();
     flow.ack(0, 100 * MS, before as u64);
     assert!((flow.segments() - before - 22.0).abs() < 0.05, "{}", flow.segments() - before);
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Htcp, Standard>>() <= 104);
 }

@@ -2,9 +2,6 @@
 
 use crate::common::chosen;
 use crate::common::flow::Flow;
-use windlass_cc::hybla::Hybla;
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
 use windlass_cc::window::MAX_WINDOW;
 
 const MS: u64 = 1_000_000;
@@ -82,9 +79,4 @@ fn the_square_keeps_its_fraction() {
     // Over an RTT in which the window itself grows by this amount.
     let expected = (1_000f64.powi(2) + 2.0 * 16.1604 * 1_000.0).sqrt() - 1_000.0;
     assert!((gained - expected).abs() < 0.002, "{gained} {expected}");
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Hybla, Standard>>() <= 104);
 }

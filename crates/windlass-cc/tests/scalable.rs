@@ -1,9 +1,6 @@
 //! Scalable TCP's rules at work: times and averages computed by hand.
 
 use crate::common::flow::Flow;
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::scalable::Scalable;
-use windlass_cc::slow_start::Standard;
 
 const MS: u64 = 1_000_000;
 
@@ -63,9 +60,4 @@ fn two_segments_acknowledged_at_once_count_twice() {
         two.ack(2 * MS, MS, 2);
     }
     assert_eq!(one.cwnd(), two.cwnd());
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Scalable, Standard>>() <= 104);
 }

@@ -12,8 +12,9 @@ use windlass_conform::models::chosen::chosen;
 /// Events of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// After `after` nanoseconds, an acknowledgement of full segments with this RTT sample.
-    Ack { after: u64, rtt: u64, segments: u64 },
+    /// After `after` nanoseconds, an acknowledgement of full segments with this RTT sample, all of them
+    /// marked or none.
+    Ack { after: u64, rtt: u64, segments: u64, marked: bool },
     /// An acknowledgement of one segment while the application has no more data to send.
     Unlimited { after: u64, rtt: u64 },
     /// A loss, repaired after `repair` nanoseconds.
@@ -156,6 +157,10 @@ impl Flow {
     /// An acknowledgement. The host had a window of whole segments in flight, and has srtt as in RFC
     /// 6298.
     pub fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
+        self.ack_with(after, rtt, segments, false);
+    }
+
+    fn ack_with(&mut self, after: u64, rtt: u64, segments: u64, marked: bool) {
         let mss = u64::from(self.c.mss);
         let acked = segments * mss;
         self.c.now.0 += after;
@@ -169,7 +174,8 @@ impl Flow {
             Span::NONE => Span(rtt),
             Span(srtt) => Span(srtt - srtt / 8 + rtt / 8),
         };
-        self.apply(Event::Ack(Ack { rtt: Span(rtt), ..Ack::of(acked) }));
+        let ce = if marked { acked } else { 0 };
+        self.apply(Event::Ack(Ack { rtt: Span(rtt), ce, ..Ack::of(acked) }));
     }
 
     fn phase(&mut self, to: Phase) {
@@ -210,7 +216,9 @@ impl Flow {
 
     pub fn step(&mut self, step: Step) {
         match step {
-            Step::Ack { after, rtt, segments } => self.ack(after, rtt, segments),
+            Step::Ack { after, rtt, segments, marked } => {
+                self.ack_with(after, rtt, segments, marked);
+            }
             Step::Unlimited { after, rtt } => {
                 self.c.flags = flags::APP_LIMITED;
                 self.ack(after, rtt, 1);
@@ -291,17 +299,19 @@ pub struct Path {
     smooth: bool,
     /// Number of steps for which the queue stays empty.
     quiet: u64,
+    steps: u64,
 }
 
 impl Path {
     /// A path with a base RTT of `base` nanoseconds.
     pub fn new(dice: Dice, base: u64, smooth: bool) -> Path {
-        Path { dice, base, rtt: base, smooth, quiet: 0 }
+        Path { dice, base, rtt: base, smooth, quiet: 0, steps: 0 }
     }
 
     /// The next event of a flow with a window of `segments` segments.
     pub fn step(&mut self, segments: f64) -> Step {
         let (dice, base) = (&mut self.dice, self.base);
+        self.steps += 1;
         self.quiet = match self.quiet {
             0 if dice.roll(0, 100) == 0 => dice.roll(0, 300),
             quiet => quiet.saturating_sub(1),
@@ -320,7 +330,9 @@ impl Path {
                 let segments_acked = 1 + dice.roll(0, 4) / 3;
                 let clock = (rtt as f64 / segments.max(1.0)) as u64 * segments_acked;
                 let after = if self.smooth { clock } else { dice.roll(1, base / 10) };
-                Step::Ack { after, rtt, segments: segments_acked }
+                // Marks occur in bursts, on zero to a third of the segments.
+                let marked = dice.roll(0, 100) < self.steps / 100 % 4 * 11;
+                Step::Ack { after, rtt, segments: segments_acked, marked }
             }
             970..980 => Step::Unlimited { after: dice.roll(1, base), rtt },
             980..988 => Step::Loss { repair: rtt },

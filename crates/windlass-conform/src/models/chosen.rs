@@ -7,7 +7,7 @@ use super::cubic::Cubic;
 use super::delay::{Fast, Vegas, Veno, Yeah};
 use super::frame::{Frame, Law, Windows};
 use super::highspeed::{Bic, HighSpeed, Scalable, WholeBic};
-use super::measured::{Compound, Ledbat, Westwood};
+use super::measured::{Compound, Dctcp, Ledbat, Westwood};
 use super::mfvl::{MFast, MVegas};
 use super::tcp_modified::TcpModified;
 use super::time_based::{Htcp, Hybla, Illinois};
@@ -46,6 +46,7 @@ pub fn chosen(params: &AnyParams, c: &Conn, bytes: f64, share: f64) -> Option<Bo
         AnyParams::MFast(p) => frame!(MFast::of(&p.own, c)?),
         AnyParams::Yeah(p) => frame!(Yeah::of(&p.own, c)?),
         AnyParams::Compound(p) => frame!(Compound::of(&p.own, c)),
+        AnyParams::Dctcp(p) => frame!(Dctcp::of(&p.own, c)?),
         AnyParams::Ledbat(p) => frame!(Ledbat::of(&p.own, c)),
         _ => return None,
     })

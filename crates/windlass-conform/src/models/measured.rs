@@ -1,7 +1,7 @@
 //! Westwood+ (Grieco and Mascolo 2004), Compound (draft-sridharan-tcpm-ctcp-02), LEDBAT (RFC 6817),
 //! DCTCP (RFC 8257).
 
-use windlass_cc::{Ack, Conn, Phase, Span, compound, ledbat, westwood};
+use windlass_cc::{Ack, Conn, Phase, Span, compound, dctcp, ledbat, westwood};
 
 use super::frame::{Cause, Law, Windows, kept, per_round};
 use super::rounds::{Rounds, base, queued};
@@ -411,8 +411,9 @@ impl Law for Ledbat {
     }
 }
 
-/// DCTCP: g = 1/16, alpha first 1.
+/// DCTCP.
 pub struct Dctcp {
+    g: f64,
     alpha: f64,
     window_end: u64,
     answered_to: u64,
@@ -424,7 +425,19 @@ impl Dctcp {
     /// A new connection.
     pub fn new(c: &Conn) -> Dctcp {
         let (window_end, answered_to) = (c.next_id, c.una);
-        Dctcp { alpha: 1.0, window_end, answered_to, delivered: 0, marked: 0 }
+        Dctcp { g: 1.0 / 16.0, alpha: 1.0, window_end, answered_to, delivered: 0, marked: 0 }
+    }
+}
+
+impl Dctcp {
+    /// A new connection with these parameters.
+    pub fn of(p: &dctcp::Params, c: &Conn) -> Option<Dctcp> {
+        let (g, alpha) = (share(p.gain), share(p.initial_alpha));
+        (p.variant == dctcp::Variant::Rfc).then(|| Dctcp { g, alpha, ..Dctcp::new(c) })
+    }
+
+    fn kept(&self, c: &Conn, w: &Windows) -> f64 {
+        (w.cwnd * (1.0 - self.alpha / 2.0)).max(2.0 * f64::from(c.mss))
     }
 }
 
@@ -434,13 +447,12 @@ impl Law for Dctcp {
         self.marked += a.ce;
         if c.una > self.window_end {
             let fraction = self.marked as f64 / self.delivered as f64;
-            self.alpha = self.alpha * (1.0 - 1.0 / 16.0) + fraction / 16.0;
+            self.alpha = self.alpha * (1.0 - self.g) + fraction * self.g;
             (self.window_end, self.delivered, self.marked) = (c.next_id, 0, 0);
         }
         if a.ce > 0 && growing(c) && c.una > self.answered_to {
             self.answered_to = c.next_id;
-            let left = (w.cwnd * (1.0 - self.alpha / 2.0)).max(2.0 * f64::from(c.mss));
-            w.shrink(c, left);
+            w.shrink(c, self.kept(c, w));
             w.ssthresh = w.ssthresh.min(w.cwnd);
         }
     }
@@ -449,8 +461,13 @@ impl Law for Dctcp {
         if a.ce > 0 { 0.0 } else { per_round(c, credit, w, 1.0) }
     }
 
-    fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
+    fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64 {
+        let answered = c.una <= self.answered_to;
         self.answered_to = c.next_id;
-        kept(c, 0.5)
+        match cause {
+            Cause::Mark if answered => w.cwnd,
+            Cause::Mark => self.kept(c, w),
+            Cause::Loss | Cause::Timeout => kept(c, 0.5),
+        }
     }
 }
