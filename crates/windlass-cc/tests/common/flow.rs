@@ -29,10 +29,25 @@ pub enum Step {
     Idle { gap: u64 },
 }
 
-/// A model and the relative deviation of the queueing delays that it receives.
+/// A model.
 struct Observer {
     model: Box<dyn Model>,
+    /// The deviation of its RTTs, in times that rounding to bytes stands for.
     deviation: f64,
+}
+
+impl Observer {
+    /// The RTT that the model receives at a cwnd of `cwnd` bytes. Not every RTT deviates, so that means
+    /// and extremes change relative to each other. A sample without a queue does not.
+    fn rtt(&self, c: &Conn, rtt: Span, cwnd: u64) -> Span {
+        let odd = c.una / u64::from(c.mss) % 2 == 1;
+        if !odd || rtt <= c.min_rtt {
+            return rtt;
+        }
+        // A part of the base RTT, and the RTT that queues another byte.
+        let more = 1e-5 * c.min_rtt.0 as f64 + rtt.0 as f64 / cwnd as f64;
+        Span((rtt.0 as f64 + more * self.deviation).round() as u64)
+    }
 }
 
 /// Tolerated difference from a model: bytes, and a share of the model's value.
@@ -100,8 +115,8 @@ impl Flow {
         let Tolerance(bytes, share) = tolerance;
         let bytes = (bytes * 0.6).round();
         for (bytes, share, deviation) in [
-            (1.0, 0.0, 1e-4),
-            (-1.0, 0.0, -1e-4),
+            (1.0, 0.0, 1.0),
+            (-1.0, 0.0, -1.0),
             (bytes, share * 0.3, 0.0),
             (-bytes, share * -0.3, 0.0),
         ] {
@@ -136,21 +151,14 @@ impl Flow {
     }
 
     fn apply(&mut self, e: Event) {
+        let cwnd = self.cwnd();
         self.ours.apply(&self.p, &self.c, &e);
-        for Observer { model, deviation } in &mut self.observers {
-            match e {
-                Event::Ack(a) => {
-                    let base = self.c.min_rtt.0.min(a.rtt.0);
-                    let delay = (a.rtt.0 - base) as f64;
-                    // Not all delays, so that means and extremes change relative to another.
-                    let odd = self.c.una / u64::from(self.c.mss) % 2 == 1 && delay > 0.0;
-                    let more = (delay + 0.1 * base as f64) * *deviation;
-                    let rtt = base as f64 + delay + if odd { more } else { 0.0 };
-                    let rtt = Span(rtt.round() as u64);
-                    model.apply(&self.c, &Event::Ack(Ack { rtt, ..a }));
-                }
-                e => model.apply(&self.c, &e),
-            }
+        for observer in &mut self.observers {
+            let seen = match e {
+                Event::Ack(a) => Event::Ack(Ack { rtt: observer.rtt(&self.c, a.rtt, cwnd), ..a }),
+                e => e,
+            };
+            observer.model.apply(&self.c, &seen);
         }
     }
 
@@ -295,7 +303,8 @@ pub struct Path {
     pub dice: Dice,
     base: u64,
     rtt: u64,
-    /// The queue changes slowly, and acknowledgements arrive at the rate of the window.
+    /// The queue changes slowly, acknowledgements arrive at the rate of the window, and other events are
+    /// five times as rare.
     smooth: bool,
     /// Number of steps for which the queue stays empty.
     quiet: u64,
@@ -313,7 +322,7 @@ impl Path {
         let (dice, base) = (&mut self.dice, self.base);
         self.steps += 1;
         self.quiet = match self.quiet {
-            0 if dice.roll(0, 100) == 0 => dice.roll(0, 300),
+            0 if dice.roll(0, 200) == 0 => dice.roll(0, 600),
             quiet => quiet.saturating_sub(1),
         };
         self.rtt = if self.quiet > 0 {
@@ -325,8 +334,8 @@ impl Path {
             base + dice.roll(0, base)
         };
         let rtt = self.rtt;
-        match dice.roll(0, 1_000) {
-            0..970 => {
+        match dice.roll(0, if self.smooth { 5_000 } else { 1_000 }) {
+            0..970 | 1_000.. => {
                 let segments_acked = 1 + dice.roll(0, 4) / 3;
                 let clock = (rtt as f64 / segments.max(1.0)) as u64 * segments_acked;
                 let after = if self.smooth { clock } else { dice.roll(1, base / 10) };
@@ -339,7 +348,7 @@ impl Path {
             988..991 => Step::Echo { answer: rtt },
             991..993 => Step::Timeout { after: 2 * rtt },
             993..996 => Step::Spurious { after: rtt },
-            _ => Step::Idle { gap: dice.roll(0, 10_000_000_000) },
+            996..1_000 => Step::Idle { gap: dice.roll(0, 10_000_000_000) },
         }
     }
 }

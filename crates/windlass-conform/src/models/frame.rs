@@ -236,7 +236,9 @@ impl<L: Law> Frame<L> {
     }
 
     fn cut(&mut self, c: &Conn, cause: Cause) -> f64 {
-        let cwnd = self.w.cwnd + self.deviation.0;
+        // The response to a mark may leave cwnd as it is.
+        let bytes = if cause == Cause::Mark { 0.0 } else { self.deviation.0 };
+        let cwnd = self.w.cwnd + bytes;
         self.law.ssthresh(c, &Windows { cwnd, ..self.w }, cause)
     }
 
