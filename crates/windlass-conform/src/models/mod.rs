@@ -1,5 +1,5 @@
 //! The equations of RFCs and papers in floating point, written independently of `windlass-cc`. They
-//! give the expected values of test vectors.
+//! give the expected values of test vectors, and [`chosen`] gives those of tests with random parameters.
 
 pub mod aggregation;
 pub mod bbr;
