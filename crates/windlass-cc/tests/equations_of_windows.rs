@@ -11,7 +11,7 @@ fn modelled(p: &AnyParams) -> bool {
 }
 
 /// The algorithm with each parameter at its default, or between an eighth and twice of it, or with
-/// another choice.
+/// another choice, until a model has these parameters.
 fn any_params(id: &str, dice: &mut Dice) -> AnyParams {
     let mut p = AnyParams::by_name(id).expect("a registered algorithm");
     for (place, param) in p.info().params.iter().enumerate() {
@@ -22,12 +22,11 @@ fn any_params(id: &str, dice: &mut Dice) -> AnyParams {
             ParamKind::Time { .. } if raw == 0 => dice.roll(0, 100_000_000),
             _ => dice.roll(raw / 8 + 1, raw * 2 + 3),
         };
-        let before = p;
-        if dice.roll(0, 2) == 0 && p.set(place, other) && !modelled(&p) {
-            p = before;
+        if dice.roll(0, 2) == 0 {
+            p.set(place, other); // rejected outside its range
         }
     }
-    p
+    if modelled(&p) { p } else { any_params(id, dice) }
 }
 
 /// The difference between an algorithm and its models.
@@ -103,7 +102,7 @@ follow! {
     illinois_follows_its_equations: "illinois", 16.0, 2e-4, 0, 1_500;
     westwood_follows_its_equations: "westwood", 8.0, 2e-5, 0, 1_000;
     veno_follows_its_equations: "veno", 8.0, 2e-5, 0, 1_500;
-    vegas_follows_its_equations: "vegas", 8.0, 2e-5, 4, 1_500;
+    vegas_follows_its_equations: "vegas", 8.0, 2e-5, 3, 1_500;
     fast_follows_its_equation: "fast", 4.0, 1e-4, 0, 250;
     mvegas_follows_its_equations: "mvegas", 8.0, 2e-5, 1, 1_500;
     mfast_follows_its_equation: "mfast", 6.0, 1e-4, 2, 250;
