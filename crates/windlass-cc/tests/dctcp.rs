@@ -1,4 +1,4 @@
-//! DCTCP compared with RFC 8257: a model in `f64`, a path whose queue marks, and the corner cases.
+//! DCTCP on a path whose queue marks, and its corner cases.
 
 use crate::common::hand::{Hand, MS_40, MSS};
 use crate::common::path::Path;
@@ -11,59 +11,6 @@ use windlass_cc::{Ack, AnyController, AnyParams, Conn, Event, Phase, Ratio, Span
 /// A path that holds 41 segments: a thousand per second, 40 ms and the segment's own service time.
 fn path_of_41_segments(p: AnyParams) -> Path {
     Path::new(p, 1_000, Span::from_millis(40))
-}
-
-/// RFC 8257 section 3.3 in segments.
-struct Model {
-    w: f64,
-    alpha: f64,
-    window_end: u64,
-    cut_end: u64,
-    acked: f64,
-    marked: f64,
-}
-
-impl Model {
-    fn ack(&mut self, una: u64, next: u64, marked: bool) {
-        self.acked += 1.0;
-        self.marked += f64::from(u8::from(marked));
-        if una > self.window_end {
-            let fraction = self.marked / self.acked;
-            self.alpha = self.alpha * (1.0 - 1.0 / 16.0) + fraction / 16.0;
-            (self.window_end, self.acked, self.marked) = (next, 0.0, 0.0);
-        }
-        if marked && una > self.cut_end {
-            self.cut_end = next;
-            self.w = (self.w * (1.0 - self.alpha / 2.0)).max(2.0);
-        } else if !marked {
-            self.w += 1.0 / self.w;
-        }
-    }
-}
-
-#[test]
-fn it_follows_rfc_8257_acknowledgement_by_acknowledgement() {
-    for seed in 1..20u64 {
-        let mut hand = Hand::new(avoidance("dctcp", 40 * MSS));
-        let (window_end, cut_end, acked, marked) = (0, 0, 0.0, 0.0);
-        let mut model = Model { w: 40.0, alpha: 1.0, window_end, cut_end, acked, marked };
-        let (mut random, mut cuts) = (seed, 0);
-        for at in 0..6_000u64 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Marks occur in bursts, on zero to a third of the bytes.
-            let marked = (random >> 33) % 100 < (at / 100) % 4 * 11;
-            let before = hand.cwnd();
-            let ce = if marked { MSS } else { 0 };
-            hand.ack(Span(MS_40.0 / 40), MS_40, Ack { ce, ..Ack::of(MSS) });
-            model.ack(hand.c.una, hand.c.next_id, marked);
-            cuts += u32::from(hand.cwnd() < before);
-            // Each cut has a resolution of whole bytes, each step of 2^-16, and alpha of 2^-30.
-            let ours = hand.cwnd() as f64;
-            assert!((ours - model.w * MSS as f64).abs() < 4.0, "{ours} B, {} segments", model.w);
-            assert!((hand.traced("alpha_ppm") as f64 - model.alpha * 1e6).abs() < 2.0);
-        }
-        assert!(cuts > 50, "{cuts} cuts");
-    }
 }
 
 #[test]

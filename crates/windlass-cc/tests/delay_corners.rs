@@ -204,6 +204,24 @@ fn yeah_counts_a_short_delay_as_fast_mode() {
 }
 
 #[test]
+fn yeah_assumes_no_reno_flow_after_fifty_fast_rounds_without_a_loss() {
+    let mut hand = Hand::new(avoidance("yeah", 20 * MSS));
+    hand.round(MS_40);
+    (0..2).for_each(|_| hand.round(MS_60));
+    let assumed = hand.traced("reno_window");
+    assert!(assumed >= 10, "half of the window in slow mode: {assumed}");
+    (0..45).for_each(|_| hand.round(MS_40));
+    // The loss halves the other flow's window, and the count of fast rounds begins again.
+    hand.phase(Phase::Open, Phase::Recovery);
+    hand.c.una = hand.c.next_id;
+    hand.phase(Phase::Recovery, Phase::Open);
+    (0..45).for_each(|_| hand.round(MS_40));
+    assert_eq!(hand.traced("reno_window"), assumed / 2);
+    (0..15).for_each(|_| hand.round(MS_40));
+    assert_eq!(hand.traced("reno_window"), 2);
+}
+
+#[test]
 fn compound_loses_its_delay_window_and_its_base_at_a_timeout() {
     let mut hand = Hand::new(avoidance("compound", 100 * MSS));
     (0..10).for_each(|_| hand.round(MS_40));

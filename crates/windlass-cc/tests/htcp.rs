@@ -1,102 +1,17 @@
-//! H-TCP compared with its equations in `f64`.
+//! H-TCP's rules at work: growth and cuts computed by hand.
 
-use crate::common::flow::{Flow, Model, Seen, Win, follows};
-use windlass_cc::Phase;
-use windlass_cc::congestion_avoidance::CongestionEvent;
-use windlass_cc::htcp::{Htcp, Params};
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
-
-/// Times in seconds, windows in segments.
-#[derive(Default)]
-struct HtcpModel {
-    scaling: bool,
-    since: f64,
-    prior_since: f64,
-    beta: f64,
-    prior_beta: f64,
-    max_rtt: f64,
-    round_end: u64,
-    round: (f64, u64),
-    rate: Option<f64>,
-    cut_rate: Option<f64>,
-    unclear: bool,
-}
-
-impl HtcpModel {
-    fn new() -> HtcpModel {
-        // The flow's clock begins at 1000 s.
-        HtcpModel { since: 1_000.0, round: (1_000.0, 0), beta: 0.5, ..HtcpModel::default() }
-    }
-
-    fn alpha(&self, s: &Seen) -> f64 {
-        let t = s.now - self.since - 1.0;
-        let mut alpha = if t <= 0.0 { 1.0 } else { 1.0 + 10.0 * t + (t / 2.0).powi(2) };
-        if self.scaling {
-            alpha = (alpha * (s.min_rtt / 0.1).clamp(0.1, 2.0)).max(1.0);
-        }
-        (2.0 * (1.0 - self.beta) * alpha).max(1.0)
-    }
-}
-
-impl Model for HtcpModel {
-    fn observe(&mut self, s: &Seen, _w: &Win) {
-        assert_eq!(s.phase, Phase::Open, "the flow acknowledges nothing else");
-        self.max_rtt = self.max_rtt.max(s.rtt);
-        if s.una > self.round_end {
-            let (began, delivered) = self.round;
-            if s.now > began && s.una > delivered {
-                self.rate = Some((s.una - delivered) as f64 / (s.now - began));
-            }
-            self.round_end = s.next_id;
-            self.round = (s.now, s.una);
-        }
-    }
-
-    fn avoid(&mut self, s: &Seen, w: &mut Win) {
-        let increase = self.alpha(s).min(w.cwnd / s.mss);
-        w.cwnd += increase * s.mss * s.acked / w.cwnd;
-    }
-
-    fn cut(&mut self, s: &Seen, _w: &Win, _why: CongestionEvent) -> f64 {
-        (self.prior_since, self.prior_beta) = (self.since, self.beta);
-        let change = match (self.rate, self.cut_rate) {
-            (Some(rate), Some(before)) => (rate - before).abs() / before,
-            _ => f64::INFINITY,
-        };
-        self.unclear |= (change - 0.2).abs() < 1e-3;
-        self.beta = if change > 0.2 || self.max_rtt == 0.0 {
-            0.5
-        } else {
-            (s.min_rtt / self.max_rtt).clamp(0.5, 0.8)
-        };
-        (self.cut_rate, self.since, self.max_rtt) = (self.rate, s.now, 0.0);
-        self.beta * s.flight
-    }
-
-    fn undo(&mut self, _w: &Win) {
-        (self.since, self.beta) = (self.prior_since, self.prior_beta);
-    }
-
-    fn idle(&mut self, s: &Seen, gap: f64) {
-        self.since += gap;
-        (self.round, self.round_end) = ((s.now, s.una), s.next_id);
-    }
-
-    fn unclear(&self) -> bool {
-        self.unclear
-    }
-}
+use crate::common::chosen;
+use crate::common::flow::Flow;
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
 
-fn htcp(cwnd: u64) -> Flow<Htcp, HtcpModel> {
-    Flow::new(Params::default(), HtcpModel::new(), 1_000, cwnd, cwnd)
+fn htcp(cwnd: u64) -> Flow {
+    Flow::new("htcp", 1_000, cwnd, cwnd)
 }
 
 /// Acknowledgements at the rate of the window, for `time` nanoseconds.
-fn clocked(flow: &mut Flow<Htcp, HtcpModel>, rtt: u64, time: u64) {
+fn clocked(flow: &mut Flow, rtt: u64, time: u64) {
     let until = flow.c.now.0 + time;
     while flow.c.now.0 < until {
         let gap = (rtt as f64 / flow.segments()) as u64;
@@ -105,22 +20,10 @@ fn clocked(flow: &mut Flow<Htcp, HtcpModel>, rtt: u64, time: u64) {
 }
 
 /// Share of the flight that a loss leaves.
-fn kept(flow: &mut Flow<Htcp, HtcpModel>) -> f64 {
-    let before = flow.ours.cwnd();
+fn kept(flow: &mut Flow) -> f64 {
+    let before = flow.cwnd();
     flow.lose();
-    flow.ours.cwnd() as f64 / before as f64
-}
-
-#[test]
-fn trajectories_follow_the_equations() {
-    follows::<Htcp, _>(Params::default, HtcpModel::new, 16.0, 5e-4);
-}
-
-#[test]
-fn trajectories_follow_with_rtt_scaling() {
-    let own = || Params { rtt_scaling: true, ..Params::default() };
-    let model = || HtcpModel { scaling: true, ..HtcpModel::new() };
-    follows::<Htcp, _>(own, model, 16.0, 5e-4);
+    flow.cwnd() as f64 / before as f64
 }
 
 /// α(Δ) = 1 + 10·(Δ - 1) + ((Δ - 1)/2)², times 2·(1 - 0.5).
@@ -197,8 +100,7 @@ fn the_share_never_reaches_one_with_an_empty_queue() {
 
 #[test]
 fn without_adaptive_backoff_every_loss_halves() {
-    let own = Params { adaptive_backoff: false, ..Params::default() };
-    let mut flow = Flow::<Htcp, _>::new(own, HtcpModel::new(), 1_000, 100, 100);
+    let mut flow = Flow::with(chosen("htcp", &[("adaptive_backoff", 0)]), 1_000, 100, 100);
     for _ in 0..3 {
         for _ in 0..400 {
             flow.ack(MS, 100 * MS, 1);
@@ -215,7 +117,7 @@ fn weeks_of_silence_and_idle_time_do_not_overflow_and_idle_time_does_not_count()
     flow.lose();
     flow.repair(0);
     let before = flow.segments();
-    flow.idle(3_600 * SECOND);
+    flow.idle(3_600 * SECOND, false);
     flow.ack(MS, 100 * MS, 1);
     assert!(flow.segments() - before <= 0.01, "an hour is not 36,000 segments a round trip");
     let before = flow.segments();
@@ -235,9 +137,4 @@ fn undo_takes_the_clock_back_to_the_loss_before() {
     let before = flow.segments();
     flow.ack(0, 100 * MS, before as u64);
     assert!((flow.segments() - before - 22.0).abs() < 0.05, "{}", flow.segments() - before);
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Htcp, Standard>>() <= 104);
 }

@@ -1,56 +1,13 @@
-//! TCP Hybla compared with its equations in `f64`.
+//! TCP Hybla's rules at work: growth computed by hand.
 
-use crate::common::flow::{Flow, Model, Seen, Win, follows};
-use windlass_cc::congestion_avoidance::CongestionEvent;
-use windlass_cc::hybla::{Hybla, Params};
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::slow_start::Standard;
+use crate::common::chosen;
+use crate::common::flow::Flow;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{Ratio, Span};
-
-struct HyblaModel {
-    reference: f64,
-}
-
-impl HyblaModel {
-    fn rho(&self, s: &Seen) -> f64 {
-        (s.min_rtt / self.reference).max(1.0)
-    }
-}
-
-impl Model for HyblaModel {
-    fn avoid(&mut self, s: &Seen, w: &mut Win) {
-        w.cwnd += self.rho(s).powi(2) * s.mss * s.acked / w.cwnd;
-    }
-
-    fn cut(&mut self, s: &Seen, _w: &Win, _why: CongestionEvent) -> f64 {
-        (s.flight / 2.0).floor()
-    }
-
-    fn slow_start_gain(&self, s: &Seen) -> f64 {
-        self.rho(s).min(16.0).exp2() - 1.0
-    }
-}
 
 const MS: u64 = 1_000_000;
 
-fn model() -> HyblaModel {
-    HyblaModel { reference: 0.025 }
-}
-
-fn hybla(cwnd: u64, ssthresh: u64) -> Flow<Hybla, HyblaModel> {
-    Flow::new(Params::default(), model(), 1_000, cwnd, ssthresh)
-}
-
-#[test]
-fn trajectories_follow_the_equations() {
-    follows::<Hybla, _>(Params::default, model, 8.0, 1e-4);
-}
-
-#[test]
-fn trajectories_follow_with_the_reference_of_ns_3() {
-    let own = || Params { reference_rtt: Span::from_millis(50), ..Params::default() };
-    follows::<Hybla, _>(own, || HyblaModel { reference: 0.05 }, 8.0, 1e-4);
+fn hybla(cwnd: u64, ssthresh: u64) -> Flow {
+    Flow::new("hybla", 1_000, cwnd, ssthresh)
 }
 
 /// Growth in segments per second squared, W/RTT, of a flow in congestion avoidance.
@@ -104,11 +61,11 @@ fn the_exponent_is_limited() {
     let mut flow = hybla(10, u64::MAX);
     flow.ack(MS, 10_000 * MS, 1);
     assert!((flow.segments() - (10.0 + 65_535.0)).abs() < 1.0, "{}", flow.segments());
-    let own = Params { slow_start_rho: Ratio(2 << 16), ..Params::default() };
-    let mut flow = Flow::<Hybla, _>::new(own, model(), 1_000, 10, u64::MAX);
+    let p = chosen("hybla", &[("slow_start_rho", 2 << 16)]);
+    let mut flow = Flow::with(p, 1_000, 10, u64::MAX);
     flow.ack(MS, 10_000 * MS, 1);
     assert_eq!(flow.segments(), 13.0);
-    assert!(flow.ours.cwnd() < MAX_WINDOW);
+    assert!(flow.cwnd() < MAX_WINDOW);
 }
 
 /// rho² of 100.5 ms is 16.1604: whole-number arithmetic would give 16.
@@ -122,9 +79,4 @@ fn the_square_keeps_its_fraction() {
     // Over an RTT in which the window itself grows by this amount.
     let expected = (1_000f64.powi(2) + 2.0 * 16.1604 * 1_000.0).sqrt() - 1_000.0;
     assert!((gained - expected).abs() < 0.002, "{gained} {expected}");
-}
-
-#[test]
-fn the_state_fits_the_kernels_104_bytes() {
-    assert!(size_of::<LossBased<Hybla, Standard>>() <= 104);
 }

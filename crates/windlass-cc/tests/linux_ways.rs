@@ -1,71 +1,43 @@
 //! Deviations of Linux from the texts, selected by a parameter.
 
-use windlass_cc::congestion_avoidance::CongestionAvoidance;
-use windlass_cc::loss_based::LossBased;
-use windlass_cc::recovery::LossRecovery;
+use crate::common::chosen;
+use crate::common::flow::Flow;
+use windlass_cc::reno::Increase;
 use windlass_cc::setup::{Counting, Credit};
-use windlass_cc::slow_start::{Standard, StandardParams};
-use windlass_cc::{
-    Ack, Conn, Controller, Phase, Setup, Span, bic, cubic, dctcp, highspeed, htcp, illinois,
-    ledbat, reno, veno, westwood,
-};
+use windlass_cc::{Ack, Setup, illinois, westwood};
 
 const MSS: u64 = 1_000;
 const MS: u64 = 1_000_000;
 
-/// A flow in congestion avoidance that always has a full window in flight.
-struct Flow<G: CongestionAvoidance> {
-    p: Setup<G::Params, StandardParams>,
-    c: Conn,
-    state: LossBased<G, Standard>,
+/// A flow in congestion avoidance that counts by bytes.
+fn flow(id: &str, values: &[(&str, u64)], cwnd: u64) -> Flow {
+    Flow::with(chosen(id, values), MSS as u32, cwnd, cwnd)
 }
 
-impl<G: CongestionAvoidance> Flow<G> {
-    fn new(own: G::Params, cwnd: u64) -> Flow<G> {
-        let p = Setup {
-            initial_window: cwnd * MSS,
-            initial_ssthresh: cwnd * MSS,
-            ack_limit: u32::MAX,
-            recovery: Some(LossRecovery::Sack),
-            own,
-            ..Setup::<G::Params, StandardParams>::default()
-        };
-        let c = Conn::new(MSS as u32);
-        Flow { state: LossBased::init(&p, &c), p, c }
-    }
-
-    fn segments(&self) -> f64 {
-        self.state.cwnd() as f64 / MSS as f64
-    }
-
-    /// After `after` nanoseconds, an acknowledgement of `segments` segments with this RTT.
-    fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
-        self.c.next_id = self.c.next_id.max(self.c.una + self.state.cwnd());
-        self.c.now += Span(after);
-        self.c.una += segments * MSS;
-        self.c.delivered += segments * MSS;
-        self.c.srtt = Span(rtt);
-        self.c.min_rtt = self.c.min_rtt.min(Span(rtt));
-        self.state.on_ack(&self.p, &self.c, &Ack { rtt: Span(rtt), ..Ack::of(segments * MSS) });
-    }
-
-    fn turn(&mut self, from: Phase, to: Phase) {
-        self.c.phase = to;
-        self.c.flight_size = self.state.cwnd();
-        self.state.on_phase(&self.p, &self.c, from, to);
-    }
-
-    /// A loss and its repair; returns the remaining share of the window.
-    fn lose(&mut self) -> f64 {
-        let before = self.segments();
-        self.turn(Phase::Open, Phase::Recovery);
-        self.c.una = self.c.next_id;
-        self.turn(Phase::Recovery, Phase::Open);
-        self.segments() / before
-    }
+/// The flow, counting by segments.
+fn whole(mut flow: Flow) -> Flow {
+    flow.p.set_common(&Setup { counting: Counting::Segments, ..flow.p.common() });
+    flow
 }
 
-type RenoAvoidance = reno::RenoAvoidance<reno::NewReno>;
+/// The flow with this credit for the acknowledgement that ends recovery.
+fn credited(mut flow: Flow, credit: Credit) -> Flow {
+    flow.p.set_common(&Setup { credit, ..flow.p.common() });
+    flow
+}
+
+/// A loss and its repair; returns the remaining share of the window.
+fn lose(flow: &mut Flow) -> f64 {
+    let before = flow.segments();
+    flow.lose();
+    flow.repair(0);
+    flow.segments() / before
+}
+
+const PER_BYTE: (&str, u64) = ("increase", Increase::PerByte as u64);
+
+/// Word of the parameter `variant` in several algorithms.
+const LINUX: (&str, u64) = ("variant", illinois::Variant::Linux as u64);
 
 /// A full window of acknowledgements of one segment each increases a window of whole segments by one.
 /// The last of them does so, at any size. A window with a fraction takes longer, because the growth
@@ -73,10 +45,8 @@ type RenoAvoidance = reno::RenoAvoidance<reno::NewReno>;
 #[test]
 fn whole_segments_open_by_one_for_each_window() {
     for cwnd in [2, 3, 7, 10, 13, 100, 1_000] {
-        let own = reno::Params { increase: reno::Increase::PerByte };
-        let mut flow = Flow::<RenoAvoidance>::new(own, cwnd);
-        flow.p.counting = Counting::Segments;
-        let mut plain = Flow::<RenoAvoidance>::new(own, cwnd);
+        let mut flow = whole(self::flow("newreno", &[PER_BYTE], cwnd));
+        let mut plain = self::flow("newreno", &[PER_BYTE], cwnd);
         for n in 0..3 {
             (1..cwnd + n).for_each(|_| flow.ack(MS, 100 * MS, 1));
             assert_eq!(flow.segments() as u64, cwnd + n, "{cwnd}: one is missing");
@@ -90,38 +60,35 @@ fn whole_segments_open_by_one_for_each_window() {
 
 #[test]
 fn a_cut_leaves_whole_segments_rounded_as_the_kernel_computes_them() {
-    fn kept<G: CongestionAvoidance>(own: G::Params, cwnd: u64) -> u64 {
-        let mut flow = Flow::<G>::new(own, cwnd);
-        flow.p.counting = Counting::Segments;
-        flow.turn(Phase::Open, Phase::Recovery);
-        assert_eq!(flow.state.cwnd() % MSS, 0);
-        flow.state.cwnd() / MSS
+    fn kept(id: &str, cwnd: u64) -> u64 {
+        let mut flow = whole(flow(id, &[], cwnd));
+        flow.lose();
+        assert_eq!(flow.cwnd() % MSS, 0);
+        flow.cwnd() / MSS
     }
     // Multiplied: ⌊w/2⌋, ⌊0.7·w⌋. Exact values stay exact, although 0.7 is not a whole number of
     // 65536ths.
-    assert_eq!(kept::<RenoAvoidance>(Default::default(), 15), 7);
-    assert_eq!(kept::<cubic::Cubic>(Default::default(), 15), 10);
-    assert_eq!(kept::<cubic::Cubic>(Default::default(), 10), 7);
-    assert_eq!(kept::<dctcp::Dctcp>(Default::default(), 15), 7);
+    assert_eq!(kept("newreno", 15), 7);
+    assert_eq!(kept("cubic", 15), 10);
+    assert_eq!(kept("cubic", 10), 7);
+    assert_eq!(kept("dctcp", 15), 7);
     // Subtracted: w - ⌊w/2⌋; at least two.
-    assert_eq!(kept::<illinois::Illinois>(Default::default(), 15), 8);
-    assert_eq!(kept::<illinois::Illinois>(Default::default(), 2), 2);
+    assert_eq!(kept("illinois", 15), 8);
+    assert_eq!(kept("illinois", 2), 2);
 }
 
 /// RFC 5681 section 3.2 step 6 sets the window to the threshold.
 #[test]
 fn the_acknowledgement_that_ends_recovery_may_increase_the_window() {
     for (credit, expected) in [(Credit::Acked, 10.0), (Credit::Delivered, 10.3)] {
-        let own = reno::Params { increase: reno::Increase::PerByte };
-        let mut flow = Flow::<RenoAvoidance>::new(own, 20);
-        flow.p.credit = credit;
-        flow.turn(Phase::Open, Phase::Recovery);
+        let mut flow = credited(flow("newreno", &[PER_BYTE], 20), credit);
+        flow.lose();
         // It covers the whole flight, of which three segments had not been reported.
         flow.c.una = flow.c.next_id.max(20 * MSS);
         flow.c.delivered += 3 * MSS;
         let ack = Ack { delivered: 3 * MSS, ..Ack::of(20 * MSS) };
-        flow.state.on_ack(&flow.p, &flow.c, &ack);
-        flow.turn(Phase::Recovery, Phase::Open);
+        flow.ours.on_ack(&flow.p, &flow.c, &ack);
+        flow.repair(0);
         assert!((flow.segments() - expected).abs() < 0.01, "{credit:?}: {}", flow.segments());
     }
 }
@@ -129,8 +96,7 @@ fn the_acknowledgement_that_ends_recovery_may_increase_the_window() {
 #[test]
 fn highspeed_may_count_acknowledgements_in_avoidance() {
     for (per_ack, expected) in [(false, 2.0), (true, 1.0)] {
-        let own = highspeed::Params { per_ack, ..Default::default() };
-        let mut flow = Flow::<highspeed::HighSpeed>::new(own, 20);
+        let mut flow = flow("highspeed", &[("per_ack", per_ack.into())], 20);
         flow.ack(MS, 100 * MS, 2);
         let gained = (flow.segments() - 20.0) * 20.0;
         assert!((gained - expected).abs() < 0.05, "{per_ack}: {gained}");
@@ -140,8 +106,7 @@ fn highspeed_may_count_acknowledgements_in_avoidance() {
 #[test]
 fn bic_may_multiply_by_the_segments_that_an_acknowledgement_covers() {
     let gained = |ack_ratio, covered: u64| {
-        let own = bic::Params { ack_ratio, ..Default::default() };
-        let mut flow = Flow::<bic::Bic>::new(own, 1_000);
+        let mut flow = flow("bic", &[("ack_ratio", u64::from(ack_ratio))], 1_000);
         // The mean over about the last sixteen acknowledgements.
         (0..100).for_each(|_| flow.ack(MS, 100 * MS, covered));
         let before = flow.segments();
@@ -163,9 +128,8 @@ fn cubic_may_let_renos_window_grow_at_one_slope() {
     for (reno_beyond, expected) in
         [(true, 20.0 + (40.0 - 6.0 / 0.529)), (false, 14.0 + 0.529 * 40.0)]
     {
-        let own = cubic::Params { reno_beyond, ..Default::default() };
-        let mut flow = Flow::<cubic::Cubic>::new(own, 20);
-        flow.lose();
+        let mut flow = flow("cubic", &[("reno_beyond", reno_beyond.into())], 20);
+        lose(&mut flow);
         for _ in 0..40 {
             (0..flow.segments() as u64).for_each(|_| flow.ack(1, MS, 1));
         }
@@ -177,33 +141,31 @@ fn cubic_may_let_renos_window_grow_at_one_slope() {
 #[test]
 fn westwood_may_take_the_measured_window_when_the_loss_is_repaired() {
     for moment in [westwood::Moment::Loss, westwood::Moment::Repair] {
-        let own = westwood::Params { moment, ..Default::default() };
-        let mut flow = Flow::<westwood::Westwood>::new(own, 60);
+        let mut flow = flow("westwood", &[("moment", moment as u64)], 60);
         // A segment per millisecond, 40 in the minimum RTT; the rest of the window is queued.
         flow.ack(MS, 40 * MS, 1);
         (0..1_000).for_each(|_| flow.ack(MS, 60 * MS, 1));
         let window = flow.segments();
-        flow.turn(Phase::Open, Phase::Recovery);
+        flow.lose();
         let during = match moment {
             westwood::Moment::Loss => 40.0,
             westwood::Moment::Repair => window / 2.0,
         };
         assert!((flow.segments() - during).abs() < 1.5, "{moment:?}: {}", flow.segments());
-        flow.turn(Phase::Recovery, Phase::Open);
+        flow.repair(0);
         assert!((flow.segments() - 40.0).abs() < 1.5, "{moment:?}: {}", flow.segments());
     }
 }
 
 #[test]
 fn htcp_as_in_linux_asks_for_two_steady_losses_and_then_grows_by_less() {
-    let own = htcp::Params { variant: htcp::Variant::Linux, ..Default::default() };
-    let mut flow = Flow::<htcp::Htcp>::new(own, 100);
+    let mut flow = flow("htcp", &[LINUX], 100);
     let mut kept = Vec::new();
     for _ in 0..4 {
         // A thousand segments per second at any window.
         (0..400).for_each(|_| flow.ack(MS, 100 * MS, 1));
         (0..10).for_each(|_| flow.ack(MS, 115 * MS, 1));
-        kept.push(flow.lose());
+        kept.push(lose(&mut flow));
     }
     // No loss to compare with, then one steady loss, then two of them.
     for (kept, expected) in kept.iter().zip([0.5, 0.5, 0.8, 0.8]) {
@@ -222,17 +184,14 @@ fn htcp_as_in_linux_asks_for_two_steady_losses_and_then_grows_by_less() {
 /// The count beyond a whole number of windows is dropped.
 #[test]
 fn illinois_as_in_linux_counts_all_that_an_acknowledgement_covers() {
-    let own = illinois::Params { variant: illinois::Variant::Linux, ..Default::default() };
-    let mut flow = Flow::<illinois::Illinois>::new(own, 40);
-    flow.p.counting = Counting::Segments;
-    flow.p.credit = Credit::Delivered;
-    flow.turn(Phase::Open, Phase::Recovery);
+    let mut flow = whole(credited(flow("illinois", &[LINUX], 40), Credit::Delivered));
+    flow.lose();
     let kept = flow.segments();
     flow.c.next_id = 40 * MSS;
     flow.c.una = 40 * MSS;
     let ack = Ack { delivered: MSS, ..Ack::of(40 * MSS) };
-    flow.state.on_ack(&flow.p, &flow.c, &ack);
-    flow.turn(Phase::Recovery, Phase::Open);
+    flow.ours.on_ack(&flow.p, &flow.c, &ack);
+    flow.repair(0);
     let opened = flow.segments() - kept;
     assert_eq!(opened, (40.0 * 10.0 / kept).floor(), "from {kept}");
 }
@@ -241,18 +200,17 @@ fn illinois_as_in_linux_counts_all_that_an_acknowledgement_covers() {
 #[test]
 fn veno_as_in_linux_uses_the_last_sample() {
     for (last, expected) in [(Some(100), 0.8), (Some(150), 0.5), (None, 0.5)] {
-        let own = veno::Params { variant: veno::Variant::Linux, ..Default::default() };
-        let mut flow = Flow::<veno::Veno>::new(own, 20);
+        let mut flow = flow("veno", &[LINUX], 20);
         (0..4).for_each(|_| flow.ack(MS, 100 * MS, 1));
         match last {
             Some(ms) => flow.ack(MS, ms * MS, 1),
             None => {
                 flow.c.una += MSS;
-                flow.state.on_ack(&flow.p, &flow.c, &Ack::of(MSS));
+                flow.ours.on_ack(&flow.p, &flow.c, &Ack::of(MSS));
             }
         }
         let before = flow.segments();
-        flow.turn(Phase::Open, Phase::Recovery);
+        flow.lose();
         let kept = flow.segments() / before;
         assert!((kept - expected).abs() < 0.01, "{last:?}: {kept}");
     }
@@ -262,10 +220,8 @@ fn veno_as_in_linux_uses_the_last_sample() {
 /// most half, in whole segments.
 #[test]
 fn cubic_may_grow_to_its_target_in_whole_segments() {
-    let own = cubic::Params { reno_paced: true, friendliness: false, ..Default::default() };
-    let mut flow = Flow::<cubic::Cubic>::new(own, 20);
-    flow.p.counting = Counting::Segments;
-    flow.lose();
+    let mut flow = whole(flow("cubic", &[("reno_paced", 1), ("friendliness", 0)], 20));
+    lose(&mut flow);
     assert_eq!(flow.segments(), 14.0);
     // K is 2.47 s: 100 ms ahead the cubic is 0.4·2.37³ = 5.3 below the 20, cut to five.
     flow.ack(1, 100 * MS, 14);
@@ -276,8 +232,7 @@ fn cubic_may_grow_to_its_target_in_whole_segments() {
 /// segment.
 #[test]
 fn a_window_of_whole_segments_closes_by_parts_of_one() {
-    let mut flow = Flow::<ledbat::Ledbat>::new(ledbat::Params::default(), 40);
-    flow.p.counting = Counting::Segments;
+    let mut flow = whole(flow("ledbat", &[], 40));
     flow.c.flight_size = 40 * MSS;
     (0..4).for_each(|_| flow.ack(MS, 20 * MS, 1));
     let before = flow.segments();

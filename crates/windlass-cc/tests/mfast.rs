@@ -1,7 +1,6 @@
 //! MFast compared with its equation: its equilibrium, and the parts that it shares with FAST.
 
 use crate::common::begins_at;
-use crate::common::follow::{BYTES, Model, Seen, distance, from_segments, spread};
 use crate::common::path::{MSS, Path};
 use windlass_cc::mfast::Multiplicative;
 use windlass_cc::{Ack, AnyController, AnyParams, Conn, Ratio, Span, Time};
@@ -77,60 +76,6 @@ fn with_sigma_one_it_is_fast() {
         one.step();
         fast.step();
         assert_eq!(one.control(), fast.control());
-    }
-}
-
-/// Equation 13 in segments, with the NS-2 module's average and its increase.
-struct Law {
-    w: f64,
-    target: f64,
-    avg: Option<f64>,
-    end: u64,
-    rounds: u32,
-}
-
-impl Model for Law {
-    fn window(&self) -> f64 {
-        self.w
-    }
-
-    fn ack(&mut self, s: &Seen) {
-        let weight = (3.0 / self.w).min(1.0 / 256.0);
-        let avg = self.avg.map_or(s.rtt, |avg| (1.0 - weight) * avg + weight * s.rtt);
-        self.avg = Some(avg);
-        if avg - s.base < 0.000_75 {
-            (self.target, self.end, self.rounds) = (self.w, s.next, 0);
-            self.w += 1.0;
-            return;
-        }
-        if s.una > self.end {
-            self.end = s.next;
-            self.rounds += 1;
-            if self.rounds == 2 {
-                self.rounds = 0;
-                let law = 0.5 * self.w + 0.25 * (s.base / avg * self.w + 100.0);
-                self.target = law.min(2.0 * self.w);
-                self.w = self.w.min(self.target.max(2.0));
-            }
-        }
-        self.w += (self.target - self.w).clamp(0.0, 1.0);
-    }
-
-    fn loss(&mut self, s: &Seen) -> f64 {
-        self.w = (0.5 * s.flight).max(2.0);
-        (self.target, self.end, self.rounds) = (self.w, s.next, 0);
-        self.w
-    }
-}
-
-#[test]
-fn it_follows_its_equation() {
-    for seed in 1..20 {
-        let p = from_segments("mfast", 30);
-        let mut model = Law { w: 30.0, target: 0.0, avg: None, end: 0, rounds: 0 };
-        let (worst, windows) = distance(&p, &mut model, 6_000, 2_500, seed);
-        assert!(worst < BYTES, "{worst} B, seed {seed}");
-        assert!(spread(&windows) > 10.0);
     }
 }
 

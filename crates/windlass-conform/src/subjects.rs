@@ -139,14 +139,14 @@ pub const SUBJECTS: &[Subject] = &[
         id: "highspeed",
         source: "RFC 3649 section 5",
         scale: 4,
-        model: |s| frame(HighSpeed, s),
+        model: |s| frame(HighSpeed::default(), s),
         ..BASE
     },
     Subject {
         id: "scalable",
         source: "Kelly 2003, section 3",
         scale: 2,
-        model: |s| frame(Scalable, s),
+        model: |s| frame(Scalable::default(), s),
         ..BASE
     },
     Subject {
@@ -171,7 +171,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         id: "hybla",
         source: "Caini and Firrincieli 2004, section 3",
-        model: |s| frame(Hybla, s),
+        model: |s| frame(Hybla::default(), s),
         ..BASE
     },
     Subject {

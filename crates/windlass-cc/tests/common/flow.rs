@@ -1,73 +1,20 @@
-//! One flow, seen at the same time by an algorithm and by an `f64` model of its equations.
+//! One flow, seen at the same time by an algorithm and by the floating-point models of its equations.
 
-use windlass_cc::congestion_avoidance::{CongestionAvoidance, CongestionEvent};
-use windlass_cc::loss_based::LossBased;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::slow_start::{Standard, StandardParams};
+use windlass_cc::slow_start::AnyParams as AnySlowStart;
 use windlass_cc::window::MAX_WINDOW;
-use windlass_cc::{Ack, Conn, Controller, Phase, Setup, Span, Time, Undo, flags};
-
-/// A parameter as it is stored, in units of 1/65536.
-pub fn q16(x: f64) -> f64 {
-    (x * 65_536.0).round() / 65_536.0
-}
-
-/// The host's state, in seconds and bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    pub now: f64,
-    pub rtt: f64,
-    pub srtt: f64,
-    pub min_rtt: f64,
-    pub mss: f64,
-    pub acked: f64,
-    pub flight: f64,
-    pub una: u64,
-    pub next_id: u64,
-    pub phase: Phase,
-    pub limited: bool,
-}
-
-/// The model's window and threshold, bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Win {
-    pub cwnd: f64,
-    pub ssthresh: f64,
-}
-
-/// An algorithm's equations.
-pub trait Model {
-    fn observe(&mut self, _s: &Seen, _w: &Win) {}
-    fn avoid(&mut self, s: &Seen, w: &mut Win);
-    /// The new threshold in bytes, before it is cut to a whole number.
-    fn cut(&mut self, s: &Seen, w: &Win, why: CongestionEvent) -> f64;
-    fn slow_start_gain(&self, _s: &Seen) -> f64 {
-        1.0
-    }
-    fn restart(&mut self) {}
-    fn undo(&mut self, _w: &Win) {}
-    fn idle(&mut self, _s: &Seen, _gap: f64) {}
-    /// Minimum median number of steps before a rounding decides, large enough to reveal a drift.
-    fn unbroken(&self) -> usize {
-        1_000
-    }
-
-    /// If the last `avoid` decided so closely that rounding may have changed the decision: the window
-    /// of the other decision.
-    fn other(&mut self) -> Option<f64> {
-        None
-    }
-    /// True if another decision was so close that rounding may have changed it.
-    fn unclear(&self) -> bool {
-        false
-    }
-}
+use windlass_cc::{
+    Ack, AnyController, AnyParams, Conn, Event, Phase, Setup, Span, Time, Undo, flags,
+};
+use windlass_conform::models::Model;
+use windlass_conform::models::chosen::chosen;
 
 /// Events of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// After `after` nanoseconds, an acknowledgement of full segments with this RTT sample.
-    Ack { after: u64, rtt: u64, segments: u64 },
+    /// After `after` nanoseconds, an acknowledgement of full segments with this RTT sample, all of them
+    /// marked or none.
+    Ack { after: u64, rtt: u64, segments: u64, marked: bool },
     /// An acknowledgement of one segment while the application has no more data to send.
     Unlimited { after: u64, rtt: u64 },
     /// A loss, repaired after `repair` nanoseconds.
@@ -82,68 +29,152 @@ pub enum Step {
     Idle { gap: u64 },
 }
 
-pub struct Flow<G: CongestionAvoidance, M> {
-    pub p: Setup<G::Params, StandardParams>,
-    pub c: Conn,
-    pub ours: LossBased<G, Standard>,
-    pub model: M,
-    pub w: Win,
-    prior: Win,
-    rtt: u64,
+/// A model.
+struct Observer {
+    model: Box<dyn Model>,
+    /// The deviation of its RTTs, in times that rounding to bytes stands for.
+    deviation: f64,
 }
 
-impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
-    /// A flow with this window of whole segments, in congestion avoidance if `ssthresh` is at most the
-    /// window.
-    pub fn new(own: G::Params, model: M, mss: u32, cwnd: u64, ssthresh: u64) -> Flow<G, M> {
-        let p = Setup {
+impl Observer {
+    /// The RTT that the model receives at a cwnd of `cwnd` bytes. Not every RTT deviates, so that means
+    /// and extremes change relative to each other. A sample without a queue does not.
+    fn rtt(&self, c: &Conn, rtt: Span, cwnd: u64) -> Span {
+        let odd = c.una / u64::from(c.mss) % 2 == 1;
+        if !odd || rtt <= c.min_rtt {
+            return rtt;
+        }
+        // A part of the base RTT, and the RTT that queues another byte.
+        let more = 1e-5 * c.min_rtt.0 as f64 + rtt.0 as f64 / cwnd as f64;
+        Span((rtt.0 as f64 + more * self.deviation).round() as u64)
+    }
+}
+
+/// Tolerated difference from a model: bytes, and a share of the model's value.
+#[derive(Clone, Copy)]
+pub struct Tolerance(pub f64, pub f64);
+
+impl Tolerance {
+    fn admits(self, ours: f64, model: f64) -> bool {
+        (ours - model).abs() <= self.0 + self.1 * model
+    }
+}
+
+/// Windows from here on are not compared, bytes.
+const LARGEST: f64 = (MAX_WINDOW / 1_024) as f64;
+
+/// Comparison with the models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// The models agree, and the algorithm agrees with one.
+    Clear,
+    /// The models disagree, or only some of all are in slow start: rounding decides. Or the window is
+    /// so large that the algorithm limits it.
+    Rounding,
+    /// The models agree, but the algorithm does not.
+    None,
+}
+
+pub struct Flow {
+    pub p: AnyParams,
+    pub c: Conn,
+    pub ours: AnyController,
+    /// The first model has the exact inputs.
+    observers: Vec<Observer>,
+}
+
+impl Flow {
+    /// A flow of the algorithm with its defaults and this window of whole segments, in congestion
+    /// avoidance if `ssthresh` is at most the window.
+    pub fn new(id: &str, mss: u32, cwnd: u64, ssthresh: u64) -> Flow {
+        let p = AnyParams::by_name(id).expect("a registered algorithm");
+        Flow::with(p, mss, cwnd, ssthresh)
+    }
+
+    /// A flow of the algorithm with these parameters, else as [`Flow::new`].
+    pub fn with(mut p: AnyParams, mss: u32, cwnd: u64, ssthresh: u64) -> Flow {
+        p.set_common(&Setup {
             initial_window: cwnd * u64::from(mss),
             initial_ssthresh: ssthresh.min(MAX_WINDOW / u64::from(mss)) * u64::from(mss),
             ack_limit: u32::MAX,
             // These tests do not examine recovery: the window is the threshold during it.
             recovery: Some(LossRecovery::Sack),
-            own,
-            ..Setup::<G::Params, StandardParams>::default()
-        };
+            slow_start: AnySlowStart::by_name("standard").expect("a slow start"),
+            ..p.common()
+        });
         let c = Conn { now: Time::from_secs(1_000), ..Conn::new(mss) };
-        let w = Win { cwnd: p.initial_window as f64, ssthresh: p.initial_ssthresh as f64 };
-        let ours = LossBased::init(&p, &c);
-        Flow { p, c, ours, model, w, prior: w, rtt: 0 }
+        let ours = AnyController::init(&p, &c);
+        let model = chosen(&p, &c, 0.0, 0.0);
+        let observers = model.into_iter().map(|model| Observer { model, deviation: 0.0 }).collect();
+        Flow { p, c, ours, observers }
+    }
+
+    /// The flow with four more models, whose RTTs or windows differ from the first model's as rounding
+    /// within the tolerance may change them.
+    pub fn surrounded(mut self, tolerance: Tolerance) -> Flow {
+        let Tolerance(bytes, share) = tolerance;
+        let bytes = (bytes * 0.6).round();
+        for (bytes, share, deviation) in [
+            (1.0, 0.0, 1.0),
+            (-1.0, 0.0, -1.0),
+            (bytes, share * 0.3, 0.0),
+            (-bytes, share * -0.3, 0.0),
+        ] {
+            let model = chosen(&self.p, &self.c, bytes, share);
+            self.observers.extend(model.map(|model| Observer { model, deviation }));
+        }
+        self
+    }
+
+    pub fn cwnd(&self) -> u64 {
+        self.ours.control(&self.p, &self.c).cwnd
     }
 
     /// Window in segments.
     pub fn segments(&self) -> f64 {
-        self.ours.cwnd() as f64 / f64::from(self.c.mss)
+        self.cwnd() as f64 / f64::from(self.c.mss)
     }
 
     pub fn ssthresh(&self) -> u64 {
         self.ours.control(&self.p, &self.c).ssthresh
     }
 
-    pub fn seen(&self, acked: u64) -> Seen {
-        let seconds = |span: Span| if span.is_known() { span.0 as f64 * 1e-9 } else { f64::NAN };
-        Seen {
-            now: self.c.now.0 as f64 * 1e-9,
-            rtt: self.rtt as f64 * 1e-9,
-            srtt: seconds(self.c.srtt),
-            min_rtt: seconds(self.c.min_rtt),
-            mss: f64::from(self.c.mss),
-            acked: acked as f64,
-            flight: self.c.flight_size as f64,
-            una: self.c.una,
-            next_id: self.c.next_id,
-            phase: self.c.phase,
-            limited: self.c.cwnd_limited(),
+    /// Value of a traced field.
+    pub fn traced(&self, name: &str) -> u64 {
+        let mut found = None;
+        self.ours.trace(&mut |field, value| {
+            if field.name == name {
+                found = Some(value);
+            }
+        });
+        found.expect("a field of the algorithm")
+    }
+
+    fn apply(&mut self, e: Event) {
+        let cwnd = self.cwnd();
+        self.ours.apply(&self.p, &self.c, &e);
+        for observer in &mut self.observers {
+            let seen = match e {
+                Event::Ack(a) => Event::Ack(Ack { rtt: observer.rtt(&self.c, a.rtt, cwnd), ..a }),
+                e => e,
+            };
+            observer.model.apply(&self.c, &seen);
         }
     }
 
-    /// The host's part: a full window in flight, and srtt as in RFC 6298.
-    fn account(&mut self, after: u64, rtt: u64, acked: u64) {
-        self.rtt = rtt;
+    /// An acknowledgement. The host had a window of whole segments in flight, and has srtt as in RFC
+    /// 6298.
+    pub fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
+        self.ack_with(after, rtt, segments, false);
+    }
+
+    fn ack_with(&mut self, after: u64, rtt: u64, segments: u64, marked: bool) {
+        let mss = u64::from(self.c.mss);
+        let acked = segments * mss;
         self.c.now.0 += after;
         self.c.una += acked;
         self.c.delivered += acked;
-        self.c.flight_size = self.ours.cwnd();
+        self.c.flight_size = (self.cwnd() / mss * mss).saturating_sub(acked);
         self.c.in_flight = self.c.flight_size;
         self.c.next_id = self.c.una + self.c.flight_size;
         self.c.min_rtt = Span(self.c.min_rtt.0.min(rtt));
@@ -151,87 +182,51 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
             Span::NONE => Span(rtt),
             Span(srtt) => Span(srtt - srtt / 8 + rtt / 8),
         };
-    }
-
-    pub fn ack(&mut self, after: u64, rtt: u64, segments: u64) {
-        let acked = segments * u64::from(self.c.mss);
-        self.account(after, rtt, acked);
-        self.ours.on_ack(&self.p, &self.c, &Ack { rtt: Span(rtt), ..Ack::of(acked) });
-        let s = self.seen(acked);
-        self.model.observe(&s, &self.w);
-        if !s.limited {
-            return;
-        }
-        if self.w.cwnd < self.w.ssthresh {
-            let gain = self.model.slow_start_gain(&s);
-            // A credit above one segment increases the window at most to the threshold.
-            let room = (self.w.ssthresh - self.w.cwnd).max(f64::from(self.c.mss));
-            let credit = s.acked.min(room);
-            let (first, all) = (self.w.cwnd + credit, self.w.cwnd + gain * credit);
-            self.w.cwnd = if gain > 1.0 { all.min(self.w.ssthresh.max(first)) } else { first };
-        } else {
-            self.model.avoid(&s, &mut self.w);
-            let ours = self.ours.cwnd() as f64;
-            if let Some(other) = self.model.other()
-                && (ours - other).abs() < (ours - self.w.cwnd).abs()
-            {
-                self.w.cwnd = other;
-            }
-        }
-        self.w.cwnd = self.w.cwnd.min(MAX_WINDOW as f64);
+        let ce = if marked { acked } else { 0 };
+        self.apply(Event::Ack(Ack { rtt: Span(rtt), ce, ..Ack::of(acked) }));
     }
 
     fn phase(&mut self, to: Phase) {
         let from = std::mem::replace(&mut self.c.phase, to);
-        self.c.flight_size = self.ours.cwnd();
-        self.ours.on_phase(&self.p, &self.c, from, to);
-    }
-
-    fn cut(&mut self, to: Phase, why: CongestionEvent) {
-        self.phase(to);
-        self.prior = self.w;
-        let ssthresh = self.model.cut(&self.seen(0), &self.w, why);
-        self.w.ssthresh = ssthresh.max(2.0 * f64::from(self.c.mss)).floor();
+        self.c.flight_size = self.cwnd();
+        self.apply(Event::Phase { from, to });
     }
 
     pub fn lose(&mut self) {
-        self.cut(Phase::Recovery, CongestionEvent::Loss);
-        self.w.cwnd = self.w.ssthresh;
-        self.model.restart();
+        self.phase(Phase::Recovery);
     }
 
+    pub fn echo(&mut self) {
+        self.phase(Phase::Cwr);
+    }
+
+    /// The end of a recovery or of the response to an ECN echo.
     pub fn repair(&mut self, after: u64) {
         self.c.now.0 += after;
         self.phase(Phase::Open);
-        self.model.restart();
     }
 
     pub fn timeout(&mut self, after: u64) {
         self.c.now.0 += after;
-        self.cut(Phase::Loss, CongestionEvent::Timeout);
-        self.w.cwnd = f64::from(self.c.mss);
-        self.model.restart();
+        self.phase(Phase::Loss);
         self.phase(Phase::Open);
     }
 
     pub fn undo(&mut self) {
-        self.ours.on_undo(&self.p, &self.c, Undo::Eifel);
-        self.w.cwnd = self.w.cwnd.max(self.prior.cwnd);
-        self.w.ssthresh = self.w.ssthresh.max(self.prior.ssthresh);
-        self.model.undo(&self.w);
+        self.apply(Event::Undo(Undo::Eifel));
         self.phase(Phase::Open);
     }
 
-    pub fn idle(&mut self, gap: u64) {
+    pub fn idle(&mut self, gap: u64, reset: bool) {
         self.c.now.0 += gap;
-        self.ours.on_idle_restart(&self.p, &self.c, Span(gap), false);
-        let s = self.seen(0);
-        self.model.idle(&s, gap as f64 * 1e-9);
+        self.apply(Event::IdleRestart { gap: Span(gap), reset });
     }
 
     pub fn step(&mut self, step: Step) {
         match step {
-            Step::Ack { after, rtt, segments } => self.ack(after, rtt, segments),
+            Step::Ack { after, rtt, segments, marked } => {
+                self.ack_with(after, rtt, segments, marked);
+            }
             Step::Unlimited { after, rtt } => {
                 self.c.flags = flags::APP_LIMITED;
                 self.ack(after, rtt, 1);
@@ -242,11 +237,8 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
                 self.repair(repair);
             }
             Step::Echo { answer } => {
-                self.cut(Phase::Cwr, CongestionEvent::Ecn);
-                self.w.cwnd = self.w.cwnd.min(self.w.ssthresh).floor();
-                self.model.restart();
-                self.c.now.0 += answer;
-                self.phase(Phase::Open);
+                self.echo();
+                self.repair(answer);
             }
             Step::Timeout { after } => self.timeout(after),
             Step::Spurious { after } => {
@@ -254,27 +246,39 @@ impl<G: CongestionAvoidance, M: Model> Flow<G, M> {
                 self.c.now.0 += after;
                 self.undo();
             }
-            Step::Idle { gap } => self.idle(gap),
+            Step::Idle { gap } => self.idle(gap, false),
         }
     }
 
-    /// True if only one of the two is in slow start, because their windows differ by a byte or two.
-    fn parted(&self) -> bool {
-        (self.ours.cwnd() < self.ssthresh()) != (self.w.cwnd < self.w.ssthresh)
+    /// Compares window and threshold with the models'.
+    pub fn agreement(&self, tolerance: Tolerance) -> Agreement {
+        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
+        let near =
+            |a: (f64, f64), b: (f64, f64)| tolerance.admits(a.0, b.0) && tolerance.admits(a.1, b.1);
+        let ours = (cwnd as f64, ssthresh as f64);
+        let model = self.observers[0].model.windows();
+        let windows = || self.observers.iter().map(|o| o.model.windows());
+        let starting = |w: (f64, f64)| w.0 < w.1;
+        let together = windows().all(|w| near(w, model) && starting(w) == starting(ours));
+        if !together || model.0 >= LARGEST {
+            return Agreement::Rounding;
+        }
+        if windows().any(|w| near(ours, w)) { Agreement::Clear } else { Agreement::None }
     }
 
-    /// Asserts that window and threshold differ from the model's by at most `bytes` plus the share
-    /// `share`.
+    /// Asserts that window and threshold are the model's.
     pub fn assert_close(&self, bytes: f64, share: f64) {
-        let close = |ours: u64, model: f64| (ours as f64 - model).abs() <= bytes + share * model;
-        let ssthresh = self.ssthresh();
-        assert!(
-            close(self.ours.cwnd(), self.w.cwnd) && close(ssthresh, self.w.ssthresh),
-            "cwnd {} ssthresh {ssthresh}, model {:?}, at {:?}",
-            self.ours.cwnd(),
-            self.w,
-            self.c,
-        );
+        let agreement = self.agreement(Tolerance(bytes, share));
+        assert_eq!(agreement, Agreement::Clear, "{self:?}");
+    }
+}
+
+impl std::fmt::Debug for Flow {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let models: Vec<_> = self.observers.iter().map(|o| o.model.windows()).collect();
+        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
+        write!(f, "cwnd {cwnd} ssthresh {ssthresh}, models {models:?}, {:?}", self.c)?;
+        write!(f, ", {:?}", self.p)
     }
 }
 
@@ -292,58 +296,59 @@ impl Dice {
         self.0 ^= self.0 << 17;
         low + (self.0 >> 16) % (high - low)
     }
+}
 
-    /// The next event on a path with a base RTT of `base` nanoseconds.
-    pub fn step(&mut self, base: u64) -> Step {
-        let rtt = base + self.roll(0, base);
-        match self.roll(0, 1_000) {
-            0..970 => {
-                let after = self.roll(1, base / 10);
-                Step::Ack { after, rtt, segments: 1 + self.roll(0, 4) / 3 }
+/// A path with a varying queue.
+pub struct Path {
+    pub dice: Dice,
+    base: u64,
+    rtt: u64,
+    /// The queue changes slowly, acknowledgements arrive at the rate of the window, and other events are
+    /// five times as rare.
+    smooth: bool,
+    /// Number of steps for which the queue stays empty.
+    quiet: u64,
+    steps: u64,
+}
+
+impl Path {
+    /// A path with a base RTT of `base` nanoseconds.
+    pub fn new(dice: Dice, base: u64, smooth: bool) -> Path {
+        Path { dice, base, rtt: base, smooth, quiet: 0, steps: 0 }
+    }
+
+    /// The next event of a flow with a window of `segments` segments.
+    pub fn step(&mut self, segments: f64) -> Step {
+        let (dice, base) = (&mut self.dice, self.base);
+        self.steps += 1;
+        self.quiet = match self.quiet {
+            0 if dice.roll(0, 200) == 0 => dice.roll(0, 600),
+            quiet => quiet.saturating_sub(1),
+        };
+        self.rtt = if self.quiet > 0 {
+            base + dice.roll(0, base / 500)
+        } else if self.smooth {
+            let up = self.rtt + dice.roll(0, base / 10);
+            up.saturating_sub(base / 20).clamp(base, base * 5 / 2)
+        } else {
+            base + dice.roll(0, base)
+        };
+        let rtt = self.rtt;
+        match dice.roll(0, if self.smooth { 5_000 } else { 1_000 }) {
+            0..970 | 1_000.. => {
+                let segments_acked = 1 + dice.roll(0, 4) / 3;
+                let clock = (rtt as f64 / segments.max(1.0)) as u64 * segments_acked;
+                let after = if self.smooth { clock } else { dice.roll(1, base / 10) };
+                // Marks occur in bursts, on zero to a third of the segments.
+                let marked = dice.roll(0, 100) < self.steps / 100 % 4 * 11;
+                Step::Ack { after, rtt, segments: segments_acked, marked }
             }
-            970..980 => Step::Unlimited { after: self.roll(1, base), rtt },
+            970..980 => Step::Unlimited { after: dice.roll(1, base), rtt },
             980..988 => Step::Loss { repair: rtt },
             988..991 => Step::Echo { answer: rtt },
             991..993 => Step::Timeout { after: 2 * rtt },
             993..996 => Step::Spurious { after: rtt },
-            _ => Step::Idle { gap: self.roll(0, 10_000_000_000) },
+            996..1_000 => Step::Idle { gap: dice.roll(0, 10_000_000_000) },
         }
     }
-}
-
-/// Runs the algorithm and its model together over scripts of acknowledgements with varying RTTs,
-/// losses, timeouts, echoes, spurious losses and pauses. The paths have 1 ms to 600 ms and initial
-/// windows of 2 to 5000 segments, with 300,000 steps in total. If rounding could decide, the flow
-/// starts again.
-pub fn follows<G: CongestionAvoidance, M: Model>(
-    own: impl Fn() -> G::Params,
-    model: impl Fn() -> M,
-    bytes: f64,
-    share: f64,
-) {
-    let mut unbroken = Vec::new();
-    for seed in 1..=150 {
-        let mut dice = Dice::new(seed);
-        let mss = [536, 1_460, 8_960][dice.roll(0, 3) as usize];
-        let base = [1_000_000, 20_000_000, 100_000_000, 600_000_000][dice.roll(0, 4) as usize];
-        let cwnd = [2, 10, 40, 300, 5_000][dice.roll(0, 5) as usize];
-        let ssthresh = if seed % 3 == 0 { cwnd * 4 } else { cwnd };
-        let begin = || Flow::<G, M>::new(own(), model(), mss, cwnd, ssthresh);
-        let (mut flow, mut steps) = (begin(), 0);
-        for _ in 0..2_000 {
-            steps += 1;
-            flow.step(dice.step(base));
-            if !flow.model.unclear() {
-                flow.assert_close(bytes, share);
-            }
-            if flow.model.unclear() || flow.parted() {
-                unbroken.push(std::mem::take(&mut steps));
-                flow = begin();
-            }
-        }
-        unbroken.push(steps);
-    }
-    unbroken.sort_unstable();
-    let median = unbroken[unbroken.len() / 2];
-    assert!(median >= model().unbroken(), "rounding decides after {median} steps: {unbroken:?}");
 }

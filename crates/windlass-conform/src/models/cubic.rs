@@ -1,11 +1,9 @@
 //! CUBIC (RFC 9438). Windows are in segments and times in seconds, as in the RFC.
 
-use windlass_cc::{Ack, Conn};
+use windlass_cc::{Ack, Conn, cubic::Params};
 
 use super::frame::{Cause, Law, Windows, kept};
-
-const C: f64 = 0.4;
-const BETA: f64 = 0.7;
+use super::share;
 
 #[derive(Clone, Copy, Default)]
 struct State {
@@ -25,8 +23,16 @@ enum Epoch {
 }
 
 /// CUBIC.
-#[derive(Default)]
 pub struct Cubic {
+    c: f64,
+    beta: f64,
+    beta_ecn: f64,
+    fast_convergence: bool,
+    friendly: bool,
+    /// Section 4.3: alpha is 1 above cwnd_prior.
+    reno_beyond: bool,
+    /// Windows before a reduction are kept to a 64th of a segment.
+    rounded: bool,
     now: State,
     /// State before the last reduction (section 4.9.2).
     prior: State,
@@ -36,7 +42,42 @@ fn seconds(c: &Conn) -> f64 {
     c.now.0 as f64 * 1e-9
 }
 
+impl Default for Cubic {
+    /// The constants of section 5.
+    fn default() -> Cubic {
+        Cubic {
+            c: 0.4,
+            beta: 0.7,
+            beta_ecn: 0.7,
+            fast_convergence: true,
+            friendly: true,
+            reno_beyond: true,
+            rounded: false,
+            now: State::default(),
+            prior: State::default(),
+        }
+    }
+}
+
 impl Cubic {
+    /// CUBIC with these parameters, rounded as Windlass does.
+    pub fn of(p: &Params) -> Option<Cubic> {
+        (!p.reno_paced).then(|| Cubic {
+            c: share(p.c),
+            beta: share(p.keep),
+            beta_ecn: share(p.keep_ecn),
+            fast_convergence: p.fast_convergence,
+            friendly: p.friendliness,
+            reno_beyond: p.reno_beyond,
+            rounded: true,
+            ..Cubic::default()
+        })
+    }
+
+    fn round(&self, segments: f64) -> f64 {
+        if self.rounded { (segments * 64.0).round() / 64.0 } else { segments }
+    }
+
     fn begin(&mut self, c: &Conn, cwnd: f64) -> f64 {
         let now = seconds(c);
         let start = match self.now.epoch {
@@ -44,8 +85,9 @@ impl Cubic {
             Some(Epoch::Stopped(ran)) => now - ran,
             None => {
                 // Figure 2; sections 4.8 and 4.10 for windows at or above W_max.
-                self.now.w_max = self.now.w_max.max(cwnd);
-                self.now.k = ((self.now.w_max - cwnd) / C).cbrt();
+                let first = self.round(cwnd);
+                self.now.w_max = self.now.w_max.max(first);
+                self.now.k = ((self.now.w_max - first) / self.c).cbrt();
                 self.now.w_est = cwnd;
                 now
             }
@@ -56,7 +98,7 @@ impl Cubic {
 
     /// Figure 1.
     fn w_cubic(&self, t: f64) -> f64 {
-        C * (t - self.now.k).powi(3) + self.now.w_max
+        self.c * (t - self.now.k).powi(3) + self.now.w_max
     }
 }
 
@@ -74,13 +116,13 @@ impl Law for Cubic {
         let cwnd = w.segments(c);
         let t = self.begin(c, cwnd);
         // Figure 4 and the paragraph after it.
-        let alpha = if self.now.w_est >= self.now.cwnd_prior {
+        let alpha = if self.reno_beyond && self.round(self.now.w_est) >= self.now.cwnd_prior {
             1.0
         } else {
-            3.0 * (1.0 - BETA) / (1.0 + BETA)
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
         };
         self.now.w_est += alpha * a.acked as f64 / mss / cwnd;
-        if self.w_cubic(t) < self.now.w_est {
+        if self.friendly && self.w_cubic(t) < self.now.w_est {
             // Section 4.3; never faster than slow start.
             return ((self.now.w_est - cwnd).max(0.0) * mss).min(credit.max(mss));
         }
@@ -91,14 +133,18 @@ impl Law for Cubic {
 
     fn ssthresh(&mut self, c: &Conn, w: &Windows, cause: Cause) -> f64 {
         self.prior = self.now;
-        let cwnd = w.segments(c);
+        let cwnd = self.round(w.segments(c));
+        let beta = if cause == Cause::Mark { self.beta_ecn } else { self.beta };
         self.now.w_max = match cause {
             Cause::Timeout => 0.0, // section 4.8: the window at the next epoch
-            _ if cwnd < self.now.w_max => cwnd * (1.0 + BETA) / 2.0, // section 4.7
+            _ if self.fast_convergence && cwnd < self.now.w_max => {
+                let lowered = cwnd * (1.0 + beta) / 2.0; // section 4.7
+                if self.rounded { (lowered * 64.0).floor() / 64.0 } else { lowered }
+            }
             _ => cwnd,
         };
         self.now.cwnd_prior = cwnd;
-        kept(c, BETA) // section 4.6
+        kept(c, beta) // section 4.6
     }
 
     fn restart(&mut self, _c: &Conn, _w: &Windows) {
@@ -107,8 +153,12 @@ impl Law for Cubic {
 
     fn undo(&mut self, c: &Conn, w: &Windows) {
         // The state is not restored if cwnd has passed its value before the reduction.
-        if w.segments(c) <= self.now.cwnd_prior + 1e-9 {
-            self.now = self.prior;
+        if self.round(w.segments(c)) <= self.now.cwnd_prior + 1e-9 {
+            let w_est = match self.rounded {
+                true => self.round(self.prior.w_est).min(w.segments(c)),
+                false => self.prior.w_est,
+            };
+            self.now = State { w_est, ..self.prior };
         }
     }
 

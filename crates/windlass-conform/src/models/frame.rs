@@ -126,6 +126,8 @@ pub struct Frame<L> {
     reduction: Reduction,
     opening: Opening,
     hystart: HyStart,
+    /// Deviation of cwnd and ssthresh after each reduction: bytes, and a share.
+    deviation: (f64, f64),
 }
 
 fn mss(c: &Conn) -> f64 {
@@ -148,7 +150,14 @@ impl<L: Law> Frame<L> {
             reduction: Reduction::default(),
             opening: Opening::Standard,
             hystart: HyStart::default(),
+            deviation: (0.0, 0.0),
         }
+    }
+
+    /// The frame with windows that deviate at each reduction by these bytes and by this share, as
+    /// rounding may change the windows of an implementation.
+    pub fn deviating(self, bytes: f64, share: f64) -> Frame<L> {
+        Frame { deviation: (bytes, share), ..self }
     }
 
     /// The frame with another slow start.
@@ -193,7 +202,9 @@ impl<L: Law> Frame<L> {
         let limit = if self.timed_out && limited { 1.0 } else { self.ack_limit }; // RFC 3465, 2.3
         let credit = (a.acked as f64).min(limit * mss(c));
         if self.w.cwnd < self.w.ssthresh {
-            // RFC 5681 equation 2. The growth by a gain above one ends at ssthresh.
+            // RFC 5681 equation 2. The growth by a gain above one ends at ssthresh, and so does the
+            // growth by more than a segment.
+            let credit = credit.min((self.w.ssthresh - self.w.cwnd).max(mss(c)));
             let opened = self.opened(c, a, credit);
             let standard = self.w.cwnd + opened;
             let more = (self.law.slow_start_gain(c) - 1.0) * opened;
@@ -225,7 +236,10 @@ impl<L: Law> Frame<L> {
     }
 
     fn cut(&mut self, c: &Conn, cause: Cause) -> f64 {
-        self.law.ssthresh(c, &self.w, cause)
+        // The response to a mark may leave cwnd as it is.
+        let bytes = if cause == Cause::Mark { 0.0 } else { self.deviation.0 };
+        let cwnd = self.w.cwnd + bytes;
+        self.law.ssthresh(c, &Windows { cwnd, ..self.w }, cause)
     }
 
     fn on_phase(&mut self, c: &Conn, from: Phase, to: Phase) {
@@ -287,6 +301,15 @@ impl<L: Law> Frame<L> {
                 self.law.restart(c, &self.w);
             }
             _ => {}
+        }
+        let (bytes, share) = self.deviation;
+        if to != Phase::Open {
+            self.w.ssthresh += (bytes + share * self.w.ssthresh).round();
+        }
+        match to {
+            Phase::Recovery | Phase::Cwr => self.w.cwnd += (bytes + share * self.w.cwnd).round(),
+            Phase::Loss => self.w.cwnd -= bytes, // it reaches ssthresh earlier or later
+            Phase::Open => {}
         }
         self.undone = false;
     }

@@ -1,17 +1,26 @@
 //! MVegas, MFast and MFVL (Mudassir and Baig 2021), as printed.
 
-use windlass_cc::{Ack, Conn, Group, Phase};
+use windlass_cc::{Ack, Conn, Group, Phase, mfast, mvegas};
 
 use super::coupled::Lia;
+use super::delay::greatest;
 use super::frame::{Cause, Law, Windows, kept, per_round};
 use super::rounds::{Rounds, base, queued};
+use super::{share, time};
 
 fn growing(c: &Conn) -> bool {
     matches!(c.phase, Phase::Open | Phase::Loss)
 }
 
-/// MVegas: alpha 1, beta 3, k 2, equations 4 to 11.
+/// MVegas: equations 4 to 11.
 pub struct MVegas {
+    alpha: f64,
+    beta: f64,
+    k: f64,
+    /// The offsets move only with a corresponding change of the backlog.
+    repaired: bool,
+    /// The decrement is 1/phi.
+    inverse: bool,
     rounds: Rounds,
     diff: Option<f64>,
     alpha_t: f64,
@@ -23,7 +32,46 @@ pub struct MVegas {
 impl MVegas {
     /// A new connection.
     pub fn new(c: &Conn) -> MVegas {
-        MVegas { rounds: Rounds::new(c), diff: None, alpha_t: 1.0, beta_t: 2.0, opening: None }
+        MVegas {
+            alpha: 1.0,
+            beta: 3.0,
+            k: 2.0,
+            repaired: false,
+            inverse: false,
+            rounds: Rounds::new(c),
+            diff: None,
+            alpha_t: 1.0,
+            beta_t: 2.0,
+            opening: None,
+        }
+    }
+
+    /// A new connection with these parameters.
+    pub fn of(p: &mvegas::Params, c: &Conn) -> MVegas {
+        MVegas {
+            alpha: p.alpha as f64,
+            beta: p.beta as f64,
+            k: share(p.k),
+            repaired: p.offsets == mvegas::Offsets::Repaired,
+            inverse: p.decrement == mvegas::Decrement::Inverse,
+            alpha_t: share(p.alpha_offset),
+            beta_t: share(p.beta_offset),
+            ..MVegas::new(c)
+        }
+    }
+
+    fn raise(&mut self, phi: f64) {
+        if !self.repaired || phi > 1.0 {
+            self.alpha_t = (self.alpha_t + phi).min(self.k * self.alpha);
+            self.beta_t = (self.beta_t + phi).min(self.beta);
+        }
+    }
+
+    fn lower(&mut self, phi: f64) {
+        if !self.repaired || phi < 1.0 {
+            let step = if self.inverse { 1.0 / phi } else { phi };
+            self.beta_t = (self.beta_t - step).max(self.alpha + 1.0);
+        }
     }
 }
 
@@ -40,7 +88,7 @@ impl Law for MVegas {
         let diff = queued(w.segments(c), base(c), ended.mean);
         let before = self.diff.replace(diff).unwrap_or(diff);
         let slow_start = w.cwnd < w.ssthresh;
-        let (low, high) = (1.0 + self.alpha_t, 3.0 + self.beta_t);
+        let (low, high) = (self.alpha + self.alpha_t, self.beta + self.beta_t);
         self.opening = Some(if diff < low { 1.0 } else { 0.0 });
         // Less than a hundredth of a segment counts as zero; a division by it gives a value above any bound.
         let phi = match (before < 0.01, diff < 0.01) {
@@ -52,10 +100,9 @@ impl Law for MVegas {
             return;
         }
         if diff < low {
-            self.alpha_t = (self.alpha_t + phi).min(2.0);
-            self.beta_t = (self.beta_t + phi).min(3.0);
+            self.raise(phi);
         } else if diff > high {
-            self.beta_t = (self.beta_t - phi).max(2.0);
+            self.lower(phi);
             let mss = f64::from(c.mss);
             w.shrink(c, (w.cwnd - mss).max(2.0 * mss));
         }
@@ -82,9 +129,18 @@ impl Law for MVegas {
     }
 }
 
-/// MFast: sigma 1/2, alpha 100, gamma 1/2, an update every other RTT, with the average and the
-/// multiplicative increase of the ns-2 module.
+/// MFast.
 pub struct MFast {
+    sigma: f64,
+    alpha: f64,
+    gamma: f64,
+    /// Rounds from one update to the next.
+    interval: u32,
+    /// Maximum weight of a sample.
+    weight: f64,
+    mi_threshold: f64,
+    /// Multiplicative increase returns after slow start.
+    always: bool,
     avg_rtt: Option<f64>,
     round_end: u64,
     rounds: u32,
@@ -92,9 +148,35 @@ pub struct MFast {
 }
 
 impl MFast {
-    /// A new connection.
+    /// A new connection, with the average and the multiplicative increase of the ns-2 module.
     pub fn new(c: &Conn) -> MFast {
-        MFast { avg_rtt: None, round_end: c.next_id, rounds: 0, target: 0.0 }
+        MFast {
+            sigma: 0.5,
+            alpha: 100.0,
+            gamma: 0.5,
+            interval: 2,
+            weight: 1.0 / 256.0,
+            mi_threshold: 0.000_75,
+            always: true,
+            avg_rtt: None,
+            round_end: c.next_id,
+            rounds: 0,
+            target: 0.0,
+        }
+    }
+
+    /// A new connection with these parameters.
+    pub fn of(p: &mfast::Params, c: &Conn) -> Option<MFast> {
+        (p.start_gamma.0 == 0).then(|| MFast {
+            sigma: share(p.sigma),
+            alpha: p.alpha as f64,
+            gamma: share(p.gamma),
+            interval: p.interval as u32,
+            weight: greatest(p.weight),
+            mi_threshold: time(p.mi_threshold),
+            always: p.mi == mfast::Multiplicative::Always,
+            ..MFast::new(c)
+        })
     }
 
     fn delay(&self, c: &Conn) -> Option<f64> {
@@ -106,7 +188,7 @@ impl Law for MFast {
     fn observe(&mut self, c: &Conn, a: &Ack, w: &mut Windows) {
         if a.rtt.is_known() {
             let rtt = a.rtt.0 as f64 * 1e-9;
-            let weight = (3.0 / w.segments(c)).min(1.0 / 256.0);
+            let weight = (3.0 / w.segments(c)).min(self.weight);
             self.avg_rtt = Some(self.avg_rtt.map_or(rtt, |avg| avg + weight * (rtt - avg)));
         }
         let (Some(avg), Some(delay)) = (self.avg_rtt, self.delay(c)) else { return };
@@ -114,11 +196,11 @@ impl Law for MFast {
             return;
         }
         if w.cwnd < w.ssthresh {
-            if delay >= 0.000_75 {
+            if delay >= self.mi_threshold {
                 w.ssthresh = w.cwnd;
                 self.target = w.cwnd;
             }
-        } else if delay < 0.000_75 {
+        } else if self.always && delay < self.mi_threshold {
             self.restart(c, w);
             return;
         }
@@ -127,17 +209,18 @@ impl Law for MFast {
         }
         self.round_end = c.next_id;
         self.rounds += 1;
-        if self.rounds >= 2 && w.cwnd >= w.ssthresh {
+        if self.rounds >= self.interval && w.cwnd >= w.ssthresh {
             self.rounds = 0;
             let mss = f64::from(c.mss);
-            let goal = base(c).min(avg) / avg * w.cwnd + 100.0 * mss;
-            self.target = (0.5 * w.cwnd + 0.5 * 0.5 * goal).min(2.0 * w.cwnd);
+            let goal = base(c).min(avg) / avg * w.cwnd + self.alpha * mss;
+            self.target =
+                ((1.0 - self.gamma) * w.cwnd + self.sigma * self.gamma * goal).min(2.0 * w.cwnd);
             w.shrink(c, self.target.max(2.0 * mss));
         }
     }
 
     fn increase(&mut self, c: &Conn, a: &Ack, credit: f64, w: &mut Windows) -> f64 {
-        if self.delay(c).is_some_and(|delay| delay < 0.000_75) {
+        if self.always && self.delay(c).is_some_and(|delay| delay < self.mi_threshold) {
             return credit;
         }
         (a.acked as f64).min((self.target - w.cwnd).max(0.0))

@@ -1,10 +1,11 @@
 //! The equations of RFCs and papers in floating point, written independently of `windlass-cc`. They
-//! give the expected values of test vectors.
+//! give the expected values of test vectors, and [`chosen`] gives those of tests with random parameters.
 
 pub mod aggregation;
 pub mod bbr;
 pub mod bbr3;
 pub mod cat_and_mouse;
+pub mod chosen;
 pub mod cocoa3plus;
 pub mod copa;
 pub mod coupled;
@@ -23,7 +24,16 @@ pub mod tcp_modified;
 pub mod time_based;
 pub mod windows;
 
-use windlass_cc::{Conn, Event};
+use windlass_cc::{Conn, Event, Ratio, Span};
+
+/// A ratio as it is stored, in units of 1/65536.
+fn share(r: Ratio) -> f64 {
+    r.0 as f64 / Ratio::ONE.0 as f64
+}
+
+fn time(t: Span) -> f64 {
+    t.0 as f64 * 1e-9
+}
 
 /// A model of an algorithm.
 pub trait Model {

@@ -1,10 +1,11 @@
 //! H-TCP (draft-leith-tcp-htcp-06), Hybla (Caini and Firrincieli 2004), Illinois (Liu, Basar,
 //! Srikant 2008).
 
-use windlass_cc::{Ack, Conn, Phase};
+use windlass_cc::{Ack, Conn, Phase, htcp, hybla, illinois};
 
 use super::frame::{Cause, Law, Windows, kept, per_round};
 use super::rounds::{Rounds, base};
+use super::{share, time};
 
 fn seconds(c: &Conn) -> f64 {
     c.now.0 as f64 * 1e-9
@@ -12,6 +13,12 @@ fn seconds(c: &Conn) -> f64 {
 
 /// H-TCP.
 pub struct Htcp {
+    low_speed: f64,
+    adaptive: bool,
+    /// Minimum and maximum of beta.
+    keep: (f64, f64),
+    change: f64,
+    scaling: bool,
     since: f64,
     beta: f64,
     prior: (f64, f64),
@@ -27,6 +34,11 @@ impl Htcp {
     pub fn new(c: &Conn) -> Htcp {
         let now = seconds(c);
         Htcp {
+            low_speed: 1.0,
+            adaptive: true,
+            keep: (0.5, 0.8),
+            change: 0.2,
+            scaling: false,
             since: now,
             beta: 0.5,
             prior: (now, 0.5),
@@ -36,6 +48,21 @@ impl Htcp {
             rate: None,
             rate_at_cut: None,
         }
+    }
+
+    /// A new connection with these parameters.
+    pub fn of(p: &htcp::Params, c: &Conn) -> Option<Htcp> {
+        let least = share(p.keep_min);
+        (p.variant == htcp::Variant::Draft).then(|| Htcp {
+            low_speed: time(p.low_speed),
+            adaptive: p.adaptive_backoff,
+            keep: (least, share(p.keep_max).max(least)),
+            change: share(p.throughput_change),
+            scaling: p.rtt_scaling,
+            beta: least,
+            prior: (seconds(c), least),
+            ..Htcp::new(c)
+        })
     }
 
     fn new_round(&mut self, c: &Conn) {
@@ -62,8 +89,10 @@ impl Law for Htcp {
 
     fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
         let delta = seconds(c) - self.since;
-        let beyond = delta - 1.0;
+        let beyond = delta - self.low_speed;
         let alpha = if beyond <= 0.0 { 1.0 } else { 1.0 + 10.0 * beyond + (beyond / 2.0).powi(2) };
+        let scale = if self.scaling { (base(c) / 0.1).clamp(0.1, 2.0) } else { 1.0 };
+        let alpha = (alpha * scale).max(1.0);
         let alpha = (2.0 * (1.0 - self.beta) * alpha).max(1.0);
         per_round(c, credit, w, alpha.min(w.segments(c)))
     }
@@ -71,13 +100,13 @@ impl Law for Htcp {
     fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
         self.prior = (self.since, self.beta);
         let steady = match (self.rate, self.rate_at_cut) {
-            (Some(new), Some(old)) => (new - old).abs() <= 0.2 * old,
+            (Some(new), Some(old)) => (new - old).abs() <= self.change * old,
             _ => false,
         };
-        self.beta = if steady && self.longest > 0.0 {
-            (base(c) / self.longest).clamp(0.5, 0.8)
+        self.beta = if self.adaptive && steady && self.longest > 0.0 {
+            (base(c) / self.longest).clamp(self.keep.0, self.keep.1)
         } else {
-            0.5
+            self.keep.0
         };
         self.since = seconds(c);
         self.rate_at_cut = self.rate;
@@ -100,20 +129,39 @@ impl Law for Htcp {
     }
 }
 
-/// Hybla with RTT0 = 25 ms.
-pub struct Hybla;
+/// Hybla.
+pub struct Hybla {
+    /// RTT0.
+    reference: f64,
+    /// Maximum rho in slow start.
+    most: f64,
+}
 
-fn rho(c: &Conn) -> f64 {
-    if c.min_rtt.is_known() { (base(c) / 0.025).max(1.0) } else { 1.0 }
+impl Default for Hybla {
+    fn default() -> Hybla {
+        Hybla { reference: 0.025, most: 16.0 }
+    }
+}
+
+impl Hybla {
+    /// Hybla with these parameters.
+    pub fn of(p: &hybla::Params) -> Option<Hybla> {
+        let (reference, most) = (time(p.reference_rtt), share(p.slow_start_rho));
+        (!p.initial_rho && !p.smoothed_rtt).then_some(Hybla { reference, most })
+    }
+
+    fn rho(&self, c: &Conn) -> f64 {
+        if c.min_rtt.is_known() { (base(c) / self.reference).max(1.0) } else { 1.0 }
+    }
 }
 
 impl Law for Hybla {
     fn slow_start_gain(&self, c: &Conn) -> f64 {
-        rho(c).exp2() - 1.0
+        self.rho(c).min(self.most).exp2() - 1.0
     }
 
     fn increase(&mut self, c: &Conn, _a: &Ack, credit: f64, w: &mut Windows) -> f64 {
-        per_round(c, credit, w, rho(c).powi(2))
+        per_round(c, credit, w, self.rho(c).powi(2))
     }
 
     fn ssthresh(&mut self, c: &Conn, _w: &Windows, _cause: Cause) -> f64 {
@@ -126,9 +174,16 @@ impl Law for Hybla {
     }
 }
 
-/// Illinois with the constants of Linux: alpha from 10 to 0.3, beta from 1/8 to 1/2, window
-/// threshold 15, theta 5, eta 0.01, 0.1 and 0.8.
+/// Illinois.
 pub struct Illinois {
+    /// alpha_min and alpha_max.
+    alphas: (f64, f64),
+    /// beta_min and beta_max.
+    betas: (f64, f64),
+    window_threshold: f64,
+    theta: u32,
+    /// eta_1 to eta_3.
+    etas: [f64; 3],
     rounds: Rounds,
     longest: f64,
     alpha: f64,
@@ -138,9 +193,14 @@ pub struct Illinois {
 }
 
 impl Illinois {
-    /// A new connection.
+    /// A new connection, with the constants of Linux.
     pub fn new(c: &Conn) -> Illinois {
         Illinois {
+            alphas: (0.3, 10.0),
+            betas: (0.125, 0.5),
+            window_threshold: 15.0,
+            theta: 5,
+            etas: [0.01, 0.1, 0.8],
             rounds: Rounds::new(c),
             longest: 0.0,
             alpha: 1.0,
@@ -150,26 +210,39 @@ impl Illinois {
         }
     }
 
+    /// A new connection with these parameters.
+    pub fn of(p: &illinois::Params, c: &Conn) -> Option<Illinois> {
+        (p.variant == illinois::Variant::Paper).then(|| Illinois {
+            alphas: (share(p.alpha_min), share(p.alpha_max)),
+            betas: (share(p.beta_min), share(p.beta_max)),
+            window_threshold: p.window_threshold as f64,
+            theta: p.theta as u32,
+            etas: [p.eta1, p.eta2, p.eta3].map(share),
+            ..Illinois::new(c)
+        })
+    }
+
     fn adapt(&mut self, delay: f64, longest: f64) {
-        let (d1, d2, d3) = (0.01 * longest, 0.1 * longest, 0.8 * longest);
+        let [d1, d2, d3] = self.etas.map(|eta| eta * longest);
+        let ((alpha_min, alpha_max), (beta_min, beta_max)) = (self.alphas, self.betas);
         if delay <= d1 {
             self.below_for += 1;
-            if !self.above || self.below_for >= 5 {
-                (self.alpha, self.above, self.below_for) = (10.0, false, 0);
+            if !self.above || self.below_for >= self.theta {
+                (self.alpha, self.above, self.below_for) = (alpha_max, false, 0);
             }
         } else {
             (self.above, self.below_for) = (true, 0);
-            // kappa1/(kappa2 + d) through (d1, 10) and (longest, 0.3)
-            let kappa1 = (longest - d1) * 0.3 * 10.0 / (10.0 - 0.3);
-            let kappa2 = (longest - d1) * 0.3 / (10.0 - 0.3) - d1;
+            // kappa1/(kappa2 + d) through (d1, alpha_max) and (longest, alpha_min)
+            let kappa1 = (longest - d1) * alpha_min * alpha_max / (alpha_max - alpha_min);
+            let kappa2 = (longest - d1) * alpha_min / (alpha_max - alpha_min) - d1;
             self.alpha = kappa1 / (kappa2 + delay);
         }
         self.beta = if delay <= d2 {
-            0.125
+            beta_min
         } else if delay >= d3 {
-            0.5
+            beta_max
         } else {
-            0.125 + (0.5 - 0.125) * (delay - d2) / (d3 - d2)
+            beta_min + (beta_max - beta_min) * (delay - d2) / (d3 - d2)
         };
     }
 }
@@ -180,7 +253,7 @@ impl Law for Illinois {
             self.longest = self.longest.max(a.rtt.0 as f64 * 1e-9);
         }
         let Some(ended) = self.rounds.take(c, a) else { return };
-        if w.segments(c) < 15.0 {
+        if w.segments(c) < self.window_threshold {
             (self.alpha, self.beta) = (1.0, 0.5);
         } else if ended.samples > 0 {
             self.adapt(ended.mean - base(c), self.longest - base(c));
@@ -194,7 +267,8 @@ impl Law for Illinois {
     fn ssthresh(&mut self, c: &Conn, _w: &Windows, cause: Cause) -> f64 {
         let share = 1.0 - self.beta;
         if cause == Cause::Timeout {
-            *self = Illinois { longest: self.longest, ..Illinois::new(c) };
+            (self.rounds, self.alpha, self.beta) = (Rounds::new(c), 1.0, 0.5);
+            (self.above, self.below_for) = (false, 0);
         }
         kept(c, share)
     }
