@@ -121,7 +121,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
 #[test]
 fn the_reference_has_every_discipline_with_its_keys_and_defaults() {
     let rows = rows("### `queue`");
-    for discipline in queue::DISCIPLINES {
+    for discipline in queue::disciplines() {
         let id = discipline.id();
         assert!(rows[2][1].contains(&format!("`{id}`")), "{id} is not named");
         let Some(written) = queue::own_written(&discipline) else { continue };
