@@ -1,8 +1,8 @@
 //! Queues, read and written: a length, or a table with a discipline and its parameters.
 
 use windlass_sim::queue::{
-    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, MAX_DEVICE_PACKETS, Pie, Policer,
-    Red, Scheduler, Threshold,
+    CoDel, Device, Discipline, DualPi2, DualPi2Variant, FqCoDel, Level, MAX_DEVICE_PACKETS, Pie,
+    Policer, Red, Scheduler, Threshold,
 };
 
 use crate::codec::{Codec, table};
@@ -58,24 +58,6 @@ impl Queue {
         Queue { limit: QueueLimit::Packets(100), discipline: Discipline::DropTail };
 }
 
-/// Size of a typical packet, bytes, as in ns-2 and ns-3.
-const MEAN_PACKET: u32 = 500;
-/// Floyd, "RED: Discussions of Setting Parameters", 1997: the lower threshold, an upper threshold of three
-/// times that value, the weight, and the maximum probability of 1/10.
-const RED_DEFAULT: RedSpec = Red {
-    min_threshold: QueueLimit::Packets(5),
-    max_threshold: QueueLimit::Packets(15),
-    weight: 0.002,
-    max_probability: 0.1,
-    gentle: true,
-    ecn: false,
-    adaptive: false,
-    mean_packet: MEAN_PACKET,
-};
-/// Alizadeh et al., "Data Center TCP", section 3.4: K of 65 packets at 10 Gbit/s.
-const THRESHOLD_DEFAULT: ThresholdSpec = Threshold { mark: QueueLimit::Packets(65) };
-/// Twenty packets of 1500 bytes in a burst.
-const POLICER_DEFAULT: Policer = Policer { rate: 1_000_000, burst: 30_000 };
 /// Largest weight of PIE.
 const MAX_GAIN: f64 = 1000.0;
 /// Largest coupling factor of DualPI2.
@@ -156,16 +138,13 @@ table!(POLICER, "policer", apply_policer, written_policer, Policer {
 });
 
 /// Every discipline at its defaults.
-pub(super) const DISCIPLINES: [Discipline<QueueLimit>; 8] = [
-    Discipline::DropTail,
-    Discipline::Red(RED_DEFAULT),
-    Discipline::CoDel(CoDel::DEFAULT),
-    Discipline::FqCoDel(FqCoDel::DEFAULT),
-    Discipline::Pie(Pie::DEFAULT),
-    Discipline::DualPi2(DualPi2::RFC9332),
-    Discipline::Threshold(THRESHOLD_DEFAULT),
-    Discipline::Policer(POLICER_DEFAULT),
-];
+pub(super) fn disciplines() -> [Discipline<QueueLimit>; Discipline::DEFAULTS.len()] {
+    let length = |level| match level {
+        Level::Packets(n) => QueueLimit::Packets(n),
+        Level::Bytes(n) => QueueLimit::Bytes(n),
+    };
+    Discipline::DEFAULTS.map(|discipline| discipline.map(length))
+}
 
 fn weight(field: &Field) -> Result<f64, Problem> {
     match probability(field)? {
@@ -196,9 +175,10 @@ pub(super) fn read(field: &Field, rate_bps: u64) -> Result<Queue, Problem> {
         return Ok(Queue { limit: queue(field)?, ..Queue::DEFAULT });
     };
     let fields = Fields::any(field.node, "`queue`")?;
-    let places: [usize; DISCIPLINES.len()] = std::array::from_fn(|place| place);
-    let named = places.map(|place| (DISCIPLINES[place].id(), place));
-    let discipline = DISCIPLINES[fields.or("discipline", choice(&named), 0)?].clone();
+    let known = disciplines();
+    let named: [_; Discipline::DEFAULTS.len()] =
+        std::array::from_fn(|place| (known[place].id(), place));
+    let discipline = known[fields.or("discipline", choice(&named), 0)?].clone();
     let what = format!("`queue` with the discipline `{}`", discipline.id());
     let fields = Fields::open(field.node, &what, &QUEUE.names(discipline.id()))?;
     let limit = fields.or("limit", queue, Queue::DEFAULT.limit)?;
@@ -274,7 +254,7 @@ fn read_dualpi2(fields: &Fields, dual: &mut DualPi2) -> Result<(), Problem> {
 
 fn read_red(fields: &Fields, red: &mut RedSpec, rate_bps: u64) -> Result<(), Problem> {
     if fields.or("adaptive", boolean, false)? {
-        let mean_packet = fields.or("mean_packet", size_u32(1, 65_535), MEAN_PACKET)?;
+        let mean_packet = fields.or("mean_packet", size_u32(1, 65_535), red.mean_packet)?;
         let (min, max) = Red::adaptive_thresholds(rate_bps, mean_packet);
         red.weight = Red::adaptive_weight(rate_bps, mean_packet);
         red.min_threshold = QueueLimit::Packets(min);

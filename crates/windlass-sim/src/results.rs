@@ -16,7 +16,7 @@ pub use crate::radio::results::{RadioResult, RadioUse, StationResult};
 pub use crate::session::ConnectionsResult;
 
 /// Totals of one flow. `goodput` counts new payload bytes at the receiving application.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct FlowResult {
     /// Name from the scenario.
     pub name: String,

@@ -2,6 +2,7 @@
 
 use crate::common::{self, Traffic, cbr, flow, link, network, profile, run_by_way_of};
 use proptest::prelude::*;
+use proptest::sample::select;
 use windlass_cc::{Span, Time, rto};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
 use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, ReadPolicy};
@@ -50,6 +51,7 @@ fn disciplines() -> impl Strategy<Value = Discipline> {
     let red = (level(), 0u64..60, 1e-4..1.0f64, 0.0..=1.0f64, any::<[bool; 3]>(), 1u32..2000);
     let above = prop_oneof![
         5 => Just(Discipline::DropTail),
+        1 => select(Discipline::DEFAULTS.to_vec()),
         1 => red.prop_map(|(min, more, weight, max_probability, switches, mean_packet)| {
             let max_threshold = match min {
                 Level::Packets(n) => Level::Packets(n + more),

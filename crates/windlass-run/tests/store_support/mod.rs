@@ -29,7 +29,6 @@ pub fn flow(n: u64) -> FlowResult {
         completion_s: (n % 2 == 1).then_some(x / 13.0),
         responses_s: (0..n % 4).map(|i| (i + n) as f64 / 17.0).collect(),
         failure: n.is_multiple_of(5).then(|| "too many retries\nof a SYN".into()),
-        rtt: None,
         transit: n
             .is_multiple_of(3)
             .then(|| TransitResult {
@@ -45,8 +44,6 @@ pub fn flow(n: u64) -> FlowResult {
                 p99_ms: Some(x / 67.0),
             })
             .map(Box::new),
-        coap: None,
-        connections: None,
         messages: n
             .is_multiple_of(5)
             .then(|| MessageResult {
@@ -72,6 +69,7 @@ pub fn flow(n: u64) -> FlowResult {
             receiver_j: None,
         }),
         multipath: n.is_multiple_of(2).then(|| multipath(n).into()),
+        ..FlowResult::default()
     }
 }
 

@@ -163,6 +163,18 @@ impl<L> Discipline<L> {
 }
 
 impl Discipline {
+    /// Every built-in discipline with its default parameters.
+    pub const DEFAULTS: [Discipline; 8] = [
+        Discipline::DropTail,
+        Discipline::Red(Red::DEFAULT),
+        Discipline::CoDel(CoDel::DEFAULT),
+        Discipline::FqCoDel(FqCoDel::DEFAULT),
+        Discipline::Pie(Pie::DEFAULT),
+        Discipline::DualPi2(DualPi2::RFC9332),
+        Discipline::Threshold(Threshold::DEFAULT),
+        Discipline::Policer(Policer::DEFAULT),
+    ];
+
     /// Checks that this can be simulated.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {

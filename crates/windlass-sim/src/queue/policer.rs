@@ -19,6 +19,9 @@ pub struct Policer {
 }
 
 impl Policer {
+    /// 1 Mbit/s, and twenty packets of 1500 bytes in a burst.
+    pub const DEFAULT: Policer = Policer { rate: 1_000_000, burst: 30_000 };
+
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.rate == 0 || self.burst == 0 {
             return Err("a policer's rate and burst must be more than zero".to_string());

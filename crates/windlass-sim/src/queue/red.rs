@@ -39,6 +39,21 @@ pub struct Red<L = Level> {
     pub mean_packet: u32,
 }
 
+impl Red {
+    /// Thresholds, weight of the average and maximum probability of Floyd, "RED: Discussions of
+    /// Setting Parameters", 1997. ns-2 and ns-3 have this packet size.
+    pub const DEFAULT: Red = Red {
+        min_threshold: Level::Packets(5),
+        max_threshold: Level::Packets(15),
+        weight: 0.002,
+        max_probability: 0.1,
+        gentle: true,
+        ecn: false,
+        adaptive: false,
+        mean_packet: 500,
+    };
+}
+
 /// Rules of Adaptive RED for a link of `rate_bps` bits per second (2001, section 4).
 impl Red {
     /// Weight with which the average follows the queue over a hundred packets and more: `1 −

@@ -16,6 +16,11 @@ pub struct Threshold<L = Level> {
     pub mark: L,
 }
 
+impl Threshold {
+    /// Alizadeh et al., section 3.4: K of 65 packets at 10 Gbit/s.
+    pub const DEFAULT: Threshold = Threshold { mark: Level::Packets(65) };
+}
+
 /// State of the discipline.
 #[derive(Clone, Debug)]
 pub struct ThresholdQueue {

@@ -100,15 +100,7 @@ fn flow(config: &FlowConfig, f: &Flow, end: Time) -> FlowResult {
         min_rtt_ms: seconds(f.min_rtt_ns).map(|s| 1e3 * s),
         cwnd_bytes: f.cwnd_bytes,
         completion_s,
-        responses_s: Vec::new(),
-        failure: None,
-        rtt: None,
-        transit: None,
-        messages: None,
-        coap: None,
-        connections: None,
-        radio: None,
-        multipath: None,
+        ..FlowResult::default()
     }
 }
 
