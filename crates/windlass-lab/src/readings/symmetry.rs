@@ -42,7 +42,7 @@ impl<'p> Comparisons<'p> {
     /// A file of the paper is not readable.
     pub fn of(paper: &'p Paper, plan: &Plan) -> Result<Comparisons<'p>, FileError> {
         let claims = paper.parsed_claims()?;
-        let sources = paper.sources(&plan)?;
+        let sources = paper.sources(plan)?;
         let models = paper.models()?;
         let plan = plan.clone();
         let wrong =
