@@ -70,7 +70,10 @@ pub(crate) struct OptionInTransit {
 /// cache. Other operations use only the [`PacketHandle`]. The slot freed last is reused first.
 #[derive(Clone, Debug, Default)]
 pub struct PacketBuffer {
-    slots: Vec<Slot>,
+    /// In chunks, so that a larger buffer needs no copy and at most one chunk in reserve.
+    chunks: Vec<Box<[Slot; CHUNK]>>,
+    /// Number of slots that were ever used.
+    used: u32,
     free: Vec<u32>,
     /// Additional data of packets of multipath connections, by slot. It grows with the first such
     /// packets, so that a network without multipath connections has no cost.
@@ -84,26 +87,42 @@ pub struct PacketBuffer {
 #[repr(align(64))]
 struct Slot(Body);
 
+/// Slots of a chunk: 16 KiB.
+const CHUNK: usize = 256;
+
 impl PacketBuffer {
     /// Stores a body and returns its slot.
     #[inline]
     pub fn insert(&mut self, body: Body) -> u32 {
         if let Some(id) = self.free.pop() {
-            self.slots[id as usize] = Slot(body);
+            *self.slot(id) = body;
             return id;
         }
-        let id = self.slots.len() as u32;
-        self.slots.push(Slot(body));
+        self.extend(body)
+    }
+
+    fn extend(&mut self, body: Body) -> u32 {
+        let id = self.used;
+        self.used += 1;
+        if id as usize == self.chunks.len() * CHUNK {
+            self.chunks.push(Box::new([Slot(body); CHUNK]));
+        }
+        *self.slot(id) = body;
         // `free` has room for every slot, so that `remove` never allocates.
-        self.free.reserve(self.slots.len());
+        self.free.reserve(self.used as usize);
         id
+    }
+
+    #[inline]
+    fn slot(&mut self, id: u32) -> &mut Body {
+        &mut self.chunks[id as usize / CHUNK][id as usize % CHUNK].0
     }
 
     /// Stores a segment of a multipath connection and returns its slot.
     pub fn insert_multipath(&mut self, segment: Segment, path: PathPacket) -> u32 {
         let id = self.insert(Body::Segment(segment));
         if self.paths.len() <= id as usize {
-            self.paths.resize(self.slots.len(), None);
+            self.paths.resize(self.used as usize, None);
         }
         self.paths[id as usize] = Some(path);
         id
@@ -143,12 +162,12 @@ impl PacketBuffer {
     /// The body of a packet in the network.
     #[inline]
     pub fn get(&self, id: u32) -> &Body {
-        &self.slots[id as usize].0
+        &self.chunks[id as usize / CHUNK][id as usize % CHUNK].0
     }
 
     /// Marks an ECN-capable packet: congestion experienced.
     pub fn mark(&mut self, id: u32) {
-        if let Body::Segment(segment) = &mut self.slots[id as usize].0 {
+        if let Body::Segment(segment) = self.slot(id) {
             segment.ecn = Codepoint::Ce;
         }
     }
@@ -161,7 +180,7 @@ impl PacketBuffer {
 
     /// Number of packets in the network.
     pub fn len(&self) -> u64 {
-        (self.slots.len() - self.free.len()) as u64
+        u64::from(self.used) - self.free.len() as u64
     }
 
     /// True if no packet is in the network.
@@ -177,6 +196,16 @@ mod tests {
     #[test]
     fn a_body_fits_one_cache_line() {
         assert_eq!(size_of::<Slot>(), 64);
+    }
+
+    #[test]
+    fn a_body_stays_when_the_buffer_grows() {
+        let mut packets = PacketBuffer::default();
+        let ids: Vec<u32> = (0..1_000).map(|len| packets.insert(Body::Datagram { len })).collect();
+        for (len, id) in ids.iter().enumerate() {
+            assert_eq!(packets.get(*id), &Body::Datagram { len: len as u32 });
+        }
+        assert_eq!(packets.len(), 1_000);
     }
 
     #[test]
