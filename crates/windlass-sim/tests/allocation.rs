@@ -100,12 +100,9 @@ fn queue_disciplines_allocate_nothing_for_a_packet() {
     let red = Red {
         min_threshold: Level::Packets(20),
         max_threshold: Level::Packets(60),
-        weight: 0.002,
-        max_probability: 0.1,
-        gentle: true,
         ecn: true,
         adaptive: true,
-        mean_packet: 500,
+        ..Red::DEFAULT
     };
     let busier = [
         Discipline::Red(red),

@@ -9,16 +9,7 @@ use windlass_sim::queue::{
 };
 use windlass_sim::{LinkResult, PacketFate, RunResult};
 
-const RED: Red = Red {
-    min_threshold: Level::Packets(5),
-    max_threshold: Level::Packets(15),
-    weight: 0.002,
-    max_probability: 0.1,
-    gentle: true,
-    ecn: false,
-    adaptive: false,
-    mean_packet: 500,
-};
+const RED: Red = Red::DEFAULT;
 
 /// A threshold that is never reached: a plain queue, first in, first out.
 const FIFO: Discipline = Discipline::Threshold(Threshold { mark: Level::Packets(u64::MAX) });

@@ -284,16 +284,7 @@ mod tests {
     use super::*;
     use crate::random::Purpose;
 
-    const RED: Red = Red {
-        min_threshold: Level::Packets(5),
-        max_threshold: Level::Packets(15),
-        weight: 0.002,
-        max_probability: 0.1,
-        gentle: true,
-        ecn: false,
-        adaptive: false,
-        mean_packet: 500,
-    };
+    const RED: Red = Red::DEFAULT;
 
     fn queue(p: Red) -> RedQueue {
         RedQueue::new(p, QueueLimit::Unlimited, Stream::new(1, 1, Purpose::Queue))
