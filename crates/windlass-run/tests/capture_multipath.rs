@@ -32,7 +32,7 @@ fn ran(checksum: bool) -> RunResult {
         queue: QueueLimit::Packets(1_000),
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
-        loss: [loss, None],
+        loss: [loss, None].into(),
         down: Vec::new(),
         quick_start: None,
         back: None,
@@ -52,11 +52,11 @@ fn ran(checksum: bool) -> RunResult {
         read: ReadPolicy::Immediate,
         start: Time::ZERO,
         pauses: Vec::new(),
-        multipath: Some(Multipath {
+        multipath: Some(Box::new(Multipath {
             config,
             subflows: vec![subflow("left", 2), subflow("right", 3)],
             disjoint: false,
-        }),
+        })),
     };
     let config = Config {
         nodes: ["a", "b", "left", "right"].map(String::from).to_vec(),

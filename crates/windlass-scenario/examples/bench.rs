@@ -101,6 +101,8 @@ fn side_by_side(one: Config, copies: usize) -> Result<Config, Box<dyn Error>> {
         return Err("--copies: radios, multipath flows and records are not copied".into());
     }
     let mut all = one.clone();
+    all.links.reserve_exact(one.links.len() * (copies - 1));
+    all.flows.reserve_exact(one.flows.len() * (copies - 1));
     for copy in 1..copies {
         let first = copy * one.nodes.len();
         all.nodes.extend(one.nodes.iter().map(|name| format!("{name}-{copy}")));

@@ -237,7 +237,7 @@ fn flow(spec: &FlowSpec, mtus: &[u32], duration: Span, seed: u64) -> FlowConfig 
             Read::Rate { rate_bps } => ReadPolicy::Rate(rate_bps.div_ceil(8)),
         },
         start,
-        multipath,
+        multipath: multipath.map(Box::new),
         pauses: pauses(spec, start),
     }
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use windlass_cc::{Span, Time};
+use windlass_sim::both_ways::BothWays;
 use windlass_sim::course::{
     AckRule, AckShaping, Course, Distribution, Jitter, RateCourse, Reorder, Trace,
 };
@@ -419,8 +420,9 @@ pub(super) fn written(course: &Course, like: &Course) -> Vec<(&'static str, Stri
 pub(super) fn written_back(
     forward: &DirectionSpec,
     back: &DirectionSpec,
-    [there, here]: &[Course; 2],
+    course: &BothWays<Course>,
 ) -> Vec<(&'static str, String)> {
+    let (there, here) = (&course[0], &course[1]);
     let mut pairs = Vec::new();
     if (back.rate_bps, &here.rate) != (forward.rate_bps, &there.rate) {
         pairs.push(("rate", written_rate(back.rate_bps, here)));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use windlass_cc::{AnyParams, Flavour, Span, rto};
 use windlass_sim::Series;
+use windlass_sim::both_ways::BothWays;
 use windlass_sim::course::Course;
 use windlass_sim::link::Framing;
 use windlass_sim::link_radio::LinkRadio;
@@ -126,7 +127,7 @@ pub struct LinkSpec {
     /// The RTT for [`QueueLimit::BdpMillionths`]; `None` for the longest RTT of the flows that cross the link.
     pub bdp_rtt: Option<Span>,
     /// Error models of the forward and the backward direction.
-    pub loss: [Option<LossModel>; 2],
+    pub loss: BothWays<Option<LossModel>>,
     /// Outages of the link, each from the first to the second time of a pair, ascending.
     pub down: Vec<[Span; 2]>,
     /// Quick-Start settings of the routers at both ends; `None` if they do not answer Quick-Start requests.
@@ -135,7 +136,7 @@ pub struct LinkSpec {
     pub back: Option<Box<DirectionSpec>>,
     /// Changes of the forward and the backward direction over time: rate, delay, jitter, reordering and shaping of
     /// acknowledgements.
-    pub course: [Course; 2],
+    pub course: BothWays<Course>,
     /// Radio of the device at one end, if the link has a radio.
     pub radio: Option<Box<RadioSpec>>,
 }

@@ -120,11 +120,11 @@ impl Network {
             mtu,
             framing,
             bdp_rtt,
-            loss,
+            loss: loss.into(),
             down,
             quick_start,
             back,
-            course,
+            course: course.into(),
             radio,
         });
         Ok(())

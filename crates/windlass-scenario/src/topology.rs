@@ -172,7 +172,7 @@ impl Line {
             mtu: DEFAULT_MTU,
             framing: Framing::NONE,
             bdp_rtt: None,
-            loss: [None, None],
+            loss: Default::default(),
             down: Vec::new(),
             quick_start: None,
             radio: None,

@@ -162,7 +162,7 @@ fn link(lines: &mut Lines, scenario: &Scenario, link: &LinkSpec) {
     lines.header("[[link]]");
     lines.quoted("name", &link.name);
     lines.raw("between", array(&[link.a, link.b], |node| quote(&scenario.nodes[*node])));
-    let [there, _] = &link.course;
+    let there = &link.course[0];
     // The radio of a LoRaWAN link sets its rate.
     if link_radio::class_a(link.radio.as_deref()).is_none() {
         lines.raw("rate", course::written_rate(link.rate_bps, there));

@@ -90,7 +90,7 @@ fn all_keys_except_network_ends_and_algorithm_have_defaults() {
     let link = &s.links[0];
     assert_eq!((link.name.as_str(), link.a, link.b), ("a-b", 0, 1));
     assert_eq!((link.delay, link.queue, link.mtu), (Span::ZERO, QueueLimit::Packets(100), 1500));
-    assert_eq!(link.loss, [None, None]);
+    assert_eq!(link.loss, Default::default());
     let flow = &s.flows[0];
     assert_eq!((flow.name.as_str(), &*flow.algorithm()), ("a-b", "reno"));
     assert_eq!(flow.stack, stack::RFC);
@@ -124,7 +124,7 @@ fn the_dumbbell_has_four_flows_over_one_bottleneck() {
 #[test]
 fn the_lossy_download_loses_data_packets_only() {
     let s = example("lossy-download");
-    assert_eq!(s.links[1].loss, [Some(LossModel::Drop { probability: 0.01 }), None]);
+    assert_eq!(s.links[1].loss, [Some(LossModel::Drop { probability: 0.01 }), None].into());
     assert_eq!(s.record.capture, [1]);
     assert_eq!(
         s.flows[0].traffic,
@@ -141,7 +141,7 @@ fn the_lossy_download_loses_data_packets_only() {
 fn the_two_rates_have_datagrams_and_a_loss_model_each_way() {
     let s = example("two-rates");
     assert!(matches!(
-        s.links[1].loss,
+        [&s.links[1].loss[0], &s.links[1].loss[1]],
         [Some(LossModel::GilbertElliott { .. }), Some(LossModel::Ber { .. })]
     ));
     assert_eq!(s.flows[0].controller.unwrap().get(0), Some(Increase::PerByte as u64));

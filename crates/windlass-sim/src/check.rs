@@ -123,8 +123,8 @@ impl Config {
 
     fn check_link(&self, link: &LinkConfig) -> Result<(), String> {
         self.check_nodes(link.ends)?;
-        for (i, course) in link.course.iter().enumerate() {
-            let direction = link.direction(i);
+        for i in 0..2 {
+            let (direction, course) = (link.direction(i), &link.course[i]);
             if direction.rate_bps == 0 {
                 return Err("the rate must be at least 1 bit/s".to_string());
             }

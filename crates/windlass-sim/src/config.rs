@@ -7,6 +7,7 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::Profile;
 use windlass_tcp::mptcp::{MultipathConfig, MultipathProfile};
 
+use crate::both_ways::BothWays;
 use crate::course::Course;
 use crate::link::{Framing, QueueLimit};
 use crate::link_radio::LinkRadio;
@@ -55,7 +56,7 @@ pub struct LinkConfig {
     /// Link layer.
     pub framing: Framing,
     /// Error model of the forward and the backward direction.
-    pub loss: [Option<LossModel>; 2],
+    pub loss: BothWays<Option<LossModel>>,
     /// Times at which both directions go down and up again, in ascending order. A frame that is
     /// transmitted during an outage, even in part, is lost. The queue continues to drain, as at a
     /// transmitter whose antenna has no receiver.
@@ -66,7 +67,7 @@ pub struct LinkConfig {
     /// Values of the backward direction that replace `rate_bps`, `delay`, `queue` and `discipline`.
     pub back: Option<Box<LinkDirection>>,
     /// Deviations of the forward and of the backward direction from a constant rate and delay.
-    pub course: [Course; 2],
+    pub course: BothWays<Course>,
     /// Radio of the device at one end, if the link has a radio.
     pub radio: Option<Box<LinkRadio>>,
 }
@@ -149,7 +150,7 @@ pub struct FlowConfig {
     /// are between `start` and the source's stop. After each period the source sends immediately.
     pub pauses: Vec<[Time; 2]>,
     /// Subflows of a Multipath TCP connection; `None` for datagrams.
-    pub multipath: Option<Multipath>,
+    pub multipath: Option<Box<Multipath>>,
 }
 
 impl FlowConfig {

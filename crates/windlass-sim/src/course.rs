@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use windlass_cc::{Span, Time};
 
+use crate::both_ways::Usual;
 use crate::loss::{Bursts, LossSteps};
 
 /// Deviations of one link direction from a constant rate and delay. The default has no deviations
@@ -26,6 +27,19 @@ pub struct Course {
     pub bursts: Option<Bursts>,
     /// Loss probabilities over time, in addition to the error model and instead of bursts.
     pub loss: Option<LossSteps>,
+}
+
+impl Usual for Course {
+    const USUAL: &Course = &Course {
+        rate: None,
+        delays: Vec::new(),
+        delays_repeat: None,
+        jitter: None,
+        reorder: None,
+        acks: None,
+        bursts: None,
+        loss: None,
+    };
 }
 
 /// A rate that changes over time.

@@ -38,7 +38,7 @@
 //!     queue: QueueLimit::Packets(100),
 //!     discipline: Discipline::DropTail,
 //!     framing: Framing::ETHERNET,
-//!     loss: [None, None],
+//!     loss: Default::default(),
 //!     down: vec![],
 //!     quick_start: None,
 //!     back: None,
@@ -79,6 +79,7 @@ mod age;
 pub mod app;
 mod aqm;
 pub mod arrivals;
+pub mod both_ways;
 mod check;
 pub mod coap;
 pub mod config;

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use windlass_cc::{Span, Time};
+use windlass_tcp::ring;
 
 use crate::loss::Errors;
 use crate::packet::PacketHandle;
@@ -317,7 +318,7 @@ impl Link {
             None => false,
         };
         let wake = self.pipe.is_empty().then_some(arrives);
-        self.pipe.push_back(Transit { arrives, handle, lost });
+        ring::push(&mut self.pipe, Transit { arrives, handle, lost });
         Offer::Accepted { starts, wake }
     }
 

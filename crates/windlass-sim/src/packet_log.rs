@@ -2,8 +2,7 @@
 
 use windlass_cc::Time;
 
-use crate::config::Config;
-use crate::course::Course;
+use crate::config::{Config, LinkConfig};
 use crate::results::PacketEvent;
 
 /// The log. A core has no log if no link is captured.
@@ -28,8 +27,8 @@ impl PacketLog {
             captured[2 * link..2 * link + 2].fill(true);
         }
         let within = config.record.capture_within.clone();
-        let courses = config.links.iter().flat_map(|link| &link.course);
-        let lines = courses.map(Course::has_line).collect();
+        let both = |link: &LinkConfig| [0, 1].map(|direction| link.course[direction].has_line());
+        let lines = config.links.iter().flat_map(both).collect();
         Some(PacketLog { captured, lines, within, packets: Vec::new() })
     }
 

@@ -56,7 +56,7 @@ impl Network<'_> {
         let entities = directions + hosts + queues.len() + lines.len() + 2 * radios.cells.len();
         let core = Core {
             now: Time::ZERO,
-            events: EventQueue::with_capacity(2 * entities),
+            events: EventQueue::with_capacity(entities),
             entities: Entities::new(
                 directions,
                 hosts,

@@ -1,5 +1,6 @@
 //! The event loop, which moves packets from one part of the network to the next.
 
+mod finish;
 mod outside;
 
 use windlass_cc::{CrossLayer, Time};
@@ -8,7 +9,6 @@ use windlass_tcp::CongestionControl;
 use crate::app::Bound;
 use crate::aqm::AqmQueue;
 use crate::config::{Config, ConfigError};
-use crate::conservation::{self, ConservationError};
 use crate::core::{Core, Entity};
 use crate::cross_layer::{Sensors, Surroundings};
 use crate::delays::Delays;
@@ -20,7 +20,6 @@ use crate::packet::{Body, PacketHandle};
 use crate::quick_start::{self, QuickStartRouters};
 use crate::radio::network::Radios;
 use crate::recorder::Recorder;
-use crate::results::RunResult;
 use crate::route::Step;
 use crate::routing::Direction;
 use crate::setup::Network;
@@ -469,35 +468,5 @@ impl Simulation {
         bins.close(self.view(), now);
         self.next_bin = bins.next;
         self.bins = Some(bins);
-    }
-
-    /// Checks packet conservation and returns the results.
-    ///
-    /// # Errors
-    ///
-    /// If packets are unaccounted for.
-    pub fn finish(mut self) -> Result<RunResult, ConservationError> {
-        conservation::check(self.view())?;
-        let bins = self.bins.take();
-        let samples = self.recorder.take().map(|r| r.samples).unwrap_or_default();
-        let mut packets = self.core.log.take().map(|log| log.packets).unwrap_or_default();
-        // A transmission is logged before it starts, and may start after the end of the run.
-        packets.retain(|p| p.time <= self.now());
-        packets.sort_by_key(|p| p.time);
-        let view = self.view();
-        Ok(RunResult {
-            end: self.now(),
-            events: self.processed,
-            packet_hops: self.packet_hops(),
-            flows: (0..self.config.flows.len()).map(|i| view.flow_result(i)).collect(),
-            links: (0..self.core.links.len()).map(|i| view.link_result(i)).collect(),
-            radios: view.radio_results(),
-            messages: view.messages(),
-            connections: view.connections(),
-            samples,
-            packets,
-            timeline: bins.map(|bins| bins.finish(view)),
-            decisions: view.decisions().map(Box::new),
-        })
     }
 }

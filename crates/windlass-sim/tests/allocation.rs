@@ -76,7 +76,7 @@ fn a_lossless_flow_allocates_nothing() {
 #[test]
 fn a_lossy_flow_allocates_nothing() {
     let mut config = dumbbell(1, "newreno", Time::ZERO);
-    config.links[0].loss = [drops(0.005), drops(0.005)];
+    config.links[0].loss = [drops(0.005), drops(0.005)].into();
     assert_none(config, 100, 400);
 }
 
@@ -85,7 +85,7 @@ fn a_scoreboard_allocates_nothing_for_a_segment() {
     for algorithm in ["cubic", "bbr"] {
         let mut config = dumbbell(1, algorithm, Time::ZERO);
         config.flows[0].profile_mut().stack = LINUX;
-        config.links[0].loss = [drops(0.005), drops(0.005)];
+        config.links[0].loss = [drops(0.005), drops(0.005)].into();
         assert_none(config, 100, 300);
     }
 }

@@ -54,7 +54,7 @@ fn pair(algorithm: &'static str) -> FlowConfig {
         MultipathConfig { scheduler: Scheduler::EarliestArrival, ..MultipathConfig::default() };
     let subflows = vec![subflow(2), subflow(3)];
     let multipath = Some(Multipath { config, subflows, disjoint: false });
-    FlowConfig { multipath, ..flow([0, 1], stack(algorithm), ENDLESS) }
+    FlowConfig { multipath: multipath.map(Box::new), ..flow([0, 1], stack(algorithm), ENDLESS) }
 }
 
 fn alone(algorithm: &'static str) -> FlowConfig {

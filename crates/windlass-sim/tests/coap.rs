@@ -148,7 +148,7 @@ fn with_independent_losses_the_number_of_transmissions_is_geometric() {
     let (every_s, p) = (200, 0.3);
     let end_s = every_s * REQUESTS as u64 + every_s;
     let mut config = over(coap(every_s, end_s), end_s);
-    config.links[0].loss = [drops(p), drops(p)];
+    config.links[0].loss = [drops(p), drops(p)].into();
     config.record.capture = vec![0];
     let result = run(config);
     // No exchange lasts 200 s.
@@ -268,7 +268,7 @@ fn requests_and_responses_cross_the_air_in_their_frames() {
 fn the_seed_determines_the_exchanges() {
     let with = |seed| {
         let mut config = over(coap(1, 500), 600);
-        config.links[0].loss = [drops(0.2), drops(0.2)];
+        config.links[0].loss = [drops(0.2), drops(0.2)].into();
         config.seed = seed;
         run(config)
     };

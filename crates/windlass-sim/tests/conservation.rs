@@ -153,8 +153,8 @@ fn links() -> impl Strategy<Value = LinkConfig> {
             queue,
             discipline,
             framing,
-            loss,
-            course,
+            loss: loss.into(),
+            course: course.into(),
             ..link([0, 0], rate, 0)
         },
     )

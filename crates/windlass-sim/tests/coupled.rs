@@ -57,7 +57,7 @@ fn multipath(ends: [usize; 2], algorithm: &'static str, over: [usize; 2]) -> Flo
     let config = MultipathConfig::default();
     let subflows = over.map(subflow).to_vec();
     let multipath = Some(Multipath { config, subflows, disjoint: false });
-    FlowConfig { multipath, ..flow(ends, stack(algorithm), ENDLESS) }
+    FlowConfig { multipath: multipath.map(Box::new), ..flow(ends, stack(algorithm), ENDLESS) }
 }
 
 fn single(ends: [usize; 2]) -> FlowConfig {

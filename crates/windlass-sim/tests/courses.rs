@@ -19,7 +19,7 @@ const MS: fn(u64) -> Time = Time::from_millis;
 
 /// A link with this schedule in the forward direction.
 fn with(course: Course) -> LinkConfig {
-    LinkConfig { course: [course, Course::default()], ..link([0, 1], 100 * MBPS, 20) }
+    LinkConfig { course: [course, Course::default()].into(), ..link([0, 1], 100 * MBPS, 20) }
 }
 
 /// Sends packets with these sizes at these times through the link. Returns the index and the arrival time of

@@ -16,7 +16,7 @@ fn bytes(config: &Config) -> String {
 fn recorded(seed: u64) -> Config {
     let mut config = dumbbell(4, "newreno", Time::from_secs(3));
     config.seed = seed;
-    config.links[0].loss = [drops(0.01), drops(0.01)];
+    config.links[0].loss = [drops(0.01), drops(0.01)].into();
     config.record.series = Series::ALL.map(|s| s.1).to_vec();
     config.record.capture = (0..config.links.len()).collect();
     config
@@ -83,7 +83,7 @@ fn exchanging_the_algorithm_keeps_every_links_loss_pattern() {
     // Two links without common flows, and a third link that the flow under test also crosses.
     let with = |algorithm| {
         let mut links = vec![link([0, 1], 10_000_000, 10), link([2, 3], 10_000_000, 10)];
-        links[0].loss = [drops(0.02), drops(0.02)];
+        links[0].loss = [drops(0.02), drops(0.02)].into();
         let rate = 1e-6;
         links[1].loss[0] = Some(LossModel::Ber { rate, formula: BerFormula::Exact });
         let bulk = Traffic::Bulk { bytes: None };

@@ -40,7 +40,7 @@ fn drop_tail_above_a_device_equals_drop_tail_with_the_sum_of_lengths() {
         config.flows[2].traffic = Traffic::CbrTcp(cbr(4000, 20_000, stop));
         config.links[0].queue = QueueLimit::Packets(limit);
         config.links[0].discipline = discipline;
-        config.links[0].loss = [common::drops(0.001), common::drops(0.001)];
+        config.links[0].loss = [common::drops(0.001), common::drops(0.001)].into();
         run(config)
     };
     let plain = with(40, Discipline::DropTail);

@@ -108,7 +108,7 @@ fn a_request_before_its_keys_is_dropped_and_repeated() {
 fn with_losses_every_request_ends_and_a_dead_server_stops_nothing() {
     for (early, each) in [(false, false), (false, true), (true, true)] {
         let mut config = over(dtls(early, each));
-        config.links[0].loss = [drops(0.3), drops(0.3)];
+        config.links[0].loss = [drops(0.3), drops(0.3)].into();
         config.duration = Time::from_secs(2_000);
         let coap = only(&run(config));
         assert_eq!(coap.completed + coap.given_up, 2, "{early} {each}");

@@ -247,7 +247,8 @@ fn a_custom_application_runs_over_a_multipath_connection() {
     };
     let subflows = vec![subflow("one"), subflow("two")];
     let settings = MultipathConfig::default();
-    config.flows[0].multipath = Some(Multipath { config: settings, subflows, disjoint: false });
+    config.flows[0].multipath =
+        Some(Box::new(Multipath { config: settings, subflows, disjoint: false }));
     let f = run(config).flows.remove(0);
     assert_eq!((f.delivered_bytes, f.failure), (400, None));
     assert!(f.completion_s.is_some());

@@ -22,7 +22,7 @@ const BYTES: u64 = 300_000;
 /// A lossy path with a packet log.
 fn config() -> Config {
     let mut wire = link([0, 1], 2_000_000, 20);
-    wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None];
+    wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None].into();
     let transfer = flow([0, 1], profile(LINUX, "cubic"), Traffic::Bulk { bytes: Some(BYTES) });
     let mut config = network(vec![wire], vec![transfer], Time::from_secs(60));
     config.record = Record { capture: vec![0], ..Record::default() };
@@ -181,8 +181,10 @@ fn two_paths() -> Config {
     let multipath = Multipath { config: MultipathConfig::default(), subflows, disjoint: false };
     let endless = Traffic::Bulk { bytes: None };
     let plain = flow([0, 1], profile(LINUX, "cubic"), endless.clone());
-    let both =
-        FlowConfig { multipath: Some(multipath), ..flow([0, 3], profile(LINUX, "cubic"), endless) };
+    let both = FlowConfig {
+        multipath: Some(Box::new(multipath)),
+        ..flow([0, 3], profile(LINUX, "cubic"), endless)
+    };
     let wires = [([0, 1], 10), ([1, 3], 10), ([0, 2], 30), ([2, 3], 30)];
     let links = wires.map(|(ends, ms)| link(ends, 1_000_000, ms)).to_vec();
     network(links, vec![plain, both], Time::from_secs(1))
@@ -230,7 +232,7 @@ fn packets_inside_are_counted() {
 #[test]
 fn a_packet_keeps_its_number_until_it_leaves() {
     let mut config = config();
-    config.links[0].loss = [None, None];
+    config.links[0].loss = [None, None].into();
     let mut simulation = Simulation::new(config).unwrap();
     simulation.make_external(0);
     simulation.make_external(1);

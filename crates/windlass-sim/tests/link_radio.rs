@@ -410,7 +410,7 @@ fn timers() -> impl Strategy<Value = Access> {
 fn mixed(radio: Access, device: usize, queue: u64, loss: f64) -> Config {
     let mut link = radio_link(radio);
     link.queue = QueueLimit::Packets(queue);
-    link.loss = [Some(windlass_sim::loss::LossModel::Drop { probability: loss }), None];
+    link.loss = [Some(windlass_sim::loss::LossModel::Drop { probability: loss }), None].into();
     if let Some(radio) = &mut link.radio {
         radio.device = device;
     }

@@ -164,7 +164,7 @@ fn config(net: &Net, cycle: CycleParams, seed: u64, cycles: u64) -> Config {
     });
     let mut flows = vec![FlowConfig {
         start: Time::from_millis(1_500 + seed * 37),
-        multipath,
+        multipath: multipath.map(Box::new),
         ..flow([0, 1], profile, BULK)
     }];
     flows.extend(others(net, [8, 9], seed));

@@ -23,11 +23,11 @@ fn two_paths(traffic: Traffic, seconds: u64) -> Config {
         link([3, 1], 1_000 * MBPS, 0),
     ];
     let mut flow = flow([0, 1], rfc("newreno"), traffic);
-    flow.multipath = Some(Multipath {
+    flow.multipath = Some(Box::new(Multipath {
         config: MultipathConfig::default(),
         subflows: vec![subflow("wifi", 2), subflow("lte", 3)],
         disjoint: false,
-    });
+    }));
     network(links, vec![flow], Time::from_secs(seconds))
 }
 
@@ -67,8 +67,8 @@ fn two_paths_reach_nearly_the_sum_of_their_rates() {
 fn every_byte_arrives_once_and_in_order_over_lossy_paths() {
     const BYTES: u64 = 3_000_000;
     let mut config = two_paths(Traffic::Bulk { bytes: Some(BYTES) }, 100);
-    config.links[0].loss = [drops(0.02), drops(0.02)];
-    config.links[2].loss = [drops(0.05), drops(0.05)];
+    config.links[0].loss = [drops(0.02), drops(0.02)].into();
+    config.links[2].loss = [drops(0.05), drops(0.05)].into();
     let result = run(config);
     let (flow, m) = of(&result);
     assert_eq!((flow.delivered_bytes, &flow.failure), (BYTES, &None));
@@ -142,7 +142,7 @@ fn a_transfer_survives_the_loss_of_the_first_path() {
 fn a_path_that_never_works_does_not_affect_the_other() {
     for dead in [0, 2] {
         let mut config = two_paths(Traffic::Bulk { bytes: Some(1_000_000) }, 100);
-        config.links[dead].loss = [drops(1.0), None];
+        config.links[dead].loss = [drops(1.0), None].into();
         let result = run(config);
         let (flow, m) = of(&result);
         assert_eq!((flow.delivered_bytes, &flow.failure), (1_000_000, &None), "{m:?}");
@@ -219,7 +219,7 @@ fn every_scheduler_delivers_the_stream_and_the_redundant_one_sends_it_twice() {
 fn the_seed_determines_a_multipath_run() {
     let config = |seed: u64| {
         let mut config = two_paths(ENDLESS, 20);
-        config.links[0].loss = [drops(0.01), drops(0.01)];
+        config.links[0].loss = [drops(0.01), drops(0.01)].into();
         config.links[2].down = vec![[Time::from_secs(5), Time::from_secs(8)]];
         config.record.series = vec![Series::Cwnd, Series::Srtt];
         config.record.capture = vec![0, 2];

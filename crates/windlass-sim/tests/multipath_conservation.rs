@@ -21,7 +21,7 @@ fn links() -> impl Strategy<Value = LinkConfig> {
             let moments: Vec<Time> = moments.into_iter().map(Time::from_millis).collect();
             LinkConfig {
                 queue: QueueLimit::Packets(queue),
-                loss: [drops(there), drops(back)],
+                loss: [drops(there), drops(back)].into(),
                 down: moments.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect(),
                 quick_start: None,
                 back: None,
@@ -87,7 +87,7 @@ fn scenarios() -> impl Strategy<Value = Config> {
             }
             let mut flow = flow([0, 1], profile(stack, "reno"), traffic);
             flow.read = read;
-            flow.multipath = Some(Multipath { config, subflows, disjoint: false });
+            flow.multipath = Some(Box::new(Multipath { config, subflows, disjoint: false }));
             let mut network = network(links, vec![flow], Time::from_secs(60));
             network.seed = seed;
             network

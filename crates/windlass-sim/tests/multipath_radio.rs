@@ -25,11 +25,11 @@ fn connection(
     seconds: u64,
 ) -> Config {
     let mut flow = flow(ends, rfc("newreno"), traffic);
-    flow.multipath = Some(Multipath {
+    flow.multipath = Some(Box::new(Multipath {
         config: MultipathConfig { scheduler, ..MultipathConfig::default() },
         subflows: vec![subflow("first"), subflow("second")],
         disjoint: true,
-    });
+    }));
     let mut config = network(Vec::new(), vec![flow], Time::from_secs(seconds));
     config.nodes = (0..radio.stations.len()).map(|n| format!("n{n}")).collect();
     config.radios = vec![radio];

@@ -56,7 +56,7 @@ fn a_queue_without_a_discipline_equals_drop_tail_for_every_packet() {
             for l in &mut config.links {
                 (l.queue, l.discipline) = (limit, discipline.clone());
             }
-            config.links[0].loss = [common::drops(0.001), common::drops(0.001)];
+            config.links[0].loss = [common::drops(0.001), common::drops(0.001)].into();
             config.record.capture = vec![0];
             run(config)
         };

@@ -408,7 +408,7 @@ proptest! {
         let kept = plan.reconnect.is_some_and(|r| r.resend && r.stored && r.queue > 15);
         let mut config = Config { seed, ..config(plan, 400) };
         config.links[0].rate_bps = 1_000_000;
-        config.links[0].loss = [drops(0.05 * f64::from(loss)), drops(0.05 * f64::from(loss))];
+        config.links[0].loss = [drops(0.05 * f64::from(loss)), drops(0.05 * f64::from(loss))].into();
         let result = run(config);
         let (flow, connections) = only(&result);
         let messages = flow.messages.as_deref().expect("messages");

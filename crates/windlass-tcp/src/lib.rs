@@ -64,6 +64,7 @@
 //!   when losses are detected and which data are retransmitted. `windlass-cc` decides the size of cwnd.
 //! * [`decision`] is an optional record of an endpoint's decisions and their causes.
 //! * [`mptcp`] implements RFC 8684: a connection over several endpoints, driven like a single endpoint.
+//! * [`ring`] grows the rings of segments in flight.
 //! * [`fitness`] ranks users by their attributes: subflows at a sender, or flows at a radio station.
 //! * [`quick_start`] has the header options of RFC 4782.
 #![forbid(unsafe_code)]
@@ -76,6 +77,7 @@ pub mod fitness;
 pub mod mptcp;
 pub mod quick_start;
 pub mod reassembly;
+pub mod ring;
 pub mod scoreboard;
 pub mod segment;
 pub mod seq;

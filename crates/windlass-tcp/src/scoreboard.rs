@@ -15,6 +15,8 @@ use std::collections::VecDeque;
 use windlass_cc::Time;
 use windlass_cc::rate::SentRecord;
 
+use crate::ring;
+
 /// Maximum number of ranges in one acknowledgement.
 const MAX_BLOCKS: usize = crate::segment::MAX_SACK_BLOCKS;
 
@@ -206,9 +208,9 @@ impl Scoreboard {
             resent: false,
         };
         self.pipe += self.volume(len);
-        self.records.push_back(record);
+        ring::push(&mut self.records, record);
         if let Some(samples) = &mut self.samples {
-            samples.push_back(sent);
+            ring::push(samples, sent);
         }
     }
 

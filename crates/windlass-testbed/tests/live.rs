@@ -390,7 +390,7 @@ fn two_flows_share_a_link_and_two_runs_the_machine() {
 fn windlass_endpoint_and_the_kernel_interoperate_in_both_directions() {
     need_live!();
     let mut wire = link(10_000_000, 10);
-    wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None];
+    wire.loss = [Some(LossModel::Drop { probability: 0.02 }), None].into();
     let config = config(vec![wire], vec![bulk(LINUX, "cubic", Some(400_000))]);
     for inside in [0, 1] {
         let options = Options { bound: None, inside: vec![inside], ..Options::default() };

@@ -167,7 +167,7 @@ impl Point {
             queue,
             discipline: Discipline::DropTail,
             framing: Framing::NONE,
-            loss: [loss, None],
+            loss: [loss, None].into(),
             down: Vec::new(),
             quick_start: None,
             back: None,

@@ -281,7 +281,7 @@ impl Plan {
                 queue: QueueLimit::Packets(1_000),
                 discipline: self.discipline.clone(),
                 framing: Framing::NONE,
-                loss: self.loss.clone(),
+                loss: self.loss.clone().into(),
                 down: Vec::new(),
                 quick_start: None,
                 back: None,

@@ -54,7 +54,7 @@ fn wire(ends: [usize; 2]) -> LinkConfig {
         queue: QueueLimit::Unlimited,
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
-        loss: [None, None],
+        loss: Default::default(),
         down: Vec::new(),
         quick_start: None,
         back: None,

@@ -34,7 +34,7 @@ pub fn link(ends: [usize; 2], rate_bps: u64, delay_ms: u64) -> LinkConfig {
         queue: QueueLimit::Unlimited,
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
-        loss: [None, None],
+        loss: Default::default(),
         down: Vec::new(),
         quick_start: None,
         back: None,

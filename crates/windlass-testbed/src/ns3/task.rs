@@ -6,8 +6,8 @@ use std::path::Path;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::{AnyParams, Flavour, Span};
 use windlass_sim::ConfigError;
+use windlass_sim::both_ways::BothWays;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Traffic};
-use windlass_sim::course::Course;
 use windlass_sim::link::{Framing, QueueLimit};
 use windlass_sim::loss::{LossModel, LossProcess};
 use windlass_sim::queue::{Discipline, FqCoDel, Level};
@@ -404,7 +404,7 @@ fn check_link(link: &LinkConfig) -> Result<(), ConfigError> {
     if course.iter().any(|course| course.loss.is_some()) {
         return Err(invalid("link", name, "on ns-3 losses do not change over time".to_owned()));
     }
-    if back.is_some() || *course != <[Course; 2]>::default() {
+    if back.is_some() || *course != BothWays::default() {
         let problem =
             "on ns-3 links have a constant rate and constant delay, equal in both directions";
         return Err(invalid("link", name, problem.to_owned()));

@@ -29,7 +29,7 @@ pub fn link(rate_bps: u64, delay_ms: u64) -> LinkConfig {
         queue: QueueLimit::Packets(1_000),
         discipline: Discipline::DropTail,
         framing: Framing::NONE,
-        loss: [None, None],
+        loss: Default::default(),
         down: Vec::new(),
         quick_start: None,
         back: None,

@@ -8,6 +8,7 @@ mod deliver;
 mod detect;
 mod pacing;
 mod repair;
+mod rto;
 mod summary;
 mod timing;
 mod transmit;
@@ -17,7 +18,7 @@ mod usage;
 use windlass_cc::pacer::Pacer;
 use windlass_cc::rate::RateSampler;
 use windlass_cc::recovery::LossRecovery;
-use windlass_cc::{AnyRto, Phase, Span, Time};
+use windlass_cc::{Phase, Span, Time};
 
 use super::profile::Profile;
 use crate::scoreboard::Scoreboard;
@@ -25,6 +26,7 @@ use crate::seq::Seq;
 
 use buffer::SendBuffer;
 use detect::Rack;
+use rto::Timer;
 use summary::AckSummary;
 use timing::Timed;
 use undo::SpuriousDetector;
@@ -67,7 +69,7 @@ pub(super) struct Sender {
     pub(super) spurious: SpuriousDetector,
     pub(super) usage: Usage,
     pub(super) pacer: Pacer,
-    pub(super) rto: AnyRto,
+    pub(super) rto: Timer,
     pub(super) timed: Timed,
     pub(super) min_rtt: Span,
     /// The minimum RTT that the controller receives.
@@ -132,7 +134,7 @@ impl Sender {
             spurious: SpuriousDetector::default(),
             usage: Usage::default(),
             pacer: Pacer::new(&p.pacer_params()),
-            rto: AnyRto::init(&p.stack.rto),
+            rto: Timer::init(&p.stack.rto),
             timed: Timed::NONE,
             min_rtt: Span::NONE,
             shown_rtt: Span::NONE,
