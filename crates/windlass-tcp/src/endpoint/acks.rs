@@ -196,8 +196,11 @@ impl Endpoint {
     }
 
     /// Decides again about a pending acknowledgement, after a segment without data that Linux processes on its slow path.
-    pub(super) fn reconsider_ack(&mut self, p: &Profile, now: Time) {
-        if p.stack.quick_acks && self.recv.acks.due {
+    /// `plain` is true if the segment changed no window and reported no blocks.
+    #[inline]
+    pub(super) fn reconsider_ack(&mut self, p: &Profile, now: Time, plain: bool) {
+        let slow = !plain || self.state != State::Established;
+        if slow && p.stack.quick_acks && self.recv.acks.due {
             self.acknowledge_as_linux(p, now);
         }
     }

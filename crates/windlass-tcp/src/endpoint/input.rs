@@ -114,10 +114,7 @@ impl Endpoint {
             self.on_data(p, now, start, s);
         } else {
             self.on_empty_segment(p, s);
-            let as_before = window == self.send.wnd && s.options.sack_count == 0;
-            if !as_before || self.state != State::Established {
-                self.reconsider_ack(p, now);
-            }
+            self.reconsider_ack(p, now, window == self.send.wnd && s.options.sack_count == 0);
         }
         if self.stream.fin_queued || self.recv.fin_at.is_some() {
             self.follow_close(p, now);

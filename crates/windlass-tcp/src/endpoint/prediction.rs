@@ -91,6 +91,7 @@ impl Endpoint {
         }
         let prior_in_flight = self.send.in_flight();
         let Some(gone) = self.send.scoreboard.acknowledge_whole(ack) else { return false };
+        let before = self.send.wnd;
         let window = u64::from(s.window) << self.agreed.snd_scale;
         self.update_window(p, self.recv.nxt, ack, window);
         self.take_fresh_timestamp(now, s);
@@ -122,6 +123,7 @@ impl Endpoint {
         }
         let restarts = self.send.restarts_timer();
         self.rearm(p, now, true, restarts);
+        self.reconsider_ack(p, now, before == self.send.wnd);
         true
     }
 
