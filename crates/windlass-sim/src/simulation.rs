@@ -261,6 +261,8 @@ impl Simulation {
             }
             (Kind::CoapClient(client), Body::Coap(message)) => client.receive(core.now, message),
             (Kind::CoapServer(server), Body::Coap(message)) => server.receive(core.now, message),
+            (Kind::MediaSource(source), Body::Media(packet)) => source.receive(core.now, packet),
+            (Kind::MediaSink(sink), Body::Media(packet)) => sink.receive(core.now, packet),
             (Kind::Session(_), _) => core.deliver_to_session(host, id),
             (Kind::Port { owner, path }, _) => {
                 let (owner, path) = (*owner, *path as usize);
@@ -321,6 +323,8 @@ impl Simulation {
             | Kind::DatagramSink { .. }
             | Kind::CoapClient(_)
             | Kind::CoapServer(_)
+            | Kind::MediaSource(_)
+            | Kind::MediaSink(_)
             | Kind::Port { .. }
             | Kind::External { .. } => {}
         }
