@@ -356,8 +356,8 @@ fn sent(host: &Host) -> Sent {
             data_bytes: client.sent_bytes,
         },
         Kind::MediaSource(source) => Sent {
-            packets: source.sent.into(),
-            data_packets: source.sent.into(),
+            packets: source.sent,
+            data_packets: source.sent,
             data_bytes: source.sent_bytes(),
         },
         Kind::MediaSink(sink) => Sent { packets: sink.sent, ..Sent::default() },

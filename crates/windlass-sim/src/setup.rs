@@ -284,7 +284,7 @@ fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
     }
     if let Traffic::Media(media) = flow.traffic {
         let source = media::Source::new(media, flow.start);
-        return [Kind::MediaSource(source.into()), Kind::MediaSink(media::Sink::new().into())];
+        return [Kind::MediaSource(source.into()), Kind::MediaSink(media::Sink::default().into())];
     }
     if let Traffic::Sessions(sessions) = &flow.traffic {
         let end = |end: u32| {

@@ -40,7 +40,7 @@ pub enum Packet {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Data {
     /// Sequence number.
-    pub number: u32,
+    pub number: u64,
     /// Payload, bytes.
     pub len: u32,
     /// Sending time, which the packet carries.
@@ -121,7 +121,7 @@ pub struct Source {
     /// Time of the last report, or of the start.
     reported: Time,
     /// Packets sent.
-    pub sent: u32,
+    pub sent: u64,
 }
 
 impl Source {
@@ -143,7 +143,7 @@ impl Source {
 
     /// Payload sent, bytes.
     pub fn sent_bytes(&self) -> u64 {
-        u64::from(self.sent) * u64::from(self.media.packet)
+        self.sent * u64::from(self.media.packet)
     }
 
     /// The packet that is due, and its size as an IP packet.
@@ -188,13 +188,14 @@ pub struct Sink {
     pub sent: u64,
 }
 
-impl Sink {
-    /// A receiver before the first packet.
-    pub fn new() -> Sink {
+impl Default for Sink {
+    fn default() -> Sink {
         let (next, newest, last) = (Time::NEVER, Time::ZERO, Time::ZERO);
         Sink { receiver: Receiver::new(), next, newest, bytes: 0, last, sent: 0 }
     }
+}
 
+impl Sink {
     /// Time of the next report; [`Time::NEVER`] while no packet arrives.
     pub fn deadline(&self) -> Time {
         self.next

@@ -18,7 +18,7 @@ struct Arrival {
     delay: f64,
     bytes: u32,
     /// Packets that are missing before it.
-    missing: u32,
+    missing: u64,
     marked: bool,
 }
 
@@ -26,12 +26,14 @@ struct Arrival {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     window: VecDeque<Arrival>,
+    /// Missing and marked packets of the window.
+    counts: [u64; 2],
     /// The newest delays, at most [`TAPS`].
     delays: VecDeque<f64>,
     /// Minimum one-way delay, `d_base`.
     base: f64,
     /// Number of the packet that is expected next.
-    expected: u32,
+    expected: u64,
     lost: f64,
     marked: f64,
     losses: LossIntervals,
@@ -43,16 +45,16 @@ pub struct Receiver {
 struct LossIntervals {
     /// Closed intervals, newest first.
     closed: VecDeque<f64>,
-    /// Packets since the last loss.
+    /// Packets from the first of the last loss on.
     open: f64,
 }
 
 impl LossIntervals {
-    fn received(&mut self, missing: u32) {
+    fn received(&mut self, missing: u64) {
         if missing > 0 {
             self.closed.truncate(WEIGHTS.len() - 1);
-            self.closed.push_front(self.open + f64::from(missing));
-            self.open = 0.0;
+            self.closed.push_front(self.open);
+            self.open = missing as f64;
         }
         self.open += 1.0;
     }
@@ -77,6 +79,7 @@ impl Receiver {
     pub fn new() -> Receiver {
         Receiver {
             window: VecDeque::new(),
+            counts: [0; 2],
             delays: VecDeque::with_capacity(TAPS),
             base: f64::INFINITY,
             expected: 0,
@@ -88,7 +91,7 @@ impl Receiver {
 
     /// Receives the packet with this number. A packet that was overtaken counts as lost
     /// (section 5.1.2).
-    pub fn receive(&mut self, now: Time, sent: Time, number: u32, bytes: u32, marked: bool) {
+    pub fn receive(&mut self, now: Time, sent: Time, number: u64, bytes: u32, marked: bool) {
         let delay = ms(now.since(sent));
         let missing = number.saturating_sub(self.expected);
         self.base = self.base.min(delay);
@@ -97,6 +100,8 @@ impl Receiver {
         }
         self.delays.push_back(delay);
         self.window.push_back(Arrival { at: now, delay, bytes, missing, marked });
+        self.counts[0] += missing;
+        self.counts[1] += u64::from(marked);
         self.forget(now);
         if number >= self.expected {
             self.expected = number + 1;
@@ -109,15 +114,16 @@ impl Receiver {
     fn forget(&mut self, now: Time) {
         let is_old = |arrival: &Arrival| ms(now.since(arrival.at)) > nada::LOGWIN;
         while self.window.front().is_some_and(is_old) {
-            self.window.pop_front();
+            let Some(old) = self.window.pop_front() else { return };
+            self.counts[0] -= old.missing;
+            self.counts[1] -= u64::from(old.marked);
         }
     }
 
     /// Updates the smoothed loss and marking ratios from the ratios in the observation window.
     fn smooth(&mut self) {
         let arrived = self.window.len() as f64;
-        let missing: f64 = self.window.iter().map(|a| f64::from(a.missing)).sum();
-        let marked = self.window.iter().filter(|a| a.marked).count() as f64;
+        let [missing, marked] = self.counts.map(|count| count as f64);
         self.lost += nada::ALPHA * (missing / (arrived + missing) - self.lost);
         self.marked += nada::ALPHA * (marked / arrived - self.marked);
     }
@@ -147,13 +153,13 @@ mod tests {
     /// Receives packets of 125 bytes every 10 ms, except the missing, with this delay in ms.
     fn receive(
         r: &mut Receiver,
-        numbers: std::ops::Range<u32>,
-        missing: &[u32],
+        numbers: std::ops::Range<u64>,
+        missing: &[u64],
         delay: u64,
     ) -> Time {
         let mut now = Time::ZERO;
         for number in numbers.filter(|n| !missing.contains(n)) {
-            let sent = Time::from_millis(10 * u64::from(number));
+            let sent = Time::from_millis(10 * number);
             now = sent + Span::from_millis(delay);
             r.receive(now, sent, number, 125, false);
         }
@@ -187,17 +193,17 @@ mod tests {
         receive(&mut r, 0..20, &[], 20);
         let now = receive(&mut r, 20..100, &[], 120);
         assert_eq!(r.report(now).unwrap().signal, 100.0);
-        // The interval to the loss is 101 packets: it counts for the next 706.
-        let now = receive(&mut r, 100..807, &[100], 120);
+        // The interval before the loss has 100 packets, and the loss counts for 700.
+        let now = receive(&mut r, 100..799, &[100], 120);
         assert!((r.report(now).unwrap().signal - nada::warped(100.0)).abs() < 1e-6);
-        let now = receive(&mut r, 807..808, &[], 120);
+        let now = receive(&mut r, 799..800, &[], 120);
         assert!((r.report(now).unwrap().signal - 100.0).abs() < 1e-6);
     }
 
     #[test]
     fn a_steady_loss_ratio_becomes_the_smoothed_ratio() {
         let mut r = Receiver::new();
-        let missing: Vec<u32> = (0..1000).filter(|n| n % 10 == 5).collect();
+        let missing: Vec<u64> = (0..1000).filter(|n| n % 10 == 5).collect();
         let now = receive(&mut r, 0..1000, &missing, 20);
         let report = r.report(now).unwrap();
         assert!(report.gradual);
