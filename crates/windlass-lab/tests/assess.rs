@@ -115,6 +115,28 @@ fn bbr_harms_prague_in_a_queue_that_marks_and_cubic_does_not() {
 }
 
 #[test]
+fn bbr_takes_the_rate_of_media_in_a_short_queue_and_vegas_leaves_it() {
+    // BBR, version 1, does not react to the losses of a queue of less than 1.5 BDP (RFC 9743, section 5.1.3). Vegas keeps
+    // the queue short, from which NADA takes its rate.
+    let networks = ["realtime.media-rate.10M-40ms-0.3bdp", "realtime.media-delay.8M-50ms-4bdp"];
+    let bbr = assessed("bbr", &networks[..1]);
+    assert_eq!(bbr.grade("realtime", "media-rate", "10M-40ms-0.3bdp"), Some(Grade::Fail));
+    let vegas = assessed("vegas", &networks);
+    assert_eq!(vegas.families[0].grade, Grade::Pass, "{:?}", vegas.families);
+    let delay = vegas.families[0].criteria.iter().find(|c| c.id == "media-delay").expect("asked");
+    assert!(delay.networks[0].measured.expect("measured") < -100.0, "{delay:?}");
+}
+
+#[test]
+fn a_flood_of_the_return_path_defeats_vegas_and_not_ledbat() {
+    // Fu and Liew, IEEE Communications Letters, 2003: Vegas takes the wait of its acknowledgements for a queue of its data.
+    // So does Windlass's LEDBAT, but these 40 ms are below its target.
+    let grade = |algorithm| assessed(algorithm, &["attackers.goodput.ack-flood"]).families[0].grade;
+    assert_eq!(grade("vegas"), Grade::Fail);
+    assert_eq!(grade("ledbat"), Grade::Pass);
+}
+
+#[test]
 fn families_of_the_simulator_are_not_judged_on_a_kernel() {
     let on = |world| rfc().on(world).check_for(&Candidate::parse("reno").expect("an algorithm"));
     let [sim, kernel] = [World::Sim, World::Linux].map(|world| on(world).expect("right").claims);

@@ -6,8 +6,8 @@ use windlass_cc::{Span, Time};
 use windlass_sim::ConfigError;
 use windlass_sim::arrivals::{Arrivals, Draw, Law as SimLaw};
 use windlass_sim::config::{
-    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Multipath, ReadPolicy,
-    Record, SubflowConfig, Traffic as SimTraffic,
+    Cbr, Coap as SimCoap, Config, FlowConfig, LinkConfig, LinkDirection, Media as SimMedia,
+    Multipath, ReadPolicy, Record, SubflowConfig, Traffic as SimTraffic,
 };
 use windlass_sim::dtls::Dtls;
 use windlass_sim::link::QueueLimit as SimQueue;
@@ -284,6 +284,12 @@ fn traffic(spec: &FlowSpec, start: Time, duration: Span, seed: u64) -> SimTraffi
                 security: coap.security.map(dtls),
             })
         }
+        Traffic::Media(media) => SimTraffic::Media(SimMedia {
+            packet: media.packet,
+            rates_bps: [media.min_rate_bps, media.max_rate_bps],
+            ecn: media.ecn,
+            stop: Time::ZERO + media.stop.unwrap_or(duration),
+        }),
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let bits = 8 * u128::from(packet) * 1_000_000_000;
             let interval = bits / u128::from(rate_bps.max(1));

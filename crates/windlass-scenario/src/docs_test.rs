@@ -92,7 +92,7 @@ fn the_reference_has_every_key_with_its_meaning_and_default() {
         ("## `[topology]`", &["dumbbell", "wireless", "star", "two-path"]),
         ("### `grid` and `chain`", &["grid", "chain", "stations"]),
         ("## `[[flow]]`", &["flow"]),
-        ("### `traffic`", &["bulk", "request-response", "cbr", "messages", "coap"]),
+        ("### `traffic`", &["bulk", "request-response", "cbr", "messages", "coap", "media"]),
         ("### `read`", &["delayed", "rate"]),
         ("### `reconnect`", &["reconnect", "reconnect_rule"]),
         ("### `dialogue`", &["dialogue", "step"]),

@@ -12,7 +12,7 @@ use crate::connections::{self, ConnectionSpec, DIALOGUE, reconnects};
 use crate::context::Context;
 use crate::draw;
 use crate::fields::{Field, Fields, choice, name, span, tables, text, whole_u32};
-use crate::model::{Coap, FlowSpec, Home, Read, Traffic, Transport};
+use crate::model::{Coap, FlowSpec, Home, Media, Read, Traffic, Transport};
 use crate::multipath::{self, MULTIPATH};
 use crate::network::{MAX_PAIRS, Network};
 use crate::params::{self, algorithms};
@@ -199,6 +199,8 @@ impl Context<'_> {
             let place = fields.field("algorithm").map_or(fields.place(), |f| &f.node.place);
             let message = if matches!(traffic, Traffic::Coap(_)) {
                 "CoAP has no congestion control except its timer, `rto` in `traffic`; leave `algorithm` out"
+            } else if matches!(traffic, Traffic::Media(_)) {
+                "media has its own congestion control, NADA; leave `algorithm` out"
             } else if is_udp {
                 "a flow of datagrams has no congestion control; leave `algorithm` out"
             } else {
@@ -416,6 +418,9 @@ impl Context<'_> {
             |key, size, headers| (key, place_within(fields, "traffic", key), size, headers);
         let sizes = match (template.traffic, template.stack.config.mss) {
             (Traffic::Cbr { packet, transport: Transport::Udp, .. }, _) => {
+                vec![payload("packet", packet, UDP_HEADERS)]
+            }
+            (Traffic::Media(Media { packet, .. }), _) => {
                 vec![payload("packet", packet, UDP_HEADERS)]
             }
             (Traffic::Coap(Coap { size, response, token, options, security, .. }), _) => {

@@ -107,9 +107,9 @@ pub use candidate::Candidate;
 pub use class::{Class, ClassHost, Declaration, Fault, class_host, class_label, host_classes};
 pub use error::ScenarioError;
 pub use model::{
-    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, MultipathSpec, NO_ALGORITHM, OutageSpec,
-    RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec, Traffic,
-    Transport, WifiSpec,
+    Coap, DirectionSpec, FlowSpec, Home, Law, LinkSpec, Media, MultipathSpec, NO_ALGORITHM,
+    OutageSpec, RadioSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec, TestbedSpec,
+    Traffic, Transport, WifiSpec,
 };
 pub use params::{range_text, value_text};
 pub use problem::{did_you_mean, listed, nearest, what_there_is};

@@ -383,6 +383,23 @@ pub enum Traffic {
     },
     /// Requests of CoAP over UDP, at random or constant intervals.
     Coap(Coap),
+    /// Media over UDP with NADA.
+    Media(Media),
+}
+
+/// Media over UDP with the congestion control NADA (RFC 8698).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Media {
+    /// Payload of each packet, bytes.
+    pub packet: u32,
+    /// Minimum rate of the payload, bits per second.
+    pub min_rate_bps: u64,
+    /// Maximum rate of the payload, bits per second.
+    pub max_rate_bps: u64,
+    /// True if queues may mark the packets.
+    pub ecn: bool,
+    /// Simulated time of the end, `None` for the end of the run.
+    pub stop: Option<Span>,
 }
 
 /// Requests and responses of CoAP over UDP (RFC 7252): `from` sends requests, `to` responds.
@@ -428,7 +445,10 @@ impl Traffic {
 
     /// True if the flow sends datagrams, without a connection.
     pub fn is_datagrams(&self) -> bool {
-        matches!(self, Traffic::Cbr { transport: Transport::Udp, .. } | Traffic::Coap(_))
+        matches!(
+            self,
+            Traffic::Cbr { transport: Transport::Udp, .. } | Traffic::Coap(_) | Traffic::Media(_)
+        )
     }
 
     /// Simulated time at which the traffic stops, if the scenario sets it.
@@ -436,6 +456,7 @@ impl Traffic {
         match *self {
             Traffic::Cbr { stop, .. } | Traffic::Messages { stop, .. } => stop,
             Traffic::Coap(coap) => coap.stop,
+            Traffic::Media(media) => media.stop,
             Traffic::Bulk { .. } | Traffic::RequestResponse { .. } => None,
         }
     }
@@ -445,7 +466,7 @@ impl Traffic {
         match *self {
             Traffic::Cbr { deadline, .. } | Traffic::Messages { deadline, .. } => deadline,
             Traffic::Coap(coap) => coap.deadline,
-            Traffic::Bulk { .. } | Traffic::RequestResponse { .. } => None,
+            Traffic::Bulk { .. } | Traffic::RequestResponse { .. } | Traffic::Media(_) => None,
         }
     }
 }

@@ -2,17 +2,18 @@
 
 use windlass_cc::{Span, rto};
 use windlass_sim::config::Coap as SimCoap;
+use windlass_sim::media::nada;
 
 use crate::fields::{
     Field, Fields, boolean, choice, countable_span, number, positive_span, rate, size, size_u32,
     span, unknown_word, whole_u32,
 };
-use crate::model::{Coap, Law, Read, Traffic, Transport};
+use crate::model::{Coap, Law, Media, Read, Traffic, Transport};
 use crate::params;
 use crate::presets::{DTLS, DtlsPreset, Security};
 use crate::problem::Problem;
 use crate::schema::{Kinds, section};
-use crate::units::{Bytes, Duration};
+use crate::units::{BitRate, Bytes, Duration};
 
 section! {
     /// As fast as the connection allows.
@@ -77,6 +78,16 @@ section! {
 }
 
 section! {
+    /// Media over UDP with NADA.
+    MEDIA, "media":
+    packet Of(Size), "payload of a packet", "required";
+    min_rate Of(Rate), "payload rate at the start, and the least (`RMIN`)", "`\"150kbps\"`";
+    max_rate Of(Rate), "greatest payload rate (`RMAX`); a flow that settles has a queuing delay of 10 ms times this over its rate", "`\"1.5Mbps\"`";
+    ecn Flag, "whether queues may mark the packets instead of dropping them; the marks count in the congestion signal", "`false`";
+    stop Of(Time), "simulated time of the end", "the end of the run";
+}
+
+section! {
     /// Reading some time after data became readable.
     DELAYED, "delayed":
     after Of(Time), "everything, at this time after data became readable", "required";
@@ -99,6 +110,7 @@ pub(crate) static TRAFFIC: Kinds = Kinds {
         ("cbr", &[&CBR]),
         ("messages", &[&MESSAGES]),
         ("coap", &[&COAP]),
+        ("media", &[&MEDIA]),
     ],
 };
 
@@ -134,6 +146,7 @@ pub(super) fn traffic(field: &Field) -> Result<(Traffic, Vec<[Span; 2]>), Proble
         "cbr" => return cbr(field, &fields),
         "messages" => messages(&fields)?,
         "coap" => Traffic::Coap(coap(&fields)?),
+        "media" => Traffic::Media(media(&fields)?),
         kind => unreachable!("`{kind}` is declared and not read"),
     };
     Ok((traffic, Vec::new()))
@@ -233,6 +246,24 @@ fn coap(fields: &Fields) -> Result<Coap, Problem> {
         phases: fields.opt("phases", phases)?,
         stop: fields.opt("stop", span)?,
         deadline: fields.opt("deadline", positive_span)?,
+    })
+}
+
+fn media(fields: &Fields) -> Result<Media, Problem> {
+    let min_rate_bps = fields.or("min_rate", rate, nada::RMIN)?;
+    let max_rate_bps = fields.or("max_rate", rate, nada::RMAX)?;
+    if min_rate_bps > max_rate_bps {
+        let key = if fields.field("max_rate").is_some() { "max_rate" } else { "min_rate" };
+        let [min, max] = [min_rate_bps, max_rate_bps].map(BitRate);
+        let message = format!("`{key}`: the maximum rate, {max}, is below the minimum, {min}");
+        return Err(Problem::new(fields.place_of(key), message));
+    }
+    Ok(Media {
+        packet: fields.req("packet", "\"1000B\"", size_u32(1, MAX_PACKET))?,
+        min_rate_bps,
+        max_rate_bps,
+        ecn: fields.or("ecn", boolean, false)?,
+        stop: fields.opt("stop", span)?,
     })
 }
 

@@ -9,8 +9,8 @@ use windlass_tcp::StackConfig;
 
 use crate::fields::word_of;
 use crate::model::{
-    Coap, FlowSpec, Home, Law, LinkSpec, Read, ReceiveWindow, RecordSpec, Scenario, SubflowSpec,
-    TestbedSpec, Traffic, Transport,
+    Coap, FlowSpec, Home, Law, LinkSpec, Media, Read, ReceiveWindow, RecordSpec, Scenario,
+    SubflowSpec, TestbedSpec, Traffic, Transport,
 };
 use crate::presets::Security;
 use crate::quote::{array, inline, quote};
@@ -344,6 +344,7 @@ fn traffic(flow: &FlowSpec) -> String {
             inline(&pairs)
         }
         Traffic::Coap(spec) => inline(&coap(&spec)),
+        Traffic::Media(spec) => inline(&media(&spec)),
         Traffic::Cbr { rate_bps, packet, spread, transport, stop, deadline } => {
             let mut pairs = vec![
                 ("kind", quote("cbr")),
@@ -393,6 +394,18 @@ fn coap(coap: &Coap) -> Vec<(&'static str, String)> {
     pairs.extend(coap.phases.map(|phases| ("phases", array(&phases, |mean| time(*mean)))));
     pairs.extend(coap.stop.map(|stop| ("stop", time(stop))));
     pairs.extend(coap.deadline.map(|after| ("deadline", time(after))));
+    pairs
+}
+
+fn media(media: &Media) -> Vec<(&'static str, String)> {
+    let mut pairs = vec![
+        ("kind", quote("media")),
+        ("packet", quote(Bytes(media.packet.into()))),
+        ("min_rate", quote(BitRate(media.min_rate_bps))),
+        ("max_rate", quote(BitRate(media.max_rate_bps))),
+        ("ecn", media.ecn.to_string()),
+    ];
+    pairs.extend(media.stop.map(|stop| ("stop", quote(Duration(stop)))));
     pairs
 }
 

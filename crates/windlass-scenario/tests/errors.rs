@@ -444,6 +444,21 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "s.toml:11:13: CoAP has no congestion control except its timer, `rto` in `traffic`; leave `algorithm` out",
     ),
     (
+        "\"reno\"",
+        "\"reno\"\ntraffic = { kind = \"media\", packet = \"1000B\" }",
+        "s.toml:11:13: media has its own congestion control, NADA; leave `algorithm` out",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"media\", packet = \"1473B\" }",
+        "s.toml:11:38: `packet`: 1473B and 28B of headers exceed the MTU of 1500B between `server` and `client`; write at most `1472B`",
+    ),
+    (
+        "algorithm = \"reno\"",
+        "traffic = { kind = \"media\", packet = \"1000B\", min_rate = \"2Mbps\" }",
+        "s.toml:11:58: `min_rate`: the maximum rate, 1500kbps, is below the minimum, 2Mbps",
+    ),
+    (
         "algorithm = \"reno\"",
         "traffic = { kind = \"coap\", every = \"1s\", size = \"0B\" }",
         "s.toml:11:49: `size`: 0B is outside the range from 1B to 65507B",

@@ -195,6 +195,13 @@ fn flow() -> impl Strategy<Value = String> {
              rate = \"{rate}bps\", stop = \"60s\" }}\n"
         )
     });
+    let media = (1u32..500, 1u64..8_000_000, any::<bool>()).prop_map(|(packet, rate, ecn)| {
+        format!(
+            "traffic = {{ kind = \"media\", packet = \"{packet}B\", min_rate = \"{rate}bps\", \
+             max_rate = \"{}bps\", ecn = {ecn}, stop = \"60s\" }}\n",
+            2 * rate
+        )
+    });
     let timer = prop::sample::select(vec!["coap", "cocoa", "cocoa+", "fasor", "rfc6298"]);
     let keys = (1u32..400, 0u32..400, 0u32..9, any::<bool>(), 1u32..9);
     let security = prop::sample::select(vec![
@@ -216,13 +223,12 @@ fn flow() -> impl Strategy<Value = String> {
             )
         },
     );
-    (prop_oneof![4 => tcp, 1 => udp, 1 => coap], 0u64..50_000, 1u32..4, reading()).prop_map(
-        |(body, start, count, read)| {
+    (prop_oneof![4 => tcp, 1 => udp, 1 => media, 1 => coap], 0u64..50_000, 1u32..4, reading())
+        .prop_map(|(body, start, count, read)| {
             format!(
                 "{body}start = \"{start}ms\"\ncount = {count}\nstagger = \"1s\"\nread = {read}\n"
             )
-        },
-    )
+        })
 }
 
 fn multipath() -> impl Strategy<Value = String> {

@@ -3,8 +3,8 @@
 use windlass_cc::{Span, Time};
 
 use crate::config::{
-    Cbr, Coap, Config, ConfigError, FlowConfig, LinkConfig, Multipath, QuickStart, ReadPolicy,
-    Traffic,
+    Cbr, Coap, Config, ConfigError, FlowConfig, LinkConfig, Media, Multipath, QuickStart,
+    ReadPolicy, Traffic,
 };
 use crate::event_queue::MAX_ENTITIES;
 use crate::loss::LossModel;
@@ -164,6 +164,7 @@ impl Config {
                 Ok(())
             }
             Traffic::Coap(coap) => check_coap(&coap),
+            Traffic::Media(media) => check_media(&media),
             Traffic::Sessions(ref sessions) => check_sessions(flow, sessions),
             Traffic::CbrTcp(cbr) if cbr.spread > Span::ZERO => {
                 Err("only the times between datagrams can be spread".to_string())
@@ -175,7 +176,7 @@ impl Config {
 
     fn check_multipath(&self, flow: &FlowConfig, multipath: &Multipath) -> Result<(), String> {
         let subflows = &multipath.subflows;
-        if matches!(flow.traffic, Traffic::CbrUdp(_) | Traffic::Coap(_)) {
+        if flow.traffic.is_datagrams() {
             return Err("a flow of datagrams has no subflows".to_string());
         }
         multipath.profile()?;
@@ -210,6 +211,17 @@ fn check_cbr(cbr: &Cbr, largest: u64) -> Result<(), String> {
     }
     if cbr.spread >= cbr.interval {
         return Err("the spread of the time between packets must be below the time".to_string());
+    }
+    Ok(())
+}
+
+fn check_media(media: &Media) -> Result<(), String> {
+    if !(1..=MAX_DATAGRAM).contains(&media.packet.into()) {
+        return Err(format!("a packet must carry between 1 and {MAX_DATAGRAM} bytes"));
+    }
+    let [min, max] = media.rates_bps;
+    if min == 0 || min > max {
+        return Err("the minimum rate must be at least 1 bit/s, at most the maximum".to_string());
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ use crate::queue::Discipline;
 use crate::radio::RadioConfig;
 use crate::results::Series;
 
+pub use crate::media::Media;
 pub use crate::traffic::{Cbr, Coap, ReadPolicy, Traffic};
 
 /// A network, its flows and the requested records.

@@ -238,10 +238,7 @@ impl Core {
         let (to, path) = self.destined(handle);
         // Only the ports of a multipath end belong to another host.
         let owned = to != self.destination(handle);
-        let segment = match self.packets.get(handle.id) {
-            Body::Segment(s) => Some(*s),
-            Body::Datagram { .. } | Body::Coap(_) => None,
-        };
+        let segment = self.packets.get(handle.id).segment();
         let sent = self.sent_times.as_ref().map_or(Time::ZERO, |times| times.of(handle.id));
         let Some(evidence) = &mut self.evidence else { return };
         evidence.incidents.push(Incident {
@@ -318,6 +315,16 @@ impl Core {
             Kind::CoapServer(server) => {
                 let (message, size) = server.poll()?;
                 let id = self.packets.insert(Body::Coap(message));
+                Some(PacketHandle { id, size, hop: *route })
+            }
+            Kind::MediaSource(source) => {
+                let (packet, size) = source.poll(self.now)?;
+                let id = self.packets.insert(Body::Media(packet));
+                Some(PacketHandle { id, size, hop: *route })
+            }
+            Kind::MediaSink(sink) => {
+                let (packet, size) = sink.poll(self.now)?;
+                let id = self.packets.insert(Body::Media(packet));
                 Some(PacketHandle { id, size, hop: *route })
             }
             Kind::Session(end) => {
@@ -403,10 +410,7 @@ impl Core {
         let (to, path) = self.destined(handle);
         let has_option = self.routes.at(handle.hop).has_option();
         let quick_start = if has_option { self.packets.option(handle.id) } else { None };
-        let segment = match self.packets.get(handle.id) {
-            Body::Segment(s) => Some(*s),
-            Body::Datagram { .. } | Body::Coap(_) => None,
-        };
+        let segment = self.packets.get(handle.id).segment();
         let Some(log) = self.log.as_mut().filter(|log| log.captures(link, time)) else { return };
         let (flow, forward, ip_len) = (to / 2, to % 2 == 1, handle.size);
         log.packets.push(PacketEvent {

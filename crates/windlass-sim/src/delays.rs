@@ -7,7 +7,6 @@ use crate::config::Config;
 use crate::core::Core;
 use crate::host::{Host, Kind};
 use crate::latency::{RttResult, Transit, TransitResult};
-use crate::packet::Body;
 use crate::quantiles::Times;
 
 /// Delays of the data packets of each flow, and RTT samples; absent if delays are not measured.
@@ -38,11 +37,7 @@ impl Delays {
             Kind::Port { owner, .. } | Kind::External { owner, .. } => *owner,
             _ => host,
         };
-        let len = match core.packets.get(id) {
-            Body::Segment(segment) => segment.len,
-            Body::Datagram { len } => *len,
-            Body::Coap(message) => message.len,
-        };
+        let len = core.packets.get(id).payload();
         if host % 2 == 1 && len > 0 {
             let sent = core.sent_times.as_ref().map_or(Time::ZERO, |times| times.of(id));
             self.transits[host as usize / 2].arrival(sent, core.now);

@@ -27,6 +27,7 @@ impl View<'_> {
         let delivered_bytes = match &rx.kind {
             Kind::DatagramSink { bytes, .. } => *bytes,
             Kind::CoapServer(server) => server.bytes,
+            Kind::MediaSink(sink) => sink.bytes,
             Kind::Session(end) => end.delivered(),
             _ => app.map_or(0, |app| app.delivered),
         };
@@ -106,6 +107,9 @@ impl View<'_> {
             // arrival.
             (Kind::DatagramSink { last, .. }, Traffic::CbrUdp(cbr)) => {
                 cbr.stop.max(*last).min(self.now())
+            }
+            (Kind::MediaSink(sink), Traffic::Media(media)) => {
+                media.stop.max(sink.last).min(self.now())
             }
             _ => completed.unwrap_or(self.now()),
         };
@@ -194,8 +198,8 @@ impl View<'_> {
         [tx, rx]: [&Host; 2],
         active_s: f64,
     ) -> SubflowResult {
-        let udp = matches!(flow.traffic, Traffic::CbrUdp(_) | Traffic::Coap(_));
-        let algorithm = if udp { "none" } else { flow.profile.params.info().id };
+        let algorithm =
+            if flow.traffic.is_datagrams() { "none" } else { flow.profile.params.info().id };
         let ends = [tx, rx].map(endpoint);
         let stats = [tx, rx].map(stats);
         let path = SubflowResult {
@@ -351,6 +355,12 @@ fn sent(host: &Host) -> Sent {
             data_packets: client.sent,
             data_bytes: client.sent_bytes,
         },
+        Kind::MediaSource(source) => Sent {
+            packets: source.sent,
+            data_packets: source.sent,
+            data_bytes: source.sent_bytes(),
+        },
+        Kind::MediaSink(sink) => Sent { packets: sink.sent, ..Sent::default() },
         Kind::CoapServer(server) => Sent { packets: server.sent, ..Sent::default() },
         Kind::DatagramSink { .. } | Kind::Multipath(_) | Kind::Port { .. } => Sent::default(),
     }

@@ -8,6 +8,7 @@ use windlass_tcp::{Endpoint, State};
 
 use crate::app::App;
 use crate::coap::{Client, Server};
+use crate::media;
 use crate::multipath::MultipathEnd;
 use crate::random::{Purpose, Stream};
 use crate::session::SessionEnd;
@@ -52,6 +53,10 @@ pub enum Kind {
     CoapClient(Box<Client>),
     /// A CoAP server.
     CoapServer(Box<Server>),
+    /// The end of a media flow that sends media.
+    MediaSource(Box<media::Source>),
+    /// The end of a media flow that receives media.
+    MediaSink(Box<media::Sink>),
     /// An end of a multipath connection, whose packets leave and arrive at its ports.
     Multipath(Box<MultipathEnd>),
     /// An end of a flow with successive connections.
@@ -224,6 +229,8 @@ impl Host {
             Kind::DatagramSource(source) => source.next,
             Kind::Multipath(end) => end.connection.deadline().min(end.app.deadline()),
             Kind::CoapClient(client) => client.deadline(),
+            Kind::MediaSource(source) => source.deadline(),
+            Kind::MediaSink(sink) => sink.deadline(),
             Kind::Session(end) => end.deadline(),
             Kind::DatagramSink { .. }
             | Kind::CoapServer(_)

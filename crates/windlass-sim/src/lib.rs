@@ -100,6 +100,7 @@ mod line;
 pub mod link;
 pub mod link_radio;
 pub mod loss;
+pub mod media;
 pub mod multipath;
 pub mod packet;
 mod packet_log;

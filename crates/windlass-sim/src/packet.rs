@@ -8,6 +8,7 @@ use windlass_tcp::quick_start::Carried;
 use windlass_tcp::segment::Codepoint;
 
 use crate::coap::Message;
+use crate::media;
 
 /// Contents of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,13 +22,34 @@ pub enum Body {
     },
     /// A CoAP message in a datagram.
     Coap(Message),
+    /// A packet of a media flow in a datagram.
+    Media(media::Packet),
 }
 
 impl Body {
-    /// ECN field. Datagrams are not ECN-capable, because their source does not react to marks.
+    /// The segment, if it is one.
+    pub fn segment(&self) -> Option<Segment> {
+        match self {
+            Body::Segment(segment) => Some(*segment),
+            Body::Datagram { .. } | Body::Coap(_) | Body::Media(_) => None,
+        }
+    }
+
+    /// Payload, bytes.
+    pub fn payload(&self) -> u32 {
+        match self {
+            Body::Segment(segment) => segment.len,
+            Body::Datagram { len } => *len,
+            Body::Coap(message) => message.len,
+            Body::Media(packet) => packet.payload(),
+        }
+    }
+
+    /// ECN field. Other datagrams than media are not ECN-capable, because their source does not react to marks.
     pub fn ecn(&self) -> Codepoint {
         match self {
             Body::Segment(segment) => segment.ecn,
+            Body::Media(packet) => packet.ecn(),
             Body::Datagram { .. } | Body::Coap(_) => Codepoint::NotEct,
         }
     }
@@ -167,8 +189,10 @@ impl PacketBuffer {
 
     /// Marks an ECN-capable packet: congestion experienced.
     pub fn mark(&mut self, id: u32) {
-        if let Body::Segment(segment) = self.slot(id) {
-            segment.ecn = Codepoint::Ce;
+        match self.slot(id) {
+            Body::Segment(segment) => segment.ecn = Codepoint::Ce,
+            Body::Media(media::Packet::Data(data)) => data.ecn = Codepoint::Ce,
+            _ => {}
         }
     }
 

@@ -59,6 +59,12 @@ impl Recorder {
             Kind::CoapServer(server) => self.observe(core.now, flow, |series| {
                 (series == Series::Delivered).then_some(server.bytes)
             }),
+            Kind::MediaSource(source) => self.observe(core.now, flow, |series| {
+                (series == Series::Pacing).then_some(source.rate_bps())
+            }),
+            Kind::MediaSink(sink) => self.observe(core.now, flow, |series| {
+                (series == Series::Delivered).then_some(sink.bytes)
+            }),
             Kind::CoapClient(client) => {
                 let [srtt, _, rto] = client.times();
                 self.observe(core.now, flow, |series| match series {

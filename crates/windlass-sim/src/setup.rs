@@ -18,6 +18,7 @@ use crate::line::DelayLine;
 use crate::link::{Link, QueueLimit};
 use crate::link_radio::gate::Gate;
 use crate::loss::{BurstProcess, Errors, InTime, LossProcess, StepProcess};
+use crate::media;
 use crate::multipath::MultipathEnd;
 use crate::packet::PacketBuffer;
 use crate::packet_log::PacketLog;
@@ -281,6 +282,10 @@ fn kinds(flow: &FlowConfig, seed: u64, host: u32) -> [Kind; 2] {
             Kind::CoapServer(Box::new(Server::new(coap, flow.start))),
         ];
     }
+    if let Traffic::Media(media) = flow.traffic {
+        let source = media::Source::new(media, flow.start);
+        return [Kind::MediaSource(source.into()), Kind::MediaSink(media::Sink::default().into())];
+    }
     if let Traffic::Sessions(sessions) = &flow.traffic {
         let end = |end: u32| {
             let end = SessionEnd::new(sessions, end as usize, flow.start, seed, host + end);
@@ -311,7 +316,9 @@ fn roles(flow: &FlowConfig, seed: u64, host: u32) -> [(Role, ReadPolicy); 2] {
         }
         Traffic::Bulk { bytes } => [(Role::Sender { bytes }, ReadPolicy::Immediate), receiver],
         // These flows have no such applications.
-        Traffic::Coap(_) | Traffic::Sessions(_) => [(Role::Receiver, flow.read), receiver],
+        Traffic::Coap(_) | Traffic::Media(_) | Traffic::Sessions(_) => {
+            [(Role::Receiver, flow.read), receiver]
+        }
         Traffic::CbrTcp(cbr) | Traffic::CbrUdp(cbr) => {
             [(Role::CbrSender(cbr), ReadPolicy::Immediate), receiver]
         }

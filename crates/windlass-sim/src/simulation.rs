@@ -260,6 +260,8 @@ impl Simulation {
             }
             (Kind::CoapClient(client), Body::Coap(message)) => client.receive(core.now, message),
             (Kind::CoapServer(server), Body::Coap(message)) => server.receive(core.now, message),
+            (Kind::MediaSource(source), Body::Media(packet)) => source.receive(core.now, packet),
+            (Kind::MediaSink(sink), Body::Media(packet)) => sink.receive(core.now, packet),
             (Kind::Session(_), _) => core.deliver_to_session(host, id),
             (Kind::Port { owner, path }, _) => {
                 let (owner, path) = (*owner, *path as usize);
@@ -320,6 +322,8 @@ impl Simulation {
             | Kind::DatagramSink { .. }
             | Kind::CoapClient(_)
             | Kind::CoapServer(_)
+            | Kind::MediaSource(_)
+            | Kind::MediaSink(_)
             | Kind::Port { .. }
             | Kind::External { .. } => {}
         }

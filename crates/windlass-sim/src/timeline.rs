@@ -84,6 +84,7 @@ fn progress(run: View, flow: usize) -> (u64, u64) {
         Kind::Session(end) => end.delivered(),
         Kind::DatagramSink { bytes, .. } => *bytes,
         Kind::CoapServer(server) => server.bytes,
+        Kind::MediaSink(sink) => sink.bytes,
         _ => 0,
     };
     (delivered, cwnd)

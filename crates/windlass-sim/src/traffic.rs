@@ -10,6 +10,7 @@ use windlass_tcp::wire::UDP_HEADER;
 use crate::arrivals::Arrivals;
 use crate::dtls::Dtls;
 use crate::extension::{Custom, cloneable};
+use crate::media::Media;
 use crate::random::Stream;
 use crate::session::plan::Sessions;
 
@@ -42,6 +43,8 @@ pub enum Traffic {
     CbrUdp(Cbr),
     /// CoAP requests over UDP from `from`. `to` answers each request.
     Coap(Coap),
+    /// Media over UDP, with the congestion control NADA (RFC 8698).
+    Media(Media),
     /// Exchanges of a device over successive connections.
     Sessions(Arc<Sessions>),
     /// An application of another crate, over TCP.
@@ -135,6 +138,11 @@ pub struct Coap {
 }
 
 impl Traffic {
+    /// True if the flow sends datagrams, without a connection.
+    pub fn is_datagrams(&self) -> bool {
+        matches!(self, Traffic::CbrUdp(_) | Traffic::Coap(_) | Traffic::Media(_))
+    }
+
     /// True if the flow's `to` opens the connections: it sends requests, which `from` answers.
     pub fn to_opens(&self) -> bool {
         match self {

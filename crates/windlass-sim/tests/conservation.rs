@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use windlass_cc::{Span, Time, rto};
 use windlass_sim::arrivals::{ArrivalProcess, Arrivals, Draw, Law};
-use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, ReadPolicy};
+use windlass_sim::config::{Coap, Config, FlowConfig, LinkConfig, Media, ReadPolicy};
 use windlass_sim::course::{AckRule, AckShaping, Course, Distribution, Jitter, Reorder};
 use windlass_sim::dtls::Dtls;
 use windlass_sim::link::{Framing, QueueLimit};
@@ -203,6 +203,12 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             })
         }),
         packets().prop_map(move |p| Traffic::CbrUdp(source(p))),
+        (packets(), 1u64..100, any::<bool>()).prop_map(|((bytes, gap_us, stop_ms), ratio, ecn)| {
+            let most = (8_000_000 * bytes / gap_us).max(1);
+            let rates_bps = [(most / ratio).max(1), most];
+            let stop = Time::from_millis(stop_ms);
+            Traffic::Media(Media { packet: bytes as u32, rates_bps, ecn, stop })
+        }),
         (packets(), any::<u64>(), 1u32..4, any::<bool>()).prop_map(
             |((bytes, gap_us, stop_ms), seed, nstart, confirmable)| {
                 let draw = |law, mean| Draw { law, mean, most: 1 << 61 };
@@ -335,6 +341,12 @@ fn check(config: &Config, r: &RunResult) -> Result<(), TestCaseError> {
                 prop_assert!(done.completed <= messages.arrived, "{:?}", f);
                 let open = done.begun - done.completed - done.given_up;
                 prop_assert!(open <= u64::from(coap.nstart), "{:?}", f);
+            }
+            Traffic::Media(media) => {
+                let seconds = media.stop.min(r.end).since(c.start).0 as f64 / 1e9;
+                let most =
+                    seconds * media.rates_bps[1] as f64 / 8.0 + 2.0 * f64::from(media.packet);
+                prop_assert!(f.delivered_bytes as f64 <= most, "{:?}", f);
             }
             Traffic::Custom(_) | Traffic::Sessions(_) => {
                 unreachable!("the strategy has no such traffic")

@@ -4,7 +4,7 @@ use crate::common::radio::line;
 use crate::common::{Traffic, cbr, drops, flow, link, listed, network, rfc};
 use windlass_cc::{Span, Time};
 use windlass_sim::arrivals::{Arrivals, Draw, Law};
-use windlass_sim::config::{Coap, Config, ReadPolicy};
+use windlass_sim::config::{Coap, Config, Media, ReadPolicy};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::loss::LossModel;
 use windlass_sim::queue::{CoDel, Device, Discipline, DualPi2, FqCoDel, Level, Pie, Red};
@@ -135,6 +135,10 @@ fn rates_sizes_and_times_have_bounds() {
         (Traffic::CbrUdp(cbr(0, 1, end)), "between 1"),
         (Traffic::CbrTcp(cbr(0, 1, end)), "between 1"),
         (Traffic::CbrTcp(cbr(1, 0, end)), "nanosecond"),
+        (media(0, [1, 1]), "between 1"),
+        (media(65_508, [1, 1]), "65507"),
+        (media(1, [0, 1]), "at least 1 bit/s"),
+        (media(1, [2, 1]), "at most the maximum"),
         (coap(|c| c.nstart = 0), "at least 1 exchange"),
         (coap(|c| c.token = 9), "at most 8 bytes"),
         (coap(|c| c.requests.sizes = constant(65_507)), "65507"),
@@ -152,6 +156,10 @@ fn rates_sizes_and_times_have_bounds() {
 
 fn constant(mean: u64) -> Draw {
     Draw { law: Law::Constant, mean, most: mean }
+}
+
+fn media(packet: u32, rates_bps: [u64; 2]) -> Traffic {
+    Traffic::Media(Media { packet, rates_bps, ecn: false, stop: Time::from_secs(1) })
 }
 
 /// A CoAP flow with a change.

@@ -29,6 +29,7 @@ mod invalid;
 mod link_radio;
 mod links;
 mod lowpan;
+mod media;
 mod mfvl_clean_paths;
 mod mfvl_detection;
 mod model_based;

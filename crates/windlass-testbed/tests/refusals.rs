@@ -7,7 +7,7 @@ use windlass_cc::{AnyParams, Time};
 use windlass_run::{Backend, KernelSeries, RunError};
 use windlass_scenario::Scenario;
 use windlass_sim::arrivals::{Arrivals, Draw, Law};
-use windlass_sim::config::{Coap, Traffic};
+use windlass_sim::config::{Coap, Media, Traffic};
 use windlass_tcp::stack::LINUX;
 use windlass_testbed::live::{self, Options};
 use windlass_testbed::{Linux, LinuxVt};
@@ -109,4 +109,13 @@ fn coap_flow_is_refused_by_its_name() {
     let config = config(vec![link(10_000_000, 5)], vec![flow]);
     let error = live::run(&config, &Options::default()).unwrap_err().to_string();
     assert!(error.contains("flow \"a\": CoAP runs only in the simulator"), "{error}");
+}
+
+#[test]
+fn a_kernel_has_no_media_flows() {
+    let (rates_bps, stop) = ([150_000, 1_500_000], Time::from_secs(1));
+    let media = Traffic::Media(Media { packet: 1_000, rates_bps, ecn: false, stop });
+    let config = config(vec![link(10_000_000, 5)], vec![flow(LINUX, "reno", media)]);
+    let error = live::run(&config, &Options::default()).unwrap_err().to_string();
+    assert!(error.contains("flow \"a\": media with NADA runs only in the simulator"), "{error}");
 }

@@ -267,7 +267,9 @@ fn is_finite(traffic: &Traffic) -> bool {
     match traffic {
         Traffic::Bulk { bytes } => bytes.is_some(),
         Traffic::RequestResponse { .. } => true,
-        Traffic::Cbr { .. } | Traffic::Messages { .. } | Traffic::Coap(_) => false,
+        Traffic::Cbr { .. } | Traffic::Messages { .. } | Traffic::Coap(_) | Traffic::Media(_) => {
+            false
+        }
     }
 }
 

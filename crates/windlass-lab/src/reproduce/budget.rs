@@ -199,6 +199,7 @@ fn offered_bits(traffic: &Traffic, seconds: f64) -> f64 {
             (request + response) as f64 * 8.0 * f64::from(*requests)
         }
         Traffic::Cbr { rate_bps, .. } => *rate_bps as f64 * seconds,
+        Traffic::Media(media) => media.max_rate_bps as f64 * seconds,
         Traffic::Messages { every, size, .. } => 8e9 * *size as f64 / every.0 as f64 * seconds,
         Traffic::Coap(coap) => 8e9 * f64::from(coap.size) / coap.every.0 as f64 * seconds,
     }

@@ -85,7 +85,7 @@ impl Item {
             name: word(flow.get("name")),
             algorithm,
             meant: true,
-            datagrams: transport.eq_ignore_ascii_case("udp") || kind == "coap",
+            datagrams: transport.eq_ignore_ascii_case("udp") || ["coap", "media"].contains(&&*kind),
             coap: kind == "coap",
         }
     }

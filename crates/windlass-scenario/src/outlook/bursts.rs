@@ -76,7 +76,7 @@ fn packets_of(flow: &FlowConfig, duration: Span) -> Option<u64> {
     let every = |gap: u64, bytes: u64| Some((time / gap.max(1)).saturating_mul(each(bytes)));
     match flow.traffic {
         Traffic::Bulk { bytes } => bytes.map(each).filter(|n| *n <= FEW),
-        Traffic::RequestResponse { .. } | Traffic::Custom(_) => None,
+        Traffic::RequestResponse { .. } | Traffic::Media(_) | Traffic::Custom(_) => None,
         Traffic::Messages(m) => every(m.gaps.mean, m.sizes.mean),
         Traffic::Sessions(ref sessions) => match sessions.exchanges {
             Exchanges::Messages(m) => every(m.gaps.mean, m.sizes.mean),

@@ -21,6 +21,7 @@ use windlass_sim::ConfigError;
 use windlass_sim::config::{Config, FlowConfig, LinkDirection, Multipath, Traffic};
 use windlass_sim::link::QueueLimit;
 use windlass_sim::link_radio::Access;
+use windlass_sim::media::Report;
 use windlass_sim::routing::{Direction, link_of};
 use windlass_tcp::Endpoint;
 use windlass_tcp::segment::{IPV4_HEADER, TCP_HEADER};
@@ -152,7 +153,7 @@ pub fn cells(scenario: &Scenario) -> Result<Vec<CellOutlook>, ConfigError> {
 /// The path over these steps. `crossing` has the number of flows on each step.
 fn path(config: &Config, flow: &FlowConfig, hops: &[Hop], crossing: &BTreeMap<Hop, usize>) -> Path {
     let algorithm = match flow.traffic {
-        Traffic::CbrUdp(_) | Traffic::Coap(_) => NO_ALGORITHM,
+        ref traffic if traffic.is_datagrams() => NO_ALGORITHM,
         _ => flow.profile.params.info().id,
     };
     let (packet_bytes, ack_bytes) = packet_sizes(flow);
@@ -212,6 +213,10 @@ fn packet_sizes(flow: &FlowConfig) -> (u32, Option<u32>) {
         Traffic::CbrUdp(cbr) => {
             let payload = u32::try_from(cbr.packet).unwrap_or(u32::MAX);
             (payload.saturating_add(IPV4_HEADER + UDP_HEADER), None)
+        }
+        Traffic::Media(media) => {
+            let headers = IPV4_HEADER + UDP_HEADER;
+            (media.packet.saturating_add(headers), Some(headers + Report::LEN))
         }
         Traffic::Coap(coap) => {
             let payload = u32::try_from(coap.requests.sizes.mean).unwrap_or(u32::MAX);

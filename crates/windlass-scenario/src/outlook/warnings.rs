@@ -145,6 +145,7 @@ fn payload(traffic: &Traffic) -> u64 {
         | Traffic::Messages(_)
         | Traffic::CbrUdp(_)
         | Traffic::Coap(_)
+        | Traffic::Media(_)
         | Traffic::Sessions(_)
         | Traffic::Custom(_) => 0,
     }

@@ -48,8 +48,9 @@ pub fn write(body: &Body, addresses: &Addresses, out: &mut Vec<u8>) -> Result<()
         Body::Segment(segment) => {
             wire::emit(segment, addresses, |p| wire::fill_pattern(segment.seq, p), out)
         }
-        Body::Datagram { len } => wire::emit_datagram(*len, addresses, |_| {}, out),
-        Body::Coap(message) => wire::emit_datagram(message.len, addresses, |_| {}, out),
+        Body::Datagram { .. } | Body::Coap(_) | Body::Media(_) => {
+            wire::emit_datagram(body.payload(), addresses, |_| {}, out)
+        }
     }
 }
 

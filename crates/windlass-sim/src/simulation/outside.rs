@@ -42,11 +42,7 @@ impl Simulation {
         else {
             panic!("host {gate} is not external")
         };
-        let payload = match body {
-            Body::Segment(segment) => segment.len,
-            Body::Datagram { len } => len,
-            Body::Coap(message) => message.len,
-        };
+        let payload = body.payload();
         sent.packets += 1;
         sent.data_packets += u64::from(payload > 0);
         sent.data_bytes += u64::from(payload);

@@ -70,8 +70,10 @@ pub(crate) fn purpose(flow: &FlowConfig, host: u32) -> Purpose {
             Purpose::Connect
         }
         Traffic::Bulk { .. } | Traffic::CbrTcp(_) | Traffic::Messages(_) => Purpose::Listen,
-        // CoAP, successive connections and applications of other crates have already been refused.
-        Traffic::Coap(_) | Traffic::Sessions(_) | Traffic::Custom(_) => Purpose::Listen,
+        // These have already been refused.
+        Traffic::Coap(_) | Traffic::Media(_) | Traffic::Sessions(_) | Traffic::Custom(_) => {
+            Purpose::Listen
+        }
     }
 }
 

@@ -264,6 +264,9 @@ pub(crate) fn check(flow: &FlowConfig) -> Result<(), Error> {
     if matches!(flow.traffic, Traffic::Coap(_)) {
         return refuse("CoAP runs only in the simulator".to_string());
     }
+    if matches!(flow.traffic, Traffic::Media(_)) {
+        return refuse("media with NADA runs only in the simulator".to_string());
+    }
     if let Traffic::CbrUdp(cbr) = flow.traffic
         && cbr.packet + u64::from(IPV4_HEADER + UDP_HEADER) > u64::from(MAX_IP_LEN)
     {
