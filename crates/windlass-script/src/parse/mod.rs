@@ -10,11 +10,12 @@ use windlass_tcp::{Codepoint, Preset, stack::PRESETS};
 
 use self::words::{Word, Words, bounds, named, number, times};
 use super::ast::{
-    Action, Bounds, Check, Difference, ErrorKind, Event, INFINITE, Line, STATES, Script, When,
-    World, release_numbers,
+    Action, Bounds, Check, Difference, ErrorKind, Event, INFINITE, Line, PHASES, STATES, Script,
+    When, World, release_numbers,
 };
 use super::error::{Problem, ScriptError};
 use super::settings::{FEEDBACK, Kind, SETTINGS, Settings, take_preset};
+use super::virtual_time::OWN;
 
 /// Maximum number of bytes per write or read: the send buffer of the stacks.
 const MOST_BYTES: u64 = 4 << 20;
@@ -35,7 +36,23 @@ impl Script {
     }
 }
 
+impl Line {
+    /// Parses events without a head, as a part of a script whose settings are known.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error in the text, with its place and its remedy.
+    pub fn parse(text: &str, file: &str) -> Result<Vec<Line>, ScriptError> {
+        let read = read_lines(text).map(|reader| reader.lines);
+        read.map_err(|problem| problem.in_file(file, text))
+    }
+}
+
 fn read(text: &str, file: &str) -> Result<Script, Problem> {
+    read_lines(text)?.finish(text, file)
+}
+
+fn read_lines(text: &str) -> Result<Reader, Problem> {
     let mut reader = Reader::default();
     let mut start = 0;
     for (index, line) in text.split('\n').enumerate() {
@@ -43,7 +60,7 @@ fn read(text: &str, file: &str) -> Result<Script, Problem> {
         reader.line(index + 1, code, start)?;
         start += line.len() + 1;
     }
-    reader.finish(text, file)
+    Ok(reader)
 }
 
 #[derive(Default)]
@@ -266,9 +283,10 @@ enum Seen {
     Readable,
     Eof,
     Error,
+    Phase,
 }
 
-const SEEN: [(&str, Seen); 12] = [
+const SEEN: [(&str, Seen); 13] = [
     ("state", Seen::State),
     ("cwnd", Seen::Cwnd),
     ("ssthresh", Seen::Ssthresh),
@@ -281,14 +299,20 @@ const SEEN: [(&str, Seen); 12] = [
     ("readable", Seen::Readable),
     ("eof", Seen::Eof),
     ("error", Seen::Error),
+    ("phase", Seen::Phase),
 ];
 
 fn check(mut words: Words<'_>) -> Result<Check, Problem> {
     let name = words.expect("what to look at, such as cwnd")?;
+    let count = |word| bounds(word, 1 << 40);
+    if let Some(own) = OWN.iter().find(|own| own.0 == name.text) {
+        let value = count(words.expect("its value")?)?;
+        words.finish()?;
+        return Ok(Check::Own(own.0, value));
+    }
     let seen = named(name, "value that can be seen", &SEEN)?;
     let value = words.expect("its value")?;
     words.finish()?;
-    let count = |word| bounds(word, 1 << 40);
     Ok(match seen {
         Seen::State => Check::State(named(value, "state", &STATES)?),
         Seen::Cwnd => Check::Cwnd(count(value)?),
@@ -302,6 +326,7 @@ fn check(mut words: Words<'_>) -> Result<Check, Problem> {
         Seen::Rto => Check::Rto(times(value)?),
         Seen::Readable => Check::Readable(count(value)?),
         Seen::Eof => Check::Eof(named(value, "answer", &YES_NO)?),
+        Seen::Phase => Check::Phase(named(value, "phase", &PHASES)?),
         Seen::Error => Check::Error(named(value, "error", &ErrorKind::ALL)?),
     })
 }

@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::sample;
 use windlass_cc::Span;
-use windlass_interop::script::{
-    Action, Bounds, Check, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, load, play,
+use windlass_script::{
+    Action, Bounds, Check, Event, Exchange, Line, Script, Stamp, TimestampsSpec, VirtualTime,
+    World, load, play, play_lines,
 };
 
 const HEAD: &str = "title t\nsource RFC 9293\n";
@@ -196,6 +197,34 @@ proptest! {
         let e = Script::parse(&text, "a.script").expect_err("no title");
         prop_assert!(text.get(e.span).is_some());
     }
+}
+
+#[test]
+fn endpoint_shows_values_that_kernels_do_not_have() {
+    let text = "set timestamps = off, sack = off\nlisten\n< S 0 <mss 1000>\n> S. 0 ack 1 <mss 1460>\n< . 1 ack 1\n\
+        write 1000\n> . 1+1000\n= phase open\n= in_flight_bytes 1000\n= cwnd_bytes 9000..10999";
+    let played = |text: &str| {
+        let script = parse(text);
+        play(&script, World::Sim, &mut VirtualTime::new(&script.settings)).map_err(|m| m.came)
+    };
+    assert_eq!(played(text), Ok(()));
+    assert_eq!(played(&text.replace("phase open", "phase loss")), Err("open".to_owned()));
+    assert_eq!(played(&text.replace("bytes 1000", "bytes 1001")), Err("1000".to_owned()));
+    assert!(error("= phase closed").contains("there are open, recovery, loss, cwr"));
+}
+
+#[test]
+fn part_of_a_script_has_no_head_and_continues_the_exchange() {
+    let mut stack = VirtualTime::new(&parse("listen").settings);
+    let mut exchange = Exchange::default();
+    let mut part = |text: &str| {
+        let lines = Line::parse(text, "part").unwrap_or_else(|e| panic!("{e}"));
+        play_lines(&lines, World::Sim, &mut stack, &mut exchange).map_err(|m| m.came)
+    };
+    assert_eq!(part("+5ms connect"), Ok(()), "the SYN is for the next part");
+    assert_eq!(part("5ms > S 0 <...>\n+10ms quiet"), Ok(()));
+    assert_eq!(part("+1ms < S. 0 ack 1 <mss 1000>\n16ms > . 1 ack 1"), Ok(()));
+    assert_eq!(part("+1ms quiet\n= srtt 11ms"), Ok(()));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::peer::{PEER_ISS, Peer, relative};
 impl SegmentSpec {
     /// Returns the exact description of a departure. The window is only compared with zero, because each
     /// stack chooses its own size.
-    pub(crate) fn of_departure(segment: &Segment, peer: &Peer) -> SegmentSpec {
+    pub fn of_departure(segment: &Segment, peer: &Peer) -> SegmentSpec {
         let o = &segment.options;
         let syn = segment.flags.has(Flags::SYN);
         let exactly = |value: u64| Bounds { least: value, most: value };

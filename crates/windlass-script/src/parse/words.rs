@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use windlass_cc::Span;
 
-use crate::script::ast::Bounds;
-use crate::script::error::Problem;
+use crate::ast::Bounds;
+use crate::error::Problem;
 
 /// Maximum time in a script: one day.
 const LONGEST: Span = Span::from_secs(24 * 3600);
