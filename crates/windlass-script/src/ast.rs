@@ -223,6 +223,18 @@ impl Bounds {
     }
 }
 
+impl fmt::Display for Bounds {
+    /// Writes the bounds as in a script.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least, self.most) {
+            (0, u64::MAX) => f.write_str("*"),
+            (least, u64::MAX) => write!(f, "{least}.."),
+            (least, most) if least == most => write!(f, "{least}"),
+            (least, most) => write!(f, "{least}..{most}"),
+        }
+    }
+}
+
 /// A visible value, and the expected value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {

@@ -37,9 +37,10 @@ mod virtual_time;
 mod write;
 
 pub use ast::*;
-pub use error::ScriptError;
+pub use error::{Problem, ScriptError};
 pub use files::{EXTENSION, FileError, load};
 pub use ladder::milliseconds;
+pub use parse::{ON_OFF, words};
 pub use peer::{CLOCK_AT_BEGIN, PEER_ISS, Peer, pattern};
 pub use player::{Exchange, Mismatch, play, play_lines};
 pub use settings::Settings;

@@ -7,7 +7,7 @@ use super::ast::{
     Bounds, Check, ErrorKind, Event, INFINITE, Line, PHASES, STATES, Script, When, World, name_of,
 };
 use super::ladder::{Ladder, Side, milliseconds};
-use super::matching::{arrived, differences, left, range};
+use super::matching::{arrived, differences, left};
 use super::peer::Peer;
 use super::stack::{Departure, Seen, Stack, Tolerance};
 
@@ -250,7 +250,7 @@ fn value_text(check: &Check, seen: Seen) -> String {
     match (check, seen) {
         (Check::Srtt(_) | Check::Rto(_), Seen::Number(n)) => milliseconds(Time(n)),
         (_, Seen::Number(INFINITE)) => "infinite".to_owned(),
-        (_, Seen::Number(n)) => range(Bounds { least: n, most: n }),
+        (_, Seen::Number(n)) => n.to_string(),
         (_, Seen::State(state)) => name_of(&STATES, &state).to_owned(),
         (_, Seen::Answer(yes)) => if yes { "yes" } else { "no" }.to_owned(),
         (_, Seen::Phase(phase)) => name_of(&PHASES, &phase).to_owned(),

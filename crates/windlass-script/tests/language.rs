@@ -10,6 +10,7 @@ use windlass_script::{
     Action, Bounds, Check, Event, Exchange, Line, Script, Stamp, TimestampsSpec, VirtualTime,
     World, load, play, play_lines,
 };
+use windlass_tcp::stack::LossDetection;
 
 const HEAD: &str = "title t\nsource RFC 9293\n";
 
@@ -69,11 +70,21 @@ fn sequence_number_may_precede_the_initial_number() {
 
 #[test]
 fn settings_change_the_stack() {
-    let script = parse("set stack = rfc, sack = off\nset mss = 700, algorithm = cubic\nwrite 7");
+    let script = parse(
+        "set stack = rfc, sack = off\nset mss = 700, algorithm = cubic, loss_detection = rack\nwrite 7",
+    );
     let s = &script.settings;
+    assert_eq!(s.stack.loss_detection, LossDetection::Rack);
     assert!(!s.stack.sack && s.stack.mss == Some(700) && !s.stack.tlp);
     assert_eq!(s.algorithm.info().id, "cubic");
     assert_eq!(script.lines[0].event, Event::Act(Action::Write(7)));
+}
+
+#[test]
+fn range_may_have_no_end() {
+    let bounds = Bounds { least: 3, most: u64::MAX };
+    assert_eq!(events("= cwnd 3..")[0], Event::Check(Check::Cwnd(bounds)));
+    assert!(error("+1s.. > . 1").contains("this time has no end"));
 }
 
 #[test]

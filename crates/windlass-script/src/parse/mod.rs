@@ -1,12 +1,13 @@
 //! Parsing a script's text line by line.
 
 mod segment;
-mod words;
+pub mod words;
 
 pub(super) use self::segment::FLAGS;
 
 use windlass_cc::{AnyParams, Span};
-use windlass_tcp::{Codepoint, Preset, stack::PRESETS};
+use windlass_tcp::stack::{LossDetection, PRESETS};
+use windlass_tcp::{Codepoint, Preset};
 
 use self::words::{Word, Words, bounds, named, number, times};
 use super::ast::{
@@ -19,7 +20,8 @@ use super::virtual_time::OWN;
 
 /// Maximum number of bytes per write or read: the send buffer of the stacks.
 const MOST_BYTES: u64 = 4 << 20;
-const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
+/// The positions of a switch.
+pub const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
 /// Description of the possible events of a line.
 const EVENTS: &str = "a line is \"< SEGMENT\", \"> SEGMENT\", \"= NAME VALUE\", quiet, listen, \
@@ -105,34 +107,14 @@ impl Reader {
         }
     }
 
-    fn set(&mut self, mut words: Words<'_>) -> Result<(), Problem> {
-        let name = words.expect("NAME = VALUE")?;
-        let kind = named(name, "setting", &SETTINGS)?;
-        let equals = words.expect("= and a value")?;
-        if equals.text != "=" {
-            return Err(equals.problem("a setting is written NAME = VALUE", "write = here"));
+    fn set(&mut self, words: Words<'_>) -> Result<(), Problem> {
+        let stack = words.peek().filter(|name| name.text.eq_ignore_ascii_case("stack"));
+        if let (Some(name), true) = (stack, self.changed) {
+            let help = "write the stack before the settings that change it";
+            return Err(name.problem("the stack would undo earlier settings", help));
         }
-        let value = words.expect("a value")?;
-        words.finish()?;
-        if let Kind::Stack = kind {
-            if self.changed {
-                let help = "write the stack before the settings that change it";
-                return Err(name.problem("the stack would undo earlier settings", help));
-            }
-            take_preset(&mut self.settings, preset(value)?);
-            return Ok(());
-        }
-        self.changed = true;
-        match kind {
-            Kind::Switch(put) => {
-                put(&mut self.settings.stack, named(value, "switch position", &ON_OFF)?);
-            }
-            Kind::Ecn => self.settings.stack.ecn = named(value, "feedback of ECN", &FEEDBACK)?,
-            Kind::Count(least, most, put) => put(&mut self.settings, number(value, least, most)?),
-            Kind::Algorithm => self.settings.algorithm = algorithm(value)?,
-            Kind::Stack => {}
-        }
-        Ok(())
+        self.changed |= stack.is_none();
+        self.settings.set(words)
     }
 
     fn difference(&mut self, first: Word<'_>, mut words: Words<'_>) -> Result<(), Problem> {
@@ -214,6 +196,31 @@ impl Reader {
     }
 }
 
+impl Settings {
+    /// Parses `NAME = VALUE` and changes this setting.
+    pub fn set(&mut self, mut words: Words<'_>) -> Result<(), Problem> {
+        let name = words.expect("NAME = VALUE")?;
+        let kind = named(name, "setting", &SETTINGS)?;
+        let equals = words.expect("= and a value")?;
+        if equals.text != "=" {
+            return Err(equals.problem("a setting is written NAME = VALUE", "write = here"));
+        }
+        let value = words.expect("a value")?;
+        words.finish()?;
+        match kind {
+            Kind::Switch(put) => put(&mut self.stack, named(value, "switch position", &ON_OFF)?),
+            Kind::Ecn => self.stack.ecn = named(value, "feedback of ECN", &FEEDBACK)?,
+            Kind::LossDetection => {
+                self.stack.loss_detection = named(value, "loss detection", &LossDetection::ALL)?;
+            }
+            Kind::Count(least, most, put) => put(self, number(value, least, most)?),
+            Kind::Algorithm => self.algorithm = algorithm(value)?,
+            Kind::Stack => take_preset(self, preset(value)?),
+        }
+        Ok(())
+    }
+}
+
 fn sentence(mut words: Words<'_>, what: &str) -> Result<String, Problem> {
     words.clone().expect(what)?;
     Ok(words.rest().text.to_owned())
@@ -244,7 +251,7 @@ fn when<'a>(words: &mut Words<'a>) -> Result<(When, Option<Word<'a>>), Problem> 
     let bare = Word { text: &word.text[skip..], start: word.start + skip };
     let Bounds { least, most } = times(bare)?;
     if most == u64::MAX {
-        return Err(word.problem("a time cannot be `*`", "write one, such as +200ms"));
+        return Err(word.problem("this time has no end", "write one, such as +200ms"));
     }
     Ok((When { relative, earliest: Span(least), latest: Span(most) }, Some(word)))
 }
