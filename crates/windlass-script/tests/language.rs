@@ -106,6 +106,10 @@ fn error_names_its_place_and_the_remedy() {
         ("+99999s listen", "a.script:3:2: no script waits for longer than a day"),
         ("+1ms..2ms listen", "a.script:3:1: an action has exactly one time"),
         ("+2ms..1ms > . 1", "a.script:3:2: the range runs backward"),
+        (
+            "peer kernel",
+            "a.script:3:1: this file has cases with a kernel as the peer; play it with",
+        ),
         ("listen now", "a.script:3:8: unexpected \"now\"; remove it"),
         ("write", "a.script:3:6: the line ends here; write how many bytes to write"),
         ("write 0", "a.script:3:7: \"0\" is not a number from 1 to"),

@@ -80,6 +80,10 @@ impl Reader {
     fn line(&mut self, number: usize, code: &str, start: usize) -> Result<(), Problem> {
         let mut words = Words::new(code, start);
         let Some(first) = words.peek() else { return Ok(()) };
+        if matches!(first.text, "peer" | "case") {
+            let help = "play it with `windlass-dev interop`, which has all of them";
+            return Err(first.problem("this file has cases with a kernel as the peer", help));
+        }
         if !matches!(first.text, "title" | "source" | "set" | "differs") {
             let line = self.event_line(number, code.trim(), words)?;
             self.lines.push(line);

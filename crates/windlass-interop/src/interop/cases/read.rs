@@ -78,17 +78,7 @@ fn line(first: Word<'_>, mut words: Words<'_>, case: &mut Case) -> Result<(), Pr
         "transfer" => {
             let bytes = number(words.expect("a number of bytes")?, 1, MOST)?;
             words.finish()?;
-            let sender =
-                [Step::Connect, Step::Write(bytes), Step::Shutdown, Step::Eof, Step::Closed];
-            let receiver = [
-                Step::Listen,
-                Step::Open(1),
-                Step::Received(bytes),
-                Step::Eof,
-                Step::Shutdown,
-                Step::Closed,
-            ];
-            (plan.ends[0].steps, plan.ends[1].steps) = (sender.into(), receiver.into());
+            [plan.ends[0].steps, plan.ends[1].steps] = transfer(bytes);
         }
         "sender:" | "receiver:" => {
             let side = usize::from(first.text == "receiver:");
@@ -107,9 +97,21 @@ fn set(words: Words<'_>, side: Side, plan: &mut Plan) -> Result<(), Problem> {
     let end = &mut plan.ends[side as usize];
     let algorithm = windlass_cc::AnyParams::by_name(end.algorithm).unwrap_or_default();
     let mut settings = Settings { stack: end.stack, algorithm, ..Settings::new() };
-    settings.set(words)?;
+    settings.set(words.clone())?;
+    if settings.mtu != Settings::new().mtu {
+        return Err(words.problem("the MTU of the paths is fixed", "set mss instead"));
+    }
     (end.stack, end.algorithm) = (settings.stack, settings.algorithm.info().id);
     Ok(())
+}
+
+/// The sender opens, writes and closes; the receiver closes after that.
+fn transfer(bytes: u64) -> [Vec<Step>; 2] {
+    use Step::{Closed, Connect, Eof, Listen, Open, Received, Shutdown, Write};
+    [
+        vec![Connect, Write(bytes), Shutdown, Eof, Closed],
+        vec![Listen, Open(1), Received(bytes), Eof, Shutdown, Closed],
+    ]
 }
 
 /// Returns the name and the value of `NAME = VALUE`.
@@ -311,6 +313,7 @@ mod tests {
             ("with colour = red", "unknown condition; there are rate, delay"),
             ("multipath colour = red", "unknown property of Multipath TCP; there are kernel"),
             ("set sender colour = red", "no setting is called \"colour\"; there are stack"),
+            ("set mtu = 1000", "a.cases:2:5: the MTU of the paths is fixed; set mss instead"),
             ("= sender joy 1", "unknown measure; there are syns"),
             ("only up", "there are ours-sends, kernel-sends"),
             ("transfer 1 2", "unexpected \"2\"; remove it"),
