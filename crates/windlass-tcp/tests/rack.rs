@@ -57,20 +57,6 @@ fn stack_with_ticks_checks_again_after_whole_ticks_and_two_milliseconds() {
     }
 }
 
-// RFC 8985-3.3.2-1
-#[test]
-fn three_segments_delivered_above_a_hole_end_the_wait() {
-    // Section 6.2 step 4: without reordering so far, DupThresh segments end the wait.
-    ten_out(rack(), 10_000).run(
-        "200ms < . 1 ack 1 <sack 1001-2001>
-         201ms < . 1 ack 1 <sack 1001-3001>
-               = phase open
-         202ms < . 1 ack 1 <sack 1001-4001>
-               > . 1+1000
-               = phase recovery",
-    );
-}
-
 // RFC 8985-9.2-1
 #[test]
 fn late_segment_is_not_retransmitted() {

@@ -253,33 +253,6 @@ fn figure_10_of_reno_ber_at_the_sender() {
     );
 }
 
-#[test]
-fn received_ranges_are_reported_most_recent_first() {
-    let mut s = Script::new(plain_with(|s| s.sack = true));
-    s.run(
-        "0ms connect
-             > S 0 <sackok, ...>
-         9ms < S. 0 ack 1 <mss 1000, sackok>
-             > . 1 ack 1
-         20ms < . 1001+1000 ack 1
-              > . 1 ack 1 <sack 1001-2001>
-         21ms < . 3001+1000 ack 1
-              > . 1 ack 1 <sack 3001-4001 1001-2001>
-         22ms < . 5001+1000 ack 1
-              > . 1 ack 1 <sack 5001-6001 3001-4001 1001-2001>
-         23ms < . 2001+1000 ack 1
-              > . 1 ack 1 <sack 1001-4001 5001-6001>
-         24ms write 2000                       # twenty bytes for two blocks
-              > . 1+980 ack 1 <sack 1001-4001 5001-6001>
-              > . 981+980 ack 1 <sack 1001-4001 5001-6001>
-              > . 1961+40 ack 1 <sack 1001-4001 5001-6001>
-         25ms < . 1+1000 ack 1
-              > . 2001 ack 4001 <sack 5001-6001>
-         26ms < . 4001+1000 ack 1
-              > . 2001 ack 6001",
-    );
-}
-
 fn with_timestamps() -> Script {
     let mut s = Script::new(plain_with(|s| {
         s.timestamps = true;

@@ -2,7 +2,7 @@
 
 use crate::script::{Script, plain_with};
 use windlass_cc::rto::cmbo::Reading;
-use windlass_cc::rto::{AnyParams, CmboParams, CocoaPlusParams, IccParams, Rfc6298Params};
+use windlass_cc::rto::{AnyParams, CmboParams, CocoaPlusParams, IccParams};
 use windlass_cc::{Ratio, Span};
 use windlass_tcp::{InitialWindow, Profile};
 
@@ -61,20 +61,6 @@ fn third_retransmission_ends_the_samples_of_cocoa_plus_but_not_its_backoff() {
                 = rto 6900ms            # above 3 s: by 1.5
          8350ms < . 1 ack 1001
                 = rto 1150ms",
-    );
-}
-
-// RFC 6298-3-1
-#[test]
-fn standard_timer_ignores_a_retransmitted_segment() {
-    let p = Rfc6298Params::default();
-    Script::connected(with_timer(AnyParams::Rfc6298(p))).run(
-        "200ms write 1000
-               > . 1+1000
-         1200ms > . 1+1000
-         1300ms < . 1 ack 1001
-                = rto 2000ms
-                = srtt 100ms",
     );
 }
 

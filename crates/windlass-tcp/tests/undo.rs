@@ -102,29 +102,6 @@ fn eifel_accepts_a_necessary_retransmission() {
 }
 
 #[test]
-fn duplicates_reported_for_each_retransmission_undo_the_reduction() {
-    ten_out(with(|s| s.dsack_undo = true), 20_000).run(
-        "200ms < . 1 ack 1 <sack 1001-4001>
-               > . 1+1000
-         201ms < . 1 ack 10001            # it was only late
-               > . 10001+1000
-               > . 11001+1000
-               > . 12001+1000
-               > . 13001+1000
-               > . 14001+1000
-               = ssthresh_bytes 5000
-         300ms < . 1 ack 10001 <sack 1-1001>
-               > . 15001+1000
-               > . 16001+1000
-               > . 17001+1000
-               > . 18001+1000
-               > . 19001+1000
-               = cwnd_bytes 10000
-               = ssthresh infinite",
-    );
-}
-
-#[test]
 fn duplicate_of_other_data_undoes_nothing() {
     ten_out(with(|s| s.dsack_undo = true), 20_000).run(
         "190ms < . 1 ack 1001
