@@ -168,3 +168,77 @@ fn segments_after_silence(plan: &Plan, trace: &Trace, side: Side) -> u64 {
     };
     outages.map(after).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_cc::Time;
+    use windlass_tcp::{Segment, Seq};
+
+    /// A segment that an end sends at this millisecond, and that arrives ten later.
+    fn passes(
+        ms: u64,
+        side: Side,
+        seq: u32,
+        len: u32,
+        flags: Flags,
+        window: u16,
+    ) -> [PacketEvent; 2] {
+        let segment = Segment { seq: Seq(seq), len, flags, window, ..Segment::default() };
+        [(ms, PacketFate::Sent), (ms + 10, PacketFate::Delivered)].map(|(ms, fate)| PacketEvent {
+            time: Time::from_millis(ms),
+            link: side as u32,
+            flow: 0,
+            forward: side == Side::Sender,
+            fate,
+            segment: Some(segment),
+            ip_len: segment.ip_len(),
+            path: None,
+            quick_start: None,
+        })
+    }
+
+    fn value(name: &str, side: Side, packets: impl IntoIterator<Item = [PacketEvent; 2]>) -> u64 {
+        let measure = MEASURES.iter().find(|measure| measure.0 == name).expect("a measure");
+        let mut packets: Vec<PacketEvent> = packets.into_iter().flatten().collect();
+        packets.sort_by_key(|packet| packet.time);
+        measure.1(&Plan::new(), &Trace::of(packets), side)
+    }
+
+    #[test]
+    fn window_probes_are_small_segments_while_the_window_is_closed() {
+        use Side::{Receiver, Sender};
+        let ack = Flags::ACK;
+        let closed = [passes(100, Receiver, 1, 0, ack, 0), passes(500, Receiver, 1, 0, ack, 90)];
+        let sent = |ms, len| passes(ms, Sender, 1, len, ack, 90);
+        let early = [sent(90, 1), sent(120, 1)];
+        let in_time = [sent(200, 1), sent(300, 0), sent(400, 500)];
+        let packets = || closed.into_iter().chain(early).chain(in_time).chain([sent(600, 1)]);
+        assert_eq!(value("window_probes", Sender, packets()), 2);
+        assert_eq!(value("window_probes", Receiver, packets()), 0);
+    }
+
+    #[test]
+    fn timeouts_are_the_gaps_between_the_copies_of_the_first_byte() {
+        let syn = passes(0, Side::Sender, 0, 0, Flags::SYN, 90);
+        let copies =
+            [20, 240, 680, 1_560, 2_000].map(|ms| passes(ms, Side::Sender, 1, 100, Flags::ACK, 90));
+        let packets = || copies.into_iter().chain([syn]);
+        assert_eq!(value("first_timeout_ms", Side::Sender, packets()), 220);
+        assert_eq!(value("doubled_timeouts", Side::Sender, packets()), 2);
+    }
+
+    #[test]
+    fn fins_cross_if_one_leaves_before_the_other_arrives() {
+        let fins = |second| {
+            [
+                passes(0, Side::Sender, 1, 0, Flags::FIN, 90),
+                passes(second, Side::Receiver, 1, 0, Flags::FIN, 90),
+            ]
+        };
+        for (second, crosses) in [(5, 1), (15, 0)] {
+            assert_eq!(value("fin_crosses", Side::Receiver, fins(second)), crosses);
+            assert_eq!(value("fin_crosses", Side::Sender, fins(second)), 1);
+        }
+    }
+}
