@@ -16,6 +16,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-conform", &["cc"]),
     ("windlass-stats", &[]),
     ("windlass-tcp", &["cc"]),
+    ("windlass-script", &["cc", "tcp"]),
     ("windlass-sim", &["cc", "tcp"]),
     ("windlass-scenario", &["cc", "stats", "tcp", "sim"]),
     ("windlass-report", &[]),
@@ -25,7 +26,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("windlass-testbed", &["cc", "conform", "tcp", "sim", "scenario", "run"]),
     ("windlass-cli", &["cc", "tcp", "sim", "lab", "testbed"]),
     ("windlass-python", &["cc", "conform", "sim", "tcp", "lab", "cli"]),
-    ("windlass-interop", &["cc", "conform", "tcp", "sim", "scenario", "run", "testbed"]),
+    ("windlass-interop", &["cc", "conform", "tcp", "script", "sim", "scenario", "run", "testbed"]),
 ];
 
 /// Returns every package of a build for this machine. Packages of other systems may not have been downloaded.

@@ -12,7 +12,7 @@ fn a_long_queue_of_the_station_stops_the_growth_of_cocoa3plus() {
         let hold = p.params.info().params.iter().position(|param| param.name == "hold");
         p.params.set(hold.expect("a parameter"), 1);
         let mut s = ten_segments(p);
-        s.run("200 < . 1 ack 1001");
+        s.run("200ms < . 1 ack 1001");
         // A quarter of the base RTT of 100 ms is 12.5 packets.
         let layers = CrossLayer {
             queue_len,
@@ -24,7 +24,7 @@ fn a_long_queue_of_the_station_stops_the_growth_of_cocoa3plus() {
             service_time: Span::from_millis(2),
             base_rtt: Span::NONE,
         };
-        s.e.on_cross_layer(&s.p, Time::from_millis(200), &layers);
-        s.run(&format!("201 < . 1 ack 2001\n201 = cwnd {cwnd}"));
+        s.stack.endpoint.on_cross_layer(&s.stack.profile, Time::from_millis(200), &layers);
+        s.run(&format!("201ms < . 1 ack 2001\n201ms = cwnd_bytes {cwnd}"));
     }
 }

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::script::{Script, plain_with, segment};
-use windlass_cc::{AnyParams, Conn, Control, Event, Phase, Rate, RateSample, Span, Time};
+use crate::script::{Script, plain_with};
+use windlass_cc::{AnyParams, Conn, Control, Event, Phase, Rate, RateSample, Time};
 use windlass_tcp::{CongestionControl, Pacing, Profile};
 
 type Heard = Arc<Mutex<Vec<(u64, RateSample)>>>;
@@ -53,30 +53,30 @@ fn sampling() -> Profile {
 /// Ten segments are sent at 100 ms, and the first is acknowledged after an RTT of 100 ms. The
 /// acknowledgements of the others are delayed until the timer expires at 1200 ms, and the second segment is
 /// retransmitted.
-const HELD_BACK: &str = "100 offer 10000
-     100 > . 1+1000
-     100 > . 1001+1000
-     100 > . 2001+1000
-     100 > . 3001+1000
-     100 > . 4001+1000
-     100 > . 5001+1000
-     100 > . 6001+1000
-     100 > . 7001+1000
-     100 > . 8001+1000
-     100 > . 9001+1000
-     200 < . 1 ack 1001
-     1200 > . 1001+1000
-     1200 = phase Loss\n";
+const HELD_BACK: &str = "100ms write 10000
+           > . 1+1000
+           > . 1001+1000
+           > . 2001+1000
+           > . 3001+1000
+           > . 4001+1000
+           > . 5001+1000
+           > . 6001+1000
+           > . 7001+1000
+           > . 8001+1000
+           > . 9001+1000
+     200ms < . 1 ack 1001
+     1200ms > . 1001+1000
+     1200ms = phase loss\n";
 
 fn listening() -> (Script, Heard) {
     let heard = Heard::default();
     let mut s = Script::new(sampling());
-    s.e.set_controller(Box::new(Listens { heard: heard.clone(), cwnd: 10_000 }));
+    s.stack.endpoint.set_controller(Box::new(Listens { heard: heard.clone(), cwnd: 10_000 }));
     s.run(
-        "0 connect
-         0 > S 0 sackok
-         100 < S. 0 ack 1 win 60000 mss 1000 sackok
-         100 > . 1 ack 1",
+        "0ms connect
+             > S 0 <sackok, ...>
+         100ms < S. 0 ack 1 win 60000 <mss 1000, sackok>
+               > . 1 ack 1",
     );
     s.run(HELD_BACK);
     (s, heard)
@@ -89,10 +89,10 @@ fn first_sample_after_a_timeout_spans_the_wait_and_the_next_spans_the_min_rtt_or
     for at in [1210, 1300] {
         let (mut s, heard) = listening();
         s.run(&format!(
-            "{at} < . 1 ack 2001
-             {at} > . 2001+1000
-             {} < . 1 ack 3001
-             {0} > . 3001+1000",
+            "{at}ms < . 1 ack 2001
+                    > . 2001+1000
+             {}ms < . 1 ack 3001
+             {0}ms > . 3001+1000",
             at + 10
         ));
         let expected = [(200, Some(100)), (at, Some(1100)), (at + 10, (at == 1300).then_some(100))];
@@ -104,7 +104,9 @@ fn first_sample_after_a_timeout_spans_the_wait_and_the_next_spans_the_min_rtt_or
 fn bbr_round_ends_with_any_sample() {
     let round = |s: &Script| {
         let mut round = None;
-        s.e.trace(&mut |field, value| round = round.or((field.name == "round").then_some(value)));
+        s.stack
+            .endpoint
+            .trace(&mut |field, value| round = round.or((field.name == "round").then_some(value)));
         round.expect("BBR counts rounds")
     };
     let mut s = Script::connected_with_sack(sampling());
@@ -112,8 +114,7 @@ fn bbr_round_ends_with_any_sample() {
     let mut rounds = vec![round(&s)];
     // The acknowledgements of the originals, one after another. After the first, less than an RTT has passed.
     for (at, ack) in [(1210, 2001), (1220, 3001), (1230, 4001)] {
-        let acknowledges = segment(&format!(". 1 ack {ack}"));
-        s.e.on_segment(&s.p, Time::ZERO + Span::from_millis(at), &acknowledges);
+        s.arrives(Time::from_millis(at), &format!(". 1 ack {ack}"));
         rounds.push(round(&s));
     }
     let ended: Vec<u64> = rounds.windows(2).map(|pair| pair[1] - pair[0]).collect();

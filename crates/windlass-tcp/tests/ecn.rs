@@ -1,6 +1,6 @@
 //! Explicit congestion notification: RFC 3168, RFC 8257.
 
-use crate::script::{self, Script, plain_with};
+use crate::script::{PEER_ISS, Script, plain_with, ten};
 use windlass_cc::AnyParams;
 use windlass_cc::recovery::LossRecovery;
 use windlass_cc::setup::{Counting, MarkCut};
@@ -14,70 +14,50 @@ fn ecn() -> Profile {
 fn agreed(p: Profile) -> Script {
     let mut s = Script::new(p);
     s.run(
-        "0 connect
-         0 > SEC 0
-         100 < SE. 0 ack 1 win 60000 mss 1000
-         100 > . 1 ack 1 not-ect",
+        "0ms connect
+             > SEW 0 <...>
+         100ms < SE. 0 ack 1 win 60000 <mss 1000>
+               > . 1 ack 1 not-ect",
     );
     s
 }
 
 #[test]
-fn ecn_is_negotiated_in_the_handshake() {
-    agreed(ecn()).run("100 offer 1000\n100 > . 1+1000 ect");
-    let mut s = Script::new(ecn());
-    s.run(
-        "0 listen
-         10 < SEC 0 win 60000 mss 1000
-         10 > SE. 0 ack 1
-         20 < . 1 ack 1
-         20 offer 1000
-         20 > . 1+1000 ect",
+fn ecn_is_off_if_the_peer_reflects_the_flags() {
+    Script::new(ecn()).run(
+        "0ms connect
+             > SEW 0 <...>
+         100ms < SEW. 0 ack 1 win 60000 <mss 1000>
+               > . 1 ack 1
+               write 1000
+               > . 1+1000 not-ect",
     );
-}
-
-#[test]
-fn ecn_is_off_if_the_peer_lacks_it_or_reflects_the_flags() {
-    for answer in ["S.", "SEC."] {
-        let mut s = Script::new(ecn());
-        s.run(&format!(
-            "0 connect
-             0 > SEC 0
-             100 < {answer} 0 ack 1 win 60000 mss 1000
-             100 > . 1 ack 1
-             100 offer 1000
-             100 > . 1+1000 not-ect"
-        ));
-    }
-    let mut s = Script::new(plain_with(|_| ()));
-    s.run("0 listen\n10 < SEC 0 mss 1000\n10 > S. 0 ack 1");
 }
 
 #[test]
 fn echo_reduces_cwnd_once_per_rtt_and_is_confirmed() {
     let mut s = agreed(ecn());
-    let sent: String = (0..10).map(|n| format!("100 > . {}+1000 ect\n", 1 + 1000 * n)).collect();
-    s.run(&format!("100 offer 40000\n{sent}"));
+    s.run(&ten(40_000));
     s.run(
-        "200 < E. 1 ack 4001
-         200 = phase Cwr
-         200 = ssthresh 5000            # half of the flight of the marked packet
-         200 = cwnd 5000
-         210 < E. 1 ack 6001
-         210 > C. 10001+1000 ect        # the first new data report it
-         220 < E. 1 ack 10001           # all data before the reduction
-         220 > . 11001+1000 ect
-         220 > . 12001+1000 ect
-         220 > . 13001+1000 ect
-         220 > . 14001+1000 ect
-         220 = phase Cwr
-         220 = ecn_reductions 1
-         310 < . 1 ack 11001
-         310 > . 15001+1000 ect
-         310 = phase Open
-         320 < E. 1 ack 12001           # a mark after the reduction: another reduction
-         320 = ecn_reductions 2
-         320 = phase Cwr",
+        "200ms < E. 1 ack 4001
+               = phase cwr
+               = ssthresh_bytes 5000            # half of the flight of the marked packet
+               = cwnd_bytes 5000
+         210ms < E. 1 ack 6001
+               > W. 10001+1000 ect        # the first new data report it
+         220ms < E. 1 ack 10001           # all data before the reduction
+               > . 11001+1000 ect
+               > . 12001+1000 ect
+               > . 13001+1000 ect
+               > . 14001+1000 ect
+               = phase cwr
+               = ecn_reductions 1
+         310ms < . 1 ack 11001
+               > . 15001+1000 ect
+               = phase open
+         320ms < E. 1 ack 12001           # a mark after the reduction: another reduction
+               = ecn_reductions 2
+               = phase cwr",
     );
 }
 
@@ -88,8 +68,7 @@ fn spreading() -> Script {
     p.stack.recovery = Some(LossRecovery::Prr);
     (p.stack.mark_cut, p.stack.window_counting) = (MarkCut::Proportional, Counting::Segments);
     let mut s = agreed(Profile::new(p.stack, p.params, p.mtu));
-    let sent: String = (0..10).map(|n| format!("100 > . {}+1000 ect\n", 1 + 1000 * n)).collect();
-    s.run(&format!("100 offer 40000\n{sent}"));
+    s.run(&ten(40_000));
     s
 }
 
@@ -97,30 +76,30 @@ fn spreading() -> Script {
 fn mark_may_reduce_cwnd_over_an_rtt_without_growth() {
     // `tcp_enter_cwr`: five segments are sent for ten delivered segments, the first at once.
     spreading().run(
-        "200 < E. 1 ack 1001
-         200 = phase Cwr
-         200 = ssthresh 5000
-         200 > C. 10001+1000 ect
-         202 < E. 1 ack 2001
-         202 = cwnd 9000
-         204 < E. 1 ack 3001
-         204 > . 11001+1000 ect
-         206 < E. 1 ack 4001
-         208 < . 1 ack 5001
-         208 > . 12001+1000 ect
-         210 < . 1 ack 6001
-         212 < . 1 ack 7001
-         212 > . 13001+1000 ect
-         214 < . 1 ack 8001
-         216 < . 1 ack 9001
-         218 < . 1 ack 10001
-         218 > . 14001+1000 ect
-         218 = phase Cwr
-         218 = ecn_reductions 1
-         300 < . 1 ack 11001            # the first segment sent after the mark
-         300 = phase Open
-         300 = cwnd 5000
-         300 > . 15001+1000 ect",
+        "200ms < E. 1 ack 1001
+               > W. 10001+1000 ect
+               = phase cwr
+               = ssthresh_bytes 5000
+         202ms < E. 1 ack 2001
+               = cwnd_bytes 9000
+         204ms < E. 1 ack 3001
+               > . 11001+1000 ect
+         206ms < E. 1 ack 4001
+         208ms < . 1 ack 5001
+               > . 12001+1000 ect
+         210ms < . 1 ack 6001
+         212ms < . 1 ack 7001
+               > . 13001+1000 ect
+         214ms < . 1 ack 8001
+         216ms < . 1 ack 9001
+         218ms < . 1 ack 10001
+               > . 14001+1000 ect
+               = phase cwr
+               = ecn_reductions 1
+         300ms < . 1 ack 11001            # the first segment sent after the mark
+               > . 15001+1000 ect
+               = phase open
+               = cwnd_bytes 5000",
     );
 }
 
@@ -128,15 +107,15 @@ fn mark_may_reduce_cwnd_over_an_rtt_without_growth() {
 fn loss_halves_cwnd_of_dctcp_in_addition_to_a_mark() {
     // RFC 8257 section 3.5, `dctcp_react_to_loss`.
     spreading().run(
-        "200 < E. 1 ack 1001
-         200 = ssthresh 5000
-         200 > C. 10001+1000 ect
-         201 < E. 1 ack 1001
-         202 < E. 1 ack 1001
-         203 < E. 1 ack 1001
-         203 > . 1001+1000 not-ect
-         203 = phase Recovery
-         203 = ssthresh 4000            # half of the nine segments to which cwnd was reduced",
+        "200ms < E. 1 ack 1001
+               > W. 10001+1000 ect
+               = ssthresh_bytes 5000
+         201ms < E. 1 ack 1001
+         202ms < E. 1 ack 1001
+         203ms < E. 1 ack 1001
+               > . 1001+1000 not-ect
+               = phase recovery
+               = ssthresh_bytes 4000            # half of the nine segments to which cwnd was reduced",
     );
 }
 
@@ -146,17 +125,16 @@ fn loss_in_the_rtt_of_a_mark_is_repaired_and_not_counted_twice() {
         let mut p = ecn();
         p.params = AnyParams::by_name(name).unwrap();
         let mut s = agreed(p);
-        let sent: String = (0..10).map(|n| format!("100 > . {}+1000\n", 1 + 1000 * n)).collect();
-        s.run(&format!("100 offer 10000\n{sent}"));
+        s.run(&ten(10_000));
         s.run(
-            "200 < E. 1 ack 1001
-             200 = phase Cwr
-             201 < E. 1 ack 1001
-             202 < E. 1 ack 1001
-             203 < E. 1 ack 1001
-             203 > . 1001+1000 not-ect
-             203 = phase Recovery
-             203 = ssthresh 5000",
+            "200ms < E. 1 ack 1001
+                   = phase cwr
+             201ms < E. 1 ack 1001
+             202ms < E. 1 ack 1001
+             203ms < E. 1 ack 1001
+                   > . 1001+1000 not-ect
+                   = phase recovery
+                   = ssthresh_bytes 5000",
         );
     }
 }
@@ -165,31 +143,14 @@ fn loss_in_the_rtt_of_a_mark_is_repaired_and_not_counted_twice() {
 fn a_duplicate_carries_an_echo_too() {
     let mut s = agreed(ecn());
     s.run(
-        "100 offer 4000
-         100 > . 1+1000 ect
-         100 > . 1001+1000 ect
-         100 > . 2001+1000 ect
-         100 > . 3001+1000 ect
-         200 < E. 1 ack 1
-         200 = phase Cwr
-         200 = ssthresh 2000",
-    );
-}
-
-#[test]
-fn a_receiver_echoes_until_the_window_is_reduced() {
-    let mut s = agreed(ecn());
-    s.run(
-        "200 < . 1+1000 ack 1 ect
-         200 > . 1 ack 1001
-         210 < . 1001+1000 ack 1 ce
-         210 > E. 1 ack 2001
-         220 < . 2001+1000 ack 1 ect
-         220 > E. 1 ack 3001
-         230 < C. 3001+1000 ack 1 ect
-         230 > . 1 ack 4001
-         240 < C. 4001+1000 ack 1 ce    # reduced, and marked again
-         240 > E. 1 ack 5001",
+        "100ms write 4000
+               > . 1+1000 ect
+               > . 1001+1000 ect
+               > . 2001+1000 ect
+               > . 3001+1000 ect
+         200ms < E. 1 ack 1
+               = phase cwr
+               = ssthresh_bytes 2000",
     );
 }
 
@@ -197,14 +158,14 @@ fn a_receiver_echoes_until_the_window_is_reduced() {
 fn retransmission_is_not_ecn_capable() {
     let mut s = agreed(ecn());
     s.run(
-        "100 offer 2000
-         100 > . 1+1000 ect
-         100 > . 1001+1000 ect
-         1100 > . 1+1000 not-ect
-         1200 < . 1 ack 2001
-         1200 offer 2000
-         1200 > C. 2001+1000 ect        # a timeout reduces cwnd too
-         1200 > . 3001+1000 ect",
+        "100ms write 2000
+               > . 1+1000 ect
+               > . 1001+1000 ect
+         1100ms > . 1+1000 not-ect
+         1200ms < . 1 ack 2001
+                write 2000
+                > W. 2001+1000 ect        # a timeout reduces cwnd too
+                > . 3001+1000 ect",
     );
 }
 
@@ -216,17 +177,17 @@ fn exact_receiver_reports_each_change_of_mark_separately() {
     p.stack.delayed_ack_segments = 2;
     let mut s = agreed(p);
     s.run(
-        "200 < . 1+1000 ack 1 ect
-         201 < . 1001+1000 ack 1 ce
-         201 > . 1 ack 1001             # the unmarked data, at once
-         201 > E. 1 ack 2001
-         202 < . 2001+1000 ack 1 ce
-         203 < . 3001+1000 ack 1 ce
-         203 > E. 1 ack 4001            # every second segment
-         204 < . 4001+1000 ack 1 ce
-         205 < . 5001+1000 ack 1 ect
-         205 > E. 1 ack 5001
-         205 > . 1 ack 6001",
+        "200ms < . 1+1000 ack 1 ect
+         201ms < . 1001+1000 ack 1 ce
+               > . 1 ack 1001             # the unmarked data, at once
+               > E. 1 ack 2001
+         202ms < . 2001+1000 ack 1 ce
+         203ms < . 3001+1000 ack 1 ce
+               > E. 1 ack 4001            # every second segment
+         204ms < . 4001+1000 ack 1 ce
+         205ms < . 5001+1000 ack 1 ect
+               > E. 1 ack 5001
+               > . 1 ack 6001",
     );
 }
 
@@ -248,14 +209,14 @@ fn echo_counts_on_an_ack_without_other_news() {
         let mut p = ecn();
         p.stack.recovery = Some(recovery);
         agreed(p).run(
-            "100 offer 4000
-             100 > . 1+1000 ect
-             100 > . 1001+1000 ect
-             100 > . 2001+1000 ect
-             100 > . 3001+1000 ect
-             200 < E. 1 ack 1 win 50000
-             200 = phase Cwr
-             200 = ssthresh 2000",
+            "100ms write 4000
+                   > . 1+1000 ect
+                   > . 1001+1000 ect
+                   > . 2001+1000 ect
+                   > . 3001+1000 ect
+             200ms < E. 1 ack 1 win 50000
+                   = phase cwr
+                   = ssthresh_bytes 2000",
         );
     }
 }
@@ -268,18 +229,17 @@ fn ack_of_data_before_a_change_of_mark_is_last_ack_sent() {
     (p.stack.delayed_ack_segments, p.stack.timestamps, p.mtu) = (2, true, 1052);
     let mut s = Script::new(p);
     s.run(
-        "0 connect
-         0 > SEC 0
-         100 < SE. 0 ack 1 win 60000 mss 1012 ts 500 1
-         100 > . 1 ack 1
-         200 < . 1+1000 ack 1 ect ts 600 101",
+        "0ms connect
+             > SEW 0 <...>
+         100ms < SE. 0 ack 1 win 60000 <mss 1012, ts 500 1>
+               > . 1 ack 1
+         200ms < . 1+1000 ack 1 ect <ts 600 101>",
     );
     let now = windlass_cc::Time::from_millis(201);
-    let arrive = |s: &mut Script, text| s.e.on_segment(&s.p, now, &script::segment(text));
-    arrive(&mut s, ". 1001+1000 ack 1 ce ts 700 101");
-    let told = s.e.poll_transmit(&s.p, now).expect("the unmarked data");
-    assert_eq!(told.ack, script::PEER_ISS.add(1001));
-    arrive(&mut s, ". 2001+1000 ack 1 ce ts 900 101");
-    let next = s.e.poll_transmit(&s.p, now).expect("the rest");
+    s.arrives(now, ". 1001+1000 ack 1 ce <ts 700 101>");
+    let told = s.stack.endpoint.poll_transmit(&s.stack.profile, now).expect("the unmarked data");
+    assert_eq!(told.ack, PEER_ISS.add(1001));
+    s.arrives(now, ". 2001+1000 ack 1 ce <ts 900 101>");
+    let next = s.stack.endpoint.poll_transmit(&s.stack.profile, now).expect("the rest");
     assert_eq!(next.options.timestamps.unwrap().echo, 600);
 }

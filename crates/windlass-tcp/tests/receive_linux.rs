@@ -1,6 +1,6 @@
 //! Linux's receiver: quick and delayed acknowledgements, reports of holes, and the window by memory.
 
-use crate::script::{Script, plain_with, segment};
+use crate::script::{Script, plain_with};
 use windlass_cc::{Flavour, Time};
 
 #[test]
@@ -10,14 +10,14 @@ fn linux_sends_sixteen_quick_acks_at_first_and_after_a_duplicate() {
         s.quick_acks = true;
         s.receive_buffer = 1 << 20;
     }));
-    let arrive = |n: u64| format!("{} < . {}+1000 ack 1\n", 200 + n, 1 + 1000 * n);
-    let answer = |n: u64| format!("{} > . 1 ack {}\n", 200 + n, 1001 + 1000 * n);
+    let arrive = |n: u64| format!("{}ms < . {}+1000 ack 1\n", 200 + n, 1 + 1000 * n);
+    let answer = |n: u64| format!("{}ms > . 1 ack {}\n", 200 + n, 1001 + 1000 * n);
     for n in 0..16 {
         s.run(&(arrive(n) + &answer(n)));
     }
     s.run(&(arrive(16) + &arrive(17) + &answer(17)));
     s.run(
-        "220 < . 1+1000 ack 1\n220 > . 1 ack 18001\n221 < . 18001+1000 ack 1\n221 > . 1 ack 19001",
+        "220ms < . 1+1000 ack 1\n220ms > . 1 ack 18001\n221ms < . 18001+1000 ack 1\n221ms > . 1 ack 19001",
     );
 }
 
@@ -29,17 +29,16 @@ fn linux_announces_a_window_that_a_read_doubles() {
         let mut s = Script::new(plain_with(|s| {
             (s.quick_acks, s.window_scaling, s.receive_buffer) = (true, true, 200_000);
         }));
-        s.run("0 connect\n0 > S 0\n10 < S. 0 ack 1 mss 1460 ws 0\n10 > . 1 ack 1");
+        s.run("0ms connect\n0ms > S 0 <...>\n10ms < S. 0 ack 1 <mss 1460, ws 0>\n10ms > . 1 ack 1");
         let bytes = 1000 * segments;
         for first in (1..bytes - 1000).step_by(1000) {
-            let text = format!(". {first}+1000 ack 1");
-            s.e.on_segment(&s.p, Time::from_millis(20), &segment(&text));
+            s.arrives(Time::from_millis(20), &format!(". {first}+1000 ack 1"));
         }
-        s.run(&format!("20 < . {}+1000 ack 1\n20 > . 1 ack {}", bytes - 999, bytes + 1));
-        s.run(&format!("30 read {bytes}\n30 {answer}"));
+        s.run(&format!("20ms < . {}+1000 ack 1\n20ms > . 1 ack {}", bytes - 999, bytes + 1));
+        s.run(&format!("30ms read {bytes}\n{answer}"));
     };
-    read(101, "> . 1 ack 101001 win 50000       # in units of 4");
-    read(100, "> . 1 ack 100001 win 50000");
+    read(101, "> . 1 ack 101001 win 200000");
+    read(100, "> . 1 ack 100001 win 200000");
     read(99, "");
 }
 
@@ -52,25 +51,25 @@ fn fourth_report_of_a_hole_waits_for_a_millisecond_or_a_twentieth_of_an_rtt() {
         s.receive_buffer = 20_000;
     }));
     s.run(
-        "0 connect
-         0 > S 0 ts 1 0
-         10 < S. 0 ack 1 mss 1012 sackok ts 100 1
-         10 > . 1 ack 1
-         100 < . 1+1000 ack 1 ts 101 91
-         100 > . 1 ack 1001
-         101 < . 2001+1000 ack 1 ts 102 91
-         101 > . 1 ack 1001 sack 2001-3001
-         102 < . 3001+1000 ack 1 ts 103 91
-         102 > . 1 ack 1001 sack 2001-4001
-         103 < . 4001+1000 ack 1 ts 104 91
-         103 > . 1 ack 1001 sack 2001-5001
-         104 < . 5001+1000 ack 1 ts 105 91
-         104 = deadline_ms 104          # 0.6 ms later
-         104.6 > . 1 ack 1001 sack 2001-6001
-         105 < . 6001+1000 ack 1 ts 106 91
-         105.1 < . 1001+1000 ack 1 ts 106 91
-         105.1 > . 1 ack 7001           # reports all waiting segments
-         110",
+        "0ms connect
+             > S 0 <ts * 0, ...>
+         10ms < S. 0 ack 1 <mss 1012, sackok, ts 100 1>
+              > . 1 ack 1
+         100ms < . 1+1000 ack 1 <ts 101 91>
+               > . 1 ack 1001
+         101ms < . 2001+1000 ack 1 <ts 102 91>
+               > . 1 ack 1001 <sack 2001-3001>
+         102ms < . 3001+1000 ack 1 <ts 103 91>
+               > . 1 ack 1001 <sack 2001-4001>
+         103ms < . 4001+1000 ack 1 <ts 104 91>
+               > . 1 ack 1001 <sack 2001-5001>
+         104ms < . 5001+1000 ack 1 <ts 105 91>
+               = timer_ms 104          # 0.6 ms later
+         104.6ms > . 1 ack 1001 <sack 2001-6001>
+         105ms < . 6001+1000 ack 1 <ts 106 91>
+         105.1ms < . 1001+1000 ack 1 <ts 106 91>
+                 > . 1 ack 7001           # reports all waiting segments
+         110ms quiet",
     );
 }
 
@@ -82,17 +81,17 @@ fn autotuned_window_begins_at_64_kb_and_grows_by_two_segments() {
     });
     let mut small = p;
     small.stack.initial_receive_buffer = 40_000;
-    Script::new(small).run("0 connect\n0 > S 0 win 20000 ts 1 0");
+    Script::new(small).run("0ms connect\n0ms > S 0 win 20000 <ts * 0, ...>");
     let mut s = Script::new(p);
     s.run(
-        "0 connect
-         0 > S 0 win 65000 ts 1 0
-         10 < S. 0 ack 1 mss 1460 ws 0 ts 100 1
-         10 > . 1 ack 1
-         100 < . 1+1448 ack 1 ts 101 91
-         100 > . 1 ack 1449 win 2079           # 64 KiB less a segment, and two segments, in units of 32
-         101 < . 1449+1448 ack 1 ts 102 92
-         101 > . 1 ack 2897 win 2141",
+        "0ms connect
+             > S 0 win 65000 <ts * 0, ...>
+         10ms < S. 0 ack 1 <mss 1460, ws 0, ts 100 1>
+              > . 1 ack 1
+         100ms < . 1+1448 ack 1 <ts 101 91>
+               > . 1 ack 1449 win 66528          # 64 KiB less a segment, and two segments, in units of 32
+         101ms < . 1449+1448 ack 1 <ts 102 92>
+               > . 1 ack 2897 win 68512",
     );
 }
 
@@ -103,37 +102,37 @@ fn autotuned_buffer_is_memory_and_data_beyond_a_hole_take_it() {
         (s.window_scaling, s.receive_buffer) = (true, 16_384);
     }));
     s.run(
-        "0 connect
-         0 > S 0 win 8000 sackok
-         10 < S. 0 ack 1 mss 1460 ws 0 sackok
-         10 > . 1 ack 1
-         100 < . 1+1448 ack 1
-         100 > . 1 ack 1449 win 8792           # 160 of 256 parts are payload, of which one segment is unread
-         100 read 1448
-         101 < . 2897+1448 ack 1
-         101 > . 1 ack 1449 win 8792           # 10,240 less the segment beyond the hole
-         102 < . 4345+1448 ack 1
-         102 > . 1 ack 1449 win 8792           # 7344 are free, but the window never shrinks
-         103 < . 1449+1448 ack 1
-         103 > . 1 ack 5793 win 5896",
+        "0ms connect
+             > S 0 win 8000 <sackok, ...>
+         10ms < S. 0 ack 1 <mss 1460, ws 0, sackok>
+              > . 1 ack 1
+         100ms < . 1+1448 ack 1
+               > . 1 ack 1449 win 8792           # 160 of 256 parts are payload, of which one segment is unread
+               read 1448
+         101ms < . 2897+1448 ack 1
+               > . 1 ack 1449 win 8792 <sack 2897-4345> # 10,240 less the segment beyond the hole
+         102ms < . 4345+1448 ack 1
+               > . 1 ack 1449 win 8792 <sack 2897-5793> # 7344 are free, but the window never shrinks
+         103ms < . 1449+1448 ack 1
+               > . 1 ack 5793 win 5896",
     );
 }
 
 #[test]
 fn ack_leaves_at_once_in_the_last_quarter_of_its_delay() {
-    for (at, answer) in [(279, ""), (280, "280 > . 1101 ack 267")] {
+    for (at, answer) in [(279, ""), (280, "280ms > . 1101 ack 267")] {
         let mut s = Script::connected(plain_with(|s| {
             (s.rules, s.quick_acks, s.delayed_ack_segments) = (Flavour::Linux, true, 2);
         }));
         s.run(&format!(
-            "100 < . 1+265 ack 1
-             100 > . 1 ack 266
-             100 read 265
-             100 offer 1100
-             100 > . 1+1000 ack 266
-             100 > . 1001+100 ack 266
-             130 < F. 266 ack 1              # delayed by 200 ms
-             {at} < . 267 ack 1001
+            "100ms < . 1+265 ack 1
+                   > . 1 ack 266
+                   read 265
+                   write 1100
+                   > . 1+1000 ack 266
+                   > . 1001+100 ack 266
+             130ms < F. 266 ack 1              # delayed by 200 ms
+             {at}ms < . 267 ack 1001
              {answer}"
         ));
     }
@@ -146,23 +145,23 @@ fn autotuned_window_stays_closed_until_a_segment_fits() {
         s.receive_buffer = 10_000; // 4335 bytes of payload in segments of 1000
     }));
     s.run(
-        "0 connect
-         0 > S 0
-         10 < S. 0 ack 1 mss 1000
-         10 > . 1 ack 1
-         100 < . 1+1000 ack 1
-         100 > . 1 ack 1001
-         100 < . 1001+1000 ack 1
-         100 > . 1 ack 2001
-         100 < . 2001+1000 ack 1
-         100 > . 1 ack 3001
-         100 < . 3001+1000 ack 1
-         100 > . 1 ack 4001
-         100 < . 4001+1000 ack 1
-         100 > . 1 ack 5001 win 0
-         110 read 1000                   # 335 are free
-         120 read 1000
-         120 > . 1 ack 5001 win 1335",
+        "0ms connect
+             > S 0 <...>
+         10ms < S. 0 ack 1 <mss 1000>
+              > . 1 ack 1
+         100ms < . 1+1000 ack 1
+               > . 1 ack 1001
+               < . 1001+1000 ack 1
+               > . 1 ack 2001
+               < . 2001+1000 ack 1
+               > . 1 ack 3001
+               < . 3001+1000 ack 1
+               > . 1 ack 4001
+               < . 4001+1000 ack 1
+               > . 1 ack 5001 win 0
+         110ms read 1000                   # 335 are free
+         120ms read 1000
+               > . 1 ack 5001 win 1335",
     );
 }
 
@@ -174,26 +173,26 @@ fn autotuned_window_advances_while_a_segment_fits_the_buffer() {
         (s.window_scaling, s.receive_buffer) = (true, 16_384);
     }));
     s.run(
-        "0 connect
-         0 > S 0
-         10 < S. 0 ack 1 mss 1460 ws 0
-         10 > . 1 ack 1
-         100 < . 1+1448 ack 1
-         100 > . 1 ack 1449
-         101 < . 1449+1448 ack 1
-         101 > . 1 ack 2897
-         102 < . 2897+1448 ack 1
-         102 > . 1 ack 4345
-         103 < . 4345+1448 ack 1
-         103 > . 1 ack 5793
-         104 < . 5793+1448 ack 1
-         104 > . 1 ack 7241 win 3000
-         105 read 1460
-         106 < . 7241+1448 ack 1
-         106 > . 1 ack 8689 win 3012
-         107 < . 8689+1448 ack 1
-         107 > . 1 ack 10137 win 1564
-         108 < . 10137+1448 ack 1
-         108 > . 1 ack 11585 win 116",
+        "0ms connect
+             > S 0 <...>
+         10ms < S. 0 ack 1 <mss 1460, ws 0>
+              > . 1 ack 1
+         100ms < . 1+1448 ack 1
+               > . 1 ack 1449
+         101ms < . 1449+1448 ack 1
+               > . 1 ack 2897
+         102ms < . 2897+1448 ack 1
+               > . 1 ack 4345
+         103ms < . 4345+1448 ack 1
+               > . 1 ack 5793
+         104ms < . 5793+1448 ack 1
+               > . 1 ack 7241 win 3000
+         105ms read 1460
+         106ms < . 7241+1448 ack 1
+               > . 1 ack 8689 win 3012
+         107ms < . 8689+1448 ack 1
+               > . 1 ack 10137 win 1564
+         108ms < . 10137+1448 ack 1
+               > . 1 ack 11585 win 116",
     );
 }

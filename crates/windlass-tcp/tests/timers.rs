@@ -2,7 +2,7 @@
 
 use crate::script::{Script, plain_with};
 use windlass_cc::rto::cmbo::Reading;
-use windlass_cc::rto::{AnyParams, CmboParams, CocoaPlusParams, IccParams, Rfc6298Params};
+use windlass_cc::rto::{AnyParams, CmboParams, CocoaPlusParams, IccParams};
 use windlass_cc::{Ratio, Span};
 use windlass_tcp::{InitialWindow, Profile};
 
@@ -20,16 +20,16 @@ fn cocoa_plus_samples_a_retransmitted_segment_but_the_controller_does_not() {
     // 1.25 s after the first: 0.25 · (1.25 + 0.625) + 0.75 · 1.15 = 1.33125 s.
     let mut s = Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus())));
     s.run(
-        "200 = rto_ms 1150
-         200 offer 1000
-         200 > . 1+1000
-         1350 > . 1+1000
-         1350 = rto_ms 2300
-         1450 < . 1 ack 1001
-         1450 = rto_ms 1331
-         1450 = srtt_ms 100",
+        "200ms = rto 1150ms
+               write 1000
+               > . 1+1000
+         1350ms > . 1+1000
+                = rto 2300ms
+         1450ms < . 1 ack 1001
+                = rto 1331.25ms
+                = srtt 100ms",
     );
-    assert_eq!(s.e.min_rtt(), windlass_cc::Span::from_millis(100));
+    assert_eq!(s.stack.endpoint.min_rtt(), windlass_cc::Span::from_millis(100));
 }
 
 #[test]
@@ -37,44 +37,30 @@ fn cocoa_plus_times_a_segment_through_a_repair_of_everything() {
     // Three segments are in flight and all are lost. The first is the timed segment and is retransmitted with
     // the others.
     Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus()))).run(
-        "200 offer 3000
-         200 > . 1+1000
-         200 > . 1001+1000
-         200 > . 2001+1000
-         1350 > . 1+1000
-         1450 < . 1 ack 1001
-         1450 = rto_ms 1331
-         1450 > . 1001+1000
-         1450 > . 2001+1000
-         1550 < . 1 ack 3001",
+        "200ms write 3000
+               > . 1+1000
+               > . 1001+1000
+               > . 2001+1000
+         1350ms > . 1+1000
+         1450ms < . 1 ack 1001
+                > . 1001+1000
+                > . 2001+1000
+                = rto 1331.25ms
+         1550ms < . 1 ack 3001",
     );
 }
 
 #[test]
 fn third_retransmission_ends_the_samples_of_cocoa_plus_but_not_its_backoff() {
     Script::connected(with_timer(AnyParams::CocoaPlus(cocoa_plus()))).run(
-        "200 offer 1000
-         200 > . 1+1000
-         1350 > . 1+1000
-         3650 > . 1+1000
-         8250 > . 1+1000               # 2.3 s doubled
-         8250 = rto_ms 6900            # above 3 s: by 1.5
-         8350 < . 1 ack 1001
-         8350 = rto_ms 1150",
-    );
-}
-
-// RFC 6298-3-1
-#[test]
-fn standard_timer_ignores_a_retransmitted_segment() {
-    let p = Rfc6298Params::default();
-    Script::connected(with_timer(AnyParams::Rfc6298(p))).run(
-        "200 offer 1000
-         200 > . 1+1000
-         1200 > . 1+1000
-         1300 < . 1 ack 1001
-         1300 = rto_ms 2000
-         1300 = srtt_ms 100",
+        "200ms write 1000
+               > . 1+1000
+         1350ms > . 1+1000
+         3650ms > . 1+1000
+         8250ms > . 1+1000               # 2.3 s doubled
+                = rto 6900ms            # above 3 s: by 1.5
+         8350ms < . 1 ack 1001
+                = rto 1150ms",
     );
 }
 
@@ -84,19 +70,19 @@ fn the_timer_of_uip_backs_off_from_its_constant() {
     // sample of less than a tick makes 16 - 4 = 12 ticks.
     let p = AnyParams::by_name("uip").unwrap();
     Script::connected(with_timer(p)).run(
-        "200 offer 2000
-         200 > . 1+1000
-         200 > . 1001+1000
-         1700 > . 1+1000
-         3700 > . 1+1000
-         7200 > . 1+1000
-         13700 > . 1+1000
-         13800 < . 1 ack 2001
-         13800 = rto_ms 1500           # the constant again, not measured
-         14000 offer 1000
-         14000 > . 2001+1000
-         14100 < . 1 ack 3001
-         14100 = rto_ms 6000",
+        "200ms write 2000
+               > . 1+1000
+               > . 1001+1000
+         1700ms > . 1+1000
+         3700ms > . 1+1000
+         7200ms > . 1+1000
+         13700ms > . 1+1000
+         13800ms < . 1 ack 2001
+                 = rto 1500ms           # the constant again, not measured
+         14000ms write 1000
+                 > . 2001+1000
+         14100ms < . 1 ack 3001
+                 = rto 6000ms",
     );
 }
 
@@ -105,11 +91,11 @@ fn the_timer_of_linux_is_200_ms_longer_than_the_average() {
     // 100 ms and twice this value as deviation.
     let p = AnyParams::by_name("linux").unwrap();
     Script::connected(with_timer(p)).run(
-        "200 = rto_ms 300
-         200 offer 1000
-         200 > . 1+1000
-         500 > . 1+1000
-         500 = rto_ms 600",
+        "200ms = rto 300ms
+               write 1000
+               > . 1+1000
+         500ms > . 1+1000
+               = rto 600ms",
     );
 }
 
@@ -119,18 +105,18 @@ fn the_timer_of_linux_is_200_ms_longer_than_the_average() {
 fn timer_of_icc_samples_a_retransmission_and_limits_its_backoff() {
     let icc = IccParams { dithering: false, ..Default::default() };
     Script::connected(with_timer(AnyParams::Icc(icc))).run(
-        "200 = rto_ms 1150
-         200 offer 1000
-         200 > . 1+1000
-         1350 > . 1+1000
-         1350 = rto_ms 2300
-         3650 > . 1+1000
-         3650 = rto_ms 4600
-         8250 > . 1+1000
-         8250 = rto_ms 4600
-         12850 > . 1+1000
-         12950 < . 1 ack 1001
-         12950 = rto_ms 5643           # 0.25 · (12.75 + 6.375) + 0.75 · 1.15",
+        "200ms = rto 1150ms
+               write 1000
+               > . 1+1000
+         1350ms > . 1+1000
+                = rto 2300ms
+         3650ms > . 1+1000
+                = rto 4600ms
+         8250ms > . 1+1000
+                = rto 4600ms
+         12850ms > . 1+1000
+         12950ms < . 1 ack 1001
+                 = rto 5643.75ms         # 0.25 · (12.75 + 6.375) + 0.75 · 1.15",
     );
 }
 
@@ -140,12 +126,12 @@ fn the_timer_of_icc_runs_with_one_segment_at_a_time() {
     let icc = AnyParams::Icc(IccParams { dithering: false, ..Default::default() });
     let p = plain_with(|s| (s.rto, s.initial_window) = (icc, InitialWindow::Segments(1)));
     Script::connected(p).run(
-        "200 offer 2000
-         200 > . 1+1000
-         1350 > . 1+1000
-         1450 < . 1 ack 1001
-         1450 = rto_ms 1331
-         1450 > . 1001+1000",
+        "200ms write 2000
+               > . 1+1000
+         1350ms > . 1+1000
+         1450ms < . 1 ack 1001
+                > . 1001+1000
+                = rto 1331.25ms",
     );
 }
 
@@ -155,13 +141,13 @@ fn the_timer_of_icc_runs_with_one_segment_at_a_time() {
 fn timer_of_cocoa3_searches_after_enough_samples() {
     let cmbo = CmboParams { reading: Reading::Best, min: Span::ZERO, ..Default::default() };
     let mut s = Script::connected(with_timer(AnyParams::Cmbo(cmbo)));
-    s.run("200 = rto_ms 300"); // 3 · R
+    s.run("200ms = rto 300ms"); // 3 · R
     for n in 0..7u64 {
         let at = 200 + 100 * n;
         let (from, to) = (1 + 1000 * n, 1001 + 1000 * n);
-        s.run(&format!("{at} offer 1000\n{at} > . {from}+1000\n{} < . 1 ack {to}", at + 100));
+        s.run(&format!("{at}ms write 1000\n{at}ms > . {from}+1000\n{}ms < . 1 ack {to}", at + 100));
     }
-    s.run("900 = rto_ms 100");
+    s.run("900ms = rto 100ms");
 }
 
 #[test]
@@ -195,18 +181,18 @@ fn rtt_by_the_peers_clock_is_only_for_the_timer() {
         p.mtu = 1052;
         let mut s = Script::new(p);
         s.run(
-            "0 connect
-             0 > S 0
-             1.9 < S. 0 ack 1 win 60000 mss 1012 ts 500 1
-             1.9 > . 1 ack 1
-             10 offer 2000
-             10 > . 1+1000
-             10 > . 1001+1000
-             11.95 < . 1 ack 1001 ts 501 11
-             11.96 < . 1 ack 2001 ts 501 11",
+            "0ms connect
+                 > S 0 <...>
+             1.9ms < S. 0 ack 1 win 60000 <mss 1012, ts 500 1>
+                   > . 1 ack 1
+             10ms write 2000
+                  > . 1+1000
+                  > . 1001+1000
+             11.95ms < . 1 ack 1001 <ts 501 11>
+             11.96ms < . 1 ack 2001 <ts 501 11>",
         );
         let mut least = None;
-        s.e.trace(&mut |field, value| {
+        s.stack.endpoint.trace(&mut |field, value| {
             if field.name == "base_delay_us" {
                 least = Some(value);
             }

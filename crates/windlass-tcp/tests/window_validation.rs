@@ -9,8 +9,8 @@ use windlass_tcp::stack::WindowValidation;
 fn validated_cwnd_grows_only_while_it_limits_the_sender() {
     let grown = |validate: bool| {
         let mut s = Script::connected(plain_with(|s| s.window_validation = validate.into()));
-        s.run("100 offer 1000\n 100 > . 1+1000\n 200 < . 1 ack 1001");
-        s.e.control().cwnd
+        s.run("100ms write 1000\n 100ms > . 1+1000\n 200ms < . 1 ack 1001");
+        s.stack.endpoint.control().cwnd
     };
     assert_eq!(grown(true), 10_000);
     assert_eq!(grown(false), 11_000);
@@ -19,12 +19,12 @@ fn validated_cwnd_grows_only_while_it_limits_the_sender() {
 /// A script that sends this number of segments from an offset on at a time, and acknowledges each of them
 /// 50 ms later.
 fn flight(at: u64, from: u64, segments: u64) -> String {
-    let mut script = format!("{at} offer {}\n", 1000 * segments);
+    let mut script = format!("{at}ms write {}\n", 1000 * segments);
     for n in 0..segments {
-        script += &format!("{at} > . {}+1000\n", from + 1000 * n);
+        script += &format!("{at}ms > . {}+1000\n", from + 1000 * n);
     }
     for n in 1..=segments {
-        script += &format!("{} < . 1 ack {}\n", at + 50, from + 1000 * n);
+        script += &format!("{}ms < . 1 ack {}\n", at + 50, from + 1000 * n);
     }
     script
 }
@@ -35,7 +35,7 @@ fn rate_limited_cwnd_grows_to_twice_the_largest_flight_since_its_last_reduction(
     let grown = |validation| {
         let mut s = Script::connected(plain_with(|s| s.window_validation = validation));
         s.run(&(flight(100, 1, 10) + &flight(300, 10_001, 4)));
-        s.e.control().cwnd
+        s.stack.endpoint.control().cwnd
     };
     assert_eq!(grown(WindowValidation::Off), 24_000);
     assert_eq!(grown(WindowValidation::RateLimited), 20_000);
@@ -49,7 +49,7 @@ fn rate_limited_cwnd_grows_by_a_segment_beyond_the_largest_flight_in_congestion_
     // Flights of four segments; the initial window of ten counts as a flight.
     let script = (0..20).map(|n| flight(100 + 100 * n, 4000 * n + 1, 4)).collect::<String>();
     s.run(&script);
-    let cwnd = s.e.control().cwnd;
+    let cwnd = s.stack.endpoint.control().cwnd;
     assert!((11_000..11_100).contains(&cwnd), "{cwnd}");
 }
 
@@ -61,7 +61,7 @@ fn unfilled_cwnd_of_ns3(algorithm: &str, initial_ssthresh: u64) -> u64 {
     p.params.set_common(&Setup { initial_ssthresh, ..p.params.common() });
     let mut s = Script::connected(p);
     s.run(&(0..20).map(|n| flight(100 + 100 * n, 4000 * n + 1, 4)).collect::<String>());
-    s.e.control().cwnd
+    s.stack.endpoint.control().cwnd
 }
 
 #[test]
@@ -81,5 +81,5 @@ fn cubic_of_ns3_grows_while_each_flight_fills_its_cwnd() {
     p.params = AnyParams::by_name("cubic").unwrap().flavoured(Flavour::Ns3);
     let mut s = Script::connected(p);
     s.run(&flight(100, 1, 10));
-    assert_eq!(s.e.control().cwnd, 20_000);
+    assert_eq!(s.stack.endpoint.control().cwnd, 20_000);
 }

@@ -55,7 +55,7 @@ fn choose<'a>(known: &'a [Case], args: &Interop) -> Result<Vec<(&'a Case, Direct
 struct Listed<'a> {
     case: &'a str,
     direction: Direction,
-    about: &'a str,
+    about: String,
 }
 
 fn list(chosen: &[(&Case, Direction)], args: &Interop) -> Result<(), Failure> {
@@ -65,7 +65,7 @@ fn list(chosen: &[(&Case, Direction)], args: &Interop) -> Result<(), Failure> {
             .map(|(case, direction)| Listed {
                 case: &case.name,
                 direction: *direction,
-                about: &case.about,
+                about: case.about(),
             })
             .collect();
         return print(&document(&listed)?);
@@ -73,7 +73,7 @@ fn list(chosen: &[(&Case, Direction)], args: &Interop) -> Result<(), Failure> {
     let mut out = String::new();
     for (i, (case, _)) in chosen.iter().enumerate() {
         if i == 0 || chosen[i - 1].0.name != case.name {
-            let _ = writeln!(out, "{:<26} {}", case.name, case.about);
+            let _ = writeln!(out, "{:<26} {}", case.name, case.about());
         }
     }
     print(&out)

@@ -21,8 +21,8 @@ mod plan;
 mod report;
 mod rules;
 mod runs;
-mod script;
 mod spans;
+mod steps;
 mod trace;
 
 use std::fmt;

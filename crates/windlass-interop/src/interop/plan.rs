@@ -1,9 +1,9 @@
 //! Set-up of a case.
 
-use std::fmt;
 use std::net::Ipv4Addr;
 
 use windlass_cc::{AnyParams, Span, Time};
+use windlass_script::Bounds;
 use windlass_sim::addresses::FlowAddresses;
 use windlass_sim::config::{Config, FlowConfig, LinkConfig, ReadPolicy, Record, Traffic};
 use windlass_sim::link::{Framing, QueueLimit};
@@ -13,9 +13,10 @@ use windlass_tcp::mptcp::MultipathConfig;
 use windlass_tcp::wire::Addresses;
 use windlass_tcp::{Profile, StackConfig, stack};
 
-use super::faults::{Fault, What, Which};
+use super::cases::measures::Measure;
+use super::faults::Fault;
 use super::findings::Findings;
-use super::script::Step;
+use super::steps::Step;
 use super::trace::Trace;
 use super::{Direction, Side};
 
@@ -25,50 +26,58 @@ const MTU: u32 = 1500;
 /// for it.
 const TIME_WAIT: Span = Span::from_secs(5);
 
-type Check = Box<dyn Fn(&Trace, &mut Findings) + Send + Sync>;
-
 /// A case: the actions of both ends, the faults of their packets, and the expected results.
+#[derive(Clone, Debug)]
 pub struct Case {
     /// Name, such as `lost-syn`.
     pub name: String,
     /// Expected result, in one line.
-    pub about: String,
+    pub title: String,
+    /// Sources of the expected behaviour: RFCs with their sections.
+    pub sources: Vec<String>,
     /// Directions in which the case is run.
     pub directions: Vec<Direction>,
     pub(super) plan: Plan,
-    pub(super) check: Check,
-}
-
-impl fmt::Debug for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Case").field("name", &self.name).field("plan", &self.plan).finish()
-    }
+    pub(super) expected: Vec<Expected>,
 }
 
 impl Case {
     /// Creates a case in both directions that only checks the general rules.
-    pub(super) fn new(name: impl Into<String>, about: impl Into<String>, plan: Plan) -> Case {
+    pub(super) fn new(name: &str) -> Case {
         Case {
-            name: name.into(),
-            about: about.into(),
+            name: name.to_owned(),
+            title: String::new(),
+            sources: Vec::new(),
             directions: Direction::ALL.to_vec(),
-            plan,
-            check: Box::new(|_, _| {}),
+            plan: Plan::new(),
+            expected: Vec::new(),
         }
     }
 
-    /// Adds a check of the results.
-    pub(super) fn check(
-        mut self,
-        check: impl Fn(&Trace, &mut Findings) + Send + Sync + 'static,
-    ) -> Case {
-        self.check = Box::new(check);
-        self
+    /// Returns the expected result with its sources.
+    pub fn about(&self) -> String {
+        match &self.sources[..] {
+            [] => self.title.clone(),
+            sources => format!("{} ({})", self.title, sources.join(", ")),
+        }
     }
+}
 
-    pub(super) fn only(mut self, direction: Direction) -> Case {
-        self.directions = vec![direction];
-        self
+/// An expected result of a case, in addition to the general rules.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    pub measure: &'static Measure,
+    pub side: Side,
+    pub value: Bounds,
+}
+
+impl Expected {
+    /// Compares a run with the expected result.
+    pub fn check(&self, plan: &Plan, trace: &Trace, findings: &mut Findings) {
+        let (name, measure) = self.measure;
+        let found = measure(plan, trace, self.side);
+        let expected = format_args!("{name} of the {}: {}", self.side, self.value);
+        findings.expect(self.value.allow(found), expected, found);
     }
 }
 
@@ -78,7 +87,7 @@ pub(super) struct End {
     pub stack: StackConfig,
     /// Identifier of the congestion control.
     pub algorithm: &'static str,
-    pub script: Vec<Step>,
+    pub steps: Vec<Step>,
 }
 
 /// Set-up of a case.
@@ -153,31 +162,23 @@ impl Multipath {
 }
 
 impl Plan {
-    /// Creates a plan with these scripts. Both ends use Linux's stack and CUBIC, over 20 Mbps and 10 ms in
-    /// each direction.
-    pub fn new(sender: Vec<Step>, receiver: Vec<Step>) -> Plan {
+    /// Creates a plan whose applications do nothing. Both ends use Linux's stack and CUBIC, over 20 Mbps and 10 ms
+    /// in each direction.
+    pub fn new() -> Plan {
         let stack = StackConfig { time_wait: TIME_WAIT, ..stack::LINUX };
-        let end = |script| End { stack, algorithm: "cubic", script };
+        let end = || End { stack, algorithm: "cubic", steps: Vec::new() };
         Plan {
             rate_bps: 20_000_000,
             delay: Span::from_millis(10),
             discipline: Discipline::DropTail,
             loss: [None, None],
-            ends: [end(sender), end(receiver)],
+            ends: [end(), end()],
             faults: Vec::new(),
             resets: false,
             needless: Some(0),
             patience: Time::from_secs(15),
             multipath: None,
         }
-    }
-
-    /// Makes the connection use Multipath TCP, with changes of its set-up.
-    pub fn multipath(mut self, change: impl FnOnce(&mut Multipath)) -> Plan {
-        let mut multipath = Multipath::new();
-        change(&mut multipath);
-        self.multipath = Some(multipath);
-        self.needless(None)
     }
 
     /// Returns the number of paths.
@@ -187,7 +188,7 @@ impl Plan {
 
     /// Returns the end that opens the connection.
     pub fn client(&self) -> Side {
-        let opens = self.ends[0].script.contains(&Step::Connect);
+        let opens = self.ends[0].steps.contains(&Step::Connect);
         if opens { Side::Sender } else { Side::Receiver }
     }
 
@@ -206,62 +207,6 @@ impl Plan {
     /// Returns the client's address on a path.
     pub fn client_address(&self, path: u8) -> Ipv4Addr {
         self.addresses().client(path)
-    }
-
-    /// Creates a transfer: the sender opens, sends this number of bytes and closes; the receiver closes after
-    /// that.
-    pub fn transfer(bytes: u64) -> Plan {
-        Plan::new(
-            vec![Step::Connect, Step::Send(bytes), Step::Close, Step::End, Step::Over],
-            vec![
-                Step::Listen,
-                Step::Open(1),
-                Step::Received(bytes),
-                Step::End,
-                Step::Close,
-                Step::Over,
-            ],
-        )
-    }
-
-    /// Changes the stacks of both ends.
-    pub fn stacks(self, change: impl Fn(&mut StackConfig)) -> Plan {
-        self.stack(Side::Sender, &change).stack(Side::Receiver, &change)
-    }
-
-    /// Changes the stack of one end.
-    pub fn stack(mut self, side: Side, change: impl Fn(&mut StackConfig)) -> Plan {
-        change(&mut self.ends[side as usize].stack);
-        self
-    }
-
-    /// Sets the congestion control of the sender.
-    pub fn algorithm(mut self, id: &'static str) -> Plan {
-        self.ends[0].algorithm = id;
-        self
-    }
-
-    /// Adds a fault.
-    pub fn fault(mut self, from: Side, which: Which, what: What) -> Plan {
-        self.faults.push(Fault { from, which, what });
-        self
-    }
-
-    /// Adds a loss.
-    pub fn lose(self, from: Side, which: Which) -> Plan {
-        self.fault(from, which, What::Drop)
-    }
-
-    /// Allows resets.
-    pub fn with_resets(mut self) -> Plan {
-        self.resets = true;
-        self
-    }
-
-    /// Sets the maximum number of unnecessary retransmissions per end.
-    pub fn needless(mut self, most: impl Into<Option<u32>>) -> Plan {
-        self.needless = most.into();
-        self
     }
 
     /// Returns the network, with all hosts outside the simulation. Each path is a link between its own two

@@ -167,7 +167,7 @@ fn take<'a, T>(next: &AtomicUsize, items: &'a [T]) -> Option<(usize, &'a T)> {
 fn judge(case: &Case, trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     rules::judge(&case.plan, trace, &mut findings);
-    (case.check)(trace, &mut findings);
+    case.expected.iter().for_each(|expected| expected.check(&case.plan, trace, &mut findings));
     findings
 }
 

@@ -22,7 +22,7 @@ use super::kernel::Kernel;
 use super::multipath::Ours as MultipathOurs;
 use super::ours::Ours;
 use super::plan::{KernelSocket, Outage, Plan};
-use super::script::Actor;
+use super::steps::Actor;
 use super::trace::Trace;
 use super::{Direction, Side};
 use windlass_testbed::live::Error;
@@ -139,7 +139,7 @@ impl Bench {
                 None => Box::new(Ours::new(plan.profile(ours), of(ours), ISS)),
             },
             kernel,
-            actors: Side::BOTH.map(|side| Actor::new(plan.ends[side as usize].script.clone())),
+            actors: Side::BOTH.map(|side| Actor::new(plan.ends[side as usize].steps.clone())),
             simulation,
             passing: Vec::new(),
             arrived: Vec::new(),

@@ -7,8 +7,8 @@ use windlass_sim::results::{PacketEvent, PacketFate};
 use windlass_tcp::{Flags, Options, Segment};
 
 use super::host::Standing;
-use super::script::Step;
 use super::spans::Spans;
+use super::steps::Step;
 use super::{Direction, Side};
 use windlass_testbed::live::Lateness;
 

@@ -5,10 +5,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::ast::{Script, World};
 use super::kernel::Kernel;
-use super::player::{Mismatch, play};
-use super::virtual_time::VirtualTime;
+use windlass_script::{Mismatch, Script, VirtualTime, World, play};
 use windlass_testbed::live::Error;
 
 /// Maximum number of attempts of a script on a kernel, if a busy machine may be the reason of each failure.

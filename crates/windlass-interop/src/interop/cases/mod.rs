@@ -1,29 +1,25 @@
-//! The cases.
+//! The cases, which are in `conformance/peers`. A guest in virtual time has no files, so they are part of the program.
 
-mod closing;
-mod handshake;
-mod losses;
-mod multipath;
-mod options;
-mod random;
-mod windows;
+pub(super) mod measures;
+mod read;
 
 use super::plan::Case;
 
-/// Returns all cases, in the order of the list.
+/// Names and contents of the files, in the order of the list.
+const FILES: [(&str, &str); 7] = [
+    ("handshake.cases", include_str!("../../../../../conformance/peers/handshake.cases")),
+    ("options.cases", include_str!("../../../../../conformance/peers/options.cases")),
+    ("losses.cases", include_str!("../../../../../conformance/peers/losses.cases")),
+    ("random.cases", include_str!("../../../../../conformance/peers/random.cases")),
+    ("windows.cases", include_str!("../../../../../conformance/peers/windows.cases")),
+    ("closing.cases", include_str!("../../../../../conformance/peers/closing.cases")),
+    ("multipath.cases", include_str!("../../../../../conformance/peers/multipath.cases")),
+];
+
+/// Returns all cases.
 pub fn cases() -> Vec<Case> {
-    [
-        handshake::cases(),
-        options::cases(),
-        losses::cases(),
-        random::cases(),
-        windows::cases(),
-        closing::cases(),
-        multipath::cases(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let of_file = |(name, text)| read::read(text, name).unwrap_or_else(|e| panic!("{e}"));
+    FILES.into_iter().flat_map(of_file).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use windlass_tcp::{SackBlock, Timestamps};
 
 use super::*;
 use crate::interop::host::Standing;
-use crate::interop::script::Step;
+use crate::interop::steps::Step;
 
 const ISS: [Seq; 2] = [Seq(u32::MAX - 5), Seq(9_000)];
 
@@ -83,7 +83,7 @@ fn opened() -> Story {
 }
 
 fn plan() -> Plan {
-    Plan::transfer(1_000)
+    Plan::new()
 }
 
 fn with_blocks(mut s: Segment, left: u64, right: u64) -> Segment {
@@ -204,7 +204,7 @@ fn waiting_failed_or_corrupted_applications_are_found() {
     let good = Standing { received: 5, at_end: true, over: true, ..Standing::default() };
     let cases = [
         (trace(good, None), 0),
-        (trace(good, Some(Step::End)), 1),
+        (trace(good, Some(Step::Eof)), 1),
         (trace(Standing { wrong_at: Some(3), ..good }, None), 1),
         (trace(Standing { reset: true, ..good }, None), 1),
         (trace(Standing { failed: Some("it timed out"), ..good }, None), 1),

@@ -20,10 +20,9 @@ use windlass_tcp::{Flags, Segment, Seq};
 
 use self::settings::{NAME, told};
 use self::socket::Application;
-use super::ast::{Action, Check};
-use super::peer::{PEER_ISS, pattern};
-use super::settings::Settings;
-use super::stack::{Departure, Seen, Stack, Tolerance};
+use windlass_script::{
+    Action, Check, Departure, PEER_ISS, Seen, Settings, Stack, Tolerance, pattern,
+};
 use windlass_testbed::live::Error;
 use windlass_testbed::live::namespace::Namespace;
 use windlass_testbed::live::socket::{Purpose, Wanted};

@@ -4,7 +4,7 @@ use windlass_cc::Time;
 use windlass_scenario::ReceiveWindow;
 use windlass_sim::config::{FlowConfig, ReadPolicy, Traffic};
 
-use crate::script::settings::Settings;
+use windlass_script::Settings;
 use windlass_testbed::live::Error;
 use windlass_testbed::live::algorithm::of_flow;
 use windlass_testbed::live::settings::{Settings as Told, Sysctl, buffer};

@@ -9,9 +9,7 @@ use std::time::Duration;
 use socket2::Socket;
 use windlass_tcp::{Codepoint, State};
 
-use crate::script::ast::{Check, ErrorKind, INFINITE};
-use crate::script::peer::pattern;
-use crate::script::stack::Seen;
+use windlass_script::{Check, ErrorKind, INFINITE, Seen, pattern};
 use windlass_testbed::live::Error;
 use windlass_testbed::live::info::Info;
 use windlass_testbed::live::sys::tcp_info;
@@ -226,6 +224,8 @@ impl Application {
             Check::Readable(_) => Seen::Number(self.peek()?.unwrap_or(0) as u64),
             Check::Eof(_) => Seen::Answer(self.peek()? == Some(0)),
             Check::Error(_) => Seen::Error(self.error()?),
+            Check::Phase(_) => return Err("no kernel shows its phase here".to_owned()),
+            Check::Own(name, _) => return Err(format!("only sim shows {name}")),
         })
     }
 

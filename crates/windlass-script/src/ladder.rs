@@ -55,7 +55,7 @@ impl fmt::Display for Ladder {
 }
 
 /// Formats a time in milliseconds with three decimals.
-pub(crate) fn milliseconds(time: Time) -> String {
+pub fn milliseconds(time: Time) -> String {
     let us = time.0 / 1_000;
     format!("{}.{:03} ms", us / 1_000, us % 1_000)
 }

@@ -14,11 +14,34 @@ pub const ENDPOINT_ISS: Seq = Seq(0u32.wrapping_sub(2_000));
 /// More segments than any script causes at once. An endpoint that exceeds this number would not stop.
 const TOO_MANY: usize = 100_000;
 
+type Reading = fn(&Endpoint) -> u64;
+
+/// Values that only the endpoint shows, with their names in scripts. Kernels count their windows in segments.
+pub(crate) const OWN: [(&str, Reading); 15] = [
+    ("cwnd_bytes", |e| e.control().cwnd),
+    ("ssthresh_bytes", |e| e.control().ssthresh),
+    ("in_flight_bytes", |e| e.in_flight()),
+    ("sacked_bytes", |e| e.scoreboard().sacked()),
+    ("lost_bytes", |e| e.scoreboard().pending()),
+    ("received_bytes", |e| e.received()),
+    ("acknowledged_bytes", |e| e.acknowledged()),
+    ("retransmissions", |e| e.stats().retransmits),
+    ("fast_retransmissions", |e| e.stats().fast_retransmits),
+    ("duplicate_acks", |e| e.stats().dup_acks),
+    ("timeouts", |e| e.stats().rto_count),
+    ("ecn_reductions", |e| e.stats().ecn_reductions),
+    ("undone_reductions", |e| e.stats().undone),
+    ("window_probes", |e| e.stats().window_probes),
+    ("timer_ms", |e| e.deadline().0 / 1_000_000),
+];
+
 /// An endpoint in virtual time.
 #[derive(Debug)]
 pub struct VirtualTime {
-    profile: Profile,
-    endpoint: Endpoint,
+    /// Configuration of the endpoint.
+    pub profile: Profile,
+    /// The endpoint. A test may use it between two parts of a script.
+    pub endpoint: Endpoint,
     now: Time,
     /// Departures that have not been returned yet.
     out: VecDeque<Departure>,
@@ -27,7 +50,11 @@ pub struct VirtualTime {
 impl VirtualTime {
     /// Creates a closed endpoint at time zero.
     pub fn new(settings: &Settings) -> VirtualTime {
-        let profile = settings.profile();
+        VirtualTime::with_profile(settings.profile())
+    }
+
+    /// Creates a closed endpoint with this configuration at time zero.
+    pub fn with_profile(profile: Profile) -> VirtualTime {
         let endpoint = Endpoint::new(&profile, ENDPOINT_ISS);
         VirtualTime { profile, endpoint, now: Time::ZERO, out: VecDeque::new() }
     }
@@ -147,6 +174,11 @@ impl Stack for VirtualTime {
                     Codepoint::Ect0 => e0,
                 };
                 Seen::Number(bytes.into())
+            }
+            Check::Phase(_) => Seen::Phase(e.phase()),
+            Check::Own(name, _) => {
+                let own = OWN.iter().find(|own| own.0 == *name);
+                own.map(|own| Seen::Number(own.1(e))).ok_or("no such value")?
             }
             Check::Srtt(_) => known(e.srtt())?,
             Check::Rto(_) => Seen::Number(e.rto(&self.profile).0),

@@ -17,7 +17,7 @@ const FIRST_WINDOW: u64 = 60_000;
 
 /// State of the peer.
 #[derive(Debug)]
-pub(crate) struct Peer {
+pub struct Peer {
     /// The other end's initial sequence number, after its SYN has arrived.
     own_iss: Option<Seq>,
     /// True if the peer's SYN and the other end's SYN have timestamps. Timestamps are used if both values are
@@ -33,7 +33,8 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    pub(crate) fn new() -> Peer {
+    /// Creates a peer that has neither sent nor received a segment.
+    pub fn new() -> Peer {
         Peer {
             own_iss: None,
             offers_timestamps: [false; 2],
@@ -46,28 +47,28 @@ impl Peer {
 
     /// Returns the initial sequence number of the end under test. It is zero before the end's SYN, so that
     /// numbers count from zero as in a reset.
-    pub(crate) fn own_iss(&self) -> Seq {
+    pub fn own_iss(&self) -> Seq {
         self.own_iss.unwrap_or_default()
     }
 
     /// True if both sides have offered timestamps.
-    pub(crate) fn timestamps_agreed(&self) -> bool {
+    pub fn timestamps_agreed(&self) -> bool {
         self.offers_timestamps == [true; 2]
     }
 
     /// Returns the shift of the windows that the end under test advertises.
-    pub(crate) fn own_shift(&self) -> u8 {
+    pub fn own_shift(&self) -> u8 {
         if self.shifts[0].is_some() { self.shifts[1].unwrap_or(0).min(14) } else { 0 }
     }
 
     /// Returns the shift of the windows that the peer advertises; more than 14 counts as 14 (RFC 7323 section
     /// 2.3).
-    pub(crate) fn peer_shift(&self) -> u8 {
+    pub fn peer_shift(&self) -> u8 {
         if self.shifts[1].is_some() { self.shifts[0].unwrap_or(0).min(14) } else { 0 }
     }
 
     /// Returns the TSval that was stored under a name.
-    pub(crate) fn named(&self, name: &str) -> Option<u32> {
+    pub fn named(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
     }
 
@@ -76,7 +77,7 @@ impl Peer {
     /// # Errors
     ///
     /// Returns an error, in one sentence, if the script's values do not make a valid segment.
-    pub(crate) fn write(&mut self, spec: &SegmentSpec, now: Time) -> Result<Segment, String> {
+    pub fn write(&mut self, spec: &SegmentSpec, now: Time) -> Result<Segment, String> {
         let syn = spec.flags.has(Flags::SYN);
         let mut segment = Segment {
             seq: offset(PEER_ISS, spec.seq.unwrap_or(0)),
@@ -163,7 +164,7 @@ impl Peer {
     }
 
     /// Processes an arrived segment of the end under test.
-    pub(crate) fn read(&mut self, segment: &Segment) {
+    pub fn read(&mut self, segment: &Segment) {
         if segment.flags.has(Flags::SYN) {
             self.own_iss = Some(segment.seq);
             self.offers_timestamps[1] = segment.options.timestamps.is_some();
@@ -175,23 +176,29 @@ impl Peer {
     }
 
     /// Stores the TSval of a segment under a name.
-    pub(crate) fn remember(&mut self, name: &str, value: u32) {
+    pub fn remember(&mut self, name: &str, value: u32) {
         self.names.insert(name.to_owned(), value);
     }
 }
 
 /// Returns the sequence number this number of bytes after, or before, an initial number.
-pub(crate) fn offset(iss: Seq, bytes: i64) -> Seq {
+pub fn offset(iss: Seq, bytes: i64) -> Seq {
     Seq(iss.0.wrapping_add(bytes as u32))
 }
 
 /// Returns the distance of a sequence number from an initial number.
-pub(crate) fn relative(seq: Seq, iss: Seq) -> i64 {
+pub fn relative(seq: Seq, iss: Seq) -> i64 {
     i64::from(seq.0.wrapping_sub(iss.0) as i32)
+}
+
+impl Default for Peer {
+    fn default() -> Peer {
+        Peer::new()
+    }
 }
 
 /// Fills a buffer with the bytes of a stream from an offset on. Both directions use the same bytes, so that a
 /// retransmission must repeat the bytes that were sent before.
-pub(crate) fn pattern(at: u32, payload: &mut [u8]) {
+pub fn pattern(at: u32, payload: &mut [u8]) {
     windlass_tcp::wire::fill_pattern(Seq(at), payload);
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::sample;
 use windlass_cc::Span;
-use windlass_interop::script::{
-    Action, Bounds, Check, Event, Script, Stamp, TimestampsSpec, VirtualTime, World, load, play,
+use windlass_script::{
+    Action, Bounds, Check, Event, Exchange, Line, Script, Stamp, TimestampsSpec, VirtualTime,
+    World, load, play, play_lines,
 };
+use windlass_tcp::stack::LossDetection;
 
 const HEAD: &str = "title t\nsource RFC 9293\n";
 
@@ -68,11 +70,21 @@ fn sequence_number_may_precede_the_initial_number() {
 
 #[test]
 fn settings_change_the_stack() {
-    let script = parse("set stack = rfc, sack = off\nset mss = 700, algorithm = cubic\nwrite 7");
+    let script = parse(
+        "set stack = rfc, sack = off\nset mss = 700, algorithm = cubic, loss_detection = rack\nwrite 7",
+    );
     let s = &script.settings;
+    assert_eq!(s.stack.loss_detection, LossDetection::Rack);
     assert!(!s.stack.sack && s.stack.mss == Some(700) && !s.stack.tlp);
     assert_eq!(s.algorithm.info().id, "cubic");
     assert_eq!(script.lines[0].event, Event::Act(Action::Write(7)));
+}
+
+#[test]
+fn range_may_have_no_end() {
+    let bounds = Bounds { least: 3, most: u64::MAX };
+    assert_eq!(events("= cwnd 3..")[0], Event::Check(Check::Cwnd(bounds)));
+    assert!(error("+1s.. > . 1").contains("this time has no end"));
 }
 
 #[test]
@@ -94,6 +106,10 @@ fn error_names_its_place_and_the_remedy() {
         ("+99999s listen", "a.script:3:2: no script waits for longer than a day"),
         ("+1ms..2ms listen", "a.script:3:1: an action has exactly one time"),
         ("+2ms..1ms > . 1", "a.script:3:2: the range runs backward"),
+        (
+            "peer kernel",
+            "a.script:3:1: this file has cases with a kernel as the peer; play it with",
+        ),
         ("listen now", "a.script:3:8: unexpected \"now\"; remove it"),
         ("write", "a.script:3:6: the line ends here; write how many bytes to write"),
         ("write 0", "a.script:3:7: \"0\" is not a number from 1 to"),
@@ -196,6 +212,34 @@ proptest! {
         let e = Script::parse(&text, "a.script").expect_err("no title");
         prop_assert!(text.get(e.span).is_some());
     }
+}
+
+#[test]
+fn endpoint_shows_values_that_kernels_do_not_have() {
+    let text = "set timestamps = off, sack = off\nlisten\n< S 0 <mss 1000>\n> S. 0 ack 1 <mss 1460>\n< . 1 ack 1\n\
+        write 1000\n> . 1+1000\n= phase open\n= in_flight_bytes 1000\n= cwnd_bytes 9000..10999";
+    let played = |text: &str| {
+        let script = parse(text);
+        play(&script, World::Sim, &mut VirtualTime::new(&script.settings)).map_err(|m| m.came)
+    };
+    assert_eq!(played(text), Ok(()));
+    assert_eq!(played(&text.replace("phase open", "phase loss")), Err("open".to_owned()));
+    assert_eq!(played(&text.replace("bytes 1000", "bytes 1001")), Err("1000".to_owned()));
+    assert!(error("= phase closed").contains("there are open, recovery, loss, cwr"));
+}
+
+#[test]
+fn part_of_a_script_has_no_head_and_continues_the_exchange() {
+    let mut stack = VirtualTime::new(&parse("listen").settings);
+    let mut exchange = Exchange::default();
+    let mut part = |text: &str| {
+        let lines = Line::parse(text, "part").unwrap_or_else(|e| panic!("{e}"));
+        play_lines(&lines, World::Sim, &mut stack, &mut exchange).map_err(|m| m.came)
+    };
+    assert_eq!(part("+5ms connect"), Ok(()), "the SYN is for the next part");
+    assert_eq!(part("5ms > S 0 <...>\n+10ms quiet"), Ok(()));
+    assert_eq!(part("+1ms < S. 0 ack 1 <mss 1000>\n16ms > . 1 ack 1"), Ok(()));
+    assert_eq!(part("+1ms quiet\n= srtt 11ms"), Ok(()));
 }
 
 #[test]

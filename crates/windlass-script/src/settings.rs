@@ -65,13 +65,15 @@ pub(super) enum Kind {
     Count(u64, u64, fn(&mut Settings, u64)),
     /// The name of a preset.
     Stack,
+    /// `dupthresh` or `rack`.
+    LossDetection,
     /// The name of an algorithm.
     Algorithm,
 }
 
 /// Every setting. A setting that scenarios also have uses the name of the scenario key. The kernel supports
 /// all settings here.
-pub(super) const SETTINGS: [(&str, Kind); 20] = [
+pub(super) const SETTINGS: [(&str, Kind); 21] = [
     ("stack", Kind::Stack),
     ("algorithm", Kind::Algorithm),
     ("mtu", Kind::Count(68, 65_535, |s, n| s.mtu = n as u32)),
@@ -86,6 +88,7 @@ pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("nagle", Kind::Switch(|s, on| s.nagle = on)),
     ("quick_acks", Kind::Switch(|s, on| s.quick_acks = on)),
     ("dupthresh", Kind::Count(1, 127, |s, n| s.stack.dupthresh = n as u32)),
+    ("loss_detection", Kind::LossDetection),
     ("tlp", Kind::Switch(|s, on| s.tlp = on)),
     ("frto", Kind::Switch(|s, on| s.frto = on)),
     ("idle_restart", Kind::Switch(|s, on| s.idle_restart = on)),

@@ -5,13 +5,13 @@ use std::fmt;
 use windlass_tcp::{Flags, Segment};
 
 use super::ast::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
-use super::matching::{accecn, blocks, codepoint, flags, range, window};
+use super::matching::{accecn, blocks, codepoint, flags, window};
 use super::peer::{PEER_ISS, Peer, relative};
 
 impl SegmentSpec {
     /// Returns the exact description of a departure. The window is only compared with zero, because each
     /// stack chooses its own size.
-    pub(crate) fn of_departure(segment: &Segment, peer: &Peer) -> SegmentSpec {
+    pub fn of_departure(segment: &Segment, peer: &Peer) -> SegmentSpec {
         let o = &segment.options;
         let syn = segment.flags.has(Flags::SYN);
         let exactly = |value: u64| Bounds { least: value, most: value };
@@ -57,7 +57,7 @@ impl fmt::Display for SegmentSpec {
             write!(f, " ack {ack}")?;
         }
         if let Some(window) = self.window {
-            write!(f, " win {}", bounds(window))?;
+            write!(f, " win {window}")?;
         }
         if let Some(ecn) = self.ecn {
             write!(f, " {}", codepoint(ecn))?;
@@ -70,14 +70,14 @@ impl fmt::Display for SegmentSpec {
 impl OptionsSpec {
     fn parts(&self) -> Vec<String> {
         let mut parts = Vec::new();
-        parts.extend(self.mss.map(|mss| format!("mss {}", bounds(mss))));
+        parts.extend(self.mss.map(|mss| format!("mss {mss}")));
         parts.extend(self.sack_permitted.then(|| "sackok".to_owned()));
         match &self.timestamps {
             TimestampsSpec::Implied => {}
             TimestampsSpec::Absent => parts.push("no-ts".to_owned()),
             TimestampsSpec::Given(value, echo) => parts.push(format!("ts {value} {echo}")),
         }
-        parts.extend(self.window_scale.map(|shift| format!("ws {}", bounds(shift))));
+        parts.extend(self.window_scale.map(|shift| format!("ws {shift}")));
         if !self.sack.is_empty() {
             let blocks: Vec<String> =
                 self.sack.iter().map(|b| format!("{}-{}", b.0, b.1)).collect();
@@ -97,8 +97,4 @@ impl fmt::Display for Stamp {
             Stamp::Named(name) => f.write_str(name),
         }
     }
-}
-
-fn bounds(bounds: Bounds) -> String {
-    if bounds == Bounds::ANY { "*".to_owned() } else { range(bounds) }
 }

@@ -1,11 +1,11 @@
-//! Words of a line, and the values that single words can have.
+//! Words of a line, and the values that single words can have. Other files in the style of scripts use them too.
 
 use std::ops::Range;
 
 use windlass_cc::Span;
 
-use crate::script::ast::Bounds;
-use crate::script::error::Problem;
+use crate::ast::Bounds;
+use crate::error::Problem;
 
 /// Maximum time in a script: one day.
 const LONGEST: Span = Span::from_secs(24 * 3600);
@@ -14,32 +14,36 @@ const FARTHEST: i64 = 1 << 31;
 
 /// A word with its place in the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Word<'a> {
-    pub(super) text: &'a str,
+pub struct Word<'a> {
+    /// Its characters.
+    pub text: &'a str,
     /// Byte offset of its start in the file.
-    pub(super) start: usize,
+    pub start: usize,
 }
 
 impl Word<'_> {
-    pub(super) fn span(&self) -> Range<usize> {
+    /// Returns its place in the file.
+    pub fn span(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 
-    pub(super) fn problem(&self, message: impl Into<String>, help: impl Into<String>) -> Problem {
+    /// Creates a problem with this word.
+    pub fn problem(&self, message: impl Into<String>, help: impl Into<String>) -> Problem {
         Problem::new(self.span(), message, help)
     }
 }
 
 /// The rest of a line.
 #[derive(Clone, Debug)]
-pub(super) struct Words<'a> {
+pub struct Words<'a> {
     text: &'a str,
     /// Byte offset of the start of `text` in the file.
     start: usize,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn new(text: &'a str, start: usize) -> Words<'a> {
+    /// Splits a text that starts at this byte offset of the file.
+    pub fn new(text: &'a str, start: usize) -> Words<'a> {
         let mut words = Words { text: text.trim_end(), start };
         words.skip_space();
         words
@@ -60,24 +64,25 @@ impl<'a> Words<'a> {
         word
     }
 
-    pub(super) fn peek(&self) -> Option<Word<'a>> {
+    /// Returns the next word and keeps it.
+    pub fn peek(&self) -> Option<Word<'a>> {
         self.clone().next()
     }
 
     /// Returns the next word. At the end of the line, the error suggests `what`.
-    pub(super) fn expect(&mut self, what: &str) -> Result<Word<'a>, Problem> {
+    pub fn expect(&mut self, what: &str) -> Result<Word<'a>, Problem> {
         self.next().ok_or_else(|| {
             Problem::new(self.start..self.start, "the line ends here", format!("write {what}"))
         })
     }
 
     /// Returns the rest of the line as one word.
-    pub(super) fn rest(&mut self) -> Word<'a> {
+    pub fn rest(&mut self) -> Word<'a> {
         self.take(self.text.len())
     }
 
     /// Returns the words between `<` and `>`, if a bracket is next.
-    pub(super) fn bracket(&mut self) -> Result<Option<Words<'a>>, Problem> {
+    pub fn bracket(&mut self) -> Result<Option<Words<'a>>, Problem> {
         if !self.text.starts_with('<') {
             return Ok(None);
         }
@@ -91,12 +96,12 @@ impl<'a> Words<'a> {
     }
 
     /// Creates a problem that covers the rest of the line.
-    pub(super) fn problem(&self, message: &str, help: &str) -> Problem {
+    pub fn problem(&self, message: &str, help: &str) -> Problem {
         Problem::new(self.start..self.start + self.text.len(), message, help)
     }
 
     /// Splits the rest at commas.
-    pub(super) fn parts(self) -> Vec<Words<'a>> {
+    pub fn parts(self) -> Vec<Words<'a>> {
         if self.text.is_empty() {
             return Vec::new();
         }
@@ -112,7 +117,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns an error unless the line has ended.
-    pub(super) fn finish(mut self) -> Result<(), Problem> {
+    pub fn finish(mut self) -> Result<(), Problem> {
         if self.text.is_empty() {
             return Ok(());
         }
@@ -134,7 +139,7 @@ impl<'a> Iterator for Words<'a> {
 }
 
 /// Parses a whole number from `least` to `most`.
-pub(super) fn number(word: Word<'_>, least: u64, most: u64) -> Result<u64, Problem> {
+pub fn number(word: Word<'_>, least: u64, most: u64) -> Result<u64, Problem> {
     let digits = !word.text.is_empty() && word.text.bytes().all(|b| b.is_ascii_digit());
     let value = word.text.parse().ok().filter(|n| digits && (least..=most).contains(n));
     value.ok_or_else(|| {
@@ -143,13 +148,13 @@ pub(super) fn number(word: Word<'_>, least: u64, most: u64) -> Result<u64, Probl
     })
 }
 
-/// Parses a number, `LEAST..MOST`, or `*`.
-pub(super) fn bounds(word: Word<'_>, greatest: u64) -> Result<Bounds, Problem> {
+/// Parses a number, `LEAST..MOST`, `LEAST..` or `*`.
+pub fn bounds(word: Word<'_>, greatest: u64) -> Result<Bounds, Problem> {
     ranged(word, |part| number(part, 0, greatest))
 }
 
 /// Parses a time, `EARLIEST..LATEST`, or `*`, in nanoseconds.
-pub(super) fn times(word: Word<'_>) -> Result<Bounds, Problem> {
+pub fn times(word: Word<'_>) -> Result<Bounds, Problem> {
     ranged(word, |part| span(part).map(|span| span.0))
 }
 
@@ -164,8 +169,12 @@ fn ranged<'a>(
         let value = value(word)?;
         return Ok(Bounds { least: value, most: value });
     };
+    let least_word = Word { text: least, ..word };
+    if most.is_empty() {
+        return Ok(Bounds { least: value(least_word)?, most: u64::MAX });
+    }
     let most = Word { text: most, start: word.start + least.len() + 2 };
-    let bounds = Bounds { least: value(Word { text: least, ..word })?, most: value(most)? };
+    let bounds = Bounds { least: value(least_word)?, most: value(most)? };
     if bounds.least > bounds.most {
         return Err(word.problem("the range runs backward", "write the smaller value first"));
     }
@@ -173,7 +182,7 @@ fn ranged<'a>(
 }
 
 /// Parses a time with its unit: `200ms`, `1.5s`, `40us`.
-pub(super) fn span(word: Word<'_>) -> Result<Span, Problem> {
+pub fn span(word: Word<'_>) -> Result<Span, Problem> {
     let help = "write a number and a unit, such as 200ms, 1.5s or 40us";
     let bad = || word.problem(format!("\"{}\" is not a time", word.text), help);
     let unit_at = word.text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(word.text.len());
@@ -203,7 +212,7 @@ pub(super) fn span(word: Word<'_>) -> Result<Span, Problem> {
 }
 
 /// Parses a sequence number relative to the initial number. It may be negative.
-pub(super) fn offset(word: Word<'_>) -> Result<i64, Problem> {
+pub fn offset(word: Word<'_>) -> Result<i64, Problem> {
     let plain = word.text.strip_prefix('-').unwrap_or(word.text);
     let digits = !plain.is_empty() && plain.bytes().all(|b| b.is_ascii_digit());
     let value = word.text.parse().ok().filter(|n: &i64| digits && n.abs() < FARTHEST);
@@ -217,7 +226,7 @@ pub(super) fn offset(word: Word<'_>) -> Result<i64, Problem> {
 }
 
 /// Returns the value that a word names in a table, regardless of case.
-pub(super) fn named<T: Copy>(
+pub fn named<T: Copy>(
     word: Word<'_>,
     what: &str,
     table: &[(&'static str, T)],

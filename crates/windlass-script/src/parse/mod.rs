@@ -1,24 +1,27 @@
 //! Parsing a script's text line by line.
 
 mod segment;
-mod words;
+pub mod words;
 
 pub(super) use self::segment::FLAGS;
 
 use windlass_cc::{AnyParams, Span};
-use windlass_tcp::{Codepoint, Preset, stack::PRESETS};
+use windlass_tcp::stack::{LossDetection, PRESETS};
+use windlass_tcp::{Codepoint, Preset};
 
 use self::words::{Word, Words, bounds, named, number, times};
 use super::ast::{
-    Action, Bounds, Check, Difference, ErrorKind, Event, INFINITE, Line, STATES, Script, When,
-    World, release_numbers,
+    Action, Bounds, Check, Difference, ErrorKind, Event, INFINITE, Line, PHASES, STATES, Script,
+    When, World, release_numbers,
 };
 use super::error::{Problem, ScriptError};
 use super::settings::{FEEDBACK, Kind, SETTINGS, Settings, take_preset};
+use super::virtual_time::OWN;
 
 /// Maximum number of bytes per write or read: the send buffer of the stacks.
 const MOST_BYTES: u64 = 4 << 20;
-const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
+/// The positions of a switch.
+pub const ON_OFF: [(&str, bool); 2] = [("on", true), ("off", false)];
 const YES_NO: [(&str, bool); 2] = [("yes", true), ("no", false)];
 /// Description of the possible events of a line.
 const EVENTS: &str = "a line is \"< SEGMENT\", \"> SEGMENT\", \"= NAME VALUE\", quiet, listen, \
@@ -35,7 +38,23 @@ impl Script {
     }
 }
 
+impl Line {
+    /// Parses events without a head, as a part of a script whose settings are known.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error in the text, with its place and its remedy.
+    pub fn parse(text: &str, file: &str) -> Result<Vec<Line>, ScriptError> {
+        let read = read_lines(text).map(|reader| reader.lines);
+        read.map_err(|problem| problem.in_file(file, text))
+    }
+}
+
 fn read(text: &str, file: &str) -> Result<Script, Problem> {
+    read_lines(text)?.finish(text, file)
+}
+
+fn read_lines(text: &str) -> Result<Reader, Problem> {
     let mut reader = Reader::default();
     let mut start = 0;
     for (index, line) in text.split('\n').enumerate() {
@@ -43,7 +62,7 @@ fn read(text: &str, file: &str) -> Result<Script, Problem> {
         reader.line(index + 1, code, start)?;
         start += line.len() + 1;
     }
-    reader.finish(text, file)
+    Ok(reader)
 }
 
 #[derive(Default)]
@@ -61,6 +80,10 @@ impl Reader {
     fn line(&mut self, number: usize, code: &str, start: usize) -> Result<(), Problem> {
         let mut words = Words::new(code, start);
         let Some(first) = words.peek() else { return Ok(()) };
+        if matches!(first.text, "peer" | "case") {
+            let help = "play it with `windlass-dev interop`, which has all of them";
+            return Err(first.problem("this file has cases with a kernel as the peer", help));
+        }
         if !matches!(first.text, "title" | "source" | "set" | "differs") {
             let line = self.event_line(number, code.trim(), words)?;
             self.lines.push(line);
@@ -88,34 +111,14 @@ impl Reader {
         }
     }
 
-    fn set(&mut self, mut words: Words<'_>) -> Result<(), Problem> {
-        let name = words.expect("NAME = VALUE")?;
-        let kind = named(name, "setting", &SETTINGS)?;
-        let equals = words.expect("= and a value")?;
-        if equals.text != "=" {
-            return Err(equals.problem("a setting is written NAME = VALUE", "write = here"));
+    fn set(&mut self, words: Words<'_>) -> Result<(), Problem> {
+        let stack = words.peek().filter(|name| name.text.eq_ignore_ascii_case("stack"));
+        if let (Some(name), true) = (stack, self.changed) {
+            let help = "write the stack before the settings that change it";
+            return Err(name.problem("the stack would undo earlier settings", help));
         }
-        let value = words.expect("a value")?;
-        words.finish()?;
-        if let Kind::Stack = kind {
-            if self.changed {
-                let help = "write the stack before the settings that change it";
-                return Err(name.problem("the stack would undo earlier settings", help));
-            }
-            take_preset(&mut self.settings, preset(value)?);
-            return Ok(());
-        }
-        self.changed = true;
-        match kind {
-            Kind::Switch(put) => {
-                put(&mut self.settings.stack, named(value, "switch position", &ON_OFF)?);
-            }
-            Kind::Ecn => self.settings.stack.ecn = named(value, "feedback of ECN", &FEEDBACK)?,
-            Kind::Count(least, most, put) => put(&mut self.settings, number(value, least, most)?),
-            Kind::Algorithm => self.settings.algorithm = algorithm(value)?,
-            Kind::Stack => {}
-        }
-        Ok(())
+        self.changed |= stack.is_none();
+        self.settings.set(words)
     }
 
     fn difference(&mut self, first: Word<'_>, mut words: Words<'_>) -> Result<(), Problem> {
@@ -197,6 +200,31 @@ impl Reader {
     }
 }
 
+impl Settings {
+    /// Parses `NAME = VALUE` and changes this setting.
+    pub fn set(&mut self, mut words: Words<'_>) -> Result<(), Problem> {
+        let name = words.expect("NAME = VALUE")?;
+        let kind = named(name, "setting", &SETTINGS)?;
+        let equals = words.expect("= and a value")?;
+        if equals.text != "=" {
+            return Err(equals.problem("a setting is written NAME = VALUE", "write = here"));
+        }
+        let value = words.expect("a value")?;
+        words.finish()?;
+        match kind {
+            Kind::Switch(put) => put(&mut self.stack, named(value, "switch position", &ON_OFF)?),
+            Kind::Ecn => self.stack.ecn = named(value, "feedback of ECN", &FEEDBACK)?,
+            Kind::LossDetection => {
+                self.stack.loss_detection = named(value, "loss detection", &LossDetection::ALL)?;
+            }
+            Kind::Count(least, most, put) => put(self, number(value, least, most)?),
+            Kind::Algorithm => self.algorithm = algorithm(value)?,
+            Kind::Stack => take_preset(self, preset(value)?),
+        }
+        Ok(())
+    }
+}
+
 fn sentence(mut words: Words<'_>, what: &str) -> Result<String, Problem> {
     words.clone().expect(what)?;
     Ok(words.rest().text.to_owned())
@@ -227,7 +255,7 @@ fn when<'a>(words: &mut Words<'a>) -> Result<(When, Option<Word<'a>>), Problem> 
     let bare = Word { text: &word.text[skip..], start: word.start + skip };
     let Bounds { least, most } = times(bare)?;
     if most == u64::MAX {
-        return Err(word.problem("a time cannot be `*`", "write one, such as +200ms"));
+        return Err(word.problem("this time has no end", "write one, such as +200ms"));
     }
     Ok((When { relative, earliest: Span(least), latest: Span(most) }, Some(word)))
 }
@@ -266,9 +294,10 @@ enum Seen {
     Readable,
     Eof,
     Error,
+    Phase,
 }
 
-const SEEN: [(&str, Seen); 12] = [
+const SEEN: [(&str, Seen); 13] = [
     ("state", Seen::State),
     ("cwnd", Seen::Cwnd),
     ("ssthresh", Seen::Ssthresh),
@@ -281,14 +310,20 @@ const SEEN: [(&str, Seen); 12] = [
     ("readable", Seen::Readable),
     ("eof", Seen::Eof),
     ("error", Seen::Error),
+    ("phase", Seen::Phase),
 ];
 
 fn check(mut words: Words<'_>) -> Result<Check, Problem> {
     let name = words.expect("what to look at, such as cwnd")?;
+    let count = |word| bounds(word, 1 << 40);
+    if let Some(own) = OWN.iter().find(|own| own.0 == name.text) {
+        let value = count(words.expect("its value")?)?;
+        words.finish()?;
+        return Ok(Check::Own(own.0, value));
+    }
     let seen = named(name, "value that can be seen", &SEEN)?;
     let value = words.expect("its value")?;
     words.finish()?;
-    let count = |word| bounds(word, 1 << 40);
     Ok(match seen {
         Seen::State => Check::State(named(value, "state", &STATES)?),
         Seen::Cwnd => Check::Cwnd(count(value)?),
@@ -302,6 +337,7 @@ fn check(mut words: Words<'_>) -> Result<Check, Problem> {
         Seen::Rto => Check::Rto(times(value)?),
         Seen::Readable => Check::Readable(count(value)?),
         Seen::Eof => Check::Eof(named(value, "answer", &YES_NO)?),
+        Seen::Phase => Check::Phase(named(value, "phase", &PHASES)?),
         Seen::Error => Check::Error(named(value, "error", &ErrorKind::ALL)?),
     })
 }

@@ -31,7 +31,7 @@ pub(crate) fn differences(spec: &SegmentSpec, segment: &Segment, peer: &mut Peer
     }
     let window = window(segment, peer);
     if let Some(wanted) = spec.window.filter(|wanted| !wanted.allow(window)) {
-        found.push(format!("window {window} instead of {}", range(wanted)));
+        found.push(format!("window {window} instead of {}", wanted));
     }
     if let Some(wanted) = spec.ecn.filter(|wanted| *wanted != segment.ecn) {
         found.push(format!("{} instead of {}", codepoint(segment.ecn), codepoint(wanted)));
@@ -43,9 +43,9 @@ pub(crate) fn differences(spec: &SegmentSpec, segment: &Segment, peer: &mut Peer
 fn compare_options(spec: &OptionsSpec, s: &Segment, peer: &mut Peer, found: &mut Vec<String>) {
     let o = &s.options;
     let mut compare = |name: &str, wanted: Option<Bounds>, came: Option<u64>| match (wanted, came) {
-        (Some(wanted), None) => found.push(format!("no {name}, wanted {}", range(wanted))),
+        (Some(wanted), None) => found.push(format!("no {name}, wanted {}", wanted)),
         (Some(wanted), Some(came)) if !wanted.allow(came) => {
-            found.push(format!("{name} {came} instead of {}", range(wanted)));
+            found.push(format!("{name} {came} instead of {}", wanted));
         }
         (None, Some(came)) if !spec.others => found.push(format!("{name} {came}, wanted none")),
         _ => {}
@@ -183,14 +183,6 @@ pub(super) fn accecn(option: EcnOption) -> String {
     let counters = names.iter().zip(option.counters());
     let fields: String = counters.map(|(name, counter)| format!(" {name} {counter}")).collect();
     format!("accecn{fields}")
-}
-
-pub(crate) fn range(bounds: Bounds) -> String {
-    if bounds.least == bounds.most {
-        bounds.least.to_string()
-    } else {
-        format!("{}..{}", bounds.least, bounds.most)
-    }
 }
 
 pub(super) fn codepoint(codepoint: Codepoint) -> &'static str {

@@ -32,24 +32,23 @@ impl std::error::Error for ScriptError {}
 
 /// An error before its file is known.
 #[derive(Clone, Debug)]
-pub(super) struct Problem {
+pub struct Problem {
     /// Byte range in the text.
-    pub(super) span: Range<usize>,
-    pub(super) message: String,
-    pub(super) help: String,
+    pub span: Range<usize>,
+    /// The fault.
+    pub message: String,
+    /// The remedy.
+    pub help: String,
 }
 
 impl Problem {
-    pub(super) fn new(
-        span: Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Problem {
+    /// Creates a problem at this place.
+    pub fn new(span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Problem {
         Problem { span, message: message.into(), help: help.into() }
     }
 
     /// Returns the error with its place in the text of the file called `file`.
-    pub(super) fn in_file(self, file: &str, text: &str) -> ScriptError {
+    pub fn in_file(self, file: &str, text: &str) -> ScriptError {
         let start = self.span.start.min(text.len());
         let before = text.get(..start).unwrap_or(text);
         let line = before.matches('\n').count() + 1;

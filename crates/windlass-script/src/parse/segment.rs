@@ -5,8 +5,8 @@ use windlass_tcp::segment::MAX_SACK_BLOCKS;
 use windlass_tcp::{Codepoint, Flags};
 
 use super::words::{Word, Words, bounds, named, number, offset};
-use crate::script::ast::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
-use crate::script::error::Problem;
+use crate::ast::{Bounds, OptionsSpec, SegmentSpec, Stamp, TimestampsSpec};
+use crate::error::Problem;
 
 const HELP: &str = "a segment is written FLAGS SEQ[+LEN] [ack N] [win N] [ect|ce|not-ect] \
     [<OPTIONS>], such as: . 1+1000 ack 1";

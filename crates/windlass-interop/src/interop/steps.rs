@@ -1,4 +1,4 @@
-//! Script of an end's application, which is independent of the stack.
+//! Steps of an end's application, which are independent of the stack.
 
 use windlass_cc::{Span, Time};
 
@@ -15,32 +15,32 @@ pub(super) enum Step {
     /// Done when the connection with this number, from 1, is open.
     Open(u32),
     /// Offers this number of additional bytes; done immediately.
-    Send(u64),
+    Write(u64),
     /// Done when the application has read this number of bytes of this connection.
     Received(u64),
     /// Done when the peer has closed, and everything before that has been read.
-    End,
+    Eof,
     /// Closes the sending side after all offered bytes; done immediately.
-    Close,
+    Shutdown,
     /// Drops the connection with a reset.
     Abort,
     /// Deletes the connection without sending a packet, like a machine that loses power.
     Vanish,
-    /// Stops reading until the step `Read`.
-    StopReading,
+    /// Stops reading until the step `Resume`.
+    Pause,
     /// Resumes reading.
-    Read,
+    Resume,
     /// Done after this time.
-    Pause(Span),
+    Wait(Span),
     /// Done at this time of the run.
     Until(Time),
     /// Done when the connection has ended in an orderly way; TIME-WAIT counts.
-    Over,
+    Closed,
     /// Done when the peer's reset has ended the connection.
     Reset,
 }
 
-/// An application, with its position in its script.
+/// An application, with its position in its steps.
 #[derive(Debug)]
 pub(super) struct Actor {
     steps: Vec<Step>,
@@ -62,7 +62,7 @@ impl Actor {
     /// Returns the time of the next check if the stack has no event.
     pub fn deadline(&self) -> Time {
         match (self.waits_for(), self.since) {
-            (Some(Step::Pause(span)), Some(since)) => since + span,
+            (Some(Step::Wait(span)), Some(since)) => since + span,
             (Some(Step::Until(time)), _) => time,
             _ => Time::NEVER,
         }
@@ -89,20 +89,20 @@ fn do_step(step: Step, since: Time, now: Time, host: &mut dyn Host) -> Result<bo
     Ok(match step {
         Step::Open(number) => standing.opened >= number,
         Step::Received(bytes) => standing.received >= bytes,
-        Step::End => standing.at_end,
-        Step::Pause(span) => now >= since + span,
+        Step::Eof => standing.at_end,
+        Step::Wait(span) => now >= since + span,
         Step::Until(time) => now >= time,
-        Step::Over => standing.over && !standing.reset,
+        Step::Closed => standing.over && !standing.reset,
         Step::Reset => standing.reset,
         act => {
             match act {
                 Step::Listen => host.listen()?,
                 Step::Connect => host.connect()?,
-                Step::Send(bytes) => host.offer(bytes),
-                Step::Close => host.close(),
+                Step::Write(bytes) => host.offer(bytes),
+                Step::Shutdown => host.close(),
                 Step::Abort => host.abort()?,
                 Step::Vanish => host.vanish()?,
-                Step::StopReading => host.set_reading(false),
+                Step::Pause => host.set_reading(false),
                 _ => host.set_reading(true),
             }
             true

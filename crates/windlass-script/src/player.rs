@@ -4,10 +4,10 @@ use windlass_cc::{Span, Time};
 use windlass_tcp::Segment;
 
 use super::ast::{
-    Bounds, Check, ErrorKind, Event, INFINITE, Line, STATES, Script, When, World, name_of,
+    Bounds, Check, ErrorKind, Event, INFINITE, Line, PHASES, STATES, Script, When, World, name_of,
 };
 use super::ladder::{Ladder, Side, milliseconds};
-use super::matching::{arrived, differences, left, range};
+use super::matching::{arrived, differences, left};
 use super::peer::Peer;
 use super::stack::{Departure, Seen, Stack, Tolerance};
 
@@ -33,19 +33,25 @@ pub struct Mismatch {
 /// Plays the lines of a script that apply to `lines_of`. `stack` may be another stack, to check whether it
 /// behaves like `lines_of`.
 pub fn play(script: &Script, lines_of: World, stack: &mut dyn Stack) -> Result<(), Mismatch> {
-    let mut player = Player {
-        stack,
-        peer: Peer::new(),
-        ladder: Ladder::default(),
-        reference: Time::ZERO,
-        late: false,
-    };
-    let lines = script.lines.iter().filter(|line| line.only.is_none_or(|only| only == lines_of));
-    for line in lines {
+    let mut exchange = Exchange::default();
+    play_lines(&script.lines, lines_of, stack, &mut exchange)?;
+    let last = script.lines.last().map_or(0, |line| line.number);
+    let mut player = Player { stack, exchange: &mut exchange };
+    player.last_look().map_err(|came| player.mismatch(last, "", came))
+}
+
+/// Plays lines as the next part of an exchange. Segments after the last line belong to the part that follows.
+pub fn play_lines(
+    lines: &[Line],
+    lines_of: World,
+    stack: &mut dyn Stack,
+    exchange: &mut Exchange,
+) -> Result<(), Mismatch> {
+    let mut player = Player { stack, exchange };
+    for line in lines.iter().filter(|line| line.only.is_none_or(|only| only == lines_of)) {
         player.line(line).map_err(|came| player.mismatch(line.number, &line.text, came))?;
     }
-    let last = script.lines.last().map_or(0, |line| line.number);
-    player.last_look().map_err(|came| player.mismatch(last, "", came))
+    Ok(())
 }
 
 /// The actual event, which differs from the expected event.
@@ -61,14 +67,21 @@ impl From<String> for Came {
     }
 }
 
-struct Player<'a> {
-    stack: &'a mut dyn Stack,
-    peer: Peer,
+/// State of an exchange.
+#[derive(Default, Debug)]
+pub struct Exchange {
+    /// The script's end of the connection.
+    pub peer: Peer,
     ladder: Ladder,
     /// Time at which the line before was fulfilled.
     reference: Time,
     /// True if the script acted later than its time, by more than the tolerance.
     late: bool,
+}
+
+struct Player<'a> {
+    stack: &'a mut dyn Stack,
+    exchange: &'a mut Exchange,
 }
 
 impl Player<'_> {
@@ -77,24 +90,24 @@ impl Player<'_> {
             Event::Out(spec) => {
                 let departure = self.wait_for(line.when)?;
                 self.receive(&departure);
-                let mut found = differences(spec, &departure.segment, &mut self.peer);
+                let mut found = differences(spec, &departure.segment, &mut self.exchange.peer);
                 if !departure.intact {
                     found.push("payload that the application did not write there".to_owned());
                 }
                 if !found.is_empty() {
-                    let text = left(&departure.segment, &self.peer);
+                    let text = left(&departure.segment, &self.exchange.peer);
                     return Err(Came::from(format!("{text}: {}", found.join(", "))));
                 }
                 self.in_time(line.when, &departure)
             }
             Event::In(spec) => {
                 self.pass(line.when)?;
-                let segment = self.peer.write(spec, self.stack.now())?;
+                let segment = self.exchange.peer.write(spec, self.stack.now())?;
                 self.send(&segment)
             }
             Event::Act(action) => {
                 self.pass(line.when)?;
-                self.ladder.remark(self.stack.now(), event_text(&line.text));
+                self.exchange.ladder.remark(self.stack.now(), event_text(&line.text));
                 self.stack.act(*action).map_err(Came::from)
             }
             Event::Check(check) => {
@@ -107,9 +120,9 @@ impl Player<'_> {
 
     /// Returns the times between which an event may happen, and the tolerance around them.
     fn bounds(&self, when: When) -> (Time, Time, Tolerance) {
-        let base = if when.relative { self.reference } else { Time::ZERO };
+        let base = if when.relative { self.exchange.reference } else { Time::ZERO };
         let (earliest, latest) = (base + when.earliest, base + when.latest);
-        let wait = latest.since(self.reference.min(latest));
+        let wait = latest.since(self.exchange.reference.min(latest));
         (earliest, latest, self.stack.tolerance(wait))
     }
 
@@ -118,13 +131,13 @@ impl Player<'_> {
         let (at, _, tolerance) = self.bounds(when);
         if let Some(departure) = self.stack.next(at)? {
             self.receive(&departure);
-            let text = left(&departure.segment, &self.peer);
+            let text = left(&departure.segment, &self.exchange.peer);
             let at = milliseconds(departure.at);
             return Err(Came::from(format!("{text} at {at}, which no line expects")));
         }
         let now = self.stack.now();
-        self.late |= now > at + tolerance.late;
-        self.reference = now;
+        self.exchange.late |= now > at + tolerance.late;
+        self.exchange.reference = now;
         Ok(())
     }
 
@@ -150,17 +163,25 @@ impl Player<'_> {
         if at > latest + tolerance.late {
             return Err(Came { what: text(), late: true });
         }
-        self.reference = at;
+        self.exchange.reference = at;
         Ok(())
     }
 
     fn receive(&mut self, departure: &Departure) {
-        self.peer.read(&departure.segment);
-        self.ladder.segment(departure.at, Side::Stack, left(&departure.segment, &self.peer));
+        self.exchange.peer.read(&departure.segment);
+        self.exchange.ladder.segment(
+            departure.at,
+            Side::Stack,
+            left(&departure.segment, &self.exchange.peer),
+        );
     }
 
     fn send(&mut self, segment: &Segment) -> Result<(), Came> {
-        self.ladder.segment(self.stack.now(), Side::Peer, arrived(segment, &self.peer));
+        self.exchange.ladder.segment(
+            self.stack.now(),
+            Side::Peer,
+            arrived(segment, &self.exchange.peer),
+        );
         self.stack.deliver(segment).map_err(Came::from)
     }
 
@@ -171,6 +192,7 @@ impl Player<'_> {
             (Check::State(wanted), Seen::State(seen)) => *wanted == seen,
             (Check::Eof(wanted), Seen::Answer(seen)) => *wanted == seen,
             (Check::Error(wanted), Seen::Error(seen)) => *wanted == seen,
+            (Check::Phase(wanted), Seen::Phase(seen)) => *wanted == seen,
             (Check::Srtt(wanted) | Check::Rto(wanted), Seen::Number(seen)) => {
                 let least = wanted.least.saturating_sub(slack.early.0);
                 Bounds { least, most: wanted.most.saturating_add(slack.late.0) }.allow(seen)
@@ -180,7 +202,8 @@ impl Player<'_> {
                 | Check::Ssthresh(wanted)
                 | Check::DeliveredCe(wanted)
                 | Check::DeliveredBytes(_, wanted)
-                | Check::Readable(wanted),
+                | Check::Readable(wanted)
+                | Check::Own(_, wanted),
                 Seen::Number(seen),
             ) => wanted.allow(seen),
             _ => false,
@@ -195,7 +218,7 @@ impl Player<'_> {
             None => Ok(()),
             Some(departure) => {
                 self.receive(&departure);
-                let text = left(&departure.segment, &self.peer);
+                let text = left(&departure.segment, &self.exchange.peer);
                 Err(Came::from(format!("{text} after the last line, which no line expects")))
             }
         }
@@ -206,8 +229,8 @@ impl Player<'_> {
             line,
             expected: text.to_owned(),
             came: came.what,
-            exchange: self.ladder.to_string(),
-            may_be_load: came.late || self.late,
+            exchange: self.exchange.ladder.to_string(),
+            may_be_load: came.late || self.exchange.late,
         }
     }
 }
@@ -227,9 +250,10 @@ fn value_text(check: &Check, seen: Seen) -> String {
     match (check, seen) {
         (Check::Srtt(_) | Check::Rto(_), Seen::Number(n)) => milliseconds(Time(n)),
         (_, Seen::Number(INFINITE)) => "infinite".to_owned(),
-        (_, Seen::Number(n)) => range(Bounds { least: n, most: n }),
+        (_, Seen::Number(n)) => n.to_string(),
         (_, Seen::State(state)) => name_of(&STATES, &state).to_owned(),
         (_, Seen::Answer(yes)) => if yes { "yes" } else { "no" }.to_owned(),
+        (_, Seen::Phase(phase)) => name_of(&PHASES, &phase).to_owned(),
         (_, Seen::Error(kind)) => name_of(&ErrorKind::ALL, &kind).to_owned(),
     }
 }

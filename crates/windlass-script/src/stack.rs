@@ -1,6 +1,6 @@
 //! Interface of a stack under test.
 
-use windlass_cc::{Span, Time};
+use windlass_cc::{Phase, Span, Time};
 use windlass_tcp::{Segment, State};
 
 use super::ast::{Action, Check, ErrorKind};
@@ -27,6 +27,8 @@ pub enum Seen {
     Answer(bool),
     /// Failure of the connection.
     Error(ErrorKind),
+    /// Phase of loss recovery.
+    Phase(Phase),
 }
 
 /// Tolerance of an event's time.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use windlass_cc::Span;
+use windlass_cc::{Phase, Span};
 use windlass_tcp::accurate_option::EcnOption;
 use windlass_tcp::{Codepoint, Flags, State};
 
@@ -62,7 +62,7 @@ impl Difference {
 }
 
 /// Returns the major and minor number of a kernel's release, such as `6.12.117+deb12-cloud-amd64`.
-pub(super) fn release_numbers(release: &str) -> Option<(u32, u32)> {
+pub(crate) fn release_numbers(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
@@ -223,6 +223,18 @@ impl Bounds {
     }
 }
 
+impl fmt::Display for Bounds {
+    /// Writes the bounds as in a script.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least, self.most) {
+            (0, u64::MAX) => f.write_str("*"),
+            (least, u64::MAX) => write!(f, "{least}.."),
+            (least, most) if least == most => write!(f, "{least}"),
+            (least, most) => write!(f, "{least}..{most}"),
+        }
+    }
+}
+
 /// A visible value, and the expected value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
@@ -246,7 +258,19 @@ pub enum Check {
     Eof(bool),
     /// Failure of the connection.
     Error(ErrorKind),
+    /// Phase of loss recovery.
+    Phase(Phase),
+    /// A value that only Windlass's endpoint shows, by its name.
+    Own(&'static str, Bounds),
 }
+
+/// Phases of loss recovery with their names in scripts.
+pub const PHASES: [(&str, Phase); 4] = [
+    ("open", Phase::Open),
+    ("recovery", Phase::Recovery),
+    ("loss", Phase::Loss),
+    ("cwr", Phase::Cwr),
+];
 
 /// Slow-start threshold that is not set yet.
 pub const INFINITE: u64 = u64::MAX;
@@ -290,7 +314,7 @@ pub const STATES: [(&str, State); 11] = [
 ];
 
 /// Returns the name of a value in a table of names.
-pub(crate) fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
+pub fn name_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table.iter().find(|entry| entry.1 == *value).map_or("?", |entry| entry.0)
 }
 
