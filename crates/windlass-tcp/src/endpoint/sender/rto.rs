@@ -7,7 +7,7 @@ use std::fmt;
 use windlass_cc::rto::{AnyParams, Linux, Rfc6298, RtoEstimator};
 use windlass_cc::{AnyRto, RttSample, Span, Time};
 
-/// A timer of [`AnyRto`]. Its methods are those of [`RtoEstimator`].
+/// A timer of [`AnyRto`]. [`RtoEstimator`] describes its methods.
 #[derive(Clone, PartialEq)]
 pub(in crate::endpoint) enum Timer {
     Rfc6298(Rfc6298),
