@@ -334,6 +334,30 @@ fn the_repositorys_traces_carry_exactly_their_rates() {
     assert!(transit.p50_ms < transit.p95_ms && transit.p95_ms < transit.p99_ms, "{transit:?}");
 }
 
+/// The rates of a generated trace, Mbit/s, in ascending order.
+fn rates(text: &str) -> Vec<f64> {
+    let second = |line: &str| line.split_once(',')?.1.parse().ok();
+    let mut rates: Vec<f64> = text.lines().filter_map(second).collect();
+    rates.sort_by(f64::total_cmp);
+    rates
+}
+
+#[test]
+fn the_rates_of_the_generated_paths_have_the_published_percentiles() {
+    let published = [
+        (include_str!("../../../scenarios/traces/leo.csv"), [0.0, 51.4, 134.0, 197.0, 265.0]),
+        (include_str!("../../../scenarios/traces/5g.csv"), [1.2, 17.1, 63.6, 216.0, 335.0]),
+    ];
+    for (text, expected) in published {
+        let rates = rates(text);
+        for (share, expected) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(expected) {
+            let rate = rates[(share * (rates.len() - 1) as f64).round() as usize];
+            // Near these percentiles, one of the 600 ranks is at most 3.7 Mbit/s.
+            assert!((rate - expected).abs() <= 1.9, "{share}: {rate} for {expected}");
+        }
+    }
+}
+
 #[test]
 fn alarms_and_reports_arrive_while_firmware_comes() {
     let result = example("telemetry-alarms");
