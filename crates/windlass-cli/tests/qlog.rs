@@ -170,34 +170,6 @@ fn a_file_for_qvis_numbers_transmissions_and_answers_each_once() {
 }
 
 #[test]
-fn an_ns_2_trace_has_each_drop_and_each_packet_under_one_number() {
-    let (run, text) = explained("--ns2");
-    let links = run["links"].as_array().expect("links");
-    let sum = |key: &str| links.iter().map(|l| l[key].as_u64().expect("a count")).sum::<u64>();
-    let mut states: BTreeMap<u64, char> = BTreeMap::new();
-    let (mut dropped, mut last) = (0, 0.0);
-    for line in text.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        assert_eq!(words.len(), 12, "{line}");
-        let time: f64 = words[1].parse().expect("a time");
-        assert!(time >= last, "{line}");
-        last = time;
-        let kind = words[0].chars().next().expect("a letter");
-        let before = states.insert(words[11].parse().expect("a number"), kind);
-        let fits = match kind {
-            '-' => matches!(before, None | Some('r')),
-            'r' => before == Some('-'),
-            'd' => matches!(before, None | Some('-' | 'r')),
-            _ => false,
-        };
-        assert!(fits, "{before:?} before {line}");
-        dropped += u64::from(kind == 'd');
-    }
-    assert_eq!(dropped, sum("drops"));
-    assert!(dropped > 2);
-}
-
-#[test]
 fn a_file_that_is_there_is_not_written_over() {
     let (dir, file) = scenario(SMALL);
     let out = dir.path().join("run.sqlog");

@@ -34,7 +34,7 @@ pub struct Explain {
     pub at: Option<Duration>,
     /// Explain why a message was late: its packets in order of time, and the longest wait. N is the
     /// number of a message of the flow, from 1; `worst` is the one with the largest latency.
-    #[arg(long, value_name = "N", conflicts_with_all = ["at", "json", "qlog", "qvis", "ns2"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["at", "json", "qlog", "qvis"])]
     pub message: Option<Which>,
     /// Explain the run with this seed, instead of the smallest seed.
     #[arg(long, value_name = "N")]
@@ -52,7 +52,4 @@ pub struct Explain {
     /// Write the decisions and every packet of the senders as qlog 0.3 for qvis, such as run.sqlog.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog"])]
     pub qvis: Option<PathBuf>,
-    /// Write every packet on every link as an ns-2 trace, such as run.tr.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["at", "json", "qlog", "qvis"])]
-    pub ns2: Option<PathBuf>,
 }

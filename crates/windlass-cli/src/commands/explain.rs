@@ -6,7 +6,7 @@ use windlass_cc::Time;
 use windlass_lab::report::model::{Row, Table};
 use windlass_lab::report::text;
 use windlass_lab::why::{
-    Case, Choice, Explained, Reduction, brief, find, in_force, message, ns2, qlog, qvis, sentences,
+    Case, Choice, Explained, Reduction, brief, find, in_force, message, qlog, qvis, sentences,
 };
 use windlass_sim::{Decided, PacketEvent};
 
@@ -28,18 +28,6 @@ pub fn run(args: &Explain, chatter: &Chatter) -> Result<(), Failure> {
     }
     if let Some(file) = &args.qvis {
         return written(file, &qvis(&case, &senders, &packets(&case)?));
-    }
-    if let Some(file) = &args.ns2 {
-        let mut packets = packets(&case)?;
-        if args.flow.is_some() {
-            let paths: Vec<_> = senders.iter().map(|s| (s.flow, s.path)).collect();
-            packets.retain(|e| paths.contains(&(e.flow, e.path.map(|p| p.path))));
-        }
-        written(file, &ns2(&case, &packets))?;
-        let name = |(number, name): (usize, &String)| format!("{number} {name}");
-        let nodes: Vec<String> = case.config.nodes.iter().enumerate().map(name).collect();
-        chatter.say(format_args!("its nodes: {}", nodes.join(", ")));
-        return Ok(());
     }
     let mut chosen = case.reductions();
     chosen.retain(|r| senders.iter().any(|s| std::ptr::eq(*s, r.sender)));

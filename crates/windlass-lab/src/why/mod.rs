@@ -6,7 +6,6 @@
 
 mod found;
 mod message;
-mod ns2;
 mod qlog;
 mod qvis;
 mod source;
@@ -25,7 +24,6 @@ use crate::scenario::Scenario;
 
 pub use found::{Explained, FilledBy, Packet};
 pub use message::{Which, message};
-pub use ns2::ns2;
 pub use qlog::qlog;
 pub use qvis::qvis;
 pub use source::{Choice, find};
