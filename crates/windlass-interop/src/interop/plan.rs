@@ -13,7 +13,6 @@ use windlass_tcp::mptcp::MultipathConfig;
 use windlass_tcp::wire::Addresses;
 use windlass_tcp::{Profile, StackConfig, stack};
 
-use super::cases::measures::Measure;
 use super::faults::Fault;
 use super::findings::Findings;
 use super::steps::Step;
@@ -62,6 +61,9 @@ impl Case {
         }
     }
 }
+
+/// Name of a value that a case may bound, and the value in a run for an end.
+pub(super) type Measure = (&'static str, fn(&Plan, &Trace, Side) -> u64);
 
 /// An expected result of a case, in addition to the general rules.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,8 @@ use windlass_tcp::Flags;
 use windlass_tcp::mptcp::MpOption;
 
 use super::super::Side;
-use super::super::plan::Plan;
+use super::super::plan::{Measure, Plan};
 use super::super::trace::Trace;
-
-/// Name of a value in a case, and its value for an end.
-pub(in super::super) type Measure = (&'static str, fn(&Plan, &Trace, Side) -> u64);
 
 /// Every value.
 pub(super) const MEASURES: [Measure; 31] = [

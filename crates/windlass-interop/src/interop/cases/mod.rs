@@ -1,6 +1,6 @@
 //! The cases, which are in `conformance/peers`. A guest in virtual time has no files, so they are part of the program.
 
-pub(super) mod measures;
+mod measures;
 mod read;
 
 use super::plan::Case;
