@@ -2,7 +2,7 @@
 """Compares the simulator with a Linux kernel in virtual time over links that change.
 
     bench/traces.py            ten traces from the generator of scenarios/traces with other seeds; some minutes
-    bench/traces.py --paths    the files of scenarios/paths with Reno, CUBIC and BBR; half an hour
+    bench/traces.py --paths    the files of scenarios/paths with Reno, CUBIC and BBR; a quarter of an hour
     bench/traces.py --paths --lte FILE   also scenarios/cellular.toml with this recorded trace
 
 The same transfer runs in the simulator with its Linux stack and on the kernel. Prints goodput and the difference of each, and the median of
@@ -26,7 +26,7 @@ from program import ROOT, Failed, Missing, ended, markdown, put
 PAGE = ROOT / "docs/src/trust/validation-linux.md"
 MARKS = ("<!-- traces: written by bench/traces.py --write -->", "<!-- /traces -->")
 PATH_MARKS = ("<!-- paths: written by bench/traces.py --paths --write -->", "<!-- /paths -->")
-# The time and the seeds of each path, because a kernel takes a second for two megabytes.
+# The time and the seeds of each path, because a kernel takes a second for some three megabytes.
 PATHS = {"fading-wifi": ("30s", range(1, 4)), "leo": ("40s", range(1, 3)), "5g": ("40s", range(1, 3))}
 ALGORITHMS = ["reno", "cubic", "bbr"]
 # Of each kind in scenarios/traces so many, with these seeds, and how long a run is.
